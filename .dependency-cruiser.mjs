@@ -21,7 +21,8 @@ const rules = floors.flatMap((rooms, floor) =>
       from: { path: `^src/${room}/`, pathNot: "\\.test\\.ts$" },
       to: { path: "^src/", pathNot: `^src/(${allowed.join("|")})/` },
     };
-  }));
+  }),
+);
 
 export default {
   forbidden: [
@@ -40,7 +41,12 @@ export default {
       from: { path: "^src/(compiler|language)/", pathNot: "\\.test\\.ts$" },
       to: { path: "^src/(linux|store)/" },
     },
-    { name: "no-circular", severity: "error", from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } } },
+    {
+      name: "no-circular",
+      severity: "error",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
   ],
   options: {
     doNotFollow: { path: "node_modules" },

@@ -1,4 +1,5 @@
-// Bundles the command, the library and the tests with esbuild. `--quiet` prints only failures, `--tests` adds the tests.
+// Bundles the command, the library and the tests with esbuild. `--quiet` prints only failures, `--tests` adds the
+// tests.
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { globSync } from "./test/support/glob.mjs";
 import { build } from "esbuild";
@@ -8,27 +9,47 @@ import { buildParts } from "./parts.mjs";
 const flags = new Set(process.argv.slice(2));
 
 /** Options that the command, the library and the tests share. */
-const shared = { ...asModule, splitting: true, sourcemap: "linked", logLevel: flags.has("--quiet") ? "warning" : "info" };
+const shared = {
+  ...asModule,
+  splitting: true,
+  sourcemap: "linked",
+  logLevel: flags.has("--quiet") ? "warning" : "info",
+};
 
 rmSync("dist", { recursive: true, force: true });
 const entryPoints = {
-  index: "src/index.ts", register: "src/register.ts", hooks: "src/rewrite/hooks.ts", esbuild: "src/esbuild-plugin.ts", rollup: "src/rollup-plugin.ts",
+  index: "src/index.ts",
+  register: "src/register.ts",
+  hooks: "src/rewrite/hooks.ts",
+  esbuild: "src/esbuild-plugin.ts",
+  rollup: "src/rollup-plugin.ts",
   "run-file": "src/cli/run-file.ts",
 };
 await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".mjs" }, minify: true, keepNames: true });
 
 // The command is CommonJS, which Node starts faster; its launcher keeps the compiled code.
 const command = {
-  ...shared, format: "cjs", banner: {}, splitting: false, outdir: "dist", minify: true,
+  ...shared,
+  format: "cjs",
+  banner: {},
+  splitting: false,
+  outdir: "dist",
+  minify: true,
   define: { "import.meta.url": "__filename" },
 };
 const parts = await buildParts(command);
 await build({
-  ...command, entryPoints: { strobe: "src/cli/launch.ts" }, sourcemap: false,
+  ...command,
+  entryPoints: { strobe: "src/cli/launch.ts" },
+  sourcemap: false,
   define: { ...command.define, PARTS: JSON.stringify(parts) },
 });
 await build({
-  ...command, entryPoints: { lsp: "src/lsp/server.ts" }, sourcemap: false, packages: "bundle", external: ["koffi", "iced-x86"],
+  ...command,
+  entryPoints: { lsp: "src/lsp/server.ts" },
+  sourcemap: false,
+  packages: "bundle",
+  external: ["koffi", "iced-x86"],
 });
 // A thread's own code: it is started by its file.
 await build({ ...command, entryPoints: { "scan-worker": "src/providers/scan-worker.ts" }, sourcemap: false });

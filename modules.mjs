@@ -4,7 +4,14 @@ export const loader = { ".values": "text" };
 /** esbuild's options for our TypeScript as a module that Node runs. */
 export const asModule = {
   loader,
-  bundle: true, platform: "node", target: "node20.19", format: "esm", packages: "external", logLevel: "warning",
+  bundle: true,
+  platform: "node",
+  target: "node20.19",
+  format: "esm",
+  packages: "external",
+  logLevel: "warning",
   // What few need is loaded by require(), which modules have no other way of.
-  banner: { js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);',
+  },
 };

@@ -1,10 +1,14 @@
-// The command in three files: what every script runs, what compiles one, and the rest. The latter two are read when something in them
-// is first asked for: V8 takes a file's compiled code in as a whole, so that what a script does not run would cost it its start.
+// The command in three files: what every script runs, what compiles one, and the rest. The latter two are read when
+// something in them is first asked for: V8 takes a file's compiled code in as a whole, so that what a script does not
+// run would cost it its start.
 import { join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 
 /** What Node hands to a file of ours: launch.ts calls it. */
-const wrapper = { banner: { js: "(function (exports, require, module, __filename, __dirname, importModule) {" }, footer: { js: "})" } };
+const wrapper = {
+  banner: { js: "(function (exports, require, module, __filename, __dirname, importModule) {" },
+  footer: { js: "})" },
+};
 const main = "src/cli/main.ts";
 /** Each part has what its modules import, but for what a part before it has; `rest` is what is left. */
 const entries = { command: [main], compiler: ["src/api/compile.ts", "src/cli/warm-up.ts"] };
@@ -14,13 +18,27 @@ const prefix = "strobe:";
 /** Writes the files, named after what is in them; gives their names. `options` are esbuild's. */
 export async function buildParts(options) {
   const { metafile } = await build({ ...options, entryPoints: [main], write: false, metafile: true });
-  const imports = Object.entries(metafile.inputs).flatMap(([from, { imports: all }]) => all.filter(({ external }) => !external).map(({ path: to, kind }) => ({ from, to, kind })));
+  const imports = Object.entries(metafile.inputs).flatMap(([from, { imports: all }]) =>
+    all.filter(({ external }) => !external).map(({ path: to, kind }) => ({ from, to, kind })),
+  );
   const home = homes(imports.filter(({ kind }) => kind === "import-statement"));
   const files = {};
   for (const name of names) {
-    const asked = [...new Set(imports.filter(({ from, to }) => home(to) === name && home(from) !== name).map(({ to }) => to))].sort();
-    const contents = name === "command" ? `export * from "./${main}";\n${present(asked)}` : name === "rest" ? table(asked) : present(asked);
-    files[name] = await part({ ...options, ...wrapper, entryNames: `${name}-[hash]`, metafile: true }, contents, name, home);
+    const asked = [
+      ...new Set(imports.filter(({ from, to }) => home(to) === name && home(from) !== name).map(({ to }) => to)),
+    ].sort();
+    const contents =
+      name === "command"
+        ? `export * from "./${main}";\n${present(asked)}`
+        : name === "rest"
+          ? table(asked)
+          : present(asked);
+    files[name] = await part(
+      { ...options, ...wrapper, entryNames: `${name}-[hash]`, metafile: true },
+      contents,
+      name,
+      home,
+    );
   }
   return files;
 }
@@ -60,7 +78,10 @@ async function part(options, contents, name, home) {
   };
   const { metafile } = await build({
     // import() of what is here or in another part is no import for Node.
-    ...options, stdin: { contents, resolveDir: root, sourcefile: "part" }, supported: { "dynamic-import": false }, plugins: [fromOthers],
+    ...options,
+    stdin: { contents, resolveDir: root, sourcefile: "part" },
+    supported: { "dynamic-import": false },
+    plugins: [fromOthers],
   });
   const [output] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint !== undefined);
   return relative(resolve(options.outdir), resolve(output));

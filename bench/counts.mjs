@@ -1,7 +1,8 @@
-// How often each function of programs of others is entered, as strobe counts it in what compilers made with optimisation, beside what
-// gcov counts in the same program without: `node bench/counts.mjs [--sources FOLDER] [--folder FOLDER] [--only TEXT] [--returns] [--all]`.
-// The sources are Debian's (`apt-get source lua5.4 libzstd`, unpacked in a folder, build/sources where none is named); programs are built
-// in the other folder. It needs root, gcc, gcov, clang, llvm-cov and lld.
+// How often each function of programs of others is entered, as strobe counts it in what compilers made with
+// optimisation, beside what gcov counts in the same program without: `node bench/counts.mjs [--sources FOLDER]
+// [--folder FOLDER] [--only TEXT] [--returns] [--all]`. The sources are Debian's (`apt-get source lua5.4 libzstd`,
+// unpacked in a folder, build/sources where none is named); programs are built in the other folder. It needs root, gcc,
+// gcov, clang, llvm-cov and lld.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,30 +10,58 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const { values } = parseArgs({ options: { sources: { type: "string", default: here("../build/sources") }, folder: { type: "string", default: here("../build/counts") }, only: { type: "string", default: "" }, returns: { type: "boolean" }, all: { type: "boolean" } } });
+const { values } = parseArgs({
+  options: {
+    sources: { type: "string", default: here("../build/sources") },
+    folder: { type: "string", default: here("../build/counts") },
+    only: { type: "string", default: "" },
+    returns: { type: "boolean" },
+    all: { type: "boolean" },
+  },
+});
 
 /** `gcov` tells of functions that were inlined without optimisation nothing: none is. */
 const counted = ["-O0", "-Dalways_inline=noinline", "--coverage"];
 const compilers = [
-  ["gcc", "-O2"], ["gcc", "-O3"], ["gcc", "-O2", "-flto"], ["gcc", "-O2", "-flto", "-flto-partition=max"],
-  ["clang", "-O2"], ["clang", "-O3"], ["clang", "-O2", "-flto", "-fuse-ld=lld"], ["clang", "-O2", "-flto=thin", "-fuse-ld=lld"],
+  ["gcc", "-O2"],
+  ["gcc", "-O3"],
+  ["gcc", "-O2", "-flto"],
+  ["gcc", "-O2", "-flto", "-flto-partition=max"],
+  ["clang", "-O2"],
+  ["clang", "-O3"],
+  ["clang", "-O2", "-flto", "-fuse-ld=lld"],
+  ["clang", "-O2", "-flto=thin", "-fuse-ld=lld"],
 ];
 const folderOf = (name) => {
-  const found = existsSync(values.sources) ? readdirSync(values.sources).find((folder) => folder.startsWith(`${name}-`)) : undefined;
-  if (found === undefined) throw new Error(`${values.sources} has no sources of ${name}: \`apt-get source lua5.4 libzstd\` there gets them`);
+  const found = existsSync(values.sources)
+    ? readdirSync(values.sources).find((folder) => folder.startsWith(`${name}-`))
+    : undefined;
+  if (found === undefined)
+    throw new Error(`${values.sources} has no sources of ${name}: \`apt-get source lua5.4 libzstd\` there gets them`);
   return resolve(values.sources, found);
 };
-const filesOf = (folder, left = []) => readdirSync(folder).filter((name) => name.endsWith(".c") && !left.includes(name)).map((name) => join(folder, name));
+const filesOf = (folder, left = []) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".c") && !left.includes(name))
+    .map((name) => join(folder, name));
 const programs = {
   lua() {
     const folder = join(folderOf("lua"), "src");
     // GCC cannot take the addresses of labels from one partition to another.
-    return { sources: filesOf(folder, ["luac.c"]), flags: ["-DLUA_USE_JUMPTABLE=0", "-DLUA_USE_POSIX", "-Dluai_makeseed(state)=42u", "-lm"], args: [here("counts/workload.lua")] };
+    return {
+      sources: filesOf(folder, ["luac.c"]),
+      flags: ["-DLUA_USE_JUMPTABLE=0", "-DLUA_USE_POSIX", "-Dluai_makeseed(state)=42u", "-lm"],
+      args: [here("counts/workload.lua")],
+    };
   },
   zstd() {
     const lib = join(folderOf("zstd"), "lib");
     const sources = ["common", "compress", "decompress", "dictBuilder"].flatMap((name) => filesOf(join(lib, name)));
-    return { sources: [...sources, here("counts/workload.c")], flags: ["-DZSTD_DISABLE_ASM=1", "-DZSTD_LEGACY_SUPPORT=0", `-I${lib}`, `-I${lib}/common`], args: [] };
+    return {
+      sources: [...sources, here("counts/workload.c")],
+      flags: ["-DZSTD_DISABLE_ASM=1", "-DZSTD_LEGACY_SUPPORT=0", `-I${lib}`, `-I${lib}/common`],
+      args: [],
+    };
   },
 };
 
@@ -40,7 +69,12 @@ const strobe = here("../dist/strobe.js");
 const build = resolve(values.folder);
 
 function run(command, args, options = {}) {
-  const { status, stdout, stderr } = spawnSync(command, args, { encoding: "utf8", maxBuffer: 1 << 28, env: { ...process.env, LC_ALL: "C" }, ...options });
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    env: { ...process.env, LC_ALL: "C" },
+    ...options,
+  });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stderr}`);
   return stdout;
 }
@@ -52,7 +86,9 @@ function truth(name, compiler, { sources, flags, args }) {
   mkdirSync(folder, { recursive: true });
   const objects = sources.map((source, i) => {
     const object = join(folder, `${i}.o`);
-    run(compiler, [...counted, ...flags.filter((flag) => !flag.startsWith("-l")), "-c", source, "-o", object], { cwd: folder });
+    run(compiler, [...counted, ...flags.filter((flag) => !flag.startsWith("-l")), "-c", source, "-o", object], {
+      cwd: folder,
+    });
     return object;
   });
   run(compiler, ["--coverage", ...objects, ...flags, "-o", "program"], { cwd: folder });
@@ -63,7 +99,10 @@ function truth(name, compiler, { sources, flags, args }) {
     const shown = run(tool, [...more, "-b", "-c", "-t", object], { cwd: folder });
     for (const [, fn, calls, returned] of shown.matchAll(/^function (\S+) called (\d+) returned (\d+)%/gm)) {
       const known = functions.get(fn) ?? { calls: 0, returned: true };
-      functions.set(fn, { calls: known.calls + Number(calls), returned: known.returned && (calls === "0" || returned === "100") });
+      functions.set(fn, {
+        calls: known.calls + Number(calls),
+        returned: known.returned && (calls === "0" || returned === "100"),
+      });
     }
   }
   return { functions, printed };
@@ -74,8 +113,13 @@ const together = 40;
 
 /** What strobe says of each function: the count, or why there is none; and its notes. */
 function traced(path, names, args) {
-  const parts = Array.from({ length: Math.ceil(names.length / together) }, (_, i) => tracedTogether(path, names.slice(i * together, (i + 1) * together), args));
-  return { counts: new Map(parts.flatMap(({ counts }) => [...counts])), notes: new Map(parts.flatMap(({ notes }) => [...notes])) };
+  const parts = Array.from({ length: Math.ceil(names.length / together) }, (_, i) =>
+    tracedTogether(path, names.slice(i * together, (i + 1) * together), args),
+  );
+  return {
+    counts: new Map(parts.flatMap(({ counts }) => [...counts])),
+    notes: new Map(parts.flatMap(({ notes }) => [...notes])),
+  };
 }
 
 function tracedTogether(path, names, args) {
@@ -85,11 +129,21 @@ function tracedTogether(path, names, args) {
   const lines = names.map((fn, i) => `${provider}:${path}:${fn} { @[${i}] = count(); }`);
   writeFileSync(script, `config = { missing_probes = warn; max_map_keys = 65536 }\n${lines.join("\n")}\n`);
   rmSync(output, { force: true });
-  const { status, stderr } = spawnSync(process.execPath, [strobe, "-o", output, "-c", [path, ...args].join(" "), script], { encoding: "utf8", maxBuffer: 1 << 28 });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [strobe, "-o", output, "-c", [path, ...args].join(" "), script],
+    { encoding: "utf8", maxBuffer: 1 << 28 },
+  );
   if (status !== 0) throw new Error(stderr.slice(-3000));
-  const counts = new Map([...readFileSync(output, "utf8").matchAll(/^@\[(\d+)\]: (\d+)$/gm)].map(([, i, count]) => [names[i], Number(count)]));
+  const counts = new Map(
+    [...readFileSync(output, "utf8").matchAll(/^@\[(\d+)\]: (\d+)$/gm)].map(([, i, count]) => [
+      names[i],
+      Number(count),
+    ]),
+  );
   const notes = new Map(names.map((fn) => [fn, []]));
-  for (const [, line, note] of stderr.matchAll(/^\S*script\.bt:(\d+)(?::\d+)*: (?:warning|error): (.*)$/gm)) notes.get(names[line - 2])?.push(note);
+  for (const [, line, note] of stderr.matchAll(/^\S*script\.bt:(\d+)(?::\d+)*: (?:warning|error): (.*)$/gm))
+    notes.get(names[line - 2])?.push(note);
   return { counts, notes };
 }
 
@@ -109,7 +163,11 @@ for (const [name, program] of Object.entries(programs)) {
     run(compiler, [...flags, "-g", ...sources, ...own, "-o", path], { cwd: build });
     if (run(path, args) !== printed) throw new Error(`${title} does not print what it does without optimisation`);
     const all = [...functions].filter(([, { calls, returned }]) => !values.returns || returned || calls === 0);
-    const { counts, notes } = traced(path, all.map(([fn]) => fn), args);
+    const { counts, notes } = traced(
+      path,
+      all.map(([fn]) => fn),
+      args,
+    );
     const row = { title, compared: 0, equal: 0, noted: 0, general: 0, silent: 0, absent: 0 };
     for (const [fn, { calls }] of all) {
       const said = notes.get(fn).filter((note) => !plain.test(note));
@@ -120,14 +178,21 @@ for (const [name, program] of Object.entries(programs)) {
       }
       row.compared++;
       const count = counts.get(fn) ?? 0;
-      if (count === calls) { row.equal++; continue; }
+      if (count === calls) {
+        row.equal++;
+        continue;
+      }
       // Of every inlined function it is said that what was folded away or merged is not seen.
       const kind = said.length > 0 ? "noted" : notes.get(fn).some((note) => inlined.test(note)) ? "general" : "silent";
       row[kind]++;
-      if (kind === "silent" || values.all) console.log(`  ${fn}: ${count} of ${calls} (${kind})${said.length > 0 ? `: ${said.join("; ")}` : ""}`);
+      if (kind === "silent" || values.all)
+        console.log(`  ${fn}: ${count} of ${calls} (${kind})${said.length > 0 ? `: ${said.join("; ")}` : ""}`);
     }
     rows.push(row);
   }
 }
-console.log("| program | functions | equal | different, with a note of its own | different, as is said of inlined functions | different, nothing said | run, and have no code |\n|---|---|---|---|---|---|---|");
-for (const { title, compared, equal, noted, general, silent, absent } of rows) console.log(`| ${title} | ${compared} | ${equal} | ${noted} | ${general} | ${silent} | ${absent} |`);
+console.log(
+  "| program | functions | equal | different, with a note of its own | different, as is said of inlined functions | different, nothing said | run, and have no code |\n|---|---|---|---|---|---|---|",
+);
+for (const { title, compared, equal, noted, general, silent, absent } of rows)
+  console.log(`| ${title} | ${compared} | ${equal} | ${noted} | ${general} | ${silent} | ${absent} |`);

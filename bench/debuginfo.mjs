@@ -1,5 +1,5 @@
-// Debug information of a large program: finding one line, one function, and all functions, and indexing all names, beside tools
-// that do the same.
+// Debug information of a large program: finding one line, one function, and all functions, and indexing all names,
+// beside tools that do the same.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -66,7 +66,14 @@ function largeProgram() {
     writeFileSync(join(folder, `u${unit}.cc`), source(unit));
     return `u${unit}`;
   });
-  const built = spawnSync("sh", ["-c", `printf '%s\\n' main ${files.join(" ")} | xargs -P ${cpus().length} -I{} g++ -g -O1 -fPIC -c {}.cc -o {}.o && g++ -g -shared -o large.so *.o && rm *.o`], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+  const built = spawnSync(
+    "sh",
+    [
+      "-c",
+      `printf '%s\\n' main ${files.join(" ")} | xargs -P ${cpus().length} -I{} g++ -g -O1 -fPIC -c {}.cc -o {}.o && g++ -g -shared -o large.so *.o && rm *.o`,
+    ],
+    { cwd: folder, stdio: ["ignore", "ignore", "inherit"] },
+  );
   if (built.status !== 0) throw new Error("the large program needs g++");
   return path;
 }
@@ -78,11 +85,23 @@ const most = 60;
 function timed(command, environment) {
   const times = join(tmpdir(), `strobe-times-${process.pid}`);
   const started = performance.now();
-  const done = spawnSync("bash", ["-c", `TIMEFORMAT='%U %S'; { time "$@" >/dev/null 2>${times}.err; } 2>${times}`, "bash", "timeout", `${most}`, ...command], { env: { ...process.env, ...environment } });
+  const done = spawnSync(
+    "bash",
+    [
+      "-c",
+      `TIMEFORMAT='%U %S'; { time "$@" >/dev/null 2>${times}.err; } 2>${times}`,
+      "bash",
+      "timeout",
+      `${most}`,
+      ...command,
+    ],
+    { env: { ...process.env, ...environment } },
+  );
   const wall = performance.now() - started;
   const [user, system] = readFileSync(times, "utf8").trim().split("\n").at(-1).split(" ").map(Number);
   const said = readFileSync(`${times}.err`, "utf8");
-  rmSync(times); rmSync(`${times}.err`);
+  rmSync(times);
+  rmSync(`${times}.err`);
   return { wall, cpu: user + system, ok: done.status === 0, said };
 }
 
@@ -105,25 +124,63 @@ export async function debuginfo({ peers, rounds, binary, line = own.line, fn = o
   const perf = (...args) => ["perf", "probe", "-x", path, ...args];
   const systemtap = (...args) => (stap === undefined ? [] : [["stap", [...stap, ...args]]]);
   const tools = ["gdb", "perf probe"].filter((name) => has(name.split(" ")[0]));
-  const installed = (others) => others.filter(([name]) => name === "stap" || name === peer?.name || tools.includes(name));
+  const installed = (others) =>
+    others.filter(([name]) => name === "stap" || name === peer?.name || tools.includes(name));
   const listing = strobe("-l", `uprobe:${path}:*`);
   // A kernel has no functions that uprobes could be on.
   const lists = spawnSync(listing[0], listing.slice(1), { maxBuffer: 2 ** 30 }).stdout.length > 0;
   const tasks = [
-    ["one line", dry(`uprobe:${path}@${line} { }`), [["gdb", gdb(`info line ${line}`)], ["perf probe", perf("-D", line)], ...systemtap("-L", `process("${path}").statement("*@${line}")`)]],
-    ["one function's arguments", dry(`uprobe:${path}:${fn} { print(args) }`), [["gdb", gdb(`info scope ${fn}`)], ["perf probe", perf("-D", `${fn} $vars`)], ...systemtap("-L", `process("${path}").function("${fn}")`)]],
-    ...!lists ? [] : [["all functions listed", listing, [...(peer === undefined ? [] : [[peer.name, [...peer.command, "-l", `uprobe:${path}:*`]]]), ["gdb", gdb("info functions -n")], ["perf probe", perf("-F")], ...systemtap("-l", `process("${path}").function("*")`)]]],
+    [
+      "one line",
+      dry(`uprobe:${path}@${line} { }`),
+      [
+        ["gdb", gdb(`info line ${line}`)],
+        ["perf probe", perf("-D", line)],
+        ...systemtap("-L", `process("${path}").statement("*@${line}")`),
+      ],
+    ],
+    [
+      "one function's arguments",
+      dry(`uprobe:${path}:${fn} { print(args) }`),
+      [
+        ["gdb", gdb(`info scope ${fn}`)],
+        ["perf probe", perf("-D", `${fn} $vars`)],
+        ...systemtap("-L", `process("${path}").function("${fn}")`),
+      ],
+    ],
+    ...(!lists
+      ? []
+      : [
+          [
+            "all functions listed",
+            listing,
+            [
+              ...(peer === undefined ? [] : [[peer.name, [...peer.command, "-l", `uprobe:${path}:*`]]]),
+              ["gdb", gdb("info functions -n")],
+              ["perf probe", perf("-F")],
+              ...systemtap("-l", `process("${path}").function("*")`),
+            ],
+          ],
+        ]),
     ["an index of all names", strobe("-l", `uprobe:${path}:inlined:${fn}*`), [["gdb", gdb(`save gdb-index ${cache}`)]]],
   ];
   // The first run makes strobe's cache of compiled code.
   timed(strobe("-e", "begin { exit() }"), environment);
   const rows = [];
   const figures = (name, tool, runs, ours) => {
-    const wall = runs.map((run) => run.wall), cpu = runs.map((run) => run.cpu);
-    rows.push([name, tool, spread(wall, 0), median(cpu).toFixed(2), ours === undefined ? "" : (median(ours.map((run) => run.cpu)) / median(cpu)).toFixed(2)]);
+    const wall = runs.map((run) => run.wall),
+      cpu = runs.map((run) => run.cpu);
+    rows.push([
+      name,
+      tool,
+      spread(wall, 0),
+      median(cpu).toFixed(2),
+      ours === undefined ? "" : (median(ours.map((run) => run.cpu)) / median(cpu)).toFixed(2),
+    ]);
   };
   for (const [name, command, others] of tasks) {
-    const cold = [], warm = [];
+    const cold = [],
+      warm = [];
     const theirs = installed(others).map(([tool, words]) => ({ tool, words, runs: [] }));
     for (let round = 0; round < rounds; round++) {
       forget();
@@ -140,6 +197,8 @@ export async function debuginfo({ peers, rounds, binary, line = own.line, fn = o
     }
   }
   rmSync(cache, { recursive: true, force: true });
-  return `${basename(path)}, ${Math.round(statSync(path).size / 2 ** 20)} MB of program and debug information. The ratio is of CPU seconds, strobe with nothing kept over the other.\n\n`
-    + table(["what", "tool", "milliseconds", "CPU s", "ratio"], rows);
+  return (
+    `${basename(path)}, ${Math.round(statSync(path).size / 2 ** 20)} MB of program and debug information. The ratio is of CPU seconds, strobe with nothing kept over the other.\n\n` +
+    table(["what", "tool", "milliseconds", "CPU s", "ratio"], rows)
+  );
 }

@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 import { run, startTracer, stopTracer } from "./process.mjs";
 import { geometricMean, table } from "./statistics.mjs";
 
-/** [name, title, program]: WORKLOAD stands for the program that makes the events; the C beside each is handlers/NAME.c. */
+/**
+ * [name, title, program]: WORKLOAD stands for the program that makes the events; the C beside each is handlers/NAME.c.
+ */
 export const handlers = JSON.parse(readFileSync(new URL("handlers/list.json", import.meta.url), "utf8"));
 const enter = (body) => `tracepoint:syscalls:sys_enter_getppid ${body}`;
 const greet = (body) => `uprobe:WORKLOAD:greet ${body}`;
@@ -22,7 +24,8 @@ async function attach(kernel, peer, name, program, workload) {
   // Others may trace at the same time; a program is ours when it is there and gone with us, and there are few.
   const chosen = own.filter((info) => peer.owns(info, started));
   return {
-    ids: chosen.map(({ id }) => id), stop: started.stop,
+    ids: chosen.map(({ id }) => id),
+    stop: started.stop,
     instructions: chosen.reduce((sum, { translatedLength }) => sum + translatedLength / 8, 0),
     bytes: chosen.reduce((sum, { jitedLength }) => sum + jitedLength, 0),
   };
@@ -30,7 +33,9 @@ async function attach(kernel, peer, name, program, workload) {
 
 async function start(kernel, peer, name, program, workload) {
   if (peer.compile !== undefined) {
-    const handler = new kernel.CompiledHandler(peer.compile(name), workload, { greet: kernel.functionOffset(workload, "greet") });
+    const handler = new kernel.CompiledHandler(peer.compile(name), workload, {
+      greet: kernel.functionOffset(workload, "greet"),
+    });
     return { stop: () => handler[Symbol.dispose]() };
   }
   // A peer may live in a file system of its own, but reaches ours through this process.
@@ -47,7 +52,10 @@ async function measure(kernel, ids, workload, words) {
   const before = kernel.programsById();
   await run(workload, words);
   const after = kernel.programsById();
-  return { time: sum(after, "runTimeNs") - sum(before, "runTimeNs"), runs: sum(after, "runCount") - sum(before, "runCount") };
+  return {
+    time: sum(after, "runTimeNs") - sum(before, "runTimeNs"),
+    runs: sum(after, "runCount") - sum(before, "runCount"),
+  };
 }
 
 /** The least nanoseconds that the program of a handler took beyond those of the empty one. */
@@ -87,28 +95,46 @@ export async function handlerCost({ peers, rounds, workload, kernel, only }) {
         }
       }
       const [own, ...others] = results;
-      rows.push([title, ...results.flatMap(({ ns, instructions, bytes }) => [String(instructions), String(bytes), ns.toFixed(1)]),
+      rows.push([
+        title,
+        ...results.flatMap(({ ns, instructions, bytes }) => [String(instructions), String(bytes), ns.toFixed(1)]),
         ...others.map(({ ns }, i) => {
           const ratio = Math.max(own.ns, finest) / Math.max(ns, finest);
           ratios[i].push(ratio);
           return ratio.toFixed(2);
-        })]);
+        }),
+      ]);
       process.stderr.write(`${rows.at(-1).join(" | ")}\n`);
     }
   } finally {
     kernel.closeFd(statistics);
   }
-  rows.push(["geometric mean", ...all.flatMap(() => ["", "", ""]), ...ratios.map((list) => geometricMean(list).toFixed(2))]);
-  return table([
-    "handler", ...all.flatMap(({ name }) => [`${name}: instructions`, "bytes", "ns"]), ...all.slice(1).map(({ name }) => `ns to ${name}`),
-  ], rows);
+  rows.push([
+    "geometric mean",
+    ...all.flatMap(() => ["", "", ""]),
+    ...ratios.map((list) => geometricMean(list).toFixed(2)),
+  ]);
+  return table(
+    [
+      "handler",
+      ...all.flatMap(({ name }) => [`${name}: instructions`, "bytes", "ns"]),
+      ...all.slice(1).map(({ name }) => `ns to ${name}`),
+    ],
+    rows,
+  );
 }
 
 /** Nanoseconds of a handler that does nothing: measured once a tracer and kind of probe. */
 async function emptyCost(kernel, peer, words, workload, known) {
   const kind = `${peer.name} ${words[1] ?? ""}`;
   if (known.has(kind)) return known.get(kind);
-  const handler = await attach(kernel, peer, words[1] === "greet" ? "empty-uprobe" : "empty", words[1] === "greet" ? greet("{ }") : enter("{ }"), workload);
+  const handler = await attach(
+    kernel,
+    peer,
+    words[1] === "greet" ? "empty-uprobe" : "empty",
+    words[1] === "greet" ? greet("{ }") : enter("{ }"),
+    workload,
+  );
   let least = Infinity;
   for (let repeat = 0; repeat < repeats * 2; repeat++) {
     const { time, runs } = await measure(kernel, handler.ids, workload, words);

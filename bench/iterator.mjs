@@ -1,5 +1,5 @@
-// Events that a `for await` loop takes at rates that a workload makes: from a probe in TypeScript, one at a time and in batches, and
-// lines of a script's printf, likewise.
+// Events that a `for await` loop takes at rates that a workload makes: from a probe in TypeScript, one at a time and in
+// batches, and lines of a script's printf, likewise.
 import { event, trace, tracepoint } from "../dist/index.mjs";
 import { median, spread, table } from "./statistics.mjs";
 
@@ -39,19 +39,31 @@ const printed = {
  * @type {readonly (readonly [title: string, start: (command: string) => Promise<{ session: import("../dist/index.mjs").Trace, read: () => Promise<number> }>])[]}
  */
 const ways = [
-  ...Object.entries(emitted).map(([title, take]) => [title, async (command) => {
-    const ticks = event();
-    const session = await trace(
-      // Not rewritten: names of the library mean themselves.
-      tracepoint("syscalls:sys_enter_getppid", () => { if (pid === cpid) ticks.emit({ n: tid, name: comm, at: nsecs }); }, { ticks }),
-      { command, output: "events" },
-    );
-    return { session, read: () => take(ticks) };
-  }]),
-  ...Object.entries(printed).map(([title, take]) => [title, async (command) => {
-    const session = await trace(script, { command });
-    return { session, read: () => take(session) };
-  }]),
+  ...Object.entries(emitted).map(([title, take]) => [
+    title,
+    async (command) => {
+      const ticks = event();
+      const session = await trace(
+        // Not rewritten: names of the library mean themselves.
+        tracepoint(
+          "syscalls:sys_enter_getppid",
+          () => {
+            if (pid === cpid) ticks.emit({ n: tid, name: comm, at: nsecs });
+          },
+          { ticks },
+        ),
+        { command, output: "events" },
+      );
+      return { session, read: () => take(ticks) };
+    },
+  ]),
+  ...Object.entries(printed).map(([title, take]) => [
+    title,
+    async (command) => {
+      const session = await trace(script, { command });
+      return { session, read: () => take(session) };
+    },
+  ]),
 ];
 
 /** Every event is read, or counted as lost: in the kernel's ring or in the queue. */
@@ -71,9 +83,16 @@ export async function iterator({ rounds, workload }) {
     for (let round = 0; round < Math.min(rounds, 2); round++) {
       for (const [index, [, start]] of ways.entries()) results[index].push(await once(start, rate, workload));
     }
-    rows.push([`${rate / 1000}k a second`, ...results.flatMap((list) => [
-      spread(list.map(({ perCpuSecond }) => perCpuSecond / 1000), 0), String(median(list.map(({ lost }) => lost))),
-    ])]);
+    rows.push([
+      `${rate / 1000}k a second`,
+      ...results.flatMap((list) => [
+        spread(
+          list.map(({ perCpuSecond }) => perCpuSecond / 1000),
+          0,
+        ),
+        String(median(list.map(({ lost }) => lost))),
+      ]),
+    ]);
   }
   return table(["events made", ...ways.flatMap(([title]) => [`${title}, thousand events a CPU-second`, "lost"])], rows);
 }

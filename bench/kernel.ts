@@ -1,4 +1,5 @@
-// What the benchmarks ask of the kernel: programs' figures, and loading a handler that clang compiled. Bundled by run.mjs.
+// What the benchmarks ask of the kernel: programs' figures, and loading a handler that clang compiled. Bundled by
+// run.mjs.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +14,15 @@ import { CallFrames } from "../src/debuginfo/call-frames.ts";
 import { Btf } from "../src/debuginfo/btf.ts";
 import { bytesOf, Elf, type Section, textAt } from "../src/debuginfo/elf.ts";
 import { unwindTable } from "../src/debuginfo/unwind-table.ts";
-import { createMap, enableStats, linkCreatePerfEvent, listPrograms, loadProgram, type ProgramInfo, rawTracepointOpen } from "../src/linux/bpf.ts";
+import {
+  createMap,
+  enableStats,
+  linkCreatePerfEvent,
+  listPrograms,
+  loadProgram,
+  type ProgramInfo,
+  rawTracepointOpen,
+} from "../src/linux/bpf.ts";
 import { closeFd } from "../src/linux/ffi.ts";
 import { openPerfEvent } from "../src/linux/perf.ts";
 import { pmuType } from "../src/linux/tracefs.ts";
@@ -69,7 +78,12 @@ const SYMBOL_BYTES = 24;
 const PSEUDO_MAP_FD = 1;
 const PSEUDO_MAP_VALUE = 2;
 
-interface Symbol { readonly name: string; readonly section: number; readonly value: number; readonly type: number }
+interface Symbol {
+  readonly name: string;
+  readonly section: number;
+  readonly value: number;
+  readonly type: number;
+}
 
 /** A loaded and attached object file; disposing it lets go of everything. */
 export class CompiledHandler implements Disposable {
@@ -92,7 +106,12 @@ export class CompiledHandler implements Disposable {
         const program = this.#own(loadProgram({ name: target, type, code, license: "Dual MIT/GPL" }));
         if (kind === "raw_tp") this.#own(rawTracepointOpen(target, program));
         else {
-          const event = { type: pmuType("uprobe") ?? 0, config: 0, config1: Buffer.from(`${binary}\0`), config2: functions[target] ?? 0 };
+          const event = {
+            type: pmuType("uprobe") ?? 0,
+            config: 0,
+            config1: Buffer.from(`${binary}\0`),
+            config2: functions[target] ?? 0,
+          };
           const perf = this.#own(openPerfEvent({ ...event, pid: -1, cpu: 0 }));
           this.#own(linkCreatePerfEvent(program, perf, 0n));
         }
@@ -114,14 +133,20 @@ export class CompiledHandler implements Disposable {
     const section = elf.section("maps");
     if (section !== undefined) {
       const content = elf.content(section);
-      for (const { name, value } of symbols.filter((symbol) => symbol.section === section.index && symbol.name !== "")) {
-        const [type, keySize, valueSize, entries, flags] = [0, 4, 8, 12, 16].map((at) => content.readUInt32LE(value + at));
+      for (const { name, value } of symbols.filter(
+        (symbol) => symbol.section === section.index && symbol.name !== "",
+      )) {
+        const [type, keySize, valueSize, entries, flags] = [0, 4, 8, 12, 16].map((at) =>
+          content.readUInt32LE(value + at),
+        );
         maps.set(value, this.#own(createMap({ name, type, keySize, valueSize, entries, flags })));
       }
     }
     const bss = elf.section(".bss");
-    const memory = bss === undefined || bss.size === 0 ? -1
-      : this.#own(createMap({ name: "bss", type: ARRAY, keySize: 4, valueSize: bss.size, entries: 1, flags: 0 }));
+    const memory =
+      bss === undefined || bss.size === 0
+        ? -1
+        : this.#own(createMap({ name: "bss", type: ARRAY, keySize: 4, valueSize: bss.size, entries: 1, flags: 0 }));
     return { maps, memory };
   }
 
@@ -138,7 +163,9 @@ function symbolsOf(elf: Elf): Symbol[] {
   const symbols: Symbol[] = [];
   for (let at = 0; at < content.length; at += SYMBOL_BYTES) {
     symbols.push({
-      name: textAt(names, content.readUInt32LE(at)), type: content[at + 4] & 15, section: content.readUInt16LE(at + 6),
+      name: textAt(names, content.readUInt32LE(at)),
+      type: content[at + 4] & 15,
+      section: content.readUInt16LE(at + 6),
       value: Number(content.readBigUInt64LE(at + 8)),
     });
   }
@@ -146,7 +173,13 @@ function symbolsOf(elf: Elf): Symbol[] {
 }
 
 /** R_BPF_64_64 is all there is: a map's descriptor, or an address in .bss. */
-function relocate(elf: Elf, section: Section, symbols: readonly Symbol[], maps: ReadonlyMap<number, number>, memory: number): Uint8Array {
+function relocate(
+  elf: Elf,
+  section: Section,
+  symbols: readonly Symbol[],
+  maps: ReadonlyMap<number, number>,
+  memory: number,
+): Uint8Array {
   const code = Buffer.from(elf.content(section));
   const relocations = elf.sections.find(({ type, name }) => type === SHT_REL && name === `.rel${section.name}`);
   const entries = relocations === undefined ? Buffer.alloc(0) : elf.content(relocations);
@@ -156,7 +189,7 @@ function relocate(elf: Elf, section: Section, symbols: readonly Symbol[], maps: 
     const isMap = elf.sections[symbol.section].name === "maps";
     code[at + 1] = (code[at + 1] & 15) | ((isMap ? PSEUDO_MAP_FD : PSEUDO_MAP_VALUE) << 4);
     if (!isMap) code.writeInt32LE(code.readInt32LE(at + 4) + symbol.value, at + 12);
-    code.writeInt32LE(isMap ? maps.get(symbol.value) ?? -1 : memory, at + 4);
+    code.writeInt32LE(isMap ? (maps.get(symbol.value) ?? -1) : memory, at + 4);
   }
   return code;
 }
@@ -175,8 +208,16 @@ function instructionsOf({ plan, diagnostics }: Compiled): number {
 }
 export const passNames: readonly string[] = [...passes.map(({ name }) => name), ...machinePasses];
 
-/** A binary's unwinding table: its rows, bytes in the kernel's maps, and the least milliseconds that it takes to make and to read again. */
-export function unwindingTable(path: string): { readonly rows: number; readonly bytes: number; readonly made: number; readonly read: number } {
+/**
+ * A binary's unwinding table: its rows, bytes in the kernel's maps, and the least milliseconds that it takes to make
+ * and to read again.
+ */
+export function unwindingTable(path: string): {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly made: number;
+  readonly read: number;
+} {
   const folder = mkdtempSync(join(tmpdir(), "strobe-bench-"));
   const { STROBE_CACHE } = process.env;
   process.env["STROBE_CACHE"] = folder;
@@ -195,7 +236,9 @@ export function unwindingTable(path: string): { readonly rows: number; readonly 
       cache.read(elf.buildId);
       read = Math.min(read, performance.now() - before);
       bytes = 0;
-      new UnwindNodes((_, node) => { bytes += node.length; }).add(table);
+      new UnwindNodes((_, node) => {
+        bytes += node.length;
+      }).add(table);
       rows = table.starts.length;
     }
     return { rows, bytes, made, read };

@@ -30,7 +30,9 @@ async function latencies(peer, load, workload) {
   const list = [];
   for (let i = 0; i < samples; i++) {
     await sleep(everyMilliseconds);
-    const line = new Promise((resolve) => { seen = resolve; });
+    const line = new Promise((resolve) => {
+      seen = resolve;
+    });
     const called = performance.now();
     // getppid(2)
     if (process.ppid === 0) break;

@@ -24,7 +24,10 @@ export function findSystemTap(command) {
   return undefined;
 }
 
-/** strobe in the ways it can be started: on this Node, on others that are given or installed as a package, and as one file. */
+/**
+ * strobe in the ways it can be started: on this Node, on others that are given or installed as a package, and as one
+ * file.
+ */
 export function findBuilds(nodes) {
   const here = (path) => fileURLToPath(new URL(path, import.meta.url));
   const packaged = here(`../node_modules/node-linux-${process.arch}/bin/node`);
@@ -32,7 +35,12 @@ export function findBuilds(nodes) {
   const builds = [process.execPath, ...nodes, ...(existsSync(packaged) ? [packaged] : [])].map((node) => {
     const { stdout, status, error } = spawnSync(node, ["--version"], { encoding: "utf8" });
     if (status !== 0) throw new Error(`${node} does not run: ${error?.message ?? status}`);
-    return { name: `strobe on Node ${stdout.trim()}`, node, command: [node, strobe], files: [node, ...installedFiles()] };
+    return {
+      name: `strobe on Node ${stdout.trim()}`,
+      node,
+      command: [node, strobe],
+      files: [node, ...installedFiles()],
+    };
   });
   if (existsSync(single)) builds.push({ name: "strobe as one file", command: [single], files: [single] });
   return builds;
@@ -45,10 +53,14 @@ export function installedFiles() {
   if (packed.status !== 0) throw new Error(packed.stderr);
   const own = JSON.parse(packed.stdout)[0].files.map(({ path }) => join(root, path));
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const others = [...Object.keys(dependencies), `@koromix/koffi-linux-${process.arch}`].flatMap((name) => filesIn(join(root, "node_modules", name)));
+  const others = [...Object.keys(dependencies), `@koromix/koffi-linux-${process.arch}`].flatMap((name) =>
+    filesIn(join(root, "node_modules", name)),
+  );
   return [...own, ...others];
 }
 
 function filesIn(folder) {
-  return readdirSync(folder, { recursive: true }).map((name) => join(folder, name)).filter((path) => statSync(path).isFile());
+  return readdirSync(folder, { recursive: true })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile());
 }

@@ -7,7 +7,10 @@ import { median, spread, table } from "./statistics.mjs";
 const program = 'tracepoint:syscalls:sys_enter_getppid { printf("%d %s %d\\n", pid, comm, nsecs); }';
 const rates = [100_000, 300_000, 1_000_000, 2_000_000];
 /** @type {readonly (readonly [title: string, options: readonly string[]])[]} */
-const formats = [["lines of text", []], ["lines of JSON", ["-f", "json"]]];
+const formats = [
+  ["lines of text", []],
+  ["lines of JSON", ["-f", "json"]],
+];
 /** Seconds a run: V8 goes on compiling what is hot for one of them, and sessions last longer than three. */
 const secondsAt = (rate) => Math.max(3, 1_000_000 / rate);
 
@@ -35,7 +38,10 @@ async function hasAttached(path, tracer) {
   while (countOf(path, "attached_probes") === 0) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Lines of a file with this word in them, which is there once a line. Read by and by: a file may be larger than a buffer can be. */
+/**
+ * Lines of a file with this word in them, which is there once a line. Read by and by: a file may be larger than a
+ * buffer can be.
+ */
 function countOf(path, word) {
   const file = openSync(path, "r");
   const chunk = Buffer.alloc(1 << 20);
@@ -60,15 +66,21 @@ export async function printing({ peers, rounds, workload }) {
     for (const rate of rates) {
       const results = peers.map(() => []);
       for (let round = 0; round < Math.min(rounds, 2); round++) {
-        for (const [index, peer] of peers.entries()) results[index].push(await once(peer, options, rate, workload, folder));
+        for (const [index, peer] of peers.entries())
+          results[index].push(await once(peer, options, rate, workload, folder));
       }
       const perSecond = results.map((list) => list.map((r) => r.perCpuSecond / 1000));
       const ratio = peers.length > 1 ? (median(perSecond[0]) / median(perSecond[1])).toFixed(1) : "";
       rows.push([
-        `${title}, ${rate / 1000}k a second`, ...results.flatMap((list, i) => [spread(perSecond[i], 0), String(median(list.map((r) => r.lost)))]), ratio,
+        `${title}, ${rate / 1000}k a second`,
+        ...results.flatMap((list, i) => [spread(perSecond[i], 0), String(median(list.map((r) => r.lost)))]),
+        ratio,
       ]);
     }
   }
   rmSync(folder, { recursive: true });
-  return table(["events made", ...peers.flatMap((p) => [`${p.name}, thousand lines a CPU-second`, "lost"]), "ratio"], rows);
+  return table(
+    ["events made", ...peers.flatMap((p) => [`${p.name}, thousand lines a CPU-second`, "lost"]), "ratio"],
+    rows,
+  );
 }

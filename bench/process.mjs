@@ -11,7 +11,10 @@ const ticksPerSecond = 100;
 export function startTracer(peer, args, { output = "ignore", environment = {} } = {}) {
   const [program, ...words] = peer.command;
   const started = performance.now();
-  const child = spawn(program, [...words, ...args], { stdio: ["ignore", output, "pipe"], env: { ...process.env, ...environment } });
+  const child = spawn(program, [...words, ...args], {
+    stdio: ["ignore", output, "pipe"],
+    env: { ...process.env, ...environment },
+  });
   let messages = "";
   const ready = new Promise((resolve, reject) => {
     child.stderr.on("data", (data) => {
@@ -54,7 +57,9 @@ export function run(program, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
     let text = "";
-    child.stdout.on("data", (data) => { text += data; });
+    child.stdout.on("data", (data) => {
+      text += data;
+    });
     child.on("error", reject);
     child.on("close", (code) => (code === 0 ? resolve(text) : reject(new Error(`${program} ended with ${code}`))));
   });

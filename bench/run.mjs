@@ -1,5 +1,5 @@
-// `npm run bench [-- startup handlers unwinding compile passes printing latency weight …] [--peer "COMMAND"] [--node PATH] [--rounds N] [--only HANDLER,…]
-// [--stap "COMMAND"] [--binary FILE --line FILE:LINE --function NAME]`
+// `npm run bench [-- startup handlers unwinding compile passes printing latency weight …] [--peer "COMMAND"] [--node
+// PATH] [--rounds N] [--only HANDLER,…] [--stap "COMMAND"] [--binary FILE --line FILE:LINE --function NAME]`
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
@@ -38,8 +38,13 @@ const suites = {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    peer: { type: "string" }, rounds: { type: "string", default: "5" }, only: { type: "string" }, binary: { type: "string" },
-    line: { type: "string" }, function: { type: "string" }, stap: { type: "string" },
+    peer: { type: "string" },
+    rounds: { type: "string", default: "5" },
+    only: { type: "string" },
+    binary: { type: "string" },
+    line: { type: "string" },
+    function: { type: "string" },
+    stap: { type: "string" },
     node: { type: "string", multiple: true, default: [] },
   },
 });
@@ -57,10 +62,21 @@ await build({ ...asModule, entryPoints: [here("kernel.ts")], outfile: here("../b
 const kernel = await import(here("../build/bench-kernel.mjs"));
 
 const peers = findPeers(values.peer);
-const options = { peers, builds: findBuilds(values.node), rounds: Number(values.rounds), workload, kernel, only: values.only, binary: values.binary, line: values.line, fn: values.function, stap: findSystemTap(values.stap) };
+const options = {
+  peers,
+  builds: findBuilds(values.node),
+  rounds: Number(values.rounds),
+  workload,
+  kernel,
+  only: values.only,
+  binary: values.binary,
+  line: values.line,
+  fn: values.function,
+  stap: findSystemTap(values.stap),
+};
 const sections = [
-  `# Results\n\nLinux ${release()}, ${cpus().length} × ${cpus()[0].model}, Node ${process.version}. `
-  + `Medians of ${options.rounds} alternating rounds, with their range; a ratio is strobe's over the peer's.`,
+  `# Results\n\nLinux ${release()}, ${cpus().length} × ${cpus()[0].model}, Node ${process.version}. ` +
+    `Medians of ${options.rounds} alternating rounds, with their range; a ratio is strobe's over the peer's.`,
 ];
 for (const name of chosen) {
   const [title, suite] = suites[name];

@@ -9,20 +9,31 @@ const printing = [
   ["hello", 'begin { printf("hi\\n"); exit(); }'],
   ["one-liner", 'tracepoint:raw_syscalls:sys_enter { printf("%d\\n", args.id); exit(); }'],
   ["count by comm", 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); if (pid) { printf("x\\n"); exit(); } }'],
-  ["kernel struct chain", 'tracepoint:sched:sched_switch { printf("%s %d\\n", comm, curtask.real_parent.tgid); exit(); }'],
+  [
+    "kernel struct chain",
+    'tracepoint:sched:sched_switch { printf("%s %d\\n", comm, curtask.real_parent.tgid); exit(); }',
+  ],
 ];
-const tools = [["tools/opens.bt", tool("opens")], ["tools/tcp-lifetimes.bt", tool("tcp-lifetimes")]];
+const tools = [
+  ["tools/opens.bt", tool("opens")],
+  ["tools/tcp-lifetimes.bt", tool("tcp-lifetimes")],
+];
 
 /** Milliseconds from spawn to the first line of output, and to the end of a command that ends itself. */
 async function untilFirstLine(peer, program) {
   const tracer = startTracer(peer, ["-e", program], { output: "pipe" });
-  const first = await new Promise((resolve) => tracer.child.stdout.once("data", () => resolve(performance.now() - tracer.started)));
+  const first = await new Promise((resolve) =>
+    tracer.child.stdout.once("data", () => resolve(performance.now() - tracer.started)),
+  );
   tracer.child.stdout.resume();
   await tracer.ended;
   return { first, whole: performance.now() - tracer.started };
 }
 
-/** Milliseconds from spawn until it says that it traces, and that with what it takes to end when it is interrupted at once. */
+/**
+ * Milliseconds from spawn until it says that it traces, and that with what it takes to end when it is interrupted at
+ * once.
+ */
 async function untilAttached(peer, program) {
   const tracer = startTracer(peer, ["-e", program]);
   const first = await tracer.ready;
@@ -71,17 +82,46 @@ export async function startup({ peers, builds, rounds }) {
     }
     for (const [again, results] of Object.entries(runs)) {
       for (const kind of ["first", "whole"]) {
-        const ratios = peers.length > 1 ? builds.map((_, i) => (median(results[i][kind]) / median(results.at(-1)[kind])).toFixed(2)) : [];
-        const beyond = kind === "first" ? results.filter((r) => r.beyond.length > 0).map((r) => `+ ${median(r.beyond).toFixed(0)}`) : [];
-        rows.push([name + again, kind === "first" ? firstTitle : "the whole command", ...results.map((r) => spread(r[kind], 0)), beyond.join(", "), ratios.join(", ")]);
+        const ratios =
+          peers.length > 1
+            ? builds.map((_, i) => (median(results[i][kind]) / median(results.at(-1)[kind])).toFixed(2))
+            : [];
+        const beyond =
+          kind === "first"
+            ? results.filter((r) => r.beyond.length > 0).map((r) => `+ ${median(r.beyond).toFixed(0)}`)
+            : [];
+        rows.push([
+          name + again,
+          kind === "first" ? firstTitle : "the whole command",
+          ...results.map((r) => spread(r[kind], 0)),
+          beyond.join(", "),
+          ratios.join(", "),
+        ]);
       }
     }
   };
   for (const [name, program] of printing) await measure(name, program, untilFirstLine, "to the first event");
   for (const [name, program] of tools) await measure(name, program, untilAttached, "to its probes attached");
-  rows.push(["empty Node", "the whole process", ...empty.map((list) => (list.length ? spread(list, 0) : "")), ...peers.slice(1).map(() => ""), "", ""]);
-  rows.push(["", "MiB on disk, with Node", ...builds.map(({ files }) => size(files)), ...peers.slice(1).map(() => ""), "", ""]);
-  return table(["program", "milliseconds", ...all.map(({ name }) => name), "over an empty Node just before", "ratios to the peer"], rows);
+  rows.push([
+    "empty Node",
+    "the whole process",
+    ...empty.map((list) => (list.length ? spread(list, 0) : "")),
+    ...peers.slice(1).map(() => ""),
+    "",
+    "",
+  ]);
+  rows.push([
+    "",
+    "MiB on disk, with Node",
+    ...builds.map(({ files }) => size(files)),
+    ...peers.slice(1).map(() => ""),
+    "",
+    "",
+  ]);
+  return table(
+    ["program", "milliseconds", ...all.map(({ name }) => name), "over an empty Node just before", "ratios to the peer"],
+    rows,
+  );
 }
 
 function size(files) {

@@ -1,5 +1,5 @@
-// Writes docs/builtins.md and docs/probes.md from the tables that the checker and the command read. `--check` writes nothing and
-// fails when a file is out of date.
+// Writes docs/builtins.md and docs/probes.md from the tables that the checker and the command read. `--check` writes
+// nothing and fails when a file is out of date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { resolve } from "node:path";
@@ -18,7 +18,8 @@ async function tables() {
         export { allProviders } from "./src/providers/registry.ts";`,
       resolveDir: here(".."),
     },
-    ...asModule, outfile,
+    ...asModule,
+    outfile,
   });
   return import(pathToFileURL(outfile).href);
 }
@@ -30,18 +31,25 @@ const notice = "<!-- Written by `npm run docs`: change the table it comes from, 
 
 function builtinsPage(builtins) {
   const groups = [
-    ["Values", "May be written with or without `()`.", (b) => b.form === "value" || (b.form === "both" && !b.statement)],
+    [
+      "Values",
+      "May be written with or without `()`.",
+      (b) => b.form === "value" || (b.form === "both" && !b.statement),
+    ],
     ["Functions", "", (b) => b.form === "function" && !b.statement && !b.signature.startsWith("@")],
     ["Statements", "They give no value.", (b) => b.statement],
-    ["Aggregations", "Only to be assigned to a map. They add to what the map holds under the key.", (b) => b.form === "aggregate" || b.signature.startsWith("@")],
+    [
+      "Aggregations",
+      "Only to be assigned to a map. They add to what the map holds under the key.",
+      (b) => b.form === "aggregate" || b.signature.startsWith("@"),
+    ],
   ];
   const places = { kernel: "kernel", host: "strobe", both: "both" };
-  const remarks = (b) => [
-    ...(b.unsafe ? ["needs `--unsafe`"] : []),
-    ...(b.kernel ? [`Linux ${b.kernel} and later`] : []),
-  ].join(", ");
+  const remarks = (b) =>
+    [...(b.unsafe ? ["needs `--unsafe`"] : []), ...(b.kernel ? [`Linux ${b.kernel} and later`] : [])].join(", ");
   const sections = groups.map(([title, text, belongs]) => {
-    const rows = builtins.filter((b) => belongs(b) && b.spelling?.bpftrace?.length !== 0)
+    const rows = builtins
+      .filter((b) => belongs(b) && b.spelling?.bpftrace?.length !== 0)
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map((b) => row(`\`${b.signature}\``, b.doc + (remarks(b) ? ` (${remarks(b)})` : ""), places[b.placement]));
     return `## ${title}\n\n${text ? `${text}\n\n` : ""}${table(["", "what it is", "runs in"], rows)}\n`;
@@ -58,7 +66,9 @@ ${sections.join("\n")}`;
 }
 
 function probesPage(providers) {
-  const rows = providers.map((p) => row(`\`${p.name}\``, p.aliases.map((name) => `\`${name}\``).join(" "), `\`${p.usage}\``, p.doc));
+  const rows = providers.map((p) =>
+    row(`\`${p.name}\``, p.aliases.map((name) => `\`${name}\``).join(" "), `\`${p.usage}\``, p.doc),
+  );
   return `# Probes
 
 ${notice}

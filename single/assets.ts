@@ -53,7 +53,9 @@ function openNameless(open: typeof openSync, flags: number): number {
 function iced(): unknown {
   const module = { exports: {} };
   const packages: Record<string, unknown> = {
-    fs: { readFileSync: () => new Uint8Array(asset("iced-x86.wasm")) }, path: builtin("node:path"), util: builtin("node:util"),
+    fs: { readFileSync: () => new Uint8Array(asset("iced-x86.wasm")) },
+    path: builtin("node:path"),
+    util: builtin("node:util"),
   };
   const source = new TextDecoder().decode(asset("iced-x86.js"));
   // oxlint-disable-next-line typescript/no-implied-eval -- a module of our own, kept as text

@@ -1,5 +1,5 @@
-// One file with everything in it: Node, the command with V8's compiled code for it, the native addon, the instruction decoder.
-// `node single/build.mjs [FILE]`; NODE names the Node that goes in.
+// One file with everything in it: Node, the command with V8's compiled code for it, the native addon, the instruction
+// decoder. `node single/build.mjs [FILE]`; NODE names the Node that goes in.
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -13,7 +13,13 @@ const scratch = resolve("build/single");
 const arch = process.arch;
 const target = resolve(process.argv[2] ?? `dist/strobe-linux-${arch}`);
 const bundle = {
-  loader, bundle: true, platform: "node", format: "cjs", target: "node20.19", minify: true, logLevel: "warning",
+  loader,
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  target: "node20.19",
+  minify: true,
+  logLevel: "warning",
   define: { "import.meta.url": "__filename" },
 };
 const assets = {
@@ -30,16 +36,26 @@ function run(command, ...args) {
 /** `keep`: the file is to write the compiled code there, when it has run; else it has it. */
 async function make(file, keep, more) {
   const main = join(scratch, "entry.cjs");
-  await build({ ...bundle, entryPoints: ["single/entry.ts"], outfile: main, define: { ...bundle.define, KEEP: JSON.stringify(keep), BUILD: JSON.stringify(Object.values(parts).join(" ")) } });
+  await build({
+    ...bundle,
+    entryPoints: ["single/entry.ts"],
+    outfile: main,
+    define: { ...bundle.define, KEEP: JSON.stringify(keep), BUILD: JSON.stringify(Object.values(parts).join(" ")) },
+  });
   const blob = join(scratch, "strobe.blob");
   const config = join(scratch, "config.json");
-  writeFileSync(config, JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true, assets: { ...assets, ...more } }));
+  writeFileSync(
+    config,
+    JSON.stringify({ main, output: blob, disableExperimentalSEAWarning: true, assets: { ...assets, ...more } }),
+  );
   run(node, "--no-warnings", "--experimental-sea-config", config);
   copyFileSync(node, file);
   chmodSync(file, 0o755);
   // A seventh of Node is names of its own functions, which nothing here asks for. Without binutils they stay.
   spawnSync("strip", [file]);
-  await inject(file, "NODE_SEA_BLOB", readFileSync(blob), { sentinelFuse: "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2" });
+  await inject(file, "NODE_SEA_BLOB", readFileSync(blob), {
+    sentinelFuse: "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2",
+  });
 }
 
 mkdirSync(scratch, { recursive: true });
@@ -47,8 +63,13 @@ mkdirSync(scratch, { recursive: true });
 console.warn = () => {};
 const parts = await buildParts({ ...bundle, outdir: scratch, external: ["koffi", "iced-x86"] });
 for (const [name, file] of Object.entries(parts)) assets[`${name}.js`] = join(scratch, file);
-// Code is compiled when it runs, so it has to run once: in such a file, since V8 takes compiled code only from its like.
+// Code is compiled when it runs, so it has to run once: in such a file, since V8 takes compiled code only from its
+// like.
 const maker = join(scratch, "maker");
 await make(maker, scratch, {});
 run(maker, "-q", "-e", 'begin { printf("%d\\n", 1); exit(); }');
-await make(target, "", Object.fromEntries(Object.keys(parts).map((name) => [`${name}.cache`, join(scratch, `${name}.cache`)])));
+await make(
+  target,
+  "",
+  Object.fromEntries(Object.keys(parts).map((name) => [`${name}.cache`, join(scratch, `${name}.cache`)])),
+);

@@ -11,7 +11,10 @@ interface PluginBuild {
   ): void;
 }
 
-export interface StrobePlugin { name: string; setup(build: PluginBuild): void }
+export interface StrobePlugin {
+  name: string;
+  setup(build: PluginBuild): void;
+}
 
 /** A plugin for esbuild. The library itself loads native code: bundle with `external: ["strobe"]`. */
 export function strobe(): StrobePlugin {
@@ -23,7 +26,10 @@ export function strobe(): StrobePlugin {
         const rewritten = forBundler(path, text);
         if (!rewritten) return undefined;
         const map = Buffer.from(rewritten.map()).toString("base64");
-        return { contents: `${rewritten.code}\n//# sourceMappingURL=data:application/json;base64,${map}\n`, loader: isTypeScript(path) ? "ts" : "js" };
+        return {
+          contents: `${rewritten.code}\n//# sourceMappingURL=data:application/json;base64,${map}\n`,
+          loader: isTypeScript(path) ? "ts" : "js",
+        };
       });
     },
   };

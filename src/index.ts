@@ -12,22 +12,68 @@ export type { Frame, Trouble } from "./session/events.ts";
 export type { HandlerCost, SessionStats } from "./session/stats.ts";
 
 // Static probes of the program itself.
-export { usdtProvider, type UsdtDefinitions, type UsdtProbe, type UsdtProvider, type UsdtType, type UsdtValue } from "./api/usdt-provider.ts";
+export {
+  usdtProvider,
+  type UsdtDefinitions,
+  type UsdtProbe,
+  type UsdtProvider,
+  type UsdtType,
+  type UsdtValue,
+} from "./api/usdt-provider.ts";
 
-// Probes in TypeScript. Declarations of this machine merge into the interfaces, which only works through a whole-module export.
+// Probes in TypeScript. Declarations of this machine merge into the interfaces, which only works through a whole-module
+// export.
 export type * from "./api/declarations.ts";
 export { withCaptures, type Place } from "./api/captures.ts";
 export type { ProbeOptions } from "./api/probe-trace.ts";
 export type { Settings } from "./api/settings.ts";
 export {
-  begin, end, fentry, fexit, hardware, interval, iter, kprobe, kretprobe, probe, profile, rawTracepoint, software, tracepoint, uprobe,
-  uretprobe, usdt, type Captures, type Handler, type Probe,
+  begin,
+  end,
+  fentry,
+  fexit,
+  hardware,
+  interval,
+  iter,
+  kprobe,
+  kretprobe,
+  probe,
+  profile,
+  rawTracepoint,
+  software,
+  tracepoint,
+  uprobe,
+  uretprobe,
+  usdt,
+  type Captures,
+  type Handler,
+  type Probe,
 } from "./api/probes.ts";
-export { map, threadLocal, Snapshot, type EveryOptions, type MapOptions, type StrobeMap, type ThreadLocal } from "./api/maps.ts";
+export {
+  map,
+  threadLocal,
+  Snapshot,
+  type EveryOptions,
+  type MapOptions,
+  type StrobeMap,
+  type ThreadLocal,
+} from "./api/maps.ts";
 export type { Aggregation, Bucket, Received, SeriesPoint, Stats, Stored } from "./api/map-types.ts";
 export { event, type Emitted, type EventHandle, type EventOptions } from "./api/events.ts";
 export {
-  aligned, arrayOf, bits, enumeration, pointerTo, struct, union, type CastTo, type CStruct, type CType, type SeenAs, type StructLayout, type TypeLike,
+  aligned,
+  arrayOf,
+  bits,
+  enumeration,
+  pointerTo,
+  struct,
+  union,
+  type CastTo,
+  type CStruct,
+  type CType,
+  type SeenAs,
+  type StructLayout,
+  type TypeLike,
 } from "./api/own-types.ts";
 export * from "./api/builtins.ts";
 // Said by name, since both have them: casts here, types there.

@@ -1,4 +1,5 @@
-// `import { strobe } from "strobe/vite"`, and from "strobe/rollup": one plugin for Rollup, Vite and vitest, whose plugins are Rollup's.
+// `import { strobe } from "strobe/vite"`, and from "strobe/rollup": one plugin for Rollup, Vite and vitest, whose
+// plugins are Rollup's.
 import { forBundler } from "./rewrite/bundled.ts";
 
 /** As much of Rollup's and Vite's plugin interface as this one uses. */
@@ -23,7 +24,7 @@ export function strobe(): StrobePlugin {
       inVite = true;
       return { ssr: { external: ["strobe"] } };
     },
-    resolveId: (specifier) => specifier === "strobe" && !inVite ? { id: specifier, external: true } : undefined,
+    resolveId: (specifier) => (specifier === "strobe" && !inVite ? { id: specifier, external: true } : undefined),
     transform(code, id) {
       // Vite puts a query behind some paths.
       const [path] = id.split("?", 1);

@@ -5,7 +5,9 @@ import { globSync } from "./support/glob.mjs";
 
 const kinds = { unit: ["build/src", "build/test/fuzz"], live: ["build/test/live"], guest: ["build/test/guest"] };
 /** Live tests of what most changes touch: `quick` runs these, the unit tests, and fewer random programs. */
-const core = ["agreement", "command", "language", "probes", "programs", "session", "typescript-language"].map((name) => `live/${name}.test`);
+const core = ["agreement", "command", "language", "probes", "programs", "session", "typescript-language"].map(
+  (name) => `live/${name}.test`,
+);
 /** What measures the machine, or fills it, runs beside nothing else. */
 const alone = ["overhead", "streaming"].map((name) => `live/${name}.test`);
 
@@ -24,14 +26,17 @@ must(process.execPath, "build.mjs", "--quiet", "--tests");
 // A test installs what is published.
 if (chosen.includes("live")) must("node_modules/.bin/tsc", "-p", "tsconfig.types.json");
 
-const filesOf = (kind) => kinds[kind]
-  .flatMap((folder) => (existsSync(folder) ? globSync(folder, ".test.js") : []))
-  .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))
-  .filter((file) => !quick || kind !== "live" || core.some((name) => file.includes(name)));
+const filesOf = (kind) =>
+  kinds[kind]
+    .flatMap((folder) => (existsSync(folder) ? globSync(folder, ".test.js") : []))
+    .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))
+    .filter((file) => !quick || kind !== "live" || core.some((name) => file.includes(name)));
 const isAlone = (file) => alone.some((name) => file.includes(name));
 const live = chosen.length === 0 || chosen.includes("live") ? filesOf("live") : [];
 const groups = [
-  ...["unit", "guest"].filter((kind) => chosen.length === 0 || chosen.includes(kind)).map((kind) => ({ kind, files: filesOf(kind), beside: 2 })),
+  ...["unit", "guest"]
+    .filter((kind) => chosen.length === 0 || chosen.includes(kind))
+    .map((kind) => ({ kind, files: filesOf(kind), beside: 2 })),
   { kind: "live", files: live.filter((file) => !isAlone(file)), beside: 2 },
   { kind: "live", files: live.filter(isAlone), beside: 1 },
 ].filter(({ files }) => files.length > 0);
@@ -42,9 +47,17 @@ if (groups.length === 0) {
 
 let failed = 0;
 for (const { kind, files, beside } of groups) {
-  // A guest runs hundreds of scripts under emulation. STROBE_TEST_SECONDS: what a file may take when it is told to do more.
+  // A guest runs hundreds of scripts under emulation. STROBE_TEST_SECONDS: what a file may take when it is told to do
+  // more.
   const timeout = 1000 * Number(process.env["STROBE_TEST_SECONDS"] ?? (kind === "guest" ? 1800 : 300));
-  const status = run(process.execPath, "--enable-source-maps", "--test", `--test-concurrency=${beside}`, `--test-timeout=${timeout}`, ...files);
+  const status = run(
+    process.execPath,
+    "--enable-source-maps",
+    "--test",
+    `--test-concurrency=${beside}`,
+    `--test-timeout=${timeout}`,
+    ...files,
+  );
   failed ||= status;
 }
 process.exit(failed);

@@ -1,6 +1,7 @@
 // alert: which process makes a system call more often than it should?
 //
-// A line when a process comes above the limit, and one when it is below again; a command can be run at the first. Ctrl-C ends it.
+// A line when a process comes above the limit, and one when it is below again; a command can be run at the first.
+// Ctrl-C ends it.
 //   strobe run tools/alert.ts --call=openat --above=1000
 //   strobe run tools/alert.ts --call=connect --above=50 --every=5s --then='logger "$ALERT"'
 //   strobe run tools/alert.ts --call=write --above=100 --comm=bash   of programs of that name
@@ -12,8 +13,12 @@ import { comm, map, pid, trace, tracepoint } from "strobe";
 
 const { values: options } = parseArgs({
   options: {
-    call: { type: "string", default: "openat" }, above: { type: "string", default: "1000" }, every: { type: "string", default: "1s" },
-    comm: { type: "string", default: "" }, then: { type: "string" }, once: { type: "boolean", default: false },
+    call: { type: "string", default: "openat" },
+    above: { type: "string", default: "1000" },
+    every: { type: "string", default: "1s" },
+    comm: { type: "string", default: "" },
+    then: { type: "string" },
+    once: { type: "boolean", default: false },
   },
 });
 const limit = Number(options.above);
@@ -22,7 +27,12 @@ if (!(limit >= 0)) throw new RangeError(`--above is a number of calls a second, 
 const self = process.pid;
 const only = options.comm;
 const calls = map<[pid: number, comm: string], "count">({ entries: 16_384 });
-const session = await trace(tracepoint(`syscalls:sys_enter_${options.call}`, { filter: () => pid !== self && (only === "" || comm === only), handler: () => calls.at(pid, comm).count() }));
+const session = await trace(
+  tracepoint(`syscalls:sys_enter_${options.call}`, {
+    filter: () => pid !== self && (only === "" || comm === only),
+    handler: () => calls.at(pid, comm).count(),
+  }),
+);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => session.stop());
 
 const above = new Map<string, string>();
@@ -36,7 +46,10 @@ for await (const snapshot of calls.every(options.every, { clear: true })) {
     above.set(id, name);
     const text = say("ALERT", id, name, rate);
     if (options.then !== undefined) {
-      spawn("/bin/sh", ["-c", options.then], { stdio: "inherit", env: { ...process.env, ALERT: text, ALERT_PID: id, ALERT_COMM: name, ALERT_RATE: rate.toFixed(0) } });
+      spawn("/bin/sh", ["-c", options.then], {
+        stdio: "inherit",
+        env: { ...process.env, ALERT: text, ALERT_PID: id, ALERT_COMM: name, ALERT_RATE: rate.toFixed(0) },
+      });
     }
     if (options.once) {
       process.exitCode = 1;

@@ -1,6 +1,7 @@
 // summary: what did programs ask of the kernel, how long did it take, and what failed? As JSON, at the end.
 //
-// For each program and system call: how often, how often in vain, the time in all, and how that was distributed. Ctrl-C ends it.
+// For each program and system call: how often, how often in vain, the time in all, and how that was distributed. Ctrl-C
+// ends it.
 //   strobe run tools/summary.ts --seconds=10 --output=summary.json
 //   strobe run tools/summary.ts --pid=1234 | jq '.programs[0].calls[:3]'
 // Cost: moderate; two handlers for every system call.
@@ -9,7 +10,9 @@ import { hostname, release } from "node:os";
 import { parseArgs } from "node:util";
 import { comm, map, nsecs, pid, syscallName, threadLocal, trace, tracepoint } from "strobe";
 
-const { values: options } = parseArgs({ options: { seconds: { type: "string" }, output: { type: "string" }, pid: { type: "string" } } });
+const { values: options } = parseArgs({
+  options: { seconds: { type: "string" }, output: { type: "string" }, pid: { type: "string" } },
+});
 const target = Number(options.pid ?? 0);
 const self = process.pid;
 
@@ -39,11 +42,18 @@ const session = await trace(
 const from = new Date();
 console.error("Counting system calls");
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => session.stop());
-const timer = options.seconds === undefined ? undefined : setTimeout(() => session.stop(), Number(options.seconds) * 1000);
+const timer =
+  options.seconds === undefined ? undefined : setTimeout(() => session.stop(), Number(options.seconds) * 1000);
 await session.ended;
 clearTimeout(timer);
 
-interface CallSummary { name: string; count: number; failed: number; microseconds: number; histogram: { from: number; to: number | null; count: number }[] }
+interface CallSummary {
+  name: string;
+  count: number;
+  failed: number;
+  microseconds: number;
+  histogram: { from: number; to: number | null; count: number }[];
+}
 const programs = new Map<string, CallSummary[]>();
 const failed = failures.snapshot();
 const total = totals.snapshot();
@@ -52,16 +62,30 @@ for (const [key, buckets] of times) {
   const calls = programs.get(program) ?? [];
   programs.set(program, calls);
   calls.push({
-    name, count: buckets.reduce((sum, { count }) => sum + count, 0), failed: failed.get(key) ?? 0, microseconds: Math.round((total.get(key) ?? 0) / 1000),
+    name,
+    count: buckets.reduce((sum, { count }) => sum + count, 0),
+    failed: failed.get(key) ?? 0,
+    microseconds: Math.round((total.get(key) ?? 0) / 1000),
     histogram: buckets.map(({ low, high, count }) => ({ from: low ?? 0, to: high, count })),
   });
 }
 const sum = (calls: readonly CallSummary[]): number => calls.reduce((all, { microseconds }) => all + microseconds, 0);
-const text = JSON.stringify({
-  host: hostname(), kernel: release(), from, to: new Date(),
-  programs: [...programs].sort(([, a], [, b]) => sum(b) - sum(a)).map(([program, calls]) => ({
-    program, microseconds: sum(calls), calls: calls.sort((a, b) => b.microseconds - a.microseconds),
-  })),
-}, undefined, 2);
+const text = JSON.stringify(
+  {
+    host: hostname(),
+    kernel: release(),
+    from,
+    to: new Date(),
+    programs: [...programs]
+      .sort(([, a], [, b]) => sum(b) - sum(a))
+      .map(([program, calls]) => ({
+        program,
+        microseconds: sum(calls),
+        calls: calls.sort((a, b) => b.microseconds - a.microseconds),
+      })),
+  },
+  undefined,
+  2,
+);
 if (options.output === undefined) console.log(text);
 else writeFileSync(options.output, `${text}\n`);

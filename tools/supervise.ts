@@ -1,15 +1,35 @@
 // supervise: what does a command do, with all the programs that it starts?
 //
-// Runs a command from its first instruction to its end, and reports: the programs with their exit status, the files that were
-// written and those that were missing, and the system calls with the time that they took. The exit code is the command's.
+// Runs a command from its first instruction to its end, and reports: the programs with their exit status, the files
+// that were written and those that were missing, and the system calls with the time that they took. The exit code is
+// the command's.
 //   strobe run tools/supervise.ts make test
 //   strobe run tools/supervise.ts --output=report.txt sh -c 'ls /missing; true'
 // Cost: four handlers for each system call of the command's processes; those of others only pass a look into a map.
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { cpid, curtask, event, map, nsecs, pid, ppid, str, syscallName, threadLocal, tid, trace, tracepoint } from "strobe";
+import {
+  cpid,
+  curtask,
+  event,
+  map,
+  nsecs,
+  pid,
+  ppid,
+  str,
+  syscallName,
+  threadLocal,
+  tid,
+  trace,
+  tracepoint,
+} from "strobe";
 
-const { values: options, tokens } = parseArgs({ strict: false, tokens: true, allowPositionals: true, options: { output: { type: "string" } } });
+const { values: options, tokens } = parseArgs({
+  strict: false,
+  tokens: true,
+  allowPositionals: true,
+  options: { output: { type: "string" } },
+});
 // What is behind the command's name is the command's.
 const begins = tokens.find(({ kind }) => kind === "positional" || kind === "option-terminator");
 const words = process.argv.slice(2).slice((begins?.index ?? Infinity) + (begins?.kind === "option-terminator" ? 1 : 0));
@@ -33,8 +53,14 @@ function ours(): boolean {
 const began = performance.now();
 const session = await trace(
   tracepoint("sched:sched_process_fork", { filter: () => ours(), handler: (args) => family.set(args.child_pid, 1) }),
-  tracepoint("sched:sched_process_exec", { filter: () => ours(), handler: (args) => programs.emit({ pid, parent: ppid, name: str(args.filename) }) }),
-  tracepoint("sched:sched_process_exit", { filter: () => ours() && pid === tid, handler: () => exits.emit({ pid, status: curtask.exit_code }) }),
+  tracepoint("sched:sched_process_exec", {
+    filter: () => ours(),
+    handler: (args) => programs.emit({ pid, parent: ppid, name: str(args.filename) }),
+  }),
+  tracepoint("sched:sched_process_exit", {
+    filter: () => ours() && pid === tid,
+    handler: () => exits.emit({ pid, status: curtask.exit_code }),
+  }),
   tracepoint("raw_syscalls:sys_enter", { filter: () => ours(), handler: () => entered.set(nsecs) }),
   tracepoint("raw_syscalls:sys_exit", {
     filter: () => entered.has(),
@@ -64,11 +90,23 @@ await session.ended;
 
 const status = new Map(ended.map((one) => [one.pid, one.status]));
 const names = new Map(started.map((one) => [one.pid, one.name]));
-const lines = [`${words.join(" ")}: ${((performance.now() - began) / 1000).toFixed(1)} s, ${names.size} processes ran a program`, "", "PROGRAMS", "    PID    PPID ENDED            PROGRAM"];
-for (const { pid, parent, name } of started) lines.push(`${String(pid).padStart(7)} ${String(parent).padStart(7)} ${outcome(status.get(pid)).padEnd(16)} ${name}`);
+const lines = [
+  `${words.join(" ")}: ${((performance.now() - began) / 1000).toFixed(1)} s, ${names.size} processes ran a program`,
+  "",
+  "PROGRAMS",
+  "    PID    PPID ENDED            PROGRAM",
+];
+for (const { pid, parent, name } of started)
+  lines.push(`${String(pid).padStart(7)} ${String(parent).padStart(7)} ${outcome(status.get(pid)).padEnd(16)} ${name}`);
 const writable = 3;
-section("FILES WRITTEN", opened.filter(({ flags, result }) => result >= 0 && (flags & writable) !== 0));
-section("FILES MISSING", opened.filter(({ result }) => result === -2));
+section(
+  "FILES WRITTEN",
+  opened.filter(({ flags, result }) => result >= 0 && (flags & writable) !== 0),
+);
+section(
+  "FILES MISSING",
+  opened.filter(({ result }) => result === -2),
+);
 lines.push("", "SYSTEM CALLS", "  COUNT    TOTAL MS  CALL");
 for (const [call, { count, total }] of [...times].sort(([, a], [, b]) => b.total - a.total).slice(0, 15)) {
   lines.push(`${String(count).padStart(7)} ${(total / 1e6).toFixed(3).padStart(11)}  ${call}`);
@@ -97,5 +135,9 @@ function section(title: string, files: readonly { readonly pid: number; readonly
     const line = `${path} (${names.get(pid) ?? pid})`;
     counts.set(line, (counts.get(line) ?? 0) + 1);
   }
-  lines.push("", title, ...[...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([line, count]) => `${String(count).padStart(7)} ${line}`));
+  lines.push(
+    "",
+    title,
+    ...[...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([line, count]) => `${String(count).padStart(7)} ${line}`),
+  );
 }

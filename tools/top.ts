@@ -1,6 +1,7 @@
 // top: which processes make the most system calls, and how much do they read and write, now?
 //
-// A screen a second, of what was done in that second; Ctrl-C ends it. Where output is no terminal, screens come one below the other.
+// A screen a second, of what was done in that second; Ctrl-C ends it. Where output is no terminal, screens come one
+// below the other.
 //   strobe run tools/top.ts
 //   strobe run tools/top.ts --by=written --every=5s --rows=10
 //   strobe run tools/top.ts --screens=3      three screens, then the end
@@ -10,7 +11,9 @@ import { comm, map, pid, trace, tracepoint } from "strobe";
 
 const { values: options } = parseArgs({
   options: {
-    by: { type: "string", default: "calls" }, every: { type: "string", default: "1s" }, rows: { type: "string", default: "20" },
+    by: { type: "string", default: "calls" },
+    every: { type: "string", default: "1s" },
+    rows: { type: "string", default: "20" },
     screens: { type: "string", default: "0" },
   },
 });
@@ -23,17 +26,22 @@ const calls = map<[pid: number, comm: string], "count">({ entries: 16_384 });
 const read = map<number, "sum">({ entries: 16_384 });
 const written = map<number, "sum">({ entries: 16_384 });
 
-const reads = ["read", "pread64", "readv", "recvfrom", "recvmsg"].map((call) => tracepoint(`syscalls:sys_exit_${call}`, {
-  filter: (args) => args.ret > 0 && pid !== self,
-  handler: (args) => read.at(pid).sum(args.ret),
-}));
-const writes = ["write", "pwrite64", "writev", "sendto", "sendmsg"].map((call) => tracepoint(`syscalls:sys_exit_${call}`, {
-  filter: (args) => args.ret > 0 && pid !== self,
-  handler: (args) => written.at(pid).sum(args.ret),
-}));
+const reads = ["read", "pread64", "readv", "recvfrom", "recvmsg"].map((call) =>
+  tracepoint(`syscalls:sys_exit_${call}`, {
+    filter: (args) => args.ret > 0 && pid !== self,
+    handler: (args) => read.at(pid).sum(args.ret),
+  }),
+);
+const writes = ["write", "pwrite64", "writev", "sendto", "sendmsg"].map((call) =>
+  tracepoint(`syscalls:sys_exit_${call}`, {
+    filter: (args) => args.ret > 0 && pid !== self,
+    handler: (args) => written.at(pid).sum(args.ret),
+  }),
+);
 const session = await trace(
   tracepoint("raw_syscalls:sys_enter", { filter: () => pid !== self, handler: () => calls.at(pid, comm).count() }),
-  ...reads, ...writes,
+  ...reads,
+  ...writes,
 );
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => session.stop());
 
@@ -45,20 +53,42 @@ for await (const snapshot of calls.every(options.every, { clear: true })) {
   written.clear();
   const seconds = (performance.now() - since) / 1000;
   since = performance.now();
-  const rows = [...snapshot].map(([[id, name], count]) => ({ pid: id, name, calls: count, read: bytesRead.get(id) ?? 0, written: bytesWritten.get(id) ?? 0 }));
+  const rows = [...snapshot].map(([[id, name], count]) => ({
+    pid: id,
+    name,
+    calls: count,
+    read: bytesRead.get(id) ?? 0,
+    written: bytesWritten.get(id) ?? 0,
+  }));
   rows.sort((a, b) => b[by] - a[by]);
-  const lines = rows.slice(0, Number(options.rows)).map((row) =>
-    `${String(row.pid).padStart(7)} ${row.name.padEnd(16)} ${columns.map((column) => perSecond(row[column] / seconds).padStart(10)).join(" ")}`);
+  const lines = rows
+    .slice(0, Number(options.rows))
+    .map(
+      (row) =>
+        `${String(row.pid).padStart(7)} ${row.name.padEnd(16)} ${columns.map((column) => perSecond(row[column] / seconds).padStart(10)).join(" ")}`,
+    );
   const total = rows.reduce((sum, row) => sum + row.calls, 0);
   if (process.stdout.isTTY) process.stdout.write("\x1b[H\x1b[J");
-  console.log(`${new Date().toTimeString().slice(0, 8)}  ${rows.length} processes, ${perSecond(total / seconds)} system calls a second\n`
-    + `    PID COMM                ${columns.map((column) => `${column.toUpperCase()}/S`.padStart(10)).join(" ").trimStart()}\n${lines.join("\n")}\n`);
+  console.log(
+    `${new Date().toTimeString().slice(0, 8)}  ${rows.length} processes, ${perSecond(total / seconds)} system calls a second\n` +
+      `    PID COMM                ${columns
+        .map((column) => `${column.toUpperCase()}/S`.padStart(10))
+        .join(" ")
+        .trimStart()}\n${lines.join("\n")}\n`,
+  );
   if (++screens === Number(options.screens)) break;
 }
 session.stop();
 await session.ended;
 
 function perSecond(value: number): string {
-  const [scaled, unit] = value >= 1e9 ? [value / 1e9, "G"] : value >= 1e6 ? [value / 1e6, "M"] : value >= 1e4 ? [value / 1e3, "k"] : [value, ""];
+  const [scaled, unit] =
+    value >= 1e9
+      ? [value / 1e9, "G"]
+      : value >= 1e6
+        ? [value / 1e6, "M"]
+        : value >= 1e4
+          ? [value / 1e3, "k"]
+          : [value, ""];
   return `${scaled.toFixed(unit === "" ? 0 : 1)}${unit}`;
 }

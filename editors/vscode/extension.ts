@@ -7,15 +7,23 @@ let client: LanguageClient | undefined;
 
 export async function activate(context: ExtensionContext): Promise<void> {
   const start = (): Promise<void> => {
-    client = new LanguageClient("strobe", "strobe", serverOptions(context.extensionPath), { documentSelector: [{ language: "bpftrace" }] });
+    client = new LanguageClient("strobe", "strobe", serverOptions(context.extensionPath), {
+      documentSelector: [{ language: "bpftrace" }],
+    });
     return client.start();
   };
   // One after the other, as a client that is starting cannot be stopped.
   let restarted = Promise.resolve();
-  const restart = (): Promise<void> => (restarted = restarted.then(() => client?.dispose()).catch(() => {}).then(start));
+  const restart = (): Promise<void> =>
+    (restarted = restarted
+      .then(() => client?.dispose())
+      .catch(() => {})
+      .then(start));
   context.subscriptions.push(
     commands.registerCommand("strobe.restart", restart),
-    workspace.onDidChangeConfiguration((change) => { if (change.affectsConfiguration("strobe.server")) void restart(); }),
+    workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration("strobe.server")) void restart();
+    }),
   );
   await (restarted = start());
 }

@@ -110,7 +110,10 @@ export const strcontains = builtin<(haystack: Address, needle: Address) => bool>
 export const strstr = builtin<(haystack: Address, needle: Address) => i64>("strstr");
 /** Two texts, one after the other. */
 export const strConcat = builtin<(first: Address, second: Address) => string>("strConcat", "str_concat");
-/** A double without its fraction, rounded down, up, towards 0, or to the nearest (of two away from 0); of an integer, itself. */
+/**
+ * A double without its fraction, rounded down, up, towards 0, or to the nearest (of two away from 0); of an integer,
+ * itself.
+ */
 export const floor = builtin<(x: number) => number>("floor");
 export const ceil = builtin<(x: number) => number>("ceil");
 export const trunc = builtin<(x: number) => number>("trunc");
@@ -132,9 +135,13 @@ export const percpuKaddr = builtin<(symbol: string, cpu?: number) => Pointer>("p
 /** A processor register. */
 export const reg = builtin<(name: string) => u64>("reg");
 /** The object that a pointer points into: containerOf(pointer, "task_struct", "tasks"). */
-export const containerOf = builtin<<const D extends string | CStruct<unknown>>(pointer: Address, struct: D, member: string) => (
-  D extends string ? StructNamed<D> : CastTo<D>)>(
-  "containerOf", "container_of");
+export const containerOf = builtin<
+  <const D extends string | CStruct<unknown>>(
+    pointer: Address,
+    struct: D,
+    member: string,
+  ) => D extends string ? StructNamed<D> : CastTo<D>
+>("containerOf", "container_of");
 /** Whether a pointer is an error code of the kernel. */
 export const isErr = builtin<(pointer: Address) => bool>("isErr", "is_err");
 /** The kernel's lasting number for a socket. */
@@ -206,7 +213,10 @@ export const signalThread = builtin<(signal: string | number) => void>("signalTh
 /** Makes the traced function return a value without running it. */
 export const override = builtin<(value: number) => void>("override");
 /** Writes into the current process's memory. */
-export const writeUser = builtin<(destination: Address, source: Address, length: number) => bool>("writeUser", "write_user");
+export const writeUser = builtin<(destination: Address, source: Address, length: number) => bool>(
+  "writeUser",
+  "write_user",
+);
 /** Runs a shell command and prints its output. */
 export const system = builtin<Formatted>("system");
 /** Watches an address by the probe `watchpoint:NAME:LENGTH:MODE`, from some time after on. */
@@ -224,7 +234,10 @@ export const print = special<(...values: readonly unknown[]) => void>("print");
 export const emit = special<(value: object) => void>("emit");
 /** Numbers from 0, or from the first, up to the last, without it: `for (const i of range(10))`. */
 export const range = special<(fromOrTo: number, to?: number) => Iterable<number>>("range");
-/** The same address as a pointer to something else: cast(args.sk, "struct tcp_sock"), cast(args.data, header) of a struct() of yours. */
+/**
+ * The same address as a pointer to something else: cast(args.sk, "struct tcp_sock"), cast(args.data, header) of a
+ * struct() of yours.
+ */
 export const cast = special<<const D extends TypeLike>(value: Address | object, type: D) => CastTo<D>>("cast");
 /** What a pointer points to. */
 export const deref = special<<T>(pointer: Pointer<T>) => T>("deref");

@@ -26,13 +26,13 @@ export interface ScriptOptions {
    */
   readonly directLoads?: boolean | undefined;
   /**
-   * Write kernel programs that are easy for the verifier to walk through, if slower: where it gives up on the usual ones,
-   * `openScript` compiles again with this.
+   * Write kernel programs that are easy for the verifier to walk through, if slower: where it gives up on the usual
+   * ones, `openScript` compiles again with this.
    */
   readonly sparing?: boolean | undefined;
   /**
-   * What the handlers may take of the machine's CPU time, all CPUs together: 0.02 is 2 %. A handler that takes more is left
-   * out for some of its events; a probe that does so without its handler is detached. Each is told as trouble.
+   * What the handlers may take of the machine's CPU time, all CPUs together: 0.02 is 2 %. A handler that takes more is
+   * left out for some of its events; a probe that does so without its handler is detached. Each is told as trouble.
    */
   readonly maxOverhead?: number;
   /** Measures what the handlers cost. */
@@ -61,23 +61,59 @@ export function thisMachine(): LiveSystem {
 }
 
 /** Reads a bpftrace script, with what the command line gives it. */
-export function parseScript(source: Source, given: { readonly positional: readonly string[]; readonly named?: ReadonlyMap<string, string | true> }): ReturnType<typeof parse> {
+export function parseScript(
+  source: Source,
+  given: { readonly positional: readonly string[]; readonly named?: ReadonlyMap<string, string | true> },
+): ReturnType<typeof parse> {
   return parse(source, { ...given, builtins: builtinsFor("bpftrace") });
 }
 
 /** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
-  const { positional = [], pid, command, follow = false, unsafe = false, env = process.env, directLoads = true, sparing, maxOverhead, stats, warnings, probeFilter, withoutPasses, suite } = options;
+  const {
+    positional = [],
+    pid,
+    command,
+    follow = false,
+    unsafe = false,
+    env = process.env,
+    directLoads = true,
+    sparing,
+    maxOverhead,
+    stats,
+    warnings,
+    probeFilter,
+    withoutPasses,
+    suite,
+  } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   let parsed = parseScript(source, { positional, named });
   // A script that has an option for it chooses the process itself (compiler/compile.ts).
-  if (choosesProcess({ pid, follow, parameters: named }) && parsed.program.options?.some(({ name, takes }) => name === "pid" && takes === "number") === true) {
+  if (
+    choosesProcess({ pid, follow, parameters: named }) &&
+    parsed.program.options?.some(({ name, takes }) => name === "pid" && takes === "number") === true
+  ) {
     parsed = parseScript(source, { positional, named: new Map([...named, ["pid", String(pid)]]) });
   }
   const compiled = compile(parsed.program, thisMachine(), {
-    pid, command, follow, unsafe, env, directLoads, sparing, parameters: named, governed: maxOverhead !== undefined, measured: stats, watch: warnings, probeFilter, withoutPasses, suite,
+    pid,
+    command,
+    follow,
+    unsafe,
+    env,
+    directLoads,
+    sparing,
+    parameters: named,
+    governed: maxOverhead !== undefined,
+    measured: stats,
+    watch: warnings,
+    probeFilter,
+    withoutPasses,
+    suite,
   });
-  const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
+  const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics].sort(
+    (a, b) => a.span.start - b.span.start,
+  );
   const wrong = diagnostics.some(({ severity }) => severity === "error");
   return { ...compiled, plan: wrong ? undefined : compiled.plan, program: parsed.program, diagnostics };
 }
@@ -85,8 +121,16 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
 /** Options that were given to the script, and that it asks nothing about. */
 function unknownOptions({ options = [], probes }: Program, named: ReadonlyMap<string, string | true>): Diagnostic[] {
   const start = probes.at(0)?.span.start ?? 0;
-  return [...named.keys()].filter((name) => !options.some((option) => option.name === name)).map((name) => ({
-    severity: "error", code: "name", span: { start, end: start }, message: `the script asks for no option --${name}`,
-    help: options.length === 0 ? "it has no getopt(): what it is given without dashes is $1, $2, …" : `it asks for ${options.map((option) => `--${option.name}`).join(", ")}`,
-  }));
+  return [...named.keys()]
+    .filter((name) => !options.some((option) => option.name === name))
+    .map((name) => ({
+      severity: "error",
+      code: "name",
+      span: { start, end: start },
+      message: `the script asks for no option --${name}`,
+      help:
+        options.length === 0
+          ? "it has no getopt(): what it is given without dashes is $1, $2, …"
+          : `it asks for ${options.map((option) => `--${option.name}`).join(", ")}`,
+    }));
 }

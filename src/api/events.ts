@@ -6,12 +6,15 @@ import type { Stack } from "./values.ts";
 
 /** What a handler gives for a field: an address where Node has a bigint, a stack where it has frames. */
 export type Emitted<T> = { readonly [P in keyof T]: EmittedField<T[P]> };
-type EmittedField<T> =
-  [T] extends [bigint] ? bigint | Pointer
-  : [T] extends [Stack] ? CapturedStack
-  : [T] extends [string | number | boolean | Uint8Array] ? T
-  : [T] extends [object] ? Emitted<T>
-  : T;
+type EmittedField<T> = [T] extends [bigint]
+  ? bigint | Pointer
+  : [T] extends [Stack]
+    ? CapturedStack
+    : [T] extends [string | number | boolean | Uint8Array]
+      ? T
+      : [T] extends [object]
+        ? Emitted<T>
+        : T;
 
 export interface EventOptions {
   /** In printed output and messages; the variable's name unless given. */
@@ -26,8 +29,9 @@ export const close = Symbol("close");
 export const busy = Symbol("busy");
 
 /**
- * A kind of event: `const opened = event<{ pid: number; path: string }>()`. Handlers send one with `opened.emit({ pid, path })`;
- * `for await (const { pid, path } of opened)` takes them, until the trace ends. Several loops share the events between them.
+ * A kind of event: `const opened = event<{ pid: number; path: string }>()`. Handlers send one with `opened.emit({ pid,
+ * path })`; `for await (const { pid, path } of opened)` takes them, until the trace ends. Several loops share the
+ * events between them.
  */
 export class EventHandle<T> implements AsyncIterable<T> {
   readonly #limit: number;

@@ -1,5 +1,5 @@
-// Attaches to what the probes mean in files that traced processes open while a script runs. The kernel tells of every mapping
-// of code (linux/side-band.ts).
+// Attaches to what the probes mean in files that traced processes open while a script runs. The kernel tells of every
+// mapping of code (linux/side-band.ts).
 import type { Following } from "../compiler/following.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
 import type { PerfRecord } from "../linux/perf-records.ts";
@@ -45,7 +45,10 @@ export class Follower implements Disposable {
     this.#session = session;
     this.#pids.add(target);
     this.#records.onFilling(() => this.#read());
-    session.ended.then(() => this[Symbol.dispose](), () => this[Symbol.dispose]());
+    session.ended.then(
+      () => this[Symbol.dispose](),
+      () => this[Symbol.dispose](),
+    );
     // What was opened since the script was compiled.
     this.#look(new Map([[target, mappedBinaries(target)]]));
     this.#read();
@@ -74,7 +77,8 @@ export class Follower implements Disposable {
     switch (record.kind) {
       case "fork":
         // With -c, probes are on files, whoever runs them: what a child opens counts as well.
-        if ((this.#options.pid === undefined || this.#options.follow) && this.#pids.has(record.parent)) this.#pids.add(record.pid);
+        if ((this.#options.pid === undefined || this.#options.follow) && this.#pids.has(record.parent))
+          this.#pids.add(record.pid);
         return;
       case "exit":
         this.#pids.delete(record.pid);
@@ -88,7 +92,8 @@ export class Follower implements Disposable {
         return;
       }
       case "exec":
-      case "lost": return;
+      case "lost":
+        return;
     }
   }
 
@@ -106,7 +111,12 @@ export class Follower implements Disposable {
         log(`process ${pid} opened ${files.join(", ")}: attached ${count} more ${count === 1 ? "probe" : "probes"}`);
       } catch (error) {
         // What is traced goes on.
-        const reason = error instanceof ScriptError ? error.diagnostics[0]?.message : error instanceof Error ? error.message : String(error);
+        const reason =
+          error instanceof ScriptError
+            ? error.diagnostics[0]?.message
+            : error instanceof Error
+              ? error.message
+              : String(error);
         trouble(`what process ${pid} opened is not probed (${files.join(", ")}): ${reason}`);
       }
     }

@@ -20,7 +20,9 @@ export function inspectableBuckets(value: Value): Value {
 
 export function inspectableStats(value: Value): Value {
   const { count, average, total } = value as unknown as Stats;
-  return Object.defineProperty(value as object, inspect, { value: () => `{ count: ${count}, average: ${average}, total: ${total} }` }) as Value;
+  return Object.defineProperty(value as object, inspect, {
+    value: () => `{ count: ${count}, average: ${average}, total: ${total} }`,
+  }) as Value;
 }
 
 /** console.table() wants everything in a line, and nothing below. */
@@ -30,7 +32,9 @@ function inTable(depth: number, { breakLength }: InspectOptions): boolean {
 
 function histogramLine(buckets: readonly Bucket[]): string {
   const most = Math.max(...buckets.map(({ count }) => count), 1);
-  const line = buckets.map(({ count }) => count === 0 ? " " : bars[Math.ceil((count / most) * bars.length) - 1]).join("");
+  const line = buckets
+    .map(({ count }) => (count === 0 ? " " : bars[Math.ceil((count / most) * bars.length) - 1]))
+    .join("");
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   return `${labelOf({ low: exact(buckets[0]).low, high: exact(buckets[buckets.length - 1]).high })} ${line} ${total}`;
 }

@@ -1,5 +1,5 @@
-// Plans of scripts that ran before, on disk: the same script needs no compiling the next time, nor what compiles it. A plan is kept
-// when all it was made from lasts as long as the running kernel, its modules and some files do.
+// Plans of scripts that ran before, on disk: the same script needs no compiling the next time, nor what compiles it. A
+// plan is kept when all it was made from lasts as long as the running kernel, its modules and some files do.
 import type { Plan } from "../compiler/plan.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { pidNamespace } from "../linux/pid-namespace.ts";
@@ -18,13 +18,22 @@ const mostSites = 1000;
 /** What settings come from, and where programs, libraries and debug information are looked for. */
 const variables = /^(?:BPFTRACE_.*|STROBE_.*|DEBUGINFOD_.*|PATH|LD_LIBRARY_PATH)$/;
 
-interface Kept { readonly plan: Plan; readonly files: readonly SeenFile[] }
+interface Kept {
+  readonly plan: Plan;
+  readonly files: readonly SeenFile[];
+}
 
 // Loaded for a plan that has types of structs.
 const decoding = () => require("../compiler/plain-plan.ts") as typeof import("../compiler/plain-plan.ts");
 
 /** Undefined where something in it is no plain data. */
-function written({ plan, files }: { readonly plan: Plan | undefined; readonly files: readonly SeenFile[] }): string | undefined {
+function written({
+  plan,
+  files,
+}: {
+  readonly plan: Plan | undefined;
+  readonly files: readonly SeenFile[];
+}): string | undefined {
   if (plan === undefined) return undefined;
   try {
     return toText({ plan, files });
@@ -50,12 +59,22 @@ export class KeptPlan {
     const kernel = runningKernel();
     if (kernel === undefined || !onlyStaticEvents()) return undefined;
     const { env = process.env, named, probeFilter, ...others } = options;
-    const settings = Object.keys(env).filter((name) => variables.test(name)).sort().map((name) => [name, env[name]]);
+    const settings = Object.keys(env)
+      .filter((name) => variables.test(name))
+      .sort()
+      .map((name) => [name, env[name]]);
     const parameters = named instanceof Map ? [...named] : Object.entries(named ?? {});
     // Who may do less has a kernel that offers less; and numbers of processes are another thing in a container.
     const machine = [build, process.geteuid?.(), pidNamespace()?.inode.toString()];
     // Settings and commands may have passwords in them: they are told by a sum.
-    return new KeptPlan(kernel, JSON.stringify([...machine, source, nameFor(JSON.stringify([others, parameters, probeFilter?.source, settings]))]));
+    return new KeptPlan(
+      kernel,
+      JSON.stringify([
+        ...machine,
+        source,
+        nameFor(JSON.stringify([others, parameters, probeFilter?.source, settings])),
+      ]),
+    );
   }
 
   find(): Plan | undefined {

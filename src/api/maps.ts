@@ -18,7 +18,10 @@ export interface MapOptions {
   readonly name?: string;
   /** At most so many keys; 4096 unless given. */
   readonly entries?: number;
-  /** What the kernel keeps it in: `lruhash` drops the oldest key when it is full; the `percpu` kinds have a value a processor. */
+  /**
+   * What the kernel keeps it in: `lruhash` drops the oldest key when it is full; the `percpu` kinds have a value a
+   * processor.
+   */
   readonly storage?: "hash" | "lruhash" | "percpuhash" | "percpulruhash";
 }
 
@@ -48,7 +51,10 @@ export class Snapshot<K, V> extends Map<K, V> {
     return super.has(this.#own(key));
   }
 
-  /** The greatest so many, from the greatest down: by value, histograms by how much is in them, statistics by their total. */
+  /**
+   * The greatest so many, from the greatest down: by value, histograms by how much is in them, statistics by their
+   * total.
+   */
   top(count: number): Snapshot<K, V> {
     return greatest(this, count);
   }
@@ -59,7 +65,7 @@ export class Snapshot<K, V> extends Map<K, V> {
   }
 
   #own(key: K): K {
-    return typeof key === "object" && key !== null ? this.#byText.get(keyText(key)) ?? key : key;
+    return typeof key === "object" && key !== null ? (this.#byText.get(keyText(key)) ?? key) : key;
   }
 }
 
@@ -75,15 +81,22 @@ function weight(value: unknown): number {
 
 /** Equal for equal keys. */
 function keyText(key: unknown): string {
-  return JSON.stringify(key, (_, value: unknown) => typeof value === "bigint" ? `${value}n` : value);
+  return JSON.stringify(key, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 }
 
 type Settable<V> = [V] extends [Aggregation] ? never : V;
 
 /** What a map without keys can do by itself, in a handler. */
-type Keyless<K, V> = [] extends KeyParts<K> ? KeyParts<K> extends [] ? Omit<EntryOf<V>, "get" | "set" | "has" | "delete"> : unknown : unknown;
+type Keyless<K, V> =
+  [] extends KeyParts<K>
+    ? KeyParts<K> extends []
+      ? Omit<EntryOf<V>, "get" | "set" | "has" | "delete">
+      : unknown
+    : unknown;
 
-/** A map of handlers. `K` is its key, or a tuple of keys; `V` is what it holds: a type, or the name of an aggregation. */
+/**
+ * A map of handlers. `K` is its key, or a tuple of keys; `V` is what it holds: a type, or the name of an aggregation.
+ */
 export type StrobeMap<K, V> = MapHandle<K, V> & Keyless<K, V>;
 
 /** For trace() only: not on the library's surface. */
@@ -108,7 +121,10 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
 
   // ── in both ──
 
-  /** Sets an entry: the keys, then the value. Before the trace, for it to begin with. Not of aggregations, which handlers fill. */
+  /**
+   * Sets an entry: the keys, then the value. Before the trace, for it to begin with. Not of aggregations, which
+   * handlers fill.
+   */
   set(...keysAndValue: [...KeyParts<K>, Settable<V>]): void {
     const key = keysAndValue.slice(0, -1);
     const value: unknown = keysAndValue.at(-1);
@@ -174,7 +190,10 @@ export class MapHandle<K, V> implements Iterable<[KeyIn<K>, Stored<V>]> {
   }
 
   /** A snapshot every so often ("1s", "250ms", or milliseconds), until the trace ends; the last one is of its end. */
-  async *every(period: string | number, { clear = false, signal }: EveryOptions = {}): AsyncGenerator<Snapshot<KeyIn<K>, Stored<V>>, void, undefined> {
+  async *every(
+    period: string | number,
+    { clear = false, signal }: EveryOptions = {},
+  ): AsyncGenerator<Snapshot<KeyIn<K>, Stored<V>>, void, undefined> {
     const milliseconds = periodOf(period);
     const source = this.#source;
     if (!source) throw new Error("strobe: no trace fills this map; start the trace first");
@@ -253,8 +272,8 @@ function periodOf(period: string | number): number {
 }
 
 /**
- * A map for handlers to fill: `map<string, "count">()`, `map<[pid: number, name: string], "hist">()`, `map<number, number>()`;
- * `map<[], "count">()` has no key.
+ * A map for handlers to fill: `map<string, "count">()`, `map<[pid: number, name: string], "hist">()`, `map<number,
+ * number>()`; `map<[], "count">()` has no key.
  */
 export function map<K = Unkeyed, V = unknown>(options: MapOptions = {}): StrobeMap<K, V> {
   return handleOf<K, V>(options, false) as StrobeMap<K, V>;
@@ -279,7 +298,9 @@ export function threadLocal<V = number>(options: MapOptions = {}): ThreadLocal<V
 function handleOf<K, V>({ name, entries, storage }: MapOptions, threadLocal: boolean): MapHandle<K, V> {
   const handle = new MapHandle<K, V>();
   const given = {
-    ...(name === undefined ? {} : { name }), ...(entries === undefined ? {} : { entries }), ...(storage === undefined ? {} : { storage }),
+    ...(name === undefined ? {} : { name }),
+    ...(entries === undefined ? {} : { entries }),
+    ...(storage === undefined ? {} : { storage }),
   };
   return bind(handle, { kind: "map", map: { identity: handle, threadLocal, ...given } });
 }

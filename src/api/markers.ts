@@ -1,5 +1,5 @@
-// What a captured value means to the compiler. Objects of the library (builtins, maps, events) are known by identity, so that they
-// may be renamed and re-exported.
+// What a captured value means to the compiler. Objects of the library (builtins, maps, events) are known by identity,
+// so that they may be renamed and re-exported.
 import { builtinsFor } from "../language/builtins/table.ts";
 import type { Binding, FunctionSource } from "../language/typescript/binding.ts";
 import { casts, specialNames, type SpecialName } from "../language/typescript/specials.ts";
@@ -24,7 +24,9 @@ export function marker(name: string, binding: Binding): unknown {
     throw new TypeError(`strobe: ${name} has a value in handlers only, which run in the kernel`);
   };
   const object = Object.defineProperties(outside, {
-    name: { value: name }, [Symbol.toPrimitive]: { value: outside }, toJSON: { value: outside },
+    name: { value: name },
+    [Symbol.toPrimitive]: { value: outside },
+    toJSON: { value: outside },
   });
   return bind(object, binding);
 }
@@ -39,14 +41,22 @@ function exported(name: string): Binding | undefined {
   return undefined;
 }
 
-const library: Binding = { kind: "module", what: "the library", member: (name) => name === "default" ? library : exported(name) };
-
-/** What TypeScript, Babel, SWC, esbuild, webpack and Rollup call `import … from "strobe"` where they write something else for it. */
-const importNames = /^(strobe|_strobe\d*|strobe_\d+|import_strobe\d*|strobe\$\d+|strobe__WEBPACK_IMPORTED_MODULE_\d+__|__WEBPACK_EXTERNAL_MODULE_strobe\w*__)$/;
+const library: Binding = {
+  kind: "module",
+  what: "the library",
+  member: (name) => (name === "default" ? library : exported(name)),
+};
 
 /**
- * Whether a name in a function's text stands for the library as a whole. Vite numbers its imports: where there is one, of which
- * nothing is used but what the library has, it is that.
+ * What TypeScript, Babel, SWC, esbuild, webpack and Rollup call `import … from "strobe"` where they write something
+ * else for it.
+ */
+const importNames =
+  /^(strobe|_strobe\d*|strobe_\d+|import_strobe\d*|strobe\$\d+|strobe__WEBPACK_IMPORTED_MODULE_\d+__|__WEBPACK_EXTERNAL_MODULE_strobe\w*__)$/;
+
+/**
+ * Whether a name in a function's text stands for the library as a whole. Vite numbers its imports: where there is one,
+ * of which nothing is used but what the library has, it is that.
  */
 function isImportOfLibrary(name: string, text: string): boolean {
   if (importNames.test(name)) return true;
@@ -58,14 +68,17 @@ function isImportOfLibrary(name: string, text: string): boolean {
 export type Captures = Readonly<Record<string, unknown>>;
 
 /**
- * A function as its source. `captures` are those that a person gave to the probe: they hold for what it calls as well. What a
- * rewriter told comes first.
+ * A function as its source. `captures` are those that a person gave to the probe: they hold for what it calls as well.
+ * What a rewriter told comes first.
  */
 export function functionSource(fn: SourceFunction, captures: Captures | undefined): FunctionSource {
   const carried = carriedBy(fn);
   const told = carried?.captures() ?? captures ?? {};
   return {
-    identity: fn, name: fn.name, text: carried?.place?.code ?? Function.prototype.toString.call(fn), complete: carried !== undefined,
+    identity: fn,
+    name: fn.name,
+    text: carried?.place?.code ?? Function.prototype.toString.call(fn),
+    complete: carried !== undefined,
     ...(carried?.place === undefined ? {} : { place: carried.place }),
     resolve: (name) => {
       if (Object.hasOwn(told, name)) return meaningOf(told[name], captures);
@@ -77,35 +90,61 @@ export function functionSource(fn: SourceFunction, captures: Captures | undefine
 
 function meaningOf(value: unknown, captures: Captures | undefined): Binding {
   switch (typeof value) {
-    case "number": case "bigint": case "string": case "boolean": return { kind: "constant", value };
-    case "undefined": return { kind: "nothing", what: "undefined" };
-    case "symbol": return { kind: "unusable", what: "a symbol" };
+    case "number":
+    case "bigint":
+    case "string":
+    case "boolean":
+      return { kind: "constant", value };
+    case "undefined":
+      return { kind: "nothing", what: "undefined" };
+    case "symbol":
+      return { kind: "unusable", what: "a symbol" };
     case "function":
       return bindings.get(value) ?? { kind: "function", source: functionSource(value, captures) };
-    case "object": break;
+    case "object":
+      break;
   }
   if (value === null) return { kind: "nothing", what: "null" };
   const known = bindings.get(value);
   if (known !== undefined) return known;
   if (isModule(value)) {
     const members = value as Captures;
-    return { kind: "module", what: "a module", member: (name) => name in members ? meaningOf(members[name], captures) : undefined };
+    return {
+      kind: "module",
+      what: "a module",
+      member: (name) => (name in members ? meaningOf(members[name], captures) : undefined),
+    };
   }
   if (Array.isArray(value) || isPlain(value)) {
     const members = value as Captures;
     const meaning = (of: unknown): Binding => meaningOf(of, captures);
     return {
-      kind: "module", what: described(value), ...(Array.isArray(value) ? { length: value.length } : {}),
-      member: (name) => Object.hasOwn(members, name) ? meaning(members[name]) : undefined,
-      table: Array.isArray(value) ? { form: "list", entries: () => value.map((of, i) => [meaning(i), meaning(of)]) }
-        : { form: "object", entries: () => Object.entries(members).map(([key, of]) => [meaning(/^(0|[1-9]\d{0,14})$/.test(key) ? Number(key) : key), meaning(of)]) },
+      kind: "module",
+      what: described(value),
+      ...(Array.isArray(value) ? { length: value.length } : {}),
+      member: (name) => (Object.hasOwn(members, name) ? meaning(members[name]) : undefined),
+      table: Array.isArray(value)
+        ? { form: "list", entries: () => value.map((of, i) => [meaning(i), meaning(of)]) }
+        : {
+            form: "object",
+            entries: () =>
+              Object.entries(members).map(([key, of]) => [
+                meaning(/^(0|[1-9]\d{0,14})$/.test(key) ? Number(key) : key),
+                meaning(of),
+              ]),
+          },
     };
   }
   if (value instanceof Set || value instanceof Map) {
     const form = value instanceof Set ? "set" : "map";
     return {
-      kind: "module", what: described(value), member: () => undefined,
-      table: { form, entries: () => [...value.entries()].map(([key, of]) => [meaningOf(key, captures), meaningOf(of, captures)]) },
+      kind: "module",
+      what: described(value),
+      member: () => undefined,
+      table: {
+        form,
+        entries: () => [...value.entries()].map(([key, of]) => [meaningOf(key, captures), meaningOf(of, captures)]),
+      },
     };
   }
   return { kind: "unusable", what: described(value) };
@@ -119,7 +158,10 @@ function isPlain(value: object): boolean {
 
 /** A namespace object, or what a bundler makes of one. */
 function isModule(value: object): boolean {
-  return (Symbol.toStringTag in value && value[Symbol.toStringTag] === "Module") || ("__esModule" in value && value.__esModule === true);
+  return (
+    (Symbol.toStringTag in value && value[Symbol.toStringTag] === "Module") ||
+    ("__esModule" in value && value.__esModule === true)
+  );
 }
 
 function described(value: object): string {

@@ -38,16 +38,51 @@ export type Openable = Pick<CompiledScript, "plan" | "diagnostics" | "following"
 export async function openScript(source: Source, compiled: Openable, options: OpenOptions): Promise<Session> {
   const open = async ({ plan, diagnostics, following }: Openable): Promise<Session> => {
     if (!plan) throw new ScriptError(source, diagnostics);
-    const { consumer, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, interrupted, loaded } = options;
-    const follower = following === undefined ? undefined : new (followers().Follower)({
-      following, source, pid, follow, log: (line) => log?.(line),
-      trouble(line) {
-        consumer.trouble({ kind: "message", text: `WARNING: ${line}` });
-        consumer.flush();
-      },
-    });
+    const {
+      consumer,
+      pid,
+      command,
+      follow,
+      unsafe,
+      dryRun,
+      log,
+      verifierLog,
+      stats,
+      maxOverhead,
+      interrupted,
+      loaded,
+    } = options;
+    const follower =
+      following === undefined
+        ? undefined
+        : new (followers().Follower)({
+            following,
+            source,
+            pid,
+            follow,
+            log: (line) => log?.(line),
+            trouble(line) {
+              consumer.trouble({ kind: "message", text: `WARNING: ${line}` });
+              consumer.flush();
+            },
+          });
     try {
-      const session = await openSession(plan, { consumer, findAttacher, formatter: printfFormatter, pid, command, follow, unsafe, dryRun, log, verifierLog, stats, maxOverhead, interrupted, loaded });
+      const session = await openSession(plan, {
+        consumer,
+        findAttacher,
+        formatter: printfFormatter,
+        pid,
+        command,
+        follow,
+        unsafe,
+        dryRun,
+        log,
+        verifierLog,
+        stats,
+        maxOverhead,
+        interrupted,
+        loaded,
+      });
       follower?.start(session);
       return session;
     } catch (error) {

@@ -1,4 +1,5 @@
-// Types that the kernel and the binaries do not tell: structs of a program's own, described once, for cast() and sizeof() in handlers.
+// Types that the kernel and the binaries do not tell: structs of a program's own, described once, for cast() and
+// sizeof() in handlers.
 import { casts } from "../language/typescript/specials.ts";
 import type { StructBinding, TypeBinding } from "../language/typescript/binding.ts";
 import type { FixedArray, Pointer, StructNamed, Structs, Unchecked } from "./declarations.ts";
@@ -8,72 +9,130 @@ declare const seenAs: unique symbol;
 declare const structure: unique symbol;
 
 /** A type that was described; `T` is what a handler sees of a value of it. */
-export interface CType<T> { readonly [seenAs]: T }
+export interface CType<T> {
+  readonly [seenAs]: T;
+}
 /** A struct or union. cast(pointer, type) is a pointer to one. */
-export interface CStruct<T> extends CType<T> { readonly [structure]: true }
+export interface CStruct<T> extends CType<T> {
+  readonly [structure]: true;
+}
 
 /** What says a type: u8 and its kin, a text as C writes it, what struct() and the others gave. */
 export type TypeLike = string | CType<unknown> | ((value: unknown) => number);
 
 type IntegerWord =
-  | "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" | `${"u" | ""}int${8 | 16 | 32 | 64}${"_t" | ""}`
-  | "short" | "int" | "long" | "long long" | "size_t" | "ssize_t" | "pid_t" | "uintptr_t" | `unsigned ${"char" | "short" | "int" | "long" | "long long"}`;
+  | "u8"
+  | "u16"
+  | "u32"
+  | "u64"
+  | "i8"
+  | "i16"
+  | "i32"
+  | "i64"
+  | `${"u" | ""}int${8 | 16 | 32 | 64}${"_t" | ""}`
+  | "short"
+  | "int"
+  | "long"
+  | "long long"
+  | "size_t"
+  | "ssize_t"
+  | "pid_t"
+  | "uintptr_t"
+  | `unsigned ${"char" | "short" | "int" | "long" | "long long"}`;
 
 /** What a handler sees of a value of a type. */
 export type SeenAs<D> =
-  D extends CType<infer T> ? T
-  : D extends (value: unknown) => infer N ? N
-  : D extends IntegerWord ? number
-  : D extends "bool" ? boolean
-  : D extends `char[${number}]` ? string
-  : D extends `${string}[]` ? Unchecked
-  : D extends `${infer Element}[${number}]` ? FixedArray<SeenAs<Element>>
-  : D extends `${"struct" | "union"} ${infer Tag} *` | `struct ${infer Tag}` | `union ${infer Tag}` ? StructNamed<Tag>
-  : D extends `${infer Target} *` | `${infer Target}*` ? Pointer<SeenAs<Target>>
-  : D extends keyof Structs ? Structs[D] : Unchecked;
+  D extends CType<infer T>
+    ? T
+    : D extends (value: unknown) => infer N
+      ? N
+      : D extends IntegerWord
+        ? number
+        : D extends "bool"
+          ? boolean
+          : D extends `char[${number}]`
+            ? string
+            : D extends `${string}[]`
+              ? Unchecked
+              : D extends `${infer Element}[${number}]`
+                ? FixedArray<SeenAs<Element>>
+                : D extends `${"struct" | "union"} ${infer Tag} *` | `struct ${infer Tag}` | `union ${infer Tag}`
+                  ? StructNamed<Tag>
+                  : D extends `${infer Target} *` | `${infer Target}*`
+                    ? Pointer<SeenAs<Target>>
+                    : D extends keyof Structs
+                      ? Structs[D]
+                      : Unchecked;
 
 /** What cast() gives: of a struct, a pointer to one. */
 export type CastTo<D> = D extends CStruct<infer T> ? Pointer<T> : SeenAs<D>;
 
 /** How a struct lies other than C has it by itself: with no room between members, at a multiple of so many bytes. */
-export interface StructLayout { readonly packed?: boolean; readonly align?: number }
+export interface StructLayout {
+  readonly packed?: boolean;
+  readonly align?: number;
+}
 
 type Members = Readonly<Record<string, TypeLike>>;
 /** Members of the member "", a struct or union without a name, are the struct's own. */
-type MembersSeen<M> = { readonly [P in Exclude<keyof M, "">]: SeenAs<M[P]> } & (M extends { readonly "": infer Inner } ? SeenAs<Inner> : unknown);
+type MembersSeen<M> = { readonly [P in Exclude<keyof M, "">]: SeenAs<M[P]> } & (M extends { readonly "": infer Inner }
+  ? SeenAs<Inner>
+  : unknown);
 
 /**
- * A struct that C lays out: `const header = struct({ kind: u8, length: u16, name: arrayOf("char", 16), next: "struct sock *" })`, then
- * `cast(pointer, header).length` in handlers. A name before the members is for types in texts: `"struct header *"`. What points to
- * itself is a text, or a getter with a type: `get next(): CType<unknown> { return pointerTo(header); }`. Behind the members stands
- * how it lies in memory: `struct({ … }, { packed: true })`.
+ * A struct that C lays out: `const header = struct({ kind: u8, length: u16, name: arrayOf("char", 16), next: "struct
+ * sock *" })`, then `cast(pointer, header).length` in handlers. A name before the members is for types in texts:
+ * `"struct header *"`. What points to itself is a text, or a getter with a type: `get next(): CType<unknown> { return
+ * pointerTo(header); }`. Behind the members stands how it lies in memory: `struct({ … }, { packed: true })`.
  */
 export function struct<const M extends Members>(members: M, layout?: StructLayout): CStruct<MembersSeen<M>>;
-export function struct<const M extends Members>(name: string, members: M, layout?: StructLayout): CStruct<MembersSeen<M>>;
+export function struct<const M extends Members>(
+  name: string,
+  members: M,
+  layout?: StructLayout,
+): CStruct<MembersSeen<M>>;
 export function struct(...args: readonly unknown[]): CStruct<unknown> {
   return structOf("struct", false, args);
 }
 
 /** As struct(), with all members in one place. */
-export function union<const M extends Members>(members: M, layout?: StructLayout): CStruct<Partial<MembersSeen<M>> & MembersSeen<M>>;
-export function union<const M extends Members>(name: string, members: M, layout?: StructLayout): CStruct<MembersSeen<M>>;
+export function union<const M extends Members>(
+  members: M,
+  layout?: StructLayout,
+): CStruct<Partial<MembersSeen<M>> & MembersSeen<M>>;
+export function union<const M extends Members>(
+  name: string,
+  members: M,
+  layout?: StructLayout,
+): CStruct<MembersSeen<M>>;
 export function union(...args: readonly unknown[]): CStruct<unknown> {
   return structOf("union", true, args);
 }
 
 function structOf(what: string, isUnion: boolean, args: readonly unknown[]): CStruct<unknown> {
-  const [name, members, layout] = typeof args[0] === "string" ? args as [string, unknown, unknown] : [undefined, ...args];
-  if (typeof members !== "object" || members === null) throw new TypeError(`strobe: ${what}() wants its members: ${what}({ kind: u8, length: u16 })`);
+  const [name, members, layout] =
+    typeof args[0] === "string" ? (args as [string, unknown, unknown]) : [undefined, ...args];
+  if (typeof members !== "object" || members === null)
+    throw new TypeError(`strobe: ${what}() wants its members: ${what}({ kind: u8, length: u16 })`);
   const attributes = layoutOf(layout, what);
   const identity = {};
   const type: StructBinding = {
-    kind: "struct", identity, union: isUnion, ...(name === undefined ? {} : { name }),
+    kind: "struct",
+    identity,
+    union: isUnion,
+    ...(name === undefined ? {} : { name }),
     ...(attributes === undefined ? {} : { attributes }),
-    members: () => Object.entries(members).map(([member, of]) => {
-      const bits = bitsOf.get(of as object);
-      const own = attributesOf.get(of as object);
-      return { name: member, type: typeBinding(of, `${what}()`), ...(bits === undefined ? {} : { bits }), ...(own === undefined ? {} : { attributes: own }) };
-    }),
+    members: () =>
+      Object.entries(members).map(([member, of]) => {
+        const bits = bitsOf.get(of as object);
+        const own = attributesOf.get(of as object);
+        return {
+          name: member,
+          type: typeBinding(of, `${what}()`),
+          ...(bits === undefined ? {} : { bits }),
+          ...(own === undefined ? {} : { attributes: own }),
+        };
+      }),
   };
   return bind(identity, { kind: "type", type }) as CStruct<unknown>;
 }
@@ -81,7 +140,10 @@ function structOf(what: string, isUnion: boolean, args: readonly unknown[]): CSt
 function layoutOf(layout: unknown, what: string): StructLayout | undefined {
   if (layout === undefined) return undefined;
   const { packed, align } = Object(layout) as StructLayout;
-  const known = typeof layout === "object" && (packed === undefined || typeof packed === "boolean") && (align === undefined || isAlignment(align));
+  const known =
+    typeof layout === "object" &&
+    (packed === undefined || typeof packed === "boolean") &&
+    (align === undefined || isAlignment(align));
   if (!known) throw new TypeError(`strobe: ${what}() wants a layout behind its members: { packed: true, align: 8 }`);
   return { ...(packed ? { packed } : {}), ...(align === undefined ? {} : { align }) };
 }
@@ -93,32 +155,53 @@ function isAlignment(bytes: unknown): boolean {
 }
 
 /**
- * Numbers with names, which are printed by them: `const color = enumeration({ RED: 1, BLUE: 5 })`, then `cast(args.color, color)`
- * and `color.RED`, which in Node is the number. A name before them is for types in texts: `"enum color"`.
+ * Numbers with names, which are printed by them: `const color = enumeration({ RED: 1, BLUE: 5 })`, then
+ * `cast(args.color, color)` and `color.RED`, which in Node is the number. A name before them is for types in texts:
+ * `"enum color"`.
  */
 export function enumeration<const C extends Readonly<Record<string, number | bigint>>>(constants: C): C & CType<number>;
-export function enumeration<const C extends Readonly<Record<string, number | bigint>>>(name: string, constants: C): C & CType<number>;
+export function enumeration<const C extends Readonly<Record<string, number | bigint>>>(
+  name: string,
+  constants: C,
+): C & CType<number>;
 export function enumeration(...args: readonly unknown[]): CType<number> {
-  const [name, constants] = (args.length > 1 ? args : [undefined, args[0]]) as [string | undefined, Readonly<Record<string, number | bigint>>];
+  const [name, constants] = (args.length > 1 ? args : [undefined, args[0]]) as [
+    string | undefined,
+    Readonly<Record<string, number | bigint>>,
+  ];
   const values = Object.entries(constants).map(([constant, value]) => {
-    if (typeof value !== "bigint" && !Number.isSafeInteger(value)) throw new TypeError(`strobe: enumeration() wants integers, and ${constant} is ${value}`);
+    if (typeof value !== "bigint" && !Number.isSafeInteger(value))
+      throw new TypeError(`strobe: enumeration() wants integers, and ${constant} is ${value}`);
     return [constant, BigInt(value)] as const;
   });
   const identity = Object.freeze({ ...constants });
-  bind(identity, { kind: "type", type: { kind: "enum", identity, ...(name === undefined ? {} : { name }), constants: new Map(values) } });
+  bind(identity, {
+    kind: "type",
+    type: { kind: "enum", identity, ...(name === undefined ? {} : { name }), constants: new Map(values) },
+  });
   return identity as unknown as CType<number>;
 }
 
 /** A pointer to a type: `next: pointerTo("struct sock")`, `cast(pointer, pointerTo(u32))`. */
 export function pointerTo<D extends TypeLike>(type: D): CType<Pointer<SeenAs<D>>> {
-  return bind({}, { kind: "type", type: { kind: "pointer", to: typeBinding(type, "pointerTo()") } }) as unknown as CType<Pointer<SeenAs<D>>>;
+  return bind(
+    {},
+    { kind: "type", type: { kind: "pointer", to: typeBinding(type, "pointerTo()") } },
+  ) as unknown as CType<Pointer<SeenAs<D>>>;
 }
 bind(pointerTo, { kind: "special", name: "pointerTo" });
 
 /** An array of a fixed length: `addresses: arrayOf(u32, 4)`. Of "char" it is text. */
-export function arrayOf<D extends TypeLike>(type: D, length: number): CType<D extends "char" ? string : FixedArray<SeenAs<D>>> {
-  if (!Number.isSafeInteger(length) || length < 0) throw new RangeError(`strobe: arrayOf() wants a length, not ${length}`);
-  return bind({}, { kind: "type", type: { kind: "array", of: typeBinding(type, "arrayOf()"), length } }) as unknown as ReturnType<typeof arrayOf<D>>;
+export function arrayOf<D extends TypeLike>(
+  type: D,
+  length: number,
+): CType<D extends "char" ? string : FixedArray<SeenAs<D>>> {
+  if (!Number.isSafeInteger(length) || length < 0)
+    throw new RangeError(`strobe: arrayOf() wants a length, not ${length}`);
+  return bind(
+    {},
+    { kind: "type", type: { kind: "array", of: typeBinding(type, "arrayOf()"), length } },
+  ) as unknown as ReturnType<typeof arrayOf<D>>;
 }
 bind(arrayOf, { kind: "special", name: "arrayOf" });
 
@@ -126,7 +209,8 @@ const bitsOf = new WeakMap<object, number>();
 
 /** A member of so many bits: `struct({ version: bits(u8, 4), length: bits(u8, 4) })`. */
 export function bits<D extends TypeLike>(type: D, width: number): CType<SeenAs<D>> {
-  if (!Number.isSafeInteger(width) || width < 0 || width > 64) throw new RangeError(`strobe: bits() wants a number of bits, not ${width}`);
+  if (!Number.isSafeInteger(width) || width < 0 || width > 64)
+    throw new RangeError(`strobe: bits() wants a number of bits, not ${width}`);
   const made = bind({}, { kind: "type", type: typeBinding(type, "bits()") });
   bitsOf.set(made, width);
   return made as unknown as CType<SeenAs<D>>;
@@ -134,7 +218,10 @@ export function bits<D extends TypeLike>(type: D, width: number): CType<SeenAs<D
 
 const attributesOf = new WeakMap<object, StructLayout>();
 
-/** A member at a multiple of so many bytes, as C's aligned(16) has it: `struct({ kind: u8, value: aligned(u32, 16) })`. 1 packs it. */
+/**
+ * A member at a multiple of so many bytes, as C's aligned(16) has it: `struct({ kind: u8, value: aligned(u32, 16) })`.
+ * 1 packs it.
+ */
 export function aligned<D extends TypeLike>(type: D, bytes: number): CType<SeenAs<D>> {
   if (!isAlignment(bytes)) throw new RangeError(`strobe: aligned() wants a power of two, not ${bytes}`);
   const made = bind({}, { kind: "type", type: typeBinding(type, "aligned()") });
@@ -145,12 +232,14 @@ export function aligned<D extends TypeLike>(type: D, bytes: number): CType<SeenA
   return made as unknown as CType<SeenAs<D>>;
 }
 
-for (const maker of [struct, union, enumeration, bits, aligned]) bind(maker, { kind: "unusable", what: "for types, which are described outside of handlers" });
+for (const maker of [struct, union, enumeration, bits, aligned])
+  bind(maker, { kind: "unusable", what: "for types, which are described outside of handlers" });
 
 function typeBinding(described: unknown, where: string): TypeBinding {
   if (typeof described === "string") return { kind: "written", text: described };
   const binding = typeof described === "object" || typeof described === "function" ? bindingOf(described) : undefined;
   if (binding?.kind === "type") return binding.type;
-  if (binding?.kind === "special" && Object.hasOwn(casts, binding.name)) return { kind: "written", text: casts[binding.name as keyof typeof casts] };
+  if (binding?.kind === "special" && Object.hasOwn(casts, binding.name))
+    return { kind: "written", text: casts[binding.name as keyof typeof casts] };
   throw new TypeError(`strobe: ${where} wants a type: u32, "struct sock *", struct({ … })`);
 }

@@ -4,8 +4,19 @@ import { fromText, toText } from "./plan-text.ts";
 
 test("plain data comes back as it was", () => {
   const data = {
-    number: 1.5, text: "ä\n\0\u2028", none: null, yes: true, big: -(1n << 63n), bytes: Uint8Array.of(0, 1, 255), empty: new Uint8Array(0),
-    list: [1n, [undefined, 2], "n"], map: new Map<unknown, unknown>([["a", 1n], [2n, new Map([["b", Uint8Array.of(7)]])]]), nested: { deeper: { big: 1n } },
+    number: 1.5,
+    text: "ä\n\0\u2028",
+    none: null,
+    yes: true,
+    big: -(1n << 63n),
+    bytes: Uint8Array.of(0, 1, 255),
+    empty: new Uint8Array(0),
+    list: [1n, [undefined, 2], "n"],
+    map: new Map<unknown, unknown>([
+      ["a", 1n],
+      [2n, new Map([["b", Uint8Array.of(7)]])],
+    ]),
+    nested: { deeper: { big: 1n } },
   };
   const back = fromText(toText(data)) as typeof data;
   assert.deepEqual(back, data);
@@ -24,7 +35,15 @@ test("what is no data is refused, with its place", () => {
   assert.throws(() => toText({ a: [{ f: () => 1 }] }), { name: "TypeError", message: "data.a.0.f is no plain data" });
   assert.throws(() => toText({ at: new Date() }), /^TypeError: data\.at is no plain data$/);
   assert.throws(() => toText(NaN), /^TypeError: data is no plain data$/);
-  assert.throws(() => toText({ get later(): object { return this; } }), /^TypeError: data is no plain data$/);
+  assert.throws(
+    () =>
+      toText({
+        get later(): object {
+          return this;
+        },
+      }),
+    /^TypeError: data is no plain data$/,
+  );
   const itself: { next?: object } = {};
   itself.next = itself;
   assert.throws(() => toText(itself), /^TypeError: data\.next\..* is no plain data$/);

@@ -18,7 +18,12 @@ export function toText(data: unknown): string {
       mends.push([path, "u"]);
       return null;
     }
-    if (typeof value === "function" || typeof value === "symbol" || (typeof value === "number" && !Number.isFinite(value))) throw notData(path);
+    if (
+      typeof value === "function" ||
+      typeof value === "symbol" ||
+      (typeof value === "number" && !Number.isFinite(value))
+    )
+      throw notData(path);
     if (typeof value !== "object" || value === null) return value;
     if (value instanceof Uint8Array) {
       mends.push([path, "b"]);
@@ -34,7 +39,11 @@ export function toText(data: unknown): string {
     const properties = Object.entries(Object.getOwnPropertyDescriptors(value));
     // What is found out when it is asked for may have no end: types that hold themselves.
     if (path.length > deepest || properties.some(([, property]) => "get" in property)) throw notData(path);
-    return Object.fromEntries(properties.filter(([, { value: each }]) => each !== undefined).map(([key, { value: each }]) => [key, plain(each, [...path, key])]));
+    return Object.fromEntries(
+      properties
+        .filter(([, { value: each }]) => each !== undefined)
+        .map(([key, { value: each }]) => [key, plain(each, [...path, key])]),
+    );
   };
   return JSON.stringify({ data: plain(data, ["data"]), mends });
 }
@@ -57,10 +66,18 @@ function mended(whole: { readonly data: unknown; readonly mends: readonly Mend[]
     const last = path[path.length - 1];
     const value = holder[last];
     switch (kind) {
-      case "n": holder[last] = BigInt(value as string); break;
-      case "b": holder[last] = bytes(value as string); break;
-      case "m": holder[last] = new Map(value as [unknown, unknown][]); break;
-      case "u": holder[last] = undefined; break;
+      case "n":
+        holder[last] = BigInt(value as string);
+        break;
+      case "b":
+        holder[last] = bytes(value as string);
+        break;
+      case "m":
+        holder[last] = new Map(value as [unknown, unknown][]);
+        break;
+      case "u":
+        holder[last] = undefined;
+        break;
     }
   }
   return whole.data;

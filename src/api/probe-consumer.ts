@@ -1,8 +1,16 @@
-// Where a trace's events go: typed ones to their queues, maps of the end to their handles, and what is printed to a printer.
+// Where a trace's events go: typed ones to their queues, maps of the end to their handles, and what is printed to a
+// printer.
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import type { Names } from "../language/typescript/binding.ts";
 import { memoryOf } from "../output/values.ts";
-import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type {
+  Consumer,
+  ConsumerServices,
+  MapSnapshot,
+  RecordHandler,
+  RecordMemory,
+  Trouble,
+} from "../session/events.ts";
 import { typedReader } from "./probe-values.ts";
 import type { EventQueue } from "./queue.ts";
 import { valueReader } from "./values.ts";
@@ -70,20 +78,37 @@ export class ProbeConsumer implements Consumer {
 
 /** One function a schema, which makes objects of one shape. */
 function recordReader(
-  { fields }: EventSchema, memory: RecordMemory, services: ConsumerServices, exact: ReadonlySet<string> | undefined,
+  { fields }: EventSchema,
+  memory: RecordMemory,
+  services: ConsumerServices,
+  exact: ReadonlySet<string> | undefined,
 ): (offset: number) => unknown {
-  const readers = fields.map(({ name, type, offset }) => ({ name, offset, read: typedReader(type, services, exact?.has(name) === true) }));
-  const values = readers.map(({ offset, read }) => (at: number) => read(memory, at + offset));
-  // Of a person's text this holds names only, as strings: a literal of a fixed shape is made far faster than Object.fromEntries does.
+  const readers = fields.map(({ name, type, offset }) => ({
+    name,
+    offset,
+    read: typedReader(type, services, exact?.has(name) === true),
+  }));
+  const values = readers.map(
+    ({ offset, read }) =>
+      (at: number) =>
+        read(memory, at + offset),
+  );
+  // Of a person's text this holds names only, as strings: a literal of a fixed shape is made far faster than
+  // Object.fromEntries does.
   const members = readers.map(({ name }, i) => `[${JSON.stringify(name)}]: read[${i}](at)`).join(", ");
   // oxlint-disable-next-line typescript/no-implied-eval
-  const made = new Function("read", `"use strict"; return (at) => ({ ${members} });`) as (read: typeof values) => (offset: number) => unknown;
+  const made = new Function("read", `"use strict"; return (at) => ({ ${members} });`) as (
+    read: typeof values,
+  ) => (offset: number) => unknown;
   return made(values);
 }
 
 export function entriesOf({ map, entries }: MapSnapshot, services: ConsumerServices): Entries {
   const lone = map.keys.length === 1;
-  const readKey = map.keys.length === 0 ? undefined : valueReader(lone ? map.keys[0] : { kind: "tuple", elements: map.keys }, services);
+  const readKey =
+    map.keys.length === 0
+      ? undefined
+      : valueReader(lone ? map.keys[0] : { kind: "tuple", elements: map.keys }, services);
   const readValue = typedReader(map.value, services);
   return entries.map(([key, value]) => [readKey?.(memoryOf(key), 0), readValue(memoryOf(value), 0)]);
 }

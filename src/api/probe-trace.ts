@@ -1,4 +1,5 @@
-// `trace(...probes)`: compiles handlers, attaches them, and lends the program's maps and events to the session while it lives.
+// `trace(...probes)`: compiles handlers, attaches them, and lends the program's maps and events to the session while it
+// lives.
 import type { Consumer } from "../session/events.ts";
 import type { Session } from "../session/session.ts";
 import { TextConsumer } from "../output/text.ts";
@@ -19,13 +20,15 @@ export interface ProbeOptions extends Omit<ScriptOptions, "positional" | "named"
   /** Ends the trace. */
   readonly signal?: AbortSignal;
   /**
-   * Where print() and its kin go, and what went wrong: "console", which is standard output and standard error, or "events", which
-   * makes them events of the trace. "console" unless given.
+   * Where print() and its kin go, and what went wrong: "console", which is standard output and standard error, or
+   * "events", which makes them events of the trace. "console" unless given.
    */
   readonly output?: "console" | "events";
   /** Measures what the handlers cost, for `stats()`. */
   readonly stats?: boolean;
-  /** Events of the trace kept for a reader that is slow; what comes on top is dropped and counted. 100,000 unless given. */
+  /**
+   * Events of the trace kept for a reader that is slow; what comes on top is dropped and counted. 100,000 unless given.
+   */
   readonly queueLimit?: number;
 }
 
@@ -36,19 +39,33 @@ export async function traceProbes(probes: readonly Probe[], options: ProbeOption
   compiled.refuse();
   const lent = new LentObjects(compiled);
   const events = new EventQueue<TraceEvent>(queueLimit);
-  const printer: Consumer = output === "events" ? new QueueConsumer(events)
-    : new TextConsumer({ output: 1, messages: 2, quiet: true, buffering: "line" });
-  const consumer = new ProbeConsumer({ names: compiled.names, queues: lent.queues, printer, printsMaps: options.settings?.printMapsOnExit === true, last: (map, entries) => lent.last.set(map, entries) });
+  const printer: Consumer =
+    output === "events"
+      ? new QueueConsumer(events)
+      : new TextConsumer({ output: 1, messages: 2, quiet: true, buffering: "line" });
+  const consumer = new ProbeConsumer({
+    names: compiled.names,
+    queues: lent.queues,
+    printer,
+    printsMaps: options.settings?.printMapsOnExit === true,
+    last: (map, entries) => lent.last.set(map, entries),
+  });
   let session: Session;
   try {
     session = await openScript(compiled.program.source, compiled, {
-      ...options, consumer, loaded: (fresh) => lent.fill(fresh), recompile: (way) => compileProbes(probes, { ...options, ...way }),
+      ...options,
+      consumer,
+      loaded: (fresh) => lent.fill(fresh),
+      recompile: (way) => compileProbes(probes, { ...options, ...way }),
     });
   } catch (error) {
     lent.giveBack(error);
     throw error;
   }
-  const ended = session.ended.then(() => lent.giveBack(), (error: unknown) => lent.giveBack(error));
+  const ended = session.ended.then(
+    () => lent.giveBack(),
+    (error: unknown) => lent.giveBack(error),
+  );
   lent.lend(session, ended);
   return new LiveTrace(session, events, compiled.warnings, signal);
 }
@@ -64,7 +81,10 @@ class LentObjects {
   readonly #maps: readonly (readonly [handle: MapHandle<unknown, unknown>, name: string])[];
   readonly #events: readonly EventHandle<unknown>[];
   /** By the map's name. */
-  readonly #given: readonly (readonly [name: string, entries: ReturnType<MapHandle<unknown, unknown>[typeof takeGiven]>])[];
+  readonly #given: readonly (readonly [
+    name: string,
+    entries: ReturnType<MapHandle<unknown, unknown>[typeof takeGiven]>,
+  ])[];
 
   /** @throws Error when another trace has one of them */
   constructor({ names }: CompiledProbes) {
@@ -92,8 +112,11 @@ class LentObjects {
       const index = indexOf(session, name);
       if (index < 0) continue;
       handle[attach]({
-        entries: () => entriesOf(session.snapshot(index), session.services), clear: () => session.clear(index), ended,
-        store: (key, value) => session.store(index, key, value), remove: (key) => session.remove(index, key),
+        entries: () => entriesOf(session.snapshot(index), session.services),
+        clear: () => session.clear(index),
+        ended,
+        store: (key, value) => session.store(index, key, value),
+        remove: (key) => session.remove(index, key),
       });
     }
   }
@@ -109,5 +132,7 @@ function indexOf({ services: { plan } }: Session, name: string): number {
 }
 
 function taken(what: string, name: string): Error {
-  return new Error(`strobe: the ${what} \`${name}\` belongs to a trace that runs; make one for each trace, or stop that one`);
+  return new Error(
+    `strobe: the ${what} \`${name}\` belongs to a trace that runs; make one for each trace, or stop that one`,
+  );
 }

@@ -1,6 +1,6 @@
-// Readers of typed events and maps. Where a script's reader chooses between number and bigint by the value, these go by type, so that
-// a program meets no bigint on the day that a counter grows: integers are numbers, rounded beyond 2^53, unless they were emitted
-// as BigInt(…).
+// Readers of typed events and maps. Where a script's reader chooses between number and bigint by the value, these go by
+// type, so that a program meets no bigint on the day that a counter grows: integers are numbers, rounded beyond 2^53,
+// unless they were emitted as BigInt(…).
 import type { Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
 import { inspectableBuckets, inspectableStats } from "./inspect.ts";
@@ -22,11 +22,16 @@ export function typedReader(type: Type, services: ConsumerServices, exact = fals
     }
     case "aggregate":
       switch (type.aggregate) {
-        case "hist": case "lhist": return (memory, offset) => inspectableBuckets(rounded(read(memory, offset)));
-        case "stats": return (memory, offset) => inspectableStats(rounded(read(memory, offset)));
-        default: return (memory, offset) => rounded(read(memory, offset));
+        case "hist":
+        case "lhist":
+          return (memory, offset) => inspectableBuckets(rounded(read(memory, offset)));
+        case "stats":
+          return (memory, offset) => inspectableStats(rounded(read(memory, offset)));
+        default:
+          return (memory, offset) => rounded(read(memory, offset));
       }
-    default: return read;
+    default:
+      return read;
   }
 }
 

@@ -86,7 +86,9 @@ export class EventQueue<T> {
     while (this.#events.length === 0) {
       if (this.#failure) throw this.#failure.error;
       if (this.#closed) return undefined;
-      await new Promise<void>((resolve) => { this.#waiting.push(resolve); });
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
     }
     const events = this.#events;
     this.#events = [];

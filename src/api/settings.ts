@@ -32,6 +32,11 @@ export interface Settings {
 
 /** As a config block has them. Maps are printed by whoever takes the trace's events. */
 export function configEntries(settings: Settings): Program["config"] {
-  return Object.entries(settings).filter(([name, value]) => value !== undefined && name !== "printMapsOnExit").map(([name, value]) =>
-    ({ name: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value: String(value), span: { start: 0, end: 0 } }));
+  return Object.entries(settings)
+    .filter(([name, value]) => value !== undefined && name !== "printMapsOnExit")
+    .map(([name, value]) => ({
+      name: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value: String(value),
+      span: { start: 0, end: 0 },
+    }));
 }

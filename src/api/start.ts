@@ -16,7 +16,10 @@ export function trace(script: string, options?: TraceOptions): Promise<Trace>;
  * @throws as for a script; ScriptError's spans are in the file of the handler
  */
 export function trace(...probesAndOptions: readonly [Probe, ...(Probe | ProbeOptions)[]]): Promise<Trace>;
-export async function trace(first: string | Probe, ...rest: readonly (Probe | TraceOptions | ProbeOptions | undefined)[]): Promise<Trace> {
+export async function trace(
+  first: string | Probe,
+  ...rest: readonly (Probe | TraceOptions | ProbeOptions | undefined)[]
+): Promise<Trace> {
   try {
     return await start(first, rest);
   } catch (error) {
@@ -26,7 +29,10 @@ export async function trace(first: string | Probe, ...rest: readonly (Probe | Tr
   }
 }
 
-async function start(first: string | Probe, rest: readonly (Probe | TraceOptions | ProbeOptions | undefined)[]): Promise<Trace> {
+async function start(
+  first: string | Probe,
+  rest: readonly (Probe | TraceOptions | ProbeOptions | undefined)[],
+): Promise<Trace> {
   if (typeof first === "string") {
     const options = rest[0] as TraceOptions | undefined;
     checkOptions(options);
@@ -43,11 +49,20 @@ async function start(first: string | Probe, rest: readonly (Probe | TraceOptions
 }
 
 /** What JavaScript lets through. */
-function checkOptions({ pid, command, queueLimit, maxOverhead }: Pick<TraceOptions, "pid" | "command" | "queueLimit" | "maxOverhead"> = {}): void {
+function checkOptions({
+  pid,
+  command,
+  queueLimit,
+  maxOverhead,
+}: Pick<TraceOptions, "pid" | "command" | "queueLimit" | "maxOverhead"> = {}): void {
   const natural = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
   if (pid !== undefined && !natural(pid)) throw new TypeError("strobe: pid is the number of a process");
-  if (pid !== undefined && command !== undefined) throw new TypeError("strobe: pid and command exclude each other: trace a process that runs, or one that is started");
-  if (queueLimit !== undefined && !natural(queueLimit) && queueLimit !== Infinity) throw new TypeError("strobe: queueLimit is a number of events");
+  if (pid !== undefined && command !== undefined)
+    throw new TypeError(
+      "strobe: pid and command exclude each other: trace a process that runs, or one that is started",
+    );
+  if (queueLimit !== undefined && !natural(queueLimit) && queueLimit !== Infinity)
+    throw new TypeError("strobe: queueLimit is a number of events");
   if (maxOverhead !== undefined && !(typeof maxOverhead === "number" && maxOverhead > 0 && maxOverhead <= 1)) {
     throw new TypeError("strobe: maxOverhead is a share of all CPUs' time, 0.02 for 2 %");
   }

@@ -30,17 +30,32 @@ kprobe:g {
 });
 
 test("a loop of a function counts where the probe has none", () => {
-  assert.deepEqual(said("fn count() : uint64 { for ($kv : @m) { @n++; } return @n; } kprobe:f { @m[1] = count(); }", "f"),
-    ["for ($kv : @m)", `kprobe:f with this loop has ${ways}`]);
+  assert.deepEqual(
+    said("fn count() : uint64 { for ($kv : @m) { @n++; } return @n; } kprobe:f { @m[1] = count(); }", "f"),
+    ["for ($kv : @m)", `kprobe:f with this loop has ${ways}`],
+  );
 });
 
 test("a probe without loops is told by the statement that most of its branches are in", () => {
   const chain = Array.from({ length: 20 }, (_, i) => `if (arg0 == ${i}) { @m[${i}] = 1; }`);
-  assert.deepEqual(said(`kprobe:f { ${chain.join(" ")} }`, "f"), ["kprobe:f", `this probe has ${ways}, in 40 branches`]);
-  assert.deepEqual(said(`kprobe:f { @a = 1; if (arg1 > 2) { ${chain.join(" else ")} } @b[1] = 2; }`, "f"),
-    ["if (arg0 == 0)", `this probe has ${ways}, and 40 of its 42 branches are here`]);
-  assert.deepEqual(said(`fn many($x : uint64) : uint64 { ${chain.join(" ").replaceAll("arg0", "$x")} return $x; } kprobe:f { @a = 1; $y = many(arg0) + many(arg1); @b[2] = 1; }`, "f")?.[1],
-    `this probe has ${ways}, and 80 of its 81 branches are here`);
+  assert.deepEqual(said(`kprobe:f { ${chain.join(" ")} }`, "f"), [
+    "kprobe:f",
+    `this probe has ${ways}, in 40 branches`,
+  ]);
+  assert.deepEqual(said(`kprobe:f { @a = 1; if (arg1 > 2) { ${chain.join(" else ")} } @b[1] = 2; }`, "f"), [
+    "if (arg0 == 0)",
+    `this probe has ${ways}, and 40 of its 42 branches are here`,
+  ]);
+  assert.deepEqual(
+    said(
+      `fn many($x : uint64) : uint64 { ${chain.join(" ").replaceAll("arg0", "$x")} return $x; } kprobe:f { @a = 1; $y = many(arg0) + many(arg1); @b[2] = 1; }`,
+      "f",
+    )?.[1],
+    `this probe has ${ways}, and 80 of its 81 branches are here`,
+  );
   const deep = Array.from({ length: 1000 }, (_, i) => `if (arg0 == ${i}) { @ = ${i}; }`).join(" else ");
-  assert.equal(said(`kprobe:f { ${deep} }`, "f")?.[1], `this probe has ${ways}, and 1000 of its 1000 branches are here`);
+  assert.equal(
+    said(`kprobe:f { ${deep} }`, "f")?.[1],
+    `this probe has ${ways}, and 1000 of its 1000 branches are here`,
+  );
 });

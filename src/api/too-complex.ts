@@ -4,29 +4,51 @@ import type { LinuxError } from "../linux/error.ts";
 import type { Block, FunctionDeclaration, Statement } from "../language/program.ts";
 import type { CompiledScript } from "./compile.ts";
 
-/** The largest loop of the handler that the verifier gave up on, or where most of its branches are; undefined when the handler cannot be told. */
+/**
+ * The largest loop of the handler that the verifier gave up on, or where most of its branches are; undefined when the
+ * handler cannot be told.
+ */
 export function tooComplex({ doing }: LinuxError, { stages, program }: CompiledScript): ScriptError | undefined {
   const { checked, lowered } = stages;
-  const handler = lowered?.handlers.find(({ function: index }) => doing.includes(`"${lowered.module.functions[index].name}"`))?.handler;
+  const handler = lowered?.handlers.find(({ function: index }) =>
+    doing.includes(`"${lowered.module.functions[index].name}"`),
+  )?.handler;
   if (handler === undefined || checked === undefined) return undefined;
   const { probe } = handler;
-  const loops = [handler.body, ...checked.program.functions.map(({ body }) => body)].map((body) => [...nodesIn(body)].filter(isLoop)).find((found) => found.length > 0) ?? [];
+  const loops =
+    [handler.body, ...checked.program.functions.map(({ body }) => body)]
+      .map((body) => [...nodesIn(body)].filter(isLoop))
+      .find((found) => found.length > 0) ?? [];
   const [largest] = loops.sort((a, b) => b.span.end - b.span.start - (a.span.end - a.span.start));
-  const fail = (span: Span, message: string, help: string): ScriptError => new ScriptError(program.source, [{ severity: "error", code: "limit", span, message, help }]);
+  const fail = (span: Span, message: string, help: string): ScriptError =>
+    new ScriptError(program.source, [{ severity: "error", code: "limit", span, message, help }]);
   const ways = "has more ways through it than the kernel's verifier walks (a million instructions)";
   if (largest !== undefined) {
-    return fail(headOf(largest.span, largest.body.span, program.source.text), `${probe.specs[0]?.text ?? "the probe"} with this loop ${ways}`,
-      "let the loop do less: fewer branches and accesses to maps, shorter strings, or a part of it in a probe of its own");
+    return fail(
+      headOf(largest.span, largest.body.span, program.source.text),
+      `${probe.specs[0]?.text ?? "the probe"} with this loop ${ways}`,
+      "let the loop do less: fewer branches and accesses to maps, shorter strings, or a part of it in a probe of its own",
+    );
   }
   const { all, most } = branchesOf(handler.body, checked.program.functions);
   return most === undefined
-    ? fail(probe.specs[0]?.span ?? probe.span, `this probe ${ways}, in ${all} branches`, "divide it into several probes, with fewer branches each")
-    : fail(headOf(most.at.span, most.at.kind === "if" ? most.at.then.span : undefined, program.source.text),
-      `this probe ${ways}, and ${most.branches} of its ${all} branches are here`, "do this in a probe of its own, or with fewer branches");
+    ? fail(
+        probe.specs[0]?.span ?? probe.span,
+        `this probe ${ways}, in ${all} branches`,
+        "divide it into several probes, with fewer branches each",
+      )
+    : fail(
+        headOf(most.at.span, most.at.kind === "if" ? most.at.then.span : undefined, program.source.text),
+        `this probe ${ways}, and ${most.branches} of its ${all} branches are here`,
+        "do this in a probe of its own, or with fewer branches",
+      );
 }
 
 /** How many branches a handler has, and the innermost of its statements with more than half of them. */
-function branchesOf(body: Block, functions: readonly FunctionDeclaration[]): { readonly all: number; readonly most?: { readonly at: Statement; readonly branches: number } } {
+function branchesOf(
+  body: Block,
+  functions: readonly FunctionDeclaration[],
+): { readonly all: number; readonly most?: { readonly at: Statement; readonly branches: number } } {
   const inFunction = new Map<string, number>();
   const count = (node: unknown): number => {
     let sum = 0;
@@ -76,5 +98,8 @@ function* nodesIn(tree: unknown): Generator<object> {
 }
 
 function isLoop(node: object): node is { readonly span: Span; readonly body: { readonly span: Span } } {
-  return "kind" in node && (node.kind === "while" || node.kind === "for-range" || node.kind === "for-map" || node.kind === "unroll");
+  return (
+    "kind" in node &&
+    (node.kind === "while" || node.kind === "for-range" || node.kind === "for-map" || node.kind === "unroll")
+  );
 }

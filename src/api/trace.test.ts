@@ -20,7 +20,8 @@ function printing(limit: number) {
   const errorHandler = consumer.handler(error, memory, servicesOf());
   const [text, number] = schema.fields;
   return {
-    queue, consumer,
+    queue,
+    consumer,
     print: (line: string, n: number): void => {
       memory.bytes.fill(0, text.offset, text.offset + 16).set(new TextEncoder().encode(line), text.offset);
       memory.view.setBigUint64(number.offset, BigInt(n), true);
@@ -40,7 +41,10 @@ function printing(limit: number) {
 test("thousands of lines come out whole and in order", async () => {
   const { print, taken } = printing(100_000);
   for (let n = 0; n < 5000; n++) print("line", n);
-  assert.deepEqual(await taken(), Array.from({ length: 5000 }, (_, n) => ({ type: "printf", text: `line ${n}\n` })));
+  assert.deepEqual(
+    await taken(),
+    Array.from({ length: 5000 }, (_, n) => ({ type: "printf", text: `line ${n}\n` })),
+  );
 });
 
 test("so do those that are not ASCII, and bytes that are no text", async () => {
@@ -49,9 +53,15 @@ test("so do those that are not ASCII, and bytes that are no text", async () => {
   print("größer", 2);
   fail(7);
   print("漢字", 3);
-  assert.deepEqual((await taken())?.map(({ type, text }: TraceEvent & { text?: string }) => [type, text]), [
-    ["printf", "plain 1\n"], ["printf", "größer 2\n"], ["errorf", "7"], ["printf", "漢字 3\n"],
-  ]);
+  assert.deepEqual(
+    (await taken())?.map(({ type, text }: TraceEvent & { text?: string }) => [type, text]),
+    [
+      ["printf", "plain 1\n"],
+      ["printf", "größer 2\n"],
+      ["errorf", "7"],
+      ["printf", "漢字 3\n"],
+    ],
+  );
 });
 
 test("other events keep their place among the lines", async () => {
@@ -60,7 +70,9 @@ test("other events keep their place among the lines", async () => {
   consumer.text(new TextEncoder().encode("between\n"));
   print("b", 2);
   assert.deepEqual(await taken(), [
-    { type: "printf", text: "a 1\n" }, { type: "output", text: "between\n" }, { type: "printf", text: "b 2\n" },
+    { type: "printf", text: "a 1\n" },
+    { type: "output", text: "between\n" },
+    { type: "printf", text: "b 2\n" },
   ]);
 });
 
@@ -83,7 +95,9 @@ test("several readers share what comes, and all see the end", async () => {
   for (let n = 0; n < 5; n++) {
     queue.push(n);
     queue.wake();
-    await new Promise((resolve) => { setImmediate(resolve); });
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
   }
   queue.close();
   await Promise.all(readers);

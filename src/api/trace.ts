@@ -6,7 +6,14 @@ import { ByteWriter } from "../output/bytes.ts";
 import { printfWriter } from "../output/printf.ts";
 import { joinedText, timeText } from "../output/host-text.ts";
 import { troubleText } from "../output/trouble.ts";
-import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type {
+  Consumer,
+  ConsumerServices,
+  MapSnapshot,
+  RecordHandler,
+  RecordMemory,
+  Trouble,
+} from "../session/events.ts";
 import type { SessionStats } from "../session/stats.ts";
 import type { Session, SessionEnd } from "../session/session.ts";
 import { compileScript, type ScriptOptions } from "./compile.ts";
@@ -38,8 +45,8 @@ export interface TraceOptions extends ScriptOptions {
 }
 
 /**
- * A live script. Iterate over its events; leave the loop, dispose it or call `stop` to end it. After the loop, however it was
- * left, nothing is attached any more.
+ * A live script. Iterate over its events; leave the loop, dispose it or call `stop` to end it. After the loop, however
+ * it was left, nothing is attached any more.
  */
 export interface Trace extends AsyncIterable<TraceEvent>, AsyncDisposable {
   /** Probes attached. */
@@ -52,7 +59,10 @@ export interface Trace extends AsyncIterable<TraceEvent>, AsyncDisposable {
   readonly dropped: number;
   /** How it ended, after everything is detached. */
   readonly ended: Promise<SessionEnd>;
-  /** A map's entries now, by its name. @throws RangeError when there is no such map, and after the end: then the maps came as events */
+  /**
+   * A map's entries now, by its name. @throws RangeError when there is no such map, and after the end: then the maps
+   * came as events
+   */
   map(name: string): MapTable;
   /** What the handlers have cost so far, at the end: in all. Undefined unless `stats` or `maxOverhead` was given. */
   stats(): SessionStats | undefined;
@@ -83,7 +93,12 @@ export class LiveTrace implements Trace {
   readonly #session: Session;
   readonly #queue: EventQueue<TraceEvent>;
 
-  constructor(session: Session, queue: EventQueue<TraceEvent>, warnings: readonly Diagnostic[], signal: AbortSignal | undefined) {
+  constructor(
+    session: Session,
+    queue: EventQueue<TraceEvent>,
+    warnings: readonly Diagnostic[],
+    signal: AbortSignal | undefined,
+  ) {
     this.warnings = warnings;
     this.#session = session;
     this.#queue = queue;
@@ -230,7 +245,10 @@ export class QueueConsumer implements Consumer {
 }
 
 function eventReader(
-  action: Exclude<ConsumerAction, { readonly kind: "printf" }>, fields: readonly EventField[], memory: RecordMemory, services: ConsumerServices,
+  action: Exclude<ConsumerAction, { readonly kind: "printf" }>,
+  fields: readonly EventField[],
+  memory: RecordMemory,
+  services: ConsumerServices,
 ): (offset: number) => TraceEvent {
   switch (action.kind) {
     case "print-value": {
@@ -240,23 +258,39 @@ function eventReader(
     }
     case "print-entry": {
       const value = fields[fields.length - 1];
-      const keys = fields.slice(0, -1).map((field) => ({ offset: field.offset, read: valueReader(field.type, services) }));
+      const keys = fields
+        .slice(0, -1)
+        .map((field) => ({ offset: field.offset, read: valueReader(field.type, services) }));
       const readValue = valueReader(value.type, services);
       const map = services.plan.maps[action.map].name;
       return (offset) => {
         const parts = keys.map((key) => key.read(memory, offset + key.offset));
-        return { type: "entry", map, key: parts.length === 1 ? parts[0] : (parts as Value), value: readValue(memory, offset + value.offset) };
+        return {
+          type: "entry",
+          map,
+          key: parts.length === 1 ? parts[0] : (parts as Value),
+          value: readValue(memory, offset + value.offset),
+        };
       };
     }
-    case "time": return () => ({ type: "time", text: timeText(action.format) });
-    case "join": return (offset) => ({ type: "join", text: joinedText(fields, action.separator, memory, offset) });
+    case "time":
+      return () => ({ type: "time", text: timeText(action.format) });
+    case "join":
+      return (offset) => ({ type: "join", text: joinedText(fields, action.separator, memory, offset) });
     case "data": {
-      const readers = fields.map((field) => ({ name: field.name, offset: field.offset, read: valueReader(field.type, services) }));
+      const readers = fields.map((field) => ({
+        name: field.name,
+        offset: field.offset,
+        read: valueReader(field.type, services),
+      }));
       return (offset) => ({
         type: "value",
-        value: Object.fromEntries(readers.map(({ name, offset: at, read }) => [name, read(memory, offset + at)])) as Value,
+        value: Object.fromEntries(
+          readers.map(({ name, offset: at, read }) => [name, read(memory, offset + at)]),
+        ) as Value,
       });
     }
-    case "error": return () => ({ type: "errorf", text: action.message });
+    case "error":
+      return () => ({ type: "errorf", text: action.message });
   }
 }

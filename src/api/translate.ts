@@ -9,7 +9,10 @@ import type { ScriptOptions } from "./compile.ts";
  * is probed need not exist here.
  * @throws ScriptError for what does not parse, and for what TypeScript has no words for
  */
-export function translateToTypeScript(source: Source, { positional = [], named: given = {} }: Pick<ScriptOptions, "positional" | "named"> = {}): string {
+export function translateToTypeScript(
+  source: Source,
+  { positional = [], named: given = {} }: Pick<ScriptOptions, "positional" | "named"> = {},
+): string {
   const named = given instanceof Map ? given : new Map(Object.entries(given));
   const { program, diagnostics } = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
   if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);

@@ -1,6 +1,6 @@
-// Static probes of a Node program, defined while it runs: any tracer can find them and listen, and while none does a probe costs
-// a look at a counter. A small shared object has the probes; a definition is a file, shared by the processes that make it, as a
-// library is: who probes the file probes all of them.
+// Static probes of a Node program, defined while it runs: any tracer can find them and listen, and while none does a
+// probe costs a look at a counter. A small shared object has the probes; a definition is a file, shared by the
+// processes that make it, as a library is: who probes the file probes all of them.
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,11 @@ import { hostMachine } from "../providers/registers.ts";
 /** What an argument is to the tracer: integers by width and sign, floating-point numbers, zero-terminated UTF-8. */
 export type UsdtType = "i8" | "u8" | "i16" | "u16" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64" | "string";
 /** What a program passes for it. */
-export type UsdtValue<T extends UsdtType> = T extends "string" ? string | null : T extends "i64" | "u64" ? number | bigint : number;
+export type UsdtValue<T extends UsdtType> = T extends "string"
+  ? string | null
+  : T extends "i64" | "u64"
+    ? number | bigint
+    : number;
 
 export interface UsdtProbe<Types extends readonly UsdtType[]> {
   /** Fires. Does nothing while no tracer listens. */
@@ -43,22 +47,32 @@ export function usdtProvider<const D extends UsdtDefinitions>(name: string, defi
   const entries = Object.entries(definitions);
   checkNames([name, ...entries.map(([probe]) => probe)]);
   if (entries.length === 0) throw new TypeError(`strobe: the provider ${name} has no probes`);
-  const object = usdtObject(hostMachine, name, entries.map(([probe, types]) => ({ name: probe, parameters: parametersOf(probe, types) })));
+  const object = usdtObject(
+    hostMachine,
+    name,
+    entries.map(([probe, types]) => ({ name: probe, parameters: parametersOf(probe, types) })),
+  );
   const path = fileOf(name, object);
   const loaded = loadSharedObject(path);
   // Other arrays when the object is gone: its memory is then somebody else's.
   let semaphores = new Uint16Array(loaded.memory(semaphoresSymbol, entries.length * 2));
-  const probes = Object.fromEntries(entries.map(([probe, types], i) => {
-    const stub = loaded.procedure(stubSymbol(name, probe), types.map((type) => (type === "string" ? "str" : type === "u64" ? "uint64_t" : "int64_t")));
-    const fire = firing(types, stub);
-    const fireIfEnabled = (...values: unknown[]): void => {
-      if (semaphores[i] !== 0) fire(values);
-    };
-    return [probe, Object.defineProperty(fireIfEnabled, "enabled", { get: () => semaphores[i] !== 0 })];
-  })) as unknown as UsdtProvider<D>["probes"];
+  const probes = Object.fromEntries(
+    entries.map(([probe, types], i) => {
+      const stub = loaded.procedure(
+        stubSymbol(name, probe),
+        types.map((type) => (type === "string" ? "str" : type === "u64" ? "uint64_t" : "int64_t")),
+      );
+      const fire = firing(types, stub);
+      const fireIfEnabled = (...values: unknown[]): void => {
+        if (semaphores[i] !== 0) fire(values);
+      };
+      return [probe, Object.defineProperty(fireIfEnabled, "enabled", { get: () => semaphores[i] !== 0 })];
+    }),
+  ) as unknown as UsdtProvider<D>["probes"];
   let present = true;
   return {
-    probes, path,
+    probes,
+    path,
     [Symbol.dispose]() {
       if (!present) return;
       present = false;
@@ -70,16 +84,19 @@ export function usdtProvider<const D extends UsdtDefinitions>(name: string, defi
 
 function checkNames(names: readonly string[]): void {
   for (const name of names) {
-    if (!nameShape.test(name)) throw new TypeError(`strobe: ${JSON.stringify(name)} is no name for static probes: letters, digits, _ and -`);
+    if (!nameShape.test(name))
+      throw new TypeError(`strobe: ${JSON.stringify(name)} is no name for static probes: letters, digits, _ and -`);
   }
 }
 
 function parametersOf(probe: string, types: readonly UsdtType[]): UsdtParameter[] {
-  if (types.length > mostArguments) throw new TypeError(`strobe: the probe ${probe} has ${types.length} arguments, more than ${mostArguments}`);
+  if (types.length > mostArguments)
+    throw new TypeError(`strobe: the probe ${probe} has ${types.length} arguments, more than ${mostArguments}`);
   return types.map((type) => {
     if (type === "string") return { size: 8, signed: false, float: false };
     const [, kind, bits] = /^([iuf])(8|16|32|64)$/.exec(type) ?? [];
-    if (kind === undefined || (kind === "f" && Number(bits) < 32)) throw new TypeError(`strobe: ${probe} has an argument of an unknown type ${JSON.stringify(type)}`);
+    if (kind === undefined || (kind === "f" && Number(bits) < 32))
+      throw new TypeError(`strobe: ${probe} has an argument of an unknown type ${JSON.stringify(type)}`);
     return { size: (Number(bits) / 8) as UsdtParameter["size"], signed: kind === "i", float: kind === "f" };
   });
 }
@@ -90,48 +107,66 @@ const double = new Float64Array(1);
 const doubleBits = new BigInt64Array(double.buffer);
 
 /** Whatever a program passes is turned into something of the type: tracing must not make a program fail. */
-function firing(types: readonly UsdtType[], stub: ReturnType<ReturnType<typeof loadSharedObject>["procedure"]>): (values: readonly unknown[]) => void {
+function firing(
+  types: readonly UsdtType[],
+  stub: ReturnType<ReturnType<typeof loadSharedObject>["procedure"]>,
+): (values: readonly unknown[]) => void {
   const converters = types.map(converterOf);
   // By hand for the usual few: a call with an array of arguments costs more than the probe.
   const [a, b, c] = converters;
   switch (types.length) {
-    case 0: return () => stub();
-    case 1: return (values) => stub(a(values[0]));
-    case 2: return (values) => stub(a(values[0]), b(values[1]));
-    case 3: return (values) => stub(a(values[0]), b(values[1]), c(values[2]));
-    default: return (values) => stub(...converters.map((convert, i) => convert(values[i])));
+    case 0:
+      return () => stub();
+    case 1:
+      return (values) => stub(a(values[0]));
+    case 2:
+      return (values) => stub(a(values[0]), b(values[1]));
+    case 3:
+      return (values) => stub(a(values[0]), b(values[1]), c(values[2]));
+    default:
+      return (values) => stub(...converters.map((convert, i) => convert(values[i])));
   }
 }
 
 function converterOf(type: UsdtType): (value: unknown) => number | bigint | string | null {
   switch (type) {
-    case "string": return textOf;
-    case "f32": return (value) => {
-      single[0] = real(value);
-      return singleBits[0];
-    };
-    case "f64": return (value) => {
-      double[0] = real(value);
-      return doubleBits[0];
-    };
+    case "string":
+      return textOf;
+    case "f32":
+      return (value) => {
+        single[0] = real(value);
+        return singleBits[0];
+      };
+    case "f64":
+      return (value) => {
+        double[0] = real(value);
+        return doubleBits[0];
+      };
     case "i8":
     case "u8":
     case "i16":
     case "u16":
     case "i32":
-    case "u32": return (value) => (typeof value === "number" ? value | 0 : Number(BigInt.asIntN(32, whole(value))));
-    case "i64": return (value) => (Number.isSafeInteger(value) ? value as number : BigInt.asIntN(64, whole(value)));
-    case "u64": return (value) => (Number.isSafeInteger(value) && (value as number) >= 0 ? value as number : BigInt.asUintN(64, whole(value)));
+    case "u32":
+      return (value) => (typeof value === "number" ? value | 0 : Number(BigInt.asIntN(32, whole(value))));
+    case "i64":
+      return (value) => (Number.isSafeInteger(value) ? (value as number) : BigInt.asIntN(64, whole(value)));
+    case "u64":
+      return (value) =>
+        Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : BigInt.asUintN(64, whole(value));
   }
 }
 
 function textOf(value: unknown): string | null {
   switch (typeof value) {
-    case "string": return value;
+    case "string":
+      return value;
     case "number":
     case "bigint":
-    case "boolean": return String(value);
-    default: return null;
+    case "boolean":
+      return String(value);
+    default:
+      return null;
   }
 }
 

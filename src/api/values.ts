@@ -8,7 +8,9 @@ import { decoder, type DecodedStack, type DecodedValue } from "../session/decode
 import type { ConsumerServices, Frame, MapSnapshot } from "../session/events.ts";
 
 /** A captured stack, innermost frame first. */
-export interface Stack { readonly frames: readonly Frame[] }
+export interface Stack {
+  readonly frames: readonly Frame[];
+}
 
 /**
  * - integers: a number when a double holds it exactly, else a bigint; pointers: a bigint
@@ -27,8 +29,10 @@ export function valueReader(type: Type, services: ConsumerServices): ValueReader
     return ({ view, bytes }, offset) => decode(view, bytes, offset) as Value;
   }
   switch (type.kind) {
-    case "named": return (memory, offset) => valueText(type, memory, offset, services);
-    case "stack": return (memory, offset) => ({ frames: framesOf(type, memory, offset, services) });
+    case "named":
+      return (memory, offset) => valueText(type, memory, offset, services);
+    case "stack":
+      return (memory, offset) => ({ frames: framesOf(type, memory, offset, services) });
     case "tuple": {
       const { offsets } = fieldLayout(type.elements);
       const readers = type.elements.map((element) => valueReader(element, services));
@@ -38,9 +42,12 @@ export function valueReader(type: Type, services: ConsumerServices): ValueReader
       const { offsets } = fieldLayout(type.fields.map((field) => field.type));
       const readers = type.fields.map((field) => valueReader(field.type, services));
       return (memory, offset) =>
-        Object.fromEntries(type.fields.map((field, i) => [field.name, readers[i](memory, offset + offsets[i])])) as Value;
+        Object.fromEntries(
+          type.fields.map((field, i) => [field.name, readers[i](memory, offset + offsets[i])]),
+        ) as Value;
     }
-    default: throw new InternalError(`no reader for ${type.kind}`);
+    default:
+      throw new InternalError(`no reader for ${type.kind}`);
   }
 }
 
@@ -48,10 +55,14 @@ export function valueReader(type: Type, services: ConsumerServices): ValueReader
 function namesMachine(type: Type): boolean {
   switch (type.kind) {
     case "named":
-    case "stack": return true;
-    case "tuple": return type.elements.some(namesMachine);
-    case "record": return type.fields.some((field) => namesMachine(field.type));
-    default: return false;
+    case "stack":
+      return true;
+    case "tuple":
+      return type.elements.some(namesMachine);
+    case "record":
+      return type.fields.some((field) => namesMachine(field.type));
+    default:
+      return false;
   }
 }
 
@@ -69,11 +80,13 @@ export interface MapTable {
 
 export function mapTable({ map, entries }: MapSnapshot, services: ConsumerServices): MapTable {
   const lone = map.keys.length === 1;
-  const readKey = map.keys.length === 0 ? undefined : valueReader(lone ? map.keys[0] : { kind: "tuple", elements: map.keys }, services);
+  const readKey =
+    map.keys.length === 0
+      ? undefined
+      : valueReader(lone ? map.keys[0] : { kind: "tuple", elements: map.keys }, services);
   const readValue = valueReader(map.value, services);
   return {
     name: map.name,
     entries: entries.map(([key, value]) => [readKey?.(memoryOf(key), 0), readValue(memoryOf(value), 0)] as const),
   };
 }
-

@@ -5,7 +5,8 @@ import { disassemble } from "./disassembler.ts";
 import { helperExists, helperName, helpers } from "./helpers.ts";
 import { Alu, Atomic, decode, encode, FRAME, invert, Jump, mirror, Pseudo } from "./instruction.ts";
 
-const hex = (code: Uint8Array): string[] => Array.from({ length: code.length / 8 }, (_, i) => Buffer.from(code.subarray(i * 8, i * 8 + 8)).toString("hex"));
+const hex = (code: Uint8Array): string[] =>
+  Array.from({ length: code.length / 8 }, (_, i) => Buffer.from(code.subarray(i * 8, i * 8 + 8)).toString("hex"));
 
 test("instructions are the kernel's eight bytes", () => {
   const a = new Assembler();
@@ -22,14 +23,32 @@ test("instructions are the kernel's eight bytes", () => {
   a.exit();
   const { code } = a.finish();
   assert.deepEqual(hex(code), [
-    "b7000000ffffffff", "0c21000000000000", "8113fcff00000000", "7b6af8ff00000000", "720af7ff07000000", "db32100001000000",
-    "dc05000020000000", "1804000088776655", "0000000044332211", "3f21010000000000", "8500000001000000", "9500000000000000",
+    "b7000000ffffffff",
+    "0c21000000000000",
+    "8113fcff00000000",
+    "7b6af8ff00000000",
+    "720af7ff07000000",
+    "db32100001000000",
+    "dc05000020000000",
+    "1804000088776655",
+    "0000000044332211",
+    "3f21010000000000",
+    "8500000001000000",
+    "9500000000000000",
   ]);
   assert.deepEqual(encode(decode(code)), code);
   assert.deepEqual(disassemble(code), [
-    "   0: r0 = -1", "   1: w1 += w2", "   2: r3 = *(s32 *)(r1 - 4)", "   3: *(u64 *)(r10 - 8) = r6", "   4: *(u8 *)(r10 - 9) = 7",
-    "   5: r3 = atomic_fetch_add(*(u64 *)(r2 + 16), r3)", "   6: r5 = be32 r5", "   7: r4 = 0x1122334455667788 ll", "   9: r1 s/= r2",
-    "  10: call map_lookup_elem#1", "  11: exit",
+    "   0: r0 = -1",
+    "   1: w1 += w2",
+    "   2: r3 = *(s32 *)(r1 - 4)",
+    "   3: *(u64 *)(r10 - 8) = r6",
+    "   4: *(u8 *)(r10 - 9) = 7",
+    "   5: r3 = atomic_fetch_add(*(u64 *)(r2 + 16), r3)",
+    "   6: r5 = be32 r5",
+    "   7: r4 = 0x1122334455667788 ll",
+    "   9: r1 s/= r2",
+    "  10: call map_lookup_elem#1",
+    "  11: exit",
   ]);
 });
 
@@ -51,10 +70,27 @@ test("jumps, functions and patches", () => {
   const { code, patches } = a.finish();
   assert.deepEqual(patches, [{ instruction: 0, note: "map" }]);
   assert.equal(a.position(callback), 9);
-  assert.deepEqual(disassemble(code, { subprograms: [{ name: "main", start: 0 }, { name: "each", start: 9 }], notes: new Map([[0, "@m"]]) }), [
-    "main:", "  0: r1 = map[@m]", "  2: r2 = function[each]", "  4: if r0 s> 5 goto 8", "  5: may_goto 8", "  6: call each", "  7: goto 0", "  8: exit",
-    "each:", "  9: exit",
-  ]);
+  assert.deepEqual(
+    disassemble(code, {
+      subprograms: [
+        { name: "main", start: 0 },
+        { name: "each", start: 9 },
+      ],
+      notes: new Map([[0, "@m"]]),
+    }),
+    [
+      "main:",
+      "  0: r1 = map[@m]",
+      "  2: r2 = function[each]",
+      "  4: if r0 s> 5 goto 8",
+      "  5: may_goto 8",
+      "  6: call each",
+      "  7: goto 0",
+      "  8: exit",
+      "each:",
+      "  9: exit",
+    ],
+  );
 });
 
 test("jumps that 16 bits cannot reach are widened", () => {
@@ -67,12 +103,28 @@ test("jumps that 16 bits cannot reach are widened", () => {
   a.bind(out);
   a.exit();
   assert.deepEqual(disassemble(a.finish().code).slice(0, 6), [
-    "      0: if r1 >= r2 goto 2", "      1: gotol 40006", "      2: if r1 & r2 goto 4", "      3: goto 5", "      4: gotol 40006", "      5: gotol 40006",
+    "      0: if r1 >= r2 goto 2",
+    "      1: gotol 40006",
+    "      2: if r1 & r2 goto 4",
+    "      3: goto 5",
+    "      4: gotol 40006",
+    "      5: gotol 40006",
   ]);
 });
 
 test("conditions have opposites and mirrors that are their own inverses", () => {
-  for (const condition of [Jump.JEQ, Jump.JNE, Jump.JGT, Jump.JGE, Jump.JLT, Jump.JLE, Jump.JSGT, Jump.JSGE, Jump.JSLT, Jump.JSLE]) {
+  for (const condition of [
+    Jump.JEQ,
+    Jump.JNE,
+    Jump.JGT,
+    Jump.JGE,
+    Jump.JLT,
+    Jump.JLE,
+    Jump.JSGT,
+    Jump.JSGE,
+    Jump.JSLT,
+    Jump.JSLE,
+  ]) {
     const opposite = invert(condition);
     assert.ok(opposite !== undefined && opposite !== condition);
     assert.equal(invert(opposite), condition);

@@ -1,22 +1,43 @@
-// Instructions with labels to code: resolves jumps (widening those that 16 bits cannot reach), calls of the program's own
-// functions, and collects what only the session knows (maps, constants) as relocations.
+// Instructions with labels to code: resolves jumps (widening those that 16 bits cannot reach), calls of the program's
+// own functions, and collects what only the session knows (maps, constants) as relocations.
 import { InternalError } from "../faults/internal-error.ts";
 import {
-  type AccessWidth, Alu, type AluCode, type BpfInstruction, Class, type Condition, encode, GOTO_LONG, invert, Jump, LD_IMM64, MAY_GOTO,
-  Mode, Pseudo, SOURCE_REGISTER, widthCode,
+  type AccessWidth,
+  Alu,
+  type AluCode,
+  type BpfInstruction,
+  Class,
+  type Condition,
+  encode,
+  GOTO_LONG,
+  invert,
+  Jump,
+  LD_IMM64,
+  MAY_GOTO,
+  Mode,
+  Pseudo,
+  SOURCE_REGISTER,
+  widthCode,
 } from "./instruction.ts";
 
 /** A place in the code: bound once, jumped to from anywhere. */
 export type Label = number;
 
 /** An instruction that is finished when the program is loaded; `note` is the caller's. */
-export interface Patch<Note> { readonly instruction: number; readonly note: Note }
+export interface Patch<Note> {
+  readonly instruction: number;
+  readonly note: Note;
+}
 
 type Fixup =
   | { readonly kind: "none" }
   | { readonly kind: "jump" | "call" | "function" | "may-goto"; readonly to: Label };
 
-interface Item { readonly instruction: BpfInstruction; readonly fixup: Fixup; long: boolean }
+interface Item {
+  readonly instruction: BpfInstruction;
+  readonly fixup: Fixup;
+  long: boolean;
+}
 
 const none: Fixup = { kind: "none" };
 
@@ -88,10 +109,16 @@ export class Assembler<Note = never> {
     this.#push({ code: Class.JMP | Jump.JA, dst: 0, src: 0, offset: 0, imm: 0 }, { kind: "jump", to });
   }
   jumpIf(condition: Condition, wide: boolean, dst: number, src: number, to: Label): void {
-    this.#push({ code: (wide ? Class.JMP : Class.JMP32) | condition | SOURCE_REGISTER, dst, src, offset: 0, imm: 0 }, { kind: "jump", to });
+    this.#push(
+      { code: (wide ? Class.JMP : Class.JMP32) | condition | SOURCE_REGISTER, dst, src, offset: 0, imm: 0 },
+      { kind: "jump", to },
+    );
   }
   jumpIfImmediate(condition: Condition, wide: boolean, dst: number, imm: number, to: Label): void {
-    this.#push({ code: (wide ? Class.JMP : Class.JMP32) | condition, dst, src: 0, offset: 0, imm }, { kind: "jump", to });
+    this.#push(
+      { code: (wide ? Class.JMP : Class.JMP32) | condition, dst, src: 0, offset: 0, imm },
+      { kind: "jump", to },
+    );
   }
   mayGoto(to: Label): void {
     this.#push({ code: MAY_GOTO, dst: 0, src: 0, offset: 0, imm: 0 }, { kind: "may-goto", to });
@@ -137,7 +164,10 @@ export class Assembler<Note = never> {
         out.push({ code: GOTO_LONG, dst: 0, src: 0, offset: 0, imm: to - start - this.#size(item) });
       }
     });
-    return { code: encode(out), patches: this.#notes.map(({ item, note }) => ({ instruction: addresses[item] ?? 0, note })) };
+    return {
+      code: encode(out),
+      patches: this.#notes.map(({ item, note }) => ({ instruction: addresses[item] ?? 0, note })),
+    };
   }
 
   #push(instruction: BpfInstruction, fixup: Fixup): void {

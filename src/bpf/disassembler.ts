@@ -3,10 +3,31 @@ import { helperName } from "./helpers.ts";
 import { type BpfInstruction, Class, decode, LD_IMM64, MAY_GOTO, Mode, Pseudo } from "./instruction.ts";
 
 const aluSymbols: Readonly<Record<number, string>> = {
-  0x00: "+=", 0x10: "-=", 0x20: "*=", 0x30: "/=", 0x40: "|=", 0x50: "&=", 0x60: "<<=", 0x70: ">>=", 0x90: "%=", 0xa0: "^=", 0xb0: "=", 0xc0: "s>>=",
+  0x00: "+=",
+  0x10: "-=",
+  0x20: "*=",
+  0x30: "/=",
+  0x40: "|=",
+  0x50: "&=",
+  0x60: "<<=",
+  0x70: ">>=",
+  0x90: "%=",
+  0xa0: "^=",
+  0xb0: "=",
+  0xc0: "s>>=",
 };
 const jumpSymbols: Readonly<Record<number, string>> = {
-  0x10: "==", 0x20: ">", 0x30: ">=", 0x40: "&", 0x50: "!=", 0x60: "s>", 0x70: "s>=", 0xa0: "<", 0xb0: "<=", 0xc0: "s<", 0xd0: "s<=",
+  0x10: "==",
+  0x20: ">",
+  0x30: ">=",
+  0x40: "&",
+  0x50: "!=",
+  0x60: "s>",
+  0x70: "s>=",
+  0xa0: "<",
+  0xb0: "<=",
+  0xc0: "s<",
+  0xd0: "s<=",
 };
 const widths: Readonly<Record<number, number>> = { 0x10: 8, 0x08: 16, 0x00: 32, 0x18: 64 };
 
@@ -35,18 +56,31 @@ export function disassemble(code: Uint8Array, options: DisassembleOptions = {}):
   return lines;
 }
 
-function describe(instruction: BpfInstruction, next: BpfInstruction | undefined, index: number, names: ReadonlyMap<number, string>, note: string | undefined): string {
+function describe(
+  instruction: BpfInstruction,
+  next: BpfInstruction | undefined,
+  index: number,
+  names: ReadonlyMap<number, string>,
+  note: string | undefined,
+): string {
   const { code, dst, src, offset, imm } = instruction;
   switch (code & 7) {
-    case Class.LD: return code === LD_IMM64 ? constant(instruction, next, index, names, note) : unknown(instruction);
-    case Class.LDX: return `r${dst} = ${memory(code, src, offset, (code & 0xe0) === Mode.MEMSX)}`;
-    case Class.ST: return `${memory(code, dst, offset, false)} = ${imm}`;
-    case Class.STX: return (code & 0xe0) === Mode.ATOMIC ? atomic(instruction) : `${memory(code, dst, offset, false)} = r${src}`;
+    case Class.LD:
+      return code === LD_IMM64 ? constant(instruction, next, index, names, note) : unknown(instruction);
+    case Class.LDX:
+      return `r${dst} = ${memory(code, src, offset, (code & 0xe0) === Mode.MEMSX)}`;
+    case Class.ST:
+      return `${memory(code, dst, offset, false)} = ${imm}`;
+    case Class.STX:
+      return (code & 0xe0) === Mode.ATOMIC ? atomic(instruction) : `${memory(code, dst, offset, false)} = r${src}`;
     case Class.ALU:
-    case Class.ALU64: return arithmetic(instruction);
+    case Class.ALU64:
+      return arithmetic(instruction);
     case Class.JMP:
-    case Class.JMP32: return jump(instruction, index, names);
-    default: return unknown(instruction);
+    case Class.JMP32:
+      return jump(instruction, index, names);
+    default:
+      return unknown(instruction);
   }
 }
 
@@ -54,13 +88,23 @@ function unknown({ code, dst, src, offset, imm }: BpfInstruction): string {
   return `.insn ${code.toString(16)} r${dst} r${src} ${offset} ${imm}`;
 }
 
-function constant({ dst, src, imm }: BpfInstruction, next: BpfInstruction | undefined, index: number, names: ReadonlyMap<number, string>, note: string | undefined): string {
+function constant(
+  { dst, src, imm }: BpfInstruction,
+  next: BpfInstruction | undefined,
+  index: number,
+  names: ReadonlyMap<number, string>,
+  note: string | undefined,
+): string {
   const high = next?.imm ?? 0;
   switch (src) {
-    case Pseudo.MAP_FD: return `r${dst} = map[${note ?? imm}]`;
-    case Pseudo.MAP_VALUE: return `r${dst} = map[${note ?? imm}] + ${high}`;
-    case Pseudo.BTF_ID: return `r${dst} = btf[${note ?? imm}]`;
-    case Pseudo.FUNC: return `r${dst} = function[${names.get(index + imm + 1) ?? index + imm + 1}]`;
+    case Pseudo.MAP_FD:
+      return `r${dst} = map[${note ?? imm}]`;
+    case Pseudo.MAP_VALUE:
+      return `r${dst} = map[${note ?? imm}] + ${high}`;
+    case Pseudo.BTF_ID:
+      return `r${dst} = btf[${note ?? imm}]`;
+    case Pseudo.FUNC:
+      return `r${dst} = function[${names.get(index + imm + 1) ?? index + imm + 1}]`;
     default: {
       if (note !== undefined) return `r${dst} = ${note}`;
       const value = (BigInt.asUintN(32, BigInt(high)) << 32n) | BigInt.asUintN(32, BigInt(imm));
@@ -79,10 +123,14 @@ function memory(code: number, base: number, offset: number, signed: boolean): st
 function atomic({ code, dst, src, offset, imm }: BpfInstruction): string {
   const to = memory(code, dst, offset, false);
   switch (imm) {
-    case 0x00: return `lock ${to} += r${src}`;
-    case 0x01: return `r${src} = atomic_fetch_add(${to}, r${src})`;
-    case 0xe1: return `r${src} = xchg(${to}, r${src})`;
-    default: return `atomic ${imm.toString(16)} ${to} r${src}`;
+    case 0x00:
+      return `lock ${to} += r${src}`;
+    case 0x01:
+      return `r${src} = atomic_fetch_add(${to}, r${src})`;
+    case 0xe1:
+      return `r${src} = xchg(${to}, r${src})`;
+    default:
+      return `atomic ${imm.toString(16)} ${to} r${src}`;
   }
 }
 
@@ -91,7 +139,8 @@ function arithmetic(instruction: BpfInstruction): string {
   const register = (code & 7) === Class.ALU64 ? "r" : "w";
   const operation = code & 0xf0;
   if (operation === 0x80) return `${register}${dst} = -${register}${dst}`;
-  if (operation === 0xd0) return `r${dst} = ${(code & 7) === Class.ALU64 ? "bswap" : (code & 8) !== 0 ? "be" : "le"}${imm} r${dst}`;
+  if (operation === 0xd0)
+    return `r${dst} = ${(code & 7) === Class.ALU64 ? "bswap" : (code & 8) !== 0 ? "be" : "le"}${imm} r${dst}`;
   const symbol = aluSymbols[operation];
   if (symbol === undefined) return unknown(instruction);
   const right = (code & 8) !== 0 ? `${register}${src}` : String(imm);
@@ -105,11 +154,15 @@ function jump(instruction: BpfInstruction, index: number, names: ReadonlyMap<num
   const narrow = (code & 7) === Class.JMP32;
   if (code === MAY_GOTO) return `may_goto ${index + 1 + offset}`;
   switch (code & 0xf0) {
-    case 0x00: return narrow ? `gotol ${index + 1 + imm}` : `goto ${index + 1 + offset}`;
+    case 0x00:
+      return narrow ? `gotol ${index + 1 + imm}` : `goto ${index + 1 + offset}`;
     case 0x80:
       if (src === Pseudo.KERNEL_FUNCTION) return `call kernel function#${imm}`;
-      return src === Pseudo.CALL ? `call ${names.get(index + 1 + imm) ?? index + 1 + imm}` : `call ${helperName(imm) ?? "helper"}#${imm}`;
-    case 0x90: return "exit";
+      return src === Pseudo.CALL
+        ? `call ${names.get(index + 1 + imm) ?? index + 1 + imm}`
+        : `call ${helperName(imm) ?? "helper"}#${imm}`;
+    case 0x90:
+      return "exit";
     default: {
       const symbol = jumpSymbols[code & 0xf0];
       if (symbol === undefined) return unknown(instruction);

@@ -1,6 +1,9 @@
 // The kernel's BPF helpers that strobe uses: ids are the kernel's ABI (enum bpf_func_id), versions are when each came.
 
-interface HelperFacts { readonly id: number; readonly since: readonly [number, number] }
+interface HelperFacts {
+  readonly id: number;
+  readonly since: readonly [number, number];
+}
 
 /** By their kernel names, without `bpf_`. */
 export const helpers = {

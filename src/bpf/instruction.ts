@@ -1,4 +1,5 @@
-// The eBPF instruction: its fields, its opcodes, its eight bytes. Source: Documentation/bpf/standardization/instruction-set.rst.
+// The eBPF instruction: its fields, its opcodes, its eight bytes. Source:
+// Documentation/bpf/standardization/instruction-set.rst.
 
 /** Registers: r0 result, r1–r5 arguments (lost over calls), r6–r9 kept, r10 the frame (read-only). */
 export const FRAME = 10;
@@ -18,19 +19,53 @@ export const Class = { LD: 0, LDX: 1, ST: 2, STX: 3, ALU: 4, JMP: 5, JMP32: 6, A
 
 /** Arithmetic, high four bits. */
 export const Alu = {
-  ADD: 0x00, SUB: 0x10, MUL: 0x20, DIV: 0x30, OR: 0x40, AND: 0x50, LSH: 0x60, RSH: 0x70,
-  NEG: 0x80, MOD: 0x90, XOR: 0xa0, MOV: 0xb0, ARSH: 0xc0, END: 0xd0,
+  ADD: 0x00,
+  SUB: 0x10,
+  MUL: 0x20,
+  DIV: 0x30,
+  OR: 0x40,
+  AND: 0x50,
+  LSH: 0x60,
+  RSH: 0x70,
+  NEG: 0x80,
+  MOD: 0x90,
+  XOR: 0xa0,
+  MOV: 0xb0,
+  ARSH: 0xc0,
+  END: 0xd0,
 } as const;
 export type AluCode = (typeof Alu)[keyof typeof Alu];
 
 /** Jumps, high four bits. */
 export const Jump = {
-  JA: 0x00, JEQ: 0x10, JGT: 0x20, JGE: 0x30, JSET: 0x40, JNE: 0x50, JSGT: 0x60, JSGE: 0x70,
-  CALL: 0x80, EXIT: 0x90, JLT: 0xa0, JLE: 0xb0, JSLT: 0xc0, JSLE: 0xd0, JCOND: 0xe0,
+  JA: 0x00,
+  JEQ: 0x10,
+  JGT: 0x20,
+  JGE: 0x30,
+  JSET: 0x40,
+  JNE: 0x50,
+  JSGT: 0x60,
+  JSGE: 0x70,
+  CALL: 0x80,
+  EXIT: 0x90,
+  JLT: 0xa0,
+  JLE: 0xb0,
+  JSLT: 0xc0,
+  JSLE: 0xd0,
+  JCOND: 0xe0,
 } as const;
 export type Condition =
-  | typeof Jump.JEQ | typeof Jump.JNE | typeof Jump.JGT | typeof Jump.JGE | typeof Jump.JLT | typeof Jump.JLE
-  | typeof Jump.JSGT | typeof Jump.JSGE | typeof Jump.JSLT | typeof Jump.JSLE | typeof Jump.JSET;
+  | typeof Jump.JEQ
+  | typeof Jump.JNE
+  | typeof Jump.JGT
+  | typeof Jump.JGE
+  | typeof Jump.JLT
+  | typeof Jump.JLE
+  | typeof Jump.JSGT
+  | typeof Jump.JSGE
+  | typeof Jump.JSLT
+  | typeof Jump.JSLE
+  | typeof Jump.JSET;
 
 /** The right operand is a register (X) rather than the immediate (K). */
 export const SOURCE_REGISTER = 0x08;
@@ -48,7 +83,10 @@ export const Atomic = { ADD: 0x00, FETCH_ADD: 0x01, XCHG: 0xe1 } as const;
 
 /** What the source register of a two-slot ld_imm64 says about its immediate. */
 export const Pseudo = {
-  MAP_FD: 1, MAP_VALUE: 2, BTF_ID: 3, FUNC: 4,
+  MAP_FD: 1,
+  MAP_VALUE: 2,
+  BTF_ID: 3,
+  FUNC: 4,
   /** In a call's source register: a function of this program. */
   CALL: 1,
   /** In a call's source register: a function of the kernel, by its BTF id. */
@@ -64,17 +102,28 @@ export const GOTO_LONG = Class.JMP32 | Jump.JA;
 /** The opposite of a condition; `JSET` has none. */
 export function invert(condition: Condition): Condition | undefined {
   switch (condition) {
-    case Jump.JEQ: return Jump.JNE;
-    case Jump.JNE: return Jump.JEQ;
-    case Jump.JGT: return Jump.JLE;
-    case Jump.JLE: return Jump.JGT;
-    case Jump.JGE: return Jump.JLT;
-    case Jump.JLT: return Jump.JGE;
-    case Jump.JSGT: return Jump.JSLE;
-    case Jump.JSLE: return Jump.JSGT;
-    case Jump.JSGE: return Jump.JSLT;
-    case Jump.JSLT: return Jump.JSGE;
-    case Jump.JSET: return undefined;
+    case Jump.JEQ:
+      return Jump.JNE;
+    case Jump.JNE:
+      return Jump.JEQ;
+    case Jump.JGT:
+      return Jump.JLE;
+    case Jump.JLE:
+      return Jump.JGT;
+    case Jump.JGE:
+      return Jump.JLT;
+    case Jump.JLT:
+      return Jump.JGE;
+    case Jump.JSGT:
+      return Jump.JSLE;
+    case Jump.JSLE:
+      return Jump.JSGT;
+    case Jump.JSGE:
+      return Jump.JSLT;
+    case Jump.JSLT:
+      return Jump.JSGE;
+    case Jump.JSET:
+      return undefined;
   }
 }
 
@@ -83,15 +132,24 @@ export function mirror(condition: Condition): Condition {
   switch (condition) {
     case Jump.JEQ:
     case Jump.JNE:
-    case Jump.JSET: return condition;
-    case Jump.JGT: return Jump.JLT;
-    case Jump.JLT: return Jump.JGT;
-    case Jump.JGE: return Jump.JLE;
-    case Jump.JLE: return Jump.JGE;
-    case Jump.JSGT: return Jump.JSLT;
-    case Jump.JSLT: return Jump.JSGT;
-    case Jump.JSGE: return Jump.JSLE;
-    case Jump.JSLE: return Jump.JSGE;
+    case Jump.JSET:
+      return condition;
+    case Jump.JGT:
+      return Jump.JLT;
+    case Jump.JLT:
+      return Jump.JGT;
+    case Jump.JGE:
+      return Jump.JLE;
+    case Jump.JLE:
+      return Jump.JGE;
+    case Jump.JSGT:
+      return Jump.JSLT;
+    case Jump.JSLT:
+      return Jump.JSGT;
+    case Jump.JSGE:
+      return Jump.JSLE;
+    case Jump.JSLE:
+      return Jump.JSGE;
   }
 }
 
@@ -114,7 +172,11 @@ export function decode(code: Uint8Array): BpfInstruction[] {
   for (let at = 0; at + 8 <= code.length; at += 8) {
     const registers = view.getUint8(at + 1);
     instructions.push({
-      code: view.getUint8(at), dst: registers & 15, src: registers >> 4, offset: view.getInt16(at + 2, true), imm: view.getInt32(at + 4, true),
+      code: view.getUint8(at),
+      dst: registers & 15,
+      src: registers >> 4,
+      offset: view.getInt16(at + 2, true),
+      imm: view.getInt32(at + 4, true),
     });
   }
   return instructions;

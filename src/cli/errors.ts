@@ -21,11 +21,14 @@ export function errorText(error: unknown, verbose: boolean): string {
 }
 
 function plainErrorText(error: unknown, verbose: boolean): string {
-  const privileges = error instanceof LinuxError && (error.code === EPERM || error.code === EACCES) ? howToBePrivileged() : "";
+  const privileges =
+    error instanceof LinuxError && (error.code === EPERM || error.code === EACCES) ? howToBePrivileged() : "";
   // Without a log it was not the verifier who refused.
   if (error instanceof LinuxError && error.log) {
-    return `strobe: ${error.message}\nThe kernel's verifier refused a program that strobe made: this is a bug in strobe. `
-      + (verbose ? `Its log:\n${error.log}\n` : "Its log is shown with -v.\n");
+    return (
+      `strobe: ${error.message}\nThe kernel's verifier refused a program that strobe made: this is a bug in strobe. ` +
+      (verbose ? `Its log:\n${error.log}\n` : "Its log is shown with -v.\n")
+    );
   }
   if (isDamage(error)) {
     const place = verbose ? `${error.stack}\n` : "";
@@ -33,14 +36,21 @@ function plainErrorText(error: unknown, verbose: boolean): string {
   }
   if (error instanceof LinuxError) return `${privileges}strobe: ${error.message}\n${kernelTooOld()}`;
   if (error instanceof AttachError) {
-    return error.failed.map(({ probe, reason }) => `strobe: cannot attach ${probe}: ${reason}\n`).join("")
-      + "(config = { missing_probes = \"warn\" } goes on without them)\n";
+    return (
+      error.failed.map(({ probe, reason }) => `strobe: cannot attach ${probe}: ${reason}\n`).join("") +
+      '(config = { missing_probes = "warn" } goes on without them)\n'
+    );
   }
   // What was read is walked through in many places, some of them not until it has been written out anew.
   if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
     return `strobe: the script is too large: what is nested or unrolled in it is too much to compile\n${verbose ? `${error.stack}\n` : ""}`;
   }
-  if (error instanceof Error && "path" in error && String(error.path).startsWith("/proc/") && !existsSync("/proc/self")) {
+  if (
+    error instanceof Error &&
+    "path" in error &&
+    String(error.path).startsWith("/proc/") &&
+    !existsSync("/proc/self")
+  ) {
     return `strobe: ${error.message}\n/proc must be mounted: mount -t proc proc /proc\n`;
   }
   if (!(error instanceof Error) || error instanceof InternalError || isUnexpected(error)) {
@@ -56,13 +66,17 @@ function howToBePrivileged(): string {
   if (missing.length === 0) return "";
   const which = missing.length === 1 ? `${missing[0]} capability` : `${missing.join(" and ")} capabilities`;
   const wanted = ["bpf", "perfmon", "dac_read_search", "syslog"].map((name) => `+${name}`).join(",");
-  return `strobe: Missing ${which}, please run strobe as the root user, or with what it needs of root's privileges:\n`
-    + `  sudo setpriv --reuid=${process.getuid?.()} --regid=${process.getgid?.()} --init-groups --inh-caps=${wanted} --ambient-caps=${wanted} strobe …\n`;
+  return (
+    `strobe: Missing ${which}, please run strobe as the root user, or with what it needs of root's privileges:\n` +
+    `  sudo setpriv --reuid=${process.getuid?.()} --regid=${process.getgid?.()} --init-groups --inh-caps=${wanted} --ambient-caps=${wanted} strobe …\n`
+  );
 }
 
 /** What is behind most refusals of kernels older than those that strobe is made for. */
 function kernelTooOld(): string {
-  return kernelAtLeast(kernelVersion(kernelRelease()), 5, 15) ? "" : `strobe needs Linux 5.15 or later, and this is ${kernelRelease()}\n`;
+  return kernelAtLeast(kernelVersion(kernelRelease()), 5, 15)
+    ? ""
+    : `strobe needs Linux 5.15 or later, and this is ${kernelRelease()}\n`;
 }
 
 /** Messages are coloured on a terminal, unless the environment says otherwise. */

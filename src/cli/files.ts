@@ -1,4 +1,5 @@
-// Files that a person names: scripts to read, a file for the output; and standard output. What goes wrong with them is said in words.
+// Files that a person names: scripts to read, a file for the output; and standard output. What goes wrong with them is
+// said in words.
 import { closeSync, openSync, readSync } from "node:fs";
 import { textBytes } from "../language/text-bytes.ts";
 import { LinuxError } from "../linux/error.ts";
@@ -10,7 +11,9 @@ import { UsageError } from "./options.ts";
 /** Bytes of the largest script. Those that programs write have some megabytes. */
 const most = 16 << 20;
 
-/** The text of a script: a path, or 0 for standard input. A byte order mark is left out. @throws LinuxError, UsageError */
+/**
+ * The text of a script: a path, or 0 for standard input. A byte order mark is left out. @throws LinuxError, UsageError
+ */
 export function readText(file: string | 0): string {
   const name = file === 0 ? "standard input" : file;
   const bytes = during(`read ${name}`, () => readBytes(file));
@@ -18,7 +21,11 @@ export function readText(file: string | 0): string {
   const zero = bytes.indexOf(0);
   if (zero >= 0) {
     const wide = bytes.length > 1 && (bytes.readUInt16LE(0) === 0xfeff || bytes.readUInt16LE(0) === 0xfffe);
-    throw new UsageError(wide ? `${name} is text in UTF-16: a script must be in UTF-8 (iconv -t UTF-8)` : `${name} is no script: its byte ${zero} is 0, as in no text`);
+    throw new UsageError(
+      wide
+        ? `${name} is text in UTF-16: a script must be in UTF-8 (iconv -t UTF-8)`
+        : `${name} is no script: its byte ${zero} is 0, as in no text`,
+    );
   }
   return bytes.toString("utf8", bytes.subarray(0, 3).equals(mark) ? 3 : 0);
 }
@@ -67,8 +74,8 @@ export function tell(text: string): void {
 }
 
 /**
- * Writes text to standard output, all of it before this is back: Node leaves what a full pipe does not take for later, and the command
- * ends at once. Whoever has stopped reading misses nothing. @throws LinuxError
+ * Writes text to standard output, all of it before this is back: Node leaves what a full pipe does not take for later,
+ * and the command ends at once. Whoever has stopped reading misses nothing. @throws LinuxError
  */
 export function print(text: string): void {
   try {

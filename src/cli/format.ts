@@ -7,8 +7,9 @@ import { during, print, readText } from "./files.ts";
 import { UsageError } from "./options.ts";
 
 /**
- * `strobe fmt`: rewrites the files that are laid out otherwise, and names them; with `--check` it only names them. Without a
- * file, from standard input to standard output. The exit code is 1 when a file does not parse or, with `--check`, would change.
+ * `strobe fmt`: rewrites the files that are laid out otherwise, and names them; with `--check` it only names them.
+ * Without a file, from standard input to standard output. The exit code is 1 when a file does not parse or, with
+ * `--check`, would change.
  */
 export function formatFiles(argv: readonly string[]): number {
   const check = argv.includes("--check");
@@ -44,7 +45,8 @@ function formatted(name: string, text: string): string | undefined {
   const source = { name, text };
   try {
     const { text: after, diagnostics } = format(source);
-    for (const diagnostic of diagnostics) process.stderr.write(renderDiagnostic(source, diagnostic, { color: useColor() }));
+    for (const diagnostic of diagnostics)
+      process.stderr.write(renderDiagnostic(source, diagnostic, { color: useColor() }));
     return after;
   } catch (error) {
     // One file that strobe is at fault with keeps none of the others from being formatted.

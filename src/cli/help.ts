@@ -1,20 +1,33 @@
 import { flags } from "./options.ts";
 import { subcommands } from "./subcommands.ts";
 
-interface Row { readonly short?: string; readonly long?: string; readonly value?: string; readonly group: string; readonly doc: string }
+interface Row {
+  readonly short?: string;
+  readonly long?: string;
+  readonly value?: string;
+  readonly group: string;
+  readonly doc: string;
+}
 
 /** The text of `strobe -h`. */
 export function helpText(): string {
   const rows: Row[] = Object.values(flags);
   const groups = [...new Set(rows.map((row) => row.group))];
-  const sections = groups.map((group) =>
-    `${group}:\n${rows.filter((row) => row.group === group).map((row) => `  ${spelling(row).padEnd(24)} ${row.doc}\n`).join("")}`);
+  const sections = groups.map(
+    (group) =>
+      `${group}:\n${rows
+        .filter((row) => row.group === group)
+        .map((row) => `  ${spelling(row).padEnd(24)} ${row.doc}\n`)
+        .join("")}`,
+  );
   return `strobe: ask a running Linux system a question
 
   strobe [options] FILE [parameters]
   strobe [options] -e 'PROGRAM' [parameters]
   strobe [options] -            the program comes from standard input
-${Object.values(subcommands).map(({ usage, doc }) => `  ${`strobe ${usage}`.padEnd(31)} ${doc}\n`).join("")}
+${Object.values(subcommands)
+  .map(({ usage, doc }) => `  ${`strobe ${usage}`.padEnd(31)} ${doc}\n`)
+  .join("")}
 ${sections.join("\n")}
 Examples:
   strobe -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'

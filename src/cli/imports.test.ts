@@ -15,7 +15,8 @@ const files: Readonly<Record<string, string>> = {
   "two.bt": 'import "one.bt";\nmacro two() { 2 }\n',
   "lib/b.bt": "macro b() { 4 }",
   "lib/a.h": "struct a { int x; };",
-  "inc/one.h": '#ifndef ONE_H\n#define ONE_H\n#include <linux/types.h>\n#include "two.h"\n#define ONE 1\n#define F(x) (x)\nextern int e;\nstruct one;\nint f(struct two *t, int n);\nstatic inline int g(int n) { if (n) { return 1; } return F(n); }\nstruct one { int x; struct two t; };\nstruct one *h(void);\n#endif\n',
+  "inc/one.h":
+    '#ifndef ONE_H\n#define ONE_H\n#include <linux/types.h>\n#include "two.h"\n#define ONE 1\n#define F(x) (x)\nextern int e;\nstruct one;\nint f(struct two *t, int n);\nstatic inline int g(int n) { if (n) { return 1; } return F(n); }\nstruct one { int x; struct two t; };\nstruct one *h(void);\n#endif\n',
   "inc/two.h": '#pragma once\n#include "one.h"\nstruct two { int y; };\n',
   "lib/readme.txt": "not imported",
   "set.bt": "config = { max_map_keys = 1 }\nbegin { }",
@@ -31,9 +32,13 @@ chmodSync(join(folder, "open"), 0o777);
 const from = (text: string) => withImports({ name: "main.bt", text }, folder);
 
 test("what is imported comes first, each file once, and every offset knows its file", () => {
-  const main = 'struct s { int x; };\nimport "one.bt";\nconfig = { max_map_keys = 7 }\nimport "lib"; import "two.bt"\nbegin { one(); }\n';
+  const main =
+    'struct s { int x; };\nimport "one.bt";\nconfig = { max_map_keys = 7 }\nimport "lib"; import "two.bt"\nbegin { one(); }\n';
   const source = from(main);
-  assert.deepEqual(source.parts?.map(({ name }) => name), [...["two.bt", "one.bt", "lib/a.h", "lib/b.bt"].map((name) => join(folder, name)), "main.bt"]);
+  assert.deepEqual(
+    source.parts?.map(({ name }) => name),
+    [...["two.bt", "one.bt", "lib/a.h", "lib/b.bt"].map((name) => join(folder, name)), "main.bt"],
+  );
   for (const word of ["macro one", "macro two", "struct a", "macro b", "begin {"]) {
     const at = source.text.indexOf(word);
     const part = partAt(source, at);
@@ -46,17 +51,35 @@ test("what is imported comes first, each file once, and every offset knows its f
 test("included headers come first: beside what includes them, or in a folder of -I", () => {
   const main = '#include <sys/socket.h>\n#include "inc/one.h"\n#ifdef NEVER\n#include "none.h"\n#endif\nbegin { }\n';
   const source = from(main);
-  assert.deepEqual(source.parts?.map(({ name }) => name), [join(folder, "inc/two.h"), join(folder, "inc/one.h"), "main.bt"]);
-  assert.equal(source.text.slice(source.parts.at(-1)!.start), `${main.replace('#include "inc/one.h"', " ".repeat(20))}\n`);
-  const named = withImports({ name: "-e", text: "#include <two.h>\nbegin { }" }, "/", { folders: [join(folder, "inc")], files: ["one.h", "linux/path.h"] });
-  assert.deepEqual(named.parts?.map(({ name }) => name), [join(folder, "inc/two.h"), join(folder, "inc/one.h"), "-e"]);
+  assert.deepEqual(
+    source.parts?.map(({ name }) => name),
+    [join(folder, "inc/two.h"), join(folder, "inc/one.h"), "main.bt"],
+  );
+  assert.equal(
+    source.text.slice(source.parts.at(-1)!.start),
+    `${main.replace('#include "inc/one.h"', " ".repeat(20))}\n`,
+  );
+  const named = withImports({ name: "-e", text: "#include <two.h>\nbegin { }" }, "/", {
+    folders: [join(folder, "inc")],
+    files: ["one.h", "linux/path.h"],
+  });
+  assert.deepEqual(
+    named.parts?.map(({ name }) => name),
+    [join(folder, "inc/two.h"), join(folder, "inc/one.h"), "-e"],
+  );
   assert.throws(() => from('#include "none.h"\nbegin { }'), /main\.bt:1:1: error: there is no file none\.h to include/);
 });
 
 test("of a header, types and constants are taken, and the rest is passed over", () => {
-  const { program, diagnostics } = parse(from('#include "inc/one.h"\nbegin { print(sizeof(struct one) + ONE); }'), { positional: [], builtins: builtinsFor("bpftrace") });
+  const { program, diagnostics } = parse(from('#include "inc/one.h"\nbegin { print(sizeof(struct one) + ONE); }'), {
+    positional: [],
+    builtins: builtinsFor("bpftrace"),
+  });
   assert.deepEqual(diagnostics, []);
-  assert.deepEqual(program.structs.map(({ name }) => name), ["two", "one"]);
+  assert.deepEqual(
+    program.structs.map(({ name }) => name),
+    ["two", "one"],
+  );
   assert.equal(program.probes.length, 1);
 });
 
@@ -67,7 +90,10 @@ test("a script without imports is left as it is", () => {
 
 test("what cannot be imported is refused at its place", () => {
   const refused = (text: string, message: RegExp) => assert.throws(() => from(text), message);
-  refused('import "none.bt";', /^ScriptError: main\.bt:1:8: error: unable to find suitable path for import: .*none\.bt/);
+  refused(
+    'import "none.bt";',
+    /^ScriptError: main\.bt:1:8: error: unable to find suitable path for import: .*none\.bt/,
+  );
   refused('import "set.bt";', /set\.bt:1:1: error: an imported script cannot have a config block/);
   refused('import "code.bpf.c";', /main\.bt:1:8: error: .*code\.bpf\.c is C, which strobe does not compile/);
   refused('import "lib/readme.txt";', /is neither a script \(\.bt\) nor a header \(\.h\)/);

@@ -42,9 +42,12 @@ export function list(options: Options): number {
 
 /** What an attempt to probe would be told. */
 function whyNone(pattern: string, options: Options): string {
-  const problem = (of: string): Diagnostic | undefined => compileScript({ name: "-l", text: `${of} { }` }, { pid: options.pid, unsafe: true }).diagnostics
-    .find(({ severity, code }) => severity === "error" && code === "name");
-  if (/^[^:@]*(?:\/|\.bt$)/.test(pattern)) return `it appears that '${pattern}' is a filename but the file does not exist`;
+  const problem = (of: string): Diagnostic | undefined =>
+    compileScript({ name: "-l", text: `${of} { }` }, { pid: options.pid, unsafe: true }).diagnostics.find(
+      ({ severity, code }) => severity === "error" && code === "name",
+    );
+  if (/^[^:@]*(?:\/|\.bt$)/.test(pattern))
+    return `it appears that '${pattern}' is a filename but the file does not exist`;
   // Of a file without a function the file is asked about.
   const error = problem(pattern) ?? (/^[^:]+:[^:]*\/[^:]*$/.test(pattern) ? problem(`${pattern}:*`) : undefined);
   const help = error?.help === undefined ? "" : `\n${error.help}`;
@@ -57,7 +60,8 @@ function* listed(options: Options): Iterable<Listed> {
   if (options.execute === undefined && !(word !== undefined && existsSync(word))) {
     const system = thisMachine();
     if (word === undefined) yield* listProbes(undefined, system, { verbose, pid });
-    else for (const pattern of patterns(word)) yield* listType(pattern, system, { verbose }) ?? probesOf(pattern, options);
+    else
+      for (const pattern of patterns(word)) yield* listType(pattern, system, { verbose }) ?? probesOf(pattern, options);
     return;
   }
   yield* probesOfScript(options);
@@ -65,14 +69,23 @@ function* listed(options: Options): Iterable<Listed> {
 
 /** Patterns apart at commas, but for those in a list of lines. */
 function patterns(word: string): string[] {
-  return word.split(/,(?![+\d])/).map((pattern) => pattern.trim()).filter((pattern) => pattern !== "");
+  return word
+    .split(/,(?![+\d])/)
+    .map((pattern) => pattern.trim())
+    .filter((pattern) => pattern !== "");
 }
 
 /** What a script would attach to. */
 function* probesOfScript(options: Options): Iterable<Listed> {
   const { source, positional } = readScript(options);
-  const { program, diagnostics } = compileScript(source, { positional, named: options.named, pid: options.pid, unsafe: true });
-  if (diagnostics.some(({ severity, code }) => severity === "error" && code === "syntax")) throw new ScriptError(program.source, diagnostics);
+  const { program, diagnostics } = compileScript(source, {
+    positional,
+    named: options.named,
+    pid: options.pid,
+    unsafe: true,
+  });
+  if (diagnostics.some(({ severity, code }) => severity === "error" && code === "syntax"))
+    throw new ScriptError(program.source, diagnostics);
   let none = true;
   for (const { specs } of program.probes) {
     for (const { text } of specs) {

@@ -23,8 +23,8 @@ export function warmUp(): Promise<void> {
 }
 
 /**
- * Runs a command line to its end. Never throws: errors are written to standard error. `build` is another for every change of strobe's
- * code; without one no plan is kept.
+ * Runs a command line to its end. Never throws: errors are written to standard error. `build` is another for every
+ * change of strobe's code; without one no plan is kept.
  */
 export async function main(argv: readonly string[], build?: string): Promise<Outcome> {
   try {
@@ -40,7 +40,8 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
     if (options.types.length > 0) {
       process.env["STROBE_TYPES"] = options.types.join(":");
       // What is wrong with them is said at once.
-      const { descriptionsInUse } = require("../providers/descriptions.ts") as typeof import("../providers/descriptions.ts");
+      const { descriptionsInUse } =
+        require("../providers/descriptions.ts") as typeof import("../providers/descriptions.ts");
       descriptionsInUse();
     }
     const exitCode = await dispatch(options, build);
@@ -50,7 +51,10 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
   }
 }
 
-/** So that scripts know strobe's own doings by `comm`, not those of a Node. (process.title would take the arguments away from ps.) */
+/**
+ * So that scripts know strobe's own doings by `comm`, not those of a Node. (process.title would take the arguments away
+ * from ps.)
+ */
 function nameThread(): void {
   try {
     writeFileSync("/proc/self/comm", "strobe");
@@ -89,6 +93,11 @@ async function report(error: unknown, argv: readonly string[]): Promise<number> 
     tell(`strobe: ${error.message}\n(strobe -h shows the options)\n`);
     return 1;
   }
-  process.stderr.write(errors().errorText(error, argv.some((word) => word === "--verbose" || /^-[a-z]*v$/.test(word))));
+  process.stderr.write(
+    errors().errorText(
+      error,
+      argv.some((word) => word === "--verbose" || /^-[a-z]*v$/.test(word)),
+    ),
+  );
   return 1;
 }

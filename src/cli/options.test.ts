@@ -12,7 +12,11 @@ test("short switches join, and a value may be attached or follow", () => {
 });
 
 test("--debuginfo takes folders, and more of them", () => {
-  assert.deepEqual(readOptions(["--debuginfo", "/bin/debug:./lib", "--debuginfo=..", "-e", "x"]).debuginfo, ["/bin/debug", "./lib", ".."]);
+  assert.deepEqual(readOptions(["--debuginfo", "/bin/debug:./lib", "--debuginfo=..", "-e", "x"]).debuginfo, [
+    "/bin/debug",
+    "./lib",
+    "..",
+  ]);
   assert.deepEqual(readOptions(["-e", "x"]).debuginfo, []);
 });
 
@@ -25,15 +29,28 @@ test("options may stand behind the script, and what follows -- is the script's",
   const options = readOptions(["script.bt", "one", "-q", "--", "two", "--size=5", "--all"]);
   assert.deepEqual(options.words, ["script.bt", "one", "two"]);
   assert.equal(options.quiet, true);
-  assert.deepEqual([...options.named], [["size", "5"], ["all", true]]);
+  assert.deepEqual(
+    [...options.named],
+    [
+      ["size", "5"],
+      ["all", true],
+    ],
+  );
 });
 
 test("-f takes formats, each with a file of its own but for one", () => {
-  const formats = (...words: readonly string[]): unknown[] => readOptions([...words, "-e", "x"]).formats.map(({ format, file }) => [format.name, file]);
+  const formats = (...words: readonly string[]): unknown[] =>
+    readOptions([...words, "-e", "x"]).formats.map(({ format, file }) => [format.name, file]);
   assert.deepEqual(formats(), [["text", undefined]]);
   assert.deepEqual(formats("-fjson"), [["json", undefined]]);
-  assert.deepEqual(formats("-f", "text", "-f", "json=a=b", "-f", "folded=c"), [["text", undefined], ["json", "a=b"], ["folded", "c"]]);
-  const refused = (message: string, ...words: readonly string[]): void => { assert.throws(() => readOptions([...words, "-e", "x"]), new UsageError(message)); };
+  assert.deepEqual(formats("-f", "text", "-f", "json=a=b", "-f", "folded=c"), [
+    ["text", undefined],
+    ["json", "a=b"],
+    ["folded", "c"],
+  ]);
+  const refused = (message: string, ...words: readonly string[]): void => {
+    assert.throws(() => readOptions([...words, "-e", "x"]), new UsageError(message));
+  };
   refused("-f json and -f folded have one output: write -f folded=FILE", "-f", "json", "-f", "folded");
   refused("-f json= needs a file", "-f", "json=");
   refused("-o takes a format's output, and each -f names a file of its own", "-o", "x", "-f", "json=y");
@@ -45,7 +62,10 @@ test("-d takes stages, or all of them", () => {
   assert.deepEqual(readOptions(["-d", "ir,asm", "-e", "x"]).debug, ["ir", "asm"]);
   assert.equal(readOptions(["-d", "-e", "x"]).execute, "x");
   for (const words of [["-d", "foo"], ["-dast,foo"], ["--debug=foo"]]) {
-    assert.throws(() => readOptions([...words, "-e", "x"]), new UsageError('invalid option for -d: foo: -d takes one of tree, ir, asm, verifier, all, not "foo"'));
+    assert.throws(
+      () => readOptions([...words, "-e", "x"]),
+      new UsageError('invalid option for -d: foo: -d takes one of tree, ir, asm, verifier, all, not "foo"'),
+    );
   }
 });
 
@@ -59,18 +79,33 @@ test("bpftrace's options for what strobe does anyway have no effect", () => {
   assert.deepEqual(readOptions(["--usdt-file-activation", "-e", "x", "--no-feature", "uprobe_multi", "one"]), plain);
   assert.throws(() => readOptions(["-e", "x", "--no-feature"]), /--no-feature.* requires an argument/);
   assert.throws(() => readOptions(["-e", "x", "--usdt-file-activation=1"]), /--usdt-file-activation takes no value/);
-  assert.throws(() => readOptions(["--no-feature=uprobe_multi,foo"]), new UsageError('--no-feature takes one of kprobe_multi, kprobe_session, uprobe_multi, not "foo"'));
-  assert.throws(() => readOptions(["--dwarf-pid", "x"]), new UsageError('failed to parse pid: invalid integer: x (--dwarf-pid takes the number of a process)'));
-  assert.throws(() => readOptions(["--traceable-functions", "/missing"]), /--traceable-functions takes a file that can be read: ENOENT/);
+  assert.throws(
+    () => readOptions(["--no-feature=uprobe_multi,foo"]),
+    new UsageError('--no-feature takes one of kprobe_multi, kprobe_session, uprobe_multi, not "foo"'),
+  );
+  assert.throws(
+    () => readOptions(["--dwarf-pid", "x"]),
+    new UsageError("failed to parse pid: invalid integer: x (--dwarf-pid takes the number of a process)"),
+  );
+  assert.throws(
+    () => readOptions(["--traceable-functions", "/missing"]),
+    /--traceable-functions takes a file that can be read: ENOENT/,
+  );
   assert.deepEqual(readOptions(["--traceable-functions", "/proc/version", "-e", "x", "one"]), plain);
 });
 
 test("-k asks for warnings, as does -kk of old scripts", () => {
-  for (const words of [["-k"], ["-kk"], ["--warnings"]]) assert.equal(readOptions([...words, "-e", "x"]).warnings, true);
+  for (const words of [["-k"], ["-kk"], ["--warnings"]])
+    assert.equal(readOptions([...words, "-e", "x"]).warnings, true);
 });
 
 test("bpftrace's stages are known by its names", () => {
-  assert.deepEqual(readOptions(["-d", "ast,codegen-opt,dis", "-d", "libbpf", "-e", "x"]).debug, ["tree", "ir", "asm", "verifier"]);
+  assert.deepEqual(readOptions(["-d", "ast,codegen-opt,dis", "-d", "libbpf", "-e", "x"]).debug, [
+    "tree",
+    "ir",
+    "asm",
+    "verifier",
+  ]);
 });
 
 test("a filter of probes is a regular expression", () => {
@@ -79,7 +114,10 @@ test("a filter of probes is a regular expression", () => {
 });
 
 test("bpftrace's options that strobe has no way to follow are refused with the reason", () => {
-  assert.throws(() => readOptions(["--emit-elf", "out", "-e", "x"]), new UsageError("--emit-elf is not supported: strobe makes its programs in memory: -d asm shows them"));
+  assert.throws(
+    () => readOptions(["--emit-elf", "out", "-e", "x"]),
+    new UsageError("--emit-elf is not supported: strobe makes its programs in memory: -d asm shows them"),
+  );
   assert.throws(() => readOptions(["--emit-llvm", "out", "-e", "x"]), /is not supported: /);
 });
 
@@ -88,7 +126,10 @@ test("--mode is another way to say what is done", () => {
   assert.deepEqual([suite, fmt], ["bench", false]);
   assert.equal(readOptions(["--mode=test", "-e", "x"]).suite, "test");
   assert.equal(readOptions(["--mode=format", "-e", "x"]).fmt, true);
-  assert.throws(() => readOptions(["--mode=codegen"]), new UsageError('--mode takes one of test, bench, format, not "codegen"'));
+  assert.throws(
+    () => readOptions(["--mode=codegen"]),
+    new UsageError('--mode takes one of test, bench, format, not "codegen"'),
+  );
 });
 
 test("the start of a long option's name will do where it is only one's", () => {
@@ -99,9 +140,15 @@ test("the start of a long option's name will do where it is only one's", () => {
 });
 
 test("what makes no sense is said", () => {
-  assert.throws(() => readOptions(["-p", "none"]), new UsageError("failed to parse pid: invalid integer: none (-p takes the number of a process)"));
+  assert.throws(
+    () => readOptions(["-p", "none"]),
+    new UsageError("failed to parse pid: invalid integer: none (-p takes the number of a process)"),
+  );
   for (const pid of ["0", "-1", "4194305", "99999999999"]) {
-    assert.throws(() => readOptions(["-p", pid]), new UsageError(`pid out of range: ${pid} (processes have the numbers 1 to 4194304)`));
+    assert.throws(
+      () => readOptions(["-p", pid]),
+      new UsageError(`pid out of range: ${pid} (processes have the numbers 1 to 4194304)`),
+    );
   }
   assert.throws(() => readOptions(["--quite"]), /unrecognized option '--quite'/);
   assert.throws(() => readOptions(["-f", "xml"]), /-f takes one of text, json, folded, not "xml"/);

@@ -19,56 +19,148 @@ export const stages = ["tree", "ir", "asm", "verifier", "all"] as const;
 export type Stage = (typeof stages)[number];
 /** bpftrace's names for them. */
 const otherStages: Readonly<Record<string, Stage>> = {
-  parse: "tree", ast: "tree", types: "tree", codegen: "ir", "codegen-opt": "ir", dis: "asm", libbpf: "verifier",
+  parse: "tree",
+  ast: "tree",
+  types: "tree",
+  codegen: "ir",
+  "codegen-opt": "ir",
+  dis: "asm",
+  libbpf: "verifier",
 };
 
 /** By the name that `Options` knows a flag by. */
 export const flags = {
   execute: { short: "e", value: "PROGRAM", group: "What to run", doc: "run this program" },
-  list: { short: "l", long: "list", group: "What to run", doc: "list probes: all, or those of a pattern or a script (with -v also their arguments)" },
+  list: {
+    short: "l",
+    long: "list",
+    group: "What to run",
+    doc: "list probes: all, or those of a pattern or a script (with -v also their arguments)",
+  },
   info: { long: "info", group: "What to run", doc: "what this kernel and machine offer" },
-  headerFolder: { short: "I", value: "DIR", group: "What to run", doc: "look for headers that are included in this folder, too" },
+  headerFolder: {
+    short: "I",
+    value: "DIR",
+    group: "What to run",
+    doc: "look for headers that are included in this folder, too",
+  },
   header: { long: "include", value: "FILE", group: "What to run", doc: "include this header before the script" },
-  emit: { long: "emit", value: "LANGUAGE", group: "What to run", doc: "translate the script, with its parameters, and leave: ts" },
+  emit: {
+    long: "emit",
+    value: "LANGUAGE",
+    group: "What to run",
+    doc: "translate the script, with its parameters, and leave: ts",
+  },
   fmt: { long: "fmt", group: "What to run", doc: "print the script as strobe fmt lays it out, and leave" },
   test: { long: "test", group: "What to run", doc: "run the script's test: probes, and say which fail" },
   bench: { long: "bench", group: "What to run", doc: "run the script's bench: probes, and say what each takes" },
-  mode: { long: "mode", value: "MODE", group: "What to run", doc: "another way to say --test, --bench or --fmt: test, bench, format" },
+  mode: {
+    long: "mode",
+    value: "MODE",
+    group: "What to run",
+    doc: "another way to say --test, --bench or --fmt: test, bench, format",
+  },
   help: { short: "h", long: "help", group: "What to run", doc: "this text" },
   version: { short: "V", long: "version", group: "What to run", doc: "strobe's version" },
-  pid: { short: "p", long: "pid", value: "PID", group: "What to trace", doc: "trace this process only; ends when it ends" },
-  command: { short: "c", long: "cmd", value: "COMMAND", group: "What to trace", doc: "start this command and end with it; its pid is cpid" },
-  follow: { long: "follow", group: "What to trace", doc: "with -p or -c: that process and the children it starts, and no other" },
-  probeFilter: { long: "probe-filter", value: "REGEX", group: "What to trace", doc: "attach only probes whose names match (begin and end always run)" },
-  vmlinux: { long: "vmlinux", value: "FILE", group: "What to trace", doc: "the running kernel's binary with its debug information, for lines and variables" },
-  debuginfo: { long: "debuginfo", value: "DIR", group: "What to trace", doc: "look for debug files in this folder, too (from the binary on where it is relative); several with : in between" },
-  types: { long: "types", value: "FILE", group: "What to trace", doc: "show values of the types that FILE describes as it says; several with : in between" },
+  pid: {
+    short: "p",
+    long: "pid",
+    value: "PID",
+    group: "What to trace",
+    doc: "trace this process only; ends when it ends",
+  },
+  command: {
+    short: "c",
+    long: "cmd",
+    value: "COMMAND",
+    group: "What to trace",
+    doc: "start this command and end with it; its pid is cpid",
+  },
+  follow: {
+    long: "follow",
+    group: "What to trace",
+    doc: "with -p or -c: that process and the children it starts, and no other",
+  },
+  probeFilter: {
+    long: "probe-filter",
+    value: "REGEX",
+    group: "What to trace",
+    doc: "attach only probes whose names match (begin and end always run)",
+  },
+  vmlinux: {
+    long: "vmlinux",
+    value: "FILE",
+    group: "What to trace",
+    doc: "the running kernel's binary with its debug information, for lines and variables",
+  },
+  debuginfo: {
+    long: "debuginfo",
+    value: "DIR",
+    group: "What to trace",
+    doc: "look for debug files in this folder, too (from the binary on where it is relative); several with : in between",
+  },
+  types: {
+    long: "types",
+    value: "FILE",
+    group: "What to trace",
+    doc: "show values of the types that FILE describes as it says; several with : in between",
+  },
   output: { short: "o", long: "output", value: "FILE", group: "Output", doc: "write the script's output to FILE" },
-  format: { short: "f", value: "FORMAT", group: "Output", doc: `${formats.map(({ name, doc }) => `${name}: ${doc}`).join("; ")}; several, each FORMAT=FILE but for one` },
+  format: {
+    short: "f",
+    value: "FORMAT",
+    group: "Output",
+    doc: `${formats.map(({ name, doc }) => `${name}: ${doc}`).join("; ")}; several, each FORMAT=FILE but for one`,
+  },
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
   quiet: { short: "q", long: "quiet", group: "Output", doc: "no messages but errors" },
   noWarnings: { long: "no-warnings", group: "Output", doc: "no warnings" },
-  warnings: { short: "k", long: "warnings", group: "Output", doc: "say where reads of memory and look-ups in maps failed, and how often" },
+  warnings: {
+    short: "k",
+    long: "warnings",
+    group: "Output",
+    doc: "say where reads of memory and look-ups in maps failed, and how often",
+  },
   stats: { long: "stats", group: "Output", doc: "say what the handlers cost: runs, nanoseconds, share of the CPUs" },
-  verbose: { short: "v", long: "verbose", group: "Output", doc: "say what is done: programs, maps, the verifier's log" },
+  verbose: {
+    short: "v",
+    long: "verbose",
+    group: "Output",
+    doc: "say what is done: programs, maps, the verifier's log",
+  },
   maxOverhead: {
-    long: "max-overhead", value: "PERCENT", group: "Safety", doc: "handlers may take so much of the machine's CPU time (2%): what costs more is held back or detached",
+    long: "max-overhead",
+    value: "PERCENT",
+    group: "Safety",
+    doc: "handlers may take so much of the machine's CPU time (2%): what costs more is held back or detached",
   },
   unsafe: { long: "unsafe", group: "Safety", doc: "allow what changes the system: system(), signal(), …" },
   dryRun: { long: "dry-run", group: "Troubleshooting", doc: "compile, load and attach, then leave" },
-  debug: { short: "d", long: "debug", value: "STAGE", otherwise: "all", group: "Troubleshooting", doc: `print stages of the compilation and leave: ${stages.join(", ")}` },
+  debug: {
+    short: "d",
+    long: "debug",
+    value: "STAGE",
+    otherwise: "all",
+    group: "Troubleshooting",
+    doc: `print stages of the compilation and leave: ${stages.join(", ")}`,
+  },
 } as const satisfies Record<string, Flag>;
 
 type FlagName = keyof typeof flags;
 
-/** bpftrace's, for what strobe does anyway or has no need of: understood, and without effect. With what looks at a value, where one is taken. */
+/**
+ * bpftrace's, for what strobe does anyway or has no need of: understood, and without effect. With what looks at a
+ * value, where one is taken.
+ */
 const withoutEffect: Readonly<Record<string, ((value: string) => void) | undefined>> = {
   // Semaphores are always counted by file.
   "usdt-file-activation": undefined,
   // Tables for unwinding are made of every process that is met.
   "dwarf-pid": (value) => void readPid("--dwarf-pid", value),
   // Features are probed when they are needed, and functions asked of the kernel itself.
-  "no-feature": (value) => { for (const one of value.split(",")) oneOf("--no-feature", one, ["kprobe_multi", "kprobe_session", "uprobe_multi"]); },
+  "no-feature": (value) => {
+    for (const one of value.split(",")) oneOf("--no-feature", one, ["kprobe_multi", "kprobe_session", "uprobe_multi"]);
+  },
   "traceable-functions": readable,
   // There is no LLVM.
   "verify-llvm-ir": undefined,
@@ -121,7 +213,10 @@ export interface Options {
 }
 
 /** `file`: where to, instead of the output. */
-export interface ChosenFormat { readonly format: Format; readonly file?: string }
+export interface ChosenFormat {
+  readonly format: Format;
+  readonly file?: string;
+}
 
 /** A command line that makes no sense: the message says which part. */
 export class UsageError extends Error {
@@ -143,7 +238,16 @@ export function readOptions(argv: readonly string[]): Options {
   const named = new Map<string, string | true>();
 
   const set = (name: FlagName, value: string) => {
-    if (name === "debug") debug.push(...value.split(",").map((word) => (Object.hasOwn(otherStages, word) ? otherStages[word] : oneOf("-d", word, stages, `invalid option for -d: ${word}`))));
+    if (name === "debug")
+      debug.push(
+        ...value
+          .split(",")
+          .map((word) =>
+            Object.hasOwn(otherStages, word)
+              ? otherStages[word]
+              : oneOf("-d", word, stages, `invalid option for -d: ${word}`),
+          ),
+      );
     else if (name === "headerFolder") headers.folders.push(value);
     else if (name === "header") headers.files.push(value);
     else if (name === "format") chosen.push(readFormat(value));
@@ -197,7 +301,8 @@ export function readOptions(argv: readonly string[]): Options {
   }
 
   const has = (name: FlagName) => values.has(name);
-  if (has("pid") && has("command")) throw new UsageError("cannot use both -c and -p: trace a process that runs, or one that is started");
+  if (has("pid") && has("command"))
+    throw new UsageError("cannot use both -c and -p: trace a process that runs, or one that is started");
   if (has("follow") && !has("pid") && !has("command")) throw new UsageError("--follow needs a process: -p or -c");
   return {
     execute: values.get("execute"),
@@ -218,7 +323,12 @@ export function readOptions(argv: readonly string[]): Options {
     types,
     output: values.get("output"),
     formats: chosen.length === 0 ? [readFormat("text")] : oneToOutput(chosen, has("output")),
-    buffering: oneOf("-B", values.get("buffering") ?? "line", ["line", "full", "none"] as const, "-B must be either 'line', 'full', or 'none'"),
+    buffering: oneOf(
+      "-B",
+      values.get("buffering") ?? "line",
+      ["line", "full", "none"] as const,
+      "-B must be either 'line', 'full', or 'none'",
+    ),
     quiet: has("quiet"),
     noWarnings: has("noWarnings"),
     warnings: has("warnings"),
@@ -239,9 +349,14 @@ function flagNamed(kind: "short" | "long", text: string): FlagName | undefined {
 
 /** GNU's way: the start of a long option's name will do where only one begins so. @throws UsageError */
 function wholeName(start: string): string {
-  const names = [...Object.values(flags).flatMap((flag: Flag) => flag.long ?? []), ...Object.keys(withoutEffect), ...Object.keys(refusedOptions)];
+  const names = [
+    ...Object.values(flags).flatMap((flag: Flag) => flag.long ?? []),
+    ...Object.keys(withoutEffect),
+    ...Object.keys(refusedOptions),
+  ];
   const meant = names.includes(start) ? [start] : names.filter((name) => start !== "" && name.startsWith(start));
-  if (meant.length === 0) throw new UsageError(`unrecognized option '--${start}' (the script's own parameters go behind a lone --)`);
+  if (meant.length === 0)
+    throw new UsageError(`unrecognized option '--${start}' (the script's own parameters go behind a lone --)`);
   if (meant.length > 1) throw new UsageError(`--${start} may be ${meant.map((name) => `--${name}`).join(" or ")}`);
   return meant[0];
 }
@@ -259,22 +374,41 @@ function following(name: FlagName, next: string | undefined): string | undefined
 /** `known`: how bpftrace says that it is none of them. */
 function oneOf<T extends string>(flag: string, value: string, choices: readonly T[], known?: string): T {
   const found = choices.find((choice) => choice === value);
-  if (found === undefined) throw new UsageError(`${known === undefined ? "" : `${known}: `}${flag} takes one of ${choices.join(", ")}, not "${value}"`);
+  if (found === undefined)
+    throw new UsageError(
+      `${known === undefined ? "" : `${known}: `}${flag} takes one of ${choices.join(", ")}, not "${value}"`,
+    );
   return found;
 }
 
 /** `json`, `json=FILE`. */
 function readFormat(text: string): ChosenFormat {
   const [, name, file] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
-  const format = formats[formats.findIndex((one) => one.name === oneOf("-f", name, formats.map((known) => known.name), `invalid output format "${name}"`))];
+  const format =
+    formats[
+      formats.findIndex(
+        (one) =>
+          one.name ===
+          oneOf(
+            "-f",
+            name,
+            formats.map((known) => known.name),
+            `invalid output format "${name}"`,
+          ),
+      )
+    ];
   if (file === "") throw new UsageError(`-f ${name}= needs a file`);
   return file === undefined ? { format } : { format, file };
 }
 
 function oneToOutput(chosen: readonly ChosenFormat[], named: boolean): readonly ChosenFormat[] {
   const [first, second] = chosen.filter(({ file }) => file === undefined);
-  if (second !== undefined) throw new UsageError(`-f ${first.format.name} and -f ${second.format.name} have one output: write -f ${second.format.name}=FILE`);
-  if (first === undefined && named) throw new UsageError("-o takes a format's output, and each -f names a file of its own");
+  if (second !== undefined)
+    throw new UsageError(
+      `-f ${first.format.name} and -f ${second.format.name} have one output: write -f ${second.format.name}=FILE`,
+    );
+  if (first === undefined && named)
+    throw new UsageError("-o takes a format's output, and each -f names a file of its own");
   return chosen;
 }
 
@@ -282,9 +416,11 @@ function oneToOutput(chosen: readonly ChosenFormat[], named: boolean): readonly 
 const mostPid = 0x40_0000;
 
 function readPid(flag: string, text: string): number {
-  if (!/^-?[0-9]+$/.test(text)) throw new UsageError(`failed to parse pid: invalid integer: ${text} (${flag} takes the number of a process)`);
+  if (!/^-?[0-9]+$/.test(text))
+    throw new UsageError(`failed to parse pid: invalid integer: ${text} (${flag} takes the number of a process)`);
   const pid = Number(text);
-  if (pid < 1 || pid > mostPid) throw new UsageError(`pid out of range: ${text} (processes have the numbers 1 to ${mostPid})`);
+  if (pid < 1 || pid > mostPid)
+    throw new UsageError(`pid out of range: ${text} (processes have the numbers 1 to ${mostPid})`);
   return pid;
 }
 
@@ -307,7 +443,8 @@ function readPattern(text: string): RegExp {
 /** `2%`, `0.5%`, or the number alone. */
 function readShare(text: string): number {
   const value = /^[0-9]*\.?[0-9]+ ?%?$/.test(text) ? Number.parseFloat(text) : 0;
-  if (!(value > 0 && value <= 100)) throw new UsageError(`--max-overhead takes a share of the CPU time above 0 % and up to 100 %, not "${text}"`);
+  if (!(value > 0 && value <= 100))
+    throw new UsageError(`--max-overhead takes a share of the CPU time above 0 % and up to 100 %, not "${text}"`);
   return value / 100;
 }
 

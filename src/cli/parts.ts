@@ -1,5 +1,5 @@
-// The command's parts (parts.mjs): what every script runs, what compiles one, and the rest. All but the first are loaded when something
-// in them is first asked for. Each starts from V8's compiled code for it, where that is known.
+// The command's parts (parts.mjs): what every script runs, what compiles one, and the rest. All but the first are
+// loaded when something in them is first asked for. Each starts from V8's compiled code for it, where that is known.
 import { constants, Script } from "node:vm";
 
 export type PartName = "command" | "compiler" | "rest";
@@ -27,7 +27,11 @@ class Part {
   readonly known: boolean;
 
   constructor({ source, filename, folder, compiled }: PartSource, require: Require) {
-    this.script = new Script(source, { filename, cachedData: compiled, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER });
+    this.script = new Script(source, {
+      filename,
+      cachedData: compiled,
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    });
     this.known = compiled !== undefined && !this.script.cachedDataRejected;
     const module: { exports: { readonly modules: Modules } } = { exports: { modules: {} } };
     this.script.runInThisContext()(module.exports, require, module, filename, folder, importModule);
@@ -69,15 +73,15 @@ export class Parts {
   }
 
   /**
-   * Gives away the compiled code of parts that were loaded without. Functions that have run are in it, others are compiled when they
-   * are first called: so it is done at the end.
+   * Gives away the compiled code of parts that were loaded without. Functions that have run are in it, others are
+   * compiled when they are first called: so it is done at the end.
    */
   async keep(write: (name: PartName, compiled: Buffer) => void): Promise<void> {
     const unknown = (): [PartName, Part][] => [...this.#parts].filter(([, { known }]) => !known);
     if (unknown().length === 0) return;
     const { setFlagsFromString } = process.getBuiltinModule("node:v8");
-    // A function that has become machine code here would be made so in every start, early, and by the thread that waits for it
-    // (Node 20). One that has not run for a while would be let go of.
+    // A function that has become machine code here would be made so in every start, early, and by the thread that waits
+    // for it (Node 20). One that has not run for a while would be let go of.
     const flags = ["sparkplug", "flush-bytecode"];
     for (const flag of flags) setFlagsFromString(`--no-${flag}`);
     if (!this.#part("command").known) await this.command.warmUp();

@@ -1,4 +1,5 @@
-// What `strobe run FILE` starts, on Node's own terms: an entry of its own beside the library, so that both are of one piece.
+// What `strobe run FILE` starts, on Node's own terms: an entry of its own beside the library, so that both are of one
+// piece.
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -20,7 +21,11 @@ export function runFile(file: string, args: readonly string[]): Promise<never> {
   installHooks();
   process.argv = [process.execPath, path, ...args];
   process.on("uncaughtException", uncaught);
-  import(pathToFileURL(path).href).catch((error: unknown) => process.nextTick(() => { throw error; }));
+  import(pathToFileURL(path).href).catch((error: unknown) =>
+    process.nextTick(() => {
+      throw error;
+    }),
+  );
   return new Promise(() => {});
 }
 
@@ -30,7 +35,11 @@ function uncaught(error: unknown): void {
   if (process.listenerCount("uncaughtException") > 1) return;
   if (isClosedOutput(error)) process.exit(0);
   const ours = ownError(error);
-  fail(ours ? errorText(ours, false) : `${error instanceof Error ? "" : "Uncaught:\n"}${inspect(error)}\n\nNode.js ${process.version}\n`);
+  fail(
+    ours
+      ? errorText(ours, false)
+      : `${error instanceof Error ? "" : "Uncaught:\n"}${inspect(error)}\n\nNode.js ${process.version}\n`,
+  );
 }
 
 /** The reader of what the program prints is gone (`strobe run … | head`): it ends as a script does then. */

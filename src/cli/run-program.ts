@@ -1,5 +1,5 @@
-// `strobe run FILE`: starts what runs beside the library, which the command, one file for speed, is no part of. (launch.ts does it
-// by itself where the command line has nothing wrong.)
+// `strobe run FILE`: starts what runs beside the library, which the command, one file for speed, is no part of.
+// (launch.ts does it by itself where the command line has nothing wrong.)
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { UsageError } from "./options.ts";
@@ -13,8 +13,12 @@ declare const importModule: (url: string) => Promise<unknown>;
 /** Ends as the program ends: the process has its exit code then, so this never resolves. */
 export async function runProgram([file, ...args]: readonly string[]): Promise<number> {
   if (file === undefined) throw new UsageError("nothing to run: give a program's path behind `run`");
-  if (file.startsWith("-")) throw new UsageError(`strobe run has no option ${file}: what is behind the program's path goes to the program`);
-  if (!isProgram(file)) throw new UsageError(`strobe run takes a program in TypeScript or JavaScript (a bpftrace script runs as strobe ${file})`);
+  if (file.startsWith("-"))
+    throw new UsageError(`strobe run has no option ${file}: what is behind the program's path goes to the program`);
+  if (!isProgram(file))
+    throw new UsageError(
+      `strobe run takes a program in TypeScript or JavaScript (a bpftrace script runs as strobe ${file})`,
+    );
   // In the command's bundle, this is the path of the bundle.
   const { runFile } = (await importModule(pathToFileURL(join(dirname(import.meta.url), "run-file.mjs")).href)) as Entry;
   return runFile(file, args);

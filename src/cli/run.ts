@@ -73,14 +73,24 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
       sayUnfitting();
     }
     session = await openScript(script.source, script.openable, {
-      ...script.options, consumer, log, dryRun: options.dryRun, verifierLog: options.debug.includes("verifier"),
+      ...script.options,
+      consumer,
+      log,
+      dryRun: options.dryRun,
+      verifierLog: options.debug.includes("verifier"),
       interrupted: () => isPending(stopNumbers),
       recompile: (way) => script.compile(way),
       loaded(one) {
         opening = one;
       },
     });
-    status = options.quiet ? undefined : StatusLine.start(consumer, () => session?.stats()?.share, () => session?.largestMaps());
+    status = options.quiet
+      ? undefined
+      : StatusLine.start(
+          consumer,
+          () => session?.stats()?.share,
+          () => session?.largestMaps(),
+        );
     if (stopped) session.stop();
     const { exitCode } = await session.ended;
     consumer.end();
@@ -117,17 +127,29 @@ function printerOf({ formats, output, buffering, quiet, noWarnings, dryRun }: Op
     return descriptor;
   };
   // Messages are said once: by the one whose lines are read as they come.
-  const speaker = Math.max(0, formats.findIndex(({ file }) => file === undefined));
+  const speaker = Math.max(
+    0,
+    formats.findIndex(({ file }) => file === undefined),
+  );
   const printers = formats.map(({ format, file }, i) => {
     const path = file ?? output;
     return format.open({
-      output: path === undefined ? standardOutput : open(path), buffering, quiet, noWarnings, silent: dryRun, ...(i === speaker ? { messages: standardError } : {}),
+      output: path === undefined ? standardOutput : open(path),
+      buffering,
+      quiet,
+      noWarnings,
+      silent: dryRun,
+      ...(i === speaker ? { messages: standardError } : {}),
     });
   });
   return printers.length === 1 ? printers[0] : new (several().SeveralPrinters)(printers);
 }
 
-const stopSignals = [["SIGHUP", 1], ["SIGINT", 2], ["SIGTERM", 15]] as const;
+const stopSignals = [
+  ["SIGHUP", 1],
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+] as const;
 const stopNumbers: ReadonlySet<number> = new Set(stopSignals.map(([, number]) => number));
 
 function onSignal(stop: () => void): void {
@@ -152,12 +174,15 @@ function helped(source: Source, positional: readonly string[]): boolean {
 function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options: Options): void {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (!plan && errors.length === 0) throw new ScriptError(program.source, diagnostics);
-  const warnings = options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");
+  const warnings =
+    options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");
   const shown = errors.length > 0 ? diagnostics.filter((d) => errors.includes(d) || warnings.includes(d)) : warnings;
-  for (const diagnostic of shown.slice(0, mostShown)) process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: errorTexts().useColor() }));
+  for (const diagnostic of shown.slice(0, mostShown))
+    process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: errorTexts().useColor() }));
   // Where nothing is wrong, the trace tells them.
   if (errors.length > 0) for (const refused of takeRefusals()) tell(`WARNING: ${refused}\n`);
-  if (shown.length > mostShown) process.stderr.write(`strobe: ${shown.length - mostShown} more messages are not shown\n`);
+  if (shown.length > mostShown)
+    process.stderr.write(`strobe: ${shown.length - mostShown} more messages are not shown\n`);
 }
 
 /** Scripts that programs write can be wrong in thousands of places. */

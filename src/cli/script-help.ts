@@ -3,7 +3,9 @@ import type { ScriptOption } from "../language/program.ts";
 /** What a script tells of its own options, for `-- --help`. */
 export function scriptHelp(name: string, options: readonly ScriptOption[]): string {
   if (options.length === 0) return `${name} asks for no options.\n`;
-  const forms = options.map(({ name: option, takes }) => `  --${option}${takes === "number" ? "=NUMBER" : takes === "text" ? "=TEXT" : ""}`);
+  const forms = options.map(
+    ({ name: option, takes }) => `  --${option}${takes === "number" ? "=NUMBER" : takes === "text" ? "=TEXT" : ""}`,
+  );
   const width = Math.max(...forms.map((form) => form.length));
   const lines = options.map(({ description, fallback, takes }, i) => {
     const otherwise = takes === "truth" && fallback === "false" ? "" : `${fallback} unless given`;

@@ -42,7 +42,8 @@ export class ScriptPlan {
     compiling().thisMachine().keepTypes();
     const { plan, diagnostics, following } = this.#compiled;
     // Warnings are to be seen every time.
-    if (plan !== undefined && this.#files !== undefined && following === undefined && diagnostics.length === 0) this.#kept?.keep(plan, this.#files);
+    if (plan !== undefined && this.#files !== undefined && following === undefined && diagnostics.length === 0)
+      this.#kept?.keep(plan, this.#files);
   }
 
   /** What was kept did not do. */

@@ -10,11 +10,14 @@ export function stagesText(compiled: CompiledScript, plan: Plan, stages: readonl
   const wants = (stage: Stage): boolean => stages.includes(stage) || stages.includes("all");
   let text = "";
   if (wants("tree")) text += `── tree ──\n${printTree(compiled.program)}\n`;
-  if (wants("ir") && compiled.stages.module) text += `── intermediate code ──\n${printModule(compiled.stages.module, plan.schemas)}\n`;
+  if (wants("ir") && compiled.stages.module)
+    text += `── intermediate code ──\n${printModule(compiled.stages.module, plan.schemas)}\n`;
   if (wants("asm")) {
     text += "── bytecode ──\n";
     for (const { name, type, code } of plan.programs) {
-      text += `${name} (${type}, ${code.length / 8} instructions)\n${disassemble(code).map((line) => `  ${line}\n`).join("")}\n`;
+      text += `${name} (${type}, ${code.length / 8} instructions)\n${disassemble(code)
+        .map((line) => `  ${line}\n`)
+        .join("")}\n`;
     }
     for (const { name, source } of plan.hosts) text += `${name} (on the host)\n${source}\n`;
   }

@@ -28,7 +28,11 @@ export class StatusLine implements Disposable {
   #shown = false;
 
   /** `overhead`: what the handlers take of the machine's CPU time, where that is measured. */
-  constructor(consumer: Counting, overhead: () => number | undefined, largestMaps: () => readonly MapSize[] | undefined) {
+  constructor(
+    consumer: Counting,
+    overhead: () => number | undefined,
+    largestMaps: () => readonly MapSize[] | undefined,
+  ) {
     this.#consumer = consumer;
     this.#largestMaps = largestMaps;
     this.#overhead = overhead;
@@ -38,8 +42,8 @@ export class StatusLine implements Disposable {
   }
 
   /**
-   * The line, where there may be a terminal for it: what else is a character device will be seen when there is something to show.
-   * `bigint`: see `fromPackage`; what is statted so does not disturb it.
+   * The line, where there may be a terminal for it: what else is a character device will be seen when there is
+   * something to show. `bigint`: see `fromPackage`; what is statted so does not disturb it.
    */
   static start(...what: ConstructorParameters<typeof StatusLine>): StatusLine | undefined {
     return fstatSync(2, { bigint: true }).isCharacterDevice() ? new StatusLine(...what) : undefined;
@@ -65,7 +69,9 @@ export class StatusLine implements Disposable {
     this.#shown = true;
     // What is counted in maps is no reason to say that nothing happened.
     const printed = events > 0 || this.#maps.length === 0 ? [`${of(events, "event")} printed`] : [];
-    const line = [`tracing… ${seconds} s`, ...printed, ...this.#maps.map(mapText), `${count(lost)} lost`].join(", ") + this.#cost();
+    const line =
+      [`tracing… ${seconds} s`, ...printed, ...this.#maps.map(mapText), `${count(lost)} lost`].join(", ") +
+      this.#cost();
     // A line that goes on in the next cannot be wiped.
     const { columns } = process.stderr;
     process.stderr.write(`\r\x1b[K\x1b[2m${columns > 1 ? line.slice(0, columns - 1) : line}\x1b[0m`);
@@ -86,10 +92,14 @@ export class StatusLine implements Disposable {
 function mapText(size: MapSize): string {
   const map = `@${size.name}`;
   switch (size.kind) {
-    case "keys": return size.keys === undefined ? `${map} has keys` : `${map}: ${of(size.keys, "key")}`;
-    case "value": return `${map}: ${count(size.value)}`;
-    case "values": return `${map}: ${of(size.values, "value")}`;
-    case "set": return `${map} is set`;
+    case "keys":
+      return size.keys === undefined ? `${map} has keys` : `${map}: ${of(size.keys, "key")}`;
+    case "value":
+      return `${map}: ${count(size.value)}`;
+    case "values":
+      return `${map}: ${of(size.values, "value")}`;
+    case "set":
+      return `${map} is set`;
   }
 }
 

@@ -1,4 +1,5 @@
-// `--test` and `--bench`: the script's test: and bench: probes, one after the other, each with the script's begin and end around it.
+// `--test` and `--bench`: the script's test: and bench: probes, one after the other, each with the script's begin and
+// end around it.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,9 +22,14 @@ export async function runSuite(options: Options, kind: Kind): Promise<number> {
   const { source, positional } = readScript(options);
   const { program, diagnostics } = parseScript(source, { positional, named: options.named });
   if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);
-  const names = program.probes.flatMap(({ specs }) => specs.filter(({ provider, parts }) => provider === kind && parts.length === 1).map(({ parts }) => parts[0]))
+  const names = program.probes
+    .flatMap(({ specs }) =>
+      specs.filter(({ provider, parts }) => provider === kind && parts.length === 1).map(({ parts }) => parts[0]),
+    )
     .filter((name) => options.probeFilter?.test(`${kind}:${name}`) ?? true);
-  return kind === "test" ? runTests(source, positional, names, options) : runBenches(source, positional, names, options);
+  return kind === "test"
+    ? runTests(source, positional, names, options)
+    : runBenches(source, positional, names, options);
 }
 
 interface Ran {
@@ -38,7 +44,12 @@ function tell(type: "test_result" | "benchmark_result", name: string, result: ob
   process.stdout.write(`${JSON.stringify({ type, data: { [name]: result } })}\n`);
 }
 
-async function runTests(source: Source, positional: readonly string[], names: readonly string[], options: Options): Promise<number> {
+async function runTests(
+  source: Source,
+  positional: readonly string[],
+  names: readonly string[],
+  options: Options,
+): Promise<number> {
   const json = isJson(options);
   const tests = (count: number): string => `${count} ${count === 1 ? "test" : "tests"}`;
   if (!json) say("==========", `Running ${tests(names.length)}.`);
@@ -76,9 +87,15 @@ function say(mark: string, text: string, good = true): void {
   process.stdout.write(`${shown} ${text}\n`);
 }
 
-async function runBenches(source: Source, positional: readonly string[], names: readonly string[], options: Options): Promise<number> {
+async function runBenches(
+  source: Source,
+  positional: readonly string[],
+  names: readonly string[],
+  options: Options,
+): Promise<number> {
   const json = isJson(options);
-  const row = (name: string, nanoseconds: string | number, runs: string | number): string => `${name.padEnd(41)}${String(nanoseconds).padEnd(15)}${runs}\n`;
+  const row = (name: string, nanoseconds: string | number, runs: string | number): string =>
+    `${name.padEnd(41)}${String(nanoseconds).padEnd(15)}${runs}\n`;
   if (!json) process.stdout.write(`${row("Benchmark", "Time(ns)", "Iterations")}${"-".repeat(66)}\n`);
   let exitCode = 0;
   for (const name of names) {
@@ -86,14 +103,20 @@ async function runBenches(source: Source, positional: readonly string[], names: 
     if (measured === undefined || failed) {
       process.stderr.write(`${output}strobe: ${name} could not be measured\n`);
       exitCode = 1;
-    } else if (json) tell("benchmark_result", name, { average: Math.round(measured.nanoseconds), iters: measured.runs });
+    } else if (json)
+      tell("benchmark_result", name, { average: Math.round(measured.nanoseconds), iters: measured.runs });
     else process.stdout.write(row(name, Math.round(measured.nanoseconds), measured.runs));
   }
   return exitCode;
 }
 
 /** Runs one of them in a session of its own. What it prints is kept: it is only of interest when it fails. */
-async function runOne(source: Source, positional: readonly string[], suite: { readonly kind: Kind; readonly name: string }, options: Options): Promise<Ran> {
+async function runOne(
+  source: Source,
+  positional: readonly string[],
+  suite: { readonly kind: Kind; readonly name: string },
+  options: Options,
+): Promise<Ran> {
   const { named, unsafe, warnings } = options;
   const script = { positional, named, unsafe, warnings, suite };
   const folder = mkdtempSync(join(tmpdir(), "strobe-"));
@@ -111,22 +134,35 @@ async function runOne(source: Source, positional: readonly string[], suite: { re
         if (action.kind === "data" && action.name === RETURNED) {
           const [{ type, offset: at }] = fields;
           const decode = decoder(type);
-          return (offset) => { failed ||= Number(decode(memory.view, memory.bytes, offset + at)) !== 0; };
+          return (offset) => {
+            failed ||= Number(decode(memory.view, memory.bytes, offset + at)) !== 0;
+          };
         }
         const handle = text.handler(schema, memory, services);
         const isError = action.kind === "error" || (action.kind === "printf" && action.to === "error");
-        return isError ? (offset) => { failed = true; handle(offset); } : handle;
+        return isError
+          ? (offset) => {
+              failed = true;
+              handle(offset);
+            }
+          : handle;
       },
       map: (snapshot, shown) => text.map(snapshot, shown),
       text: (bytes, from) => text.text(bytes, from),
       trouble: (what) => text.trouble(what),
-      attached: () => { /* not of interest here */ },
-      measured: (result) => { measured = result; },
+      attached: () => {
+        /* not of interest here */
+      },
+      measured: (result) => {
+        measured = result;
+      },
       flush: () => text.flush(),
     };
     const compiled = compileScript(source, script);
     const session = await openScript(source, compiled, {
-      ...script, consumer, recompile: (way) => compileScript(source, { ...script, ...way }),
+      ...script,
+      consumer,
+      recompile: (way) => compileScript(source, { ...script, ...way }),
     });
     await session.ended;
     text.end();

@@ -10,8 +10,16 @@ export function writeTypes(argv: readonly string[]): number {
   try {
     const counts = during(`write to "${folder}"`, () => writeDeclarations(thisMachine(), { folder, binaries, force }));
     if (counts === undefined) print(`${folder} is up to date\n`);
-    else print(`${folder}: ${Object.entries(counts).map(([what, count]) => `${count} ${what}`).join(", ")}\n`);
-    if (counts?.tracepoints === 0) process.stderr.write("strobe: tracepoints cannot be seen: tracefs must be readable at /sys/kernel/tracing, which needs root\n");
+    else
+      print(
+        `${folder}: ${Object.entries(counts)
+          .map(([what, count]) => `${count} ${what}`)
+          .join(", ")}\n`,
+      );
+    if (counts?.tracepoints === 0)
+      process.stderr.write(
+        "strobe: tracepoints cannot be seen: tracefs must be readable at /sys/kernel/tracing, which needs root\n",
+      );
     return 0;
   } catch (error) {
     if (error instanceof FolderInUse || error instanceof NoSuchProgram) throw new UsageError(error.message);
@@ -29,7 +37,8 @@ function readArguments(argv: readonly string[]): { folder: string; binaries: str
       continue;
     }
     const [option, given] = argv[at].split(/=(.*)/s, 2);
-    if (option !== "--binary" && option !== "--output" && option !== "-o") throw new UsageError(`types does not know ${argv[at]}`);
+    if (option !== "--binary" && option !== "--output" && option !== "-o")
+      throw new UsageError(`types does not know ${argv[at]}`);
     const value = given ?? argv[++at];
     if (value === undefined || value === "") throw new UsageError(`${option} needs a value`);
     if (option === "--binary") binaries.push(value);

@@ -18,7 +18,10 @@ const typicalScripts = [
   profile:hz:99 { @[kstack(3)] = count(); } software:page-faults:100 { @[comm] = count(); }`,
 ];
 
-/** Its handler is for a process that is not gone yet: nothing happens while it is attached, which is for some milliseconds. */
+/**
+ * Its handler is for a process that is not gone yet: nothing happens while it is attached, which is for some
+ * milliseconds.
+ */
 const attached = `begin { @start[1] = nsecs; }
   tracepoint:sched:sched_process_exit /pid == $1/ { printf("%s %d\\n", comm, pid); @[comm] = count(); if (has_key(@start, tid)) { @us = hist(nsecs - @start[tid]); } }
   interval:ms:1 { exit(); }
@@ -36,7 +39,14 @@ export async function warmUp(): Promise<void> {
   try {
     const source = { name: "warm-up", text: attached };
     const options = { env: {}, positional: [String(process.pid)] };
-    const consumer = new TextConsumer({ output: 1, messages: 2, quiet: true, silent: true, noWarnings: true, buffering: "full" });
+    const consumer = new TextConsumer({
+      output: 1,
+      messages: 2,
+      quiet: true,
+      silent: true,
+      noWarnings: true,
+      buffering: "full",
+    });
     const session = await openScript(source, compileScript(source, options), { ...options, consumer });
     await session.ended;
   } catch {

@@ -1,6 +1,12 @@
 // From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
 import { asInternal, InternalError, isUnexpected } from "../faults/internal-error.ts";
-import type { CheckedHandler, CheckedProgram, ResolvedProbe, SiteRef, TypedProgram } from "../language/check/checked.ts";
+import type {
+  CheckedHandler,
+  CheckedProgram,
+  ResolvedProbe,
+  SiteRef,
+  TypedProgram,
+} from "../language/check/checked.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
 import { bindingOf, type Context } from "../language/context.ts";
@@ -87,26 +93,43 @@ export interface Compiled {
 
 export function compile(script: Program, system: System, options: CompileOptions): Compiled {
   try {
-    const { program, own } = options.follow ? followingChildren(script, options.pid) : { program: script, own: new Set<Probe>() };
+    const { program, own } = options.follow
+      ? followingChildren(script, options.pid)
+      : { program: script, own: new Set<Probe>() };
     const { probes, diagnostics, open } = resolveProbes(program, system, options, own);
     const compiled = compileProbes(program, probes, diagnostics, system, { ...options, growing: open.length > 0 });
     if (open.length === 0 || compiled.plan === undefined) return compiled;
-    const grow = (all: readonly ResolvedProbe[]): Compiled => compileProbes(program, all, [], system, { ...options, growing: true });
-    return { ...compiled, following: new Following(open, probes, system, (variants, uses) => shareContexts(variants, uses), grow) };
+    const grow = (all: readonly ResolvedProbe[]): Compiled =>
+      compileProbes(program, all, [], system, { ...options, growing: true });
+    return {
+      ...compiled,
+      following: new Following(open, probes, system, (variants, uses) => shareContexts(variants, uses), grow),
+    };
   } catch (error) {
     throw asFault(error, script);
   }
 }
 
 /** `growing`: with room in the maps for programs that come later. */
-function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagnostics: Diagnostic[], system: System, options: CompileOptions & { readonly growing: boolean }): Compiled {
+function compileProbes(
+  program: Program,
+  probes: readonly ResolvedProbe[],
+  diagnostics: Diagnostic[],
+  system: System,
+  options: CompileOptions & { readonly growing: boolean },
+): Compiled {
   const result = check(program, withEntries(probes), system.types, {
-    capabilities: system.capabilities, unsafe: options.unsafe ?? false, env: options.env ?? {},
+    capabilities: system.capabilities,
+    unsafe: options.unsafe ?? false,
+    env: options.env ?? {},
     ...(options.pid === undefined ? {} : { pid: options.pid }),
     ...(options.command === undefined ? {} : { command: options.command }),
-    ...(options.parameters === undefined ? {} : { parameters: options.parameters }), growing: options.growing,
+    ...(options.parameters === undefined ? {} : { parameters: options.parameters }),
+    growing: options.growing,
     facts: {
-      kernelAddress: (symbol) => system.symbolAddress(symbol), addressesHidden: () => system.symbolsHidden?.(), cgroupId: (path) => system.cgroupId(path),
+      kernelAddress: (symbol) => system.symbolAddress(symbol),
+      addressesHidden: () => system.symbolsHidden?.(),
+      cgroupId: (path) => system.cgroupId(path),
       kernelFunctionExists: (name) => system.kernelFunction(name) !== undefined,
     },
   });
@@ -118,12 +141,20 @@ function compileProbes(program: Program, probes: readonly ResolvedProbe[], diagn
   if (options.until === "checked") return { diagnostics, stages };
   try {
     const directLoads = options.directLoads ?? true;
-    const lowered = lower(checked, system.capabilities, { directLoads, growing: options.growing, watch: options.watch });
+    const lowered = lower(checked, system.capabilities, {
+      directLoads,
+      growing: options.growing,
+      watch: options.watch,
+    });
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
     stages = { ...stages, module };
     const plan = makePlan(checked, lowered, module, system, {
-      directLoads, governed: options.governed ?? false, growing: options.growing, without: options.withoutPasses, sparing: options.sparing ?? false,
+      directLoads,
+      governed: options.governed ?? false,
+      growing: options.growing,
+      without: options.withoutPasses,
+      sparing: options.sparing ?? false,
     });
     const alone = options.governed || options.measured || options.growing;
     return { plan: alone ? plan : { ...plan, programs: pairReturns(plan.programs) }, diagnostics, stages };
@@ -139,7 +170,10 @@ function withEntries(probes: readonly ResolvedProbe[]): readonly ResolvedProbe[]
     const entries = resolved.variants.flatMap(({ entry }) => entry ?? []);
     if (entries.length === 0) return [resolved];
     const { predicate: _, ...probe } = resolved.probe;
-    return [resolved, { probe: { ...probe, body: { kind: "block", statements: [], span: probe.body.span } }, variants: entries }];
+    return [
+      resolved,
+      { probe: { ...probe, body: { kind: "block", statements: [], span: probe.body.span } }, variants: entries },
+    ];
   });
 }
 
@@ -147,7 +181,14 @@ function withEntries(probes: readonly ResolvedProbe[]): readonly ResolvedProbe[]
 function asFault(error: unknown, { source, probes }: Program): unknown {
   if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
     const span = probes[0]?.specs[0]?.span ?? { start: 0, end: 0 };
-    return new ScriptError(source, [{ severity: "error", code: "limit", span, message: "the script is too large: what is nested or unrolled in it is too much to compile" }]);
+    return new ScriptError(source, [
+      {
+        severity: "error",
+        code: "limit",
+        span,
+        message: "the script is too large: what is nested or unrolled in it is too much to compile",
+      },
+    ]);
   }
   return isUnexpected(error) ? asInternal(error, "compiling the script") : error;
 }
@@ -159,7 +200,12 @@ function hasError(diagnostics: readonly Diagnostic[]): boolean {
 // ── probes ──
 
 /** `own`: those that keep the set of followed processes. */
-function resolveProbes(program: Program, system: System, options: CompileOptions, own: ReadonlySet<Probe>): { probes: ResolvedProbe[]; diagnostics: Diagnostic[]; open: OpenSpec[] } {
+function resolveProbes(
+  program: Program,
+  system: System,
+  options: CompileOptions,
+  own: ReadonlySet<Probe>,
+): { probes: ResolvedProbe[]; diagnostics: Diagnostic[]; open: OpenSpec[] } {
   const diagnostics: Diagnostic[] = [];
   const open: OpenSpec[] = [];
   let specs = 0;
@@ -168,43 +214,75 @@ function resolveProbes(program: Program, system: System, options: CompileOptions
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
     const traced = options.follow && !own.has(probe) ? ofFollowed(probe) : probe;
     const resolveOptions: ResolveOptions = {
-      missing, ...(options.unsafe === true ? { unsafe: true } : {}), uses: usedBuiltins(probe, program.functions),
-      ...(options.pid === undefined ? {} : { pid: options.pid }), ...(options.command === undefined ? {} : { command: options.command }),
+      missing,
+      ...(options.unsafe === true ? { unsafe: true } : {}),
+      uses: usedBuiltins(probe, program.functions),
+      ...(options.pid === undefined ? {} : { pid: options.pid }),
+      ...(options.command === undefined ? {} : { command: options.command }),
       ...(options.suite === undefined ? {} : { suite: options.suite }),
     };
     const unmatched: Diagnostic[] = [];
     const variants = probe.specs.flatMap((spec) => {
       const found = openSpec(traced, spec, specs, resolveOptions);
       if (found !== undefined) open.push(found);
-      const resolution = found === undefined ? (options.resolve ?? resolveSpec)(spec, system, resolveOptions) : resolveOpen(found, system);
+      const resolution =
+        found === undefined
+          ? (options.resolve ?? resolveSpec)(spec, system, resolveOptions)
+          : resolveOpen(found, system);
       // A wildcard beside other places may match nothing: `kprobe:f, kprobe:f.constprop.*`.
       const optional = probe.specs.length > 1 && resolution.variants.length === 0 && spec.parts.some(hasWildcard);
-      for (const diagnostic of resolution.diagnostics) (optional && diagnostic.code === "name" ? unmatched : diagnostics).push(diagnostic);
+      for (const diagnostic of resolution.diagnostics)
+        (optional && diagnostic.code === "name" ? unmatched : diagnostics).push(diagnostic);
       return placesTogether(resolution.variants, specs++);
     });
     if (variants.length === 0) diagnostics.push(...unmatched);
-    const shared = likeFunctions(shareContexts(variants.map((variant) => filtered(variant, options.probeFilter)).filter((variant) => variant.sites.length > 0 || isAwaiting(variant)), resolveOptions.uses), resolveOptions);
+    const shared = likeFunctions(
+      shareContexts(
+        variants
+          .map((variant) => filtered(variant, options.probeFilter))
+          .filter((variant) => variant.sites.length > 0 || isAwaiting(variant)),
+        resolveOptions.uses,
+      ),
+      resolveOptions,
+    );
     const chooses = choosesProcess(options) && asksForOption(probe, "pid");
     if (!chooses && (options.pid !== undefined || options.follow)) diagnostics.push(...leftOut(probe, shared, options));
     if (options.follow) {
-      const anywhere = (variant: Variant): boolean => variant.context === "host" || findProvider(variant.provider)?.inNoProcess === true;
-      return [{ probe, variants: shared.filter(anywhere) }, { probe: traced, variants: shared.filter((variant) => !anywhere(variant)) }];
+      const anywhere = (variant: Variant): boolean =>
+        variant.context === "host" || findProvider(variant.provider)?.inNoProcess === true;
+      return [
+        { probe, variants: shared.filter(anywhere) },
+        { probe: traced, variants: shared.filter((variant) => !anywhere(variant)) },
+      ];
     }
     if (options.pid === undefined || chooses) return [{ probe, variants: shared }];
-    const looks = (variant: Variant): boolean => variant.context !== "host" && !findProvider(variant.provider)?.followsProcess;
+    const looks = (variant: Variant): boolean =>
+      variant.context !== "host" && !findProvider(variant.provider)?.followsProcess;
     return [
       { probe, variants: shared.filter((variant) => !looks(variant)) },
       { probe: ofProcess(probe, options.pid), variants: shared.filter(looks) },
     ];
   });
   if (!hasError(diagnostics) && program.probes.length > 0 && probes.every((probe) => probe.variants.length === 0)) {
-    diagnostics.push({ severity: "error", code: "name", span: program.probes[0].span, message: "there is nothing to attach to" });
+    diagnostics.push({
+      severity: "error",
+      code: "name",
+      span: program.probes[0].span,
+      message: "there is nothing to attach to",
+    });
   }
   return { probes, diagnostics, open };
 }
 
-/** With `-p`, handlers that ask getopt("pid") are given its number and see all processes, unless the script was given another. */
-export function choosesProcess({ pid, follow, parameters }: Pick<CompileOptions, "pid" | "follow" | "parameters">): boolean {
+/**
+ * With `-p`, handlers that ask getopt("pid") are given its number and see all processes, unless the script was given
+ * another.
+ */
+export function choosesProcess({
+  pid,
+  follow,
+  parameters,
+}: Pick<CompileOptions, "pid" | "follow" | "parameters">): boolean {
   return pid !== undefined && follow !== true && parameters?.has("pid") !== true;
 }
 
@@ -218,8 +296,13 @@ function leftOut(probe: Probe, variants: readonly Variant[], { follow }: Compile
     }
   }
   return [...seen].map(([how, name]) => ({
-    severity: "warning", code: "placement", span: probe.span, message: `${follow ? "--follow" : "-p"} sees ${name} ${how}`,
-    ...(follow ? {} : { help: "a handler that asks getopt(\"pid\", 0) is given the number and sees every process's events" }),
+    severity: "warning",
+    code: "placement",
+    span: probe.span,
+    message: `${follow ? "--follow" : "-p"} sees ${name} ${how}`,
+    ...(follow
+      ? {}
+      : { help: 'a handler that asks getopt("pid", 0) is given the number and sees every process\'s events' }),
   }));
 }
 
@@ -228,7 +311,11 @@ function ofProcess(probe: Probe, pid: number): Probe {
   const { span } = probe;
   const node = { span, type: unknownType };
   const own: Expression = {
-    kind: "binary", operator: "==", left: { kind: "builtin", name: "pid", ...node }, right: { kind: "integer", value: BigInt(pid), ...node }, ...node,
+    kind: "binary",
+    operator: "==",
+    left: { kind: "builtin", name: "pid", ...node },
+    right: { kind: "integer", value: BigInt(pid), ...node },
+    ...node,
   };
   return { ...probe, guard: own };
 }
@@ -240,9 +327,14 @@ function filtered(variant: Variant, filter: RegExp | undefined): Variant {
   return { ...variant, sites: variant.sites.filter(({ name }) => filter.test(name)) };
 }
 
-/** `kprobe:f, kprobe:g`: sites of several specs in equal contexts are one program, unless it could not tell them apart. */
+/**
+ * `kprobe:f, kprobe:g`: sites of several specs in equal contexts are one program, unless it could not tell them apart.
+ */
 function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>): Variant[] {
-  const shared = new Map<string, { readonly variant: Variant; readonly sites: SiteRef[]; readonly functions: Set<string> }>();
+  const shared = new Map<
+    string,
+    { readonly variant: Variant; readonly sites: SiteRef[]; readonly functions: Set<string> }
+  >();
   for (const variant of variants) {
     const key = contextKey(variant, uses);
     const known = key === undefined ? undefined : shared.get(key);
@@ -260,17 +352,30 @@ function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>):
 }
 
 /**
- * `func` is one kind of value in all variants of a probe: a symbol that the kernel tells where one has several functions, or the
- * text where one has no such symbol.
+ * `func` is one kind of value in all variants of a probe: a symbol that the kernel tells where one has several
+ * functions, or the text where one has no such symbol.
  */
 function likeFunctions(variants: readonly Variant[], options: ResolveOptions): readonly Variant[] {
   if (!options.uses.has("func") || variants.length < 2) return variants;
-  const isTold = ({ context, sites }: Variant): boolean => context !== "host" && context.func !== "site" && new Set(sites.map(({ func }) => func)).size > 1;
+  const isTold = ({ context, sites }: Variant): boolean =>
+    context !== "host" && context.func !== "site" && new Set(sites.map(({ func }) => func)).size > 1;
   if (!variants.some(isTold)) return variants;
   const asText = variants.some(({ context }) => context !== "host" && context.func === "site");
   return variants.flatMap((variant) => {
     if (variant.context === "host" || isTold(variant) !== asText) return [variant];
-    return asText ? variantsByFunction(variant.context, variant.sites, options) : [{ ...variant, sites: variant.sites.map(({ name, match, among, data }) => ({ name, data, ...(match === undefined ? {} : { match }), ...(among === undefined ? {} : { among }) })) }];
+    return asText
+      ? variantsByFunction(variant.context, variant.sites, options)
+      : [
+          {
+            ...variant,
+            sites: variant.sites.map(({ name, match, among, data }) => ({
+              name,
+              data,
+              ...(match === undefined ? {} : { match }),
+              ...(among === undefined ? {} : { among }),
+            })),
+          },
+        ];
   });
 }
 
@@ -285,7 +390,13 @@ function functionOf({ func, name }: SiteRef): string {
 
 /** Equal for contexts that are equal; undefined for those with types of their own, or bound to one target. */
 function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): string | undefined {
-  if (context === "host" || context.variables !== undefined || context.typeNamed !== undefined || context.kept !== undefined) return undefined;
+  if (
+    context === "host" ||
+    context.variables !== undefined ||
+    context.typeNamed !== undefined ||
+    context.kept !== undefined
+  )
+    return undefined;
   if (context.dispatch !== undefined) return callKey(context, uses);
   if (context.args !== undefined) return undefined;
   // At kernel functions these are the same everywhere, unless the program is bound to one of them.
@@ -300,7 +411,10 @@ function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): 
   return `${provider} ${asText(rest)}`;
 }
 
-/** System calls, which one program tells apart by their numbers: equal when what the handler reads of their arguments is. */
+/**
+ * System calls, which one program tells apart by their numbers: equal when what the handler reads of their arguments
+ * is.
+ */
 function callKey(context: Context, uses: ReadonlySet<string>): string | undefined {
   const read = context.args?.filter(({ name }) => uses.has("args.*") || uses.has(`args.${name}`));
   if (read?.some(({ type }) => !isPlain(type))) return undefined;
@@ -313,7 +427,9 @@ function isPlain(type: Type): boolean {
 }
 
 function asText(of: object): string {
-  return JSON.stringify(of, (_, value: unknown) => (value instanceof Map ? [...value] : typeof value === "bigint" ? `${value}n` : value));
+  return JSON.stringify(of, (_, value: unknown) =>
+    value instanceof Map ? [...value] : typeof value === "bigint" ? `${value}n` : value,
+  );
 }
 
 // ── the plan ──
@@ -326,7 +442,13 @@ interface PlanOptions {
   readonly sparing: boolean;
 }
 
-function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule, system: System, options: PlanOptions): Plan {
+function makePlan(
+  checked: CheckedProgram,
+  lowered: LoweredProgram,
+  module: IrModule,
+  system: System,
+  options: PlanOptions,
+): Plan {
   const { capabilities } = system;
   const { directLoads, governed, growing, without, sparing } = options;
   const { schemas, timeFormats, regions, handlers } = lowered;
@@ -335,10 +457,12 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
   const mayScratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module, { sparing, capabilities }));
   const mostScratch = Math.max(0, ...mayScratch);
   const scratchUsers = mayScratch.filter((bytes) => bytes > 0).length;
-  if (mostScratch > 0) maps.push({ ...scratchMap(mostScratch), entries: growing ? Math.max(scratchUsers, grownScratch) : scratchUsers });
+  if (mostScratch > 0)
+    maps.push({ ...scratchMap(mostScratch), entries: growing ? Math.max(scratchUsers, grownScratch) : scratchUsers });
 
   if (lowered.packetFiles.length > 0) maps.push(packetsMap(capabilities));
-  if (governed && inKernel.length > 0) maps.push(gatesMap(growing ? Math.max(inKernel.length, grownGates) : inKernel.length, capabilities));
+  if (governed && inKernel.length > 0)
+    maps.push(gatesMap(growing ? Math.max(inKernel.length, grownGates) : inKernel.length, capabilities));
 
   const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
   const instances = unwinds ? returnInstances(system.types) : undefined;
@@ -356,37 +480,75 @@ function makePlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrMo
     const { context } = handler;
     if (context === "host") throw new InternalError("a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
-    const { scratch, ...generated } = asDiagnostic(checked, handler, () => generateProgram(fn, module, {
-      schemas, kernelMaps: maps, capabilities, directLoads, watchOffsets: regions.watchOffsets, loopOffsets: regions.loopOffsets, returnInstances: instances, mappedFiles: files, threadPointer: pointer, without, sparing,
-      ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
-      ...(mayScratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}), ...(governed ? { gate: i } : {}),
-    }));
+    const { scratch, ...generated } = asDiagnostic(checked, handler, () =>
+      generateProgram(fn, module, {
+        schemas,
+        kernelMaps: maps,
+        capabilities,
+        directLoads,
+        watchOffsets: regions.watchOffsets,
+        loopOffsets: regions.loopOffsets,
+        returnInstances: instances,
+        mappedFiles: files,
+        threadPointer: pointer,
+        without,
+        sparing,
+        ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
+        ...(mayScratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}),
+        ...(governed ? { gate: i } : {}),
+      }),
+    );
     scratchUsed = Math.max(scratchUsed, scratch);
     const asks = asksWhich(fn);
     return {
-      name: fn.name, provider: handler.provider, type: context.programType, binding: bindingOf(context), sites: handler.sites,
-      cookies: handler.sites.map((site) => (asks ? cookieOf(site) : 0)), ...generated,
+      name: fn.name,
+      provider: handler.provider,
+      type: context.programType,
+      binding: bindingOf(context),
+      sites: handler.sites,
+      cookies: handler.sites.map((site) => (asks ? cookieOf(site) : 0)),
+      ...generated,
     };
   });
-  const hosts = handlers.filter(({ handler }) => handler.placement === "host").map((h): HostProgram => ({
-    name: module.functions[h.function].name, provider: h.handler.provider, sites: h.handler.sites,
-    source: generate(module.functions[h.function], { functions: module.functions, maps: module.maps, schemas }),
-  }));
+  const hosts = handlers
+    .filter(({ handler }) => handler.placement === "host")
+    .map((h): HostProgram => ({
+      name: module.functions[h.function].name,
+      provider: h.handler.provider,
+      sites: h.handler.sites,
+      source: generate(module.functions[h.function], { functions: module.functions, maps: module.maps, schemas }),
+    }));
   // The ring of events takes some milliseconds to make and to let go of, and megabytes.
-  const asked = new Set(programs.flatMap(({ relocations }) => relocations.filter(({ kind }) => kind === "map").map(({ map }) => map)));
-  const created = growing ? maps : maps.map((map, i): KernelMap => {
-    if (map.role.kind === "events" && !asked.has(i)) return { ...map, unused: true };
-    return map.role.kind === "scratch" ? { ...map, ...scratchMap(scratchUsed), entries: map.entries } : map;
-  });
+  const asked = new Set(
+    programs.flatMap(({ relocations }) => relocations.filter(({ kind }) => kind === "map").map(({ map }) => map)),
+  );
+  const created = growing
+    ? maps
+    : maps.map((map, i): KernelMap => {
+        if (map.role.kind === "events" && !asked.has(i)) return { ...map, unused: true };
+        return map.role.kind === "scratch" ? { ...map, ...scratchMap(scratchUsed), entries: map.entries } : map;
+      });
   return {
-    config: checked.config, maps: module.maps, kernelMaps: created, programs, hosts, schemas,
-    probeNames: module.probeNames, timeFormats, packetFiles: lowered.packetFiles, printStyle: checked.program.dialect.printStyle, watches: lowered.watches, loops: lowered.loops,
+    config: checked.config,
+    maps: module.maps,
+    kernelMaps: created,
+    programs,
+    hosts,
+    schemas,
+    probeNames: module.probeNames,
+    timeFormats,
+    packetFiles: lowered.packetFiles,
+    printStyle: checked.program.dialect.printStyle,
+    watches: lowered.watches,
+    loops: lowered.loops,
   };
 }
 
 /** A cookie takes a link more where a site is a perf event, and kernels that know of them. */
 function asksWhich({ blocks }: IrFunction): boolean {
-  return blocks.some(({ instructions }) => instructions.some((one) => one.op === "builtin" && one.name === "attach-cookie"));
+  return blocks.some(({ instructions }) =>
+    instructions.some((one) => one.op === "builtin" && one.name === "attach-cookie"),
+  );
 }
 
 /** What is too much for eBPF is the script's to change. */
@@ -395,10 +557,23 @@ function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, gener
     return generateIt();
   } catch (error) {
     const { span, text } = handler.probe.specs[0];
-    if (!(error instanceof TooLarge)) throw isUnexpected(error) && !(error instanceof RangeError) ? asInternal(error, `compiling \`${text}\``) : error;
-    throw new ScriptError(checked.program.source, [error instanceof TooMuchMemory ? {
-      severity: "error", code: "limit", span, message: `this probe needs ${error.bytes} bytes of working memory, and the kernel has ${mostScratchBytes} for it`,
-      help: "divide it into several probes, or make its values smaller: config = { max_strlen = 256 }, str(pointer, 64), hist(n) without bits",
-    } : { severity: "error", code: "limit", span, message: `this probe cannot be compiled for the kernel: ${error.message}` }]);
+    if (!(error instanceof TooLarge))
+      throw isUnexpected(error) && !(error instanceof RangeError) ? asInternal(error, `compiling \`${text}\``) : error;
+    throw new ScriptError(checked.program.source, [
+      error instanceof TooMuchMemory
+        ? {
+            severity: "error",
+            code: "limit",
+            span,
+            message: `this probe needs ${error.bytes} bytes of working memory, and the kernel has ${mostScratchBytes} for it`,
+            help: "divide it into several probes, or make its values smaller: config = { max_strlen = 256 }, str(pointer, 64), hist(n) without bits",
+          }
+        : {
+            severity: "error",
+            code: "limit",
+            span,
+            message: `this probe cannot be compiled for the kernel: ${error.message}`,
+          },
+    ]);
   }
 }

@@ -3,7 +3,12 @@ import { test } from "node:test";
 import type { AggregateType } from "../language/types.ts";
 import { copiesOf } from "./copies.ts";
 
-const type = (aggregate: AggregateType["aggregate"], more: Partial<AggregateType> = {}): AggregateType => ({ kind: "aggregate", aggregate, signed: false, ...more });
+const type = (aggregate: AggregateType["aggregate"], more: Partial<AggregateType> = {}): AggregateType => ({
+  kind: "aggregate",
+  aggregate,
+  signed: false,
+  ...more,
+});
 const hist = type("hist", { bits: 0 });
 /** 15 kB. */
 const fine = type("hist", { bits: 5 });
@@ -26,7 +31,8 @@ test("else side by side, or CPUs share copies: a power of two, at least one", ()
 });
 
 test("minima and maxima are never shared", () => {
-  for (const aggregate of ["min", "max"] as const) assert.deepEqual(copiesOf(type(aggregate), 1_000_000, 128), { copies: 128, stride: 16 });
+  for (const aggregate of ["min", "max"] as const)
+    assert.deepEqual(copiesOf(type(aggregate), 1_000_000, 128), { copies: 128, stride: 16 });
 });
 
 test("a map takes no more than half a megabyte a CPU, unless one copy is more", () => {
@@ -34,7 +40,10 @@ test("a map takes no more than half a megabyte a CPU, unless one copy is more", 
     for (const one of [type("count"), type("avg"), hist, fine]) {
       for (const entries of [1, 100, 4096, 100_000]) {
         const { copies, stride } = copiesOf(one, entries, cpus);
-        assert.ok(copies === 1 || copies * stride * entries <= Math.max(8 << 20, cpus * (512 << 10)), `${one.aggregate} ${entries} ${cpus}`);
+        assert.ok(
+          copies === 1 || copies * stride * entries <= Math.max(8 << 20, cpus * (512 << 10)),
+          `${one.aggregate} ${entries} ${cpus}`,
+        );
         assert.ok(copies === cpus || Number.isInteger(Math.log2(copies)));
       }
     }

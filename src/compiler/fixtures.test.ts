@@ -11,13 +11,18 @@ import { validateModule } from "./validate-ir.ts";
 // Scripts beside the IR they become, first as lowered, then as optimized. STROBE_UPDATE=1 rewrites the expectation.
 const folder = "src/compiler/fixtures";
 
-for (const file of readdirSync(folder).filter((name) => name.endsWith(".bt")).sort()) {
+for (const file of readdirSync(folder)
+  .filter((name) => name.endsWith(".bt"))
+  .sort()) {
   test(`fixtures/${file} compiles to the IR beside it`, () => {
     const source = { name: file, text: readFileSync(`${folder}/${file}`, "utf8") };
     const parsed = parse(source, { positional: [], builtins: builtinsFor("bpftrace") });
     assert.deepEqual(parsed.diagnostics, []);
     const compiled = compile(parsed.program, madeUpSystem, { resolve: resolveMadeUp, unsafe: true });
-    assert.deepEqual(compiled.diagnostics.filter((d) => d.severity === "error"), []);
+    assert.deepEqual(
+      compiled.diagnostics.filter((d) => d.severity === "error"),
+      [],
+    );
     const { lowered, module } = compiled.stages;
     assert.ok(lowered && module);
     assert.deepEqual(validateModule(lowered.module), []);

@@ -39,14 +39,20 @@ export function openSpec(probe: Probe, spec: ProbeSpec, number: number, options:
 export function resolveOpen({ spec, provider, target, options }: OpenSpec, system: System): Resolution {
   const { pid, command } = options;
   const anything = hasWildcard(target) && !target.includes("/");
-  const resolution = pid === undefined && command !== undefined && anything
-    ? follow().resolveIn(follow().filesOfCommand(command, system), spec, provider, system, { ...options, pid: process.pid })
-    : provider.resolve(spec, system, anything ? { ...options, symbolsOnly: true } : options);
+  const resolution =
+    pid === undefined && command !== undefined && anything
+      ? follow().resolveIn(follow().filesOfCommand(command, system), spec, provider, system, {
+          ...options,
+          pid: process.pid,
+        })
+      : provider.resolve(spec, system, anything ? { ...options, symbolsOnly: true } : options);
   if (resolution.variants.some(({ sites }) => sites.length > 0)) return resolution;
   const mayCome = hasWildcard(target) || system.binary(target, pid) === undefined;
-  if (!mayCome || resolution.diagnostics.some(({ severity, code }) => severity === "error" && code !== "name")) return resolution;
+  if (!mayCome || resolution.diagnostics.some(({ severity, code }) => severity === "error" && code !== "name"))
+    return resolution;
   const diagnostics = resolution.diagnostics.map((diagnostic): Diagnostic => ({
-    ...diagnostic, severity: "warning",
+    ...diagnostic,
+    severity: "warning",
     help: `${diagnostic.help?.startsWith("did you mean") ? `${diagnostic.help} Otherwise it` : "it"} is probed as soon as the process opens a file that has it`,
   }));
   return { variants: [follow().awaiting(provider, system, options.uses)], diagnostics };
@@ -58,7 +64,10 @@ export function isAwaiting({ context, provider, sites }: Variant): boolean {
 }
 
 /** As compiling gives it. */
-export interface GrownPlan { readonly plan?: Plan; readonly diagnostics: readonly Diagnostic[] }
+export interface GrownPlan {
+  readonly plan?: Plan;
+  readonly diagnostics: readonly Diagnostic[];
+}
 
 export class Following {
   readonly #specs: readonly OpenSpec[];
@@ -69,8 +78,11 @@ export class Following {
   readonly #known = new Map<Probe, KnownPlaces>();
 
   constructor(
-    specs: readonly OpenSpec[], probes: readonly ResolvedProbe[], system: System,
-    share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[], compile: (probes: readonly ResolvedProbe[]) => GrownPlan,
+    specs: readonly OpenSpec[],
+    probes: readonly ResolvedProbe[],
+    system: System,
+    share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[],
+    compile: (probes: readonly ResolvedProbe[]) => GrownPlan,
   ) {
     this.#specs = specs;
     this.#probes = probes;
@@ -85,8 +97,8 @@ export class Following {
   }
 
   /**
-   * The plan with what the probes mean in files that a process has open: all that was there before, then more programs. Undefined
-   * when there is nothing new.
+   * The plan with what the probes mean in files that a process has open: all that was there before, then more programs.
+   * Undefined when there is nothing new.
    */
   grow(files: readonly string[], pid: number): GrownPlan | undefined {
     const more = this.#specs.flatMap((open): ResolvedProbe[] => {
@@ -94,7 +106,10 @@ export class Following {
       const meant = files.filter((file) => follow().meansFile(target, file));
       if (meant.length === 0) return [];
       const known = this.#placesOf(probe);
-      const found = placesTogether(follow().resolveIn(meant, spec, provider, this.#system, { ...options, pid }).variants, number)
+      const found = placesTogether(
+        follow().resolveIn(meant, spec, provider, this.#system, { ...options, pid }).variants,
+        number,
+      )
         .map((variant) => ({ ...variant, sites: variant.sites.filter((site) => known.add(site)) }))
         .filter(({ sites }) => sites.length > 0);
       return found.length === 0 ? [] : [{ probe, variants: this.#share(found, options.uses) }];

@@ -8,10 +8,18 @@ import type { Resolution } from "../providers/provider.ts";
 import type { System } from "../providers/system.ts";
 
 const kernelPointer = (target: Type): PointerType => ({ kind: "pointer", target, space: "kernel" });
-const struct = (name: string, size: number, members: StructType["members"]): StructType => (
-  { kind: "struct", union: false, name, size, members });
+const struct = (name: string, size: number, members: StructType["members"]): StructType => ({
+  kind: "struct",
+  union: false,
+  name,
+  size,
+  members,
+});
 
-const nameStruct = struct("qstr", 16, [{ name: "len", type: u32, offset: 4 }, { name: "name", type: kernelPointer(u8), offset: 8 }]);
+const nameStruct = struct("qstr", 16, [
+  { name: "len", type: u32, offset: 4 },
+  { name: "name", type: kernelPointer(u8), offset: 8 },
+]);
 const dentry = struct("dentry", 64, [{ name: "d_name", type: nameStruct, offset: 32 }]);
 const path = struct("path", 16, [{ name: "dentry", type: kernelPointer(dentry), offset: 8 }]);
 const inode = struct("inode", 64, [{ name: "i_sb", type: kernelPointer({ kind: "void" }), offset: 40 }]);
@@ -23,10 +31,14 @@ const file = struct("file", 256, [
   { name: "mac", type: { kind: "array", element: u8, length: 6 }, offset: 112 },
 ]);
 const task: StructType = {
-  kind: "struct", union: false, name: "task_struct", size: 128,
+  kind: "struct",
+  union: false,
+  name: "task_struct",
+  size: 128,
   get members() {
     return [
-      { name: "pid", type: i32, offset: 8 }, { name: "tgid", type: i32, offset: 12 },
+      { name: "pid", type: i32, offset: 8 },
+      { name: "tgid", type: i32, offset: 12 },
       { name: "real_parent", type: kernelPointer(task), offset: 24 },
       { name: "comm", type: { kind: "array", element: i8, length: 16 } as const, offset: 40 },
     ];
@@ -41,35 +53,66 @@ const types: TypeScope = {
 };
 
 export const madeUpCapabilities: Capabilities = {
-  kernel: [6, 18], btf: true, mayGoto: true, ringBuffer: true, cpuV4: true, cpus: 2, taskBtf: true,
+  kernel: [6, 18],
+  btf: true,
+  mayGoto: true,
+  ringBuffer: true,
+  cpuV4: true,
+  cpus: 2,
+  taskBtf: true,
 };
 
 export const madeUpSystem: System = {
-  types, capabilities: madeUpCapabilities,
-  kernelFunction: () => undefined, kernelFunctions: () => [], functionModule: () => undefined, symbolAddress: (name) => (name === "avenrun" ? 0xffffffff81000000n : undefined),
-  cgroupId: () => undefined, tracepoint: () => undefined, tracepoints: () => [], rawTracepoint: () => undefined, hasRawTracepoint: () => false, rawTracepoints: () => [], iterators: () => [],
-  binary: () => undefined, mappedBinaries: () => [],
+  types,
+  capabilities: madeUpCapabilities,
+  kernelFunction: () => undefined,
+  kernelFunctions: () => [],
+  functionModule: () => undefined,
+  symbolAddress: (name) => (name === "avenrun" ? 0xffffffff81000000n : undefined),
+  cgroupId: () => undefined,
+  tracepoint: () => undefined,
+  tracepoints: () => [],
+  rawTracepoint: () => undefined,
+  hasRawTracepoint: () => false,
+  rawTracepoints: () => [],
+  iterators: () => [],
+  binary: () => undefined,
+  mappedBinaries: () => [],
 };
 
 const word = (offset: number): Fetch => ({ kind: "context", offset, size: 8, signed: false });
 const contexts: Record<string, Context | "host"> = {
-  begin: "host", end: "host",
+  begin: "host",
+  end: "host",
   interval: { provider: "interval", programType: "perf_event", defaultSpace: "kernel", stacks: true, cookie: true },
   tracepoint: {
-    provider: "tracepoint", programType: "tracepoint", defaultSpace: "user", stacks: true, cookie: true,
+    provider: "tracepoint",
+    programType: "tracepoint",
+    defaultSpace: "user",
+    stacks: true,
+    cookie: true,
     args: [
       { name: "filename", type: { kind: "pointer", target: i8, space: "user" }, fetch: word(24) },
       { name: "count", type: u64, fetch: word(32) },
     ],
   },
   kprobe: {
-    provider: "kprobe", programType: "kprobe", defaultSpace: "kernel", stacks: true, cookie: true, func: "kernel",
-    numbered: [word(112), word(104), word(96)], registers: new Map([["ip", word(128)]]),
+    provider: "kprobe",
+    programType: "kprobe",
+    defaultSpace: "kernel",
+    stacks: true,
+    cookie: true,
+    func: "kernel",
+    numbered: [word(112), word(104), word(96)],
+    registers: new Map([["ip", word(128)]]),
   },
 };
 
 /** Every spec means one site. */
 export function resolveMadeUp(spec: ProbeSpec): Resolution {
   const context = contexts[spec.provider];
-  return { variants: [{ context, provider: spec.provider, sites: [{ name: spec.text, data: null }] }], diagnostics: [] };
+  return {
+    variants: [{ context, provider: spec.provider, sites: [{ name: spec.text, data: null }] }],
+    diagnostics: [],
+  };
 }

@@ -1,5 +1,5 @@
-// Which file the code at an address is mapped from, asked of the kernel's own description of a process's memory: where in its
-// structures that stands, by its types (struct vm_area_struct, include/linux/mm_types.h).
+// Which file the code at an address is mapped from, asked of the kernel's own description of a process's memory: where
+// in its structures that stands, by its types (struct vm_area_struct, include/linux/mm_types.h).
 import type { Capabilities, TypeScope } from "../language/check/checked.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import { memberOffset } from "../language/layout.ts";
@@ -23,7 +23,8 @@ export function findsMappings({ kernel }: Capabilities): boolean {
 
 /** undefined where the kernel's types lack something. */
 export function mappedFiles(types: TypeScope): MappedFiles | undefined {
-  const offset = (struct: string, member: string): number | undefined => memberOffset(types.find(struct, "struct"), member);
+  const offset = (struct: string, member: string): number | undefined =>
+    memberOffset(types.find(struct, "struct"), member);
   const [start, end] = [offset("vm_area_struct", "vm_start"), offset("vm_area_struct", "vm_end")];
   const [page, file] = [offset("vm_area_struct", "vm_pgoff"), offset("vm_area_struct", "vm_file")];
   const inode = offset("file", "f_inode");

@@ -1,5 +1,5 @@
-// Where maps live: the storage of each of the script's maps, the regions that scalar maps and counters share, and the kernel
-// maps to create.
+// Where maps live: the storage of each of the script's maps, the regions that scalar maps and counters share, and the
+// kernel maps to create.
 import type { CheckedMap, Config } from "../language/check/checked.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import type { Capabilities } from "../language/check/checked.ts";
@@ -9,7 +9,16 @@ import { copiesOf } from "./copies.ts";
 import type { IrMap, MapStorage } from "./ir.ts";
 import type { KernelMap } from "./plan.ts";
 import { resultCounters } from "./refusals.ts";
-import { fileKeyBytes, fileRows, functionBytes, interpreterAt, interpreterBytes, mappingBytes, nodeKeys, nodeRowBytes } from "./unwind-layout.ts";
+import {
+  fileKeyBytes,
+  fileRows,
+  functionBytes,
+  interpreterAt,
+  interpreterBytes,
+  mappingBytes,
+  nodeKeys,
+  nodeRowBytes,
+} from "./unwind-layout.ts";
 import { cutStack } from "./unwound-stack.ts";
 
 /** bpf_map_type numbers of include/uapi/linux/bpf.h. */
@@ -22,7 +31,10 @@ const buildIdFrameBytes = 32;
 /** Bytes of a table whose memory is there from the start, and of an entry before its key (struct htab_elem). */
 const mostPreallocated = 256 << 20;
 const entryHead = 48;
-/** Nodes of unwinding tables, processes, files and interpreted functions, where their memory must be there from the start: 16, 3, 0.8 and 1.4 MB. */
+/**
+ * Nodes of unwinding tables, processes, files and interpreted functions, where their memory must be there from the
+ * start: 16, 3, 0.8 and 1.4 MB.
+ */
 const preallocatedUnwinding = { nodes: 8192, processes: 512, files: 512, functions: 512 } as const;
 /** Processes that may be met between two looks of the session; others are noted when they are met again. */
 const wantedAtOnce = 1024;
@@ -43,7 +55,7 @@ export function storeMaps(maps: readonly CheckedMap[], config: Config, cpus: num
   return maps.map((map) => {
     const value = widened(map.value);
     const bytes = 8 + roundUp(sizeOf(value), 8);
-    const entries = map.keys.length === 0 ? 1 : map.entries ?? config.maxMapKeys;
+    const entries = map.keys.length === 0 ? 1 : (map.entries ?? config.maxMapKeys);
     let storage: MapStorage;
     if (map.keys.length > 0) {
       storage = hashStorage(map, entries, cpus);
@@ -73,8 +85,8 @@ function hashStorage({ value, storage }: CheckedMap, entries: number, cpus: numb
 /** The shared regions, once it is known how many kinds of events there are. */
 export interface Regions {
   /**
-   * Bytes of the scalar maps' region, with zeroes behind them, as many as the largest entry of aggregations by key has, and the
-   * word that says that the session is over.
+   * Bytes of the scalar maps' region, with zeroes behind them, as many as the largest entry of aggregations by key has,
+   * and the word that says that the session is over.
    */
   readonly globals: number;
   /** Bytes of one CPU's stripe of the per-CPU region. */
@@ -103,48 +115,110 @@ export function layRegions(maps: readonly IrMap[], schemas: number, growing = fa
   }
   const words = (count: number): number[] => Array.from({ length: count }, () => (stripe += 8) - 8);
   const lostOffsets = words(growing ? Math.max(schemas, grownSchemas) : schemas);
-  const failureOffsets = maps.map(({ storage: { kind } }) => (kind === "slot" || kind === "percpu-slot" ? undefined : words(resultCounters)[0]));
+  const failureOffsets = maps.map(({ storage: { kind } }) =>
+    kind === "slot" || kind === "percpu-slot" ? undefined : words(resultCounters)[0],
+  );
   const [cutOffset = 0] = maps.some(isUnwound) ? words(Object.keys(cutStack).length) : [];
-  const watchOffsets = words((growing && watches > 0 ? Math.max(watches, grownWatches) : watches) * 2).filter((_, i) => i % 2 === 0);
+  const watchOffsets = words((growing && watches > 0 ? Math.max(watches, grownWatches) : watches) * 2).filter(
+    (_, i) => i % 2 === 0,
+  );
   const loopOffsets = words(growing && loops > 0 ? Math.max(loops, grownLoops) : loops);
-  return { globals: globals + zeroes + 8, stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)), lostOffsets, failureOffsets, cutOffset, watchOffsets, loopOffsets };
+  return {
+    globals: globals + zeroes + 8,
+    stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)),
+    lostOffsets,
+    failureOffsets,
+    cutOffset,
+    watchOffsets,
+    loopOffsets,
+  };
 }
 
 /** The kernel maps to create. */
-export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Config, capabilities: Capabilities): KernelMap[] {
+export function kernelMaps(
+  maps: readonly IrMap[],
+  regions: Regions,
+  config: Config,
+  capabilities: Capabilities,
+): KernelMap[] {
   const created: KernelMap[] = [];
   maps.forEach((map, index) => {
     const own = ownMap(map, capabilities);
     if (own === undefined) return;
     created.push({
-      role: { kind: "map", map: index }, name: objectName(map.name), ...own,
+      role: { kind: "map", map: index },
+      name: objectName(map.name),
+      ...own,
       ...(map.storage.kind === "stacks" && !map.storage.unwind ? {} : { failureOffset: regions.failureOffsets[index] }),
     });
   });
-  const region = (name: string, role: KernelMap["role"], valueSize: number): KernelMap => (
-    { role, name, type: mapTypes.array, keySize: 4, valueSize, entries: 1, flags: BPF_F_MMAPABLE });
+  const region = (name: string, role: KernelMap["role"], valueSize: number): KernelMap => ({
+    role,
+    name,
+    type: mapTypes.array,
+    keySize: 4,
+    valueSize,
+    entries: 1,
+    flags: BPF_F_MMAPABLE,
+  });
   created.push(region("globals", { kind: "globals", size: regions.globals }, regions.globals));
   created.push(region("percpu", { kind: "percpu", stripe: regions.stripe }, regions.stripe * capabilities.cpus));
-  created.push({ role: { kind: "events" }, name: "events", type: mapTypes.ring, keySize: 0, valueSize: 0, entries: config.ringBytes, flags: 0 });
+  created.push({
+    role: { kind: "events" },
+    name: "events",
+    type: mapTypes.ring,
+    keySize: 0,
+    valueSize: 0,
+    entries: config.ringBytes,
+    flags: 0,
+  });
   if (maps.some(isUnwound)) {
     const flags = allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0;
     const { nodes, processes, files, functions } = flags === 0 ? preallocatedUnwinding : mostUnwinding;
     created.push({
-      role: { kind: "unwind-nodes" }, name: "unwind_nodes", type: mapTypes.hash, keySize: 4, valueSize: nodeKeys * nodeRowBytes, entries: nodes, flags,
+      role: { kind: "unwind-nodes" },
+      name: "unwind_nodes",
+      type: mapTypes.hash,
+      keySize: 4,
+      valueSize: nodeKeys * nodeRowBytes,
+      entries: nodes,
+      flags,
     });
     created.push({
-      role: { kind: "unwind-wanted" }, name: "unwind_wanted", type: mapTypes.hash, keySize: 4, valueSize: 4, entries: wantedAtOnce, flags: 0,
+      role: { kind: "unwind-wanted" },
+      name: "unwind_wanted",
+      type: mapTypes.hash,
+      keySize: 4,
+      valueSize: 4,
+      entries: wantedAtOnce,
+      flags: 0,
     });
     created.push({
-      role: { kind: "unwind-processes", cutOffset: regions.cutOffset }, name: "unwind_procs", type: mapTypes.hash, keySize: 4,
-      valueSize: interpreterAt + interpreterBytes, entries: processes, flags,
+      role: { kind: "unwind-processes", cutOffset: regions.cutOffset },
+      name: "unwind_procs",
+      type: mapTypes.hash,
+      keySize: 4,
+      valueSize: interpreterAt + interpreterBytes,
+      entries: processes,
+      flags,
     });
     created.push({
-      role: { kind: "unwind-files" }, name: "unwind_files", type: mapTypes.hash, keySize: fileKeyBytes, valueSize: fileRows * mappingBytes,
-      entries: files, flags,
+      role: { kind: "unwind-files" },
+      name: "unwind_files",
+      type: mapTypes.hash,
+      keySize: fileKeyBytes,
+      valueSize: fileRows * mappingBytes,
+      entries: files,
+      flags,
     });
     created.push({
-      role: { kind: "unwind-functions" }, name: "unwind_funcs", type: mapTypes.hash, keySize: 8, valueSize: functionBytes, entries: functions, flags,
+      role: { kind: "unwind-functions" },
+      name: "unwind_funcs",
+      type: mapTypes.hash,
+      keySize: 8,
+      valueSize: functionBytes,
+      entries: functions,
+      flags,
     });
   }
   return created;
@@ -152,7 +226,15 @@ export function kernelMaps(maps: readonly IrMap[], regions: Regions, config: Con
 
 /** Perf events that packets go through, one a CPU. */
 export function packetsMap({ cpus }: Capabilities): KernelMap {
-  return { role: { kind: "packets" }, name: "packets", type: mapTypes.perfEvents, keySize: 4, valueSize: 4, entries: cpus, flags: 0 };
+  return {
+    role: { kind: "packets" },
+    name: "packets",
+    type: mapTypes.perfEvents,
+    keySize: 4,
+    valueSize: 4,
+    entries: cpus,
+    flags: 0,
+  };
 }
 
 /** Programs for which there are gates where more may come. */
@@ -163,15 +245,26 @@ export function gatesMap(programs: number, { cpus }: Capabilities): KernelMap {
   const first = roundUp(programs * 8, cacheLine);
   const stripe = roundUp(programs * 16, cacheLine);
   return {
-    role: { kind: "gates", programs, first, stripe, cpus }, name: "gates", type: mapTypes.array, keySize: 4, valueSize: first + stripe * cpus,
-    entries: 1, flags: BPF_F_MMAPABLE,
+    role: { kind: "gates", programs, first, stripe, cpus },
+    name: "gates",
+    type: mapTypes.array,
+    keySize: 4,
+    valueSize: first + stripe * cpus,
+    entries: 1,
+    flags: BPF_F_MMAPABLE,
   };
 }
 
 /** Scratch memory of `bytes` for each CPU. */
 export function scratchMap(bytes: number): KernelMap {
   return {
-    role: { kind: "scratch" }, name: "scratch", type: mapTypes.percpuArray, keySize: 4, valueSize: roundUp(bytes, 8), entries: 1, flags: 0,
+    role: { kind: "scratch" },
+    name: "scratch",
+    type: mapTypes.percpuArray,
+    keySize: 4,
+    valueSize: roundUp(bytes, 8),
+    entries: 1,
+    flags: 0,
   };
 }
 
@@ -181,20 +274,27 @@ function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" 
   const valueSize = "copies" in storage ? storage.copies * storage.stride : roundUp(sizeOf(map.value), 8);
   switch (storage.kind) {
     case "slot":
-    case "percpu-slot": return undefined;
+    case "percpu-slot":
+      return undefined;
     case "hash":
-    case "percpu-hash": return hashTable(keySize, valueSize, entries, capabilities);
+    case "percpu-hash":
+      return hashTable(keySize, valueSize, entries, capabilities);
     // The kernel's least-recently-used maps are always preallocated.
     case "lru-hash":
-    case "percpu-lru-hash": return { type: mapTypes.lruHash, keySize, valueSize, entries, flags: 0 };
+    case "percpu-lru-hash":
+      return { type: mapTypes.lruHash, keySize, valueSize, entries, flags: 0 };
     case "stacks": {
       const { frames, buildId, unwind } = storage;
       if (unwind) {
-        // As much memory as the kernel's stack map takes: a stack that cannot be kept would be a number without a meaning.
+        // As much memory as the kernel's stack map takes: a stack that cannot be kept would be a number without a
+        // meaning.
         return { type: mapTypes.hash, keySize: 8, valueSize: frames * 8, entries, flags: 0 };
       }
       return {
-        type: mapTypes.stackTrace, keySize: 4, valueSize: frames * (buildId ? buildIdFrameBytes : 8), entries,
+        type: mapTypes.stackTrace,
+        keySize: 4,
+        valueSize: frames * (buildId ? buildIdFrameBytes : 8),
+        entries,
         flags: buildId ? BPF_F_STACK_BUILD_ID : 0,
       };
     }
@@ -202,12 +302,24 @@ function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" 
 }
 
 /**
- * A table has its entries from the start: of the kernel's allocator a handler may get none where it runs. Only where that were
- * an absurd amount of memory, for a limit that is rarely meant to be reached, they are allocated as they come.
+ * A table has its entries from the start: of the kernel's allocator a handler may get none where it runs. Only where
+ * that were an absurd amount of memory, for a limit that is rarely meant to be reached, they are allocated as they
+ * come.
  */
-function hashTable(keySize: number, valueSize: number, entries: number, capabilities: Capabilities): Omit<KernelMap, "role" | "name"> {
+function hashTable(
+  keySize: number,
+  valueSize: number,
+  entries: number,
+  capabilities: Capabilities,
+): Omit<KernelMap, "role" | "name"> {
   const bytes = (entryHead + roundUp(keySize, 8) + valueSize) * entries;
-  return { type: mapTypes.hash, keySize, valueSize, entries, flags: bytes > mostPreallocated && allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0 };
+  return {
+    type: mapTypes.hash,
+    keySize,
+    valueSize,
+    entries,
+    flags: bytes > mostPreallocated && allocatesAnywhere(capabilities) ? BPF_F_NO_PREALLOC : 0,
+  };
 }
 
 /** Before Linux 6.1 an entry made in a tracing program could not be allocated safely everywhere. */

@@ -1,10 +1,14 @@
-// A plan as plain data to its end, so that it can be written down: types of structs and enums are decoded when somebody asks, and go on
-// through pointers without an end. A session asks for the members of what it shows, and for nothing behind a pointer.
+// A plan as plain data to its end, so that it can be written down: types of structs and enums are decoded when somebody
+// asks, and go on through pointers without an end. A session asks for the members of what it shows, and for nothing
+// behind a pointer.
 import { DamageError } from "../debuginfo/damage.ts";
 import { voidType, type Member, type StructVariants, type Type } from "../language/types.ts";
 import type { Plan } from "./plan.ts";
 
-/** Members that the types of a plan may have, all together: reading more would take about as long as compiling the script. */
+/**
+ * Members that the types of a plan may have, all together: reading more would take about as long as compiling the
+ * script.
+ */
 const mostMembers = 2000;
 /** Types within each other. */
 const deepest = 40;
@@ -13,8 +17,15 @@ const deepest = 40;
 export function plainPlan(plan: Plan): Plan | undefined {
   const types = new PlainTypes();
   try {
-    const schemas = plan.schemas.map((schema) => ({ ...schema, fields: schema.fields.map((field) => ({ ...field, type: types.of(field.type) })) }));
-    const maps = plan.maps.map((map) => ({ ...map, keys: map.keys.map((key) => types.of(key)), value: types.of(map.value) }));
+    const schemas = plan.schemas.map((schema) => ({
+      ...schema,
+      fields: schema.fields.map((field) => ({ ...field, type: types.of(field.type) })),
+    }));
+    const maps = plan.maps.map((map) => ({
+      ...map,
+      keys: map.keys.map((key) => types.of(key)),
+      value: types.of(map.value),
+    }));
     return types.left < 0 ? undefined : { ...plan, schemas, maps };
   } catch (error) {
     // Whoever shows a value of such a type says so.
@@ -40,12 +51,23 @@ class PlainTypes {
 
   #plain(type: Type): Type {
     switch (type.kind) {
-      case "pointer": return { kind: "pointer", target: voidType, space: type.space };
-      case "array": return { ...type, element: this.of(type.element) };
-      case "sequence": return { ...type, element: this.of(type.element) };
-      case "tuple": return { ...type, elements: type.elements.map((element) => this.of(element)) };
-      case "record": return { ...type, fields: type.fields.map((field) => ({ ...field, type: this.of(field.type) })) };
-      case "choice": return { ...type, alternatives: type.alternatives.map((each) => (each.type === undefined ? each : { ...each, type: this.of(each.type) })) };
+      case "pointer":
+        return { kind: "pointer", target: voidType, space: type.space };
+      case "array":
+        return { ...type, element: this.of(type.element) };
+      case "sequence":
+        return { ...type, element: this.of(type.element) };
+      case "tuple":
+        return { ...type, elements: type.elements.map((element) => this.of(element)) };
+      case "record":
+        return { ...type, fields: type.fields.map((field) => ({ ...field, type: this.of(field.type) })) };
+      case "choice":
+        return {
+          ...type,
+          alternatives: type.alternatives.map((each) =>
+            each.type === undefined ? each : { ...each, type: this.of(each.type) },
+          ),
+        };
       case "enum": {
         this.left -= type.names.size;
         return { ...type, names: type.names };
@@ -53,19 +75,30 @@ class PlainTypes {
       case "struct": {
         const { union, name, size, alignment, partial, space, variants } = type;
         return {
-          kind: "struct", union, name, size, members: type.members.map((member) => this.#member(member)),
-          ...(alignment !== undefined && { alignment }), ...(partial !== undefined && { partial }), ...(space !== undefined && { space }),
+          kind: "struct",
+          union,
+          name,
+          size,
+          members: type.members.map((member) => this.#member(member)),
+          ...(alignment !== undefined && { alignment }),
+          ...(partial !== undefined && { partial }),
+          ...(space !== undefined && { space }),
           ...(variants !== undefined && { variants: this.#variants(variants) }),
         };
       }
-      default: return type;
+      default:
+        return type;
     }
   }
 
   #member({ name, type, offset, bitOffset, bitWidth, absent }: Member): Member {
     this.left--;
     return {
-      name, type: this.of(type), offset, ...(bitOffset !== undefined && { bitOffset }), ...(bitWidth !== undefined && { bitWidth }),
+      name,
+      type: this.of(type),
+      offset,
+      ...(bitOffset !== undefined && { bitOffset }),
+      ...(bitWidth !== undefined && { bitWidth }),
       ...(absent !== undefined && { absent }),
     };
   }

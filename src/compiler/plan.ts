@@ -28,15 +28,31 @@ export interface Plan {
 }
 
 /**
- * `offset`: where in the first CPU's stripe the count is of how often it was cut short. `line`: of the script. `unkept`: it is no loop
- * but a probe, which left out what was in calls that nothing was kept of.
+ * `offset`: where in the first CPU's stripe the count is of how often it was cut short. `line`: of the script.
+ * `unkept`: it is no loop but a probe, which left out what was in calls that nothing was kept of.
  */
-export interface CountedLoop { readonly place: NonNullable<EventSchema["place"]>; readonly line: string; readonly offset: number; readonly unkept?: UnkeptCalls }
+export interface CountedLoop {
+  readonly place: NonNullable<EventSchema["place"]>;
+  readonly line: string;
+  readonly offset: number;
+  readonly unkept?: UnkeptCalls;
+}
 
-export interface UnkeptCalls { readonly probe: string; readonly where: "inside" | "return" }
+export interface UnkeptCalls {
+  readonly probe: string;
+  readonly where: "inside" | "return";
+}
 
-/** `offset`: where in the per-CPU stripe the count of its failures is (a u64), and behind it the last one's code. `line`: of the script. */
-export interface WatchedPlace { readonly call: WatchedCall; readonly place: NonNullable<EventSchema["place"]>; readonly line: string; readonly offset: number }
+/**
+ * `offset`: where in the per-CPU stripe the count of its failures is (a u64), and behind it the last one's code.
+ * `line`: of the script.
+ */
+export interface WatchedPlace {
+  readonly call: WatchedCall;
+  readonly place: NonNullable<EventSchema["place"]>;
+  readonly line: string;
+  readonly offset: number;
+}
 
 /** What a kernel map is for, so that the session finds it again. */
 export type KernelMapRole =
@@ -44,7 +60,9 @@ export type KernelMapRole =
   | { readonly kind: "map"; readonly map: number }
   /** Scalar maps: an mmapable array of one value of `size` bytes. Its last word is 0 until the session is over. */
   | { readonly kind: "globals"; readonly size: number }
-  /** Keyless aggregations, then lost-event and failed-update counters: an mmapable array of one value, a stripe a CPU. */
+  /**
+   * Keyless aggregations, then lost-event and failed-update counters: an mmapable array of one value, a stripe a CPU.
+   */
   | { readonly kind: "percpu"; readonly stripe: number }
   /** What the unwinder knows of processes and binaries (unwind-layout.ts). */
   | { readonly kind: "unwind-nodes" }
@@ -53,7 +71,9 @@ export type KernelMapRole =
   | { readonly kind: "unwind-functions" }
   /** Processes that were met and not known: u32 pid to the same. The session looks, and takes them out. */
   | { readonly kind: "unwind-wanted" }
-  /** `cutOffset`: where in the per-CPU stripe the counts of stacks are that ended early, a u64 for each of `cutStack`. */
+  /**
+   * `cutOffset`: where in the per-CPU stripe the counts of stacks are that ended early, a u64 for each of `cutStack`.
+   */
   | { readonly kind: "unwind-processes"; readonly cutOffset: number }
   | { readonly kind: "events" }
   /** Packets for capture files: perf events. */
@@ -62,10 +82,17 @@ export type KernelMapRole =
   | { readonly kind: "scratch" };
 
 /**
- * Gates of governed programs, then what was held back: an mmapable array of one value. A u64 for each program (0: open; else
- * a mask: the handler runs at one turn of mask + 1), and from `first` a stripe a CPU with u64 turns and u64 skipped for each.
+ * Gates of governed programs, then what was held back: an mmapable array of one value. A u64 for each program (0: open;
+ * else a mask: the handler runs at one turn of mask + 1), and from `first` a stripe a CPU with u64 turns and u64
+ * skipped for each.
  */
-export interface GatesRole { readonly kind: "gates"; readonly programs: number; readonly first: number; readonly stripe: number; readonly cpus: number }
+export interface GatesRole {
+  readonly kind: "gates";
+  readonly programs: number;
+  readonly first: number;
+  readonly stripe: number;
+  readonly cpus: number;
+}
 
 export interface KernelMap {
   readonly role: KernelMapRole;
@@ -87,11 +114,19 @@ export interface Relocation {
   /** Index of the ld_imm64's first instruction, or of the call. */
   readonly instruction: number;
   /**
-   * The clocks are 64-bit constants the session writes before loading, like child-pid: nanoseconds to add to the boot clock
-   * for wall time or TAI; the boot clock when the session began. `kernel-variable`: the BTF id of the variable `symbol`;
-   * `kernel-function`: that of a function, in a call.
+   * The clocks are 64-bit constants the session writes before loading, like child-pid: nanoseconds to add to the boot
+   * clock for wall time or TAI; the boot clock when the session began. `kernel-variable`: the BTF id of the variable
+   * `symbol`; `kernel-function`: that of a function, in a call.
    */
-  readonly kind: "map" | "map-value" | "child-pid" | "boot-to-wall" | "boot-to-tai" | "session-start" | "kernel-variable" | "kernel-function";
+  readonly kind:
+    | "map"
+    | "map-value"
+    | "child-pid"
+    | "boot-to-wall"
+    | "boot-to-tai"
+    | "session-start"
+    | "kernel-variable"
+    | "kernel-function";
   readonly map: number;
   readonly symbol?: string;
   /** For map-value: bytes into the value. */
@@ -124,7 +159,8 @@ export interface HostProgram {
 }
 
 /**
- * An event's record: u32 schema index, u32 zero, then the fields at their offsets (8-byte aligned from the record's start).
+ * An event's record: u32 schema index, u32 zero, then the fields at their offsets (8-byte aligned from the record's
+ * start).
  */
 export interface EventSchema<Action extends EventAction = EventAction> {
   readonly action: Action;
@@ -132,14 +168,23 @@ export interface EventSchema<Action extends EventAction = EventAction> {
   /** Bytes of the whole record, the 8-byte header included. */
   readonly size: number;
   /** Where the call stands in the script: what errorf and warnf point at. */
-  readonly place?: { readonly source: string; readonly line: number; readonly column: number; readonly endColumn: number };
+  readonly place?: {
+    readonly source: string;
+    readonly line: number;
+    readonly column: number;
+    readonly endColumn: number;
+  };
   /** Probe it was written in: for lost counts. */
   readonly probe: string;
   /** Where in the per-CPU stripe this schema's lost counter is. */
   readonly lostOffset: number;
 }
 
-export interface EventField { readonly name: string; readonly type: Type; readonly offset: number }
+export interface EventField {
+  readonly name: string;
+  readonly type: Type;
+  readonly offset: number;
+}
 
 /** What the host does when the event arrives. Arguments are the fields, in order, unless said. */
 export type EventAction = ConsumerAction | SessionAction;

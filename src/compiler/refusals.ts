@@ -1,5 +1,5 @@
-// Why the kernel refuses to put an entry into a hash table. Handlers count without a branch, which the verifier would have to walk
-// both ways from each update: each map has a counter for each result modulo 32, a negative errno or 0.
+// Why the kernel refuses to put an entry into a hash table. Handlers count without a branch, which the verifier would
+// have to walk both ways from each update: each map has a counter for each result modulo 32, a negative errno or 0.
 
 /**
  * - `full`: it has as many entries as were asked for (E2BIG).
@@ -18,11 +18,20 @@ const counterOf = (errno: number): number => -errno & (resultCounters - 1);
 /** What is counted beside refusals: what was added, and has gone again, and what somebody else has just made. */
 const unrefused = [0, counterOf(EEXIST)];
 
-/** In the stripe: where the counters of a reason are, behind a map's first; where one counts that knows the reason is the first of them. */
+/**
+ * In the stripe: where the counters of a reason are, behind a map's first; where one counts that knows the reason is
+ * the first of them.
+ */
 export function refusalOffsets(first: number, why: Refusal): readonly number[] {
   const [full, memory] = [counterOf(E2BIG), counterOf(ENOMEM)];
-  const others = Array.from({ length: resultCounters }, (_, i) => i).filter((i) => i !== full && i !== memory && !unrefused.includes(i));
-  const of = { full: [full], memory: [memory], busy: [counterOf(EBUSY), ...others.filter((i) => i !== counterOf(EBUSY))] }[why];
+  const others = Array.from({ length: resultCounters }, (_, i) => i).filter(
+    (i) => i !== full && i !== memory && !unrefused.includes(i),
+  );
+  const of = {
+    full: [full],
+    memory: [memory],
+    busy: [counterOf(EBUSY), ...others.filter((i) => i !== counterOf(EBUSY))],
+  }[why];
   return of.map((counter) => first + counter * 8);
 }
 

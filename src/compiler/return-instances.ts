@@ -1,5 +1,5 @@
-// A uretprobe replaces the return address on the program's stack; the kernel keeps the right one in a list of its own. Where,
-// is asked of the kernel's types (struct return_instance, kernel/events/uprobes.c).
+// A uretprobe replaces the return address on the program's stack; the kernel keeps the right one in a list of its own.
+// Where, is asked of the kernel's types (struct return_instance, kernel/events/uprobes.c).
 import type { TypeScope } from "../language/check/checked.ts";
 import { memberOffset } from "../language/layout.ts";
 
@@ -19,7 +19,12 @@ export function returnInstances(types: TypeScope): ReturnInstances | undefined {
   const list = types.find("uprobe_task", "struct");
   const element = types.find("return_instance", "struct");
   const [utask, first] = [memberOffset(task, "utask"), memberOffset(list, "return_instances")];
-  const [stack, address, next] = [memberOffset(element, "stack"), memberOffset(element, "orig_ret_vaddr"), memberOffset(element, "next")];
-  if (utask === undefined || first === undefined || stack === undefined || address === undefined || next === undefined) return undefined;
+  const [stack, address, next] = [
+    memberOffset(element, "stack"),
+    memberOffset(element, "orig_ret_vaddr"),
+    memberOffset(element, "next"),
+  ];
+  if (utask === undefined || first === undefined || stack === undefined || address === undefined || next === undefined)
+    return undefined;
   return { utask, first, stack, address, next };
 }

@@ -1,5 +1,5 @@
-// A handler at the entry of functions and one at their returns, as one program: the kernel then follows each function once,
-// and there is one link to attach and to detach instead of two. Which of the two a run is for, the kernel tells.
+// A handler at the entry of functions and one at their returns, as one program: the kernel then follows each function
+// once, and there is one link to attach and to detach instead of two. Which of the two a run is for, the kernel tells.
 import { Alu, type BpfInstruction, Class, encode, Jump, Pseudo, SOURCE_REGISTER } from "../bpf/instruction.ts";
 import type { KernelProgram, Relocation } from "./plan.ts";
 
@@ -14,7 +14,13 @@ const MOST_INSTRUCTIONS = 4096;
 const HEAD = 9;
 
 const call: BpfInstruction = { code: Class.JMP | Jump.CALL, dst: 0, src: 0, offset: 0, imm: 0 };
-const copy = (dst: number, src: number): BpfInstruction => ({ code: Class.ALU64 | Alu.MOV | SOURCE_REGISTER, dst, src, offset: 0, imm: 0 });
+const copy = (dst: number, src: number): BpfInstruction => ({
+  code: Class.ALU64 | Alu.MOV | SOURCE_REGISTER,
+  dst,
+  src,
+  offset: 0,
+  imm: 0,
+});
 
 /** Replaces an entry's program and the return's of the same functions by one, wherever their contexts allow it. */
 export function pairReturns(programs: readonly KernelProgram[]): readonly KernelProgram[] {
@@ -22,7 +28,9 @@ export function pairReturns(programs: readonly KernelProgram[]): readonly Kernel
   const taken = new Set<KernelProgram>();
   for (const entry of programs) {
     if (entry.binding.session?.part !== "entry" || !isShort(entry)) continue;
-    const returns = programs.find((one) => one.binding.session?.part === "return" && !taken.has(one) && isShort(one) && sameFunctions(entry, one));
+    const returns = programs.find(
+      (one) => one.binding.session?.part === "return" && !taken.has(one) && isShort(one) && sameFunctions(entry, one),
+    );
     if (returns === undefined) continue;
     taken.add(returns);
     paired.set(entry, together(entry, returns, entry.binding.session.attachType));
@@ -36,12 +44,14 @@ function isShort({ code, subprograms, frame }: KernelProgram): boolean {
 }
 
 function sameFunctions(a: KernelProgram, b: KernelProgram): boolean {
-  return a.sites.length === b.sites.length && a.sites.every(({ func }, i) => func !== undefined && func === b.sites[i].func);
+  return (
+    a.sites.length === b.sites.length && a.sites.every(({ func }, i) => func !== undefined && func === b.sites[i].func)
+  );
 }
 
 /**
- * The entry's sites come first, then the return's in the same order. Both handlers stay whole: functions of a program that calls one of them, and
- * gives 0, so that the return is followed.
+ * The entry's sites come first, then the return's in the same order. Both handlers stay whole: functions of a program
+ * that calls one of them, and gives 0, so that the return is followed.
  */
 function together(entry: KernelProgram, returns: KernelProgram, attachType: number): KernelProgram {
   const start = HEAD;
@@ -72,8 +82,13 @@ function together(entry: KernelProgram, returns: KernelProgram, attachType: numb
     frame: LEAST_FRAME + Math.max(entry.frame, returns.frame),
     relocations: [
       { instruction: 1, kind: "kernel-function", symbol: IS_RETURN, map: -1, offset: 0 },
-      ...moved(entry.relocations, start), ...moved(returns.relocations, returnStart),
+      ...moved(entry.relocations, start),
+      ...moved(returns.relocations, returnStart),
     ],
-    subprograms: [{ name: "session", start: 0 }, { name: entry.name, start: start }, { name: returns.name, start: returnStart }],
+    subprograms: [
+      { name: "session", start: 0 },
+      { name: entry.name, start: start },
+      { name: returns.name, start: returnStart },
+    ],
   };
 }

@@ -11,10 +11,18 @@ import { madeUpSystem } from "./made-up-system.ts";
 /** Each part of a name between commas is a function; `multi` by one link. */
 function resolve(spec: ProbeSpec, linked: boolean): Resolution {
   const context: Context = {
-    provider: spec.provider, programType: "kprobe", defaultSpace: "kernel", stacks: true, cookie: true, func: "kernel",
-    contextType: { kind: "pointer", target: { kind: "void" }, space: "kernel" }, ...(linked ? { load: { attachType: 42, btfId: 0 } } : {}),
+    provider: spec.provider,
+    programType: "kprobe",
+    defaultSpace: "kernel",
+    stacks: true,
+    cookie: true,
+    func: "kernel",
+    contextType: { kind: "pointer", target: { kind: "void" }, space: "kernel" },
+    ...(linked ? { load: { attachType: 42, btfId: 0 } } : {}),
   };
-  const sites = (spec.parts[0] ?? "").split("_").map((func) => ({ name: `${spec.provider}:${func}`, func, data: func }));
+  const sites = (spec.parts[0] ?? "")
+    .split("_")
+    .map((func) => ({ name: `${spec.provider}:${func}`, func, data: func }));
   return { variants: [{ context, provider: spec.provider, sites }], diagnostics: [] };
 }
 
@@ -37,25 +45,42 @@ for (const linked of [true, false]) {
 }
 
 test("a function that several specs mean is in each of their links", () => {
-  assert.deepEqual(sitesOf("kprobe:a_b,kprobe:b_c,kprobe:d { @ = count(); }", true), [["kprobe:a", "kprobe:b", "kprobe:d"], ["kprobe:b", "kprobe:c"]]);
+  assert.deepEqual(sitesOf("kprobe:a_b,kprobe:b_c,kprobe:d { @ = count(); }", true), [
+    ["kprobe:a", "kprobe:b", "kprobe:d"],
+    ["kprobe:b", "kprobe:c"],
+  ]);
   assert.deepEqual(sitesOf("kprobe:a,kprobe:a { @ = count(); }", false), [["kprobe:a", "kprobe:a"]]);
 });
 
 /** Calls of a made-up kernel: their arguments' names and kinds, in order; the rest of the name after `_` is nothing. */
-const calls: Readonly<Record<string, readonly string[]>> = { openat: ["dfd", "path", "mode"], openat2: ["dfd", "path", "how"], open: ["path", "mode"] };
+const calls: Readonly<Record<string, readonly string[]>> = {
+  openat: ["dfd", "path", "mode"],
+  openat2: ["dfd", "path", "how"],
+  open: ["path", "mode"],
+};
 
 function resolveCall(spec: ProbeSpec): Resolution {
   const [name = ""] = spec.parts;
   const number = Object.keys(calls).indexOf(name);
   const context: Context = {
-    provider: spec.provider, programType: "tracing", load: { attachType: 23, btfId: 7 }, defaultSpace: "user", stacks: true, cookie: false,
+    provider: spec.provider,
+    programType: "tracing",
+    load: { attachType: 23, btfId: 7 },
+    defaultSpace: "user",
+    stacks: true,
+    cookie: false,
     dispatch: { kind: "context", offset: 8, size: 8, signed: true },
     args: calls[name].map((argument, i) => ({
-      name: argument, type: argument === "how" ? { kind: "struct", name: "how" } as never : { kind: "integer", bits: 64, signed: true },
+      name: argument,
+      type:
+        argument === "how" ? ({ kind: "struct", name: "how" } as never) : { kind: "integer", bits: 64, signed: true },
       fetch: { kind: "context", offset: 16 + i * 8, size: 8, signed: true },
     })),
   };
-  return { variants: [{ context, provider: spec.provider, sites: [{ name, match: BigInt(number), data: name }] }], diagnostics: [] };
+  return {
+    variants: [{ context, provider: spec.provider, sites: [{ name, match: BigInt(number), data: name }] }],
+    diagnostics: [],
+  };
 }
 
 function callsOf(text: string): string[][] {

@@ -13,7 +13,10 @@ import { printModule } from "./print-ir.ts";
 
 function ir(program: Program): string {
   const { stages, diagnostics } = compile(program, madeUpSystem, { resolve: resolveMadeUp, unsafe: true });
-  assert.deepEqual(diagnostics.filter((d) => d.severity === "error"), []);
+  assert.deepEqual(
+    diagnostics.filter((d) => d.severity === "error"),
+    [],
+  );
   const { lowered, module } = stages;
   assert.ok(lowered && module);
   return printModule(module, lowered.schemas);
@@ -26,19 +29,42 @@ function ofScript(text: string): string {
 }
 
 /** `kprobe:f` and its handler; names of `maps` are maps, those of `functions` functions. */
-function ofHandlers(handlers: readonly (readonly [spec: string, handler: string, filter?: string])[], maps: string, functions: Record<string, string> = {}): string {
+function ofHandlers(
+  handlers: readonly (readonly [spec: string, handler: string, filter?: string])[],
+  maps: string,
+  functions: Record<string, string> = {},
+): string {
   const builtins = builtinsFor("typescript");
-  const known = new Map<string, Binding>(maps.split(" ").map((name) => [name, { kind: "map", map: { identity: { name } } }]));
-  const source = (text: string, name = ""): FunctionSource => ({ identity: { text }, name, text, resolve, complete: true });
+  const known = new Map<string, Binding>(
+    maps.split(" ").map((name) => [name, { kind: "map", map: { identity: { name } } }]),
+  );
+  const source = (text: string, name = ""): FunctionSource => ({
+    identity: { text },
+    name,
+    text,
+    resolve,
+    complete: true,
+  });
   const resolve = (name: string): Binding | undefined => {
-    if ((specialNames as readonly string[]).includes(name) || Object.hasOwn(casts, name)) return { kind: "special", name: name as "print" };
-    return known.get(name) ?? (builtins.isValue(name) || builtins.isFunction(name) ? { kind: "builtin", name: builtins.canonical(name) } : undefined);
+    if ((specialNames as readonly string[]).includes(name) || Object.hasOwn(casts, name))
+      return { kind: "special", name: name as "print" };
+    return (
+      known.get(name) ??
+      (builtins.isValue(name) || builtins.isFunction(name)
+        ? { kind: "builtin", name: builtins.canonical(name) }
+        : undefined)
+    );
   };
-  for (const [name, text] of Object.entries(functions)) known.set(name, { kind: "function", source: source(text, name) });
+  for (const [name, text] of Object.entries(functions))
+    known.set(name, { kind: "function", source: source(text, name) });
   const probes = handlers.map(([spec, handler, filter]): ProbeSource => {
     const [provider, ...parts] = spec.split(":");
     return {
-      provider, parts, constructorName: provider, parameters: ["args"], handler: source(handler),
+      provider,
+      parts,
+      constructorName: provider,
+      parameters: ["args"],
+      handler: source(handler),
       ...(filter === undefined ? {} : { filter: source(filter) }),
     };
   });
@@ -48,8 +74,12 @@ function ofHandlers(handlers: readonly (readonly [spec: string, handler: string,
 }
 
 test("aggregations, keys and filters", () => {
-  assert.equal(ofHandlers([
-    ["tracepoint:syscalls:sys_enter_read", `(args) => {
+  assert.equal(
+    ofHandlers(
+      [
+        [
+          "tracepoint:syscalls:sys_enter_read",
+          `(args) => {
       calls.count();
       bytes.at(comm, pid).sum(args.count);
       sizes.hist(args.count);
@@ -58,19 +88,29 @@ test("aggregations, keys and filters", () => {
       const before = n.value++;
       n.value += 2;
       mixed.set(i8(1), "ab", before);
-    }`, "({ count }) => pid === 7 && count > 0"],
-    ["end", "() => { print(calls); bytes.clear(); print(last, 5, 1000); print(last.at(3)); }"],
-  ], "calls bytes sizes last n mixed"), ofScript(`
+    }`,
+          "({ count }) => pid === 7 && count > 0",
+        ],
+        ["end", "() => { print(calls); bytes.clear(); print(last, 5, 1000); print(last.at(3)); }"],
+      ],
+      "calls bytes sizes last n mixed",
+    ),
+    ofScript(`
     tracepoint:syscalls:sys_enter_read /pid == 7 && args.count > 0/ {
       @calls = count(); @bytes[comm, pid] = sum(args.count); @sizes = hist(args.count); @last[tid] = nsecs;
       @n++; $before = @n++; @n += 2; @mixed[(int8)1, "ab"] = $before;
     }
-    end { print(@calls); clear(@bytes); print(@last, 5, 1000); print(@last[3]); }`));
+    end { print(@calls); clear(@bytes); print(@last, 5, 1000); print(@last[3]); }`),
+  );
 });
 
 test("loops", () => {
-  assert.equal(ofHandlers([
-    ["interval:s:1", `() => {
+  assert.equal(
+    ofHandlers(
+      [
+        [
+          "interval:s:1",
+          `() => {
       let sum = 0;
       for (let i = 0; i < 4; i++) sum += i;
       for (let i = 0; i < cpu; i++) { if (i === 3) continue; sum += i; }
@@ -83,9 +123,13 @@ test("loops", () => {
         print([key, value]);
       }
       print(seen);
-    }`],
-    ["kprobe:f", "() => by.at(pid).count()"],
-  ], "by"), ofScript(`
+    }`,
+        ],
+        ["kprobe:f", "() => by.at(pid).count()"],
+      ],
+      "by",
+    ),
+    ofScript(`
     interval:s:1 {
       $sum = 0;
       for ($i : 0..4) { $sum += $i; }
@@ -95,11 +139,17 @@ test("loops", () => {
       for ($kv : @by) { if ($kv.0 == 3) { continue; } if ($kv.1 > 100) { return; } $seen += $kv.1; print(($kv.0, $kv.1)); }
       print($seen);
     }
-    kprobe:f { @by[pid] = count(); }`));
+    kprobe:f { @by[pid] = count(); }`),
+  );
 });
 
 test("texts, and templates by the types of their values", () => {
-  assert.equal(ofHandlers([["tracepoint:syscalls:sys_enter_openat", `({ filename }) => {
+  assert.equal(
+    ofHandlers(
+      [
+        [
+          "tracepoint:syscalls:sys_enter_openat",
+          `({ filename }) => {
     print(\`\${comm} \${str(filename)} \${pid} \${i64(pid)} \${filename} \${kstack}\`);
     opened.at(str(filename, 32)).count();
     if (comm === "cat") console.log(strlen(str(filename)));
@@ -107,7 +157,12 @@ test("texts, and templates by the types of their values", () => {
     if (name.startsWith("/etc")) etc.set(name);
     print([1, comm]);
     text.set(pid > 5 ? "big" : "small one");
-  }`]], "opened etc text"), ofScript(`
+  }`,
+        ],
+      ],
+      "opened etc text",
+    ),
+    ofScript(`
     tracepoint:syscalls:sys_enter_openat {
       printf("%s %s %u %d %p %s\\n", comm, str(args.filename), pid, (int64)pid, args.filename, kstack);
       @opened[str(args.filename, 32)] = count();
@@ -116,11 +171,17 @@ test("texts, and templates by the types of their values", () => {
       if (strncmp($name, "/etc", 4) == 0) { @etc = $name; }
       print((1, comm));
       @text = pid > 5 ? "big" : "small one";
-    }`));
+    }`),
+  );
 });
 
 test("structs", () => {
-  assert.equal(ofHandlers([["kprobe:vfs_read", `(args) => {
+  assert.equal(
+    ofHandlers(
+      [
+        [
+          "kprobe:vfs_read",
+          `(args) => {
     const file = cast(args[0], "struct file");
     printf("%d %s %d\\n", file.f_path.dentry.d_name.len, str(file.f_path.dentry.d_name.name), file.low);
     inode.at(file.f_inode?.i_sb).count();
@@ -130,7 +191,12 @@ test("structs", () => {
     const i = args[2];
     print(file.numbers[i]);
     print(file.numbers[2]);
-  }`]], "inode"), ofScript(`
+  }`,
+        ],
+      ],
+      "inode",
+    ),
+    ofScript(`
     kprobe:vfs_read {
       $file = (struct file *)arg0;
       printf("%d %s %d\\n", $file->f_path.dentry.d_name.len, str($file->f_path.dentry->d_name.name), $file->low);
@@ -141,30 +207,50 @@ test("structs", () => {
       $i = arg2;
       print($file->numbers[$i]);
       print($file->numbers[2]);
-    }`));
+    }`),
+  );
 });
 
 test("functions, whose parameters have the types of their calls", () => {
-  assert.equal(ofHandlers([
-    ["begin", '() => { printf("%d\\n", add(i64(1), i64(2))); exit(3); }'],
-    ["kprobe:f", "(args) => { print(add(args[0], 5)); }"],
-  ], "", { add: "(a, b) => { if (a > 100) return a; return a + b; }" }), ofScript(`
+  assert.equal(
+    ofHandlers(
+      [
+        ["begin", '() => { printf("%d\\n", add(i64(1), i64(2))); exit(3); }'],
+        ["kprobe:f", "(args) => { print(add(args[0], 5)); }"],
+      ],
+      "",
+      { add: "(a, b) => { if (a > 100) return a; return a + b; }" },
+    ),
+    ofScript(`
     fn add($a : int64, $b : int64) : int64 { if ($a > 100) { return $a; } return $a + $b; }
     begin { printf("%d\\n", add((int64)1, (int64)2)); exit(3); }
-    kprobe:f { print(add(arg0, 5)); }`));
+    kprobe:f { print(add(arg0, 5)); }`),
+  );
 });
 
 test("calls of a function that do not go together are refused", () => {
   const known: Record<string, Binding> = {};
   const source = (text: string, name = ""): FunctionSource => ({
-    identity: { text }, name, text, complete: true,
+    identity: { text },
+    name,
+    text,
+    complete: true,
     resolve: (wanted) => known[wanted] ?? { kind: "builtin", name: wanted },
   });
   known["twice"] = { kind: "function", source: source("(x) => x * 2", "twice") };
-  const { program } = parseProbes([{
-    provider: "kprobe", parts: ["f"], constructorName: "kprobe", parameters: ["args"], handler: source("() => { exit(twice(pid)); exit(twice(comm)); }"),
-  }]);
+  const { program } = parseProbes([
+    {
+      provider: "kprobe",
+      parts: ["f"],
+      constructorName: "kprobe",
+      parameters: ["args"],
+      handler: source("() => { exit(twice(pid)); exit(twice(comm)); }"),
+    },
+  ]);
   const { diagnostics } = compile(program, madeUpSystem, { resolve: resolveMadeUp });
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  assert.deepEqual(errors.map(({ message }) => message), ["$x of twice() is a uint64, not a string[16]"]);
+  assert.deepEqual(
+    errors.map(({ message }) => message),
+    ["$x of twice() is a uint64, not a string[16]"],
+  );
 });

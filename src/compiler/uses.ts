@@ -2,9 +2,10 @@
 import type { FunctionDeclaration, Probe } from "../language/program.ts";
 
 /**
- * Names of builtins and calls in the probe, and in the script's functions (any of which it may call). What is read of `args`
- * as well: `args.NAME`, or `args.*` where it is used as a whole; `var.NAME` of the program's variables, `var.*NAME` where what one
- * points to is looked at (of `args` too); `vars.*` where `args` or `vars` as a whole are more than printed.
+ * Names of builtins and calls in the probe, and in the script's functions (any of which it may call). What is read of
+ * `args` as well: `args.NAME`, or `args.*` where it is used as a whole; `var.NAME` of the program's variables,
+ * `var.*NAME` where what one points to is looked at (of `args` too); `vars.*` where `args` or `vars` as a whole are
+ * more than printed.
  */
 export function usedBuiltins(probe: Probe, functions: readonly FunctionDeclaration[]): ReadonlySet<string> {
   const names = new Set<string>();
@@ -14,24 +15,51 @@ export function usedBuiltins(probe: Probe, functions: readonly FunctionDeclarati
 
 /** Whether a probe asks for an option of this name. */
 export function asksForOption({ predicate, body }: Probe, name: string): boolean {
-  const asks = (node: unknown): boolean => typeof node === "object" && node !== null
-    && (("option" in node && node.option === name) || Object.entries(node).some(([key, part]) => key !== "type" && asks(part)));
+  const asks = (node: unknown): boolean =>
+    typeof node === "object" &&
+    node !== null &&
+    (("option" in node && node.option === name) ||
+      Object.entries(node).some(([key, part]) => key !== "type" && asks(part)));
   return asks([predicate, body]);
 }
 
 function isBuiltin(node: unknown, name: string): boolean {
-  return typeof node === "object" && node !== null && "kind" in node && node.kind === "builtin" && "name" in node && node.name === name;
+  return (
+    typeof node === "object" &&
+    node !== null &&
+    "kind" in node &&
+    node.kind === "builtin" &&
+    "name" in node &&
+    node.name === name
+  );
 }
 
 function isText(node: unknown): node is { readonly value: string } {
-  return typeof node === "object" && node !== null && "kind" in node && node.kind === "string" && "value" in node && typeof node.value === "string";
+  return (
+    typeof node === "object" &&
+    node !== null &&
+    "kind" in node &&
+    node.kind === "string" &&
+    "value" in node &&
+    typeof node.value === "string"
+  );
 }
 
 /** The variable of the program that a node is: `args.x`, `vars.x` or `var("x")`. */
 function variableNamed(node: unknown): string | undefined {
-  if (typeof node !== "object" || node === null || !("kind" in node) || !("name" in node) || typeof node.name !== "string") return undefined;
-  if (node.kind === "member" && "object" in node && (isBuiltin(node.object, "args") || isBuiltin(node.object, "vars"))) return node.name;
-  const [first] = (node.kind === "call" && node.name === "var" && "args" in node && Array.isArray(node.args) ? node.args : []) as unknown[];
+  if (
+    typeof node !== "object" ||
+    node === null ||
+    !("kind" in node) ||
+    !("name" in node) ||
+    typeof node.name !== "string"
+  )
+    return undefined;
+  if (node.kind === "member" && "object" in node && (isBuiltin(node.object, "args") || isBuiltin(node.object, "vars")))
+    return node.name;
+  const [first] = (
+    node.kind === "call" && node.name === "var" && "args" in node && Array.isArray(node.args) ? node.args : []
+  ) as unknown[];
   return isText(first) ? first.value : undefined;
 }
 
@@ -39,10 +67,14 @@ function variableNamed(node: unknown): string | undefined {
 function behind(node: object): unknown {
   if (!("kind" in node)) return undefined;
   if (node.kind === "member") return "object" in node ? node.object : undefined;
-  return node.kind === "unary" && "operator" in node && node.operator === "*" && "operand" in node ? node.operand : undefined;
+  return node.kind === "unary" && "operator" in node && node.operator === "*" && "operand" in node
+    ? node.operand
+    : undefined;
 }
 
-/** The tree is plain data: whatever has the shape of a builtin or a call is one. Types are left alone, they reach far. */
+/**
+ * The tree is plain data: whatever has the shape of a builtin or a call is one. Types are left alone, they reach far.
+ */
 function collect(node: object, names: Set<string>): void {
   if (Array.isArray(node)) {
     for (const item of node as unknown[]) if (typeof item === "object" && item !== null) collect(item, names);
@@ -52,7 +84,8 @@ function collect(node: object, names: Set<string>): void {
   const parts = node as Readonly<Record<string, unknown>>;
   for (const key of Object.keys(parts)) {
     const part = parts[key];
-    if (typeof part === "object" && part !== null && key !== "type" && key !== "span" && key !== "nameSpan") collect(part, names);
+    if (typeof part === "object" && part !== null && key !== "type" && key !== "span" && key !== "nameSpan")
+      collect(part, names);
   }
 }
 
@@ -64,8 +97,10 @@ function isNoted(node: object, kind: unknown, names: Set<string>): boolean {
     case "unary":
     case "call":
     case "builtin":
-    case "identifier": break;
-    default: return false;
+    case "identifier":
+      break;
+    default:
+      return false;
   }
   const pointer = variableNamed(behind(node));
   if (pointer !== undefined) names.add(`var.*${pointer}`);

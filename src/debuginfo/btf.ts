@@ -1,15 +1,34 @@
 // The kernel's type format (BTF): https://docs.kernel.org/bpf/btf.html. Bytes in, types out.
 //
 // The running kernel's BTF is over 5 MB with 100 000 types, and start-up is everything: opening it is one pass over the
-// records that notes where each begins. Names are found by searching the string section's bytes; types are decoded when asked.
+// records that notes where each begins. Names are found by searching the string section's bytes; types are decoded when
+// asked.
 
 import { DamageError } from "./damage.ts";
 import { RecordIndex, StringIndex } from "./name-index.ts";
 
 /** What BTF_KIND_… numbers are called here; the index is the number. */
 const KINDS = [
-  "void", "int", "pointer", "array", "struct", "union", "enum", "forward", "typedef", "volatile", "const", "restrict",
-  "function", "function-prototype", "variable", "data-section", "float", "declaration-tag", "type-tag", "enum64",
+  "void",
+  "int",
+  "pointer",
+  "array",
+  "struct",
+  "union",
+  "enum",
+  "forward",
+  "typedef",
+  "volatile",
+  "const",
+  "restrict",
+  "function",
+  "function-prototype",
+  "variable",
+  "data-section",
+  "float",
+  "declaration-tag",
+  "type-tag",
+  "enum64",
 ] as const;
 
 export type BtfKind = (typeof KINDS)[number];
@@ -22,26 +41,51 @@ export interface BtfMember {
   /** 0 unless the member is a bit-field. */
   readonly bitWidth: number;
 }
-export interface BtfParameter { readonly name: string; readonly type: number }
+export interface BtfParameter {
+  readonly name: string;
+  readonly type: number;
+}
 
-export interface BtfConstant { readonly name: string; readonly value: bigint }
+export interface BtfConstant {
+  readonly name: string;
+  readonly value: bigint;
+}
 
-/** One type record. Members and constants are decoded when first read. Other types are referred to by id; id 0 is void. */
+/**
+ * One type record. Members and constants are decoded when first read. Other types are referred to by id; id 0 is void.
+ */
 export type BtfType =
   | { readonly kind: "void" }
   | {
-      readonly kind: "int"; readonly name: string; readonly size: number; readonly signed: boolean; readonly boolean: boolean;
+      readonly kind: "int";
+      readonly name: string;
+      readonly size: number;
+      readonly signed: boolean;
+      readonly boolean: boolean;
       /** The value's bits in the integer: differs from size only for bit-fields of old compilers. */
-      readonly bits: number; readonly bitOffset: number;
+      readonly bits: number;
+      readonly bitOffset: number;
     }
   | { readonly kind: "float"; readonly name: string; readonly size: number }
   | { readonly kind: "pointer"; readonly type: number }
-  | { readonly kind: "typedef" | "volatile" | "const" | "restrict" | "type-tag"; readonly name: string; readonly type: number }
+  | {
+      readonly kind: "typedef" | "volatile" | "const" | "restrict" | "type-tag";
+      readonly name: string;
+      readonly type: number;
+    }
   | { readonly kind: "array"; readonly element: number; readonly length: number }
-  | { readonly kind: "struct" | "union"; readonly name: string; readonly size: number; readonly members: readonly BtfMember[] }
+  | {
+      readonly kind: "struct" | "union";
+      readonly name: string;
+      readonly size: number;
+      readonly members: readonly BtfMember[];
+    }
   | { readonly kind: "forward"; readonly name: string; readonly union: boolean }
   | {
-      readonly kind: "enum" | "enum64"; readonly name: string; readonly size: number; readonly signed: boolean;
+      readonly kind: "enum" | "enum64";
+      readonly name: string;
+      readonly size: number;
+      readonly signed: boolean;
       readonly constants: readonly BtfConstant[];
     }
   /** `type` is the prototype. */
@@ -50,7 +94,9 @@ export type BtfType =
   | { readonly kind: "function-prototype"; readonly result: number; readonly parameters: readonly BtfParameter[] }
   | { readonly kind: "variable"; readonly name: string; readonly type: number; readonly linkage: number }
   | {
-      readonly kind: "data-section"; readonly name: string; readonly size: number;
+      readonly kind: "data-section";
+      readonly name: string;
+      readonly size: number;
       readonly variables: readonly { readonly type: number; readonly offset: number; readonly size: number }[];
     }
   /** `component` is the tagged member or parameter, -1 for the whole. */
@@ -70,8 +116,16 @@ const SEARCHES = 24;
 /** Modifiers and typedefs that are followed before a chain counts as a cycle. */
 const CHAIN_LIMIT = 64;
 
-const KIND_INT = 1, KIND_ARRAY = 3, KIND_STRUCT = 4, KIND_UNION = 5, KIND_ENUM = 6, KIND_PROTOTYPE = 13, KIND_VARIABLE = 14,
-  KIND_DATA_SECTION = 15, KIND_DECLARATION_TAG = 17, KIND_ENUM64 = 19;
+const KIND_INT = 1,
+  KIND_ARRAY = 3,
+  KIND_STRUCT = 4,
+  KIND_UNION = 5,
+  KIND_ENUM = 6,
+  KIND_PROTOTYPE = 13,
+  KIND_VARIABLE = 14,
+  KIND_DATA_SECTION = 15,
+  KIND_DECLARATION_TAG = 17,
+  KIND_ENUM64 = 19;
 
 /** Words (of 4 bytes) that follow a record's three: by kind, a fixed number and some for each of `vlen`. */
 const FIXED_WORDS = new Uint8Array(32);
@@ -128,15 +182,20 @@ export class Btf {
     const typeLength = view.getUint32(12, true);
     const stringOffset = view.getUint32(16, true);
     const stringLength = view.getUint32(20, true);
-    if (header < 24 || header + typeOffset + typeLength > bytes.length || header + stringOffset + stringLength > bytes.length) {
+    if (
+      header < 24 ||
+      header + typeOffset + typeLength > bytes.length ||
+      header + stringOffset + stringLength > bytes.length
+    ) {
       throw new BtfError("a section lies outside the file");
     }
     if (typeLength % 4 !== 0) throw new BtfError("the type section's length is not a multiple of 4");
 
     const typesAt = bytes.byteOffset + header + typeOffset;
-    this.#words = typesAt % 4 === 0
-      ? new Uint32Array(bytes.buffer, typesAt, typeLength / 4)
-      : new Uint32Array(bytes.slice(header + typeOffset, header + typeOffset + typeLength).buffer);
+    this.#words =
+      typesAt % 4 === 0
+        ? new Uint32Array(bytes.buffer, typesAt, typeLength / 4)
+        : new Uint32Array(bytes.slice(header + typeOffset, header + typeOffset + typeLength).buffer);
     this.#strings = Buffer.from(bytes.buffer, bytes.byteOffset + header + stringOffset, stringLength);
     if (stringLength > 0 && (this.#strings[stringLength - 1] !== 0 || (base === undefined && this.#strings[0] !== 0))) {
       throw new BtfError("the string section is not bounded by NULs");
@@ -164,13 +223,20 @@ export class Btf {
   index(): BtfIndex {
     const { strings, records } = this.#names();
     return {
-      typeBytes: this.#words.byteLength, stringBytes: this.#strings.length, records: this.#records,
-      strings: strings.table, names: records.table, next: records.next,
+      typeBytes: this.#words.byteLength,
+      stringBytes: this.#strings.length,
+      records: this.#records,
+      strings: strings.table,
+      names: records.table,
+      next: records.next,
     };
   }
 
   #names(): { readonly strings: StringIndex; readonly records: RecordIndex } {
-    return (this.#index ??= { strings: new StringIndex(this.#strings), records: new RecordIndex(this.#words, this.#records) });
+    return (this.#index ??= {
+      strings: new StringIndex(this.#strings),
+      records: new RecordIndex(this.#words, this.#records),
+    });
   }
 
   /** @throws BtfError when there is no such id */
@@ -249,8 +315,8 @@ export class Btf {
   }
 
   /**
-   * A struct's or union's own member of this name. Undefined when it has none, and also where going through `type(id).members` takes
-   * no longer than knowing: names are compared by their offsets, which takes an index of them.
+   * A struct's or union's own member of this name. Undefined when it has none, and also where going through
+   * `type(id).members` takes no longer than knowing: names are compared by their offsets, which takes an index of them.
    */
   member(id: number, name: string): BtfMember | undefined {
     const owner = this.#owner(id);
@@ -274,19 +340,26 @@ export class Btf {
       const owner = this.#owner(id);
       const at = owner.#records[id - owner.start];
       switch (KINDS[(owner.#words[at + 1] >>> 24) & 0x1f]) {
-        case "typedef": if (also === "modifiers") return id; break;
+        case "typedef":
+          if (also === "modifiers") return id;
+          break;
         case "const":
         case "volatile":
         case "restrict":
-        case "type-tag": break;
-        default: return id;
+        case "type-tag":
+          break;
+        default:
+          return id;
       }
       id = owner.#words[at + 2]!;
     }
     throw new BtfError(`type ${id} refers to itself`);
   }
 
-  /** Where a whole string is, counted from the base's start; a module uses the base's strings too. Undefined when nowhere. */
+  /**
+   * Where a whole string is, counted from the base's start; a module uses the base's strings too. Undefined when
+   * nowhere.
+   */
   stringOffset(name: string): number | undefined {
     if (this.#index !== undefined || ++this.#searches > SEARCHES) {
       const offset = this.#names().strings.find(name);
@@ -318,7 +391,8 @@ export class Btf {
     let high = records.length;
     while (high - low > 1) {
       const middle = (low + high) >>> 1;
-      if (records[middle] <= word) low = middle; else high = middle;
+      if (records[middle] <= word) low = middle;
+      else high = middle;
     }
     return low;
   }
@@ -334,7 +408,8 @@ export class Btf {
     const from = offset - this.#stringBase;
     if (from === 0 && this.#stringBase === 0) return "";
     if (from >= this.#strings.length) throw new BtfError(`there is no string ${offset}`);
-    // A few names are cut out of the bytes; for listings the whole section becomes one string, whose slices cost nothing.
+    // A few names are cut out of the bytes; for listings the whole section becomes one string, whose slices cost
+    // nothing.
     if (this.#text === undefined && ++this.#named < 1000) {
       return this.#strings.toString("latin1", from, this.#strings.indexOf(0, from));
     }
@@ -362,37 +437,66 @@ export class Btf {
     const sizeOrType = words[at + 2];
     const kind = KINDS[(info >>> 24) & 0x1f];
     switch (kind) {
-      case "void": return { kind };
+      case "void":
+        return { kind };
       case "int": {
         const encoding = words[at + 3];
         return {
-          kind, name, size: sizeOrType, signed: (encoding & 0x1000000) !== 0, boolean: (encoding & 0x4000000) !== 0,
-          bits: encoding & 0xff, bitOffset: (encoding >>> 16) & 0xff,
+          kind,
+          name,
+          size: sizeOrType,
+          signed: (encoding & 0x1000000) !== 0,
+          boolean: (encoding & 0x4000000) !== 0,
+          bits: encoding & 0xff,
+          bitOffset: (encoding >>> 16) & 0xff,
         };
       }
-      case "float": return { kind, name, size: sizeOrType };
-      case "pointer": return { kind, type: sizeOrType };
+      case "float":
+        return { kind, name, size: sizeOrType };
+      case "pointer":
+        return { kind, type: sizeOrType };
       case "typedef":
       case "volatile":
       case "const":
       case "restrict":
-      case "type-tag": return { kind, name, type: sizeOrType };
-      case "array": return { kind, element: words[at + 3], length: words[at + 5] };
-      case "forward": return { kind, name, union: flag };
-      case "function": return { kind, name, type: sizeOrType, linkage: vlen };
-      case "variable": return { kind, name, type: sizeOrType, linkage: words[at + 3] };
-      case "declaration-tag": return { kind, name, type: sizeOrType, component: words[at + 3] | 0 };
+      case "type-tag":
+        return { kind, name, type: sizeOrType };
+      case "array":
+        return { kind, element: words[at + 3], length: words[at + 5] };
+      case "forward":
+        return { kind, name, union: flag };
+      case "function":
+        return { kind, name, type: sizeOrType, linkage: vlen };
+      case "variable":
+        return { kind, name, type: sizeOrType, linkage: words[at + 3] };
+      case "declaration-tag":
+        return { kind, name, type: sizeOrType, component: words[at + 3] | 0 };
       case "struct":
       case "union": {
         let members: readonly BtfMember[] | undefined;
         const decode = (): readonly BtfMember[] => this.#members(at, vlen, flag);
-        return { kind, name, size: sizeOrType, get members() { return (members ??= decode()); } };
+        return {
+          kind,
+          name,
+          size: sizeOrType,
+          get members() {
+            return (members ??= decode());
+          },
+        };
       }
       case "enum":
       case "enum64": {
         let constants: readonly BtfConstant[] | undefined;
         const decode = (): readonly BtfConstant[] => this.#constants(at, vlen, kind === "enum64", flag);
-        return { kind, name, size: sizeOrType, signed: flag, get constants() { return (constants ??= decode()); } };
+        return {
+          kind,
+          name,
+          size: sizeOrType,
+          signed: flag,
+          get constants() {
+            return (constants ??= decode());
+          },
+        };
       }
       case "function-prototype": {
         const parameters: BtfParameter[] = [];
@@ -421,8 +525,10 @@ export class Btf {
     const words = this.#words;
     const place = words[entry + 2];
     return {
-      name: this.#string(words[entry]), type: words[entry + 1],
-      bitOffset: bitFields ? place & 0xffffff : place, bitWidth: bitFields ? place >>> 24 : 0,
+      name: this.#string(words[entry]),
+      type: words[entry + 1],
+      bitOffset: bitFields ? place & 0xffffff : place,
+      bitWidth: bitFields ? place >>> 24 : 0,
     };
   }
 
@@ -437,8 +543,8 @@ export class Btf {
 }
 
 /**
- * Notes where each record begins. Returns their number, or -1 when the section is damaged. Apart from the class, and this
- * small, so that the engine optimises it within the first thousands of its rounds.
+ * Notes where each record begins. Returns their number, or -1 when the section is damaged. Apart from the class, and
+ * this small, so that the engine optimises it within the first thousands of its rounds.
  */
 function scanRecords(words: Uint32Array, records: Uint32Array): number {
   const total = words.length;

@@ -1,9 +1,16 @@
-// Call frame information: at every instruction, where the caller's frame begins (the canonical frame address, CFA) and where
-// its registers were saved. The rows of .eh_frame, found through .eh_frame_hdr, or of .debug_frame where that is all there is
-// (Go). DWARF 5, section 6.4; LSB Core, "Exception Frames"; registers have DWARF's numbers for the machine.
+// Call frame information: at every instruction, where the caller's frame begins (the canonical frame address, CFA) and
+// where its registers were saved. The rows of .eh_frame, found through .eh_frame_hdr, or of .debug_frame where that is
+// all there is (Go). DWARF 5, section 6.4; LSB Core, "Exception Frames"; registers have DWARF's numbers for the
+// machine.
 import { Elf, ElfError, type Section } from "./elf.ts";
 import { frameExpression } from "./frame-expression.ts";
-import { runFrameProgram, type CommonEntry, type FrameSection, type FrameStates, type FunctionEntry } from "./frame-program.ts";
+import {
+  runFrameProgram,
+  type CommonEntry,
+  type FrameSection,
+  type FrameStates,
+  type FunctionEntry,
+} from "./frame-program.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { FrameState, registersKept, Saved, type CfaRule, type FrameRow, type RegisterRule } from "./frame-state.ts";
 import type { LocationExpression } from "./dwarf/facts.ts";
@@ -13,10 +20,18 @@ const OMITTED = 0xff;
 /** A step takes about a millisecond. */
 const functionsPerStep = 256;
 /** .eh_frame_hdr: `count` pairs at `table`, distances from `address`. */
-interface SearchTable { readonly bytes: Buffer; readonly address: number; readonly table: number; readonly count: number }
+interface SearchTable {
+  readonly bytes: Buffer;
+  readonly address: number;
+  readonly table: number;
+  readonly count: number;
+}
 
 /** Beginnings of functions, in order, and where their entries are. */
-interface Index { readonly lows: Float64Array; readonly at: Float64Array }
+interface Index {
+  readonly lows: Float64Array;
+  readonly at: Float64Array;
+}
 
 export class CallFrames {
   readonly #bytes: Buffer;
@@ -29,7 +44,9 @@ export class CallFrames {
   /** Only for files without a header's table. */
   #index: Index | undefined;
 
-  /** The call frames of a binary: of .eh_frame, else of .debug_frame. undefined when it has neither. @throws ElfError */
+  /**
+   * The call frames of a binary: of .eh_frame, else of .debug_frame. undefined when it has neither. @throws ElfError
+   */
   static of(elf: Elf): CallFrames | undefined {
     for (const name of [".eh_frame", ".debug_frame"]) {
       const section = elf.section(name);
@@ -43,7 +60,8 @@ export class CallFrames {
   private constructor(elf: Elf, section: Section, bytes: Buffer) {
     this.#bytes = bytes;
     this.#section = {
-      view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), address: Number(BigInt.asIntN(64, section.address)),
+      view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+      address: Number(BigInt.asIntN(64, section.address)),
       arm: elf.machine === "arm64",
     };
     this.#eh = section.name === ".eh_frame";
@@ -51,7 +69,10 @@ export class CallFrames {
     this.#header = this.#eh ? searchTable(elf) : undefined;
   }
 
-  /** What holds at an address; undefined where no function is described. @throws ElfError when the description is damaged */
+  /**
+   * What holds at an address; undefined where no function is described. @throws ElfError when the description is
+   * damaged
+   */
   rowAt(address: bigint): FrameRow | undefined {
     const wanted = Number(BigInt.asIntN(64, address));
     const entry = this.#find(wanted);
@@ -69,14 +90,17 @@ export class CallFrames {
     return entry && { low: BigInt.asUintN(64, BigInt(entry.low)), size: BigInt(entry.size) };
   }
 
-  /** Where the frame begins of the function that holds an address: what DW_OP_call_frame_cfa means there. @throws ElfError */
+  /**
+   * Where the frame begins of the function that holds an address: what DW_OP_call_frame_cfa means there. @throws
+   * ElfError
+   */
   cfaAt(address: bigint): CfaRule | undefined {
     return this.rowAt(address)?.cfa;
   }
 
   /**
-   * Every row of every function, in the order of addresses where the file has a search table, else of the file. A function whose description is damaged or unknown has none.
-   * `state` is used again for the next row.
+   * Every row of every function, in the order of addresses where the file has a search table, else of the file. A
+   * function whose description is damaged or unknown has none. `state` is used again for the next row.
    */
   rows(each: (low: number, high: number, state: FrameState) => void): void {
     for (const _ of this.rowSteps(each));
@@ -102,11 +126,16 @@ export class CallFrames {
     for (let register = 0; register < registersKept; register++) {
       if (state.kinds[register] !== Saved.same) registers.set(register, this.#rule(state, register));
     }
-    const cfa: CfaRule = state.cfaRegister >= 0
-      ? { kind: "register", register: state.cfaRegister, offset: state.cfaOffset }
-      : expressionRule(frameExpression(this.expression(state.cfaOffset, state.cfaLength), undefined));
+    const cfa: CfaRule =
+      state.cfaRegister >= 0
+        ? { kind: "register", register: state.cfaRegister, offset: state.cfaOffset }
+        : expressionRule(frameExpression(this.expression(state.cfaOffset, state.cfaLength), undefined));
     return {
-      low: BigInt.asUintN(64, BigInt(low)), high: BigInt.asUintN(64, BigInt(high)), cfa, registers, signal: state.signal,
+      low: BigInt.asUintN(64, BigInt(low)),
+      high: BigInt.asUintN(64, BigInt(high)),
+      cfa,
+      registers,
+      signal: state.signal,
       returnAddress: registers.get(state.returnRegister) ?? { kind: "same" },
     };
   }
@@ -117,8 +146,8 @@ export class CallFrames {
   }
 
   /**
-   * Where the data is that a function's language left for its exceptions (LSDA), and where the function begins: GCC's parts of a
-   * function have their own. undefined where it has none. @throws ElfError
+   * Where the data is that a function's language left for its exceptions (LSDA), and where the function begins: GCC's
+   * parts of a function have their own. undefined where it has none. @throws ElfError
    */
   languageDataAt(address: bigint): { readonly address: bigint; readonly low: bigint } | undefined {
     const entry = this.#find(Number(BigInt.asIntN(64, address)));
@@ -129,30 +158,41 @@ export class CallFrames {
     const place = reader.pointer(languageData & 0x7f, common.wordBytes, this.#section.address);
     // Relative to itself, none is 0.
     const none = (languageData & 0x70) === 0x10 ? this.#section.address + augmentation : 0;
-    return place === none ? undefined : { address: BigInt.asUintN(64, BigInt(place)), low: BigInt.asUintN(64, BigInt(low)) };
+    return place === none
+      ? undefined
+      : { address: BigInt.asUintN(64, BigInt(place)), low: BigInt.asUintN(64, BigInt(low)) };
   }
 
   #rule(state: FrameState, register: number): RegisterRule {
     const value = state.values[register];
     switch (state.kinds[register]) {
-      case Saved.undefined: return { kind: "undefined" };
-      case Saved.saved: return { kind: "saved", offset: value };
-      case Saved.value: return { kind: "value", offset: value };
-      case Saved.register: return { kind: "register", register: value };
+      case Saved.undefined:
+        return { kind: "undefined" };
+      case Saved.saved:
+        return { kind: "saved", offset: value };
+      case Saved.value:
+        return { kind: "value", offset: value };
+      case Saved.register:
+        return { kind: "register", register: value };
       case Saved.savedAt:
       case Saved.computed: {
         if (state.cfaRegister < 0) {
           // Seen only where the CFA is not what the expression builds on.
           const alone = frameExpression(this.expression(value, state.lengths[register]), undefined);
           if (alone === undefined) return { kind: "unknown" };
-          return state.kinds[register] === Saved.computed ? { kind: "computed", value: alone } : { kind: "saved-at", address: alone };
+          return state.kinds[register] === Saved.computed
+            ? { kind: "computed", value: alone }
+            : { kind: "saved-at", address: alone };
         }
         const cfa = registerPlus(state.cfaRegister, state.cfaOffset);
         const expression = frameExpression(this.expression(value, state.lengths[register]), cfa);
         if (expression === undefined) return { kind: "unknown" };
-        return state.kinds[register] === Saved.computed ? { kind: "computed", value: expression } : { kind: "saved-at", address: expression };
+        return state.kinds[register] === Saved.computed
+          ? { kind: "computed", value: expression }
+          : { kind: "saved-at", address: expression };
       }
-      default: return { kind: "same" };
+      default:
+        return { kind: "same" };
     }
   }
 
@@ -216,7 +256,8 @@ export class CallFrames {
     let wordBytes = this.#wide ? 8 : 4;
     if (version === 4) {
       wordBytes = reader.u8();
-      if (reader.u8() !== 0 || (wordBytes !== 8 && wordBytes !== 4)) throw new ElfError("frame descriptions with segments");
+      if (reader.u8() !== 0 || (wordBytes !== 8 && wordBytes !== 4))
+        throw new ElfError("frame descriptions with segments");
     }
     const codeAlign = reader.uleb();
     const dataAlign = reader.sleb();
@@ -237,7 +278,18 @@ export class CallFrames {
       }
     } else if (augmentation !== "") throw new ElfError(`frame descriptions with augmentation "${augmentation}"`);
     if (start > end) throw new ElfError("a common frame entry is damaged");
-    const common = { codeAlign, dataAlign, returnRegister, encoding, augmented: augmentation !== "", languageData, signal, wordBytes, start, end };
+    const common = {
+      codeAlign,
+      dataAlign,
+      returnRegister,
+      encoding,
+      augmented: augmentation !== "",
+      languageData,
+      signal,
+      wordBytes,
+      start,
+      end,
+    };
     this.#commons.set(at, common);
     return common;
   }
@@ -285,7 +337,12 @@ export class CallFrames {
 }
 
 function registerPlus(register: number, offset: number): LocationExpression {
-  return { kind: "binary", operator: "+", left: { kind: "register", register }, right: { kind: "constant", value: BigInt(offset) } };
+  return {
+    kind: "binary",
+    operator: "+",
+    left: { kind: "register", register },
+    right: { kind: "constant", value: BigInt(offset) },
+  };
 }
 
 function expressionRule(expression: LocationExpression | undefined): CfaRule {
@@ -297,7 +354,8 @@ function searchTable(elf: Elf): SearchTable | undefined {
   const section = elf.section(".eh_frame_hdr");
   if (section === undefined) return undefined;
   const bytes = elf.content(section);
-  if (bytes.length < 12 || bytes[0] !== 1 || bytes[3] !== 0x3b || bytes[2] !== 0x03 || (bytes[1] & 0x0f) !== 0x0b) return undefined;
+  if (bytes.length < 12 || bytes[0] !== 1 || bytes[3] !== 0x3b || bytes[2] !== 0x03 || (bytes[1] & 0x0f) !== 0x0b)
+    return undefined;
   const count = bytes.readUInt32LE(8);
   if (count === 0 || 12 + count * 8 > bytes.length) return undefined;
   return { bytes, address: Number(BigInt.asIntN(64, section.address)), table: 12, count };

@@ -1,5 +1,5 @@
-// Where control goes in a function: its instructions, and the edges between them. Edges that code does not show (a `switch`'s table,
-// handlers of exceptions, code that the kernel patches) are told by whoever knows the file.
+// Where control goes in a function: its instructions, and the edges between them. Edges that code does not show (a
+// `switch`'s table, handlers of exceptions, code that the kernel patches) are told by whoever knows the file.
 import type { CodeRange } from "./function-ends.ts";
 import { decode, isFiller, type Flow, type Instruction } from "./instructions.ts";
 import { tableOf, type JumpTable } from "./jump-tables.ts";
@@ -47,7 +47,12 @@ export function flowOf(ranges: readonly CodeRange[], entry: bigint, around: Code
   const addresses: bigint[] = [];
   const flows: Flow[] = [];
   const pieces: Uint8Array[] = [];
-  const decoded: { readonly instruction: Instruction; readonly range: CodeRange; readonly number: number; readonly last: boolean }[] = [];
+  const decoded: {
+    readonly instruction: Instruction;
+    readonly range: CodeRange;
+    readonly number: number;
+    readonly last: boolean;
+  }[] = [];
   const numbers = new Map<bigint, number>();
   const fillers = new Set<number>();
   for (const range of sorted) {
@@ -85,7 +90,9 @@ export function flowOf(ranges: readonly CodeRange[], entry: bigint, around: Code
     };
     switch (instruction.flow) {
       case "next":
-      case "indirect-call": goOn(); break;
+      case "indirect-call":
+        goOn();
+        break;
       case "call":
         // In front of where exceptions come to there is nothing to return to.
         if (behind !== undefined && pads.has(behind)) break;
@@ -100,7 +107,9 @@ export function flowOf(ranges: readonly CodeRange[], entry: bigint, around: Code
         if (inside !== undefined) link(number, inside);
         else leaving.set(number, target !== undefined && around.isReturn?.(target) === true ? "return" : "jump");
         break;
-      case "return": leaving.set(number, "return"); break;
+      case "return":
+        leaving.set(number, "return");
+        break;
       case "indirect-jump": {
         if (instruction.table !== true) {
           leaving.set(number, "jump");
@@ -111,7 +120,8 @@ export function flowOf(ranges: readonly CodeRange[], entry: bigint, around: Code
         for (const to of targets) link(number, to);
         break;
       }
-      case "trap": break;
+      case "trap":
+        break;
     }
   }
   for (const { from, to, pad } of around.landingPads ?? []) {
@@ -132,14 +142,24 @@ export function flowOf(ranges: readonly CodeRange[], entry: bigint, around: Code
 
   const start = numbers.get(entry);
   const roots = new Set(start === undefined ? [] : [start]);
-  const orphans = addresses.flatMap((_, i) => (predecessors[i].length === 0 && !roots.has(i) && !fillers.has(i) && !isNop(pieces[i]) ? [i] : []));
+  const orphans = addresses.flatMap((_, i) =>
+    predecessors[i].length === 0 && !roots.has(i) && !fillers.has(i) && !isNop(pieces[i]) ? [i] : [],
+  );
   // The cases of a `switch` whose table was not found are among what nothing else leads to.
   if (unknown.length > 0) for (const from of unknown) for (const to of orphans) link(from, to);
   else for (const orphan of orphans) roots.add(orphan);
   const unsure = new Set([...roots, ...(unknown.length > 0 ? orphans : [])]);
   return {
-    addresses, flows, successors, predecessors, leaving, roots: [...roots], unsure, pads,
-    bytes: (index) => pieces[index], at: (address) => numbers.get(address),
+    addresses,
+    flows,
+    successors,
+    predecessors,
+    leaving,
+    roots: [...roots],
+    unsure,
+    pads,
+    bytes: (index) => pieces[index],
+    at: (address) => numbers.get(address),
   };
 }
 
@@ -156,14 +176,21 @@ export function firstFrom(addresses: readonly bigint[], wanted: bigint): number 
 }
 
 /** A table's entries as far as they lead to instructions of the function. */
-function tableTargets(table: JumpTable | undefined, { read }: CodeSurroundings, numbers: ReadonlyMap<bigint, number>): number[] {
+function tableTargets(
+  table: JumpTable | undefined,
+  { read }: CodeSurroundings,
+  numbers: ReadonlyMap<bigint, number>,
+): number[] {
   if (table === undefined || read === undefined) return [];
   const targets: number[] = [];
   for (let i = 0; i < table.most; i++) {
     const bytes = read(table.address + BigInt(i * table.width), table.width);
     if (bytes === undefined || bytes.length < table.width) break;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    const target = table.width === 4 ? BigInt.asUintN(64, table.address + BigInt(view.getInt32(0, true))) : view.getBigUint64(0, true);
+    const target =
+      table.width === 4
+        ? BigInt.asUintN(64, table.address + BigInt(view.getInt32(0, true)))
+        : view.getBigUint64(0, true);
     const number = numbers.get(target);
     if (number === undefined) break;
     targets.push(number);

@@ -8,8 +8,11 @@ import { landingPads } from "./landing-pads.ts";
 const base = 0x1000n;
 
 // One instruction each.
-const nop = [0x90], ret = [0xc3], ud2 = [0x0f, 0x0b];
-const inc = [0xff, 0xc0], dec = [0xff, 0xc8];
+const nop = [0x90],
+  ret = [0xc3],
+  ud2 = [0x0f, 0x0b];
+const inc = [0xff, 0xc0],
+  dec = [0xff, 0xc8];
 /** Relative to the byte behind them. */
 const jne = (by: number): number[] => [0x75, by & 0xff];
 const jle = (by: number): number[] => [0x7e, by & 0xff];
@@ -18,29 +21,63 @@ const call = (by: number): number[] => [0xe8, by & 0xff, (by >> 8) & 0xff, (by >
 
 const anywhere: PlaceChoice = { allowed: () => true, sameStatement: () => false, beginnings: new Set() };
 
-interface Asked { readonly code: readonly (readonly number[])[]; readonly own: readonly (readonly [low: number, high: number])[]; readonly entry?: number; readonly around?: CodeSurroundings; readonly choice?: PlaceChoice }
+interface Asked {
+  readonly code: readonly (readonly number[])[];
+  readonly own: readonly (readonly [low: number, high: number])[];
+  readonly entry?: number;
+  readonly around?: CodeSurroundings;
+  readonly choice?: PlaceChoice;
+}
 
 function edges({ code, own, entry, around = {}, choice = anywhere }: Asked): CopyEdges {
   const flow = flowOf([{ address: base, bytes: Uint8Array.from(code.flat()) }], base, around);
-  const found = edgesOf(flow, {
-    ranges: own.map(([low, high]) => ({ low: base + BigInt(low), high: base + BigInt(high) })), ...(entry === undefined ? {} : { entry: base + BigInt(entry) }),
-  }, choice);
+  const found = edgesOf(
+    flow,
+    {
+      ranges: own.map(([low, high]) => ({ low: base + BigInt(low), high: base + BigInt(high) })),
+      ...(entry === undefined ? {} : { entry: base + BigInt(entry) }),
+    },
+    choice,
+  );
   assert.ok(found);
   return found;
 }
 
 /** `4` or, under a condition, `4 if 5`. */
 function shown({ entries, exits, lostEntries, lostExits }: CopyEdges): { in: string[]; out: string[]; lost: number[] } {
-  const text = (places: CopyEdges["exits"]): string[] => places.map(({ address, condition, tail }) => `${address - base}${condition === undefined ? "" : ` if ${condition}`}${tail === true ? " tail" : ""}`).sort();
+  const text = (places: CopyEdges["exits"]): string[] =>
+    places
+      .map(
+        ({ address, condition, tail }) =>
+          `${address - base}${condition === undefined ? "" : ` if ${condition}`}${tail === true ? " tail" : ""}`,
+      )
+      .sort();
   return { in: text(entries), out: text(exits), lost: [lostEntries, lostExits] };
 }
 
 test("a copy in the middle is left for what is behind it", () => {
-  assert.deepEqual(shown(edges({ code: [nop, inc, inc, nop, ret], own: [[1, 5]], entry: 1 })), { in: ["1"], out: ["5"], lost: [0, 0] });
+  assert.deepEqual(shown(edges({ code: [nop, inc, inc, nop, ret], own: [[1, 5]], entry: 1 })), {
+    in: ["1"],
+    out: ["5"],
+    lost: [0, 0],
+  });
 });
 
 test("instructions of the caller among the copy's are not its end", () => {
-  assert.deepEqual(shown(edges({ code: [inc, nop, inc, nop, inc, nop, ret], own: [[0, 2], [3, 5], [6, 8]], entry: 0 })), { in: ["0"], out: ["8"], lost: [0, 0] });
+  assert.deepEqual(
+    shown(
+      edges({
+        code: [inc, nop, inc, nop, inc, nop, ret],
+        own: [
+          [0, 2],
+          [3, 5],
+          [6, 8],
+        ],
+        entry: 0,
+      }),
+    ),
+    { in: ["0"], out: ["8"], lost: [0, 0] },
+  );
 });
 
 test("an early way out that joins others is seen at its jump, under its condition", () => {
@@ -48,7 +85,11 @@ test("an early way out that joins others is seen at its jump, under its conditio
   const found = edges({ code: [jne(6), inc, jle(2), dec, ret], own: [[2, 8]], entry: 2 });
   assert.deepEqual(shown(found), { in: ["2"], out: ["4 if 14", "6"], lost: [0, 0] });
   // Where nothing else comes to it, its target tells.
-  assert.deepEqual(shown(edges({ code: [nop, inc, jle(2), dec, ret], own: [[1, 7]], entry: 1 })), { in: ["1"], out: ["7"], lost: [0, 0] });
+  assert.deepEqual(shown(edges({ code: [nop, inc, jle(2), dec, ret], own: [[1, 7]], entry: 1 })), {
+    in: ["1"],
+    out: ["7"],
+    lost: [0, 0],
+  });
 });
 
 test("a jump both of whose ways leave is seen once", () => {
@@ -73,27 +114,63 @@ test("a call that ends a copy where others come to as well cannot be told", () =
   const code = [jne(7), inc, call(0x100), ret];
   assert.deepEqual(shown(edges({ code, own: [[2, 9]], entry: 2 })), { in: ["2"], out: [], lost: [0, 1] });
   // It does not return.
-  assert.deepEqual(shown(edges({ code, own: [[2, 9]], entry: 2, around: { neverReturns: () => true } })), { in: ["2"], out: [], lost: [0, 0] });
+  assert.deepEqual(shown(edges({ code, own: [[2, 9]], entry: 2, around: { neverReturns: () => true } })), {
+    in: ["2"],
+    out: [],
+    lost: [0, 0],
+  });
 });
 
 test("a copy ends where its function returns, or leaves for another one", () => {
-  assert.deepEqual(shown(edges({ code: [nop, inc, ret], own: [[1, 4]], entry: 1 })), { in: ["1"], out: ["3"], lost: [0, 0] });
-  assert.deepEqual(shown(edges({ code: [nop, inc, jmp(0x40)], own: [[1, 5]], entry: 1 })), { in: ["1"], out: ["3 tail"], lost: [0, 0] });
+  assert.deepEqual(shown(edges({ code: [nop, inc, ret], own: [[1, 4]], entry: 1 })), {
+    in: ["1"],
+    out: ["3"],
+    lost: [0, 0],
+  });
+  assert.deepEqual(shown(edges({ code: [nop, inc, jmp(0x40)], own: [[1, 5]], entry: 1 })), {
+    in: ["1"],
+    out: ["3 tail"],
+    lost: [0, 0],
+  });
   const around = { isReturn: (target: bigint): boolean => target === base + 0x45n };
-  assert.deepEqual(shown(edges({ code: [nop, inc, jmp(0x40)], own: [[1, 5]], entry: 1, around })), { in: ["1"], out: ["3"], lost: [0, 0] });
-  assert.deepEqual(shown(edges({ code: [nop, inc, ud2], own: [[1, 5]], entry: 1 })), { in: ["1"], out: [], lost: [0, 0] });
+  assert.deepEqual(shown(edges({ code: [nop, inc, jmp(0x40)], own: [[1, 5]], entry: 1, around })), {
+    in: ["1"],
+    out: ["3"],
+    lost: [0, 0],
+  });
+  assert.deepEqual(shown(edges({ code: [nop, inc, ud2], own: [[1, 5]], entry: 1 })), {
+    in: ["1"],
+    out: [],
+    lost: [0, 0],
+  });
 });
 
 test("what was moved in front of the beginning is not the copy", () => {
   // 0: inc (moved); 2: jne 6; 4: inc; 6: ret
-  assert.deepEqual(shown(edges({ code: [inc, jne(2), inc, ret], own: [[0, 2], [4, 6]], entry: 4 })), { in: ["4"], out: ["4"], lost: [0, 0] });
+  assert.deepEqual(
+    shown(
+      edges({
+        code: [inc, jne(2), inc, ret],
+        own: [
+          [0, 2],
+          [4, 6],
+        ],
+        entry: 4,
+      }),
+    ),
+    { in: ["4"], out: ["4"], lost: [0, 0] },
+  );
 });
 
 test("beginnings that a compiler repeats are all found", () => {
   // 0: jne 6; 2: inc (told); 4: jmp 8; 6: inc (another); 8: dec; 10: ret
   const asked = { code: [jne(4), inc, jmp(2), inc, dec, ret], own: [[2, 10]], entry: 2 } as const;
   const same = (): boolean => true;
-  assert.deepEqual(shown(edges({ ...asked, choice: { ...anywhere, sameStatement: same } })), { in: ["2", "6"], out: ["10"], lost: [0, 0] });
+  assert.deepEqual(shown(edges({ ...asked, choice: { ...anywhere, sameStatement: same } })), {
+    in: ["2", "6"],
+    out: ["10"],
+    lost: [0, 0],
+  });
   // Without a word of where it begins, every way in counts.
   assert.deepEqual(shown(edges({ code: asked.code, own: [[2, 10]] })).in, ["2", "6"]);
 });
@@ -105,14 +182,40 @@ test("another way into a copy's code is told, whatever it means", () => {
   // Where it is a beginning, all is known.
   assert.equal(edges({ ...asked, choice: { ...anywhere, sameStatement: () => true } }).mixed, false);
   // Code behind the beginning that others share is none: 0: jne 4; 2: inc (told); 4: dec (shared); 6: ret
-  const shared = edges({ code: [jne(2), inc, dec, ret], own: [[2, 6]], entry: 2, choice: { ...anywhere, sameStatement: () => true } });
+  const shared = edges({
+    code: [jne(2), inc, dec, ret],
+    own: [[2, 6]],
+    entry: 2,
+    choice: { ...anywhere, sameStatement: () => true },
+  });
   assert.deepEqual([shared.mixed, shown(shared).in], [true, ["2"]]);
-  assert.equal(edges({ code: [nop, inc, nop, inc, ret], own: [[1, 3], [4, 6]], entry: 1 }).mixed, false);
+  assert.equal(
+    edges({
+      code: [nop, inc, nop, inc, ret],
+      own: [
+        [1, 3],
+        [4, 6],
+      ],
+      entry: 1,
+    }).mixed,
+    false,
+  );
 });
 
 test("a first test that goes around the told beginning does not hide another one", () => {
   // 0: inc (moved in front); 2: jne 8; 4: inc (told); 6: jmp 10; 8: dec (the copy's, too); 10: ret
-  assert.equal(edges({ code: [inc, jne(4), inc, jmp(2), dec, ret], own: [[0, 2], [4, 6], [8, 10]], entry: 4 }).mixed, true);
+  assert.equal(
+    edges({
+      code: [inc, jne(4), inc, jmp(2), dec, ret],
+      own: [
+        [0, 2],
+        [4, 6],
+        [8, 10],
+      ],
+      entry: 4,
+    }).mixed,
+    true,
+  );
 });
 
 test("a loop around a copy that leads into the middle of it is told", () => {
@@ -131,7 +234,10 @@ test("a beginning that is told outside of the copy's code leads to it", () => {
 
 test("where there can be no probe, the next instruction that surely runs will do", () => {
   const allowed = (_: Uint8Array, address: bigint): boolean => address !== base + 5n;
-  assert.deepEqual(shown(edges({ code: [nop, inc, inc, nop, ret], own: [[1, 5]], entry: 1, choice: { ...anywhere, allowed } })).out, ["6"]);
+  assert.deepEqual(
+    shown(edges({ code: [nop, inc, inc, nop, ret], own: [[1, 5]], entry: 1, choice: { ...anywhere, allowed } })).out,
+    ["6"],
+  );
 });
 
 test("an end at another beginning is seen in front of it", () => {
@@ -148,7 +254,17 @@ test("a copy that begins with the jump by which it ends begins in front of it", 
 test("the cases of a switch are where its table says", () => {
   // cmp $1,%eax; ja 14 (out); lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax; two cases; ret
   const code = [
-    [0x83, 0xf8, 0x01], [0x77, 0x16], [0x48, 0x8d, 0x15, 0xf4, 0x0f, 0x00, 0x00], [0x48, 0x63, 0x04, 0x82], [0x48, 0x01, 0xd0], [0xff, 0xe0], inc, jmp(2), dec, ret, nop,
+    [0x83, 0xf8, 0x01],
+    [0x77, 0x16],
+    [0x48, 0x8d, 0x15, 0xf4, 0x0f, 0x00, 0x00],
+    [0x48, 0x63, 0x04, 0x82],
+    [0x48, 0x01, 0xd0],
+    [0xff, 0xe0],
+    inc,
+    jmp(2),
+    dec,
+    ret,
+    nop,
   ];
   const table = base + 0x1000n;
   const targets = [21, 25].map((offset) => BigInt(offset) - 0x1000n);
@@ -160,22 +276,41 @@ test("the cases of a switch are where its table says", () => {
   };
   const flow = flowOf([{ address: base, bytes: Uint8Array.from(code.flat()) }], base, { read });
   const jump = flow.at(base + 19n)!;
-  assert.deepEqual(flow.successors[jump].map((index) => flow.addresses[index] - base), [21n, 25n]);
+  assert.deepEqual(
+    flow.successors[jump].map((index) => flow.addresses[index] - base),
+    [21n, 25n],
+  );
   // Without it, the cases are what nothing else leads to.
   const unread = flowOf([{ address: base, bytes: Uint8Array.from(code.flat()) }], base);
-  assert.deepEqual(unread.successors[jump].map((index) => unread.addresses[index] - base), [21n, 25n]);
-  assert.deepEqual([...unread.unsure].map((index) => unread.addresses[index] - base), [0n, 21n, 25n]);
+  assert.deepEqual(
+    unread.successors[jump].map((index) => unread.addresses[index] - base),
+    [21n, 25n],
+  );
+  assert.deepEqual(
+    [...unread.unsure].map((index) => unread.addresses[index] - base),
+    [0n, 21n, 25n],
+  );
 });
 
 test("conditions are those of short and long jumps", () => {
-  assert.deepEqual([[0x75, 0], [0x0f, 0x8e, 0, 0, 0, 0], [0x3e, 0x74, 0], [0xe3, 0], [0xeb, 0]].map((code) => conditionOf(Uint8Array.from(code))), [5, 14, 4, undefined, undefined]);
+  assert.deepEqual(
+    [
+      [0x75, 0],
+      [0x0f, 0x8e, 0, 0, 0, 0],
+      [0x3e, 0x74, 0],
+      [0xe3, 0],
+      [0xeb, 0],
+    ].map((code) => conditionOf(Uint8Array.from(code))),
+    [5, 14, 4, undefined, undefined],
+  );
 });
 
 test("landing pads are read, whatever the bytes", () => {
   const sites = [0x00, 0x05, 0x20, 0x00, 0x05, 0x03, 0x00, 0x00];
   const data = Uint8Array.from([0xff, 0xff, 0x01, sites.length, ...sites]);
   assert.deepEqual(landingPads(data, base), [{ from: base, to: base + 5n, pad: base + 0x20n }]);
-  for (let length = 0; length < data.length; length++) assert.ok(landingPads(data.subarray(0, length), base).length <= 1);
+  for (let length = 0; length < data.length; length++)
+    assert.ok(landingPads(data.subarray(0, length), base).length <= 1);
   let seed = 1;
   for (let round = 0; round < 500; round++) {
     const bytes = Uint8Array.from({ length: 40 }, () => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) >> 16);

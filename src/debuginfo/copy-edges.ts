@@ -1,9 +1,10 @@
-// Where an inlined copy of a function begins and ends: the edges of the control flow that lead into it and out of it, and the
-// instructions at which a probe sees each of them, and nothing else.
+// Where an inlined copy of a function begins and ends: the edges of the control flow that lead into it and out of it,
+// and the instructions at which a probe sees each of them, and nothing else.
 //
-// A compiler mixes a copy's instructions with those around it, so that to leave the copy's ranges is not to leave the copy. What
-// belongs to it are its own instructions behind its beginning, and whatever lies between two of them on some way that does not
-// come by its beginning again. Such a piece is left once each time that it is entered, by one of its outgoing edges.
+// A compiler mixes a copy's instructions with those around it, so that to leave the copy's ranges is not to leave the
+// copy. What belongs to it are its own instructions behind its beginning, and whatever lies between two of them on some
+// way that does not come by its beginning again. Such a piece is left once each time that it is entered, by one of its
+// outgoing edges.
 import { firstFrom, type CodeFlow } from "./code-flow.ts";
 
 /** A place that control comes by on an edge. */
@@ -21,7 +22,9 @@ export interface CopyEdges {
   /** Ways in and out that no place tells from others. */
   readonly lostEntries: number;
   readonly lostExits: number;
-  /** Control also comes into its code where it may or may not begin: its instructions are mixed with those around it. */
+  /**
+   * Control also comes into its code where it may or may not begin: its instructions are mixed with those around it.
+   */
   readonly mixed: boolean;
 }
 
@@ -31,7 +34,10 @@ export interface Copy {
   readonly ranges: readonly { readonly low: bigint; readonly high: bigint }[];
 }
 
-/** Of pieces of one call, those that go on where another leaves, and that control comes to by way of others only: which one that is. */
+/**
+ * Of pieces of one call, those that go on where another leaves, and that control comes to by way of others only: which
+ * one that is.
+ */
 export function continuations(flow: CodeFlow, pieces: readonly Copy["ranges"][]): ReadonlyMap<number, number> {
   const owners = new Map<number, number>();
   const owns = pieces.map((ranges) => ownOf(flow, ranges));
@@ -62,7 +68,9 @@ export function edgesOf(flow: CodeFlow, copy: Copy, choice: PlaceChoice): CopyEd
   const told = copy.entry === undefined ? undefined : flow.at(copy.entry);
   if (copy.entry !== undefined && told === undefined) return undefined;
   const beside = told === undefined ? undefined : startsBeside(flow, own, told, choice);
-  const starts = new Set(beside === undefined ? firstOf(flow, own).map((start) => atLoop(flow, own, start)) : [told!, ...beside.certain]);
+  const starts = new Set(
+    beside === undefined ? firstOf(flow, own).map((start) => atLoop(flow, own, start)) : [told!, ...beside.certain],
+  );
   if (starts.size === 0) return undefined;
   const inside = piece(flow, own, starts);
   const several = told === undefined ? starts.size > 1 : beside!.more || !leadsInto(flow, own, told);
@@ -71,7 +79,8 @@ export function edgesOf(flow: CodeFlow, copy: Copy, choice: PlaceChoice): CopyEd
   const entering: Edge[] = [];
   const leaving: Edge[] = [];
   for (const start of starts) {
-    for (const from of flow.predecessors[start]) if (!inside.has(from) || !own.has(from)) entering.push({ from, to: start });
+    for (const from of flow.predecessors[start])
+      if (!inside.has(from) || !own.has(from)) entering.push({ from, to: start });
   }
   for (const from of inside) {
     for (const to of flow.successors[from]) {
@@ -85,10 +94,20 @@ export function edgesOf(flow: CodeFlow, copy: Copy, choice: PlaceChoice): CopyEd
   const places = new Places(flow, choice);
   const [into, outOf] = [places.seeing(entering, "entry", starts), places.seeing(leaving, "exit", new Set())];
   const first = new Set(outOf.places.map(({ address }) => address));
-  return { entries: into.places.map((place) => places.inFrontOf(place, first)), exits: outOf.places, lostEntries: into.lost, lostExits: outOf.lost, mixed };
+  return {
+    entries: into.places.map((place) => places.inFrontOf(place, first)),
+    exits: outOf.places,
+    lostEntries: into.lost,
+    lostExits: outOf.lost,
+    mixed,
+  };
 }
 
-interface Edge { readonly from: number; /** Absent: out of the function. */ readonly to: number | undefined; readonly tail?: boolean }
+interface Edge {
+  readonly from: number;
+  /** Absent: out of the function. */ readonly to: number | undefined;
+  readonly tail?: boolean;
+}
 
 function ownOf(flow: CodeFlow, ranges: Copy["ranges"]): Set<number> {
   const own = new Set<number>();
@@ -99,7 +118,11 @@ function ownOf(flow: CodeFlow, ranges: Copy["ranges"]): Set<number> {
 }
 
 /** What can be come to from `from` along `edges`, without going on from what `stops` has. */
-function reach(from: Iterable<number>, edges: readonly (readonly number[])[], stops: (index: number) => boolean): Set<number> {
+function reach(
+  from: Iterable<number>,
+  edges: readonly (readonly number[])[],
+  stops: (index: number) => boolean,
+): Set<number> {
   const found = new Set(from);
   const waiting = [...found];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
@@ -119,18 +142,33 @@ function firstOf(flow: CodeFlow, own: ReadonlySet<number>): number[] {
 }
 
 /**
- * Where else a copy begins than where debug information says: compilers repeat the beginning of one, each for another value that is
- * known there, and tell of one. What was moved in front of the beginning leads to it. `more`: there is another way into its code, whichever that means.
+ * Where else a copy begins than where debug information says: compilers repeat the beginning of one, each for another
+ * value that is known there, and tell of one. What was moved in front of the beginning leads to it. `more`: there is
+ * another way into its code, whichever that means.
  */
-function startsBeside(flow: CodeFlow, own: ReadonlySet<number>, told: number, choice: PlaceChoice): { readonly certain: readonly number[]; readonly more: boolean } {
+function startsBeside(
+  flow: CodeFlow,
+  own: ReadonlySet<number>,
+  told: number,
+  choice: PlaceChoice,
+): { readonly certain: readonly number[]; readonly more: boolean } {
   const edges = forwardEdges(flow);
-  const leading = reach([told], edges.map(([, before]) => before), () => false);
-  const beside = firstOf(flow, new Set([...own].filter((index) => !leading.has(index)).concat(told))).filter((index) => index !== told);
+  const leading = reach(
+    [told],
+    edges.map(([, before]) => before),
+    () => false,
+  );
+  const beside = firstOf(flow, new Set([...own].filter((index) => !leading.has(index)).concat(told))).filter(
+    (index) => index !== told,
+  );
   if (beside.length === 0) return { certain: [], more: false };
   const next = edges.map(([to]) => to);
   const behind = reach([told], next, () => false);
-  const goesOn = (index: number): boolean => [...reach([index], next, (at) => at !== index && own.has(at))].some((at) => at !== index && own.has(at));
-  const certain = beside.filter((index) => !behind.has(index) && choice.sameStatement(flow.addresses[index], flow.addresses[told]) && goesOn(index));
+  const goesOn = (index: number): boolean =>
+    [...reach([index], next, (at) => at !== index && own.has(at))].some((at) => at !== index && own.has(at));
+  const certain = beside.filter(
+    (index) => !behind.has(index) && choice.sameStatement(flow.addresses[index], flow.addresses[told]) && goesOn(index),
+  );
   return { certain, more: certain.length < beside.length };
 }
 
@@ -146,14 +184,26 @@ function leadsInto(flow: CodeFlow, own: ReadonlySet<number>, told: number): bool
 }
 
 /**
- * Whether control may come out of a copy and into it again without coming by a beginning: compilers repeat code (loops that are peeled
- * or unrolled), and tell of one copy. Others' instructions may be moved between a copy's own, but not their branches and calls.
+ * Whether control may come out of a copy and into it again without coming by a beginning: compilers repeat code (loops
+ * that are peeled or unrolled), and tell of one copy. Others' instructions may be moved between a copy's own, but not
+ * their branches and calls.
  */
-function comesAgain(flow: CodeFlow, own: ReadonlySet<number>, starts: ReadonlySet<number>, inside: ReadonlySet<number>): boolean {
+function comesAgain(
+  flow: CodeFlow,
+  own: ReadonlySet<number>,
+  starts: ReadonlySet<number>,
+  inside: ReadonlySet<number>,
+): boolean {
   for (const index of inside) {
     if (own.has(index)) continue;
     const kind = flow.flows[index];
-    if (kind === "branch" || kind === "call" || kind === "indirect-call" || flow.successors[index].some((to) => starts.has(to))) return true;
+    if (
+      kind === "branch" ||
+      kind === "call" ||
+      kind === "indirect-call" ||
+      flow.successors[index].some((to) => starts.has(to))
+    )
+      return true;
   }
   return false;
 }
@@ -194,12 +244,18 @@ function forwardEdges(flow: CodeFlow): (readonly [next: readonly number[], befor
 /** Instructions of nobody in front of a copy's first one. */
 const strangers = 8;
 
-/** A copy that begins with a loop begins at the loop's head, which a compiler may not count among the copy's instructions. */
+/**
+ * A copy that begins with a loop begins at the loop's head, which a compiler may not count among the copy's
+ * instructions.
+ */
 function atLoop(flow: CodeFlow, own: Set<number>, start: number): number {
   const before: number[] = [];
-  for (let at = start; before.length < strangers; ) {
+  for (let at = start; before.length < strangers;) {
     const from = flow.predecessors[at];
-    if (at !== start && from.some((index) => own.has(index) && (flow.flows[index] === "branch" || flow.flows[index] === "jump"))) {
+    if (
+      at !== start &&
+      from.some((index) => own.has(index) && (flow.flows[index] === "branch" || flow.flows[index] === "jump"))
+    ) {
       for (const index of before) own.add(index);
       return at;
     }
@@ -215,15 +271,23 @@ function atLoop(flow: CodeFlow, own: Set<number>, start: number): number {
 function piece(flow: CodeFlow, own: ReadonlySet<number>, starts: ReadonlySet<number>): ReadonlySet<number> {
   const isStart = (index: number): boolean => starts.has(index);
   // What was moved in front of the beginning also runs where the copy does not.
-  const elsewhere = reach(flow.roots.filter((root) => !isStart(root)), flow.successors, isStart);
+  const elsewhere = reach(
+    flow.roots.filter((root) => !isStart(root)),
+    flow.successors,
+    isStart,
+  );
   const behind = [...own].filter((index) => isStart(index) || !elsewhere.has(index));
-  const cut = (edges: readonly (readonly number[])[]): number[][] => edges.map((next) => next.filter((index) => !isStart(index)));
+  const cut = (edges: readonly (readonly number[])[]): number[][] =>
+    edges.map((next) => next.filter((index) => !isStart(index)));
   const forward = reach(behind, cut(flow.successors), () => false);
   const back = reach(behind, flow.predecessors, isStart);
   return new Set([...forward].filter((index) => back.has(index)));
 }
 
-interface Seen { readonly places: readonly EdgePlace[]; readonly lost: number }
+interface Seen {
+  readonly places: readonly EdgePlace[];
+  readonly lost: number;
+}
 
 /** Chooses where to see edges. */
 class Places {
@@ -272,13 +336,19 @@ class Places {
     return { places: [...places.values()], lost };
   }
 
-  /** A beginning that is an end as well is seen an instruction earlier, where that can be: probes at one place run in any order. */
+  /**
+   * A beginning that is an end as well is seen an instruction earlier, where that can be: probes at one place run in
+   * any order.
+   */
   inFrontOf(place: EdgePlace, ends: ReadonlySet<bigint>): EdgePlace {
     const { addresses, bytes, flows, successors, predecessors, unsure } = this.#flow;
     const index = ends.has(place.address) && place.condition === undefined ? this.#flow.at(place.address) : undefined;
     if (index === undefined || unsure.has(index) || predecessors[index].length !== 1) return place;
     const [before] = predecessors[index];
-    const plain = flows[before] === "next" && successors[before].length === 1 && this.#choice.allowed(bytes(before), addresses[before]);
+    const plain =
+      flows[before] === "next" &&
+      successors[before].length === 1 &&
+      this.#choice.allowed(bytes(before), addresses[before]);
     return plain && !ends.has(addresses[before]) ? { address: addresses[before] } : place;
   }
 
@@ -288,7 +358,8 @@ class Places {
     for (let at = index, steps = 0; steps < 8; steps++) {
       if (this.#choice.allowed(bytes(at), addresses[at])) return { address: addresses[at] };
       const [next] = successors[at];
-      if (flows[at] !== "next" || next === undefined || predecessors[next].length !== 1 || unsure.has(next)) return undefined;
+      if (flows[at] !== "next" || next === undefined || predecessors[next].length !== 1 || unsure.has(next))
+        return undefined;
       at = next;
     }
     return undefined;
@@ -304,7 +375,8 @@ class Places {
     if (!this.#choice.allowed(bytes(from), address)) return undefined;
     const place: EdgePlace = { address, ...(tail === true ? { tail } : {}) };
     const others = successors[from].filter((next) => !edges.some((edge) => edge.from === from && edge.to === next));
-    const stays = others.length > 0 || (leaving.has(from) && !edges.some((edge) => edge.from === from && edge.to === undefined));
+    const stays =
+      others.length > 0 || (leaving.has(from) && !edges.some((edge) => edge.from === from && edge.to === undefined));
     if (!stays) return place;
     const condition = flow === "branch" ? conditionOf(bytes(from)) : undefined;
     if (condition === undefined || successors[from].length + (leaving.has(from) ? 1 : 0) !== 2) return undefined;

@@ -1,5 +1,5 @@
-// Every field of a file's headers with a value that it cannot have, and files cut anywhere: each reader answers, or says what is wrong
-// with which file.
+// Every field of a file's headers with a value that it cannot have, and files cut anywhere: each reader answers, or
+// says what is wrong with which file.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -46,7 +46,11 @@ function* damaged(whole: Buffer, ranges: readonly (readonly [from: number, to: n
 
 function headersOf(bytes: Buffer): readonly (readonly [number, number])[] {
   const table = Number(bytes.readBigUInt64LE(40));
-  return [[0, 64], [64, 64 + bytes.readUInt16LE(56) * 56], [table, table + bytes.readUInt16LE(60) * 64]];
+  return [
+    [0, 64],
+    [64, 64 + bytes.readUInt16LE(56) * 56],
+    [table, table + bytes.readUInt16LE(60) * 64],
+  ];
 }
 
 /** How many of the questions about damaged files were refused; each refusal names the file. */
@@ -71,9 +75,16 @@ test("linked files", { skip }, () => {
     let elf: Elf | undefined;
     const open = (): Elf => (elf ??= new Elf(bytes));
     return [
-      () => open().sections.map((section) => open().content(section)), () => open().buildId, () => open().interpreter,
-      () => [...new ElfSymbols(open())], () => new ElfSymbols(open()).functionAt(0x1000n),
-      () => hasDebugInfo(open()) && openDebugInfo({ binary: open(), debug: open() }).functionsNamed("add").map(({ parameters }) => parameters.map(({ type }) => type)),
+      () => open().sections.map((section) => open().content(section)),
+      () => open().buildId,
+      () => open().interpreter,
+      () => [...new ElfSymbols(open())],
+      () => new ElfSymbols(open()).functionAt(0x1000n),
+      () =>
+        hasDebugInfo(open()) &&
+        openDebugInfo({ binary: open(), debug: open() })
+          .functionsNamed("add")
+          .map(({ parameters }) => parameters.map(({ type }) => type)),
     ];
   });
   assert.ok(count > 1000, String(count));
@@ -92,7 +103,10 @@ test("relocatable files", { skip }, () => {
 test("BTF", () => {
   const writer = new BtfWriter();
   const int = writer.int("int", 4, { signed: true });
-  const point = writer.struct("point", 8, [["x", int, 0], ["y", int, 32]]);
+  const point = writer.struct("point", 8, [
+    ["x", int, 0],
+    ["y", int, 32],
+  ]);
   writer.pointer(point);
   writer.array(int, 4);
   writer.typedef("point_t", point);
@@ -128,6 +142,10 @@ test("a section of gigabytes is refused before there is memory for it", { skip }
     assert.ok(length < 1 << 20, "nothing large is read");
     return large.subarray(offset, offset + length);
   };
-  assert.throws(() => [...new ElfSymbols(new Elf({ size: 2 ** 33, path: "/tmp/x", read }))],
-    (error) => error instanceof ElfError && error.message === "/tmp/x: damaged ELF file: section .symtab is too large (3221225472 bytes)");
+  assert.throws(
+    () => [...new ElfSymbols(new Elf({ size: 2 ** 33, path: "/tmp/x", read }))],
+    (error) =>
+      error instanceof ElfError &&
+      error.message === "/tmp/x: damaged ELF file: section .symtab is too large (3221225472 bytes)",
+  );
 });

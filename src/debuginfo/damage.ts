@@ -1,6 +1,6 @@
 /**
- * Bytes are not what their format says. The message names the file, as in `/tmp/x: damaged ELF file: the section table lies behind the
- * end of the file`, where the bytes are of one.
+ * Bytes are not what their format says. The message names the file, as in `/tmp/x: damaged ELF file: the section table
+ * lies behind the end of the file`, where the bytes are of one.
  */
 export abstract class DamageError extends Error {
   /** What is wrong, without the file and its format. */

@@ -2,7 +2,11 @@
 
 const NT_GNU_BUILD_ID = 3;
 
-export interface Note { readonly name: string; readonly type: number; readonly description: Buffer }
+export interface Note {
+  readonly name: string;
+  readonly type: number;
+  readonly description: Buffer;
+}
 
 /** The notes in a section or segment; stops at the first damaged one. */
 export function* notesIn(bytes: Buffer): Iterable<Note> {

@@ -13,8 +13,11 @@ export interface ElfSymbol {
   readonly global: boolean;
 }
 
-const SHT_SYMTAB = 2, SHT_DYNSYM = 11;
-const STT_OBJECT = 1, STT_FUNC = 2, STT_GNU_IFUNC = 10;
+const SHT_SYMTAB = 2,
+  SHT_DYNSYM = 11;
+const STT_OBJECT = 1,
+  STT_FUNC = 2,
+  STT_GNU_IFUNC = 10;
 const STB_LOCAL = 0;
 const VERSION_HIDDEN = 0x8000;
 /** Addresses are kept as doubles; nothing maps beyond this. */
@@ -60,9 +63,12 @@ class Table {
     if (section === 0) return undefined;
     switch (this.#records[at + (this.#wide ? 4 : 12)] & 0xf) {
       case STT_FUNC:
-      case STT_GNU_IFUNC: return "function";
-      case STT_OBJECT: return "object";
-      default: return undefined;
+      case STT_GNU_IFUNC:
+        return "function";
+      case STT_OBJECT:
+        return "object";
+      default:
+        return undefined;
     }
   }
 
@@ -87,12 +93,17 @@ class Table {
     const text = this.#textOf(index);
     const sign = text.indexOf("@");
     const name = sign > 0 ? text.slice(0, sign) : text;
-    const version = sign > 0 ? text.slice(sign).replace(/^@+/, "") : this.#versionNames.get(this.#version(index) & ~VERSION_HIDDEN);
+    const version =
+      sign > 0 ? text.slice(sign).replace(/^@+/, "") : this.#versionNames.get(this.#version(index) & ~VERSION_HIDDEN);
     const global = this.#records[index * this.#stride + (this.#wide ? 4 : 12)] >> 4 !== STB_LOCAL;
     const size = Math.min(this.size(index), ADDRESS_LIMIT);
     return {
-      name, ...(version === undefined ? {} : { version }),
-      address: BigInt(this.address(index)), size: BigInt(size), kind, global,
+      name,
+      ...(version === undefined ? {} : { version }),
+      address: BigInt(this.address(index)),
+      size: BigInt(size),
+      kind,
+      global,
     };
   }
 
@@ -176,7 +187,8 @@ function versionNames(elf: Elf): ReadonlyMap<number, string> {
     const index = bytes.readUInt16LE(at + 4);
     const first = at + bytes.readUInt32LE(at + 12);
     // Flag 1 marks the file's own name, which is no version.
-    if ((bytes.readUInt16LE(at + 2) & 1) === 0 && first + 8 <= bytes.length) names.set(index, textAt(text, bytes.readUInt32LE(first)));
+    if ((bytes.readUInt16LE(at + 2) & 1) === 0 && first + 8 <= bytes.length)
+      names.set(index, textAt(text, bytes.readUInt32LE(first)));
     const next = bytes.readUInt32LE(at + 16);
     if (next === 0) break;
     at += next;
@@ -197,7 +209,10 @@ export class ElfSymbols {
     this.#elfs = debug === undefined ? [elf] : [elf, debug];
   }
 
-  /** The function (or failing that, object) of a name; `name@VERSION` chooses a version. Global ones and current versions first. */
+  /**
+   * The function (or failing that, object) of a name; `name@VERSION` chooses a version. Global ones and current
+   * versions first.
+   */
   find(name: string): ElfSymbol | undefined {
     const sign = name.indexOf("@");
     const bare = sign > 0 ? name.slice(0, sign) : name;
@@ -208,7 +223,8 @@ export class ElfSymbols {
     for (const table of this.#all()) {
       for (const index of table.named(bare)) {
         const symbol = table.symbol(index);
-        if (symbol === undefined || symbol.name !== bare || (version !== undefined && symbol.version !== version)) continue;
+        if (symbol === undefined || symbol.name !== bare || (version !== undefined && symbol.version !== version))
+          continue;
         const rank = (symbol.kind === "function" ? 4 : 0) + (symbol.global ? 2 : 0) + (table.isOld(index) ? 0 : 1);
         if (rank > bestRank) {
           best = symbol;
@@ -261,7 +277,9 @@ export class ElfSymbols {
   }
 
   /** The function that a virtual address lies in, and how far from its start; undefined between functions. */
-  functionAt(address: bigint): { readonly name: string; readonly offset: number; readonly symbol: ElfSymbol } | undefined {
+  functionAt(
+    address: bigint,
+  ): { readonly name: string; readonly offset: number; readonly symbol: ElfSymbol } | undefined {
     if (address < 0n || address >= BigInt(ADDRESS_LIMIT)) return undefined;
     const wanted = Number(address);
     const starts = this.#sorted();
@@ -269,7 +287,8 @@ export class ElfSymbols {
     let high = starts.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (starts[middle] <= wanted) low = middle + 1; else high = middle;
+      if (starts[middle] <= wanted) low = middle + 1;
+      else high = middle;
     }
     // `low` is the first that begins behind the address.
     for (let at = low - 1; at >= 0 && at >= low - ENCLOSING; at--) {
@@ -277,7 +296,8 @@ export class ElfSymbols {
       if (symbol === undefined) continue;
       const offset = wanted - starts[at];
       // Assembly without sizes reaches to the next function.
-      if (offset < Number(symbol.size) || (symbol.size === 0n && at === low - 1)) return { name: symbol.name, offset, symbol };
+      if (offset < Number(symbol.size) || (symbol.size === 0n && at === low - 1))
+        return { name: symbol.name, offset, symbol };
     }
     return undefined;
   }

@@ -1,11 +1,12 @@
-// ELF files (https://refspecs.linuxfoundation.org/elf/gabi4+): headers, sections, symbols, build id. Little-endian, 32 and 64 bits.
-// A file is read through `Bytes`, a range at a time, and only what is asked for: a debug build may have gigabytes.
+// ELF files (https://refspecs.linuxfoundation.org/elf/gabi4+): headers, sections, symbols, build id. Little-endian, 32
+// and 64 bits. A file is read through `Bytes`, a range at a time, and only what is asked for: a debug build may have
+// gigabytes.
 import { DamageError } from "./damage.ts";
 import { buildIdIn } from "./elf-notes.ts";
 
 /**
- * A file's bytes. `read` gives exactly `length` bytes or throws. What it gives is only looked at. `room` may be used for them: whoever
- * reads a large file piece by piece needs no new memory for each.
+ * A file's bytes. `read` gives exactly `length` bytes or throws. What it gives is only looked at. `room` may be used
+ * for them: whoever reads a large file piece by piece needs no new memory for each.
  */
 export interface Bytes {
   readonly size: number;
@@ -53,10 +54,13 @@ export interface Segment {
 
 export type ElfMachine = "x86-64" | "arm64" | "other";
 
-const PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4;
+const PT_LOAD = 1,
+  PT_INTERP = 3,
+  PT_NOTE = 4;
 const SHT_NOBITS = 8;
 const SHF_COMPRESSED = 0x800;
-const COMPRESS_ZLIB = 1, COMPRESS_ZSTD = 2;
+const COMPRESS_ZLIB = 1,
+  COMPRESS_ZSTD = 2;
 /** Bytes that a section may have which is read as a whole; decompressed, where it is not stored as it is. */
 const WHOLE_LIMIT = 2 ** 30;
 /** Characters of a section's name in a message. */
@@ -88,11 +92,14 @@ export class Elf {
     const counts = this.wide ? 54 : 42;
     this.#segmentsAt = {
       offset: this.#word(header, this.wide ? 32 : 28),
-      size: header.readUInt16LE(counts), count: header.readUInt16LE(counts + 2),
+      size: header.readUInt16LE(counts),
+      count: header.readUInt16LE(counts + 2),
     };
     this.#sectionsAt = {
       offset: this.#word(header, this.wide ? 40 : 32),
-      size: header.readUInt16LE(counts + 4), count: header.readUInt16LE(counts + 6), names: header.readUInt16LE(counts + 8),
+      size: header.readUInt16LE(counts + 4),
+      count: header.readUInt16LE(counts + 6),
+      names: header.readUInt16LE(counts + 8),
     };
   }
 
@@ -116,17 +123,27 @@ export class Elf {
     const table = this.read(offset, count * size, undefined, "the table of program headers");
     const segments: Segment[] = [];
     for (let at = 0; at < table.length; at += size) {
-      segments.push(this.wide
-        ? {
-            type: table.readUInt32LE(at), flags: table.readUInt32LE(at + 4), offset: this.#word(table, at + 8),
-            address: table.readBigUInt64LE(at + 16), fileSize: this.#word(table, at + 32), memorySize: table.readBigUInt64LE(at + 40),
-            align: table.readBigUInt64LE(at + 48),
-          }
-        : {
-            type: table.readUInt32LE(at), flags: table.readUInt32LE(at + 24), offset: table.readUInt32LE(at + 4),
-            address: BigInt(table.readUInt32LE(at + 8)), fileSize: table.readUInt32LE(at + 16),
-            memorySize: BigInt(table.readUInt32LE(at + 20)), align: BigInt(table.readUInt32LE(at + 28)),
-          });
+      segments.push(
+        this.wide
+          ? {
+              type: table.readUInt32LE(at),
+              flags: table.readUInt32LE(at + 4),
+              offset: this.#word(table, at + 8),
+              address: table.readBigUInt64LE(at + 16),
+              fileSize: this.#word(table, at + 32),
+              memorySize: table.readBigUInt64LE(at + 40),
+              align: table.readBigUInt64LE(at + 48),
+            }
+          : {
+              type: table.readUInt32LE(at),
+              flags: table.readUInt32LE(at + 24),
+              offset: table.readUInt32LE(at + 4),
+              address: BigInt(table.readUInt32LE(at + 8)),
+              fileSize: table.readUInt32LE(at + 16),
+              memorySize: BigInt(table.readUInt32LE(at + 20)),
+              align: BigInt(table.readUInt32LE(at + 28)),
+            },
+      );
     }
     return (this.#segments = segments);
   }
@@ -148,17 +165,31 @@ export class Elf {
     const nameOffsets: number[] = [];
     for (let at = 0; at < table.length; at += size) {
       nameOffsets.push(table.readUInt32LE(at));
-      raw.push(this.wide
-        ? {
-            index: raw.length, name: "", type: table.readUInt32LE(at + 4), flags: table.readUInt32LE(at + 8),
-            address: table.readBigUInt64LE(at + 16), offset: this.#word(table, at + 24), size: this.#word(table, at + 32),
-            link: table.readUInt32LE(at + 40), entrySize: this.#word(table, at + 56),
-          }
-        : {
-            index: raw.length, name: "", type: table.readUInt32LE(at + 4), flags: table.readUInt32LE(at + 8),
-            address: BigInt(table.readUInt32LE(at + 12)), offset: table.readUInt32LE(at + 16), size: table.readUInt32LE(at + 20),
-            link: table.readUInt32LE(at + 24), entrySize: table.readUInt32LE(at + 36),
-          });
+      raw.push(
+        this.wide
+          ? {
+              index: raw.length,
+              name: "",
+              type: table.readUInt32LE(at + 4),
+              flags: table.readUInt32LE(at + 8),
+              address: table.readBigUInt64LE(at + 16),
+              offset: this.#word(table, at + 24),
+              size: this.#word(table, at + 32),
+              link: table.readUInt32LE(at + 40),
+              entrySize: this.#word(table, at + 56),
+            }
+          : {
+              index: raw.length,
+              name: "",
+              type: table.readUInt32LE(at + 4),
+              flags: table.readUInt32LE(at + 8),
+              address: BigInt(table.readUInt32LE(at + 12)),
+              offset: table.readUInt32LE(at + 16),
+              size: table.readUInt32LE(at + 20),
+              link: table.readUInt32LE(at + 24),
+              entrySize: table.readUInt32LE(at + 36),
+            },
+      );
     }
     const strings = raw[names] === undefined ? Buffer.alloc(0) : this.content(raw[names]);
     return (this.#sections = raw.map((section, i) => ({ ...section, name: textAt(strings, nameOffsets[i]) })));
@@ -186,7 +217,9 @@ export class Elf {
     try {
       // Loaded only here: few sections are compressed, and every start would pay for it.
       if (kind === COMPRESS_ZSTD) return unpackedZstd(stored.subarray(header), size);
-      return process.getBuiltinModule("node:zlib").inflateSync(stored.subarray(header), { maxOutputLength: Math.max(1, size) });
+      return process
+        .getBuiltinModule("node:zlib")
+        .inflateSync(stored.subarray(header), { maxOutputLength: Math.max(1, size) });
     } catch {
       throw this.#damaged(`${what} does not decompress`);
     }
@@ -227,10 +260,14 @@ export class Elf {
   /** The dynamic loader's path; only executables that need one have it. */
   get interpreter(): string | undefined {
     const segment = this.segments.find(({ type }) => type === PT_INTERP);
-    return segment === undefined ? undefined : textAt(this.read(segment.offset, segment.fileSize, undefined, "the path of the loader"), 0);
+    return segment === undefined
+      ? undefined
+      : textAt(this.read(segment.offset, segment.fileSize, undefined, "the path of the loader"), 0);
   }
 
-  /** An xz-compressed ELF file with more symbols, as Fedora's packages carry. See README: nothing decompresses it yet. */
+  /**
+   * An xz-compressed ELF file with more symbols, as Fedora's packages carry. See README: nothing decompresses it yet.
+   */
   get embeddedDebugInfo(): Buffer | undefined {
     const section = this.section(".gnu_debugdata");
     return section === undefined ? undefined : this.content(section);
@@ -245,8 +282,11 @@ export class Elf {
 
 /** At most `size` bytes are made of it. Node has zstd from 22.15 on. @throws when it is damaged */
 export function unpackedZstd(packed: Buffer, size: number): Buffer {
-  const zlib = process.getBuiltinModule("node:zlib") as { zstdDecompressSync?(packed: Buffer, options: { maxOutputLength: number }): Buffer };
-  if (zlib.zstdDecompressSync !== undefined) return zlib.zstdDecompressSync(packed, { maxOutputLength: Math.max(1, size) });
+  const zlib = process.getBuiltinModule("node:zlib") as {
+    zstdDecompressSync?(packed: Buffer, options: { maxOutputLength: number }): Buffer;
+  };
+  if (zlib.zstdDecompressSync !== undefined)
+    return zlib.zstdDecompressSync(packed, { maxOutputLength: Math.max(1, size) });
   const { decompress } = require("fzstd") as typeof import("fzstd");
   // With room of its own it never makes more.
   const unpacked = decompress(packed, new Uint8Array(size));

@@ -1,5 +1,6 @@
-// Where a variable was when its function was entered, from where debug information has it behind the prologue and from what the
-// function's instructions did until there. It is a proof: what callers and compilers agreed on does not matter.
+// Where a variable was when its function was entered, from where debug information has it behind the prologue and from
+// what the function's instructions did until there. It is a proof: what callers and compilers agreed on does not
+// matter.
 import type { Location, LocationExpression } from "./dwarf/facts.ts";
 import type { Frame, Source, Sources } from "./prologue.ts";
 
@@ -22,11 +23,15 @@ export function atEntry(location: Location, bytes: number, frame: Frame): Locati
     case "memory": {
       const address = follow(location.address, frame);
       if (address === undefined) return undefined;
-      return "frame" in address ? located(frame.memory(address.frame, bytes)) : { kind: "memory", address: address.was };
+      return "frame" in address
+        ? located(frame.memory(address.frame, bytes))
+        : { kind: "memory", address: address.was };
     }
     case "value": {
       const value = follow(location.value, frame);
-      return value === undefined || "frame" in value || value.was.kind === "constant" ? undefined : { kind: "value", value: value.was };
+      return value === undefined || "frame" in value || value.was.kind === "constant"
+        ? undefined
+        : { kind: "value", value: value.was };
     }
     case "pieces": {
       const pieces: { bits: number; bitOffset: number; location?: Location }[] = [];
@@ -40,17 +45,26 @@ export function atEntry(location: Location, bytes: number, frame: Frame): Locati
     // A constant may be what the function's first statement made of it.
     case "constant":
     case "implicit-pointer":
-    case "absent": return undefined;
+    case "absent":
+      return undefined;
   }
 }
 
 /** Whether a variable, or the address of one, is in memory of the function's own that nothing has been written to. */
 export function isUnset(location: Location, bytes: number, frame: Frame): boolean {
-  if (location.kind === "pieces") return location.pieces.some((piece) => piece.location !== undefined && isUnset(piece.location, Math.ceil(piece.bits / 8), frame));
+  if (location.kind === "pieces")
+    return location.pieces.some(
+      (piece) => piece.location !== undefined && isUnset(piece.location, Math.ceil(piece.bits / 8), frame),
+    );
   if (location.kind !== "memory") return false;
   const { address } = location;
   const place = follow(address.kind === "load" ? address.address : address, frame);
-  return place !== undefined && "frame" in place && place.frame < 0 && !frame.written(place.frame, address.kind === "load" ? 8 : bytes);
+  return (
+    place !== undefined &&
+    "frame" in place &&
+    place.frame < 0 &&
+    !frame.written(place.frame, address.kind === "load" ? 8 : bytes)
+  );
 }
 
 /** An address of the frame, counted from its end; or what an expression was at the entry. */
@@ -60,8 +74,10 @@ function follow(expression: LocationExpression, frame: Frame): Followed | undefi
   switch (expression.kind) {
     case "constant":
     case "static":
-    case "thread-local": return { was: expression };
-    case "at-entry": return { was: expression.value };
+    case "thread-local":
+      return { was: expression };
+    case "at-entry":
+      return { was: expression.value };
     case "register": {
       const held = frame.register(expression.register);
       return "frame" in held ? held : word(held);
@@ -81,7 +97,8 @@ function follow(expression: LocationExpression, frame: Frame): Followed | undefi
       const right = follow(expression.right, frame);
       if (left === undefined || right === undefined || "frame" in right) return undefined;
       if ("was" in left) return { was: { ...expression, left: left.was, right: right.was } };
-      if (right.was.kind !== "constant" || (expression.operator !== "+" && expression.operator !== "-")) return undefined;
+      if (right.was.kind !== "constant" || (expression.operator !== "+" && expression.operator !== "-"))
+        return undefined;
       const by = Number(BigInt.asIntN(64, right.was.value));
       return { frame: left.frame + (expression.operator === "+" ? by : -by) };
     }
@@ -97,15 +114,21 @@ function word(sources: Sources): Followed | undefined {
   return was.kind === "register" ? { was } : undefined;
 }
 
-interface Run { readonly from: Source | undefined; readonly bytes: number }
+interface Run {
+  readonly from: Source | undefined;
+  readonly bytes: number;
+}
 
 /** Bytes that were one behind the other. */
 function runsOf(sources: Sources): Run[] {
   const runs: { from: Source | undefined; bytes: number }[] = [];
   for (const source of sources) {
     const last = runs.at(-1);
-    const continues = last !== undefined && (source === undefined ? last.from === undefined
-      : last.from?.register === source.register && last.from.byte + last.bytes === source.byte);
+    const continues =
+      last !== undefined &&
+      (source === undefined
+        ? last.from === undefined
+        : last.from?.register === source.register && last.from.byte + last.bytes === source.byte);
     if (continues) last.bytes++;
     else runs.push({ from: source, bytes: 1 });
   }
@@ -120,15 +143,30 @@ function located(sources: Sources): Location | undefined {
   return {
     kind: "pieces",
     // What lies between the parts of a value is nobody's.
-    pieces: runs.map(({ from, bytes }) => ({ bits: bytes * 8, bitOffset: 0, location: from === undefined ? { kind: "absent", reason: "not known at the function's entry" } : placeOf(from) })),
+    pieces: runs.map(({ from, bytes }) => ({
+      bits: bytes * 8,
+      bitOffset: 0,
+      location: from === undefined ? { kind: "absent", reason: "not known at the function's entry" } : placeOf(from),
+    })),
   };
 }
 
 function placeOf({ register, byte }: Source): Exclude<Location, { kind: "pieces" }> {
   if (register === "stack") {
     const offset: LocationExpression = { kind: "constant", value: BigInt(byte + returnAddress) };
-    return { kind: "memory", address: { kind: "binary", operator: "+", left: { kind: "register", register: stackPointer }, right: offset } };
+    return {
+      kind: "memory",
+      address: { kind: "binary", operator: "+", left: { kind: "register", register: stackPointer }, right: offset },
+    };
   }
   if (byte === 0) return { kind: "register", register };
-  return { kind: "value", value: { kind: "binary", operator: ">>>", left: { kind: "register", register }, right: { kind: "constant", value: BigInt(byte * 8) } } };
+  return {
+    kind: "value",
+    value: {
+      kind: "binary",
+      operator: ">>>",
+      left: { kind: "register", register },
+      right: { kind: "constant", value: BigInt(byte * 8) },
+    },
+  };
 }

@@ -38,14 +38,23 @@ export interface FunctionEntry {
 }
 
 /** Room to run programs in, used again for each function. */
-export interface FrameStates { readonly state: FrameState; readonly initial: FrameState; readonly remembered: FrameState[] }
+export interface FrameStates {
+  readonly state: FrameState;
+  readonly initial: FrameState;
+  readonly remembered: FrameState[];
+}
 
 /** Of remembered states in one function. GCC needs one or two. */
 const rememberedMost = 64;
 
-/** Runs a function's program: `each` is handed its rows, with a state that is only valid during the call. @throws ElfError when it is damaged */
+/**
+ * Runs a function's program: `each` is handed its rows, with a state that is only valid during the call. @throws
+ * ElfError when it is damaged
+ */
 export function runFrameProgram(
-  section: FrameSection, { common, low, size, start, end }: FunctionEntry, states: FrameStates,
+  section: FrameSection,
+  { common, low, size, start, end }: FunctionEntry,
+  states: FrameStates,
   each: (low: number, high: number, state: FrameState) => void,
 ): void {
   const { state, initial: afterCommon, remembered } = states;
@@ -70,7 +79,13 @@ export function runFrameProgram(
       state.lengths[register] = length;
     };
     const restore = (register: number): void => {
-      if (register < registersKept) set(register, initial?.kinds[register] ?? Saved.same, initial?.values[register] ?? 0, initial?.lengths[register] ?? 0);
+      if (register < registersKept)
+        set(
+          register,
+          initial?.kinds[register] ?? Saved.same,
+          initial?.values[register] ?? 0,
+          initial?.lengths[register] ?? 0,
+        );
     };
     const setCfa = (register: number, offset: number): void => {
       state.cfaRegister = register;
@@ -80,26 +95,50 @@ export function runFrameProgram(
       const code = reader.u8();
       const low6 = code & 0x3f;
       switch (code >> 6) {
-        case 1: advance(low6); continue;
-        case 2: set(low6, Saved.saved, reader.uleb() * common.dataAlign); continue;
-        case 3: restore(low6); continue;
+        case 1:
+          advance(low6);
+          continue;
+        case 2:
+          set(low6, Saved.saved, reader.uleb() * common.dataAlign);
+          continue;
+        case 3:
+          restore(low6);
+          continue;
         default:
       }
       switch (code) {
-        case 0x00: break; // nop
-        case 0x01: { // set_loc
+        case 0x00:
+          break; // nop
+        case 0x01: {
+          // set_loc
           const next = reader.pointer(common.encoding, common.wordBytes, section.address);
           advance((next - at) / common.codeAlign);
           break;
         }
-        case 0x02: advance(reader.u8()); break;
-        case 0x03: advance(reader.u16()); break;
-        case 0x04: advance(reader.u32()); break;
-        case 0x05: set(reader.uleb(), Saved.saved, reader.uleb() * common.dataAlign); break;
-        case 0x06: restore(reader.uleb()); break;
-        case 0x07: set(reader.uleb(), Saved.undefined, 0); break;
-        case 0x08: set(reader.uleb(), Saved.same, 0); break;
-        case 0x09: set(reader.uleb(), Saved.register, reader.uleb()); break;
+        case 0x02:
+          advance(reader.u8());
+          break;
+        case 0x03:
+          advance(reader.u16());
+          break;
+        case 0x04:
+          advance(reader.u32());
+          break;
+        case 0x05:
+          set(reader.uleb(), Saved.saved, reader.uleb() * common.dataAlign);
+          break;
+        case 0x06:
+          restore(reader.uleb());
+          break;
+        case 0x07:
+          set(reader.uleb(), Saved.undefined, 0);
+          break;
+        case 0x08:
+          set(reader.uleb(), Saved.same, 0);
+          break;
+        case 0x09:
+          set(reader.uleb(), Saved.register, reader.uleb());
+          break;
         case 0x0a: {
           if (depth >= rememberedMost) throw new ElfError("a frame description remembers too many states");
           (remembered[depth++] ??= new FrameState()).copy(state);
@@ -110,10 +149,17 @@ export function runFrameProgram(
           state.copy(remembered[--depth]);
           break;
         }
-        case 0x0c: setCfa(reader.uleb(), reader.uleb()); break;
-        case 0x0d: state.cfaRegister = reader.uleb(); break;
-        case 0x0e: state.cfaOffset = reader.uleb(); break;
-        case 0x0f: { // def_cfa_expression
+        case 0x0c:
+          setCfa(reader.uleb(), reader.uleb());
+          break;
+        case 0x0d:
+          state.cfaRegister = reader.uleb();
+          break;
+        case 0x0e:
+          state.cfaOffset = reader.uleb();
+          break;
+        case 0x0f: {
+          // def_cfa_expression
           const length = reader.uleb();
           setCfa(-1, reader.at);
           state.cfaLength = length;
@@ -121,24 +167,40 @@ export function runFrameProgram(
           break;
         }
         case 0x10:
-        case 0x16: { // expression, val_expression
+        case 0x16: {
+          // expression, val_expression
           const register = reader.uleb();
           const length = reader.uleb();
           set(register, code === 0x10 ? Saved.savedAt : Saved.computed, reader.at, length);
           reader.skip(length);
           break;
         }
-        case 0x11: set(reader.uleb(), Saved.saved, reader.sleb() * common.dataAlign); break;
-        case 0x12: setCfa(reader.uleb(), reader.sleb() * common.dataAlign); break;
-        case 0x13: state.cfaOffset = reader.sleb() * common.dataAlign; break;
-        case 0x14: set(reader.uleb(), Saved.value, reader.uleb() * common.dataAlign); break;
-        case 0x15: set(reader.uleb(), Saved.value, reader.sleb() * common.dataAlign); break;
+        case 0x11:
+          set(reader.uleb(), Saved.saved, reader.sleb() * common.dataAlign);
+          break;
+        case 0x12:
+          setCfa(reader.uleb(), reader.sleb() * common.dataAlign);
+          break;
+        case 0x13:
+          state.cfaOffset = reader.sleb() * common.dataAlign;
+          break;
+        case 0x14:
+          set(reader.uleb(), Saved.value, reader.uleb() * common.dataAlign);
+          break;
+        case 0x15:
+          set(reader.uleb(), Saved.value, reader.sleb() * common.dataAlign);
+          break;
         case 0x2d: // AArch64: the return address is signed from here on, or no more. Its bits say so as well.
           if (section.arm) break;
           throw new ElfError("a frame description with SPARC's register windows");
-        case 0x2e: reader.uleb(); break; // GNU_args_size: what a call pushed, part of the CFA's offset already
-        case 0x2f: set(reader.uleb(), Saved.saved, -reader.uleb() * common.dataAlign); break;
-        default: throw new ElfError(`a frame description with unknown instruction 0x${code.toString(16)}`);
+        case 0x2e:
+          reader.uleb();
+          break; // GNU_args_size: what a call pushed, part of the CFA's offset already
+        case 0x2f:
+          set(reader.uleb(), Saved.saved, -reader.uleb() * common.dataAlign);
+          break;
+        default:
+          throw new ElfError(`a frame description with unknown instruction 0x${code.toString(16)}`);
       }
     }
     return at;

@@ -1,4 +1,5 @@
-// How a function ends: its return instructions, and jumps out of it, behind which another function returns in its place.
+// How a function ends: its return instructions, and jumps out of it, behind which another function returns in its
+// place.
 import { decode, type Instruction } from "./instructions.ts";
 
 /** A piece of a function's code: its body, or a cold part that the compiler put elsewhere. */
@@ -18,11 +19,15 @@ export interface FunctionEnds {
 }
 
 /**
- * `isReturn` says which jumps out of the function are returns all the same: kernels return by a jump to a thunk where the
- * processor's own returns are not safe.
+ * `isReturn` says which jumps out of the function are returns all the same: kernels return by a jump to a thunk where
+ * the processor's own returns are not safe.
  */
-export function functionEnds(ranges: readonly CodeRange[], isReturn: (target: bigint) => boolean = () => false): FunctionEnds {
-  const inside = (address: bigint): boolean => ranges.some((range) => address >= range.address && address < range.address + BigInt(range.bytes.length));
+export function functionEnds(
+  ranges: readonly CodeRange[],
+  isReturn: (target: bigint) => boolean = () => false,
+): FunctionEnds {
+  const inside = (address: bigint): boolean =>
+    ranges.some((range) => address >= range.address && address < range.address + BigInt(range.bytes.length));
   const returns: bigint[] = [];
   const tailCalls: { at: bigint; to?: bigint; conditional: boolean }[] = [];
   let brokenAt: bigint | undefined;
@@ -33,7 +38,9 @@ export function functionEnds(ranges: readonly CodeRange[], isReturn: (target: bi
       const at = range.address + BigInt(instruction.offset);
       const to = targetOf(instruction, range);
       switch (instruction.flow) {
-        case "return": returns.push(at); break;
+        case "return":
+          returns.push(at);
+          break;
         case "jump":
           if (to === undefined || inside(to)) break;
           if (isReturn(to)) returns.push(at);
@@ -49,7 +56,8 @@ export function functionEnds(ranges: readonly CodeRange[], isReturn: (target: bi
         case "next":
         case "call":
         case "indirect-call":
-        case "trap": break;
+        case "trap":
+          break;
       }
     }
   }
@@ -58,15 +66,20 @@ export function functionEnds(ranges: readonly CodeRange[], isReturn: (target: bi
 
 /** Whether something else runs before the function has returned: what it calls, or jumps to in its place. */
 export function callsOthers(ranges: readonly CodeRange[]): boolean {
-  return ranges.some(({ bytes }) => decode(bytes).instructions.some(({ flow }) => flow === "call" || flow === "indirect-call"))
-    || functionEnds(ranges).tailCalls.length > 0;
+  return (
+    ranges.some(({ bytes }) =>
+      decode(bytes).instructions.some(({ flow }) => flow === "call" || flow === "indirect-call"),
+    ) || functionEnds(ranges).tailCalls.length > 0
+  );
 }
 
 /** Of pieces that go by the name of its cold part, those that a function jumps to: names are not unique. */
 export function partsOf(body: CodeRange, candidates: readonly CodeRange[]): CodeRange[] {
   if (candidates.length === 0) return [];
   const targets = decode(body.bytes).instructions.flatMap((instruction) => targetOf(instruction, body) ?? []);
-  return candidates.filter(({ address, bytes }) => targets.some((target) => target >= address && target < address + BigInt(bytes.length)));
+  return candidates.filter(({ address, bytes }) =>
+    targets.some((target) => target >= address && target < address + BigInt(bytes.length)),
+  );
 }
 
 function targetOf({ target }: Instruction, range: CodeRange): bigint | undefined {
@@ -76,8 +89,8 @@ function targetOf({ target }: Instruction, range: CodeRange): bigint | undefined
 const INT3 = 0xcc;
 
 /**
- * How much of the bytes up to the next function is this one's: without the padding that linkers and compilers put between
- * functions (breakpoints, and nops that nothing flows into).
+ * How much of the bytes up to the next function is this one's: without the padding that linkers and compilers put
+ * between functions (breakpoints, and nops that nothing flows into).
  */
 export function withoutPadding(code: Uint8Array): number {
   const { instructions } = decode(code);

@@ -23,7 +23,9 @@ func main() { println((&T{1}).method(2), pick("a"), pick(3)) }
 function built(name: string, ...flags: readonly string[]): Elf {
   writeFileSync(join(folder, "main.go"), source);
   const { status, stderr } = spawnSync("go", ["build", ...flags, "-o", name, "main.go"], {
-    cwd: folder, encoding: "utf8", env: { ...process.env, GO111MODULE: "off", GOFLAGS: "" },
+    cwd: folder,
+    encoding: "utf8",
+    env: { ...process.env, GO111MODULE: "off", GOFLAGS: "" },
   });
   assert.equal(status, 0, stderr);
   return new Elf(bytesOf(readFileSync(join(folder, name))));
@@ -34,12 +36,16 @@ test("a stripped program's functions are where nm finds them before", { skip }, 
   const stripped = built("stripped", "-ldflags=-s -w");
   const { stdout } = spawnSync("nm", ["-S", join(folder, "whole")], { encoding: "utf8" });
   // Assembly for the old calling convention has its own symbol names.
-  const symbols = [...stdout.matchAll(/^([0-9a-f]+) ([0-9a-f]+) [Tt] (main\..*|runtime\.\w+)$/gm)]
-    .map(([, address, , name]) => [name.replace(/\[go\.shape.*\]/, "[...]"), BigInt(`0x${address}`)] as const);
+  const symbols = [...stdout.matchAll(/^([0-9a-f]+) ([0-9a-f]+) [Tt] (main\..*|runtime\.\w+)$/gm)].map(
+    ([, address, , name]) => [name.replace(/\[go\.shape.*\]/, "[...]"), BigInt(`0x${address}`)] as const,
+  );
   const go = GoProgram.of(stripped);
   assert.ok(go !== undefined && symbols.length > 500);
   const starts = new Set(go.functions.map(({ name, address }) => `${name} ${address}`));
-  assert.deepEqual(symbols.filter(([name, address]) => !starts.has(`${name} ${address}`) && name.startsWith("main.")), []);
+  assert.deepEqual(
+    symbols.filter(([name, address]) => !starts.has(`${name} ${address}`) && name.startsWith("main.")),
+    [],
+  );
   const method = go.named("main.(*T).method")!;
   assert.equal(go.at(method.address + 3n), method);
   assert.deepEqual(GoProgram.of(whole)?.release, go.release);
@@ -62,7 +68,7 @@ test("a damaged table gives fewer functions, and ends", { skip }, () => {
     const copy = Buffer.from(bytes.subarray(0));
     // The header, and some of what is behind it.
     copy.writeUInt32LE((seed * 2654435761) >>> 0, offset + 8 + (seed % 16) * 4);
-    copy.writeUInt32LE((seed * 40503) >>> 0, offset + (seed * 977) % (size - 4));
+    copy.writeUInt32LE((seed * 40503) >>> 0, offset + ((seed * 977) % (size - 4)));
     assert.ok((GoProgram.of(new Elf(bytesOf(copy)))?.functions.length ?? 0) < 100_000);
   }
 });

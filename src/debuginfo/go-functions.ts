@@ -1,11 +1,20 @@
-// What a Go program says of itself, stripped or not: its functions (the runtime needs them for tracebacks and the garbage collector)
-// and the Go release that built it. (src/debug/gosym/pclntab.go, src/debug/buildinfo/buildinfo.go)
+// What a Go program says of itself, stripped or not: its functions (the runtime needs them for tracebacks and the
+// garbage collector) and the Go release that built it. (src/debug/gosym/pclntab.go, src/debug/buildinfo/buildinfo.go)
 import type { Elf, Section } from "./elf.ts";
 
-export interface GoFunction { readonly name: string; readonly address: bigint; readonly size: bigint }
+export interface GoFunction {
+  readonly name: string;
+  readonly address: bigint;
+  readonly size: bigint;
+}
 
 /** By the first word of the table: the oldest release that writes it so. */
-const layouts = new Map([[0xfffffffb, 2], [0xfffffffa, 16], [0xfffffff0, 18], [0xfffffff1, 20]]);
+const layouts = new Map([
+  [0xfffffffb, 2],
+  [0xfffffffa, 16],
+  [0xfffffff0, 18],
+  [0xfffffff1, 20],
+]);
 const BUILD_INFO = Buffer.from("\xff Go buildinf:", "latin1");
 /** Names are short; a damaged table may point anywhere. */
 const longestName = 4096;
@@ -23,10 +32,10 @@ export class GoProgram {
     this.#table = elf.content(section);
     this.#layout = layout;
     this.release = releaseOf(elf) ?? [1, layout];
-    // Position-independent programs and newer releases leave the place in the table at zero: all Go code is in .text, and unless C
-    // code was linked in, begins it.
+    // Position-independent programs and newer releases leave the place in the table at zero: all Go code is in .text,
+    // and unless C code was linked in, begins it.
     const written = layout >= 18 ? this.#word(2) : 0n;
-    this.#textStart = written === 0n ? elf.section(".text")?.address ?? 0n : written;
+    this.#textStart = written === 0n ? (elf.section(".text")?.address ?? 0n) : written;
   }
 
   /** Undefined for what Go did not build, or built before 1.2. */
@@ -44,8 +53,8 @@ export class GoProgram {
   }
 
   /**
-   * Bytes from the start of the runtime's `g` to the goroutine's id, which no table tells; undefined for releases that are not known.
-   * (src/runtime/runtime2.go)
+   * Bytes from the start of the runtime's `g` to the goroutine's id, which no table tells; undefined for releases that
+   * are not known. (src/runtime/runtime2.go)
    */
   get goroutineId(): number | undefined {
     const [, minor] = this.release;
@@ -78,9 +87,12 @@ export class GoProgram {
 
   #read(): GoFunction[] {
     const table = this.#table;
-    const [count, names, entries] = this.#layout >= 18 ? [this.#word(0), this.#word(3), this.#word(7)]
-      : this.#layout === 16 ? [this.#word(0), this.#word(2), this.#word(6)]
-        : [this.#word(0), 0n, 16n];
+    const [count, names, entries] =
+      this.#layout >= 18
+        ? [this.#word(0), this.#word(3), this.#word(7)]
+        : this.#layout === 16
+          ? [this.#word(0), this.#word(2), this.#word(6)]
+          : [this.#word(0), 0n, 16n];
     // From 1.18 on places are 32-bit and relative to the text, before that plain addresses.
     const step = this.#layout >= 18 ? 4 : 8;
     const start = Number(entries);
@@ -88,9 +100,17 @@ export class GoProgram {
     for (let i = 0; i <= Number(count) && start + (i * 2 + 1) * step <= table.length; i++) {
       const at = start + i * 2 * step;
       const last = at + 2 * step > table.length || i === Number(count);
-      if (step === 4) places.push({ address: this.#textStart + BigInt(table.readUInt32LE(at)), data: last ? -1 : start + table.readUInt32LE(at + 4) });
+      if (step === 4)
+        places.push({
+          address: this.#textStart + BigInt(table.readUInt32LE(at)),
+          data: last ? -1 : start + table.readUInt32LE(at + 4),
+        });
       // In the first layout what is said of a function is counted from the table's start.
-      else places.push({ address: table.readBigUInt64LE(at), data: last ? -1 : Number(table.readBigUInt64LE(at + 8)) + (this.#layout === 2 ? 0 : start) });
+      else
+        places.push({
+          address: table.readBigUInt64LE(at),
+          data: last ? -1 : Number(table.readBigUInt64LE(at + 8)) + (this.#layout === 2 ? 0 : start),
+        });
     }
     const functions: GoFunction[] = [];
     for (const [i, { address, data }] of places.slice(0, -1).entries()) {
@@ -132,7 +152,10 @@ function releaseOf(elf: Elf): [number, number] | undefined {
 function pointedText(elf: Elf, bytes: Buffer): string {
   const header = elf.fileOffset(bytes.readBigUInt64LE(16));
   if (header === undefined) return "";
-  const [at, length] = [elf.read(Number(header), 8).readBigUInt64LE(0), elf.read(Number(header) + 8, 8).readBigUInt64LE(0)];
+  const [at, length] = [
+    elf.read(Number(header), 8).readBigUInt64LE(0),
+    elf.read(Number(header) + 8, 8).readBigUInt64LE(0),
+  ];
   const text = elf.fileOffset(at);
   return text === undefined || length > 64n ? "" : elf.read(Number(text), Number(length)).toString("latin1");
 }

@@ -8,7 +8,8 @@ import { functionEnds, partsOf, withoutPadding } from "./function-ends.ts";
 import { decode, disassemble, hiddenAt, instructionAt } from "./instructions.ts";
 import { uprobeRefusal } from "./uprobe-refusals.ts";
 
-const bytes = (...hex: readonly string[]): Uint8Array => Uint8Array.from(Buffer.from(hex.join("").replaceAll(" ", ""), "hex"));
+const bytes = (...hex: readonly string[]): Uint8Array =>
+  Uint8Array.from(Buffer.from(hex.join("").replaceAll(" ", ""), "hex"));
 
 // push %rbp; mov %rsp,%rbp; mov $0x1122334455667788,%rax; ret
 const code = bytes("55 4889e5 48b88877665544332211 c3");
@@ -27,12 +28,43 @@ test("bytes that are no instruction end the search", () => {
 });
 
 test("where control goes", () => {
-  const flows = decode(bytes(
-    "e805000000", "7402", "eb10", "e9f0ffffff", "ffe0", "ff20", "ffd0", "c3", "f3c3", "f2c3", "c20800", "0f05", "cc", "0f0b", "3effe0", "ff24c500000000",
-  )).instructions.map(({ flow, target, table }) => [flow, target ?? table ?? ""].join(" ").trim());
+  const flows = decode(
+    bytes(
+      "e805000000",
+      "7402",
+      "eb10",
+      "e9f0ffffff",
+      "ffe0",
+      "ff20",
+      "ffd0",
+      "c3",
+      "f3c3",
+      "f2c3",
+      "c20800",
+      "0f05",
+      "cc",
+      "0f0b",
+      "3effe0",
+      "ff24c500000000",
+    ),
+  ).instructions.map(({ flow, target, table }) => [flow, target ?? table ?? ""].join(" ").trim());
   assert.deepEqual(flows, [
-    "call 10", "branch 9", "jump 25", "jump -2", "indirect-jump false", "indirect-jump false", "indirect-call", "return", "return", "return", "return",
-    "next", "trap", "trap", "indirect-jump true", "indirect-jump true",
+    "call 10",
+    "branch 9",
+    "jump 25",
+    "jump -2",
+    "indirect-jump false",
+    "indirect-jump false",
+    "indirect-call",
+    "return",
+    "return",
+    "return",
+    "return",
+    "next",
+    "trap",
+    "trap",
+    "indirect-jump true",
+    "indirect-jump true",
   ]);
 });
 
@@ -45,8 +77,13 @@ test("jumps of a switch are told from jumps through pointers", () => {
 });
 
 test("the disassembly reads as the GNU assembler's", () => {
-  const lines = disassemble(bytes("55 4889e5 8b0500100000 e8f1ffffff c3"), 0x401000n, (target) => (target === 0 ? "f" : undefined));
-  assert.deepEqual(lines.map(({ offset, text }) => `${offset} ${text}`), ["0 push %rbp", "1 mov %rsp, %rbp", "4 mov 0x1000(%rip), %eax", "10 call f", "15 ret"]);
+  const lines = disassemble(bytes("55 4889e5 8b0500100000 e8f1ffffff c3"), 0x401000n, (target) =>
+    target === 0 ? "f" : undefined,
+  );
+  assert.deepEqual(
+    lines.map(({ offset, text }) => `${offset} ${text}`),
+    ["0 push %rbp", "1 mov %rsp, %rbp", "4 mov 0x1000(%rip), %eax", "10 call f", "15 ret"],
+  );
 });
 
 test("how functions end", () => {
@@ -54,14 +91,27 @@ test("how functions end", () => {
   const body = { address: 0x1000n, bytes: bytes("7401 c3 e9f8000000 0f8402010000") };
   const cold = { address: 0x1110n, bytes: bytes("e9ebfeffff") };
   assert.deepEqual(partsOf(body, [cold, { address: 0x9000n, bytes: bytes("c3") }]), [cold]);
-  assert.deepEqual(functionEnds([body, cold]), { returns: [0x1002n], tailCalls: [{ at: 0x1003n, to: 0x1100n, conditional: false }] });
+  assert.deepEqual(functionEnds([body, cold]), {
+    returns: [0x1002n],
+    tailCalls: [{ at: 0x1003n, to: 0x1100n, conditional: false }],
+  });
   // The same jump is a return where the target is a thunk for that.
-  assert.deepEqual(functionEnds([body, cold], (target) => target === 0x1100n), { returns: [0x1002n, 0x1003n], tailCalls: [] });
-  assert.deepEqual(functionEnds([body]).tailCalls.map(({ to, conditional }) => [to, conditional]), [[0x1100n, false], [0x1110n, true]]);
+  assert.deepEqual(
+    functionEnds([body, cold], (target) => target === 0x1100n),
+    { returns: [0x1002n, 0x1003n], tailCalls: [] },
+  );
+  assert.deepEqual(
+    functionEnds([body]).tailCalls.map(({ to, conditional }) => [to, conditional]),
+    [
+      [0x1100n, false],
+      [0x1110n, true],
+    ],
+  );
 });
 
 test("a jump through a register that a sum was in before is no switch", () => {
-  // add %rdx,%rax; mov 0x18(%r8),%rax; test %rax,%rax; jmp *%rax: a call through a table of operations, as vfs_read() ends.
+  // add %rdx,%rax; mov 0x18(%r8),%rax; test %rax,%rax; jmp *%rax: a call through a table of operations, as vfs_read()
+  // ends.
   const ends = (text: string) => functionEnds([{ address: 0n, bytes: bytes(text) }]).tailCalls.length;
   assert.equal(ends("4801d0 498b4018 4885c0 ffe0"), 1);
   assert.equal(ends("498b4018 4801d0 4885c0 ffe0"), 0);
@@ -82,22 +132,66 @@ test("a breakpoint in running code hides an instruction, one behind a return doe
 
 test("instructions that a uprobe must not be on, and why", () => {
   const reason = (hex: string): string | undefined => uprobeRefusal(bytes(hex))?.reason;
-  for (const fine of ["55", "c3", "f3c3", "f2c3", "8b0500100000", "64488b042528000000", "f30f1efa", "c5f9efc0", "0fae f0", "0f31", "e800000000", "48ff25 00000000", "9d"]) {
+  for (const fine of [
+    "55",
+    "c3",
+    "f3c3",
+    "f2c3",
+    "8b0500100000",
+    "64488b042528000000",
+    "f30f1efa",
+    "c5f9efc0",
+    "0fae f0",
+    "0f31",
+    "e800000000",
+    "48ff25 00000000",
+    "9d",
+  ]) {
     assert.equal(reason(fine), undefined, fine);
   }
-  assert.deepEqual(["f0ff00", "3effe0", "2e660f1f840000000000", "62f17c48 58c0", "cc", "0f05", "0f0b", "f4", "666648e800000000", "9c", "8ed0"].map(reason), [
-    "the kernel refuses the prefix `lock`", "the kernel refuses the prefix `notrack`", "the kernel refuses the prefix `cs`",
-    "the kernel refuses AVX-512 (EVEX)", "it is a breakpoint itself", "it calls the kernel, which would return to the wrong place in children",
-    "it traps, and the program would be told of the wrong place", "it is privileged", "the kernel refuses branches with a size prefix",
-    "the program would see the processor's trap flag", "the kernel refuses what holds back traps",
-  ]);
+  assert.deepEqual(
+    [
+      "f0ff00",
+      "3effe0",
+      "2e660f1f840000000000",
+      "62f17c48 58c0",
+      "cc",
+      "0f05",
+      "0f0b",
+      "f4",
+      "666648e800000000",
+      "9c",
+      "8ed0",
+    ].map(reason),
+    [
+      "the kernel refuses the prefix `lock`",
+      "the kernel refuses the prefix `notrack`",
+      "the kernel refuses the prefix `cs`",
+      "the kernel refuses AVX-512 (EVEX)",
+      "it is a breakpoint itself",
+      "it calls the kernel, which would return to the wrong place in children",
+      "it traps, and the program would be told of the wrong place",
+      "it is privileged",
+      "the kernel refuses branches with a size prefix",
+      "the program would see the processor's trap flag",
+      "the kernel refuses what holds back traps",
+    ],
+  );
   assert.deepEqual(uprobeRefusal(bytes("f3a4")), { reason: "it would fire once for every repetition", mild: true });
 });
 
-const missing = process.arch !== "x64" ? "x86-64 only" : spawnSync("objdump", ["--version"]).error ? "needs objdump (binutils)" : undefined;
+const missing =
+  process.arch !== "x64"
+    ? "x86-64 only"
+    : spawnSync("objdump", ["--version"]).error
+      ? "needs objdump (binutils)"
+      : undefined;
 const binaries = ["/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6"].filter((path) => existsSync(path));
 
-interface Agreed { readonly functions: number; readonly instructions: number }
+interface Agreed {
+  readonly functions: number;
+  readonly instructions: number;
+}
 
 /** Compares with a disassembly by objdump, function by function. */
 function agreement(elf: Elf, blocks: readonly string[], among?: ReadonlySet<number>): Agreed {
@@ -113,7 +207,11 @@ function agreement(elf: Elf, blocks: readonly string[], among?: ReadonlySet<numb
     // The last one's length is not told: decoding is to come to where it begins.
     const end = offsets.at(-1)!;
     const code = elf.bytes.read(Number(elf.fileOffset(BigInt(start))), end);
-    assert.deepEqual(decode(code).instructions.map(({ offset }) => offset), offsets.slice(0, -1), `at 0x${start.toString(16)}`);
+    assert.deepEqual(
+      decode(code).instructions.map(({ offset }) => offset),
+      offsets.slice(0, -1),
+      `at 0x${start.toString(16)}`,
+    );
     functions++;
     instructions += lines.length;
   }
@@ -121,7 +219,10 @@ function agreement(elf: Elf, blocks: readonly string[], among?: ReadonlySet<numb
 }
 
 const disassembly = (path: string, ...options: readonly string[]): string[] => {
-  const { stdout } = spawnSync("objdump", ["-dw", "--no-show-raw-insn", ...options, path], { encoding: "latin1", maxBuffer: 1 << 29 });
+  const { stdout } = spawnSync("objdump", ["-dw", "--no-show-raw-insn", ...options, path], {
+    encoding: "latin1",
+    maxBuffer: 1 << 29,
+  });
   return stdout.split(/^[0-9a-f]{8,16} <[^\n]*>:\n/m).slice(1);
 };
 
@@ -139,12 +240,20 @@ test("boundaries are objdump's all over Node", { skip: missing ?? false }, (t) =
   const elf = new Elf(bytesOf(readFileSync(process.execPath)));
   const text = elf.section(".text")!;
   // Functions that were written in assembly have texts in them.
-  const compiled = new Set([...new ElfSymbols(elf)].filter(({ kind, name }) => kind === "function" && name.startsWith("_Z")).map(({ address }) => Number(address)));
+  const compiled = new Set(
+    [...new ElfSymbols(elf)]
+      .filter(({ kind, name }) => kind === "function" && name.startsWith("_Z"))
+      .map(({ address }) => Number(address)),
+  );
   let functions = 0;
   let instructions = 0;
   for (let i = 0; i < samples; i++) {
     const from = text.address + BigInt(Math.floor((text.size / samples) * i));
-    const blocks = disassembly(process.execPath, `--start-address=0x${from.toString(16)}`, `--stop-address=0x${(from + BigInt(sampled)).toString(16)}`);
+    const blocks = disassembly(
+      process.execPath,
+      `--start-address=0x${from.toString(16)}`,
+      `--stop-address=0x${(from + BigInt(sampled)).toString(16)}`,
+    );
     // The first may begin in the middle of an instruction, and the last end there.
     const found = agreement(elf, blocks.slice(1, -1), compiled);
     functions += found.functions;

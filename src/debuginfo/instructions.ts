@@ -1,5 +1,5 @@
-// x86-64 instructions: where each begins, where control goes from it, how it reads. A breakpoint anywhere but at the beginning
-// of an instruction would corrupt the program.
+// x86-64 instructions: where each begins, where control goes from it, how it reads. A breakpoint anywhere but at the
+// beginning of an instruction would corrupt the program.
 import type { Instruction as IcedInstruction } from "iced-x86";
 
 export type Flow =
@@ -22,7 +22,10 @@ export interface Instruction {
   readonly flow: Flow;
   /** Of direct jumps, branches and calls: bytes from the start of the code, in it or not. */
   readonly target?: number;
-  /** An indirect jump that chooses among cases of a `switch`, as far as the code in front of it tells: it stays in the function. */
+  /**
+   * An indirect jump that chooses among cases of a `switch`, as far as the code in front of it tells: it stays in the
+   * function.
+   */
   readonly table?: boolean;
 }
 
@@ -58,22 +61,37 @@ export function decode(code: Uint8Array): Decoded {
       decoder.decodeOut(current);
       if (current.isInvalid) return { instructions, brokenAt: offset };
       const length = decoder.position - offset;
-      const to = (flow: Flow): Instruction => (isDirect(current)
-        ? { offset, length, flow, target: Number(current.nearBranchTarget - base) }
-        : { offset, length, flow: "next" });
+      const to = (flow: Flow): Instruction =>
+        isDirect(current)
+          ? { offset, length, flow, target: Number(current.nearBranchTarget - base) }
+          : { offset, length, flow: "next" };
       switch (current.flowControl) {
-        case FlowControl.UnconditionalBranch: instructions.push(to("jump")); break;
-        case FlowControl.ConditionalBranch: instructions.push(to("branch")); break;
-        case FlowControl.Call: instructions.push(to("call")); break;
-        case FlowControl.Return: instructions.push({ offset, length, flow: "return" }); break;
+        case FlowControl.UnconditionalBranch:
+          instructions.push(to("jump"));
+          break;
+        case FlowControl.ConditionalBranch:
+          instructions.push(to("branch"));
+          break;
+        case FlowControl.Call:
+          instructions.push(to("call"));
+          break;
+        case FlowControl.Return:
+          instructions.push({ offset, length, flow: "return" });
+          break;
         case FlowControl.IndirectBranch:
           instructions.push({ offset, length, flow: "indirect-jump", table: isTable(current, code[offset], computed) });
           break;
-        case FlowControl.IndirectCall: instructions.push({ offset, length, flow: "indirect-call" }); break;
+        case FlowControl.IndirectCall:
+          instructions.push({ offset, length, flow: "indirect-call" });
+          break;
         case FlowControl.Interrupt:
-        case FlowControl.Exception: instructions.push({ offset, length, flow: "trap" }); break;
+        case FlowControl.Exception:
+          instructions.push({ offset, length, flow: "trap" });
+          break;
         case FlowControl.Next:
-        case FlowControl.XbeginXabortXend: instructions.push({ offset, length, flow: "next" }); break;
+        case FlowControl.XbeginXabortXend:
+          instructions.push({ offset, length, flow: "next" });
+          break;
       }
       computed.push(computes(current));
       if (computed.length > tableWindow) computed.shift();
@@ -87,15 +105,19 @@ export function decode(code: Uint8Array): Decoded {
 
 const INT3 = 0xcc;
 
-/** A breakpoint that nothing flows into: what compilers and linkers put behind jumps and returns, and between functions. */
+/**
+ * A breakpoint that nothing flows into: what compilers and linkers put behind jumps and returns, and between functions.
+ */
 export function isFiller(code: Uint8Array, instructions: readonly Instruction[], index: number): boolean {
   if (code[instructions[index].offset] !== INT3) return false;
   switch (instructions[index - 1]?.flow) {
     case "jump":
     case "return":
     case "indirect-jump":
-    case "trap": return true;
-    default: return false;
+    case "trap":
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -120,25 +142,42 @@ function isTable(jump: IcedInstruction, first: number, computed: readonly number
   return jump.op0Kind === OpKind.Register && (computed.findLast((one) => Math.abs(one) === register) ?? 0) > 0;
 }
 
-/** The register that this puts a sum of registers or an element of a table in; negative where it loads something else; else 0. */
+/**
+ * The register that this puts a sum of registers or an element of a table in; negative where it loads something else;
+ * else 0.
+ */
 function computes(instruction: IcedInstruction): number {
   const { Mnemonic, OpKind, Register } = iced();
   if (instruction.op0Kind !== OpKind.Register) return 0;
   switch (instruction.mnemonic) {
-    case Mnemonic.Add: return instruction.op1Kind === OpKind.Register ? instruction.op0Register : 0;
-    case Mnemonic.Mov: return instruction.op0Register * (instruction.op1Kind === OpKind.Memory && instruction.memoryIndex !== Register.None ? 1 : -1);
-    default: return 0;
+    case Mnemonic.Add:
+      return instruction.op1Kind === OpKind.Register ? instruction.op0Register : 0;
+    case Mnemonic.Mov:
+      return (
+        instruction.op0Register *
+        (instruction.op1Kind === OpKind.Memory && instruction.memoryIndex !== Register.None ? 1 : -1)
+      );
+    default:
+      return 0;
   }
 }
 
 /** Each instruction as the GNU assembler writes it (AT&T), which is what objdump, gdb and perf show. */
-export interface Disassembled { readonly offset: number; readonly length: number; readonly text: string }
+export interface Disassembled {
+  readonly offset: number;
+  readonly length: number;
+  readonly text: string;
+}
 
 /**
- * `address` is where the code begins, for what is relative to it; `nameOf` may name targets of jumps and calls (bytes from the
- * start of the code).
+ * `address` is where the code begins, for what is relative to it; `nameOf` may name targets of jumps and calls (bytes
+ * from the start of the code).
  */
-export function disassemble(code: Uint8Array, address: bigint, nameOf: (target: number) => string | undefined): Disassembled[] {
+export function disassemble(
+  code: Uint8Array,
+  address: bigint,
+  nameOf: (target: number) => string | undefined,
+): Disassembled[] {
   const { Decoder, DecoderOptions, Formatter, FormatterSyntax, Instruction: Decoding } = iced();
   const decoder = new Decoder(64, code, DecoderOptions.None);
   const formatter = new Formatter(FormatterSyntax.Gas);
@@ -166,8 +205,8 @@ export function disassemble(code: Uint8Array, address: bigint, nameOf: (target: 
 }
 
 /**
- * The start of the instruction that the byte at `offset` belongs to: `offset` itself when an instruction begins there; undefined
- * behind the code's end, or behind bytes that are no instruction. `code` begins with a whole instruction.
+ * The start of the instruction that the byte at `offset` belongs to: `offset` itself when an instruction begins there;
+ * undefined behind the code's end, or behind bytes that are no instruction. `code` begins with a whole instruction.
  */
 export function instructionAt(code: Uint8Array, offset: number): number | undefined {
   return decode(code).instructions.find((instruction) => offset < instruction.offset + instruction.length)?.offset;

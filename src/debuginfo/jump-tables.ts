@@ -23,7 +23,15 @@ const mostEntries = 1 << 12;
 export function tableOf(range: CodeRange, jump: number): JumpTable | undefined {
   const { Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register } = iced();
   const code = range.bytes.subarray(0, Math.min(range.bytes.length, jump + 16));
-  const immediates = new Set([OpKind.Immediate8, OpKind.Immediate16, OpKind.Immediate32, OpKind.Immediate8to16, OpKind.Immediate8to32, OpKind.Immediate8to64, OpKind.Immediate32to64]);
+  const immediates = new Set([
+    OpKind.Immediate8,
+    OpKind.Immediate16,
+    OpKind.Immediate32,
+    OpKind.Immediate8to16,
+    OpKind.Immediate8to32,
+    OpKind.Immediate8to64,
+    OpKind.Immediate32to64,
+  ]);
   const above: ReadonlySet<number> = new Set([Mnemonic.Ja, Mnemonic.Jbe]);
   const notBelow: ReadonlySet<number> = new Set([Mnemonic.Jae, Mnemonic.Jb]);
   const decoder = new Decoder(64, code, DecoderOptions.None);
@@ -42,7 +50,12 @@ export function tableOf(range: CodeRange, jump: number): JumpTable | undefined {
       const register: number = current.op0Kind === OpKind.Register ? current.op0Register : Register.None;
       const scaled = current.memoryIndex !== Register.None;
       if (offset === jump) {
-        if (current.op0Kind === OpKind.Memory && scaled && current.memoryBase === Register.None && current.memoryIndexScale === 8) {
+        if (
+          current.op0Kind === OpKind.Memory &&
+          scaled &&
+          current.memoryBase === Register.None &&
+          current.memoryIndexScale === 8
+        ) {
           table = { address: current.memoryDisplacement, width: 8 };
         } else if (load !== undefined && load.into === register) {
           const base = bases.get(load.base);
@@ -53,12 +66,23 @@ export function tableOf(range: CodeRange, jump: number): JumpTable | undefined {
         return { ...table, exact, most: exact ? compared!.last + 1 : mostEntries };
       }
       if (offset < jump - window) continue;
-      const last = immediate === undefined ? undefined : lastCase(Number(BigInt.asUintN(32, immediate)), current.mnemonic);
+      const last =
+        immediate === undefined ? undefined : lastCase(Number(BigInt.asUintN(32, immediate)), current.mnemonic);
       if (last !== undefined) compared = { last, index };
-      immediate = current.mnemonic === Mnemonic.Cmp && current.opCount === 2 && immediates.has(current.op1Kind) ? current.immediate(1) : undefined;
-      if (current.mnemonic === Mnemonic.Movsxd && scaled && current.memoryIndexScale === 4) load = { into: register, base: current.memoryBase };
-      else if (current.mnemonic === Mnemonic.Lea && current.isIpRelMemoryOperand) bases.set(register, current.ipRelMemoryAddress);
-      else if (current.mnemonic === Mnemonic.Add && load !== undefined && current.op1Kind === OpKind.Register && isFrom(current.op1Register, load.into)) {
+      immediate =
+        current.mnemonic === Mnemonic.Cmp && current.opCount === 2 && immediates.has(current.op1Kind)
+          ? current.immediate(1)
+          : undefined;
+      if (current.mnemonic === Mnemonic.Movsxd && scaled && current.memoryIndexScale === 4)
+        load = { into: register, base: current.memoryBase };
+      else if (current.mnemonic === Mnemonic.Lea && current.isIpRelMemoryOperand)
+        bases.set(register, current.ipRelMemoryAddress);
+      else if (
+        current.mnemonic === Mnemonic.Add &&
+        load !== undefined &&
+        current.op1Kind === OpKind.Register &&
+        isFrom(current.op1Register, load.into)
+      ) {
         // The sum may be in the other register.
         load = { into: register, base: load.base };
       }

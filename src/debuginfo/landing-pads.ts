@@ -1,5 +1,5 @@
-// Where exceptions come to in a function: the landing pads in its language-specific data area, as GCC and LLVM write it for C++ and
-// Rust (.gcc_except_table; the Itanium C++ ABI's exception handling tables).
+// Where exceptions come to in a function: the landing pads in its language-specific data area, as GCC and LLVM write it
+// for C++ and Rust (.gcc_except_table; the Itanium C++ ABI's exception handling tables).
 
 /** Call sites of one function. */
 const most = 1 << 16;
@@ -7,7 +7,11 @@ const most = 1 << 16;
 const OMITTED = 0xff;
 
 /** Calls from `from` to before `to` that throw come to `pad`. */
-export interface LandingPad { readonly from: bigint; readonly to: bigint; readonly pad: bigint }
+export interface LandingPad {
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly pad: bigint;
+}
 
 /**
  * The landing pads and what leads to them. @param data the area, which may be longer than it need be
@@ -28,15 +32,22 @@ export function landingPads(data: Uint8Array, low: bigint): LandingPad[] {
   };
   const encoded = (format: number): number => {
     switch (format & 0x0f) {
-      case 0x01: return uleb();
-      case 0x02: return view.getUint16((at += 2) - 2, true);
-      case 0x03: return view.getUint32((at += 4) - 4, true);
-      case 0x0a: return view.getInt16((at += 2) - 2, true);
-      case 0x0b: return view.getInt32((at += 4) - 4, true);
+      case 0x01:
+        return uleb();
+      case 0x02:
+        return view.getUint16((at += 2) - 2, true);
+      case 0x03:
+        return view.getUint32((at += 4) - 4, true);
+      case 0x0a:
+        return view.getInt16((at += 2) - 2, true);
+      case 0x0b:
+        return view.getInt32((at += 4) - 4, true);
       case 0x00:
       case 0x04:
-      case 0x0c: return Number(view.getBigUint64((at += 8) - 8, true));
-      default: throw new RangeError("a pointer of an unknown form");
+      case 0x0c:
+        return Number(view.getBigUint64((at += 8) - 8, true));
+      default:
+        throw new RangeError("a pointer of an unknown form");
     }
   };
   try {

@@ -1,4 +1,5 @@
-// /etc/ld.so.cache: where the dynamic loader finds a library by its name (glibc's dl-cache.h, format "glibc-ld.so.cache1.1").
+// /etc/ld.so.cache: where the dynamic loader finds a library by its name (glibc's dl-cache.h, format
+// "glibc-ld.so.cache1.1").
 import { textAt } from "./elf.ts";
 
 const MAGIC = "glibc-ld.so.cache1.1";
@@ -8,7 +9,10 @@ const ENTRY = 24;
 const X86_64 = 0x0303;
 const AARCH64 = 0x0a03;
 
-/** Paths of a library in the cache's order; those of this architecture's ABI only. Empty for anything that is no such cache. */
+/**
+ * Paths of a library in the cache's order; those of this architecture's ABI only. Empty for anything that is no such
+ * cache.
+ */
 export function librariesNamed(cache: Uint8Array, name: string, machine: "x86-64" | "arm64" | "other"): string[] {
   const bytes = Buffer.from(cache.buffer, cache.byteOffset, cache.byteLength);
   // Old caches have an older table in front.
@@ -20,12 +24,16 @@ export function librariesNamed(cache: Uint8Array, name: string, machine: "x86-64
   for (let i = 0, at = start + HEADER; i < count && at + ENTRY <= bytes.length; i++, at += ENTRY) {
     if (flags !== undefined && bytes.readUInt32LE(at) !== flags) continue;
     // Offsets are from the table's own magic.
-    if (textAt(bytes, start + bytes.readUInt32LE(at + 4)) === name) paths.push(textAt(bytes, start + bytes.readUInt32LE(at + 8)));
+    if (textAt(bytes, start + bytes.readUInt32LE(at + 4)) === name)
+      paths.push(textAt(bytes, start + bytes.readUInt32LE(at + 8)));
   }
   return paths;
 }
 
-/** Every library name in the cache, for near misses and for names without their version: `c` and `libc` mean `libc.so.6`. */
+/**
+ * Every library name in the cache, for near misses and for names without their version: `c` and `libc` mean
+ * `libc.so.6`.
+ */
 export function libraryNames(cache: Uint8Array): string[] {
   const bytes = Buffer.from(cache.buffer, cache.byteOffset, cache.byteLength);
   const start = bytes.indexOf(MAGIC, 0, "latin1");

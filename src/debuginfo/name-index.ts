@@ -1,4 +1,5 @@
-// Names of a string section by hash, and records by name: for whoever looks up many. Two open-addressed tables of numbers.
+// Names of a string section by hash, and records by name: for whoever looks up many. Two open-addressed tables of
+// numbers.
 
 /** A table has at least twice as many places as entries, so that a probe is short. */
 function places(entries: number): number {
@@ -21,8 +22,9 @@ export class StringIndex {
     const wanted = Buffer.from(`${name}\0`, "latin1");
     const mask = this.table.length - 1;
     let place = hash(wanted, wanted.length - 1) & mask;
-    for (let entry = this.table[place]; entry !== 0; entry = this.table[place = (place + 1) & mask]) {
-      if (wanted.compare(this.#strings, entry - 1, Math.min(entry - 1 + wanted.length, this.#strings.length)) === 0) return entry - 1;
+    for (let entry = this.table[place]; entry !== 0; entry = this.table[(place = (place + 1) & mask)]) {
+      if (wanted.compare(this.#strings, entry - 1, Math.min(entry - 1 + wanted.length, this.#strings.length)) === 0)
+        return entry - 1;
     }
     return undefined;
   }
@@ -96,7 +98,7 @@ export class RecordIndex {
       if (name === 0) continue;
       let place = spread(Math.imul(name, 0x9e3779b1)) & mask;
       let entry = this.table[place];
-      while (entry !== 0 && words[records[entry - 1]] !== name) entry = this.table[place = (place + 1) & mask];
+      while (entry !== 0 && words[records[entry - 1]] !== name) entry = this.table[(place = (place + 1) & mask)];
       this.next[record] = entry;
       this.table[place] = record + 1;
     }
@@ -107,7 +109,8 @@ export class RecordIndex {
     const mask = this.table.length - 1;
     let place = spread(Math.imul(name, 0x9e3779b1)) & mask;
     let entry = this.table[place];
-    while (entry !== 0 && this.#words[this.#records[entry - 1]] !== name) entry = this.table[place = (place + 1) & mask];
+    while (entry !== 0 && this.#words[this.#records[entry - 1]] !== name)
+      entry = this.table[(place = (place + 1) & mask)];
     const found: number[] = [];
     for (; entry !== 0; entry = this.next[entry - 1]) found.push(entry - 1);
     return found;

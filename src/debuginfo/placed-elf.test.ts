@@ -13,7 +13,8 @@ import { placedElf } from "./placed-elf.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strobe-placed-"));
 after(() => rmSync(folder, { recursive: true }));
-const skip = process.arch !== "x64" ? "x86-64 only" : spawnSync("gcc", ["--version"]).status !== 0 ? "needs gcc" : false;
+const skip =
+  process.arch !== "x64" ? "x86-64 only" : spawnSync("gcc", ["--version"]).status !== 0 ? "needs gcc" : false;
 
 const source = `
 struct point { int x, y; };
@@ -24,12 +25,29 @@ __attribute__((noinline)) int far(struct point *p, int by) { int sum = p->x + tw
 __attribute__((section(".init.text"))) int setup(int n) { return far(&origin, n); }
 __attribute__((section(".noinstr.text"))) int cold(int n) { return twice(n) + origin.y; }
 `;
-const addresses = new Map([[".text", 0xffffffffc0401000n], [".data", 0xffffffffc0500000n], [".bss", 0xffffffffc0501000n], [".noinstr.text", 0xffffffffc0600000n]]);
+const addresses = new Map([
+  [".text", 0xffffffffc0401000n],
+  [".data", 0xffffffffc0500000n],
+  [".bss", 0xffffffffc0501000n],
+  [".noinstr.text", 0xffffffffc0600000n],
+]);
 
 function object(name: string, ...options: string[]): string {
   const path = join(folder, name);
   writeFileSync(`${path}.c`, source);
-  execFileSync("gcc", ["-c", "-g", "-O2", "-gdwarf-5", "-mcmodel=kernel", "-fno-pic", "-fno-asynchronous-unwind-tables", "-o", path, ...options, `${path}.c`]);
+  execFileSync("gcc", [
+    "-c",
+    "-g",
+    "-O2",
+    "-gdwarf-5",
+    "-mcmodel=kernel",
+    "-fno-pic",
+    "-fno-asynchronous-unwind-tables",
+    "-o",
+    path,
+    ...options,
+    `${path}.c`,
+  ]);
   return path;
 }
 const open = (path: string): Elf => new Elf(bytesOf(readFileSync(path)));
@@ -37,10 +55,14 @@ const open = (path: string): Elf => new Elf(bytesOf(readFileSync(path)));
 /** What debug information says of a function and the line tables of the file. */
 function told(info: DebugInfo, names: readonly string[]): unknown {
   return {
-    functions: names.map((name) => info.functionsNamed(name).map(({ instances, parameters }) => [
-      instances.map(({ kind, entry, ranges }) => [kind, entry, ranges]),
-      parameters.map((one) => [one.name, one.location(instances[0].entry)]),
-    ])),
+    functions: names.map((name) =>
+      info
+        .functionsNamed(name)
+        .map(({ instances, parameters }) => [
+          instances.map(({ kind, entry, ranges }) => [kind, entry, ranges]),
+          parameters.map((one) => [one.name, one.location(instances[0].entry)]),
+        ]),
+    ),
     lines: [...info.lines("placed.o.c")].map(({ line, address }) => `${line} ${address.toString(16)}`),
     globals: ["calls", "origin"].map((name) => info.globalsNamed(name).map((one) => one.location(0n))),
   };
@@ -50,26 +72,55 @@ test("a placed file tells what a linked one does", { skip }, () => {
   const path = object("placed.o");
   const linked = join(folder, "linked");
   const places = [...addresses, [".init.text", 0xffffffffc0700000n] as const];
-  execFileSync("ld", ["-o", linked, "-e", "0", "--no-warn-rwx-segments", ...places.map(([name, address]) => `--section-start=${name}=0x${address.toString(16)}`), path], { stdio: ["ignore", "ignore", "pipe"] });
+  execFileSync(
+    "ld",
+    [
+      "-o",
+      linked,
+      "-e",
+      "0",
+      "--no-warn-rwx-segments",
+      ...places.map(([name, address]) => `--section-start=${name}=0x${address.toString(16)}`),
+      path,
+    ],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
   const elf = placedElf(open(path), new Map(places));
   const [mine, theirs] = [elf, open(linked)].map((one) => openDebugInfo({ binary: one, debug: one }));
   const expected = told(theirs, ["far", "twice", "setup", "cold"]);
   assert.deepEqual(told(mine, ["far", "twice", "setup", "cold"]), expected);
-  assert.match(JSON.stringify(expected, (_, value: unknown) => (typeof value === "bigint" ? value.toString(16) : value)), /"inlined","ffffffffc0600\w+"[^]*"inlined","ffffffffc0401\w+"/);
+  assert.match(
+    JSON.stringify(expected, (_, value: unknown) => (typeof value === "bigint" ? value.toString(16) : value)),
+    /"inlined","ffffffffc0600\w+"[^]*"inlined","ffffffffc0401\w+"/,
+  );
 });
 
 test("symbols have addresses, and code is where the segments say", { skip }, () => {
   const [path, text] = [object("placed.o"), 0x401000n];
-  const elf = placedElf(open(path), new Map([[".text", text], [".data", 0x500000n], [".bss", 0x501000n]]));
+  const elf = placedElf(
+    open(path),
+    new Map([
+      [".text", text],
+      [".data", 0x500000n],
+      [".bss", 0x501000n],
+    ]),
+  );
   const symbols = new ElfSymbols(elf);
   const listed = execFileSync("nm", [path], { encoding: "utf8" });
-  for (const [name, base] of [["far", text], ["calls", 0x501000n], ["setup", 0n]] as const) {
+  for (const [name, base] of [
+    ["far", text],
+    ["calls", 0x501000n],
+    ["setup", 0n],
+  ] as const) {
     const [, offset = ""] = new RegExp(`^(\\w+) \\w ${name}$`, "m").exec(listed) ?? [];
     assert.equal(symbols.find(name)?.address, base + BigInt(`0x${offset}`), name);
   }
   const far = symbols.find("far")!.address;
   const file = open(path);
-  assert.deepEqual(elf.read(Number(elf.fileOffset(far)), 8), file.read(file.section(".text")!.offset + Number(far - text), 8));
+  assert.deepEqual(
+    elf.read(Number(elf.fileOffset(far)), 8),
+    file.read(file.section(".text")!.offset + Number(far - text), 8),
+  );
   assert.equal(elf.addressOf(elf.fileOffset(far + 3n)!), far + 3n);
 });
 
@@ -94,14 +145,20 @@ test("linked files are refused, and damaged ones give an error", { skip }, () =>
   const path = object("placed.o");
   const bytes = readFileSync(path);
   assert.throws(() => placedElf(open(process.execPath), addresses), ElfError);
-  fc.assert(fc.property(fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }), (changes) => {
-    const damaged = Buffer.from(bytes);
-    for (const [at, value] of changes) damaged[at] = value;
-    try {
-      const elf = placedElf(new Elf(bytesOf(damaged)), addresses);
-      for (const section of elf.sections) elf.content(section);
-    } catch (error) {
-      assert.ok(error instanceof ElfError, String(error));
-    }
-  }), { numRuns: 300 });
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }),
+      (changes) => {
+        const damaged = Buffer.from(bytes);
+        for (const [at, value] of changes) damaged[at] = value;
+        try {
+          const elf = placedElf(new Elf(bytesOf(damaged)), addresses);
+          for (const section of elf.sections) elf.content(section);
+        } catch (error) {
+          assert.ok(error instanceof ElfError, String(error));
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
 });

@@ -1,36 +1,67 @@
-// A relocatable file (a kernel module) as if a linker had put its sections where a loader did: an ELF file with segments, symbols
-// with addresses, and debug sections whose relocations are applied. Sections are made when they are first read.
-// (ELF-64 object file format; System V ABI, AMD64 supplement, table 4.9; ELF for the Arm 64-bit architecture, section 5.7)
+// A relocatable file (a kernel module) as if a linker had put its sections where a loader did: an ELF file with
+// segments, symbols with addresses, and debug sections whose relocations are applied. Sections are made when they are
+// first read. (ELF-64 object file format; System V ABI, AMD64 supplement, table 4.9; ELF for the Arm 64-bit
+// architecture, section 5.7)
 import { Elf, ElfError, type Bytes, type Section } from "./elf.ts";
 
-const ET_REL = 1, ET_EXEC = 2;
-const PT_LOAD = 1, PF_READ = 4, PF_EXECUTE = 1;
-const SHT_SYMTAB = 2, SHT_STRTAB = 3, SHT_NOBITS = 8;
-const SHF_ALLOC = 2, SHF_EXECUTE = 4, SHF_COMPRESSED = 0x800;
+const ET_REL = 1,
+  ET_EXEC = 2;
+const PT_LOAD = 1,
+  PF_READ = 4,
+  PF_EXECUTE = 1;
+const SHT_SYMTAB = 2,
+  SHT_STRTAB = 3,
+  SHT_NOBITS = 8;
+const SHF_ALLOC = 2,
+  SHF_EXECUTE = 4,
+  SHF_COMPRESSED = 0x800;
 const SHN_LORESERVE = 0xff00;
-const HEADER = 64, PROGRAM_HEADER = 56, SECTION_HEADER = 64, SYMBOL = 24, RELOCATION = 24;
+const HEADER = 64,
+  PROGRAM_HEADER = 56,
+  SECTION_HEADER = 64,
+  SYMBOL = 24,
+  RELOCATION = 24;
 
 /** What a relocation writes: bytes of symbol + addend, less the place where it is relative. */
-interface Kind { readonly bytes: 4 | 8; readonly relative: boolean }
+interface Kind {
+  readonly bytes: 4 | 8;
+  readonly relative: boolean;
+}
 
 const kinds: Readonly<Record<"x86-64" | "arm64", Readonly<Record<number, Kind | undefined>>>> = {
   "x86-64": {
-    1: { bytes: 8, relative: false }, 2: { bytes: 4, relative: true }, 10: { bytes: 4, relative: false }, 11: { bytes: 4, relative: false },
+    1: { bytes: 8, relative: false },
+    2: { bytes: 4, relative: true },
+    10: { bytes: 4, relative: false },
+    11: { bytes: 4, relative: false },
     24: { bytes: 8, relative: true },
   },
-  "arm64": { 257: { bytes: 8, relative: false }, 258: { bytes: 4, relative: false }, 260: { bytes: 8, relative: true }, 261: { bytes: 4, relative: true } },
+  arm64: {
+    257: { bytes: 8, relative: false },
+    258: { bytes: 4, relative: false },
+    260: { bytes: 8, relative: true },
+    261: { bytes: 4, relative: true },
+  },
 };
 
 /** Bytes that a section may take. */
 const largest = 2 ** 30;
 
-interface Piece { readonly offset: number; readonly size: number; readonly content: () => Buffer }
+interface Piece {
+  readonly offset: number;
+  readonly size: number;
+  readonly content: () => Buffer;
+}
 
-/** `addresses`: where sections are, by name; those without are nowhere. @throws ElfError, also when a section is read */
+/**
+ * `addresses`: where sections are, by name; those without are nowhere. @throws ElfError, also when a section is read
+ */
 export function placedElf(elf: Elf, addresses: ReadonlyMap<string, bigint>): Elf {
   if (!elf.wide || elf.type !== ET_REL) throw new ElfError("not a relocatable file of 64 bits", elf.bytes.path);
   if (elf.sections.length >= SHN_LORESERVE - 1) throw new ElfError("too many sections", elf.bytes.path);
-  const placed = elf.sections.map((section) => ((section.flags & SHF_ALLOC) === 0 ? 0n : addresses.get(section.name) ?? 0n));
+  const placed = elf.sections.map((section) =>
+    (section.flags & SHF_ALLOC) === 0 ? 0n : (addresses.get(section.name) ?? 0n),
+  );
   const loaded = elf.sections.filter((section, i) => placed[i] !== 0n && section.size > 0);
   const names = new Names();
   const pieces: Piece[] = [];
@@ -50,14 +81,32 @@ export function placedElf(elf: Elf, addresses: ReadonlyMap<string, bigint>): Elf
     const inFile = section.type !== SHT_NOBITS || (section.flags & SHF_ALLOC) !== 0;
     const offset = inFile ? add(size, () => contentOf(elf, section, placed)) : 0;
     offsets.push(offset);
-    writeSection(table, section.index, { ...section, address: placed[section.index], offset, size, flags: (section.flags & ~SHF_COMPRESSED) >>> 0 }, names.add(section.name));
+    writeSection(
+      table,
+      section.index,
+      { ...section, address: placed[section.index], offset, size, flags: (section.flags & ~SHF_COMPRESSED) >>> 0 },
+      names.add(section.name),
+    );
   }
   const namesIndex = elf.sections.length;
   const namesAt = names.add(".shstrtab");
   const text = names.bytes();
-  writeSection(table, namesIndex, {
-    index: namesIndex, name: ".shstrtab", type: SHT_STRTAB, flags: 0, address: 0n, offset: add(text.length, () => text), size: text.length, link: 0, entrySize: 0,
-  }, namesAt);
+  writeSection(
+    table,
+    namesIndex,
+    {
+      index: namesIndex,
+      name: ".shstrtab",
+      type: SHT_STRTAB,
+      flags: 0,
+      address: 0n,
+      offset: add(text.length, () => text),
+      size: text.length,
+      link: 0,
+      entrySize: 0,
+    },
+    namesAt,
+  );
   const sectionsAt = add(table.length, () => table);
 
   const head = Buffer.alloc(HEADER + loaded.length * PROGRAM_HEADER);
@@ -66,7 +115,15 @@ export function placedElf(elf: Elf, addresses: ReadonlyMap<string, bigint>): Elf
   head.writeUInt32LE(1, 20);
   head.writeBigUInt64LE(BigInt(HEADER), 32);
   head.writeBigUInt64LE(BigInt(sectionsAt), 40);
-  for (const [at, value] of [[52, HEADER], [54, PROGRAM_HEADER], [56, loaded.length], [58, SECTION_HEADER], [60, namesIndex + 1], [62, namesIndex]] as const) head.writeUInt16LE(value, at);
+  for (const [at, value] of [
+    [52, HEADER],
+    [54, PROGRAM_HEADER],
+    [56, loaded.length],
+    [58, SECTION_HEADER],
+    [60, namesIndex + 1],
+    [62, namesIndex],
+  ] as const)
+    head.writeUInt16LE(value, at);
   for (const [i, { index, flags, size }] of loaded.entries()) {
     const at = HEADER + i * PROGRAM_HEADER;
     head.writeUInt32LE(PT_LOAD, at);
@@ -80,7 +137,8 @@ export function placedElf(elf: Elf, addresses: ReadonlyMap<string, bigint>): Elf
 
 function bytesOfPieces(pieces: readonly Piece[], size: number, path: string | undefined): Bytes {
   return {
-    size, path,
+    size,
+    path,
     read: (offset, length) => {
       const piece = pieces.findLast((one) => one.offset <= offset && one.size > 0);
       if (piece === undefined || offset + length > piece.offset + piece.size) {
@@ -116,16 +174,24 @@ function placedSymbols(table: Buffer, placed: readonly bigint[]): Buffer {
   const symbols = Buffer.from(table);
   for (let at = 0; at + SYMBOL <= symbols.length; at += SYMBOL) {
     const section = symbols.readUInt16LE(at + 6);
-    if (section > 0 && section < placed.length) symbols.writeBigUInt64LE(BigInt.asUintN(64, symbols.readBigUInt64LE(at + 8) + placed[section]), at + 8);
+    if (section > 0 && section < placed.length)
+      symbols.writeBigUInt64LE(BigInt.asUintN(64, symbols.readBigUInt64LE(at + 8) + placed[section]), at + 8);
   }
   return symbols;
 }
 
-function relocated(elf: Elf, section: Section, stored: Buffer, { name, link, ...rest }: Section, placed: readonly bigint[]): Buffer {
+function relocated(
+  elf: Elf,
+  section: Section,
+  stored: Buffer,
+  { name, link, ...rest }: Section,
+  placed: readonly bigint[],
+): Buffer {
   const relocations = elf.content({ name, link, ...rest });
   const symbolTable = elf.sections[link] as Section | undefined;
   const known = elf.machine === "other" ? undefined : kinds[elf.machine];
-  if (symbolTable?.type !== SHT_SYMTAB || known === undefined) throw new ElfError(`the relocations of ${section.name} cannot be followed`, elf.bytes.path);
+  if (symbolTable?.type !== SHT_SYMTAB || known === undefined)
+    throw new ElfError(`the relocations of ${section.name} cannot be followed`, elf.bytes.path);
   const symbols = placedSymbols(elf.content(symbolTable), placed);
   const bytes = Buffer.from(stored);
   for (let at = 0; at + RELOCATION <= relocations.length; at += RELOCATION) {
@@ -134,9 +200,14 @@ function relocated(elf: Elf, section: Section, stored: Buffer, { name, link, ...
     const kind = known[type];
     const place = Number(relocations.readBigUInt64LE(at));
     const symbol = relocations.readUInt32LE(at + 12) * SYMBOL;
-    if (kind === undefined) throw new ElfError(`${section.name} has a relocation of an unknown kind (${type})`, elf.bytes.path);
-    if (place + kind.bytes > bytes.length || symbol + SYMBOL > symbols.length) throw new ElfError(`a relocation of ${section.name} lies outside it`, elf.bytes.path);
-    const value = symbols.readBigUInt64LE(symbol + 8) + relocations.readBigInt64LE(at + 16) - (kind.relative ? placed[section.index] + BigInt(place) : 0n);
+    if (kind === undefined)
+      throw new ElfError(`${section.name} has a relocation of an unknown kind (${type})`, elf.bytes.path);
+    if (place + kind.bytes > bytes.length || symbol + SYMBOL > symbols.length)
+      throw new ElfError(`a relocation of ${section.name} lies outside it`, elf.bytes.path);
+    const value =
+      symbols.readBigUInt64LE(symbol + 8) +
+      relocations.readBigInt64LE(at + 16) -
+      (kind.relative ? placed[section.index] + BigInt(place) : 0n);
     if (kind.bytes === 8) bytes.writeBigUInt64LE(BigInt.asUintN(64, value), place);
     else bytes.writeUInt32LE(Number(BigInt.asUintN(32, value)), place);
   }
@@ -148,7 +219,8 @@ function writeSection(table: Buffer, index: number, section: Section, name: numb
   table.writeUInt32LE(name, at);
   table.writeUInt32LE(section.type, at + 4);
   // Numbers beyond 2^53 lie outside any file, and are refused when what they say is read.
-  const word = (value: number, place: number): void => void table.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value)), place);
+  const word = (value: number, place: number): void =>
+    void table.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value)), place);
   word(section.flags, at + 8);
   table.writeBigUInt64LE(section.address, at + 16);
   word(section.offset, at + 24);

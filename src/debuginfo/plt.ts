@@ -1,11 +1,15 @@
-// The procedure linkage table: stubs through which a program or library calls what it imports. Each jumps through a slot of the
-// global offset table, and relocations say whose slot that is. (System V ABI, AMD64 supplement, 5.2; with landing pads the stubs
-// that are called are in .plt.sec)
+// The procedure linkage table: stubs through which a program or library calls what it imports. Each jumps through a
+// slot of the global offset table, and relocations say whose slot that is. (System V ABI, AMD64 supplement, 5.2; with
+// landing pads the stubs that are called are in .plt.sec)
 import { textAt, type Elf } from "./elf.ts";
 
-export interface PltEntry { readonly name: string; readonly address: bigint }
+export interface PltEntry {
+  readonly name: string;
+  readonly address: bigint;
+}
 
-const R_X86_64_GLOB_DAT = 6, R_X86_64_JUMP_SLOT = 7;
+const R_X86_64_GLOB_DAT = 6,
+  R_X86_64_JUMP_SLOT = 7;
 const RELOCATION = 24;
 const SYMBOL = 24;
 const stubs = [".plt", ".plt.got", ".plt.sec"] as const;
@@ -14,14 +18,19 @@ const usualStub = 16;
 
 /** Tells which stub an address is in, if any. */
 export function pltStubs(elf: Elf): (address: bigint) => PltEntry | undefined {
-  const ranges = elf.sections.filter(({ name }) => (stubs as readonly string[]).includes(name))
-    .map(({ address, size, entrySize }) => ({ low: address, high: address + BigInt(size), stub: BigInt(stubSize(entrySize)) }));
+  const ranges = elf.sections
+    .filter(({ name }) => (stubs as readonly string[]).includes(name))
+    .map(({ address, size, entrySize }) => ({
+      low: address,
+      high: address + BigInt(size),
+      stub: BigInt(stubSize(entrySize)),
+    }));
   let known: ReadonlyMap<bigint, PltEntry> | undefined;
   return (address) => {
     const range = ranges.find(({ low, high }) => address >= low && address < high);
     if (range === undefined) return undefined;
     known ??= new Map(pltEntries(elf).map((entry) => [entry.address, entry]));
-    return known.get(address - (address - range.low) % range.stub);
+    return known.get(address - ((address - range.low) % range.stub));
   };
 }
 

@@ -14,33 +14,60 @@ function behind(code: readonly number[]): Frame {
   return last!;
 }
 
-const memory = (register: number, by: bigint) => ({
-  kind: "memory", address: { kind: "binary", operator: "+", left: { kind: "register", register }, right: { kind: "constant", value: by } },
-}) as const;
+const memory = (register: number, by: bigint) =>
+  ({
+    kind: "memory",
+    address: {
+      kind: "binary",
+      operator: "+",
+      left: { kind: "register", register },
+      right: { kind: "constant", value: by },
+    },
+  }) as const;
 
 test("what a prologue stores was where it came from", () => {
-  // push %rbx; sub $0x20,%rsp; mov %rdx,%rbx; mov %edi,0xc(%rsp); mov %rsi,0x10(%rsp); mov 0x30(%rsp),%rax; mov %rax,0x18(%rsp)
-  const frame = behind([0x53, 0x48, 0x83, 0xec, 0x20, 0x48, 0x89, 0xd3, 0x89, 0x7c, 0x24, 0x0c, 0x48, 0x89, 0x74, 0x24, 0x10, 0x48, 0x8b, 0x44, 0x24, 0x30, 0x48, 0x89, 0x44, 0x24, 0x18]);
+  // push %rbx; sub $0x20,%rsp; mov %rdx,%rbx; mov %edi,0xc(%rsp); mov %rsi,0x10(%rsp); mov 0x30(%rsp),%rax; mov
+  // %rax,0x18(%rsp)
+  const frame = behind([
+    0x53, 0x48, 0x83, 0xec, 0x20, 0x48, 0x89, 0xd3, 0x89, 0x7c, 0x24, 0x0c, 0x48, 0x89, 0x74, 0x24, 0x10, 0x48, 0x8b,
+    0x44, 0x24, 0x30, 0x48, 0x89, 0x44, 0x24, 0x18,
+  ]);
   assert.deepEqual(atEntry(memory(7, 12n), 4, frame), { kind: "register", register: 5 });
   assert.deepEqual(atEntry(memory(7, 16n), 8, frame), { kind: "register", register: 4 });
   assert.deepEqual(atEntry({ kind: "register", register: 3 }, 8, frame), { kind: "register", register: 1 });
-  assert.deepEqual(atEntry(memory(7, 24n), 8, frame), memory(7, 8n), "the first word that the caller left on the stack");
+  assert.deepEqual(
+    atEntry(memory(7, 24n), 8, frame),
+    memory(7, 8n),
+    "the first word that the caller left on the stack",
+  );
   assert.equal(atEntry(memory(7, 0n), 8, frame), undefined, "nothing was stored there");
   assert.deepEqual(atEntry(memory(3, 4n), 4, frame), memory(1, 4n), "behind a pointer that another register had");
   assert.deepEqual(atEntry(memory(7, 12n), 12, frame)?.kind, "pieces");
 });
 
 test("what was computed on the way was nowhere", () => {
-  // push %rbp; mov %rsp,%rbp; add $0x6,%rdi; mov %rdi,-0x8(%rbp); xor %esi,%esi; mov %esi,-0xc(%rbp); movss %xmm0,-0x10(%rbp)
-  const frame = behind([0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xc7, 0x06, 0x48, 0x89, 0x7d, 0xf8, 0x31, 0xf6, 0x89, 0x75, 0xf4, 0xf3, 0x0f, 0x11, 0x45, 0xf0]);
+  // push %rbp; mov %rsp,%rbp; add $0x6,%rdi; mov %rdi,-0x8(%rbp); xor %esi,%esi; mov %esi,-0xc(%rbp); movss
+  // %xmm0,-0x10(%rbp)
+  const frame = behind([
+    0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xc7, 0x06, 0x48, 0x89, 0x7d, 0xf8, 0x31, 0xf6, 0x89, 0x75, 0xf4, 0xf3, 0x0f,
+    0x11, 0x45, 0xf0,
+  ]);
   assert.equal(atEntry(memory(6, -8n), 8, frame), undefined);
   assert.equal(atEntry(memory(6, -12n), 4, frame), undefined);
   assert.deepEqual(atEntry(memory(6, -16n), 4, frame), { kind: "register", register: 17 }, "a vector register");
 });
 
 test("control is followed in a straight line, and only through instructions that are known", () => {
-  assert.deepEqual([...framesIn(Uint8Array.of(0x55, 0xe8, 0, 0, 0, 0, 0x90))].map(({ offset }) => offset), [1], "not behind a call");
-  assert.deepEqual([...framesIn(Uint8Array.of(0x90, 0xc5, 0xf8, 0x77))].map(({ offset }) => offset), [1], "vzeroupper");
+  assert.deepEqual(
+    [...framesIn(Uint8Array.of(0x55, 0xe8, 0, 0, 0, 0, 0x90))].map(({ offset }) => offset),
+    [1],
+    "not behind a call",
+  );
+  assert.deepEqual(
+    [...framesIn(Uint8Array.of(0x90, 0xc5, 0xf8, 0x77))].map(({ offset }) => offset),
+    [1],
+    "vzeroupper",
+  );
   assert.deepEqual([...framesIn(Uint8Array.of(0x48, 0x89))], [], "cut off");
 });
 
@@ -54,7 +81,11 @@ test("instructions are as long as a whole decoder finds them", () => {
     const [instruction] = decode(code.subarray(at, at + 15)).instructions;
     // Not every sum of bytes is an instruction.
     if (instruction === undefined) continue;
-    assert.equal(first.offset, instruction.length, `at ${at}: ${Buffer.from(code.subarray(at, at + 15)).toString("hex")}`);
+    assert.equal(
+      first.offset,
+      instruction.length,
+      `at ${at}: ${Buffer.from(code.subarray(at, at + 15)).toString("hex")}`,
+    );
     compared++;
   }
   assert.ok(compared > 1000, `${compared}`);

@@ -1,5 +1,5 @@
-// Whether a function whose result is in memory gives its address back in rax, as the calling convention wants it (System V ABI,
-// AMD64 supplement, section 3.2.3). LLVM leaves that out where it knows all callers.
+// Whether a function whose result is in memory gives its address back in rax, as the calling convention wants it
+// (System V ABI, AMD64 supplement, section 3.2.3). LLVM leaves that out where it knows all callers.
 import { iced } from "./instructions.ts";
 import type { CodeRange } from "./function-ends.ts";
 
@@ -15,7 +15,10 @@ interface Step {
   readonly offset: number;
 }
 
-/** True where every return instruction has what was moved to rax for it, and that no other instruction used; false where one has not. */
+/**
+ * True where every return instruction has what was moved to rax for it, and that no other instruction used; false where
+ * one has not.
+ */
 export function givesAddressBack(ranges: readonly CodeRange[]): boolean {
   let returns = 0;
   for (const { bytes } of ranges) {
@@ -44,11 +47,26 @@ function movedBefore(steps: readonly Step[], end: number, targets: ReadonlySet<n
 /** It is moved in the beginning, and nothing uses rax from then on. */
 function movedAtFirst(steps: readonly Step[]): boolean {
   const first = steps.findIndex(({ reads, writes, flow }) => reads || writes || flow !== "next");
-  return first >= 0 && steps[first].moves && steps.slice(first + 1).every(({ reads, writes, flow }) => !reads && !writes && flow !== "call");
+  return (
+    first >= 0 &&
+    steps[first].moves &&
+    steps.slice(first + 1).every(({ reads, writes, flow }) => !reads && !writes && flow !== "call")
+  );
 }
 
 function stepsOf(code: Uint8Array): readonly Step[] | undefined {
-  const { Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, RegisterExt } = iced();
+  const {
+    Decoder,
+    DecoderOptions,
+    FlowControl,
+    Instruction,
+    InstructionInfoFactory,
+    Mnemonic,
+    OpAccess,
+    OpKind,
+    Register,
+    RegisterExt,
+  } = iced();
   const decoder = new Decoder(64, code, DecoderOptions.None);
   const factory = new InstructionInfoFactory();
   const current = new Instruction();
@@ -72,11 +90,24 @@ function stepsOf(code: Uint8Array): readonly Step[] | undefined {
         used.free();
       }
       info.free();
-      const fromFrame = current.op1Kind === OpKind.Memory && (current.memoryBase === Register.RSP || current.memoryBase === Register.RBP) && current.memoryIndex === Register.None;
-      const moves = current.mnemonic === Mnemonic.Mov && current.op0Kind === OpKind.Register && current.op0Register === Register.RAX && (current.op1Kind === OpKind.Register || fromFrame);
+      const fromFrame =
+        current.op1Kind === OpKind.Memory &&
+        (current.memoryBase === Register.RSP || current.memoryBase === Register.RBP) &&
+        current.memoryIndex === Register.None;
+      const moves =
+        current.mnemonic === Mnemonic.Mov &&
+        current.op0Kind === OpKind.Register &&
+        current.op0Register === Register.RAX &&
+        (current.op1Kind === OpKind.Register || fromFrame);
       const { flowControl } = current;
-      const flow = flowControl === FlowControl.Next ? "next" : flowControl === FlowControl.Return ? "return"
-        : flowControl === FlowControl.Call || flowControl === FlowControl.IndirectCall ? "call" : "other";
+      const flow =
+        flowControl === FlowControl.Next
+          ? "next"
+          : flowControl === FlowControl.Return
+            ? "return"
+            : flowControl === FlowControl.Call || flowControl === FlowControl.IndirectCall
+              ? "call"
+              : "other";
       const target = current.op0Kind === OpKind.NearBranch64 ? Number(current.nearBranchTarget - base) : undefined;
       steps.push({ reads, writes, moves, flow, offset, ...(target === undefined ? {} : { target }) });
     }

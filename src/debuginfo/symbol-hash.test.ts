@@ -7,7 +7,14 @@ import { ElfSymbols } from "./elf-symbols.ts";
 import { exportedAddress } from "./symbol-hash.ts";
 
 const file = readFileSync(process.execPath);
-const names = ["v8dbg_SmiShiftSize", "v8dbg_class_JSFunction__shared__SharedFunctionInfo", "v8dbg_type_Script__SCRIPT_TYPE", "node_module_register", "uv_sleep", "napi_create_object"];
+const names = [
+  "v8dbg_SmiShiftSize",
+  "v8dbg_class_JSFunction__shared__SharedFunctionInfo",
+  "v8dbg_type_Script__SCRIPT_TYPE",
+  "node_module_register",
+  "uv_sleep",
+  "napi_create_object",
+];
 
 test("what a program exports is where a search finds it, and nothing else is there", () => {
   const elf = new Elf(bytesOf(file));
@@ -17,7 +24,8 @@ test("what a program exports is where a search finds it, and nothing else is the
     assert.ok(found !== undefined, name);
     assert.equal(exportedAddress(elf, name), found.address, name);
   }
-  for (const name of ["", "v8dbg_SmiShiftSiz", "v8dbg_SmiShiftSize2", "malloc", "no such name"]) assert.equal(exportedAddress(elf, name), undefined, name);
+  for (const name of ["", "v8dbg_SmiShiftSiz", "v8dbg_SmiShiftSize2", "malloc", "no such name"])
+    assert.equal(exportedAddress(elf, name), undefined, name);
 });
 
 test("damaged tables give an error or nothing, in bounded time", () => {
@@ -27,7 +35,7 @@ test("damaged tables give an error or nothing, in bounded time", () => {
   const damaged = Buffer.from(file);
   for (let i = 0; i < 200; i++) {
     const at = i < 16 ? i : Math.floor((table.size * i) / 200);
-    damaged[table.offset + at] ^= 1 << i % 8;
+    damaged[table.offset + at] ^= 1 << (i % 8);
     try {
       exportedAddress(new Elf(bytesOf(damaged)), names[i % names.length]);
     } catch (error) {

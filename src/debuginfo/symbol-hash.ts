@@ -1,13 +1,16 @@
-// The hash table by which a loader finds exported symbols (.gnu.hash): a few reads, where a search goes through megabytes of names.
+// The hash table by which a loader finds exported symbols (.gnu.hash): a few reads, where a search goes through
+// megabytes of names.
 import { ElfError, type Elf } from "./elf.ts";
 
 /** Bytes of a symbol (Elf64_Sym), of a word of the Bloom filter, of a bucket or a link. */
-const symbolBytes = 24, filterBytes = 8, wordBytes = 4;
+const symbolBytes = 24,
+  filterBytes = 8,
+  wordBytes = 4;
 const header = 16;
 
 /**
- * The address of an exported symbol, as it stands in the file; undefined where there is none of this name, or no such table. The table's
- * form: "ELF: symbol lookup via DT_HASH", and binutils' bfd/elflink.c. @throws ElfError
+ * The address of an exported symbol, as it stands in the file; undefined where there is none of this name, or no such
+ * table. The table's form: "ELF: symbol lookup via DT_HASH", and binutils' bfd/elflink.c. @throws ElfError
  */
 export function exportedAddress(elf: Elf, name: string): bigint | undefined {
   const table = elf.section(".gnu.hash");
@@ -29,7 +32,8 @@ export function exportedAddress(elf: Elf, name: string): bigint | undefined {
       const symbol = elf.read(symbols.offset + index * symbolBytes, symbolBytes);
       const at = symbol.readUInt32LE(0);
       const defined = symbol.readUInt16LE(6) !== 0;
-      if (defined && at + spelled.length <= names.size && elf.read(names.offset + at, spelled.length).equals(spelled)) return symbol.readBigUInt64LE(8);
+      if (defined && at + spelled.length <= names.size && elf.read(names.offset + at, spelled.length).equals(spelled))
+        return symbol.readBigUInt64LE(8);
     }
     // The last of a bucket.
     if ((hash & 1) !== 0) break;

@@ -1,5 +1,5 @@
-// Call frame information boiled down to what walking a stack needs: at an address, where the caller's frame begins and where
-// the caller's rbp is. Two words a row, sorted, so that a program in the kernel can search them. x86-64 only.
+// Call frame information boiled down to what walking a stack needs: at an address, where the caller's frame begins and
+// where the caller's rbp is. Two words a row, sorted, so that a program in the kernel can search them. x86-64 only.
 import type { CallFrames } from "./call-frames.ts";
 import { type FrameState, Saved } from "./frame-state.ts";
 
@@ -13,9 +13,14 @@ export const UnwindKind = {
   /** The frame begins at rsp + offset. */
   rsp: 1,
   rbp: 2,
-  /** Of a procedure linkage table's entry: at rsp + 8, and 8 more once the entry pushed its number, `offset` bytes into it. */
+  /**
+   * Of a procedure linkage table's entry: at rsp + 8, and 8 more once the entry pushed its number, `offset` bytes into
+   * it.
+   */
   linkage: 3,
-  /** What Linux pushed for a signal handler: rbp at rsp + 120, rsp at rsp + 160, rip at rsp + 168 (struct rt_sigframe). */
+  /**
+   * What Linux pushed for a signal handler: rbp at rsp + 120, rsp at rsp + 160, rip at rsp + 168 (struct rt_sigframe).
+   */
   signal: 4,
   /** Where the word at rbp + offset says: GCC's realigned stacks. */
   atRbp: 5,
@@ -124,23 +129,32 @@ function ruleOf(frames: CallFrames, state: FrameState): number {
   if (state.kinds[returned] === Saved.undefined) return UnwindKind.end;
   if (state.cfaRegister < 0) return expressionRule(frames, state);
   if (state.cfaRegister !== RSP && state.cfaRegister !== RBP) return UnwindKind.none;
-  if (state.kinds[returned] !== Saved.saved || state.values[returned] !== -8 || Math.abs(state.cfaOffset) > offsetMost) return UnwindKind.none;
-  return unwindRule(state.cfaRegister === RSP ? UnwindKind.rsp : UnwindKind.rbp, savedRbp(frames, state), state.cfaOffset);
+  if (state.kinds[returned] !== Saved.saved || state.values[returned] !== -8 || Math.abs(state.cfaOffset) > offsetMost)
+    return UnwindKind.none;
+  return unwindRule(
+    state.cfaRegister === RSP ? UnwindKind.rsp : UnwindKind.rbp,
+    savedRbp(frames, state),
+    state.cfaOffset,
+  );
 }
 
 function savedRbp(frames: CallFrames, state: FrameState): number {
   const value = state.values[RBP];
   switch (state.kinds[RBP]) {
-    case Saved.same: return SavedRbp.same;
+    case Saved.same:
+      return SavedRbp.same;
     case Saved.saved: {
       const words = -value / 8;
       return Number.isInteger(words) && words >= 1 && words <= SavedRbp.mostBelow ? words : SavedRbp.lost;
     }
     case Saved.savedAt: {
       const expression = frames.expression(value, state.lengths[RBP]);
-      return expression.length === 2 && expression[0] === BREG_RBP && expression[1] === 0 ? SavedRbp.atRbp : SavedRbp.lost;
+      return expression.length === 2 && expression[0] === BREG_RBP && expression[1] === 0
+        ? SavedRbp.atRbp
+        : SavedRbp.lost;
     }
-    default: return SavedRbp.lost;
+    default:
+      return SavedRbp.lost;
   }
 }
 
@@ -157,11 +171,17 @@ function expressionRule(frames: CallFrames, state: FrameState): number {
   const [register] = bytes;
   if (register !== BREG_RBP && register !== BREG_RSP) return UnwindKind.none;
   const number = signedNumber(bytes, 1);
-  if (number === undefined || Math.abs(number.value) > offsetMost || bytes[number.end] !== DEREF) return UnwindKind.none;
+  if (number === undefined || Math.abs(number.value) > offsetMost || bytes[number.end] !== DEREF)
+    return UnwindKind.none;
   const rest = bytes.subarray(number.end + 1);
-  if (state.signal) return register === BREG_RSP && number.value === 160 && rest.length === 0 ? unwindRule(UnwindKind.signal, 0, 0) : UnwindKind.none;
-  if (state.kinds[state.returnRegister] !== Saved.saved || state.values[state.returnRegister] !== -8) return UnwindKind.none;
-  if (register === BREG_RBP && rest.length === 0) return unwindRule(UnwindKind.atRbp, savedRbp(frames, state), number.value);
+  if (state.signal)
+    return register === BREG_RSP && number.value === 160 && rest.length === 0
+      ? unwindRule(UnwindKind.signal, 0, 0)
+      : UnwindKind.none;
+  if (state.kinds[state.returnRegister] !== Saved.saved || state.values[state.returnRegister] !== -8)
+    return UnwindKind.none;
+  if (register === BREG_RBP && rest.length === 0)
+    return unwindRule(UnwindKind.atRbp, savedRbp(frames, state), number.value);
   // plus_uconst 8
   if (register === BREG_RSP && rest.length === 2 && rest[0] === 0x23 && rest[1] === 8) {
     return unwindRule(UnwindKind.atRsp, savedRbp(frames, state), number.value);

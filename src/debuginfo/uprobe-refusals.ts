@@ -1,18 +1,28 @@
 // Instructions that a uprobe must not be on. What the kernel runs out of line is on a list of its own
-// (arch/x86/kernel/uprobes.c: prefixes and opcodes by table); it refuses the others, at times only when the program is mapped, where
-// nobody hears of it. A few more it takes, and the program would notice.
+// (arch/x86/kernel/uprobes.c: prefixes and opcodes by table); it refuses the others, at times only when the program is
+// mapped, where nobody hears of it. A few more it takes, and the program would notice.
 
 export interface Refusal {
   readonly reason: string;
-  /** The kernel would take it, and the program runs: left out of wildcards, but there when it is asked for by its offset. */
+  /**
+   * The kernel would take it, and the program runs: left out of wildcards, but there when it is asked for by its
+   * offset.
+   */
   readonly mild?: boolean;
 }
 
-const segmentPrefixes = new Map([[0x26, "es"], [0x2e, "cs"], [0x36, "ss"], [0x3e, "ds"]]);
+const segmentPrefixes = new Map([
+  [0x26, "es"],
+  [0x2e, "cs"],
+  [0x36, "ss"],
+  [0x3e, "ds"],
+]);
 const otherPrefixes = new Set([0x64, 0x65, 0x66, 0x67, 0xf2, 0xf3]);
 const LOCK = 0xf0;
 /** Opcodes of one byte that mean nothing in 64-bit mode. */
-const invalid = new Set([0x06, 0x07, 0x0e, 0x16, 0x1e, 0x27, 0x2f, 0x37, 0x3f, 0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xd5, 0xd6, 0xea]);
+const invalid = new Set([
+  0x06, 0x07, 0x0e, 0x16, 0x1e, 0x27, 0x2f, 0x37, 0x3f, 0x60, 0x61, 0x82, 0x9a, 0xce, 0xd4, 0xd5, 0xd6, 0xea,
+]);
 /** ins, outs, in, out, hlt, cli. */
 const privileged = new Set([0x6c, 0x6d, 0x6e, 0x6f, 0xe4, 0xe5, 0xe6, 0xe7, 0xec, 0xed, 0xee, 0xef, 0xf4, 0xfa]);
 /** movs, cmps, stos, lods, scas, of bytes and wider. */
@@ -45,21 +55,31 @@ export function uprobeRefusal(code: Uint8Array): Refusal | undefined {
   if (invalid.has(opcode)) return { reason: "it is invalid in 64-bit code" };
   if (privileged.has(opcode)) return { reason: "it is privileged" };
   switch (opcode) {
-    case 0x62: return { reason: "the kernel refuses AVX-512 (EVEX)" };
-    case 0x8f: return (next & 0x1f) >= 8 ? { reason: "the kernel refuses XOP" } : undefined;
+    case 0x62:
+      return { reason: "the kernel refuses AVX-512 (EVEX)" };
+    case 0x8f:
+      return (next & 0x1f) >= 8 ? { reason: "the kernel refuses XOP" } : undefined;
     case 0xcc:
-    case 0xf1: return { reason: "it is a breakpoint itself" };
-    case 0xcd: return { reason: "it calls the kernel, which would return to the wrong place in children" };
-    case 0xcf: return { reason: "the kernel refuses iret" };
+    case 0xf1:
+      return { reason: "it is a breakpoint itself" };
+    case 0xcd:
+      return { reason: "it calls the kernel, which would return to the wrong place in children" };
+    case 0xcf:
+      return { reason: "the kernel refuses iret" };
     case 0xfb:
     case 0x17:
-    case 0x1f: return { reason: "the kernel refuses what holds back traps" };
-    case 0x8e: return ((next >> 3) & 7) === 2 ? { reason: "the kernel refuses what holds back traps" } : undefined;
+    case 0x1f:
+      return { reason: "the kernel refuses what holds back traps" };
+    case 0x8e:
+      return ((next >> 3) & 7) === 2 ? { reason: "the kernel refuses what holds back traps" } : undefined;
     // The kernel steps over it with the trap flag on, which is then among the flags that the program sees.
-    case 0x9c: return { reason: "the program would see the processor's trap flag" };
+    case 0x9c:
+      return { reason: "the program would see the processor's trap flag" };
     case 0xc6:
-    case 0xc7: return next === 0xf8 ? { reason: "a step aborts the transaction" } : undefined;
-    default: return undefined;
+    case 0xc7:
+      return next === 0xf8 ? { reason: "a step aborts the transaction" } : undefined;
+    default:
+      return undefined;
   }
 }
 
@@ -67,18 +87,22 @@ function twoBytes(opcode: number, narrow: boolean): Refusal | undefined {
   if (narrow && opcode >= 0x80 && opcode <= 0x8f) return { reason: "the kernel refuses branches with a size prefix" };
   switch (opcode) {
     case 0x05:
-    case 0x34: return { reason: "it calls the kernel, which would return to the wrong place in children" };
+    case 0x34:
+      return { reason: "it calls the kernel, which would return to the wrong place in children" };
     case 0x0b:
     case 0xb9:
-    case 0xff: return { reason: "it traps, and the program would be told of the wrong place" };
+    case 0xff:
+      return { reason: "it traps, and the program would be told of the wrong place" };
     case 0x06:
     case 0x07:
     case 0x08:
     case 0x09:
     case 0x30:
     case 0x32:
-    case 0x35: return { reason: "it is privileged" };
-    default: return undefined;
+    case 0x35:
+      return { reason: "it is privileged" };
+    default:
+      return undefined;
   }
 }
 

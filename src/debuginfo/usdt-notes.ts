@@ -1,4 +1,5 @@
-// Static probes that programs carry: the notes of <sys/sdt.h> (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
+// Static probes that programs carry: the notes of <sys/sdt.h>
+// (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation).
 import { notesIn } from "./elf-notes.ts";
 import { textAt, type Elf } from "./elf.ts";
 
@@ -16,7 +17,9 @@ export interface UsdtNote {
 
 const NT_STAPSDT = 3;
 
-/** The file's static probes, in the file's order; one name may occur many times. Notes that point nowhere are left out. */
+/**
+ * The file's static probes, in the file's order; one name may occur many times. Notes that point nowhere are left out.
+ */
 export function usdtNotes(elf: Elf): UsdtNote[] {
   const section = elf.section(".note.stapsdt");
   if (section === undefined) return [];
@@ -39,8 +42,12 @@ export function usdtNotes(elf: Elf): UsdtNote[] {
     const nameEnd = providerEnd < 0 ? -1 : description.indexOf(0, providerEnd + 1);
     if (nameEnd < 0) continue;
     probes.push({
-      provider: textAt(description, 3 * word), name: textAt(description, providerEnd + 1),
-      address: location, fileOffset, semaphoreOffset: semaphore ?? 0n, argumentText: textAt(description, nameEnd + 1),
+      provider: textAt(description, 3 * word),
+      name: textAt(description, providerEnd + 1),
+      address: location,
+      fileOffset,
+      semaphoreOffset: semaphore ?? 0n,
+      argumentText: textAt(description, nameEnd + 1),
     });
   }
   return probes;

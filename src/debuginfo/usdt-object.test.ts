@@ -8,10 +8,14 @@ import { architectures, semaphoresSymbol, stubSymbol, usdtObject, type UsdtParam
 const i32: UsdtParameter = { size: 4, signed: true, float: false };
 const u64: UsdtParameter = { size: 8, signed: false, float: false };
 const f64: UsdtParameter = { size: 8, signed: false, float: true };
-const stubs = [{ name: "order", parameters: [i32, u64, f64] }, { name: "idle", parameters: [] }, { name: "long", parameters: Array.from({ length: 9 }, () => u64) }];
+const stubs = [
+  { name: "order", parameters: [i32, u64, f64] },
+  { name: "idle", parameters: [] },
+  { name: "long", parameters: Array.from({ length: 9 }, () => u64) },
+];
 const texts = {
   "x86-64": ["-4@%edi 8@%rsi 8f@%rdx", "", "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9 8@8(%rsp) 8@16(%rsp) 8@24(%rsp)"],
-  "arm64": ["-4@x0 8@x1 8f@x2", "", "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7 8@[sp, 0]"],
+  arm64: ["-4@x0 8@x1 8f@x2", "", "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5 8@x6 8@x7 8@[sp, 0]"],
 };
 
 for (const machine of ["x86-64", "arm64"] as const) {
@@ -22,12 +26,18 @@ for (const machine of ["x86-64", "arm64"] as const) {
     assert.equal(elf.type, 3);
     const symbols = new ElfSymbols(elf, undefined);
     const notes = usdtNotes(elf);
-    assert.deepEqual(notes.map(({ provider, name, argumentText }) => [provider, name, argumentText]), stubs.map(({ name }, i) => ["shop", name, texts[machine][i]]));
+    assert.deepEqual(
+      notes.map(({ provider, name, argumentText }) => [provider, name, argumentText]),
+      stubs.map(({ name }, i) => ["shop", name, texts[machine][i]]),
+    );
     const semaphores = notes.map(({ semaphoreOffset }) => Number(semaphoreOffset));
     for (const [i, note] of notes.entries()) {
       assert.equal(symbols.find(stubSymbol("shop", note.name))?.address, note.address);
       const { stub } = architectures[machine];
-      assert.deepEqual(Buffer.from(bytes).subarray(Number(note.fileOffset)).subarray(0, stub.length), Buffer.from(stub));
+      assert.deepEqual(
+        Buffer.from(bytes).subarray(Number(note.fileOffset)).subarray(0, stub.length),
+        Buffer.from(stub),
+      );
       assert.equal(semaphores[i], semaphores[0] + i * 2);
     }
     assert.ok(symbols.find(semaphoresSymbol));

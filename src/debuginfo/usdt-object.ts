@@ -1,5 +1,6 @@
-// A shared object that carries static probes and the stubs that fire them, for programs whose compiler writes none: what a C
-// compiler makes of <sys/sdt.h> (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation), so that any tracer knows it.
+// A shared object that carries static probes and the stubs that fire them, for programs whose compiler writes none:
+// what a C compiler makes of <sys/sdt.h> (https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation), so that
+// any tracer knows it.
 //
 //   loaded, read and execute   ELF header, program headers, .hash, .dynsym, .dynstr, .text (a stub a probe), .stapsdt.base
 //   loaded, read and write     .probes (a u16 semaphore a probe: how many listen), .dynamic
@@ -8,8 +9,15 @@
 // A stub is a C function whose parameters are the probe's arguments. It does nothing but return; the probe is its first
 // instruction, where parameters are still where the calling convention puts them.
 
-export interface UsdtParameter { readonly size: 1 | 2 | 4 | 8; readonly signed: boolean; /** The bits of a floating-point number. */ readonly float: boolean }
-export interface UsdtStub { readonly name: string; readonly parameters: readonly UsdtParameter[] }
+export interface UsdtParameter {
+  readonly size: 1 | 2 | 4 | 8;
+  readonly signed: boolean;
+  /** The bits of a floating-point number. */ readonly float: boolean;
+}
+export interface UsdtStub {
+  readonly name: string;
+  readonly parameters: readonly UsdtParameter[];
+}
 
 /** A function of the object that gives the address of the semaphores, in the order of the probes. */
 export const semaphoresSymbol = ".semaphores";
@@ -32,8 +40,12 @@ interface Architecture {
 }
 
 const x86Names = [
-  ["dil", "di", "edi", "rdi"], ["sil", "si", "esi", "rsi"], ["dl", "dx", "edx", "rdx"],
-  ["cl", "cx", "ecx", "rcx"], ["r8b", "r8w", "r8d", "r8"], ["r9b", "r9w", "r9d", "r9"],
+  ["dil", "di", "edi", "rdi"],
+  ["sil", "si", "esi", "rsi"],
+  ["dl", "dx", "edx", "rdx"],
+  ["cl", "cx", "ecx", "rcx"],
+  ["r8b", "r8w", "r8d", "r8"],
+  ["r9b", "r9w", "r9d", "r9"],
 ];
 
 export const architectures = {
@@ -48,9 +60,10 @@ export const architectures = {
       code.writeInt32LE(distance - 7, 3);
       return code;
     },
-    place: (index, size) => (index < x86Names.length ? `%${x86Names[index][Math.log2(size)]}` : `${(index - x86Names.length) * 8 + 8}(%rsp)`),
+    place: (index, size) =>
+      index < x86Names.length ? `%${x86Names[index][Math.log2(size)]}` : `${(index - x86Names.length) * 8 + 8}(%rsp)`,
   },
-  "arm64": {
+  arm64: {
     machine: 183,
     page: 0x10000,
     // nop; ret
@@ -97,17 +110,35 @@ export function usdtObject(of: keyof typeof architectures, provider: string, stu
   const out = new Sections(architecture.page);
   out.reserve(headerBytes + 4 * programHeaderBytes);
   const hash = out.add(".hash", SHT_HASH, SHF_ALLOC, hashTable(symbols.length + 1), { align: wordBytes, entry: 4 });
-  const dynsym = out.add(".dynsym", SHT_DYNSYM, SHF_ALLOC, Buffer.alloc((symbols.length + 1) * symbolBytes), { align: wordBytes, entry: symbolBytes, info: 1 });
+  const dynsym = out.add(".dynsym", SHT_DYNSYM, SHF_ALLOC, Buffer.alloc((symbols.length + 1) * symbolBytes), {
+    align: wordBytes,
+    entry: symbolBytes,
+    info: 1,
+  });
   const dynstr = out.add(".dynstr", SHT_STRTAB, SHF_ALLOC, names.bytes());
   const stride = codeAlign;
-  const text = out.add(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, Buffer.alloc((symbols.length) * stride), { align: codeAlign });
+  const text = out.add(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, Buffer.alloc(symbols.length * stride), {
+    align: codeAlign,
+  });
   const base = out.add(".stapsdt.base", SHT_PROGBITS, SHF_ALLOC, Buffer.alloc(1));
   const readOnlyEnd = out.length;
   out.beginWritable();
-  const probes = out.add(".probes", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, Buffer.alloc(stubs.length * 2), { align: wordBytes });
-  const dynamic = out.add(".dynamic", SHT_DYNAMIC, SHF_ALLOC | SHF_WRITE, dynamicTable([
-    [4, hash.address], [5, dynstr.address], [6, dynsym.address], [10, dynstr.bytes.length], [11, symbolBytes],
-  ]), { align: wordBytes, entry: 16 });
+  const probes = out.add(".probes", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, Buffer.alloc(stubs.length * 2), {
+    align: wordBytes,
+  });
+  const dynamic = out.add(
+    ".dynamic",
+    SHT_DYNAMIC,
+    SHF_ALLOC | SHF_WRITE,
+    dynamicTable([
+      [4, hash.address],
+      [5, dynstr.address],
+      [6, dynsym.address],
+      [10, dynstr.bytes.length],
+      [11, symbolBytes],
+    ]),
+    { align: wordBytes, entry: 16 },
+  );
   const writableEnd = out.length;
 
   symbols.forEach((_, i) => {
@@ -122,22 +153,44 @@ export function usdtObject(of: keyof typeof architectures, provider: string, stu
     symbol.writeBigUInt64LE(BigInt(address), 8);
     symbol.writeBigUInt64LE(BigInt(code.length), 16);
   });
-  const notes = stubs.map(({ name, parameters }, i) => stapsdtNote(provider, name, argumentText(parameters, architecture), [
-    text.address + i * stride, base.address, probes.address + i * 2,
-  ]));
+  const notes = stubs.map(({ name, parameters }, i) =>
+    stapsdtNote(provider, name, argumentText(parameters, architecture), [
+      text.address + i * stride,
+      base.address,
+      probes.address + i * 2,
+    ]),
+  );
   out.add(".note.stapsdt", SHT_NOTE, 0, Buffer.concat(notes), { align: 4 });
 
   return out.file(architecture.machine, { hash, dynsym, dynstr, dynamic }, [
     { type: PT_LOAD, flags: 5, from: 0, to: readOnlyEnd, address: 0, align: architecture.page },
-    { type: PT_LOAD, flags: 6, from: probes.offset, to: writableEnd, address: probes.address, align: architecture.page },
-    { type: PT_DYNAMIC, flags: 6, from: dynamic.offset, to: dynamic.offset + dynamic.bytes.length, address: dynamic.address, align: wordBytes },
+    {
+      type: PT_LOAD,
+      flags: 6,
+      from: probes.offset,
+      to: writableEnd,
+      address: probes.address,
+      align: architecture.page,
+    },
+    {
+      type: PT_DYNAMIC,
+      flags: 6,
+      from: dynamic.offset,
+      to: dynamic.offset + dynamic.bytes.length,
+      address: dynamic.address,
+      align: wordBytes,
+    },
     // Without it the loader would make all stacks executable.
     { type: PT_GNU_STACK, flags: 6, from: 0, to: 0, address: 0, align: 16 },
   ]);
 }
 
 function argumentText(parameters: readonly UsdtParameter[], architecture: Architecture): string {
-  return parameters.map(({ size, signed, float }, i) => `${signed ? "-" : ""}${size}${float ? "f" : ""}@${architecture.place(i, size)}`).join(" ");
+  return parameters
+    .map(
+      ({ size, signed, float }, i) => `${signed ? "-" : ""}${size}${float ? "f" : ""}@${architecture.place(i, size)}`,
+    )
+    .join(" ");
 }
 
 function stapsdtNote(provider: string, name: string, text: string, addresses: readonly number[]): Buffer {
@@ -190,10 +243,25 @@ class Strings {
 }
 
 interface Section {
-  readonly name: string; readonly type: number; readonly flags: number; readonly bytes: Buffer;
-  readonly offset: number; readonly address: number; readonly index: number; readonly align: number; readonly entry: number; readonly info: number;
+  readonly name: string;
+  readonly type: number;
+  readonly flags: number;
+  readonly bytes: Buffer;
+  readonly offset: number;
+  readonly address: number;
+  readonly index: number;
+  readonly align: number;
+  readonly entry: number;
+  readonly info: number;
 }
-interface Segment { readonly type: number; readonly flags: number; readonly from: number; readonly to: number; readonly address: number; readonly align: number }
+interface Segment {
+  readonly type: number;
+  readonly flags: number;
+  readonly from: number;
+  readonly to: number;
+  readonly address: number;
+  readonly align: number;
+}
 
 /** Sections one behind the other; what can be written lies on pages of its own in memory, not in the file. */
 class Sections {
@@ -221,13 +289,28 @@ class Sections {
   add(name: string, type: number, flags: number, bytes: Buffer, { align = 1, entry = 0, info = 0 } = {}): Section {
     const offset = Math.ceil(this.#length / align) * align;
     const address = (flags & SHF_ALLOC) === 0 ? 0 : offset + this.#slide;
-    const section: Section = { name, type, flags, bytes, offset, address, index: this.#sections.length + 1, align, entry, info };
+    const section: Section = {
+      name,
+      type,
+      flags,
+      bytes,
+      offset,
+      address,
+      index: this.#sections.length + 1,
+      align,
+      entry,
+      info,
+    };
     this.#sections.push(section);
     this.#length = offset + bytes.length;
     return section;
   }
 
-  file(machine: number, { hash, dynsym, dynstr, dynamic }: Record<"hash" | "dynsym" | "dynstr" | "dynamic", Section>, segments: readonly Segment[]): Uint8Array {
+  file(
+    machine: number,
+    { hash, dynsym, dynstr, dynamic }: Record<"hash" | "dynsym" | "dynstr" | "dynamic", Section>,
+    segments: readonly Segment[],
+  ): Uint8Array {
     const names = new Strings();
     const nameOffsets = [...this.#sections.map(({ name }) => names.add(name)), names.add(".shstrtab")];
     this.add(".shstrtab", SHT_STRTAB, 0, names.bytes());
@@ -240,22 +323,35 @@ class Sections {
     out.writeUInt32LE(1, 20);
     out.writeBigUInt64LE(BigInt(headerBytes), 32);
     out.writeBigUInt64LE(BigInt(table), 40);
-    for (const [i, value] of [headerBytes, programHeaderBytes, segments.length, sectionHeaderBytes, this.#sections.length + 1, this.#sections.length].entries()) {
+    for (const [i, value] of [
+      headerBytes,
+      programHeaderBytes,
+      segments.length,
+      sectionHeaderBytes,
+      this.#sections.length + 1,
+      this.#sections.length,
+    ].entries()) {
       out.writeUInt16LE(value, 52 + i * 2);
     }
     segments.forEach(({ type, flags, from, to, address, align }, i) => {
       const at = headerBytes + i * programHeaderBytes;
       out.writeUInt32LE(type, at);
       out.writeUInt32LE(flags, at + 4);
-      for (const [word, value] of [from, address, address, to - from, to - from, align].entries()) out.writeBigUInt64LE(BigInt(value), at + 8 + word * wordBytes);
+      for (const [word, value] of [from, address, address, to - from, to - from, align].entries())
+        out.writeBigUInt64LE(BigInt(value), at + 8 + word * wordBytes);
     });
-    const links = new Map([[hash, dynsym.index], [dynsym, dynstr.index], [dynamic, dynstr.index]]);
+    const links = new Map([
+      [hash, dynsym.index],
+      [dynsym, dynstr.index],
+      [dynamic, dynstr.index],
+    ]);
     this.#sections.forEach((section, i) => {
       out.set(section.bytes, section.offset);
       const at = table + (i + 1) * sectionHeaderBytes;
       out.writeUInt32LE(nameOffsets[i], at);
       out.writeUInt32LE(section.type, at + 4);
-      for (const [word, value] of [section.flags, section.address, section.offset, section.bytes.length].entries()) out.writeBigUInt64LE(BigInt(value), at + 8 + word * wordBytes);
+      for (const [word, value] of [section.flags, section.address, section.offset, section.bytes.length].entries())
+        out.writeBigUInt64LE(BigInt(value), at + 8 + word * wordBytes);
       out.writeUInt32LE(links.get(section) ?? 0, at + 40);
       out.writeUInt32LE(section.info, at + 44);
       out.writeBigUInt64LE(BigInt(section.align), at + 48);

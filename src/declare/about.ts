@@ -24,7 +24,8 @@ export function aboutFolder(folder: string): string | undefined {
 /** What to tell a person whose declarations are of another kernel than the one that runs. */
 export function ofAnotherKernel(folder: string): string | undefined {
   const about = aboutFolder(folder);
-  if (about === undefined || !about.startsWith(title) || about.startsWith(`${title} ${kernelName()};`)) return undefined;
+  if (about === undefined || !about.startsWith(title) || about.startsWith(`${title} ${kernelName()};`))
+    return undefined;
   const theirs = /Linux \S+/.exec(about)?.[0] ?? "another kernel";
   const here = `Linux ${release()}`;
   return `${folder} is of ${theirs === here ? "another build of " : ""}${theirs}${theirs === here ? "" : `, and this is ${here}`}; \`strobe types\` writes it anew`;

@@ -9,7 +9,9 @@ import { argumentsText, letterFile, members, propertyName, signatureText, Struct
 export interface Declarations {
   /** Path in the folder → text, in UTF-8. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  readonly counts: Readonly<Record<"tracepoints" | "raw tracepoints" | "functions" | "iterators" | "structs" | "constants", number>>;
+  readonly counts: Readonly<
+    Record<"tracepoints" | "raw tracepoints" | "functions" | "iterators" | "structs" | "constants", number>
+  >;
 }
 
 export interface DeclareOptions {
@@ -23,7 +25,10 @@ export function declareMachine(system: System, { binaries, about }: DeclareOptio
   const structs = new Structs();
   const files = new Map<string, Uint8Array>();
   const add = (file: string, page: Page): number => {
-    files.set(file, page.bytes(about, file.includes("/") ? file.startsWith("structs/") ? "./" : "../structs/" : "./structs/"));
+    files.set(
+      file,
+      page.bytes(about, file.includes("/") ? (file.startsWith("structs/") ? "./" : "../structs/") : "./structs/"),
+    );
     return page.count;
   };
   const addAll = (folder: string, pages: Pages): number => {
@@ -36,7 +41,10 @@ export function declareMachine(system: System, { binaries, about }: DeclareOptio
 
   const raw = new Page(structs);
   for (const name of system.rawTracepoints()) {
-    raw.line(`${propertyName(name)}: ${argumentsText(system.rawTracepoint(name)?.args ?? [], raw.place)}`, "RawTracepoints");
+    raw.line(
+      `${propertyName(name)}: ${argumentsText(system.rawTracepoint(name)?.args ?? [], raw.place)}`,
+      "RawTracepoints",
+    );
   }
   const rawTracepoints = add("raw-tracepoints.d.ts", raw);
 
@@ -53,7 +61,9 @@ export function declareMachine(system: System, { binaries, about }: DeclareOptio
   const constants = new Pages(structs);
   for (const { name, value } of system.enumConstants?.() ?? []) {
     // A literal shows its value where it is hovered over; none says a number that a double does not.
-    constants.of(name).line(`${propertyName(name)}: ${Number.isSafeInteger(Number(value)) ? value : "number"}`, "Enums");
+    constants
+      .of(name)
+      .line(`${propertyName(name)}: ${Number.isSafeInteger(Number(value)) ? value : "number"}`, "Enums");
   }
   const constantsCount = addAll("enums", constants);
 
@@ -70,7 +80,15 @@ export function declareMachine(system: System, { binaries, about }: DeclareOptio
   const index = [...files.keys()].filter((file) => !file.startsWith("structs/")).map((file) => `import "./${file}";\n`);
   files.set("index.d.ts", Buffer.from(`${about}\n${index.join("")}`));
   return {
-    files, counts: { tracepoints, "raw tracepoints": rawTracepoints, functions, iterators: iterators.count, structs: all.count, constants: constantsCount },
+    files,
+    counts: {
+      tracepoints,
+      "raw tracepoints": rawTracepoints,
+      functions,
+      iterators: iterators.count,
+      structs: all.count,
+      constants: constantsCount,
+    },
   };
 }
 
@@ -81,14 +99,20 @@ function tracepointPage(system: System, structs: Structs): Page {
   const typeOf = (field: TracepointField, space: "kernel" | "user"): Type => {
     const key = `${field.declaration};${field.size};${field.signed};${space}`;
     let type = known.get(key);
-    if (type === undefined) known.set(key, type = recordArgument(field, space, system).type);
+    if (type === undefined) known.set(key, (type = recordArgument(field, space, system).type));
     return type;
   };
   for (const { category, name } of system.tracepoints()) {
     const fields = system.tracepoint(category, name)?.fields;
     if (fields === undefined) continue;
     const space = category === "syscalls" ? "user" : "kernel";
-    page.line(`"${category}:${name}": ${argumentsText(fields.map((field) => ({ name: field.name, type: typeOf(field, space) })), page.place)}`, "Tracepoints");
+    page.line(
+      `"${category}:${name}": ${argumentsText(
+        fields.map((field) => ({ name: field.name, type: typeOf(field, space) })),
+        page.place,
+      )}`,
+      "Tracepoints",
+    );
   }
   return page;
 }
@@ -105,7 +129,10 @@ function functionPages(system: System, structs: Structs): Pages {
       continue;
     }
     const retval = found.result.kind === "void" ? "" : `; retval: ${typeText(found.result, page.place)}`;
-    page.line(`${propertyName(name)}: { args: ${argumentsText(found.parameters, page.place)}${retval} }`, "KernelFunctions");
+    page.line(
+      `${propertyName(name)}: { args: ${argumentsText(found.parameters, page.place)}${retval} }`,
+      "KernelFunctions",
+    );
   }
   return pages;
 }
@@ -141,7 +168,7 @@ class Pages {
   of(name: string): Page {
     const file = letterFile(name);
     let page = this.pages.get(file);
-    if (page === undefined) this.pages.set(file, page = new Page(this.#structs, this.#own ? file : undefined));
+    if (page === undefined) this.pages.set(file, (page = new Page(this.#structs, this.#own ? file : undefined)));
     return page;
   }
 }

@@ -1,5 +1,5 @@
-// One file of declarations as it grows. Its lines go into bytes at once: as strings, a million pieces would outlive each collection
-// of garbage until the file is whole.
+// One file of declarations as it grows. Its lines go into bytes at once: as strings, a million pieces would outlive
+// each collection of garbage until the file is whole.
 import { placeOf, type Place, type Structs } from "./type-text.ts";
 
 /** A file's lines, and what they need of other files. */
@@ -34,7 +34,11 @@ export class Page {
     for (const name of [...imports].sort()) lines.push(`import type * as ${name} from "${folder}${name}.d.ts";`);
     const own = this.#bytes.subarray(0, this.#length);
     // What imports nothing would be a script, not a module, which cannot add to another.
-    return Buffer.concat([Buffer.from(`${lines.join("\n")}\n`), own, Buffer.from(`${end(this.#last)}${lines.length === 1 ? "export {};\n" : ""}`)]);
+    return Buffer.concat([
+      Buffer.from(`${lines.join("\n")}\n`),
+      own,
+      Buffer.from(`${end(this.#last)}${lines.length === 1 ? "export {};\n" : ""}`),
+    ]);
   }
 
   #add(text: string): void {

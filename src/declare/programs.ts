@@ -24,10 +24,19 @@ export function declarePrograms(programs: readonly string[], system: System, pag
   for (const program of programs) {
     const [binary] = findBinaries(program, undefined, system);
     if (binary === undefined) throw new NoSuchProgram(program);
-    page.line(`${JSON.stringify(program)}: {\n${functionLines(binary, page.place).map((line) => `      ${line};\n`).join("")}    }`, "UserFunctions");
-    const usdt = new Map(binary.usdtProbes().map(({ provider, name, argumentText }) => [`${provider}:${name}`, argumentText]));
+    page.line(
+      `${JSON.stringify(program)}: {\n${functionLines(binary, page.place)
+        .map((line) => `      ${line};\n`)
+        .join("")}    }`,
+      "UserFunctions",
+    );
+    const usdt = new Map(
+      binary.usdtProbes().map(({ provider, name, argumentText }) => [`${provider}:${name}`, argumentText]),
+    );
     if (usdt.size === 0) continue;
-    const lines = [...usdt].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, text]) => `      ${JSON.stringify(name)}: ${usdtArguments(text)};\n`);
+    const lines = [...usdt]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, text]) => `      ${JSON.stringify(name)}: ${usdtArguments(text)};\n`);
     probes.push(`${JSON.stringify(program)}: {\n${lines.join("")}    }`);
   }
   for (const program of probes) page.line(program, "UserProbes");

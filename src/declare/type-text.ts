@@ -4,15 +4,79 @@ import { char, type Member, type StructType, type Type } from "../language/types
 
 /** Names that no interface may have. */
 const reserved = new Set([
-  "any", "unknown", "never", "void", "null", "undefined", "string", "number", "bigint", "boolean", "symbol", "object",
-  "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do", "else", "enum", "export", "extends",
-  "false", "finally", "for", "function", "if", "import", "in", "instanceof", "new", "return", "super", "switch", "this", "throw",
-  "true", "try", "typeof", "var", "while", "with", "implements", "interface", "let", "package", "private", "protected", "public",
-  "static", "yield", "await", "type",
+  "any",
+  "unknown",
+  "never",
+  "void",
+  "null",
+  "undefined",
+  "string",
+  "number",
+  "bigint",
+  "boolean",
+  "symbol",
+  "object",
+  "break",
+  "case",
+  "catch",
+  "class",
+  "const",
+  "continue",
+  "debugger",
+  "default",
+  "delete",
+  "do",
+  "else",
+  "enum",
+  "export",
+  "extends",
+  "false",
+  "finally",
+  "for",
+  "function",
+  "if",
+  "import",
+  "in",
+  "instanceof",
+  "new",
+  "return",
+  "super",
+  "switch",
+  "this",
+  "throw",
+  "true",
+  "try",
+  "typeof",
+  "var",
+  "while",
+  "with",
+  "implements",
+  "interface",
+  "let",
+  "package",
+  "private",
+  "protected",
+  "public",
+  "static",
+  "yield",
+  "await",
+  "type",
 ]);
 
 /** Words that declarations import from the library. */
-type LibraryType = "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" | "bool" | "char" | "Pointer" | "FixedArray";
+type LibraryType =
+  | "u8"
+  | "u16"
+  | "u32"
+  | "u64"
+  | "i8"
+  | "i16"
+  | "i32"
+  | "i64"
+  | "bool"
+  | "char"
+  | "Pointer"
+  | "FixedArray";
 
 /** Structs that have been mentioned. Each is declared once, in the file of its first letter. */
 export class Structs {
@@ -89,13 +153,20 @@ export function typeText(type: Type, place: Place): string {
     return name;
   };
   switch (type.kind) {
-    case "boolean": return library("bool");
-    case "integer": return library(type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`);
-    case "enum": return library(`${type.signed ? "i" : "u"}${type.bits}`);
-    case "pointer": return `${library("Pointer")}${type.target.kind === "void" ? "" : `<${elementText(type.target, place)}>`}`;
-    case "array": return `${library("FixedArray")}<${elementText(type.element, place)}>`;
-    case "struct": return type.name === "" ? `{ ${members(type, place).join("; ")} }` : structText(type, place);
-    case "string": return "string";
+    case "boolean":
+      return library("bool");
+    case "integer":
+      return library(type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`);
+    case "enum":
+      return library(`${type.signed ? "i" : "u"}${type.bits}`);
+    case "pointer":
+      return `${library("Pointer")}${type.target.kind === "void" ? "" : `<${elementText(type.target, place)}>`}`;
+    case "array":
+      return `${library("FixedArray")}<${elementText(type.element, place)}>`;
+    case "struct":
+      return type.name === "" ? `{ ${members(type, place).join("; ")} }` : structText(type, place);
+    case "string":
+      return "string";
     case "void":
     case "unknown":
     case "buffer":
@@ -105,7 +176,8 @@ export function typeText(type: Type, place: Place): string {
     case "choice":
     case "stack":
     case "named":
-    case "aggregate": return "unknown";
+    case "aggregate":
+      return "unknown";
   }
 }
 
@@ -140,10 +212,15 @@ export function members(type: StructType, place: Place): string[] {
 }
 
 /**
- * A function as a signature in text, `"file *file, count u64 => i64"`; undefined when a word does not say its types. A kernel has fifty
- * thousand functions, and an editor that reads a string each is ready in a third of the time that it takes for an object each.
+ * A function as a signature in text, `"file *file, count u64 => i64"`; undefined when a word does not say its types. A
+ * kernel has fifty thousand functions, and an editor that reads a string each is ready in a third of the time that it
+ * takes for an object each.
  */
-export function signatureText(args: readonly Pick<Argument, "name" | "type">[], result: Type, structs: Structs): string | undefined {
+export function signatureText(
+  args: readonly Pick<Argument, "name" | "type">[],
+  result: Type,
+  structs: Structs,
+): string | undefined {
   let text = '"';
   for (let i = 0; i < args.length; i++) {
     const word = typeWord(args[i].type, structs);
@@ -158,28 +235,45 @@ export function signatureText(args: readonly Pick<Argument, "name" | "type">[], 
 /** `u64`, `*file`, `**char`, `*` for an address of anything. */
 function typeWord(type: Type, structs: Structs): string | undefined {
   let word = structs.words.get(type);
-  if (word === undefined && !structs.words.has(type)) structs.words.set(type, word = newWord(type, structs));
+  if (word === undefined && !structs.words.has(type)) structs.words.set(type, (word = newWord(type, structs)));
   return word;
 }
 
 function newWord(type: Type, structs: Structs): string | undefined {
   switch (type.kind) {
-    case "boolean": return "bool";
-    case "integer": return type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`;
-    case "enum": return `${type.signed ? "i" : "u"}${type.bits}`;
+    case "boolean":
+      return "bool";
+    case "integer":
+      return type.character === true ? "char" : `${type.signed ? "i" : "u"}${type.bits}`;
+    case "enum":
+      return `${type.signed ? "i" : "u"}${type.bits}`;
     case "pointer": {
       if (type.target.kind === "void") return "*";
       const target = typeWord(type.target, structs);
       return target === undefined ? undefined : `*${target}`;
     }
-    case "struct": return type.name === "" ? undefined : structs.nameOf(type);
-    case "array": case "string": case "void": case "unknown": case "buffer": case "tuple": case "record": case "sequence": case "choice": case "stack":
-    case "named": case "aggregate": return undefined;
+    case "struct":
+      return type.name === "" ? undefined : structs.nameOf(type);
+    case "array":
+    case "string":
+    case "void":
+    case "unknown":
+    case "buffer":
+    case "tuple":
+    case "record":
+    case "sequence":
+    case "choice":
+    case "stack":
+    case "named":
+    case "aggregate":
+      return undefined;
   }
 }
 
 export function argumentsText(args: readonly Pick<Argument, "name" | "type">[], place: Place): string {
-  return args.length === 0 ? "{}" : `{ ${args.map(({ name, type }, i) => `${propertyName(name || `arg${i}`)}: ${typeText(type, place)}`).join("; ")} }`;
+  return args.length === 0
+    ? "{}"
+    : `{ ${args.map(({ name, type }, i) => `${propertyName(name || `arg${i}`)}: ${typeText(type, place)}`).join("; ")} }`;
 }
 
 export function propertyName(name: string): string {

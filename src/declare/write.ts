@@ -1,5 +1,15 @@
 // The folder of declarations on disk. Its first line tells which machine it is of.
-import { chmodSync, lchownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { makeFolders } from "./make-folders.ts";
 import { findBinaries } from "../providers/binaries.ts";
@@ -26,7 +36,10 @@ export class FolderInUse extends Error {
  * Writes the declarations of a machine; undefined when the folder has them already.
  * @throws FolderInUse, NoSuchProgram
  */
-export function writeDeclarations(system: System, { folder, binaries, force }: WriteOptions): Declarations["counts"] | undefined {
+export function writeDeclarations(
+  system: System,
+  { folder, binaries, force }: WriteOptions,
+): Declarations["counts"] | undefined {
   const about = `${title} ${aboutMachine(binaries, system)}`;
   const target = resolve(folder);
   const written = aboutFolder(target);
@@ -51,19 +64,27 @@ export function writeDeclarations(system: System, { folder, binaries, force }: W
   return counts;
 }
 
-/** Tracepoints take root to be seen, and editors run as somebody else: the files are whose the folder around them is. */
+/**
+ * Tracepoints take root to be seen, and editors run as somebody else: the files are whose the folder around them is.
+ */
 function giveAway(folder: string, around: string): void {
   chmodSync(folder, 0o777 & ~process.umask());
   const { uid, gid } = statSync(around);
   if (process.geteuid?.() !== 0 || uid === 0) return;
-  for (const path of ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })]) lchownSync(join(folder, path), uid, gid);
+  for (const path of ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })])
+    lchownSync(join(folder, path), uid, gid);
 }
 
-/** What makes declarations out of date: another kernel, other modules, tracepoints that root alone sees, programs built anew. */
+/**
+ * What makes declarations out of date: another kernel, other modules, tracepoints that root alone sees, programs built
+ * anew.
+ */
 function aboutMachine(binaries: readonly string[], system: System): string {
   const builds = binaries.map((program) => `${program} ${findBinaries(program, undefined, system)[0]?.buildId ?? "?"}`);
   const modules = entries("/sys/kernel/btf").sort();
-  return [kernelName(), `types of ${modules.join(" ")}`, `${system.tracepoints().length} tracepoints`, ...builds].join("; ");
+  return [kernelName(), `types of ${modules.join(" ")}`, `${system.tracepoints().length} tracepoints`, ...builds].join(
+    "; ",
+  );
 }
 
 function entries(folder: string): string[] {

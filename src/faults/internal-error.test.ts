@@ -4,8 +4,9 @@ import { test } from "node:test";
 import { version } from "../../package.json";
 import { asInternal, InternalError, isUnexpected } from "./internal-error.ts";
 
-const report = `This is a fault of strobe's; please report it with the script and the lines of -d, strobe v${version}, `
-  + `Linux ${release()} ${process.arch}, Node.js ${process.version}`;
+const report =
+  `This is a fault of strobe's; please report it with the script and the lines of -d, strobe v${version}, ` +
+  `Linux ${release()} ${process.arch}, Node.js ${process.version}`;
 
 test("an internal error says whose fault it is, and what to report", () => {
   const error = new InternalError("no register for a reload", { during: "compiling `kprobe:f`" });
@@ -20,5 +21,11 @@ test("JavaScript's own errors are faults, and keep the place where they came up"
   assert.equal(error.message, `internal error: TypeError: x is undefined. ${report}`);
   assert.equal(error.stack, cause.stack);
   assert.equal(asInternal(error), error);
-  assert.deepEqual([cause, new RangeError(), "text", undefined, new Error("no such process")].map(isUnexpected), [true, true, true, true, false]);
+  assert.deepEqual([cause, new RangeError(), "text", undefined, new Error("no such process")].map(isUnexpected), [
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
 });

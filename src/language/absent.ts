@@ -22,4 +22,7 @@ export function absentText(reason: string): string {
   return `<${words.find(([part]) => reason.includes(part))![1]}>`;
 }
 
-export const absentType: Type & { readonly kind: "string" } = { kind: "string", capacity: Math.max(...words.map(([, word]) => word.length)) + "<>".length + 1 };
+export const absentType: Type & { readonly kind: "string" } = {
+  kind: "string",
+  capacity: Math.max(...words.map(([, word]) => word.length)) + "<>".length + 1,
+};

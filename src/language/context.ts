@@ -9,28 +9,52 @@ export type Fetch =
   /** A load from the program's context, `offset` bytes in (registers are this, at their place in pt_regs). */
   | { readonly kind: "context"; readonly offset: number; readonly size: 1 | 2 | 4 | 8; readonly signed: boolean }
   /** *(base + index*scale + offset). `typed`: base is a pointer the verifier knows, loaded directly. */
-  | { readonly kind: "pointed"; readonly base: Fetch; readonly index?: Fetch; readonly scale?: 1 | 2 | 4 | 8; readonly offset: number; readonly size: 1 | 2 | 4 | 8; readonly signed: boolean; readonly space: AddressSpace | "typed" }
-  /** base + offset, without a read: the address of something inside the context or memory (arrays, strings in place). */
+  | {
+      readonly kind: "pointed";
+      readonly base: Fetch;
+      readonly index?: Fetch;
+      readonly scale?: 1 | 2 | 4 | 8;
+      readonly offset: number;
+      readonly size: 1 | 2 | 4 | 8;
+      readonly signed: boolean;
+      readonly space: AddressSpace | "typed";
+    }
+  /**
+   * base + offset, without a read: the address of something inside the context or memory (arrays, strings in place).
+   */
   | { readonly kind: "address"; readonly base: Fetch | "context"; readonly offset: number }
   /** 64-bit arithmetic, as DWARF expressions have it: `/` is signed, `%` and `>>>` are not, `>>` keeps the sign. */
-  | { readonly kind: "binary"; readonly operator: "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" | ">>>"; readonly left: Fetch; readonly right: Fetch }
+  | {
+      readonly kind: "binary";
+      readonly operator: "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" | ">>>";
+      readonly left: Fetch;
+      readonly right: Fetch;
+    }
   /** The current task's `struct task_struct`, in the kernel's memory. */
   | { readonly kind: "task" }
   /** Where the function begins whose return a probe is at (bpf_get_func_ip): the registers are its caller's by then. */
   | { readonly kind: "function" }
   /** The low `size` bytes of another fetch, extended. */
   | { readonly kind: "narrow"; readonly of: Fetch; readonly size: 1 | 2 | 4; readonly signed: boolean }
-  /** A tracepoint's __data_loc word at `offset`: the address (context + low 16 bits); the high 16 bits are the length. */
+  /**
+   * A tracepoint's __data_loc word at `offset`: the address (context + low 16 bits); the high 16 bits are the length.
+   */
   | { readonly kind: "data-location"; readonly offset: number; readonly relative: boolean }
   /** Inside a function or where it returns: a word that was kept at its entry, by its number (Context.kept). */
   | { readonly kind: "kept"; readonly word: number }
   | { readonly kind: "constant"; readonly value: bigint };
 
-/** What is kept of a function's calls from their entry on. The contexts of where it is kept and used have the same object. */
+/**
+ * What is kept of a function's calls from their entry on. The contexts of where it is kept and used have the same
+ * object.
+ */
 export interface KeptCalls {
   /** Words of 8 bytes, fetched at the entry. */
   readonly words: readonly Fetch[];
-  /** Which of the calls of a thread it is; `ofProcess`: of a process, whose calls may go on in another thread. As many at the entry as where they are used, and equal. */
+  /**
+   * Which of the calls of a thread it is; `ofProcess`: of a process, whose calls may go on in another thread. As many
+   * at the entry as where they are used, and equal.
+   */
   readonly atEntry: readonly Fetch[];
   readonly atUse: readonly Fetch[];
   readonly ofProcess: boolean;
@@ -53,10 +77,19 @@ export interface Argument {
   readonly absent?: string;
 }
 
-/** A part of a value, `offset` bytes in: the low `size` bytes of a fetch, or `size` bytes of memory at a fetched address. */
+/**
+ * A part of a value, `offset` bytes in: the low `size` bytes of a fetch, or `size` bytes of memory at a fetched
+ * address.
+ */
 export type Piece =
   | { readonly kind: "value"; readonly offset: number; readonly size: number; readonly fetch: Fetch }
-  | { readonly kind: "memory"; readonly offset: number; readonly size: number; readonly address: Fetch; readonly space: AddressSpace };
+  | {
+      readonly kind: "memory";
+      readonly offset: number;
+      readonly size: number;
+      readonly address: Fetch;
+      readonly space: AddressSpace;
+    };
 
 /** Variables of the traced program at a probe, where its debug information tells them. */
 export interface ProgramVariables {
@@ -74,12 +107,20 @@ export interface ProgramVariables {
 export interface Context {
   readonly provider: string;
   readonly programType: ProgramType;
-  /** What a `tracing` program is bound to at load: the kernel's attach type, the BTF id, and the module whose BTF has it. */
-  /** `program`: the id of the loaded BPF program whose function it is; the BTF id is of its type information. */
-  readonly load?: { readonly attachType: number; readonly btfId: number; readonly module?: string; readonly program?: number };
   /**
-   * The handler may share a program with the one at the other end of the same functions (compiler/return-pairs.ts): the attach
-   * type of such a program.
+   * What a `tracing` program is bound to at load: the kernel's attach type, the BTF id, and the module whose BTF has
+   * it.
+   */
+  /** `program`: the id of the loaded BPF program whose function it is; the BTF id is of its type information. */
+  readonly load?: {
+    readonly attachType: number;
+    readonly btfId: number;
+    readonly module?: string;
+    readonly program?: number;
+  };
+  /**
+   * The handler may share a program with the one at the other end of the same functions (compiler/return-pairs.ts): the
+   * attach type of such a program.
    */
   readonly session?: { readonly part: "entry" | "return"; readonly attachType: number };
   /** Sleepable programs may fault user pages in; none by default. */
@@ -94,7 +135,10 @@ export interface Context {
   readonly retval?: Omit<Argument, "name">;
   /** `goid`: the goroutine that runs; only in functions that Go compiled. */
   readonly goroutine?: Fetch;
-  /** `uaddr("symbol")`: the address of a symbol of the probed binary, and its bytes; undefined when it has no such symbol. */
+  /**
+   * `uaddr("symbol")`: the address of a symbol of the probed binary, and its bytes; undefined when it has no such
+   * symbol.
+   */
   readonly userSymbol?: (name: string) => { readonly fetch: Fetch; readonly size: number } | undefined;
   /** Types of the probed program, for names that neither the script nor the kernel knows. Opens debug information. */
   readonly typeNamed?: (name: string, tag?: "struct" | "union" | "enum") => Type | undefined;
@@ -102,7 +146,9 @@ export interface Context {
   readonly registers?: ReadonlyMap<string, Fetch>;
   /** `ctx`: the type behind the context pointer, when it has one. */
   readonly contextType?: Type;
-  /** `func`: a kernel symbol by bpf_get_func_ip ("ip"), the register's value ("register"), or known for the lone site. */
+  /**
+   * `func`: a kernel symbol by bpf_get_func_ip ("ip"), the register's value ("register"), or known for the lone site.
+   */
   readonly func?: "kernel" | "user" | "site";
   /** The name by which watch() gives it addresses. */
   readonly watchName?: string;
@@ -111,26 +157,35 @@ export interface Context {
   /** False where the context cannot tell stacks (none so far) or where pt_regs are absent. */
   readonly stacks: boolean;
   /**
-   * The kernel lets go of the event some time after it is closed (linux/late-release.ts): once the session is over, the handler
-   * returns at once.
+   * The kernel lets go of the event some time after it is closed (linux/late-release.ts): once the session is over, the
+   * handler returns at once.
    */
   readonly leavesLate?: boolean;
-  /** Whether bpf_get_attach_cookie works here: how one program tells its sites apart. Otherwise sites become variants. */
+  /**
+   * Whether bpf_get_attach_cookie works here: how one program tells its sites apart. Otherwise sites become variants.
+   */
   readonly cookie: boolean;
   /**
-   * A value that must equal one of the sites' `match` numbers, else the handler returns at once (a raw sys_enter program
-   * that serves chosen system calls). It tells the sites apart as well.
+   * A value that must equal one of the sites' `match` numbers, else the handler returns at once (a raw sys_enter
+   * program that serves chosen system calls). It tells the sites apart as well.
    */
   readonly dispatch?: Fetch;
-  /** The kernel's `struct seq_file` that printf writes into: of a pinned iterator, which prints for whoever reads it. */
+  /**
+   * The kernel's `struct seq_file` that printf writes into: of a pinned iterator, which prints for whoever reads it.
+   */
   readonly sequence?: Fetch;
   /** When this gives 0 the handler returns at once: the last call of an iterator has no object. */
   readonly requires?: Fetch;
   /**
-   * What the handler keeps of a call; or is given back, in which case it returns at once where nothing was kept. `without`: it is for
-   * calls that nothing was kept of, and returns at once in others; `shared`: there is such a handler at the same place.
+   * What the handler keeps of a call; or is given back, in which case it returns at once where nothing was kept.
+   * `without`: it is for calls that nothing was kept of, and returns at once in others; `shared`: there is such a
+   * handler at the same place.
    */
-  readonly kept?: { readonly at: "entry" | "inside" | "return" | "without"; readonly calls: KeptCalls; readonly shared?: true };
+  readonly kept?: {
+    readonly at: "entry" | "inside" | "return" | "without";
+    readonly calls: KeptCalls;
+    readonly shared?: true;
+  };
   /** The result the program must return (0 unless said; iterators and perf events want 0 too). */
   readonly result?: number;
 }
@@ -143,8 +198,11 @@ export interface Binding extends Pick<Context, "load" | "session" | "sleepable" 
 
 export function bindingOf({ load, session, sleepable, defaultSpace, cookie, kept }: Context): Binding {
   return {
-    defaultSpace, cookie,
-    ...(load === undefined ? {} : { load }), ...(session === undefined ? {} : { session }), ...(sleepable === undefined ? {} : { sleepable }),
+    defaultSpace,
+    cookie,
+    ...(load === undefined ? {} : { load }),
+    ...(session === undefined ? {} : { session }),
+    ...(sleepable === undefined ? {} : { sleepable }),
     ...(kept?.at === "entry" ? { first: true } : {}),
   };
 }

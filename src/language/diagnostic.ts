@@ -28,7 +28,15 @@ export interface Source {
  * - `unused`: a warning: has no effect
  */
 export type DiagnosticCode =
-  | "syntax" | "name" | "type" | "arguments" | "placement" | "limit" | "feature" | "unsafe" | "unused";
+  | "syntax"
+  | "name"
+  | "type"
+  | "arguments"
+  | "placement"
+  | "limit"
+  | "feature"
+  | "unsafe"
+  | "unused";
 
 /** Something about a script that its author should know, and where. */
 export interface Diagnostic {
@@ -41,13 +49,21 @@ export interface Diagnostic {
   readonly help?: string;
 }
 
-/** What a front-end, a provider or the checker throws or collects when a script cannot be run. Its message shows the places. */
+/**
+ * What a front-end, a provider or the checker throws or collects when a script cannot be run. Its message shows the
+ * places.
+ */
 export class ScriptError extends Error {
   declare readonly diagnostics: readonly Diagnostic[];
   declare readonly source: Source;
 
   constructor(source: Source, diagnostics: readonly Diagnostic[]) {
-    super(diagnostics.map((d) => renderDiagnostic(source, d, { color: false })).join("").trimEnd());
+    super(
+      diagnostics
+        .map((d) => renderDiagnostic(source, d, { color: false }))
+        .join("")
+        .trimEnd(),
+    );
     this.name = "ScriptError";
     // Not enumerable: the message has said it all, and Node prints what is.
     Object.defineProperties(this, { diagnostics: { value: diagnostics }, source: { value: source } });

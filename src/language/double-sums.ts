@@ -4,7 +4,10 @@ import type { AggregateType } from "./types.ts";
 
 const mantissaBits = 53;
 
-/** The double that a number in the order of doubles stands for: its magnitude's bits, with its sign (compiler/lower/floats.ts). */
+/**
+ * The double that a number in the order of doubles stands for: its magnitude's bits, with its sign
+ * (compiler/lower/floats.ts).
+ */
 export function doubleOfOrder(order: bigint): number {
   const signed = BigInt.asIntN(64, order);
   return signed < 0n ? -doubleOfBits(-signed) : doubleOfBits(signed);
@@ -29,16 +32,26 @@ export function addToSum(add: (word: number, amount: bigint) => void, bits: bigi
 }
 
 /** What an aggregation of doubles comes to. */
-export interface FloatAggregate { readonly count: bigint; readonly total: number; readonly average: number; /** Of min and max. */ readonly extreme: number }
+export interface FloatAggregate {
+  readonly count: bigint;
+  readonly total: number;
+  readonly average: number;
+  /** Of min and max. */ readonly extreme: number;
+}
 
 export function floatAggregate(type: AggregateType, words: readonly bigint[]): FloatAggregate {
-  if (type.aggregate === "min" || type.aggregate === "max") return { count: 0n, total: 0, average: 0, extreme: doubleOfOrder(words[0]) };
+  if (type.aggregate === "min" || type.aggregate === "max")
+    return { count: 0n, total: 0, average: 0, extreme: doubleOfOrder(words[0]) };
   const [count, none, infinite, below] = words;
-  const special = none > 0n || (infinite > 0n && below > 0n) ? NaN : infinite > 0n ? Infinity : below > 0n ? -Infinity : undefined;
+  const special =
+    none > 0n || (infinite > 0n && below > 0n) ? NaN : infinite > 0n ? Infinity : below > 0n ? -Infinity : undefined;
   let sum = 0n;
   for (let i = digits - 1; i >= 0; i--) sum = (sum << BigInt(digitBits)) + BigInt.asIntN(64, words[sumHead + i]);
   return {
-    count, extreme: 0, total: special ?? rounded(sum, 1n), average: special ?? (count === 0n ? 0 : rounded(sum, count)),
+    count,
+    extreme: 0,
+    total: special ?? rounded(sum, 1n),
+    average: special ?? (count === 0n ? 0 : rounded(sum, count)),
   };
 }
 
@@ -46,16 +59,25 @@ export function floatAggregate(type: AggregateType, words: readonly bigint[]): F
 export function floatAggregateValue(type: AggregateType, words: readonly bigint[]): number {
   const { total, average, extreme } = floatAggregate(type, words);
   switch (type.aggregate) {
-    case "sum": return total;
-    case "avg": case "stats": return average;
-    default: return extreme;
+    case "sum":
+      return total;
+    case "avg":
+    case "stats":
+      return average;
+    default:
+      return extreme;
   }
 }
 
 /** Its bits, of the words of one that lie in memory. */
 export function aggregateDouble(type: AggregateType, bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return bitsOfDouble(floatAggregateValue(type, Array.from({ length: bytes.length / 8 }, (_, i) => view.getBigUint64(i * 8, true))));
+  return bitsOfDouble(
+    floatAggregateValue(
+      type,
+      Array.from({ length: bytes.length / 8 }, (_, i) => view.getBigUint64(i * 8, true)),
+    ),
+  );
 }
 
 /** `units` of 2^-1074, divided: the nearest double, and of two the even one. */

@@ -8,7 +8,10 @@ const type: AggregateType = { kind: "aggregate", aggregate: "stats", signed: tru
 
 function summed(values: readonly number[]): ReturnType<typeof floatAggregate> {
   const words = new BigUint64Array(sumWords);
-  for (const value of values) addToSum((word, amount) => { words[word] += BigInt.asUintN(64, amount); }, bitsOfDouble(value));
+  for (const value of values)
+    addToSum((word, amount) => {
+      words[word] += BigInt.asUintN(64, amount);
+    }, bitsOfDouble(value));
   return floatAggregate(type, [...words]);
 }
 
@@ -25,7 +28,9 @@ test("sums of doubles are exact, in any order, and rounded once", () => {
   // Halfway between two doubles, and a little more.
   assert.equal(summed([2 ** 53, 1]).total, 2 ** 53);
   assert.equal(summed([2 ** 53, 1, 5e-324]).total, 2 ** 53 + 2);
-  const bits = Array.from({ length: 300 }, (_, i) => doubleOfBits(BigInt(i + 1) * 0x1234_5678_9abc_def1n)).filter(Number.isFinite);
+  const bits = Array.from({ length: 300 }, (_, i) => doubleOfBits(BigInt(i + 1) * 0x1234_5678_9abc_def1n)).filter(
+    Number.isFinite,
+  );
   assert.equal(summed(bits).total, summed(bits.toReversed()).total);
   assert.equal(summed([...bits, ...bits.map((value) => -value)]).total, 0);
 });

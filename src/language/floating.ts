@@ -20,10 +20,11 @@ export function literalText(value: number): string {
   return text.includes(".") ? text : text.replace(/^-?\d+/, "$&.0");
 }
 
-// A sum of doubles is an integer in units of the least double, 2^-1074: digits of 26 bits, each in a word of its own with room for the
-// carries of 2^37 additions. To add is three additions of integers, atomic where they must be, and the order in which handlers
-// on several CPUs come does not matter: the sum is exact, and rounded once, when it is read. (The idea is Kulisch's; in words with
-// room: Neal, "Fast exact summation using small and large superaccumulators", 2015.)
+// A sum of doubles is an integer in units of the least double, 2^-1074: digits of 26 bits, each in a word of its own
+// with room for the carries of 2^37 additions. To add is three additions of integers, atomic where they must be, and
+// the order in which handlers on several CPUs come does not matter: the sum is exact, and rounded once, when it is
+// read. (The idea is Kulisch's; in words with room: Neal, "Fast exact summation using small and large
+// superaccumulators", 2015.)
 
 /** Words before the digits: how many values, and how many of them were no number, infinite, and infinite below zero. */
 export const sumHead = 4;

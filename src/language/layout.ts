@@ -9,29 +9,50 @@ import { seriesCellWords, seriesOf } from "./series.ts";
 export function sizeOf(type: Type): number {
   switch (type.kind) {
     case "unknown":
-    case "void": return 0;
-    case "boolean": return 1;
+    case "void":
+      return 0;
+    case "boolean":
+      return 1;
     case "integer":
-    case "enum": return type.bits / 8;
-    case "pointer": return 8;
-    case "struct": return type.size;
-    case "array": return sizeOf(type.element) * type.length;
-    case "string": return type.capacity;
-    case "buffer": return 4 + type.capacity;
-    case "tuple": return fieldLayout(type.elements).size;
-    case "record": return fieldLayout(type.fields.map((f) => f.type)).size;
-    case "sequence": return sequenceHeader + roundUp(type.stride * type.capacity, 8);
-    case "choice": return 8 + roundUp(Math.max(0, ...type.alternatives.map((one) => (one.type === undefined ? 0 : sizeOf(one.type)))), 8);
-    case "stack": return 16;
+    case "enum":
+      return type.bits / 8;
+    case "pointer":
+      return 8;
+    case "struct":
+      return type.size;
+    case "array":
+      return sizeOf(type.element) * type.length;
+    case "string":
+      return type.capacity;
+    case "buffer":
+      return 4 + type.capacity;
+    case "tuple":
+      return fieldLayout(type.elements).size;
+    case "record":
+      return fieldLayout(type.fields.map((f) => f.type)).size;
+    case "sequence":
+      return sequenceHeader + roundUp(type.stride * type.capacity, 8);
+    case "choice":
+      return (
+        8 + roundUp(Math.max(0, ...type.alternatives.map((one) => (one.type === undefined ? 0 : sizeOf(one.type)))), 8)
+      );
+    case "stack":
+      return 16;
     case "named":
       switch (type.of) {
-        case "usym": return 16;
-        case "inet": return 24;
-        case "timestamp": return 16;
-        case "float32": return 4;
-        default: return 8;
+        case "usym":
+          return 16;
+        case "inet":
+          return 24;
+        case "timestamp":
+          return 16;
+        case "float32":
+          return 4;
+        default:
+          return 8;
       }
-    case "aggregate": return aggregateWords(type) * 8;
+    case "aggregate":
+      return aggregateWords(type) * 8;
   }
 }
 
@@ -47,21 +68,29 @@ export function alignOf(type: Type): number {
     case "unknown":
     case "void":
     case "boolean":
-    case "string": return 1;
+    case "string":
+      return 1;
     case "integer":
-    case "enum": return type.bits / 8;
-    case "array": return alignOf(type.element);
-    case "buffer": return 4;
-    case "tuple": return Math.max(1, ...type.elements.map(alignOf));
-    case "record": return Math.max(1, ...type.fields.map((f) => alignOf(f.type)));
-    case "named": return type.of === "float32" ? 4 : 8;
+    case "enum":
+      return type.bits / 8;
+    case "array":
+      return alignOf(type.element);
+    case "buffer":
+      return 4;
+    case "tuple":
+      return Math.max(1, ...type.elements.map(alignOf));
+    case "record":
+      return Math.max(1, ...type.fields.map((f) => alignOf(f.type)));
+    case "named":
+      return type.of === "float32" ? 4 : 8;
     // Struct bytes are copied from elsewhere; 8 keeps every member naturally aligned.
     case "struct":
     case "pointer":
     case "sequence":
     case "choice":
     case "stack":
-    case "aggregate": return 8;
+    case "aggregate":
+      return 8;
   }
 }
 
@@ -97,15 +126,21 @@ export function keyLayout(keys: readonly Type[]): { offsets: number[]; size: num
  */
 export function aggregateWords(type: AggregateType): number {
   switch (type.aggregate) {
-    case "count": return 1;
+    case "count":
+      return 1;
     case "sum":
     case "avg":
-    case "stats": return sumsDoubles(type) ? sumWords : 2;
+    case "stats":
+      return sumsDoubles(type) ? sumWords : 2;
     case "min":
-    case "max": return 2;
-    case "hist": return bucketCount(type.bits ?? 0);
-    case "lhist": return linearBucketCount(type.min ?? 0n, type.max ?? 0n, type.step ?? 1n);
-    case "tseries": return seriesOf(type).intervals * seriesCellWords;
+    case "max":
+      return 2;
+    case "hist":
+      return bucketCount(type.bits ?? 0);
+    case "lhist":
+      return linearBucketCount(type.min ?? 0n, type.max ?? 0n, type.step ?? 1n);
+    case "tseries":
+      return seriesOf(type).intervals * seriesCellWords;
   }
 }
 
@@ -113,7 +148,10 @@ export function roundUp(value: number, to: number): number {
   return Math.ceil(value / to) * to;
 }
 
-/** Where a struct has a member, its own or one of a nameless struct within; undefined where it has none, or is no struct. */
+/**
+ * Where a struct has a member, its own or one of a nameless struct within; undefined where it has none, or is no
+ * struct.
+ */
 export function memberOffset(type: Type | undefined, name: string): number | undefined {
   if (type?.kind !== "struct") return undefined;
   const own = type.member?.(name);

@@ -2,7 +2,8 @@
 
 /**
  * The candidates nearest to `name`, best first, at most `most`. Only plausible slips qualify: a few edits (a swap of
- * neighbours counts as one), more for longer names, or a candidate that starts with what was written. Case costs nothing much.
+ * neighbours counts as one), more for longer names, or a candidate that starts with what was written. Case costs
+ * nothing much.
  */
 export function nearest(name: string, candidates: Iterable<string>, most = 3): string[] {
   const wanted = name.toLowerCase();
@@ -18,11 +19,17 @@ export function nearest(name: string, candidates: Iterable<string>, most = 3): s
     if (distance > limit && wanted.length >= 3 && other.startsWith(wanted)) distance = limit + 0.5;
     if (distance <= limit + 0.5) found.push({ candidate, distance });
   }
-  found.sort((a, b) => a.distance - b.distance || a.candidate.length - b.candidate.length || (a.candidate < b.candidate ? -1 : 1));
+  found.sort(
+    (a, b) =>
+      a.distance - b.distance || a.candidate.length - b.candidate.length || (a.candidate < b.candidate ? -1 : 1),
+  );
   return found.slice(0, most).map((f) => f.candidate);
 }
 
-/** Edits (insert, delete, replace, swap neighbours) between two texts; `limit + 1` as soon as it must be more than `limit`. */
+/**
+ * Edits (insert, delete, replace, swap neighbours) between two texts; `limit + 1` as soon as it must be more than
+ * `limit`.
+ */
 function editDistance(a: string, b: string, limit: number): number {
   let older: number[] = [];
   let before = Array.from({ length: b.length + 1 }, (_, i) => i);

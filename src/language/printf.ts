@@ -11,7 +11,10 @@ export interface PrintfConversion {
   readonly width: number;
   /** -1 when absent; -2 for `.*`, taken from the arguments. */
   readonly precision: number;
-  /** With a length modifier: the bits of the value that count (`hh` 8, `h` 16, `l` and wider 64). Without one, all it has. */
+  /**
+   * With a length modifier: the bits of the value that count (`hh` 8, `h` 16, `l` and wider 64). Without one, all it
+   * has.
+   */
   readonly bits?: 8 | 16 | 64;
 }
 
@@ -31,29 +34,48 @@ export const mostWidth = 1 << 16;
 
 const conversion = /%([-0+ #']*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?(rx|rh|gr|[a-zA-Z])/y;
 
-/** Splits a format into texts and conversions; `%%` is text, and so is a `%` that begins no conversion. Throws PrintfError. */
+/**
+ * Splits a format into texts and conversions; `%%` is text, and so is a `%` that begins no conversion. Throws
+ * PrintfError.
+ */
 export function parsePrintf(text: string): PrintfFormat {
   const pieces: (string | PrintfConversion)[] = [];
   let literal = "";
   let at = 0;
   while (at < text.length) {
     const percent = text.indexOf("%", at);
-    if (percent === -1) { literal += text.slice(at); break; }
+    if (percent === -1) {
+      literal += text.slice(at);
+      break;
+    }
     literal += text.slice(at, percent);
-    if (text[percent + 1] === "%") { literal += "%"; at = percent + 2; continue; }
+    if (text[percent + 1] === "%") {
+      literal += "%";
+      at = percent + 2;
+      continue;
+    }
     conversion.lastIndex = percent;
     const match = conversion.exec(text);
     const [whole, flags = "", width, precision, modifier, letter = ""] = match ?? [""];
     if (width === "*") throw new PrintfError("a field width of * is not supported", percent);
     // "100%\n", "%k": a lone percent sign is one.
-    if (!/^(?:[diuxXocsprbBeEfFgG]|rx|rh|gr)$/.test(letter)) { literal += "%"; at = percent + 1; continue; }
-    if (Number(width) > mostWidth || Number(precision) > mostWidth) throw new PrintfError(`\`${whole}\` is too wide: a width and a precision are at most ${mostWidth}`, percent);
+    if (!/^(?:[diuxXocsprbBeEfFgG]|rx|rh|gr)$/.test(letter)) {
+      literal += "%";
+      at = percent + 1;
+      continue;
+    }
+    if (Number(width) > mostWidth || Number(precision) > mostWidth)
+      throw new PrintfError(`\`${whole}\` is too wide: a width and a precision are at most ${mostWidth}`, percent);
     if (literal !== "") pieces.push(literal);
     literal = "";
     pieces.push({
-      letter, flags, width: width === undefined ? 0 : Number(width),
+      letter,
+      flags,
+      width: width === undefined ? 0 : Number(width),
       precision: precision === undefined ? -1 : precision === "*" ? -2 : Number(precision),
-      ...(modifier === undefined || !"diuxXobB".includes(letter) ? {} : { bits: modifier === "hh" ? 8 : modifier === "h" ? 16 : 64 }),
+      ...(modifier === undefined || !"diuxXobB".includes(letter)
+        ? {}
+        : { bits: modifier === "hh" ? 8 : modifier === "h" ? 16 : 64 }),
     });
     at = percent + whole.length;
   }

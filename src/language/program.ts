@@ -1,5 +1,6 @@
-// The tree that every front-end writes and everything behind it reads. Designed for the union of the four languages.
-// A node carries its span. The checker fills `type` on expressions (and the fields marked "checker"); until then it is unknown.
+// The tree that every front-end writes and everything behind it reads. Designed for the union of the four languages. A
+// node carries its span. The checker fills `type` on expressions (and the fields marked "checker"); until then it is
+// unknown.
 import type { Source, Span } from "./diagnostic.ts";
 import type { SequenceForm, SequenceType, StructType, Type } from "./types.ts";
 
@@ -45,11 +46,18 @@ export interface Dialect {
   readonly printStyle: "bpftrace" | "systemtap" | "d";
 }
 
-export interface ConfigEntry { readonly name: string; readonly value: string; readonly span: Span }
+export interface ConfigEntry {
+  readonly name: string;
+  readonly value: string;
+  readonly span: Span;
+}
 
 /** A type as it is written: `struct task_struct **`, `uint8[16]`, `string[64]`. */
 /** Pointers first, then arrays of them. */
-export interface TypeModifiers { readonly pointers: number; readonly dimensions: readonly number[] }
+export interface TypeModifiers {
+  readonly pointers: number;
+  readonly dimensions: readonly number[];
+}
 
 export interface TypeName {
   /** Base name without "struct"/"union"/"enum": `task_struct`, `uint64`, `unsigned long`. */
@@ -58,7 +66,10 @@ export interface TypeName {
   readonly pointers: number;
   /** Array lengths, outermost first; 0 when left open (`(int8[])x`). */
   readonly dimensions: readonly number[];
-  /** What stands behind the dimensions from the next `*` on: a pointer, of `int32[4]*`; a pointer and a length, of `int32[4]*[2]`. */
+  /**
+   * What stands behind the dimensions from the next `*` on: a pointer, of `int32[4]*`; a pointer and a length, of
+   * `int32[4]*[2]`.
+   */
   readonly behind?: readonly TypeModifiers[];
   /** The base, where the name was given to a type of a program (Shape of types.ts). */
   readonly is?: Type;
@@ -71,20 +82,32 @@ export interface StructDeclaration {
   readonly union: boolean;
   readonly name: string;
   readonly members: readonly {
-    readonly name: string; readonly type: TypeName | StructDeclaration; readonly bitWidth?: number; readonly attributes?: LayoutAttributes; readonly span: Span;
+    readonly name: string;
+    readonly type: TypeName | StructDeclaration;
+    readonly bitWidth?: number;
+    readonly attributes?: LayoutAttributes;
+    readonly span: Span;
   }[];
   readonly attributes?: LayoutAttributes;
   readonly span: Span;
 }
 /** `__attribute__((packed, aligned(8)))` */
-export interface LayoutAttributes { readonly packed?: boolean; readonly align?: number }
+export interface LayoutAttributes {
+  readonly packed?: boolean;
+  readonly align?: number;
+}
 export interface EnumDeclaration {
   readonly name: string;
   readonly constants: readonly { readonly name: string; readonly value: bigint }[];
   readonly span: Span;
 }
 /** `let @m = lruhash(100);` */
-export interface MapDeclaration { readonly name: string; readonly storage: string; readonly entries?: number; readonly span: Span }
+export interface MapDeclaration {
+  readonly name: string;
+  readonly storage: string;
+  readonly entries?: number;
+  readonly span: Span;
+}
 
 export interface FunctionDeclaration {
   readonly name: string;
@@ -104,7 +127,9 @@ export interface Probe {
   readonly span: Span;
 }
 
-/** A wish for probes: provider (or an alias of it: the registry knows them) and the parts behind it, wildcards and all. */
+/**
+ * A wish for probes: provider (or an alias of it: the registry knows them) and the parts behind it, wildcards and all.
+ */
 export interface ProbeSpec {
   readonly provider: string;
   readonly parts: readonly string[];
@@ -115,27 +140,82 @@ export interface ProbeSpec {
 
 // ── statements ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export interface Block { readonly kind: "block"; readonly statements: readonly Statement[]; readonly span: Span }
+export interface Block {
+  readonly kind: "block";
+  readonly statements: readonly Statement[];
+  readonly span: Span;
+}
 
 export type Statement =
   | Block
   /** `discard`: written `_ = e`, so that a value nobody uses is no mistake. */
   | { readonly kind: "expression"; readonly expression: Expression; readonly discard?: true; readonly span: Span }
-  /** `$v = e`, `@m[k] = e`, and with an operator `@m[k] += e`. `@m = count()` and its kin are `aggregate` statements. */
-  | { readonly kind: "assign"; readonly target: Variable | MapAccess; readonly operator: BinaryOperator | null; readonly value: Expression; readonly span: Span }
+  /**
+   * `$v = e`, `@m[k] = e`, and with an operator `@m[k] += e`. `@m = count()` and its kin are `aggregate` statements.
+   */
+  | {
+      readonly kind: "assign";
+      readonly target: Variable | MapAccess;
+      readonly operator: BinaryOperator | null;
+      readonly value: Expression;
+      readonly span: Span;
+    }
   /** `let $v : T = e` */
-  | { readonly kind: "declare"; readonly variable: Variable; readonly declared?: TypeName; readonly value?: Expression; readonly span: Span }
+  | {
+      readonly kind: "declare";
+      readonly variable: Variable;
+      readonly declared?: TypeName;
+      readonly value?: Expression;
+      readonly span: Span;
+    }
   /** `@m[k] = hist(v, 2)`: value is absent for count(); parameters are hist's bits or lhist's min, max, step. */
-  | { readonly kind: "aggregate"; readonly target: MapAccess; readonly aggregate: import("./types.ts").AggregateKind; readonly value?: Expression; readonly parameters: readonly Expression[]; readonly span: Span }
-  | { readonly kind: "if"; readonly condition: Expression; readonly then: Block; readonly otherwise?: Block; readonly span: Span }
+  | {
+      readonly kind: "aggregate";
+      readonly target: MapAccess;
+      readonly aggregate: import("./types.ts").AggregateKind;
+      readonly value?: Expression;
+      readonly parameters: readonly Expression[];
+      readonly span: Span;
+    }
+  | {
+      readonly kind: "if";
+      readonly condition: Expression;
+      readonly then: Block;
+      readonly otherwise?: Block;
+      readonly span: Span;
+    }
   | { readonly kind: "while"; readonly condition: Expression; readonly body: Block; readonly span: Span }
   | { readonly kind: "unroll"; readonly count: Expression; readonly body: Block; readonly span: Span }
   /** `for ($i : from..to)`, `to` excluded. */
-  | { readonly kind: "for-range"; readonly variable: Variable; readonly from: Expression; readonly to: Expression; readonly body: Block; readonly span: Span }
-  /** `for ($kv : @map)`: the variable is a tuple (key, value). With order or limit (SystemTap's foreach) it runs on the host. */
-  | { readonly kind: "for-map"; readonly variable: Variable; readonly map: MapAccess; readonly order?: { readonly by: "key" | "value"; readonly descending: boolean }; readonly limit?: Expression; readonly body: Block; readonly span: Span }
+  | {
+      readonly kind: "for-range";
+      readonly variable: Variable;
+      readonly from: Expression;
+      readonly to: Expression;
+      readonly body: Block;
+      readonly span: Span;
+    }
+  /**
+   * `for ($kv : @map)`: the variable is a tuple (key, value). With order or limit (SystemTap's foreach) it runs on the
+   * host.
+   */
+  | {
+      readonly kind: "for-map";
+      readonly variable: Variable;
+      readonly map: MapAccess;
+      readonly order?: { readonly by: "key" | "value"; readonly descending: boolean };
+      readonly limit?: Expression;
+      readonly body: Block;
+      readonly span: Span;
+    }
   /** `for ($x : args.list)`: the elements of what a program has; of a mapping tuples (key, value). */
-  | { readonly kind: "for-value"; readonly variable: Variable; readonly of: Expression; readonly body: Block; readonly span: Span }
+  | {
+      readonly kind: "for-value";
+      readonly variable: Variable;
+      readonly of: Expression;
+      readonly body: Block;
+      readonly span: Span;
+    }
   | { readonly kind: "break"; readonly span: Span }
   | { readonly kind: "continue"; readonly span: Span }
   | { readonly kind: "return"; readonly value?: Expression; readonly span: Span };
@@ -144,7 +224,24 @@ export type Statement =
 
 export type UnaryOperator = "-" | "!" | "~" | "*" | "&" | "+";
 export type BinaryOperator =
-  | "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" | "&&" | "||" | "==" | "!=" | "<" | "<=" | ">" | ">=";
+  | "+"
+  | "-"
+  | "*"
+  | "/"
+  | "%"
+  | "&"
+  | "|"
+  | "^"
+  | "<<"
+  | ">>"
+  | "&&"
+  | "||"
+  | "=="
+  | "!="
+  | "<"
+  | "<="
+  | ">"
+  | ">=";
 
 interface Node {
   readonly span: Span;
@@ -153,66 +250,206 @@ interface Node {
 }
 
 /** `option`: what getopt() was asked for. */
-export interface IntegerLiteral extends Node { readonly kind: "integer"; readonly value: bigint; readonly option?: string }
-export interface StringLiteral extends Node { readonly kind: "string"; readonly value: string }
+export interface IntegerLiteral extends Node {
+  readonly kind: "integer";
+  readonly value: bigint;
+  readonly option?: string;
+}
+export interface StringLiteral extends Node {
+  readonly kind: "string";
+  readonly value: string;
+}
 /** A number with a fraction, or with an exponent behind one: a double. */
-export interface FloatLiteral extends Node { readonly kind: "float"; readonly value: number }
-export interface BooleanLiteral extends Node { readonly kind: "boolean"; readonly value: boolean }
-/** A bare name that is not in the builtin table: an enum constant, or a mistake. The checker folds constants: sets `constant`. */
-export interface Identifier extends Node { readonly kind: "identifier"; readonly name: string; constant?: bigint }
-/** A builtin value without arguments: `pid`, `comm`, `args`, `arg0`, `retval`. Names are the table's canonical ones. */
-export interface Builtin extends Node { readonly kind: "builtin"; readonly name: string }
-/** A clause-local variable; `name` is without sigil. The checker sets `slot`, an index into the handler's variables (scopes resolved). */
-export interface Variable extends Node { readonly kind: "variable"; readonly name: string; slot?: number }
-/** `@m[k1, k2]`; no keys for a scalar map. `name` is without "@" ("" for the anonymous map). `map` is set by the checker. */
-export interface MapAccess extends Node { readonly kind: "map"; readonly name: string; readonly keys: readonly Expression[]; map?: number }
-export interface Unary extends Node { readonly kind: "unary"; readonly operator: UnaryOperator; readonly operand: Expression }
-export interface Binary extends Node { readonly kind: "binary"; readonly operator: BinaryOperator; readonly left: Expression; readonly right: Expression }
-export interface Conditional extends Node { readonly kind: "conditional"; readonly condition: Expression; readonly then: Expression; readonly otherwise: Expression }
-/** `++@m[k]`, `$i--`: the value is the new one when prefix, else the old one. */
-export interface Increment extends Node { readonly kind: "increment"; readonly target: Variable | MapAccess; readonly delta: 1 | -1; readonly prefix: boolean }
-/** A call of a function in the builtin table (canonical name) or of the script's own. */
-export interface Call extends Node { readonly kind: "call"; readonly name: string; readonly args: readonly Expression[] }
-/** `a.b`, `a->b` (the same thing: the checker looks through a pointer). */
-export interface MemberAccess extends Node { readonly kind: "member"; readonly object: Expression; readonly name: string; readonly nameSpan: Span; path?: MemberPath }
-export interface IndexAccess extends Node { readonly kind: "index"; readonly object: Expression; readonly index: Expression }
-/** `t.0` */
-export interface TupleAccess extends Node { readonly kind: "tuple-index"; readonly object: Expression; readonly index: number }
-export interface Cast extends Node { readonly kind: "cast"; readonly to: TypeName; readonly operand: Expression }
-/** sizeof and offsetof become integer constants in the checker, which sets `constant`. */
-export interface SizeOf extends Node { readonly kind: "sizeof"; readonly of: TypeName | Expression; constant?: bigint }
-export interface OffsetOf extends Node { readonly kind: "offsetof"; readonly of: TypeName | Expression; readonly path: readonly string[]; constant?: bigint }
-export interface TupleLiteral extends Node { readonly kind: "tuple"; readonly elements: readonly Expression[] }
-export interface RecordLiteral extends Node { readonly kind: "record"; readonly fields: readonly { readonly name: string; readonly value: Expression }[] }
+export interface FloatLiteral extends Node {
+  readonly kind: "float";
+  readonly value: number;
+}
+export interface BooleanLiteral extends Node {
+  readonly kind: "boolean";
+  readonly value: boolean;
+}
 /**
- * What JavaScript finds of a value that may be missing: whether it counts as true ("truth"), or is there at all ("null": an address of 0
- * leads nowhere). `there` says so where the value does not: an object, a text. The checker puts in its place what its type asks for.
- * Without `there`, "entry": whether a map has the entry, or was ever given anything.
+ * A bare name that is not in the builtin table: an enum constant, or a mistake. The checker folds constants: sets
+ * `constant`.
  */
-export interface Presence extends Node { readonly kind: "presence"; readonly asks: "truth" | "null" | "undefined" | "entry"; readonly of: Expression; readonly there?: Expression }
+export interface Identifier extends Node {
+  readonly kind: "identifier";
+  readonly name: string;
+  constant?: bigint;
+}
+/** A builtin value without arguments: `pid`, `comm`, `args`, `arg0`, `retval`. Names are the table's canonical ones. */
+export interface Builtin extends Node {
+  readonly kind: "builtin";
+  readonly name: string;
+}
+/**
+ * A clause-local variable; `name` is without sigil. The checker sets `slot`, an index into the handler's variables
+ * (scopes resolved).
+ */
+export interface Variable extends Node {
+  readonly kind: "variable";
+  readonly name: string;
+  slot?: number;
+}
+/**
+ * `@m[k1, k2]`; no keys for a scalar map. `name` is without "@" ("" for the anonymous map). `map` is set by the
+ * checker.
+ */
+export interface MapAccess extends Node {
+  readonly kind: "map";
+  readonly name: string;
+  readonly keys: readonly Expression[];
+  map?: number;
+}
+export interface Unary extends Node {
+  readonly kind: "unary";
+  readonly operator: UnaryOperator;
+  readonly operand: Expression;
+}
+export interface Binary extends Node {
+  readonly kind: "binary";
+  readonly operator: BinaryOperator;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+export interface Conditional extends Node {
+  readonly kind: "conditional";
+  readonly condition: Expression;
+  readonly then: Expression;
+  readonly otherwise: Expression;
+}
+/** `++@m[k]`, `$i--`: the value is the new one when prefix, else the old one. */
+export interface Increment extends Node {
+  readonly kind: "increment";
+  readonly target: Variable | MapAccess;
+  readonly delta: 1 | -1;
+  readonly prefix: boolean;
+}
+/** A call of a function in the builtin table (canonical name) or of the script's own. */
+export interface Call extends Node {
+  readonly kind: "call";
+  readonly name: string;
+  readonly args: readonly Expression[];
+}
+/** `a.b`, `a->b` (the same thing: the checker looks through a pointer). */
+export interface MemberAccess extends Node {
+  readonly kind: "member";
+  readonly object: Expression;
+  readonly name: string;
+  readonly nameSpan: Span;
+  path?: MemberPath;
+}
+export interface IndexAccess extends Node {
+  readonly kind: "index";
+  readonly object: Expression;
+  readonly index: Expression;
+}
+/** `t.0` */
+export interface TupleAccess extends Node {
+  readonly kind: "tuple-index";
+  readonly object: Expression;
+  readonly index: number;
+}
+export interface Cast extends Node {
+  readonly kind: "cast";
+  readonly to: TypeName;
+  readonly operand: Expression;
+}
+/** sizeof and offsetof become integer constants in the checker, which sets `constant`. */
+export interface SizeOf extends Node {
+  readonly kind: "sizeof";
+  readonly of: TypeName | Expression;
+  constant?: bigint;
+}
+export interface OffsetOf extends Node {
+  readonly kind: "offsetof";
+  readonly of: TypeName | Expression;
+  readonly path: readonly string[];
+  constant?: bigint;
+}
+export interface TupleLiteral extends Node {
+  readonly kind: "tuple";
+  readonly elements: readonly Expression[];
+}
+export interface RecordLiteral extends Node {
+  readonly kind: "record";
+  readonly fields: readonly { readonly name: string; readonly value: Expression }[];
+}
+/**
+ * What JavaScript finds of a value that may be missing: whether it counts as true ("truth"), or is there at all
+ * ("null": an address of 0 leads nowhere). `there` says so where the value does not: an object, a text. The checker
+ * puts in its place what its type asks for. Without `there`, "entry": whether a map has the entry, or was ever given
+ * anything.
+ */
+export interface Presence extends Node {
+  readonly kind: "presence";
+  readonly asks: "truth" | "null" | "undefined" | "entry";
+  readonly of: Expression;
+  readonly there?: Expression;
+}
 /** `{ statements; value }` as an expression. */
-export interface BlockExpression extends Node { readonly kind: "block-expression"; readonly statements: readonly Statement[]; readonly value: Expression }
+export interface BlockExpression extends Node {
+  readonly kind: "block-expression";
+  readonly statements: readonly Statement[];
+  readonly value: Expression;
+}
 
 /**
- * A copy of the elements that a program's object has (SequenceType). Those side by side: `data` is where. Others: `item` of each round,
- * where `has` holds, as long as `more` does, with `next` in between; `before` makes the variables for that.
+ * A copy of the elements that a program's object has (SequenceType). Those side by side: `data` is where. Others:
+ * `item` of each round, where `has` holds, as long as `more` does, with `next` in between; `before` makes the variables
+ * for that.
  */
 export interface SequenceLiteral extends Node {
-  readonly kind: "sequence"; readonly form: SequenceForm; readonly capacity: number; readonly before: readonly Statement[]; readonly length: Expression;
+  readonly kind: "sequence";
+  readonly form: SequenceForm;
+  readonly capacity: number;
+  readonly before: readonly Statement[];
+  readonly length: Expression;
   readonly data?: Expression;
-  readonly walk?: { readonly more: Expression; readonly has?: Expression; readonly item: Expression; readonly next: readonly Statement[] };
+  readonly walk?: {
+    readonly more: Expression;
+    readonly has?: Expression;
+    readonly item: Expression;
+    readonly next: readonly Statement[];
+  };
 }
 /** The first alternative whose test holds (ChoiceType); the last has none. */
 export interface ChoiceLiteral extends Node {
   readonly kind: "choice";
-  readonly alternatives: readonly { readonly name?: string; readonly none?: true; readonly test?: Expression; readonly value?: Expression }[];
+  readonly alternatives: readonly {
+    readonly name?: string;
+    readonly none?: true;
+    readonly test?: Expression;
+    readonly value?: Expression;
+  }[];
 }
 
 export type Expression =
-  | IntegerLiteral | FloatLiteral | StringLiteral | BooleanLiteral | Identifier | Builtin | Variable | MapAccess
-  | Unary | Binary | Conditional | Increment | Call | MemberAccess | IndexAccess | TupleAccess
-  | Cast | SizeOf | OffsetOf | TupleLiteral | RecordLiteral | Presence | BlockExpression
-  | SequenceLiteral | ChoiceLiteral;
+  | IntegerLiteral
+  | FloatLiteral
+  | StringLiteral
+  | BooleanLiteral
+  | Identifier
+  | Builtin
+  | Variable
+  | MapAccess
+  | Unary
+  | Binary
+  | Conditional
+  | Increment
+  | Call
+  | MemberAccess
+  | IndexAccess
+  | TupleAccess
+  | Cast
+  | SizeOf
+  | OffsetOf
+  | TupleLiteral
+  | RecordLiteral
+  | Presence
+  | BlockExpression
+  | SequenceLiteral
+  | ChoiceLiteral;
 
 /** A member found by the checker, looked up through anonymous structs: the offset is from the start of `container`. */
 export interface MemberPath {

@@ -8,17 +8,38 @@
 import { partAt, type SourcePart } from "./source-parts.ts";
 
 // As much of diagnostic.ts as is shown: it renders its own errors, and imports this.
-interface Span { readonly start: number; readonly end: number }
-interface Source { readonly name: string; readonly text: string; readonly parts?: readonly SourcePart[] }
-interface Diagnostic { readonly severity: "error" | "warning"; readonly span: Span; readonly message: string; readonly help?: string }
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+interface Source {
+  readonly name: string;
+  readonly text: string;
+  readonly parts?: readonly SourcePart[];
+}
+interface Diagnostic {
+  readonly severity: "error" | "warning";
+  readonly span: Span;
+  readonly message: string;
+  readonly help?: string;
+}
 
-export interface RenderOptions { readonly color: boolean }
+export interface RenderOptions {
+  readonly color: boolean;
+}
 
 /** Columns of a source line that are shown; longer lines are cut to a window around the span. */
 const window = 120;
 
 const plain = { bold: "", error: "", warning: "", faint: "", help: "", reset: "" };
-const colored = { bold: "\x1b[1m", error: "\x1b[1;31m", warning: "\x1b[1;35m", faint: "\x1b[34m", help: "\x1b[1;36m", reset: "\x1b[0m" };
+const colored = {
+  bold: "\x1b[1m",
+  error: "\x1b[1;31m",
+  warning: "\x1b[1;35m",
+  faint: "\x1b[34m",
+  help: "\x1b[1;36m",
+  reset: "\x1b[0m",
+};
 
 /** Text of several lines, the last one ended. */
 export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color }: RenderOptions): string {
@@ -30,14 +51,17 @@ export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color 
   const last = lineAt(text, Math.max(span.start, span.end - 1));
   const mark = style[diagnostic.severity];
   const lines = [
-    `${style.bold}${printable(source.name)}:${first.number}:${span.start - first.start + 1}:${style.reset} ${mark}${diagnostic.severity}:${style.reset} `
-    + `${style.bold}${printable(shortened(diagnostic.message))}${style.reset}`,
+    `${style.bold}${printable(source.name)}:${first.number}:${span.start - first.start + 1}:${style.reset} ${mark}${diagnostic.severity}:${style.reset} ` +
+      `${style.bold}${printable(shortened(diagnostic.message))}${style.reset}`,
   ];
   const width = String(last.number).length;
   const gutter = (number: number | ""): string => `${style.faint} ${String(number).padStart(width)} │${style.reset}`;
   const show = (line: Line, start: number, end: number): void => {
     const { shown, before, marked } = cut(text.slice(line.start, line.end), start - line.start, end - line.start);
-    lines.push(`${gutter(line.number)} ${shown}`.trimEnd(), `${gutter("")} ${before}${mark}${"^".repeat(marked)}${style.reset}`);
+    lines.push(
+      `${gutter(line.number)} ${shown}`.trimEnd(),
+      `${gutter("")} ${before}${mark}${"^".repeat(marked)}${style.reset}`,
+    );
   };
   if (first.number === last.number) {
     show(first, span.start, span.end);
@@ -46,11 +70,16 @@ export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color 
     if (last.number > first.number + 1) lines.push(`${gutter("")} …`);
     show(last, last.start + /^\s*/.exec(text.slice(last.start, span.end))![0].length, span.end);
   }
-  if (diagnostic.help !== undefined) lines.push(`${style.help}help:${style.reset} ${printable(shortened(diagnostic.help))}`);
+  if (diagnostic.help !== undefined)
+    lines.push(`${style.help}help:${style.reset} ${printable(shortened(diagnostic.help))}`);
   return `${lines.join("\n")}\n`;
 }
 
-interface Line { readonly number: number; readonly start: number; readonly end: number }
+interface Line {
+  readonly number: number;
+  readonly start: number;
+  readonly end: number;
+}
 
 function lineAt(text: string, offset: number): Line {
   let number = 1;
@@ -82,7 +111,9 @@ function cut(line: string, start: number, end: number): { shown: string; before:
   const head = from > 0 ? "…" : "";
   const tail = to < line.length ? "…" : "";
   const visible = (piece: string): string => printable(piece);
-  const before = head.replace(/./g, " ") + Array.from(visible(line.slice(from, start)), (c) => (c === "\t" ? c : " ".repeat(columns(c)))).join("");
+  const before =
+    head.replace(/./g, " ") +
+    Array.from(visible(line.slice(from, start)), (c) => (c === "\t" ? c : " ".repeat(columns(c)))).join("");
   const marked = Array.from(visible(line.slice(start, Math.min(end, to)))).reduce((sum, c) => sum + columns(c), 0);
   return { shown: head + visible(line.slice(from, to)) + tail, before, marked: Math.max(1, marked) };
 }
@@ -92,13 +123,20 @@ function shortened(text: string): string {
   return text.replace(/\S{1025,}/g, (word) => `${word.slice(0, 80)}…`);
 }
 
-/** What a terminal could take for a command is shown as `?`. */
-function printable(text: string): string {
+/** What a terminal could take for a command: control characters, and halves of a character of UTF-16. */
+const unprintable =
   // oxlint-disable-next-line no-control-regex
-  return text.replace(/[\x00-\x08\x0a-\x1f\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "?");
+  /[\x00-\x08\x0a-\x1f\x7f-\x9f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+function printable(text: string): string {
+  return text.replace(unprintable, "?");
 }
 
 function columns(character: string): number {
   if (/\p{M}/u.test(character)) return 0;
-  return /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(character) ? 2 : 1;
+  return /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
+    character,
+  )
+    ? 2
+    : 1;
 }

@@ -11,7 +11,9 @@ function sameNode(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   const left = fieldsOf(a);
   const right = new Map(fieldsOf(b));
-  return left.length === right.size && left.every(([name, value]) => right.has(name) && sameNode(value, right.get(name)));
+  return (
+    left.length === right.size && left.every(([name, value]) => right.has(name) && sameNode(value, right.get(name)))
+  );
 }
 
 function fieldsOf(node: object): [string, unknown][] {

@@ -1,6 +1,7 @@
-// The cells of tseries(), shared by both executors and by the printers. A cell is three words: the number of the interval (time
-// since the epoch, divided by the interval's length; 0: never used), the value, and what joining needs: the number of values
-// (avg), or when the value was seen (last). An interval's cell is its number modulo the number of cells, on each CPU's copy.
+// The cells of tseries(), shared by both executors and by the printers. A cell is three words: the number of the
+// interval (time since the epoch, divided by the interval's length; 0: never used), the value, and what joining needs:
+// the number of values (avg), or when the value was seen (last). An interval's cell is its number modulo the number of
+// cells, on each CPU's copy.
 import { InternalError } from "../faults/internal-error.ts";
 import type { AggregateType } from "./types.ts";
 
@@ -23,9 +24,15 @@ export interface SeriesPoint {
 /** All intervals from the first to the last that is kept, those between without values included. */
 export function seriesPoints(type: AggregateType, words: readonly bigint[]): SeriesPoint[] {
   const { interval, intervals, kind } = seriesOf(type);
-  const cells = Array.from({ length: intervals }, (_, cell) => words.slice(cell * seriesCellWords, (cell + 1) * seriesCellWords));
+  const cells = Array.from({ length: intervals }, (_, cell) =>
+    words.slice(cell * seriesCellWords, (cell + 1) * seriesCellWords),
+  );
   const last = cells.reduce((latest, [number]) => (number > latest ? number : latest), 0n);
-  const kept = new Map(cells.filter(([number]) => number > 0n && number > last - BigInt(intervals)).map((cell) => [cell[0], cell] as const));
+  const kept = new Map(
+    cells
+      .filter(([number]) => number > 0n && number > last - BigInt(intervals))
+      .map((cell) => [cell[0], cell] as const),
+  );
   if (kept.size === 0) return [];
   const first = [...kept.keys()].reduce((least, number) => (number < least ? number : least), last);
   const points: SeriesPoint[] = [];
@@ -42,24 +49,36 @@ export function seriesPoints(type: AggregateType, words: readonly bigint[]): Ser
 }
 
 /** Joins a cell into another of the same interval: the words it then has. */
-export function joinCells(type: AggregateType, a: readonly [bigint, bigint], b: readonly [bigint, bigint]): readonly [bigint, bigint] {
+export function joinCells(
+  type: AggregateType,
+  a: readonly [bigint, bigint],
+  b: readonly [bigint, bigint],
+): readonly [bigint, bigint] {
   const order = (word: bigint): bigint => (type.signed ? BigInt.asIntN(64, word) : BigInt.asUintN(64, word));
   switch (seriesOf(type).kind) {
-    case "last": return b[1] >= a[1] ? b : a;
-    case "avg": return [a[0] + b[0], a[1] + b[1]];
-    case "sum": return [a[0] + b[0], 0n];
-    case "min": return order(b[0]) < order(a[0]) ? b : a;
-    case "max": return order(b[0]) > order(a[0]) ? b : a;
+    case "last":
+      return b[1] >= a[1] ? b : a;
+    case "avg":
+      return [a[0] + b[0], a[1] + b[1]];
+    case "sum":
+      return [a[0] + b[0], 0n];
+    case "min":
+      return order(b[0]) < order(a[0]) ? b : a;
+    case "max":
+      return order(b[0]) > order(a[0]) ? b : a;
   }
 }
 
 /** What a lone value is to a cell. */
 export function cellOf(type: AggregateType, value: bigint, time: bigint): readonly [bigint, bigint] {
   switch (seriesOf(type).kind) {
-    case "last": return [value, time];
-    case "avg": return [value, 1n];
+    case "last":
+      return [value, time];
+    case "avg":
+      return [value, 1n];
     case "sum":
     case "min":
-    case "max": return [value, 0n];
+    case "max":
+      return [value, 0n];
   }
 }

@@ -1,5 +1,5 @@
-// The bytes of text, a script's or a traced program's. What is no UTF-8 is kept as lone surrogates, U+DC80 to U+DCFF, a byte each:
-// they stand for nothing else, since nothing that is decoded gives any.
+// The bytes of text, a script's or a traced program's. What is no UTF-8 is kept as lone surrogates, U+DC80 to U+DCFF, a
+// byte each: they stand for nothing else, since nothing that is decoded gives any.
 import type { Expression } from "./program.ts";
 
 const encoder = new TextEncoder();
@@ -21,7 +21,9 @@ export function byteOf(code: number): number | undefined {
 
 /** Text for those who take nothing but characters: a byte that is no UTF-8 is spelled `\x9b`. */
 export function spelledText(text: string): string {
-  return lone.test(text) ? text.replace(/\p{Surrogate}/gu, (character) => `\\x${(character.charCodeAt(0) & 0xff).toString(16)}`) : text;
+  return lone.test(text)
+    ? text.replace(/\p{Surrogate}/gu, (character) => `\\x${(character.charCodeAt(0) & 0xff).toString(16)}`)
+    : text;
 }
 
 /** UTF-8, without a terminator. */

@@ -12,10 +12,16 @@ export interface IntegerType {
   /** C's `char`: an array of it is shown as text. */
   readonly character?: true;
 }
-export interface BooleanType { readonly kind: "boolean" }
-export interface VoidType { readonly kind: "void" }
+export interface BooleanType {
+  readonly kind: "boolean";
+}
+export interface VoidType {
+  readonly kind: "void";
+}
 /** Nothing known yet; only before the checker has run. */
-export interface UnknownType { readonly kind: "unknown" }
+export interface UnknownType {
+  readonly kind: "unknown";
+}
 
 export interface EnumType {
   readonly kind: "enum";
@@ -62,7 +68,9 @@ export interface StructType {
   readonly size: number;
   /** Decoded when first read: kernel structs reach thousands of others. Anonymous members have the name "". */
   readonly members: readonly Member[];
-  /** One of these, by name, where that takes less than decoding all. Undefined where there is none, or it cannot tell. */
+  /**
+   * One of these, by name, where that takes less than decoding all. Undefined where there is none, or it cannot tell.
+   */
   readonly member?: (name: string) => Member | undefined;
   /** In bytes, where it is not that of its most aligned member. */
   readonly alignment?: number;
@@ -72,19 +80,25 @@ export interface StructType {
   readonly variants?: StructVariants;
   /** Which members are nowhere. */
   readonly partial?: string;
-  /** It was found in a program's memory: what is in it is the program's, too (check/spaces.ts). Else its pointers say it themselves. */
+  /**
+   * It was found in a program's memory: what is in it is the program's, too (check/spaces.ts). Else its pointers say it
+   * themselves.
+   */
   readonly space?: "user";
 }
 
 // ── what a struct of a library is to those who use it ──
 
-/** text: bytes and their number. pointer: what it points to, or nothing. value: just what is in it. tuple: its members, without their names. */
+/**
+ * text: bytes and their number. pointer: what it points to, or nothing. value: just what is in it. tuple: its members,
+ * without their names.
+ */
 export const forms = ["text", "list", "set", "mapping", "optional", "pointer", "value", "tuple", "variants"] as const;
 export type Form = (typeof forms)[number];
 
 /**
- * The parts are expressions of the tracing language (program.ts). In all of them `$self` is the struct, and the names in `types` are types of its
- * arguments. docs/values.md says what each form has.
+ * The parts are expressions of the tracing language (program.ts). In all of them `$self` is the struct, and the names
+ * in `types` are types of its arguments. docs/values.md says what each form has.
  */
 export interface Shape {
   readonly form: Form;
@@ -99,39 +113,72 @@ export interface Shape {
 }
 
 /**
- * `data`, `length`: where the elements or bytes begin, and how many there are; `valid`: whether that can be. `begin`, `more`, `next`, of
- * elements that do not lie side by side: `$it` at first, whether there is another, and what it is then; `has`: whether there is an
- * element at `$it`. `item`, or `key` and `value`: what is shown.
+ * `data`, `length`: where the elements or bytes begin, and how many there are; `valid`: whether that can be. `begin`,
+ * `more`, `next`, of elements that do not lie side by side: `$it` at first, whether there is another, and what it is
+ * then; `has`: whether there is an element at `$it`. `item`, or `key` and `value`: what is shown.
  */
 export const partNames = ["data", "length", "valid", "begin", "more", "next", "has", "item", "key", "value"] as const;
 export type Part = (typeof partNames)[number];
 
-/** The variant whose values hold the discriminant's is there; one without values is when no other is. Their members are in the struct's. */
+/**
+ * The variant whose values hold the discriminant's is there; one without values is when no other is. Their members are
+ * in the struct's.
+ */
 export interface StructVariants {
   readonly discriminant?: Member;
   readonly variants: readonly { readonly values: readonly bigint[]; readonly member: Member }[];
 }
 
-export interface ArrayType { readonly kind: "array"; readonly element: Type; readonly length: number }
+export interface ArrayType {
+  readonly kind: "array";
+  readonly element: Type;
+  readonly length: number;
+}
 
 /** NUL-terminated text in a zero-padded field of `capacity` bytes (the terminator included). */
-export interface StringType { readonly kind: "string"; readonly capacity: number }
+export interface StringType {
+  readonly kind: "string";
+  readonly capacity: number;
+}
 /** A length (u32) and up to `capacity` bytes: what `buf()` gives. */
-export interface BufferType { readonly kind: "buffer"; readonly capacity: number }
-export interface TupleType { readonly kind: "tuple"; readonly elements: readonly Type[] }
-export interface RecordType { readonly kind: "record"; readonly fields: readonly { readonly name: string; readonly type: Type }[] }
+export interface BufferType {
+  readonly kind: "buffer";
+  readonly capacity: number;
+}
+export interface TupleType {
+  readonly kind: "tuple";
+  readonly elements: readonly Type[];
+}
+export interface RecordType {
+  readonly kind: "record";
+  readonly fields: readonly { readonly name: string; readonly type: Type }[];
+}
 
 export type SequenceForm = "list" | "set" | "mapping";
 /**
- * Elements that were copied from where a program has them. In memory: how many there are (u64, all ones: an impossible number), u32
- * whether the way to them broke off, u32 bytes of elements copied, then those, `stride` bytes each. A mapping's are tuples (key, value).
+ * Elements that were copied from where a program has them. In memory: how many there are (u64, all ones: an impossible
+ * number), u32 whether the way to them broke off, u32 bytes of elements copied, then those, `stride` bytes each. A
+ * mapping's are tuples (key, value).
  */
-export interface SequenceType { readonly kind: "sequence"; readonly form: SequenceForm; readonly element: Type; readonly stride: number; readonly capacity: number }
+export interface SequenceType {
+  readonly kind: "sequence";
+  readonly form: SequenceForm;
+  readonly element: Type;
+  readonly stride: number;
+  readonly capacity: number;
+}
 
 /** One of several values: a u64 number of the alternative, and behind it the value where it has one. */
-export interface ChoiceType { readonly kind: "choice"; readonly alternatives: readonly Alternative[] }
+export interface ChoiceType {
+  readonly kind: "choice";
+  readonly alternatives: readonly Alternative[];
+}
 /** A value with its name around, a name alone, or a value as it is. `none`: it stands for nothing (JSON's null). */
-export interface Alternative { readonly name?: string; readonly type?: Type; readonly none?: true }
+export interface Alternative {
+  readonly name?: string;
+  readonly type?: Type;
+  readonly none?: true;
+}
 
 /** How a process's stack is found: "auto" is by tables wherever the kernel allows. */
 export const stackUnwindings = ["auto", "fp", "dwarf"] as const;
@@ -142,29 +189,35 @@ export const fullStack = 127;
 
 export type StackMode = "bpftrace" | "perf" | "raw" | "build_id";
 /**
- * A captured stack: in memory, a u64 id of the stack's entry in the stack map, then u32 pid, u32 tid (0 for a kernel stack).
- * `unwind`: found through unwinding tables rather than frame pointers.
+ * A captured stack: in memory, a u64 id of the stack's entry in the stack map, then u32 pid, u32 tid (0 for a kernel
+ * stack). `unwind`: found through unwinding tables rather than frame pointers.
  */
-export interface StackType { readonly kind: "stack"; readonly space: AddressSpace; readonly mode: StackMode; readonly limit: number; readonly unwind?: true }
+export interface StackType {
+  readonly kind: "stack";
+  readonly space: AddressSpace;
+  readonly mode: StackMode;
+  readonly limit: number;
+  readonly unwind?: true;
+}
 
 /** A value that is a number in the kernel and a name for a person. `Layout` says what its bytes are. */
 export interface NamedType {
   readonly kind: "named";
   readonly of:
-    | "ksym"        // u64 address
-    | "usym"        // u64 address, u32 pid, u32 zero
-    | "inet"        // u32 family, u32 zero, 16 address bytes (IPv4 uses the first four)
-    | "macaddr"     // 6 bytes, 2 zero
-    | "username"    // u32 uid (in 8 bytes)
+    | "ksym" // u64 address
+    | "usym" // u64 address, u32 pid, u32 zero
+    | "inet" // u32 family, u32 zero, 16 address bytes (IPv4 uses the first four)
+    | "macaddr" // 6 bytes, 2 zero
+    | "username" // u32 uid (in 8 bytes)
     | "cgroup_path" // u64 cgroup id
-    | "strerror"    // u64 errno
+    | "strerror" // u64 errno
     | "signal_name" // u64 signal
     | "process_name" // u64 process id
     | "syscall_name" // u64 number
-    | "probe"       // u64 index into the plan's probe names
-    | "float32"     // a float's 4 bytes
-    | "float64"     // a double's 8 bytes
-    | "timestamp";  // u64 nanoseconds, u32 index of the plan's time format, u32 clock (0 boot, 1 real time)
+    | "probe" // u64 index into the plan's probe names
+    | "float32" // a float's 4 bytes
+    | "float64" // a double's 8 bytes
+    | "timestamp"; // u64 nanoseconds, u32 index of the plan's time format, u32 clock (0 boot, 1 real time)
 }
 
 export type AggregateKind = "count" | "sum" | "avg" | "min" | "max" | "stats" | "hist" | "lhist" | "tseries";
@@ -189,15 +242,32 @@ export interface AggregateType {
 }
 
 export type Type =
-  | UnknownType | VoidType | BooleanType | IntegerType | EnumType | PointerType | StructType | ArrayType
-  | StringType | BufferType | TupleType | RecordType | SequenceType | ChoiceType | StackType | NamedType | AggregateType;
+  | UnknownType
+  | VoidType
+  | BooleanType
+  | IntegerType
+  | EnumType
+  | PointerType
+  | StructType
+  | ArrayType
+  | StringType
+  | BufferType
+  | TupleType
+  | RecordType
+  | SequenceType
+  | ChoiceType
+  | StackType
+  | NamedType
+  | AggregateType;
 
 /** Types whose value fits a register; everything else is a block of memory. */
 export function isScalar(type: Type): type is BooleanType | IntegerType | EnumType | PointerType {
   return type.kind === "integer" || type.kind === "boolean" || type.kind === "enum" || type.kind === "pointer";
 }
 
-export interface FloatType extends NamedType { readonly of: "float32" | "float64" }
+export interface FloatType extends NamedType {
+  readonly of: "float32" | "float64";
+}
 
 /** C's float and double. What is computed of them is a double, as in C. */
 export function isFloat(type: Type): type is FloatType {

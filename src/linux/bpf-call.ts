@@ -1,4 +1,5 @@
-// bpf(2) itself: one attribute block, filled by offsets (union bpf_attr of include/uapi/linux/bpf.h), never allocated per call.
+// bpf(2) itself: one attribute block, filled by offsets (union bpf_attr of include/uapi/linux/bpf.h), never allocated
+// per call.
 import { LinuxError } from "./error.ts";
 import { addressOf, boundToThread, syscall, SYS } from "./ffi.ts";
 
@@ -28,11 +29,22 @@ export const ENABLE_STATS = 32;
 export const ITER_CREATE = 33;
 
 const names: Readonly<Record<number, string>> = {
-  [MAP_CREATE]: "BPF_MAP_CREATE", [MAP_LOOKUP_ELEM]: "BPF_MAP_LOOKUP_ELEM", [MAP_UPDATE_ELEM]: "BPF_MAP_UPDATE_ELEM",
-  [MAP_DELETE_ELEM]: "BPF_MAP_DELETE_ELEM", [MAP_GET_NEXT_KEY]: "BPF_MAP_GET_NEXT_KEY", [PROG_LOAD]: "BPF_PROG_LOAD",
-  [OBJ_PIN]: "BPF_OBJ_PIN", [PROG_TEST_RUN]: "BPF_PROG_TEST_RUN", [OBJ_GET_INFO_BY_FD]: "BPF_OBJ_GET_INFO_BY_FD",
-  [RAW_TRACEPOINT_OPEN]: "BPF_RAW_TRACEPOINT_OPEN", [BTF_LOAD]: "BPF_BTF_LOAD", [MAP_LOOKUP_BATCH]: "BPF_MAP_LOOKUP_BATCH",
-  [MAP_UPDATE_BATCH]: "BPF_MAP_UPDATE_BATCH", [LINK_CREATE]: "BPF_LINK_CREATE", [ENABLE_STATS]: "BPF_ENABLE_STATS", [ITER_CREATE]: "BPF_ITER_CREATE",
+  [MAP_CREATE]: "BPF_MAP_CREATE",
+  [MAP_LOOKUP_ELEM]: "BPF_MAP_LOOKUP_ELEM",
+  [MAP_UPDATE_ELEM]: "BPF_MAP_UPDATE_ELEM",
+  [MAP_DELETE_ELEM]: "BPF_MAP_DELETE_ELEM",
+  [MAP_GET_NEXT_KEY]: "BPF_MAP_GET_NEXT_KEY",
+  [PROG_LOAD]: "BPF_PROG_LOAD",
+  [OBJ_PIN]: "BPF_OBJ_PIN",
+  [PROG_TEST_RUN]: "BPF_PROG_TEST_RUN",
+  [OBJ_GET_INFO_BY_FD]: "BPF_OBJ_GET_INFO_BY_FD",
+  [RAW_TRACEPOINT_OPEN]: "BPF_RAW_TRACEPOINT_OPEN",
+  [BTF_LOAD]: "BPF_BTF_LOAD",
+  [MAP_LOOKUP_BATCH]: "BPF_MAP_LOOKUP_BATCH",
+  [MAP_UPDATE_BATCH]: "BPF_MAP_UPDATE_BATCH",
+  [LINK_CREATE]: "BPF_LINK_CREATE",
+  [ENABLE_STATS]: "BPF_ENABLE_STATS",
+  [ITER_CREATE]: "BPF_ITER_CREATE",
 };
 
 /** Those whose descriptors a session keeps. */
@@ -77,7 +89,12 @@ export const attr = {
   name(offset: number, text: string): void {
     for (let i = 0; i < text.length && i < 15; i++) {
       const code = text.charCodeAt(i);
-      const allowed = (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95 || code === 46;
+      const allowed =
+        (code >= 48 && code <= 57) ||
+        (code >= 65 && code <= 90) ||
+        (code >= 97 && code <= 122) ||
+        code === 95 ||
+        code === 46;
       bytes[offset + i] = allowed ? code : 95;
     }
   },
@@ -96,8 +113,11 @@ export function bpf(command: number): number {
 
 export function bpfError(command: number, result: number, doing: string, hint?: string, log?: string): LinuxError {
   return new LinuxError({
-    call: `bpf(${names[command] ?? command})`, code: -result, doing,
-    ...(hint === undefined ? {} : { hint }), ...(log === undefined ? {} : { log }),
+    call: `bpf(${names[command] ?? command})`,
+    code: -result,
+    doing,
+    ...(hint === undefined ? {} : { hint }),
+    ...(log === undefined ? {} : { log }),
   });
 }
 

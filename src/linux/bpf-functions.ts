@@ -12,7 +12,10 @@ export interface TypedProgram {
   readonly functions: readonly number[];
 }
 
-/** All of them but those without type information, which the kernel attaches nothing to. @throws LinuxError: needs CAP_SYS_ADMIN */
+/**
+ * All of them but those without type information, which the kernel attaches nothing to. @throws LinuxError: needs
+ * CAP_SYS_ADMIN
+ */
 export function typedPrograms(): TypedProgram[] {
   return listPrograms().flatMap(({ id, type }) => {
     const fd = byId(PROG_GET_FD_BY_ID, id);
@@ -39,7 +42,10 @@ function byId(command: number, id: number): number {
   return bpf(command);
 }
 
-/** struct bpf_prog_info: btf_id at 128, then func_info_rec_size, func_info, nr_func_info. A record is an instruction's index and a type id. */
+/**
+ * struct bpf_prog_info: btf_id at 128, then func_info_rec_size, func_info, nr_func_info. A record is an instruction's
+ * index and a type id.
+ */
 function functionsOf(fd: number): Pick<TypedProgram, "btf" | "functions"> | undefined {
   const memory = new Uint8Array(232);
   const view = new DataView(memory.buffer);
@@ -58,7 +64,11 @@ function functionsOf(fd: number): Pick<TypedProgram, "btf" | "functions"> | unde
 }
 
 /** Fills an info block; `behind` is what it points to. */
-function ask(fd: number, memory: Uint8Array, behind?: { readonly offset: number; readonly memory: Uint8Array }): boolean {
+function ask(
+  fd: number,
+  memory: Uint8Array,
+  behind?: { readonly offset: number; readonly memory: Uint8Array },
+): boolean {
   if (behind !== undefined) {
     attr.clear();
     attr.pointer(0, behind.memory);

@@ -27,8 +27,12 @@ export function rawTracepointOpen(name: string | null, progFd: number, cookie = 
   const fd = bpf(RAW_TRACEPOINT_OPEN);
   if (fd >= 0) return fd;
   const doing = name === null ? "attach a tracing program" : `attach to the raw tracepoint ${name}`;
-  const hint = fd === -ENOENT && name !== null ? "there is no such raw tracepoint"
-    : fd === -EINVAL && cookie !== 0n ? "cookies on raw tracepoints need Linux 6.10" : undefined;
+  const hint =
+    fd === -ENOENT && name !== null
+      ? "there is no such raw tracepoint"
+      : fd === -EINVAL && cookie !== 0n
+        ? "cookies on raw tracepoints need Linux 6.10"
+        : undefined;
   throw bpfError(RAW_TRACEPOINT_OPEN, fd, doing, hint);
 }
 
@@ -39,8 +43,12 @@ export function pinObject(fd: number, path: string): void {
   attr.u32(8, fd);
   const result = bpf(OBJ_PIN);
   if (result >= 0) return;
-  const hint = result === -EEXIST ? `remove it first: rm ${path}`
-    : result === -EPERM || result === -EINVAL || result === -ENOENT ? "pins lie in a BPF file system: mount -t bpf bpf /sys/fs/bpf" : undefined;
+  const hint =
+    result === -EEXIST
+      ? `remove it first: rm ${path}`
+      : result === -EPERM || result === -EINVAL || result === -ENOENT
+        ? "pins lie in a BPF file system: mount -t bpf bpf /sys/fs/bpf"
+        : undefined;
   throw bpfError(OBJ_PIN, result, `pin to ${path}`, hint);
 }
 
@@ -57,8 +65,12 @@ export function linkCreatePerfEvent(progFd: number, perfFd: number, cookie: bigi
   attr.u64(16, cookie);
   const fd = bpf(LINK_CREATE);
   if (fd >= 0) return fd;
-  throw bpfError(LINK_CREATE, fd, "attach a program to a perf event",
-    fd === -EEXIST ? "the event has a program already" : fd === -EINVAL ? "needs Linux 5.15" : undefined);
+  throw bpfError(
+    LINK_CREATE,
+    fd,
+    "attach a program to a perf event",
+    fd === -EEXIST ? "the event has a program already" : fd === -EINVAL ? "needs Linux 5.15" : undefined,
+  );
 }
 
 export interface UprobeMultiOptions {
@@ -83,7 +95,12 @@ export function linkCreateUprobeMulti(progFd: number, options: UprobeMultiOption
   attr.u32(56, options.pid ?? 0);
   const fd = bpf(LINK_CREATE);
   if (fd >= 0) return fd;
-  const hint = fd === -ENOENT ? "the file is missing" : fd === -EINVAL ? "an offset is not an instruction of the file, or the kernel is older than 6.6" : undefined;
+  const hint =
+    fd === -ENOENT
+      ? "the file is missing"
+      : fd === -EINVAL
+        ? "an offset is not an instruction of the file, or the kernel is older than 6.6"
+        : undefined;
   throw bpfError(LINK_CREATE, fd, `attach to ${options.offsets.length} places of ${options.path}`, hint);
 }
 
@@ -114,8 +131,12 @@ export function linkCreateKprobeMulti(progFd: number, options: KprobeMultiOption
   if (options.cookies) attr.pointer(40, words(options.cookies));
   const fd = bpf(LINK_CREATE);
   if (fd >= 0) return fd;
-  const hint = fd === -ENOENT || fd === -3 ? "a function is missing or cannot be traced"
-    : fd === -EOPNOTSUPP || fd === -ENOTSUPP || fd === -EINVAL ? "this kernel has no kprobe-multi links (Linux 5.18 with CONFIG_FPROBE)" : undefined;
+  const hint =
+    fd === -ENOENT || fd === -3
+      ? "a function is missing or cannot be traced"
+      : fd === -EOPNOTSUPP || fd === -ENOTSUPP || fd === -EINVAL
+        ? "this kernel has no kprobe-multi links (Linux 5.18 with CONFIG_FPROBE)"
+        : undefined;
   throw bpfError(LINK_CREATE, fd, `attach to ${count} kernel functions`, hint);
 }
 

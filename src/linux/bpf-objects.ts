@@ -1,7 +1,18 @@
 // Asking about BPF objects: a program's figures, and what the system has (leak checks, `--info`).
 import {
-  attr, bpf, BTF_GET_FD_BY_ID, BTF_GET_NEXT_ID, ENABLE_STATS, LINK_GET_FD_BY_ID, LINK_GET_NEXT_ID, MAP_GET_FD_BY_ID, MAP_GET_NEXT_ID,
-  mustBpf, OBJ_GET_INFO_BY_FD, PROG_GET_FD_BY_ID, PROG_GET_NEXT_ID,
+  attr,
+  bpf,
+  BTF_GET_FD_BY_ID,
+  BTF_GET_NEXT_ID,
+  ENABLE_STATS,
+  LINK_GET_FD_BY_ID,
+  LINK_GET_NEXT_ID,
+  MAP_GET_FD_BY_ID,
+  MAP_GET_NEXT_ID,
+  mustBpf,
+  OBJ_GET_INFO_BY_FD,
+  PROG_GET_FD_BY_ID,
+  PROG_GET_NEXT_ID,
 } from "./bpf-call.ts";
 import { closeFd } from "./ffi.ts";
 
@@ -20,9 +31,21 @@ export interface ProgramInfo {
   readonly jitedLength: number;
   readonly translatedLength: number;
 }
-export interface MapInfo { readonly id: number; readonly name: string; readonly type: number; readonly keySize: number; readonly valueSize: number; readonly entries: number }
+export interface MapInfo {
+  readonly id: number;
+  readonly name: string;
+  readonly type: number;
+  readonly keySize: number;
+  readonly valueSize: number;
+  readonly entries: number;
+}
 /** Links have no name of their own: theirs is the program's. */
-export interface LinkInfo { readonly id: number; readonly name: string; readonly type: number; readonly program: number }
+export interface LinkInfo {
+  readonly id: number;
+  readonly name: string;
+  readonly type: number;
+  readonly program: number;
+}
 
 function info(fd: number, size: number): DataView {
   const memory = new Uint8Array(size);
@@ -49,9 +72,14 @@ function count(view: DataView, offset: number): number {
 export function progInfo(fd: number): ProgramInfo {
   const view = info(fd, 232);
   return {
-    type: view.getUint32(0, true), id: view.getUint32(4, true), name: nameAt(view, 64),
-    jitedLength: view.getUint32(16, true), translatedLength: view.getUint32(20, true),
-    runTimeNs: count(view, 192), runCount: count(view, 200), recursionMisses: count(view, 208),
+    type: view.getUint32(0, true),
+    id: view.getUint32(4, true),
+    name: nameAt(view, 64),
+    jitedLength: view.getUint32(16, true),
+    translatedLength: view.getUint32(20, true),
+    runTimeNs: count(view, 192),
+    runCount: count(view, 200),
+    recursionMisses: count(view, 208),
     verifiedInstructions: view.getUint32(216, true),
   };
 }
@@ -59,8 +87,12 @@ export function progInfo(fd: number): ProgramInfo {
 export function mapInfo(fd: number): MapInfo {
   const view = info(fd, 80);
   return {
-    type: view.getUint32(0, true), id: view.getUint32(4, true), keySize: view.getUint32(8, true),
-    valueSize: view.getUint32(12, true), entries: view.getUint32(16, true), name: nameAt(view, 24),
+    type: view.getUint32(0, true),
+    id: view.getUint32(4, true),
+    keySize: view.getUint32(8, true),
+    valueSize: view.getUint32(12, true),
+    entries: view.getUint32(16, true),
+    name: nameAt(view, 24),
   };
 }
 
@@ -71,18 +103,20 @@ const PERF_EVENT_KPROBE = 3;
 const PERF_EVENT_KRETPROBE = 4;
 
 /**
- * Calls that a link's kernel probes did not see: nested ones, and those for which a kretprobe had no room. Known since Linux
- * 6.7; before, and of other links, 0. (struct bpf_link_info)
+ * Calls that a link's kernel probes did not see: nested ones, and those for which a kretprobe had no room. Known since
+ * Linux 6.7; before, and of other links, 0. (struct bpf_link_info)
  */
 export function linkMisses(fd: number): number {
   const view = info(fd, 64);
   switch (view.getUint32(0, true)) {
-    case LINK_KPROBE_MULTI: return count(view, 32);
+    case LINK_KPROBE_MULTI:
+      return count(view, 32);
     case LINK_PERF_EVENT: {
       const type = view.getUint32(16, true);
       return type === PERF_EVENT_KPROBE || type === PERF_EVENT_KRETPROBE ? count(view, 48) : 0;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -101,11 +135,13 @@ export function listMaps(): MapInfo[] {
 }
 export function listLinks(): LinkInfo[] {
   const names = new Map(listPrograms().map((program) => [program.id, program.name]));
-  return [...objects(LINK_GET_NEXT_ID, LINK_GET_FD_BY_ID, (fd) => {
-    const view = info(fd, 64);
-    const program = view.getUint32(8, true);
-    return { type: view.getUint32(0, true), id: view.getUint32(4, true), program, name: names.get(program) ?? "" };
-  })];
+  return [
+    ...objects(LINK_GET_NEXT_ID, LINK_GET_FD_BY_ID, (fd) => {
+      const view = info(fd, 64);
+      const program = view.getUint32(8, true);
+      return { type: view.getUint32(0, true), id: view.getUint32(4, true), program, name: names.get(program) ?? "" };
+    }),
+  ];
 }
 
 /** The type information of a module (for attachBtfObjectFd), or undefined. The caller owns the descriptor. */
@@ -127,7 +163,8 @@ export function openModuleBtf(module: string): number | undefined {
     attr.u32(4, memory.length);
     attr.pointer(8, memory);
     const result = bpf(OBJ_GET_INFO_BY_FD);
-    if (result >= 0 && view.getUint32(28, true) !== 0 && nameAt(new DataView(name.buffer), 0, name.length) === module) return fd;
+    if (result >= 0 && view.getUint32(28, true) !== 0 && nameAt(new DataView(name.buffer), 0, name.length) === module)
+      return fd;
     closeFd(fd);
   }
   return undefined;

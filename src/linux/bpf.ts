@@ -1,9 +1,35 @@
 // bpf(2): maps and programs. Descriptors are plain numbers that the caller owns.
 import {
-  attr, bpf, bpfError, BTF_LOAD, MAP_CREATE, MAP_DELETE_ELEM, MAP_GET_NEXT_KEY, MAP_LOOKUP_BATCH, MAP_LOOKUP_ELEM, MAP_UPDATE_BATCH, MAP_UPDATE_ELEM,
-  mustBpf, PROG_LOAD, PROG_TEST_RUN,
+  attr,
+  bpf,
+  bpfError,
+  BTF_LOAD,
+  MAP_CREATE,
+  MAP_DELETE_ELEM,
+  MAP_GET_NEXT_KEY,
+  MAP_LOOKUP_BATCH,
+  MAP_LOOKUP_ELEM,
+  MAP_UPDATE_BATCH,
+  MAP_UPDATE_ELEM,
+  mustBpf,
+  PROG_LOAD,
+  PROG_TEST_RUN,
 } from "./bpf-call.ts";
-import { E2BIG, EACCES, EAGAIN, EFAULT, EINTR, EINVAL, EMFILE, ENFILE, ENOENT, ENOMEM, ENOSPC, EPERM, errnoName } from "./error.ts";
+import {
+  E2BIG,
+  EACCES,
+  EAGAIN,
+  EFAULT,
+  EINTR,
+  EINVAL,
+  EMFILE,
+  ENFILE,
+  ENOENT,
+  ENOMEM,
+  ENOSPC,
+  EPERM,
+  errnoName,
+} from "./error.ts";
 import { addressOf, closeFd, cString } from "./ffi.ts";
 import { missingToTrace } from "./privileges.ts";
 import { subprogramBtf, type SubprogramEntry } from "./subprogram-btf.ts";
@@ -33,8 +59,12 @@ export function createMap(options: MapOptions): number {
   const fd = bpf(MAP_CREATE);
   if (fd >= 0) return fd;
   const size = `type ${options.type}, ${options.keySize}-byte keys, ${options.valueSize}-byte values, ${options.entries} entries`;
-  const hint = fd === -E2BIG ? "keys are at most 512 bytes and the whole at most 4 GiB"
-    : fd === -EINVAL ? "this kernel does not know the map type or a flag, or a size is out of range" : undefined;
+  const hint =
+    fd === -E2BIG
+      ? "keys are at most 512 bytes and the whole at most 4 GiB"
+      : fd === -EINVAL
+        ? "this kernel does not know the map type or a flag, or a size is out of range"
+        : undefined;
   throw bpfError(MAP_CREATE, fd, `create the map "${options.name}" (${size})`, hint);
 }
 
@@ -58,7 +88,10 @@ export interface ProgramOptions {
   /** Wants the verifier's log of a program that it accepts, too: every instruction, with what is known there. */
   readonly onLog?: (log: string) => void;
   readonly kernelVersion?: number;
-  /** Where functions begin: the verifier wants type information of those used as map callbacks. Without them none is sent. */
+  /**
+   * Where functions begin: the verifier wants type information of those used as map callbacks. Without them none is
+   * sent.
+   */
   readonly subprograms?: readonly SubprogramEntry[];
 }
 
@@ -69,7 +102,10 @@ const LOG_STATISTICS = 4;
 /** What the machine has none left of, whatever the verifier thinks of the program. */
 const shortages: ReadonlySet<number> = new Set([EAGAIN, EINTR, EMFILE, ENFILE, ENOMEM]);
 
-/** Loads a program; the caller owns the descriptor. A refusal is a LinuxError, with the verifier's `log` if that refused. */
+/**
+ * Loads a program; the caller owns the descriptor. A refusal is a LinuxError, with the verifier's `log` if that
+ * refused.
+ */
 export function loadProgram(options: ProgramOptions): number {
   const subprograms = options.subprograms;
   const info = subprograms?.some(({ start }) => start > 0) ? subprogramBtf(subprograms) : undefined;
@@ -107,7 +143,8 @@ export function loadProgram(options: ProgramOptions): number {
       refusal = verified();
       if (refusal >= 0) return refusal;
     }
-    if (shortages.has(-refusal)) throw bpfError(PROG_LOAD, refusal, `load the program "${options.name}"`, loadHint(options, refusal, ""));
+    if (shortages.has(-refusal))
+      throw bpfError(PROG_LOAD, refusal, `load the program "${options.name}"`, loadHint(options, refusal, ""));
     throw bpfError(PROG_LOAD, refusal, `load the program "${options.name}"`, loadHint(options, refusal, log), log);
   } finally {
     closeFd(btf);
@@ -124,7 +161,10 @@ function hasTooManyWays(prepare: () => void): boolean {
   return verified() < 0 && buffer.includes("jumps is too complex");
 }
 
-/** EAGAIN: a signal arrived while the verifier ran. Children that end and Node's own signals make that real for long programs. */
+/**
+ * EAGAIN: a signal arrived while the verifier ran. Children that end and Node's own signals make that real for long
+ * programs.
+ */
 function verified(): number {
   let result = bpf(PROG_LOAD);
   for (let tries = 0; result === -EAGAIN && tries < 50; tries++) result = bpf(PROG_LOAD);
@@ -164,14 +204,16 @@ function loadHint(options: ProgramOptions, result: number, log: string): string 
   if ((result === -EACCES || result === -EINVAL) && log !== "") {
     return `the verifier says: ${lastWords(log)}`;
   }
-  if (result === -EINVAL) return "this kernel does not know the program type, the attach type or one of the instructions";
+  if (result === -EINVAL)
+    return "this kernel does not know the program type, the attach type or one of the instructions";
   return undefined;
 }
 
 /** The line of a verifier log that says what was wrong: the last before the statistics. */
 function lastWords(log: string): string {
   const lines = log.trimEnd().split("\n");
-  while (lines.length > 1 && /^(processed \d+ insns|verification time|stack depth|$)/.test(lines.at(-1) ?? "")) lines.pop();
+  while (lines.length > 1 && /^(processed \d+ insns|verification time|stack depth|$)/.test(lines.at(-1) ?? ""))
+    lines.pop();
   return lines.at(-1) ?? "";
 }
 
@@ -222,7 +264,8 @@ export function mapUpdate(fd: number, key: Uint8Array, value: Uint8Array, flags 
   arena.set(value, valueAt);
   attr.u32(24, flags);
   const result = bpf(MAP_UPDATE_ELEM);
-  if (result < 0) throw bpfError(MAP_UPDATE_ELEM, result, "write a map entry", result === -E2BIG ? "the map is full" : undefined);
+  if (result < 0)
+    throw bpfError(MAP_UPDATE_ELEM, result, "write a map entry", result === -E2BIG ? "the map is full" : undefined);
 }
 
 /** Writes so many entries, whose keys and values lie one after the other, in one call (of hash maps: Linux 5.6). */
@@ -233,7 +276,8 @@ export function mapUpdateMany(fd: number, count: number, keys: ArrayBufferView, 
   attr.u32(32, count);
   attr.u32(36, fd);
   const result = bpf(MAP_UPDATE_BATCH);
-  if (result < 0) throw bpfError(MAP_UPDATE_BATCH, result, "write map entries", result === -E2BIG ? "the map is full" : undefined);
+  if (result < 0)
+    throw bpfError(MAP_UPDATE_BATCH, result, "write map entries", result === -E2BIG ? "the map is full" : undefined);
 }
 
 /** Whether there was such an entry. */
@@ -291,7 +335,10 @@ function batchEntries(fd: number, keySize: number, valueSize: number): Array<[Ui
     first = false;
     const count = attr.read32(32);
     for (let i = 0; i < count; i++) {
-      entries.push([keys.subarray(i * keySize, (i + 1) * keySize), values.subarray(i * valueSize, (i + 1) * valueSize)]);
+      entries.push([
+        keys.subarray(i * keySize, (i + 1) * keySize),
+        values.subarray(i * valueSize, (i + 1) * valueSize),
+      ]);
     }
     if (result === -ENOENT) return entries;
   }
@@ -325,8 +372,13 @@ export interface TestRunOptions {
   readonly repeat?: number;
 }
 
-/** Runs a program once here, or `repeat` times (network types only). `durationNs` is the mean; raw tracepoints give 0. */
-export function testRun(fd: number, options: TestRunOptions = {}): { retval: number; durationNs: number; dataOut: Uint8Array } {
+/**
+ * Runs a program once here, or `repeat` times (network types only). `durationNs` is the mean; raw tracepoints give 0.
+ */
+export function testRun(
+  fd: number,
+  options: TestRunOptions = {},
+): { retval: number; durationNs: number; dataOut: Uint8Array } {
   const dataOut = new Uint8Array(options.dataIn ? options.dataIn.length + 256 : 0);
   attr.clear();
   attr.u32(0, fd);

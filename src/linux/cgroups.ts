@@ -4,13 +4,19 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 let root: string | undefined;
 function cgroupRoot(): string {
   if (root !== undefined) return root;
-  const mount = readFileSync("/proc/self/mounts", "utf8").split("\n").map((line) => line.split(" ")).find((parts) => parts[2] === "cgroup2");
+  const mount = readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .map((line) => line.split(" "))
+    .find((parts) => parts[2] === "cgroup2");
   return (root = mount?.[1] ?? "/sys/fs/cgroup");
 }
 
 const paths = new Map<bigint, string>();
 
-/** The path of a cgroup below the root, `/system.slice/x.service` (the root is `/`); undefined when there is none of this id. */
+/**
+ * The path of a cgroup below the root, `/system.slice/x.service` (the root is `/`); undefined when there is none of
+ * this id.
+ */
 export function cgroupPath(id: bigint): string | undefined {
   const known = paths.get(id);
   if (known !== undefined) return known;

@@ -22,10 +22,11 @@ export interface TracedChild {
 const heldByShell = 'echo >&4; read go <&3 || exit 127; exec "$0" "$@" 3<&- 4>&-';
 
 /**
- * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on); the system call behind
- * its wait is the exec, so that nothing else is traced. It is killed when strobe dies, whenever that is (held-program.ts), but for a
- * command that becomes another user: the kernel forgets the wish then. The command is split into words like a shell does it, quotes
- * and backslashes honoured, nothing expanded. Throws an Error when there is no such program.
+ * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on); the system
+ * call behind its wait is the exec, so that nothing else is traced. It is killed when strobe dies, whenever that is
+ * (held-program.ts), but for a command that becomes another user: the kernel forgets the wish then. The command is
+ * split into words like a shell does it, quotes and backslashes honoured, nothing expanded. Throws an Error when there
+ * is no such program.
  */
 export function spawnTraced(command: string): TracedChild {
   const words = splitWords(command);
@@ -44,7 +45,9 @@ export function spawnTraced(command: string): TracedChild {
   closeSync(gate);
   if (child.pid === undefined) {
     shut();
-    throw new Error("cannot start a process to run the command in; too many files or processes may be open here (ulimit -n, ulimit -u)");
+    throw new Error(
+      "cannot start a process to run the command in; too many files or processes may be open here (ulimit -n, ulimit -u)",
+    );
   }
   const { failure, ready } = told(child);
   const exited = new Promise<number>((resolve, reject) => {
@@ -64,7 +67,9 @@ export function spawnTraced(command: string): TracedChild {
     exited,
     failure: async () => {
       const errno = await failure;
-      return errno === undefined ? undefined : `cannot run "${program}": ${errno === "ENOENT" ? "what it names in its first line, or as its loader, is not there (ENOENT)" : errno}`;
+      return errno === undefined
+        ? undefined
+        : `cannot run "${program}": ${errno === "ENOENT" ? "what it names in its first line, or as its loader, is not there (ENOENT)" : errno}`;
     },
     kill: () => void child.kill("SIGTERM"),
   };
@@ -107,7 +112,9 @@ function told(child: ChildProcess): { readonly ready: Promise<void>; readonly fa
 
 /** The file that a word would run, like execvp(3). */
 export function findProgram(name: string): string | undefined {
-  const candidates = name.includes("/") ? [name] : (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(":").map((dir) => `${dir || "."}/${name}`);
+  const candidates = name.includes("/")
+    ? [name]
+    : (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(":").map((dir) => `${dir || "."}/${name}`);
   return candidates.find((path) => {
     try {
       accessSync(path, constants.X_OK);

@@ -9,8 +9,8 @@ let demangler: TextFunction | undefined;
 let looked = false;
 
 /**
- * `app::Server::handle(int)` of `_ZN3app6Server6handleEi`. Undefined for a name that is none of C++, and where there is no
- * C++ runtime.
+ * `app::Server::handle(int)` of `_ZN3app6Server6handleEi`. Undefined for a name that is none of C++, and where there is
+ * no C++ runtime.
  */
 export function demangle(symbol: string): string | undefined {
   // The runtime would read "i" as a type: int.

@@ -89,7 +89,9 @@ export class LinuxError extends Error {
     const errno = errnoName(details.code);
     const meaning = words[errno];
     const hint = details.hint ?? defaultHint(errno);
-    super(`cannot ${details.doing}: ${details.call}: ${meaning ? `${meaning} (${errno})` : errno}${hint ? `; ${hint}` : ""}`);
+    super(
+      `cannot ${details.doing}: ${details.call}: ${meaning ? `${meaning} (${errno})` : errno}${hint ? `; ${hint}` : ""}`,
+    );
     this.call = details.call;
     this.errno = errno;
     this.code = details.code;
@@ -107,9 +109,12 @@ function defaultHint(errno: string): string | undefined {
       return process.geteuid?.() === 0
         ? "root, but without CAP_BPF or CAP_PERFMON here, or kept from it by lockdown or a security policy"
         : "tracing needs root, or CAP_BPF and CAP_PERFMON";
-    case "EMFILE": return "raise the limit of open files (ulimit -n)";
-    case "ENOMEM": return "a smaller map or ring buffer may fit (max_map_keys, perf_rb_pages)";
-    default: return undefined;
+    case "EMFILE":
+      return "raise the limit of open files (ulimit -n)";
+    case "ENOMEM":
+      return "a smaller map or ring buffer may fit (max_map_keys, perf_rb_pages)";
+    default:
+      return undefined;
   }
 }
 

@@ -1,6 +1,14 @@
-// What this kernel offers. capabilities() is asked at every start, and tries only what is asked of it; report() really tries things.
+// What this kernel offers. capabilities() is asked at every start, and tries only what is asked of it; report() really
+// tries things.
 import { existsSync, readFileSync } from "node:fs";
-import { createMap, linkCreateKprobeMulti, linkCreateUprobeMulti, loadRefusal, rawTracepointOpen, loadProgram } from "./bpf.ts";
+import {
+  createMap,
+  linkCreateKprobeMulti,
+  linkCreateUprobeMulti,
+  loadRefusal,
+  rawTracepointOpen,
+  loadProgram,
+} from "./bpf.ts";
 import { LinuxError } from "./error.ts";
 import { closeFd, cString } from "./ffi.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, possibleCpus } from "./perf.ts";
@@ -69,29 +77,57 @@ export class Features {
     add("kernel", kernelAtLeast(kernel, 5, 15) ? undefined : `${kernelRelease()}: strobe needs 5.15`, kernelRelease());
     const missing = missingToTrace();
     add("privileges to trace", missing.length === 0 ? undefined : `${missing.join(" and ")} missing`);
-    add("addresses of kernel symbols", (require("./kallsyms.ts") as typeof import("./kallsyms.ts")).Kallsyms.read().hidden);
+    add(
+      "addresses of kernel symbols",
+      (require("./kallsyms.ts") as typeof import("./kallsyms.ts")).Kallsyms.read().hidden,
+    );
     add("CPUs", undefined, `${onlineCpus().length} online, ${cpus} possible`);
-    add("BTF of the kernel", existsSync("/sys/kernel/btf/vmlinux") ? undefined : "/sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)");
+    add(
+      "BTF of the kernel",
+      existsSync("/sys/kernel/btf/vmlinux") ? undefined : "/sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)",
+    );
     add("JIT compiler", jit());
     add("tracefs", attempt(tracefsRoot));
-    for (const [name, type] of [["raw tracepoint programs", RAW_TRACEPOINT], ["perf event programs", PERF_EVENT], ["tracepoint programs", 5], ["kprobe programs", KPROBE]] as const) {
+    for (const [name, type] of [
+      ["raw tracepoint programs", RAW_TRACEPOINT],
+      ["perf event programs", PERF_EVENT],
+      ["tracepoint programs", 5],
+      ["kprobe programs", KPROBE],
+    ] as const) {
       add(name, explain(loadRefusal(type, nothing)));
     }
     add("kprobes", kprobeRefusal());
     add("uprobes", pmuType("uprobe") === undefined ? "no uprobe PMU (CONFIG_UPROBE_EVENTS)" : undefined);
     add("fentry and fexit", tracingRefusal(BPF_TRACE_FENTRY));
-    add("BTF raw tracepoints and iterators", attempt(() => tryIterator()));
+    add(
+      "BTF raw tracepoints and iterators",
+      attempt(() => tryIterator()),
+    );
     add("kprobe-multi links", multiRefusal("kprobe"), "since 5.18, where built with CONFIG_FPROBE");
     add("uprobe-multi links", multiRefusal("uprobe"), "since 6.6");
-    add("cookies on raw tracepoints", attempt(() => tryRawTracepointCookie()), "since 6.10");
-    add("ring buffer", attemptClose(() => createMap({ name: "probe", type: 27, keySize: 0, valueSize: 0, entries: 65536 })), "since 5.8");
+    add(
+      "cookies on raw tracepoints",
+      attempt(() => tryRawTracepointCookie()),
+      "since 6.10",
+    );
+    add(
+      "ring buffer",
+      attemptClose(() => createMap({ name: "probe", type: 27, keySize: 0, valueSize: 0, entries: 65536 })),
+      "since 5.8",
+    );
     add("current task as a BTF pointer", explain(loadRefusal(RAW_TRACEPOINT, currentTaskBtf)), "since 5.11");
     add("bpf_loop", helperRefusal(181), "since 5.17");
     add("bpf_for_each_map_elem", helperRefusal(164), "since 5.13");
     add("may_goto", explain(loadRefusal(RAW_TRACEPOINT, mayGoto)), "since 6.9");
     add("cpu v4 instructions (signed division)", explain(loadRefusal(RAW_TRACEPOINT, signedDivision)), "since 6.6");
-    add("hardware counters", attemptClose(() => openPerfEvent({ ...anyCpu, type: PERF_TYPE_HARDWARE, config: 0, samplePeriod: 1_000_000 })));
-    add("software counters", attemptClose(() => openPerfEvent({ ...anyCpu, type: PERF_TYPE_SOFTWARE, config: 0, samplePeriod: 1_000_000 })));
+    add(
+      "hardware counters",
+      attemptClose(() => openPerfEvent({ ...anyCpu, type: PERF_TYPE_HARDWARE, config: 0, samplePeriod: 1_000_000 })),
+    );
+    add(
+      "software counters",
+      attemptClose(() => openPerfEvent({ ...anyCpu, type: PERF_TYPE_SOFTWARE, config: 0, samplePeriod: 1_000_000 })),
+    );
     return features;
   }
 }
@@ -113,7 +149,8 @@ function probe(): KernelCapabilities {
   let kprobes: boolean | undefined;
   let trampolines: boolean | undefined;
   return {
-    kernel, btf,
+    kernel,
+    btf,
     get mayGoto() {
       return (jumps ??= supports(mayGoto, 6, 9));
     },
@@ -149,12 +186,16 @@ function kernelAtLeast(kernel: readonly [number, number], major: number, minor: 
 
 function explain(errno: string | undefined): string | undefined {
   switch (errno) {
-    case undefined: return undefined;
+    case undefined:
+      return undefined;
     case "EPERM":
-    case "EACCES": return `${errno}: refused here`;
+    case "EACCES":
+      return `${errno}: refused here`;
     case "EOPNOTSUPP":
-    case "EINVAL": return "not in this kernel";
-    default: return errno;
+    case "EINVAL":
+      return "not in this kernel";
+    default:
+      return errno;
   }
 }
 
@@ -178,7 +219,9 @@ function attempt(action: () => unknown): string | undefined {
     action();
     return undefined;
   } catch (error) {
-    return error instanceof LinuxError ? `${error.errno}: ${error.doing}` : String(error instanceof Error ? error.message : error);
+    return error instanceof LinuxError
+      ? `${error.errno}: ${error.doing}`
+      : String(error instanceof Error ? error.message : error);
   }
 }
 function attemptClose(open: () => number): string | undefined {
@@ -187,7 +230,9 @@ function attemptClose(open: () => number): string | undefined {
 
 function jit(): string | undefined {
   try {
-    return readFileSync("/proc/sys/net/core/bpf_jit_enable", "latin1").trim() === "0" ? "off: programs are interpreted, several times slower" : undefined;
+    return readFileSync("/proc/sys/net/core/bpf_jit_enable", "latin1").trim() === "0"
+      ? "off: programs are interpreted, several times slower"
+      : undefined;
   } catch {
     return undefined;
   }
@@ -199,7 +244,9 @@ function kprobeRefusal(): string | undefined {
   return attemptClose(() => openPerfEvent({ ...anyCpu, type, config: 0, config1: cString("vfs_read") }));
 }
 
-/** fentry programs bind at load: without a valid BTF id the kernel says EINVAL where it would take one, EPERM where not. */
+/**
+ * fentry programs bind at load: without a valid BTF id the kernel says EINVAL where it would take one, EPERM where not.
+ */
 function tracingRefusal(attachType: number): string | undefined {
   const refusal = loadRefusal(TRACING, nothing, { expectedAttachType: attachType, attachBtfId: 0x7fff_ffff });
   return refusal === "EPERM" || refusal === "EACCES" ? `${refusal}: refused here` : undefined;
@@ -213,14 +260,22 @@ function tryIterator(): void {
 function multiRefusal(kind: "kprobe" | "uprobe"): string | undefined {
   let program: number;
   try {
-    program = loadProgram({ name: "probe", type: KPROBE, code: nothing, license: "Dual MIT/GPL", expectedAttachType: kind === "kprobe" ? 42 : 48 });
+    program = loadProgram({
+      name: "probe",
+      type: KPROBE,
+      code: nothing,
+      license: "Dual MIT/GPL",
+      expectedAttachType: kind === "kprobe" ? 42 : 48,
+    });
   } catch (error) {
     return error instanceof LinuxError ? (explain(error.errno) ?? "") : String(error);
   }
   try {
-    closeFd(kind === "kprobe"
-      ? linkCreateKprobeMulti(program, { symbols: ["vfs_read"], isReturn: false })
-      : linkCreateUprobeMulti(program, { path: "/", offsets: [0n], isReturn: false }));
+    closeFd(
+      kind === "kprobe"
+        ? linkCreateKprobeMulti(program, { symbols: ["vfs_read"], isReturn: false })
+        : linkCreateUprobeMulti(program, { path: "/", offsets: [0n], isReturn: false }),
+    );
     return undefined;
   } catch (error) {
     // uprobe: "/" is no regular file, which is EBADF where the link type exists.

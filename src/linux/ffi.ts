@@ -8,7 +8,10 @@ import { timedPoll, type PollHandle } from "./timed-poll.ts";
 
 /** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */
 interface Native {
-  load(path: string | null): { func(name: string, result: string, parameters: readonly string[]): unknown; unload(): void };
+  load(path: string | null): {
+    func(name: string, result: string, parameters: readonly string[]): unknown;
+    unload(): void;
+  };
   address(view: ArrayBufferView): bigint;
   view(address: number, length: number): ArrayBuffer;
   errno(): number;
@@ -53,15 +56,17 @@ function beside(name: string): string | undefined {
 
 function libcSyscall(): ForeignFunction {
   // Numbers only: all that we pass fits 53 bits (addresses of user space have 47), and is marshalled fastest.
-  return (systemCall ??= koffi().load(null).func("syscall", "long", ["long", "long", "long", "long", "long", "long", "long"]) as ForeignFunction);
+  return (systemCall ??= koffi()
+    .load(null)
+    .func("syscall", "long", ["long", "long", "long", "long", "long", "long", "long"]) as ForeignFunction);
 }
 
 /** A C function of a text and numbers that gives a text. */
 export type TextFunction = (text: string, ...numbers: number[]) => string | null;
 
 /**
- * A function of a shared library: `char *name(const char *, long…)`, with so many longs, whose result is malloc'ed for the
- * caller (it is copied and freed). @throws when there is no such library or function
+ * A function of a shared library: `char *name(const char *, long…)`, with so many longs, whose result is malloc'ed for
+ * the caller (it is copied and freed). @throws when there is no such library or function
  */
 export function textFunction(library: string, name: string, longs: number): TextFunction {
   const parameters = ["str", ...Array.from({ length: longs }, () => "long")];
@@ -72,15 +77,28 @@ export function textFunction(library: string, name: string, longs: number): Text
 /** A C function of numbers and addresses. */
 export type NumberFunction = (...numbers: number[]) => number;
 
-/** A function of a shared library: `int name(long…)`, with so many. @throws when there is no such library or function */
+/**
+ * A function of a shared library: `int name(long…)`, with so many. @throws when there is no such library or function
+ */
 export function numberFunction(library: string, name: string, longs: number): NumberFunction {
-  return koffi().load(library).func(name, "int", Array.from({ length: longs }, () => "long")) as NumberFunction;
+  return koffi()
+    .load(library)
+    .func(
+      name,
+      "int",
+      Array.from({ length: longs }, () => "long"),
+    ) as NumberFunction;
 }
 
 /** A shared object in this process. */
 export interface SharedObject {
-  /** A function without a result. Integers are numbers or bigints; a text goes in as zero-terminated UTF-8, null as 0. */
-  procedure(name: string, parameters: readonly ("int64_t" | "uint64_t" | "str")[]): (...values: (number | bigint | string | null)[]) => void;
+  /**
+   * A function without a result. Integers are numbers or bigints; a text goes in as zero-terminated UTF-8, null as 0.
+   */
+  procedure(
+    name: string,
+    parameters: readonly ("int64_t" | "uint64_t" | "str")[],
+  ): (...values: (number | bigint | string | null)[]) => void;
   /** Memory whose address a function of the object tells. It is gone with the object. */
   memory(addressFunction: string, length: number): ArrayBuffer;
   unload(): void;
@@ -91,7 +109,8 @@ export function loadSharedObject(path: string): SharedObject {
   const library = koffi().load(path);
   return {
     procedure: (name, parameters) => library.func(name, "void", parameters) as ReturnType<SharedObject["procedure"]>,
-    memory: (name, length) => koffi().view(Number((library.func(name, "int64_t", []) as () => number | bigint)()), length),
+    memory: (name, length) =>
+      koffi().view(Number((library.func(name, "int64_t", []) as () => number | bigint)()), length),
     unload: () => library.unload(),
   };
 }
@@ -116,11 +135,46 @@ export interface SystemCallNumbers {
   readonly pipe2: number;
   readonly tee: number;
 }
-export const SYS: SystemCallNumbers = process.arch === "arm64"
-  ? { bpf: 280, perfEventOpen: 241, close: 57, mmap: 222, munmap: 215, ioctl: 29, mount: 40, clockGettime: 113, nameToHandleAt: 264, openByHandleAt: 265,
-      exitGroup: 94, ppoll: 73, dup3: 24, fcntl: 25, write: 64, pipe2: 59, tee: 77 }
-  : { bpf: 321, perfEventOpen: 298, close: 3, mmap: 9, munmap: 11, ioctl: 16, mount: 165, clockGettime: 228, nameToHandleAt: 303, openByHandleAt: 304,
-      exitGroup: 231, ppoll: 271, dup3: 292, fcntl: 72, write: 1, pipe2: 293, tee: 276 };
+export const SYS: SystemCallNumbers =
+  process.arch === "arm64"
+    ? {
+        bpf: 280,
+        perfEventOpen: 241,
+        close: 57,
+        mmap: 222,
+        munmap: 215,
+        ioctl: 29,
+        mount: 40,
+        clockGettime: 113,
+        nameToHandleAt: 264,
+        openByHandleAt: 265,
+        exitGroup: 94,
+        ppoll: 73,
+        dup3: 24,
+        fcntl: 25,
+        write: 64,
+        pipe2: 59,
+        tee: 77,
+      }
+    : {
+        bpf: 321,
+        perfEventOpen: 298,
+        close: 3,
+        mmap: 9,
+        munmap: 11,
+        ioctl: 16,
+        mount: 165,
+        clockGettime: 228,
+        nameToHandleAt: 303,
+        openByHandleAt: 304,
+        exitGroup: 231,
+        ppoll: 271,
+        dup3: 292,
+        fcntl: 72,
+        write: 1,
+        pipe2: 293,
+        tee: 276,
+      };
 
 /** A number, or memory to pass the address of. */
 export type SystemCallArgument = number | Uint8Array;
@@ -128,8 +182,12 @@ export type SystemCallArgument = number | Uint8Array;
 /** Calls the kernel. Gives the call's result, or the negative errno; never throws for a refusal. */
 export function syscall(
   number: number,
-  a: SystemCallArgument = 0, b: SystemCallArgument = 0, c: SystemCallArgument = 0,
-  d: SystemCallArgument = 0, e: SystemCallArgument = 0, f: SystemCallArgument = 0,
+  a: SystemCallArgument = 0,
+  b: SystemCallArgument = 0,
+  c: SystemCallArgument = 0,
+  d: SystemCallArgument = 0,
+  e: SystemCallArgument = 0,
+  f: SystemCallArgument = 0,
 ): number {
   const call = systemCall ?? libcSyscall();
   const result = call(number, plain(a), plain(b), plain(c), plain(d), plain(e), plain(f));
@@ -146,8 +204,9 @@ export function addressOf(view: ArrayBufferView): number {
 }
 
 /**
- * Ends the process at once, in the kernel: nothing of Node or the C library is taken down first, which takes milliseconds (the
- * addon alone flushes standard output to the disk). Returns only where no call of the kernel was made before.
+ * Ends the process at once, in the kernel: nothing of Node or the C library is taken down first, which takes
+ * milliseconds (the addon alone flushes standard output to the disk). Returns only where no call of the kernel was made
+ * before.
  */
 export function exitNow(code: number): void {
   systemCall?.(SYS.exitGroup, code, 0, 0, 0, 0, 0);
@@ -156,7 +215,9 @@ export function exitNow(code: number): void {
 const RT_SIGACTION = process.arch === "arm64" ? 134 : 13;
 const SA_RESTART = 0x1000_0000n;
 
-/** Lets a signal that Node listens to end a call of the kernel that waits, with EINTR: libuv has such calls begin anew. */
+/**
+ * Lets a signal that Node listens to end a call of the kernel that waits, with EINTR: libuv has such calls begin anew.
+ */
 export function interruptsCalls(signal: number): void {
   // struct sigaction as the kernel has it: handler, flags, restorer, mask
   const action = new BigUint64Array(4);
@@ -194,7 +255,11 @@ const mappings = new WeakMap<ArrayBuffer, number>();
 
 /** Maps a descriptor's memory, shared with the kernel. */
 export function mmap(fd: number, length: number, prot: number, offset: number, flags = MAP_SHARED): ArrayBuffer {
-  const address = check(syscall(SYS.mmap, 0, length, prot, flags, fd, offset), "mmap", `map ${length} bytes of a BPF map`);
+  const address = check(
+    syscall(SYS.mmap, 0, length, prot, flags, fd, offset),
+    "mmap",
+    `map ${length} bytes of a BPF map`,
+  );
   const buffer = koffi().view(address, length);
   mappings.set(buffer, address);
   return buffer;
@@ -202,17 +267,28 @@ export function mmap(fd: number, length: number, prot: number, offset: number, f
 
 /** Addresses for `mapInto`: to touch them before crashes the process. */
 export function reserve(length: number): ArrayBuffer {
-  const address = check(syscall(SYS.mmap, 0, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), "mmap", `reserve ${length} bytes of addresses`);
+  const address = check(
+    syscall(SYS.mmap, 0, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+    "mmap",
+    `reserve ${length} bytes of addresses`,
+  );
   const buffer = koffi().view(address, length);
   mappings.set(buffer, address);
   return buffer;
 }
 
-/** Maps a descriptor's memory from `at` on, shared with the kernel, to the same part of what was reserved: views of that are views of this. */
+/**
+ * Maps a descriptor's memory from `at` on, shared with the kernel, to the same part of what was reserved: views of that
+ * are views of this.
+ */
 export function mapInto(reserved: ArrayBuffer, at: number, fd: number, length: number, prot: number): void {
   const address = mappings.get(reserved);
   if (address === undefined) throw new RangeError("nothing is reserved there");
-  check(syscall(SYS.mmap, address + at, length, prot, MAP_SHARED | MAP_FIXED, fd, at), "mmap", `map ${length} bytes of a BPF map`);
+  check(
+    syscall(SYS.mmap, address + at, length, prot, MAP_SHARED | MAP_FIXED, fd, at),
+    "mmap",
+    `map ${length} bytes of a BPF map`,
+  );
 }
 
 /** Unmaps. Whoever still reads a view of it crashes the process: owners drop their views first. */
@@ -231,8 +307,9 @@ export function closeFd(fd: number): void {
 const bound = new Set<number>();
 
 /**
- * What a descriptor is from now on: in a worker thread, one that Node closes when it ends the thread, in whose midst that may be.
- * (It closes what it opened itself there, so the descriptor takes such a one's number.) Elsewhere it stays as it is.
+ * What a descriptor is from now on: in a worker thread, one that Node closes when it ends the thread, in whose midst
+ * that may be. (It closes what it opened itself there, so the descriptor takes such a one's number.) Elsewhere it stays
+ * as it is.
  */
 export function boundToThread(fd: number): number {
   if (fd < 0 || !inWorker()) return fd;
@@ -254,7 +331,8 @@ function unbound(fd: number): number {
 let pageBytes = 0;
 /** Bytes of a page: 4096 on x86-64, up to 65536 on arm64. */
 export function pageSize(): number {
-  return (pageBytes ||= process.arch === "x64" ? 4096 : (koffi().load(null).func("getpagesize", "int", []) as ForeignFunction)());
+  return (pageBytes ||=
+    process.arch === "x64" ? 4096 : (koffi().load(null).func("getpagesize", "int", []) as ForeignFunction)());
 }
 
 /** Watches a descriptor: `callback` runs outside of any promise turn, see ring.ts. */
@@ -264,8 +342,8 @@ export function pollDescriptor(fd: number, callback: (status: number) => void): 
 }
 
 /**
- * Whether this is a worker thread, where Node has changing the folder disabled, and marks it so. (`node:worker_threads` takes some
- * milliseconds to load, of every start.)
+ * Whether this is a worker thread, where Node has changing the folder disabled, and marks it so. (`node:worker_threads`
+ * takes some milliseconds to load, of every start.)
  */
 function inWorker(): boolean {
   return (process.chdir as { readonly disabled?: boolean }).disabled === true;
@@ -274,8 +352,8 @@ function inWorker(): boolean {
 let loopDescriptor: number | undefined;
 
 /**
- * What Node's event loop waits on in the main thread: readable when it has something to do, other than for a timer's sake. (libuv's
- * backend descriptor, of epoll(7). What is watched only since the loop's last turn is not in it yet.)
+ * What Node's event loop waits on in the main thread: readable when it has something to do, other than for a timer's
+ * sake. (libuv's backend descriptor, of epoll(7). What is watched only since the loop's last turn is not in it yet.)
  */
 export function eventLoopDescriptor(): number {
   if (loopDescriptor !== undefined) return loopDescriptor;

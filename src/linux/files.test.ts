@@ -11,21 +11,26 @@ import { subprogramBtf } from "./subprogram-btf.ts";
 
 describe("kallsyms", () => {
   // Per-CPU offsets first, the kernel in order, then modules in an order of their own.
-  const symbols = Kallsyms.parse(Buffer.from([
-    "0000000000000000 A fixed_percpu_data",
-    "ffffffff81000000 T _stext",
-    "ffffffff81000000 T _text",
-    "ffffffff81000100 t helper",
-    "ffffffff81000200 T vfs_read",
-    "ffffffffc0201000 t second\t[mod]",
-    "ffffffffc0200000 t first\t[mod]",
-    "ffffffff81000180 t helper\t[other]",
-    "",
-  ].join("\n")));
+  const symbols = Kallsyms.parse(
+    Buffer.from(
+      [
+        "0000000000000000 A fixed_percpu_data",
+        "ffffffff81000000 T _stext",
+        "ffffffff81000000 T _text",
+        "ffffffff81000100 t helper",
+        "ffffffff81000200 T vfs_read",
+        "ffffffffc0201000 t second\t[mod]",
+        "ffffffffc0200000 t first\t[mod]",
+        "ffffffff81000180 t helper\t[other]",
+        "",
+      ].join("\n"),
+    ),
+  );
 
   it("finds addresses by name", () => {
     assert.equal(symbols.size, 7);
-    for (let i = 0; i < 40; i++) { // by searching, later by the table
+    for (let i = 0; i < 40; i++) {
+      // by searching, later by the table
       assert.equal(symbols.address("vfs_read"), 0xffffffff81000200n);
       assert.equal(symbols.address("helper"), 0xffffffff81000100n);
       assert.equal(symbols.address("first"), 0xffffffffc0200000n);
@@ -43,46 +48,101 @@ describe("kallsyms", () => {
     assert.equal(symbols.lookup(0xffffffffffffffffn), undefined);
     assert.equal(symbols.lookup(0xffffffff80ffffffn), undefined);
     assert.equal(symbols.lookup(0x7fff00000000n), undefined);
-    assert.deepEqual([0xffffffff81000010n, 0xffffffff81000100n, 0xffffffffc0200fffn, 0xffffffff80ffffffn].map((address) => symbols.start(address)),
-      [0xffffffff81000000n, 0xffffffff81000100n, 0xffffffffc0200000n, undefined]);
-    assert.deepEqual(symbols.namesOutside(0n, 0n), ["_stext", "_text", "helper", "helper", "vfs_read", "first", "second"]);
-    assert.deepEqual(symbols.namesOutside(0xffffffff81000100n, 0xffffffff81000200n), ["_stext", "_text", "vfs_read", "first", "second"]);
+    assert.deepEqual(
+      [0xffffffff81000010n, 0xffffffff81000100n, 0xffffffffc0200fffn, 0xffffffff80ffffffn].map((address) =>
+        symbols.start(address),
+      ),
+      [0xffffffff81000000n, 0xffffffff81000100n, 0xffffffffc0200000n, undefined],
+    );
+    assert.deepEqual(symbols.namesOutside(0n, 0n), [
+      "_stext",
+      "_text",
+      "helper",
+      "helper",
+      "vfs_read",
+      "first",
+      "second",
+    ]);
+    assert.deepEqual(symbols.namesOutside(0xffffffff81000100n, 0xffffffff81000200n), [
+      "_stext",
+      "_text",
+      "vfs_read",
+      "first",
+      "second",
+    ]);
   });
 
   it("finds functions that share a name", () => {
     assert.deepEqual([...symbols.sharedFunctions()], [["helper", [0xffffffff81000100n, 0xffffffff81000180n]]]);
-    const others = Kallsyms.parse(Buffer.from([
-      "ffffffff81000000 t same", "ffffffff81000000 T same", "ffffffff81000010 d data", "ffffffff81000020 t data",
-      "ffffffff81000030 t many", "ffffffff81000040 w many", "ffffffff81000050 W many\t[mod]", "ffffffff81000050 t many\t[mod]", "",
-    ].join("\n")));
-    assert.deepEqual([...others.sharedFunctions()], [["many", [0xffffffff81000030n, 0xffffffff81000040n, 0xffffffff81000050n]]]);
+    const others = Kallsyms.parse(
+      Buffer.from(
+        [
+          "ffffffff81000000 t same",
+          "ffffffff81000000 T same",
+          "ffffffff81000010 d data",
+          "ffffffff81000020 t data",
+          "ffffffff81000030 t many",
+          "ffffffff81000040 w many",
+          "ffffffff81000050 W many\t[mod]",
+          "ffffffff81000050 t many\t[mod]",
+          "",
+        ].join("\n"),
+      ),
+    );
+    assert.deepEqual(
+      [...others.sharedFunctions()],
+      [["many", [0xffffffff81000030n, 0xffffffff81000040n, 0xffffffff81000050n]]],
+    );
   });
 });
 
 describe("functions that can be traced", () => {
-  const functions = FunctionLocations.parse([
-    "ffffffff81000104 vfs_read", "ffffffff81000204 show", "ffffffff81000304 show", "ffffffff81000404 __ftrace_invalid_address___16",
-    "ffffffffc0200004 vfs_helper [mod]", "",
-  ].join("\n"));
+  const functions = FunctionLocations.parse(
+    [
+      "ffffffff81000104 vfs_read",
+      "ffffffff81000204 show",
+      "ffffffff81000304 show",
+      "ffffffff81000404 __ftrace_invalid_address___16",
+      "ffffffffc0200004 vfs_helper [mod]",
+      "",
+    ].join("\n"),
+  );
   const named = (prefix: string, accepts: (name: string) => boolean = () => true): string[] =>
-    functions.find(prefix, accepts).map(({ name, address, module }) => `${address.toString(16)} ${name} ${module ?? ""}`);
+    functions
+      .find(prefix, accepts)
+      .map(({ name, address, module }) => `${address.toString(16)} ${name} ${module ?? ""}`);
 
   it("are found by how they begin, and by what else is asked, each with its place", () => {
     assert.deepEqual(named("vfs_"), ["ffffffff81000104 vfs_read ", "ffffffffc0200004 vfs_helper mod"]);
-    assert.deepEqual(named("", (name) => name.endsWith("w")), ["ffffffff81000204 show ", "ffffffff81000304 show "]);
+    assert.deepEqual(
+      named("", (name) => name.endsWith("w")),
+      ["ffffffff81000204 show ", "ffffffff81000304 show "],
+    );
     assert.deepEqual(named("vfs_readv"), []);
   });
 
   it("are all but those that the kernel lost", () => {
     assert.equal(named("").length, 4);
     assert.deepEqual(named("__ftrace"), []);
-    assert.deepEqual(FunctionLocations.parse("").find("", () => true), []);
+    assert.deepEqual(
+      FunctionLocations.parse("").find("", () => true),
+      [],
+    );
   });
 });
 
 describe("linux files", () => {
   it("splits a command like a shell, expanding nothing", () => {
-    assert.deepEqual(splitWords(`  dd if=/dev/zero "of=a b" 'c "d' e\\ f "" "g\\"h\\n" $HOME`), ["dd", "if=/dev/zero", "of=a b", 'c "d', "e f", "", 'g"h\\n', "$HOME"]);
+    assert.deepEqual(splitWords(`  dd if=/dev/zero "of=a b" 'c "d' e\\ f "" "g\\"h\\n" $HOME`), [
+      "dd",
+      "if=/dev/zero",
+      "of=a b",
+      'c "d',
+      "e f",
+      "",
+      'g"h\\n',
+      "$HOME",
+    ]);
     assert.deepEqual(splitWords("a'b'\"c\" 'closed'"), ["abc", "closed"]);
     assert.throws(() => splitWords("echo 'open"), /^Error: the command ends within single quotes: echo 'open$/);
     assert.deepEqual(splitWords(""), []);
@@ -91,10 +151,23 @@ describe("linux files", () => {
   it("reads CPU lists, mappings and versions", () => {
     assert.deepEqual(parseCpuList("0-2,5,7-8\n"), [0, 1, 2, 5, 7, 8]);
     assert.deepEqual(kernelVersion("6.18.44-fc-v657"), [6, 18]);
-    assert.deepEqual(parseMaps("7f00a000-7f00b000 r-xp 00001000 08:01 42    /tmp/with space\n7ffe0000-7ffe1000 rw-p 00000000 00:00 0 \n"), [
-      { start: 0x7f00a000n, end: 0x7f00b000n, permissions: "r-xp", offset: 0x1000n, device: "08:01", inode: 42n, path: "/tmp/with space" },
-      { start: 0x7ffe0000n, end: 0x7ffe1000n, permissions: "rw-p", offset: 0n, device: "00:00", inode: 0n, path: "" },
-    ]);
+    assert.deepEqual(
+      parseMaps(
+        "7f00a000-7f00b000 r-xp 00001000 08:01 42    /tmp/with space\n7ffe0000-7ffe1000 rw-p 00000000 00:00 0 \n",
+      ),
+      [
+        {
+          start: 0x7f00a000n,
+          end: 0x7f00b000n,
+          permissions: "r-xp",
+          offset: 0x1000n,
+          device: "08:01",
+          inode: 42n,
+          path: "/tmp/with space",
+        },
+        { start: 0x7ffe0000n, end: 0x7ffe1000n, permissions: "rw-p", offset: 0n, device: "00:00", inode: 0n, path: "" },
+      ],
+    );
   });
 
   it("adds the main function to the functions it describes", () => {

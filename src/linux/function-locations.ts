@@ -4,7 +4,10 @@ import { tracefsRoot } from "./tracefs.ts";
 
 export interface FunctionLocation {
   readonly name: string;
-  /** Of the instruction that ftrace patches: the function's first, or, where that is a landing pad or for other CPUs, one soon behind it. */
+  /**
+   * Of the instruction that ftrace patches: the function's first, or, where that is a landing pad or for other CPUs,
+   * one soon behind it.
+   */
   readonly address: bigint;
   /** Absent for the kernel proper. */
   readonly module?: string;
@@ -13,7 +16,10 @@ export interface FunctionLocation {
 const LANDMARK = "__ftrace_invalid_address__";
 const CLOSING = 0x5d;
 
-/** Lines `ffffffff81002014 name` or `ffffffffc0601014 name [module]`, by address; functions that share a name have one each. */
+/**
+ * Lines `ffffffff81002014 name` or `ffffffffc0601014 name [module]`, by address; functions that share a name have one
+ * each.
+ */
 export class FunctionLocations {
   readonly #text: string;
   /** Where each line begins, and behind them where the next would. */
@@ -26,7 +32,10 @@ export class FunctionLocations {
     this.#starts = starts;
   }
 
-  /** Reads `available_filter_functions_addrs` (Linux 6.5); undefined on older kernels, and where the kernel keeps it to itself. */
+  /**
+   * Reads `available_filter_functions_addrs` (Linux 6.5); undefined on older kernels, and where the kernel keeps it to
+   * itself.
+   */
   static read(): FunctionLocations | undefined {
     try {
       return FunctionLocations.parse(readFileSync(`${tracefsRoot()}/available_filter_functions_addrs`, "latin1"));

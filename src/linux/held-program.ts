@@ -1,12 +1,13 @@
-// The program that a command of -c is until it begins: it asks to be killed with strobe's thread, tells that it waits, waits for a
-// byte, and executes the command. What asks must be the process itself, which Node cannot be made to; so this is a file of a few
-// instructions that is in no folder (memfd_create(2)).
+// The program that a command of -c is until it begins: it asks to be killed with strobe's thread, tells that it waits,
+// waits for a byte, and executes the command. What asks must be the process itself, which Node cannot be made to; so
+// this is a file of a few instructions that is in no folder (memfd_create(2)).
 import { writeSync } from "node:fs";
 import { EINVAL } from "./error.ts";
 import { cString, syscall } from "./ffi.ts";
 
 /**
- * Of its argument list, the command's is from the second on. Descriptor 3 is read, 4 is told, and both close as the command begins.
+ * Of its argument list, the command's is from the second on. Descriptor 3 is read, 4 is told, and both close as the
+ * command begins.
  *
  *     prctl(PR_SET_PDEATHSIG, SIGKILL); prctl(PR_SET_NAME, "strobe");
  *     fcntl(3, F_SETFD, FD_CLOEXEC); fcntl(4, F_SETFD, FD_CLOEXEC);
@@ -18,7 +19,8 @@ import { cString, syscall } from "./ffi.ts";
  *     }
  *     exit(127);
  *
- * Whoever dies before the first call has left the pipe of descriptor 3 without a writer, which ends the wait: no moment is without a guard.
+ * Whoever dies before the first call has left the pipe of descriptor 3 without a writer, which ends the wait: no moment
+ * is without a guard.
  */
 const code = {
   x64: `

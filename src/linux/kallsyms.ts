@@ -4,7 +4,11 @@
 // index: key = address - 2^64 + 2^48. Names are made into strings only when asked for.
 import { openSync, readSync, closeSync } from "node:fs";
 
-export interface KernelSymbol { readonly symbol: string; readonly offset: number; readonly module?: string }
+export interface KernelSymbol {
+  readonly symbol: string;
+  readonly offset: number;
+  readonly module?: string;
+}
 
 const hiddenAddresses = "the kernel hides its addresses here: CAP_SYSLOG is missing, or kernel.kptr_restrict is 2";
 
@@ -83,7 +87,11 @@ export class Kallsyms {
       const index = this.#byName().get(name);
       return index === undefined ? undefined : this.#address(index);
     }
-    for (let at = this.#text.indexOf(` ${name}`, 17, "latin1"); at >= 0; at = this.#text.indexOf(` ${name}`, at + 1, "latin1")) {
+    for (
+      let at = this.#text.indexOf(` ${name}`, 17, "latin1");
+      at >= 0;
+      at = this.#text.indexOf(` ${name}`, at + 1, "latin1")
+    ) {
       const after = this.#text[at + 1 + name.length];
       if (after !== EOL && after !== TAB && after !== undefined) continue;
       const written = this.#text.toString("latin1", at - 18, at - 2);
@@ -93,7 +101,9 @@ export class Kallsyms {
     return undefined;
   }
 
-  /** The symbol that an address lies in: the last one that begins at or before it. Of several, the first in the file. */
+  /**
+   * The symbol that an address lies in: the last one that begins at or before it. Of several, the first in the file.
+   */
   lookup(address: bigint): KernelSymbol | undefined {
     if (address < TOP) return undefined;
     const key = Number(address - TOP);
@@ -132,7 +142,10 @@ export class Kallsyms {
     return low;
   }
 
-  /** Names of symbols that begin outside of a range of addresses, by address. One string has them all: its slices cost nothing. */
+  /**
+   * Names of symbols that begin outside of a range of addresses, by address. One string has them all: its slices cost
+   * nothing.
+   */
   namesOutside(start: bigint, end: bigint): string[] {
     const [from, to] = [Number(start - TOP), Number(end - TOP)];
     const text = this.#text.toString("latin1");
@@ -145,7 +158,9 @@ export class Kallsyms {
     return names;
   }
 
-  /** Functions that share a name with others: where each begins, in the file's order. Static ones of several files may. */
+  /**
+   * Functions that share a name with others: where each begins, in the file's order. Static ones of several files may.
+   */
   sharedFunctions(): ReadonlyMap<string, readonly bigint[]> {
     const text = this.#text.toString("latin1");
     const first = new Map<string, number>();
@@ -210,7 +225,10 @@ function digits(text: Buffer, at: number, count: number): number {
   return value;
 }
 
-/** Sorts a tail that is out of order (modules come after the kernel proper, each in its own order) into the whole, stably. */
+/**
+ * Sorts a tail that is out of order (modules come after the kernel proper, each in its own order) into the whole,
+ * stably.
+ */
 function sortFrom(keys: Float64Array, names: Uint32Array, sorted: number, count: number): void {
   const tailKeys = keys.slice(sorted, count);
   const tailNames = names.slice(sorted, count);

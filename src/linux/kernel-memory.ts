@@ -6,7 +6,11 @@ const PT_LOAD = 1;
 const HEADER = 64;
 const PROGRAM_HEADER = 56;
 
-interface Segment { readonly address: bigint; readonly size: bigint; readonly offset: bigint }
+interface Segment {
+  readonly address: bigint;
+  readonly size: bigint;
+  readonly offset: bigint;
+}
 
 /** Reads `length` bytes at an address of the kernel; or says why that cannot be. */
 export function readKernelMemory(address: bigint, length: number): Buffer | string {
@@ -21,7 +25,9 @@ export function readKernelMemory(address: bigint, length: number): Buffer | stri
       const within = address - segment.address;
       if (within < 0n || within + BigInt(length) > segment.size) continue;
       const bytes = Buffer.alloc(length);
-      return readSync(fd, bytes, 0, length, segment.offset + within) === length ? bytes : `${KCORE} has less than it says`;
+      return readSync(fd, bytes, 0, length, segment.offset + within) === length
+        ? bytes
+        : `${KCORE} has less than it says`;
     }
     return `${KCORE} does not have the address 0x${address.toString(16)}`;
   } catch (error) {
@@ -40,7 +46,11 @@ function segments(fd: number): Segment[] {
   const found: Segment[] = [];
   for (let at = 0; at + PROGRAM_HEADER <= got; at += PROGRAM_HEADER) {
     if (table.readUInt32LE(at) !== PT_LOAD) continue;
-    found.push({ offset: table.readBigUInt64LE(at + 8), address: table.readBigUInt64LE(at + 16), size: table.readBigUInt64LE(at + 32) });
+    found.push({
+      offset: table.readBigUInt64LE(at + 8),
+      address: table.readBigUInt64LE(at + 16),
+      size: table.readBigUInt64LE(at + 32),
+    });
   }
   return found;
 }
@@ -48,9 +58,12 @@ function segments(fd: number): Segment[] {
 function whyNot(error: unknown): string {
   if (!(error instanceof Error && "code" in error)) throw error;
   switch (error.code) {
-    case "ENOENT": return `there is no ${KCORE} (CONFIG_PROC_KCORE, or it is hidden in this container)`;
+    case "ENOENT":
+      return `there is no ${KCORE} (CONFIG_PROC_KCORE, or it is hidden in this container)`;
     case "EACCES":
-    case "EPERM": return `${KCORE} is closed: it needs root, and a kernel that is not locked down`;
-    default: return `${KCORE} cannot be read: ${error.message}`;
+    case "EPERM":
+      return `${KCORE} is closed: it needs root, and a kernel that is not locked down`;
+    default:
+      return `${KCORE} cannot be read: ${error.message}`;
   }
 }

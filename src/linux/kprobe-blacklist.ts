@@ -10,5 +10,8 @@ export function kprobeBlacklist(): readonly { readonly start: bigint; readonly e
     return [];
   }
   // `0xffffffff81000000-0xffffffff81000010	name`
-  return [...text.matchAll(/^0x([0-9a-f]+)-0x([0-9a-f]+)/gm)].map(([, start = "0", end = "0"]) => ({ start: BigInt(`0x${start}`), end: BigInt(`0x${end}`) }));
+  return [...text.matchAll(/^0x([0-9a-f]+)-0x([0-9a-f]+)/gm)].map(([, start = "0", end = "0"]) => ({
+    start: BigInt(`0x${start}`),
+    end: BigInt(`0x${end}`),
+  }));
 }

@@ -1,6 +1,6 @@
-// Kprobes defined in tracefs, for what perf events cannot say: how many calls of a function may be under way at once before a
-// kretprobe misses some. A definition costs nothing while nobody has its event open, but it outlives its process: the
-// name has the process's number in it, so that what a killed one left is removed by the next.
+// Kprobes defined in tracefs, for what perf events cannot say: how many calls of a function may be under way at once
+// before a kretprobe misses some. A definition costs nothing while nobody has its event open, but it outlives its
+// process: the name has the process's number in it, so that what a killed one left is removed by the next.
 // (Documentation/trace/kprobetrace.rst)
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from "node:fs";
 import { LinuxError } from "./error.ts";
@@ -14,7 +14,10 @@ export interface KprobeEvent extends Disposable {
   readonly id: number;
 }
 
-/** Defines a kretprobe with room for `maxactive` calls. Disposing removes it, once no descriptor of its event is open. @throws LinuxError */
+/**
+ * Defines a kretprobe with room for `maxactive` calls. Disposing removes it, once no descriptor of its event is open.
+ * @throws LinuxError
+ */
 export function defineKretprobe(place: string, maxactive: number): KprobeEvent {
   removeAbandoned();
   const name = `kr_${process.pid}_${made++}`;
@@ -30,8 +33,11 @@ export function defineKretprobe(place: string, maxactive: number): KprobeEvent {
 }
 
 function removeAbandoned(): void {
-  for (const [, name = "", pid = ""] of readFileSync(file(), "latin1").matchAll(new RegExp(`^\\w+:${group}/(kr_(\\d+)_\\d+)\\b`, "gm"))) {
-    if (Number(pid) !== process.pid && !existsSync(`/proc/${pid}`)) command(`-:${group}/${name}`, "remove a kretprobe of a process that has gone");
+  for (const [, name = "", pid = ""] of readFileSync(file(), "latin1").matchAll(
+    new RegExp(`^\\w+:${group}/(kr_(\\d+)_\\d+)\\b`, "gm"),
+  )) {
+    if (Number(pid) !== process.pid && !existsSync(`/proc/${pid}`))
+      command(`-:${group}/${name}`, "remove a kretprobe of a process that has gone");
   }
 }
 

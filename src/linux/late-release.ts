@@ -1,6 +1,6 @@
-// Perf events that nobody waits for. Whoever drops the last reference to the event of a tracepoint waits until no CPU can be in it
-// any more, some 70 ms. A BPF map of perf events holds references as well, and those are dropped by the kernel's own thread, some
-// time after the map has gone (bpf_event_entry_free_rcu in kernel/bpf/arraymap.c).
+// Perf events that nobody waits for. Whoever drops the last reference to the event of a tracepoint waits until no CPU
+// can be in it any more, some 70 ms. A BPF map of perf events holds references as well, and those are dropped by the
+// kernel's own thread, some time after the map has gone (bpf_event_entry_free_rcu in kernel/bpf/arraymap.c).
 import { createMap, mapUpdate } from "./bpf.ts";
 import { LinuxError } from "./error.ts";
 import { closeFd } from "./ffi.ts";
@@ -8,8 +8,8 @@ import { closeFd } from "./ffi.ts";
 const PERF_EVENT_ARRAY = 4;
 
 /**
- * Makes closing these events return at once; the descriptor that it gives is to be closed after them. A program on them still runs
- * for some time then. Undefined when there are none, or the kernel has no room for this: closing waits.
+ * Makes closing these events return at once; the descriptor that it gives is to be closed after them. A program on them
+ * still runs for some time then. Undefined when there are none, or the kernel has no room for this: closing waits.
  */
 export function releasedLater(events: readonly number[]): number | undefined {
   if (events.length === 0) return undefined;

@@ -1,5 +1,5 @@
-// Files that other people can have put there: mapped by their processes, named by them, in their containers. Opening one never waits
-// and touches no device, and what was looked at is what is read.
+// Files that other people can have put there: mapped by their processes, named by them, in their containers. Opening
+// one never waits and touches no device, and what was looked at is what is read.
 import { closeSync, fstatSync, openSync, readSync, type BigIntStats } from "node:fs";
 import { errnoName } from "./error.ts";
 import { closeFd, cString, syscall } from "./ffi.ts";
@@ -37,7 +37,8 @@ export function openOthersFile(path: string, { owner, direct = false }: Demands 
   try {
     const stat = fstatSync(place.descriptor, { bigint: true });
     if (!stat.isFile()) throw refusal(path, `it is ${kindOf(stat)}, not a regular file`, stat.isDirectory());
-    if (owner !== undefined && stat.uid !== 0n && stat.uid !== BigInt(owner)) throw refusal(path, `it belongs to user ${stat.uid}, and is about a process of user ${owner}`);
+    if (owner !== undefined && stat.uid !== 0n && stat.uid !== BigInt(owner))
+      throw refusal(path, `it belongs to user ${stat.uid}, and is about a process of user ${owner}`);
     return { descriptor: reopened(place.descriptor, path, stat), stat };
   } finally {
     place.close();
@@ -66,7 +67,10 @@ export function readOthersFile(path: string, demands: Demands & { readonly limit
 }
 
 /** Node counts the descriptors that it opens in a worker thread: those are closed by it, and no others. */
-interface OpenPlace { readonly descriptor: number; readonly close: () => void }
+interface OpenPlace {
+  readonly descriptor: number;
+  readonly close: () => void;
+}
 
 function openedByNode(descriptor: number): OpenPlace {
   return { descriptor, close: () => closeSync(descriptor) };
@@ -82,7 +86,8 @@ function openPlace(path: string, flags: number): OpenPlace {
     // struct open_how: flags, mode, resolve
     const how = new BigUint64Array([BigInt(O_PATH | O_CLOEXEC | flags), 0n, RESOLVE_IN_ROOT]);
     const result = syscall(OPENAT2, folder, cString(rest), new Uint8Array(how.buffer), how.byteLength);
-    if (result < 0) throw Object.assign(new Error(`${errnoName(-result)}: openat2 '${path}'`), { code: errnoName(-result), path });
+    if (result < 0)
+      throw Object.assign(new Error(`${errnoName(-result)}: openat2 '${path}'`), { code: errnoName(-result), path });
     return { descriptor: result, close: () => closeFd(result) };
   } finally {
     closeSync(folder);

@@ -2,8 +2,9 @@
 import { lstatSync } from "node:fs";
 
 /**
- * What `require` loads. On Node 20 it leaves links unresolved right after somebody statted a pipe or a socket: realpathSync takes the
- * kind of file that was statted last for that of a folder which it knows already. A package behind a link then misses what it depends on.
+ * What `require` loads. On Node 20 it leaves links unresolved right after somebody statted a pipe or a socket:
+ * realpathSync takes the kind of file that was statted last for that of a folder which it knows already. A package
+ * behind a link then misses what it depends on.
  */
 export function fromPackage(load: () => unknown): unknown {
   lstatSync("/");

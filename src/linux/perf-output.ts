@@ -1,4 +1,5 @@
-// What programs hand out through a map of perf events (bpf_perf_event_output and its kin): one event a CPU, each with a ring.
+// What programs hand out through a map of perf events (bpf_perf_event_output and its kin): one event a CPU, each with a
+// ring.
 import { mapUpdate } from "./bpf.ts";
 import { CpuRing } from "./cpu-ring.ts";
 import { pageSize } from "./ffi.ts";
@@ -12,7 +13,10 @@ const fewestPages = 64;
 export class PerfOutput implements Disposable {
   readonly #cpus: CpuRing[] = [];
 
-  /** `map`: the BPF_MAP_TYPE_PERF_EVENT_ARRAY that programs name; `bytes`: of all rings together, about. @throws LinuxError */
+  /**
+   * `map`: the BPF_MAP_TYPE_PERF_EVENT_ARRAY that programs name; `bytes`: of all rings together, about. @throws
+   * LinuxError
+   */
   constructor(map: number, bytes: number) {
     const cpus = onlineCpus();
     const page = pageSize();
@@ -20,7 +24,15 @@ export class PerfOutput implements Disposable {
     while (pages * 2 * page * cpus.length <= bytes) pages *= 2;
     try {
       for (const cpu of cpus) {
-        const fd = openPerfEvent({ type: PERF_TYPE_SOFTWARE, config: PERF_COUNT_SW_BPF_OUTPUT, pid: -1, cpu, samplePeriod: 1, rawSamples: true, wakeup: 1 });
+        const fd = openPerfEvent({
+          type: PERF_TYPE_SOFTWARE,
+          config: PERF_COUNT_SW_BPF_OUTPUT,
+          pid: -1,
+          cpu,
+          samplePeriod: 1,
+          rawSamples: true,
+          wakeup: 1,
+        });
         this.#cpus.push(new CpuRing(fd, pages));
         mapUpdate(map, Uint8Array.of(cpu & 0xff, cpu >> 8, 0, 0), new Uint8Array(Uint32Array.of(fd).buffer));
       }
@@ -35,7 +47,10 @@ export class PerfOutput implements Disposable {
     for (const cpu of this.#cpus) cpu.onFilling(callback);
   }
 
-  /** Takes what was written so far, a CPU after the other: what programs handed out, with padding behind it; how many were lost. */
+  /**
+   * Takes what was written so far, a CPU after the other: what programs handed out, with padding behind it; how many
+   * were lost.
+   */
   drain(take: (data: Uint8Array) => void, lost: (count: number) => void): void {
     for (const { ring } of this.#cpus) {
       ring.drain((record) => {

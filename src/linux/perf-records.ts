@@ -24,16 +24,17 @@ const largestBuildId = 20;
 const PROT_EXEC = 4;
 
 /** Which file was mapped: the build id where the kernel found one, else device and inode as in /proc/PID/maps. */
-export type MappedFile =
-  | { readonly buildId: string }
-  | { readonly device: string; readonly inode: bigint };
+export type MappedFile = { readonly buildId: string } | { readonly device: string; readonly inode: bigint };
 
 /** `time` is CLOCK_MONOTONIC, in nanoseconds. Pids are those of processes (thread groups). */
 export type PerfRecord =
   | {
-      readonly kind: "mmap"; readonly time: bigint; readonly pid: number;
+      readonly kind: "mmap";
+      readonly time: bigint;
+      readonly pid: number;
       /** Addresses; `end` is the first byte behind. */
-      readonly start: bigint; readonly end: bigint;
+      readonly start: bigint;
+      readonly end: bigint;
       /** Of the file, in bytes. */
       readonly offset: bigint;
       readonly file: MappedFile;
@@ -67,19 +68,27 @@ export function parsePerfRecord(bytes: Uint8Array): PerfRecord | undefined {
       const parent = view.getUint32(12, true);
       const thread = view.getUint32(16, true);
       if (thread !== pid) return undefined;
-      return view.getUint32(0, true) === PERF_RECORD_FORK ? { kind: "fork", time, pid, parent } : { kind: "exit", time, pid };
+      return view.getUint32(0, true) === PERF_RECORD_FORK
+        ? { kind: "fork", time, pid, parent }
+        : { kind: "exit", time, pid };
     }
     case PERF_RECORD_MMAP2: {
       if (end < 72 || (view.getUint32(64, true) & PROT_EXEC) === 0) return undefined;
       const start = view.getBigUint64(16, true);
       const path = text(bytes, 72, end);
       return {
-        kind: "mmap", time, pid, start, end: start + view.getBigUint64(24, true), offset: view.getBigUint64(32, true),
+        kind: "mmap",
+        time,
+        pid,
+        start,
+        end: start + view.getBigUint64(24, true),
+        offset: view.getBigUint64(32, true),
         file: (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) === 0 ? inode(view) : buildId(bytes),
         path: path === "//anon" ? "" : path,
       };
     }
-    default: return undefined;
+    default:
+      return undefined;
   }
 }
 

@@ -21,7 +21,9 @@ export interface PerfEventOptions {
   /** A PERF_TYPE_ number, or a dynamic PMU's from tracefs.pmuType(). */
   readonly type: number;
   readonly config: bigint | number;
-  /** A number, or memory whose address is passed (the zero-terminated path of a uprobe PMU). Breakpoints: the address. */
+  /**
+   * A number, or memory whose address is passed (the zero-terminated path of a uprobe PMU). Breakpoints: the address.
+   */
   readonly config1?: bigint | number | Uint8Array;
   /** Breakpoints: the length. */
   readonly config2?: bigint | number;
@@ -32,7 +34,12 @@ export interface PerfEventOptions {
   readonly pid: number;
   /** -1: any CPU (then `pid` must name a process). */
   readonly cpu: number;
-  readonly exclude?: { readonly user?: boolean; readonly kernel?: boolean; readonly hypervisor?: boolean; readonly idle?: boolean };
+  readonly exclude?: {
+    readonly user?: boolean;
+    readonly kernel?: boolean;
+    readonly hypervisor?: boolean;
+    readonly idle?: boolean;
+  };
   /** HW_BREAKPOINT_ bits: 1 read, 2 write, 4 execute. */
   readonly bpType?: number;
   /** wakeup_events */
@@ -46,7 +53,10 @@ export interface PerfEventOptions {
   readonly removeOnExec?: boolean;
   /** What programs hand out goes to the event's ring. */
   readonly rawSamples?: boolean;
-  /** Records of mappings of code, exec, fork and exit go to the event's ring (perf-records.ts), with CLOCK_MONOTONIC times. */
+  /**
+   * Records of mappings of code, exec, fork and exit go to the event's ring (perf-records.ts), with CLOCK_MONOTONIC
+   * times.
+   */
   readonly processRecords?: boolean;
 }
 
@@ -76,12 +86,26 @@ export function openPerfEvent(options: PerfEventOptions): number {
   view.setBigUint64(8, wide(options.config), true);
   view.setBigUint64(16, wide(options.sampleFrequency ?? options.samplePeriod ?? 0), true);
   const exclude = options.exclude ?? {};
-  view.setUint32(40,
-    (options.disabled ? 1 : 0) | (options.inherit ? 1 << 1 : 0) |
-    (exclude.user ? 1 << 4 : 0) | (exclude.kernel ? 1 << 5 : 0) | (exclude.hypervisor ? 1 << 6 : 0) | (exclude.idle ? 1 << 7 : 0) |
-    (options.sampleFrequency === undefined ? 0 : 1 << 10) | (options.processRecords ? processRecordFlags : 0) |
-    (options.watermark === undefined ? 0 : attrWatermark), true);
-  view.setUint32(44, (options.inherit === "threads" ? attrInheritThread : 0) | (options.processRecords ? attrBuildId : 0) | (options.removeOnExec ? attrRemoveOnExec : 0), true);
+  view.setUint32(
+    40,
+    (options.disabled ? 1 : 0) |
+      (options.inherit ? 1 << 1 : 0) |
+      (exclude.user ? 1 << 4 : 0) |
+      (exclude.kernel ? 1 << 5 : 0) |
+      (exclude.hypervisor ? 1 << 6 : 0) |
+      (exclude.idle ? 1 << 7 : 0) |
+      (options.sampleFrequency === undefined ? 0 : 1 << 10) |
+      (options.processRecords ? processRecordFlags : 0) |
+      (options.watermark === undefined ? 0 : attrWatermark),
+    true,
+  );
+  view.setUint32(
+    44,
+    (options.inherit === "threads" ? attrInheritThread : 0) |
+      (options.processRecords ? attrBuildId : 0) |
+      (options.removeOnExec ? attrRemoveOnExec : 0),
+    true,
+  );
   view.setUint32(48, options.watermark ?? options.wakeup ?? 0, true);
   view.setUint32(52, options.bpType ?? 0, true);
   const config1 = options.config1 ?? 0;
@@ -108,14 +132,20 @@ function pathOf(config1: bigint | number | Uint8Array): string {
 }
 
 function perfHint(code: number, options: PerfEventOptions): string | undefined {
-  if (code === 2 && options.type === PERF_TYPE_HARDWARE) return "this machine has no such hardware counter (virtual machines often have none)";
-  if (code === 95 && options.type === PERF_TYPE_HARDWARE) return "this machine's counters do not support sampling on that event";
+  if (code === 2 && options.type === PERF_TYPE_HARDWARE)
+    return "this machine has no such hardware counter (virtual machines often have none)";
+  if (code === 95 && options.type === PERF_TYPE_HARDWARE)
+    return "this machine's counters do not support sampling on that event";
   if (code === 3) return `process ${options.pid} has gone`;
   if (code === EINVAL && options.sampleFrequency !== undefined) {
     const most = readFileSync("/proc/sys/kernel/perf_event_max_sample_rate", "latin1").trim();
-    if (options.sampleFrequency > Number(most)) return `the kernel samples ${most} times a second at most (sysctl kernel.perf_event_max_sample_rate)`;
+    if (options.sampleFrequency > Number(most))
+      return `the kernel samples ${most} times a second at most (sysctl kernel.perf_event_max_sample_rate)`;
   }
-  if (code === 28) return options.type === PERF_TYPE_BREAKPOINT ? "all of the processor's breakpoint registers are in use (x86-64 has four)" : "the hardware has no free counter";
+  if (code === 28)
+    return options.type === PERF_TYPE_BREAKPOINT
+      ? "all of the processor's breakpoint registers are in use (x86-64 has four)"
+      : "the hardware has no free counter";
   return undefined;
 }
 
@@ -126,7 +156,11 @@ export function disablePerfEvent(descriptor: number): void {
 
 /** Runs a loaded program on each event (PERF_EVENT_IOC_SET_BPF). */
 export function perfAttach(perfFd: number, progFd: number): void {
-  check(syscall(SYS.ioctl, perfFd, IOC_SET_BPF, progFd), "ioctl(PERF_EVENT_IOC_SET_BPF)", "attach a program to a perf event");
+  check(
+    syscall(SYS.ioctl, perfFd, IOC_SET_BPF, progFd),
+    "ioctl(PERF_EVENT_IOC_SET_BPF)",
+    "attach a program to a perf event",
+  );
 }
 
 /** Numbers of the CPUs that are online now. */
@@ -148,7 +182,12 @@ function cpuList(name: "online" | "possible"): number[] {
   try {
     return parseCpuList(readFileSync(file, "latin1"));
   } catch (error) {
-    throw new LinuxError({ call: "open", code: -((error as NodeJS.ErrnoException).errno ?? 0), doing: `read ${file}`, hint: "sysfs must be mounted at /sys" });
+    throw new LinuxError({
+      call: "open",
+      code: -((error as NodeJS.ErrnoException).errno ?? 0),
+      doing: `read ${file}`,
+      hint: "sysfs must be mounted at /sys",
+    });
   }
 }
 

@@ -5,7 +5,10 @@ import { readlinkSync, statSync } from "node:fs";
 const INITIAL = 0xeffffffc;
 const file = "/proc/self/ns/pid";
 
-/** What bpf_get_ns_current_pid_tgid is asked with; undefined in the namespace that the machine started with, and without /proc. */
+/**
+ * What bpf_get_ns_current_pid_tgid is asked with; undefined in the namespace that the machine started with, and without
+ * /proc.
+ */
 export function pidNamespace(): { readonly device: bigint; readonly inode: bigint } | undefined {
   try {
     // Every start asks: the name tells as much as the rest, sooner.

@@ -8,7 +8,7 @@ export function hasCapability(name: keyof typeof bits): boolean {
   const effective = effectiveCapabilities();
   // The kernel takes CAP_SYS_ADMIN for both of those that were split off it.
   const whole = name === "CAP_SYSLOG" ? 0n : effective >> bits.CAP_SYS_ADMIN;
-  return ((effective >> bits[name] | whole) & 1n) === 1n;
+  return (((effective >> bits[name]) | whole) & 1n) === 1n;
 }
 
 /** Those of CAP_BPF and CAP_PERFMON that are missing: no tracing without both. */

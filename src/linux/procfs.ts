@@ -29,8 +29,13 @@ export function parseMaps(text: string): Mapping[] {
     const m = mapLine.exec(line);
     if (!m) continue;
     mappings.push({
-      start: BigInt(`0x${m[1]}`), end: BigInt(`0x${m[2]}`), permissions: m[3] ?? "", offset: BigInt(`0x${m[4]}`),
-      device: m[5] ?? "", inode: BigInt(m[6] ?? 0), path: unescapePath(m[7] ?? ""),
+      start: BigInt(`0x${m[1]}`),
+      end: BigInt(`0x${m[2]}`),
+      permissions: m[3] ?? "",
+      offset: BigInt(`0x${m[4]}`),
+      device: m[5] ?? "",
+      inode: BigInt(m[6] ?? 0),
+      path: unescapePath(m[7] ?? ""),
     });
   }
   return mappings;
@@ -54,20 +59,28 @@ function unescapePath(path: string): string {
 /** All processes that run now (not their threads). */
 export function processIds(): number[] {
   try {
-    return readdirSync("/proc").map(Number).filter((pid) => pid > 0);
+    return readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => pid > 0);
   } catch {
     return [];
   }
 }
 
-/** How long a process has used the CPU, in the kernel's ticks (a hundredth of a second): fields 14 and 15 of proc_pid_stat(5). */
+/**
+ * How long a process has used the CPU, in the kernel's ticks (a hundredth of a second): fields 14 and 15 of
+ * proc_pid_stat(5).
+ */
 export function cpuTicks(pid: number): number {
   const text = read(`/proc/${pid}/stat`) ?? "";
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) || 0) + (Number(fields[12]) || 0);
 }
 
-/** When a process began, in milliseconds of the epoch; undefined when it has gone. Field 22 of proc_pid_stat(5), in the kernel's ticks since boot. */
+/**
+ * When a process began, in milliseconds of the epoch; undefined when it has gone. Field 22 of proc_pid_stat(5), in the
+ * kernel's ticks since boot.
+ */
 export function startedAt(pid: number): number | undefined {
   const text = read(`/proc/${pid}/stat`);
   const uptime = Number(read("/proc/uptime")?.split(" ")[0]);

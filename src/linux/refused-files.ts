@@ -1,5 +1,5 @@
-// Files that are there and are not read, because of what they are or whose: kept until somebody tells them. Apart from what opens
-// files (others-files.ts), which most scripts do not need.
+// Files that are there and are not read, because of what they are or whose: kept until somebody tells them. Apart from
+// what opens files (others-files.ts), which most scripts do not need.
 
 /** A file that is there, and is not to be read; `message` says why. */
 export class RefusedFile extends Error {
@@ -31,7 +31,10 @@ export function refusal(path: string, reason: string, expected = false): Refused
   return new RefusedFile(path, reason);
 }
 
-/** What was refused since this was asked, a line a reason, each with its count. Folders are not told: patterns meet them. */
+/**
+ * What was refused since this was asked, a line a reason, each with its count. Folders are not told: patterns meet
+ * them.
+ */
 export function takeRefusals(): string[] {
   return [...refusals].flatMap(([reason, refused]) => {
     const { first, count } = refused;

@@ -13,13 +13,18 @@ import type { PollHandle } from "./timed-poll.ts";
 const HEADER = 8;
 const DISCARDED = 0x4000_0000;
 const LENGTH = 0x3fff_ffff;
-/** Bytes of data that are mapped at first: mapping megabytes takes the kernel a millisecond, and few scripts fill them. */
+/**
+ * Bytes of data that are mapped at first: mapping megabytes takes the kernel a millisecond, and few scripts fill them.
+ */
 const firstBytes = 256 * 1024;
 
 /** x86-64 reads in the order of the program, as V8 does what it knows of no rule to reorder: reads of shared memory. */
 const inOrder = process.arch === "x64";
 
-/** Reads a word that the kernel writes; what it wrote before that is seen from here on. V8 calls a builtin for what Atomics does. */
+/**
+ * Reads a word that the kernel writes; what it wrote before that is seen from here on. V8 calls a builtin for what
+ * Atomics does.
+ */
 function acquire(words: Int32Array, index: number): number {
   return inOrder ? words[index] : Atomics.load(words, index);
 }
@@ -67,7 +72,9 @@ export class RingBuffer implements Disposable {
     this.#published = this.#position;
   }
 
-  /** Readable while there is something to consume. The kernel wakes who waits for that when it writes the first record. */
+  /**
+   * Readable while there is something to consume. The kernel wakes who waits for that when it writes the first record.
+   */
   get descriptor(): number {
     return this.#fd;
   }

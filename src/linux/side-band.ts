@@ -16,7 +16,10 @@ export class SideBand implements Disposable {
   /** Records that are not told yet: something older may still have to be read from another CPU. */
   #held: PerfRecord[] = [];
 
-  /** `promptly`: `onFilling` calls at every record. @throws LinuxError when the kernel does not allow to watch all processes */
+  /**
+   * `promptly`: `onFilling` calls at every record. @throws LinuxError when the kernel does not allow to watch all
+   * processes
+   */
   constructor({ promptly = false }: { readonly promptly?: boolean } = {}) {
     const cpus = onlineCpus();
     const page = pageSize();
@@ -24,7 +27,14 @@ export class SideBand implements Disposable {
     while (pages > fewestPages && pages * page * cpus.length > memoryLimit) pages /= 2;
     try {
       for (const cpu of cpus) {
-        const fd = openPerfEvent({ type: PERF_TYPE_SOFTWARE, config: PERF_COUNT_SW_DUMMY, pid: -1, cpu, processRecords: true, ...(promptly ? { watermark: 1 } : {}) });
+        const fd = openPerfEvent({
+          type: PERF_TYPE_SOFTWARE,
+          config: PERF_COUNT_SW_DUMMY,
+          pid: -1,
+          cpu,
+          processRecords: true,
+          ...(promptly ? { watermark: 1 } : {}),
+        });
         this.#cpus.push(new CpuRing(fd, pages));
       }
     } catch (error) {
@@ -33,7 +43,9 @@ export class SideBand implements Disposable {
     }
   }
 
-  /** Calls when a ring is half full: then it is time to read. Does not keep the process alive by itself once disposed. */
+  /**
+   * Calls when a ring is half full: then it is time to read. Does not keep the process alive by itself once disposed.
+   */
   onFilling(callback: () => void): void {
     for (const cpu of this.#cpus) cpu.onFilling(callback);
   }

@@ -19,7 +19,9 @@ async function settled(): Promise<void> {
 test("sleeping takes its time, and nothing else happens meanwhile", async () => {
   await settled();
   let ticked = false;
-  void setImmediate().then(() => { ticked = true; });
+  void setImmediate().then(() => {
+    ticked = true;
+  });
   for (const milliseconds of [2.5, 30, 1020]) {
     const before = performance.now();
     assert.equal(sleepInThread(milliseconds), true);
@@ -30,7 +32,9 @@ test("sleeping takes its time, and nothing else happens meanwhile", async () => 
 
 test("a signal ends it early", { timeout: 30_000 }, async () => {
   let heard = 0;
-  const count = (): void => { heard++; };
+  const count = (): void => {
+    heard++;
+  };
   process.on("SIGUSR2", count);
   // Again and again: the first may come before the sleep on a busy machine.
   const child = spawn("sh", ["-c", `while sleep 0.2; do kill -USR2 ${process.pid}; done`]);
@@ -64,18 +68,22 @@ test("the end of a watched process ends it early", { timeout: 30_000 }, async ()
   }
 });
 
-test("a descriptor that becomes readable ends it early, and is nothing for the event loop", { timeout: 30_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "strobe-sleep-"));
-  const path = join(folder, "fifo");
-  await once(spawn("mkfifo", [path]), "exit");
-  const fifo = openSync(path, constants.O_RDWR);
-  const child = spawn("sh", ["-c", `sleep 0.3; echo > ${path}; exec sleep 30`], { stdio: "ignore" });
-  await settled();
-  const before = performance.now();
-  assert.equal(sleepInThread(20_000, fifo), true);
-  assert.ok(performance.now() - before < 19_000);
-  child.kill();
-  await once(child, "exit");
-  closeSync(fifo);
-  rmSync(folder, { recursive: true });
-});
+test(
+  "a descriptor that becomes readable ends it early, and is nothing for the event loop",
+  { timeout: 30_000 },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "strobe-sleep-"));
+    const path = join(folder, "fifo");
+    await once(spawn("mkfifo", [path]), "exit");
+    const fifo = openSync(path, constants.O_RDWR);
+    const child = spawn("sh", ["-c", `sleep 0.3; echo > ${path}; exec sleep 30`], { stdio: "ignore" });
+    await settled();
+    const before = performance.now();
+    assert.equal(sleepInThread(20_000, fifo), true);
+    assert.ok(performance.now() - before < 19_000);
+    child.kill();
+    await once(child, "exit");
+    closeSync(fifo);
+    rmSync(folder, { recursive: true });
+  },
+);

@@ -24,9 +24,10 @@ function wait(count: number, milliseconds: number): number {
 }
 
 /**
- * Sleeps for some milliseconds, until `descriptor` (if any) is readable, or until the event loop has something to do. Tells that
- * by false: a signal came, a child or a watched process has ended; whoever waits for it hears of it in the loop's next turn. (Of
- * timers the kernel knows nothing.) Costs a third of what a timer of Node's does. For the main thread.
+ * Sleeps for some milliseconds, until `descriptor` (if any) is readable, or until the event loop has something to do.
+ * Tells that by false: a signal came, a child or a watched process has ended; whoever waits for it hears of it in the
+ * loop's next turn. (Of timers the kernel knows nothing.) Costs a third of what a timer of Node's does. For the main
+ * thread.
  */
 export function sleepInThread(milliseconds: number, descriptor?: number): boolean {
   asked[0] = eventLoopDescriptor();
@@ -44,10 +45,12 @@ export function sleepInThread(milliseconds: number, descriptor?: number): boolea
 export function hasNoReader(descriptor: number): boolean {
   asked[0] = descriptor;
   asked[1] = POLLOUT;
-  return wait(1, 0) > 0 && (asked[1] >> 16 & (POLLERR | POLLHUP)) !== 0;
+  return wait(1, 0) > 0 && ((asked[1] >> 16) & (POLLERR | POLLHUP)) !== 0;
 }
 
-/** Waits until a descriptor can be written to, or has nobody to read from it: a second at most. Whether it was worth it. */
+/**
+ * Waits until a descriptor can be written to, or has nobody to read from it: a second at most. Whether it was worth it.
+ */
 export function waitUntilWritable(descriptor: number): boolean {
   asked[0] = descriptor;
   asked[1] = POLLOUT;

@@ -13,7 +13,10 @@ const KIND_FUNC_PROTO = 13;
 const LINKAGE_STATIC = 0;
 const LINKAGE_GLOBAL = 1;
 
-/** The BTF blob and the func_info pairs (instruction, type id) of a program's functions; the main one is added if missing. */
+/**
+ * The BTF blob and the func_info pairs (instruction, type id) of a program's functions; the main one is added if
+ * missing.
+ */
 export function subprogramBtf(entries: readonly SubprogramEntry[]): { btf: Uint8Array; functions: Uint32Array } {
   const sorted = [...entries].sort((a, b) => a.start - b.start);
   if (sorted[0]?.start !== 0) sorted.unshift({ name: "main", start: 0 });
@@ -25,9 +28,22 @@ export function subprogramBtf(entries: readonly SubprogramEntry[]): { btf: Uint8
   });
   const types: number[] = [
     // 1: u64
-    1, KIND_INT << 24, 8, 64,
+    1,
+    KIND_INT << 24,
+    8,
+    64,
     // 2: u64 (*)(u64 x, u64 x, u64 x, u64 x): the kernel wants names, not different ones
-    0, (KIND_FUNC_PROTO << 24) | 4, 1, 5, 1, 5, 1, 5, 1, 5, 1,
+    0,
+    (KIND_FUNC_PROTO << 24) | 4,
+    1,
+    5,
+    1,
+    5,
+    1,
+    5,
+    1,
+    5,
+    1,
   ];
   const functions = new Uint32Array(sorted.length * 2);
   sorted.forEach(({ start }, i) => {

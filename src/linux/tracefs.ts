@@ -15,26 +15,43 @@ export function tracefsRoot(): string {
   const result = syscall(SYS.mount, cString("tracefs"), cString(place), cString("tracefs"), 0, 0);
   if (result < 0) {
     throw new LinuxError({
-      call: "mount", code: -result, doing: "find tracefs",
-      hint: process.geteuid?.() !== 0 ? "tracepoints can only be seen as root" : result === -ENOENT ? "sysfs must be mounted at /sys" : result === -19 ? "this kernel was built without tracing (CONFIG_FTRACE)" : `as root: mount -t tracefs tracefs ${place}`,
+      call: "mount",
+      code: -result,
+      doing: "find tracefs",
+      hint:
+        process.geteuid?.() !== 0
+          ? "tracepoints can only be seen as root"
+          : result === -ENOENT
+            ? "sysfs must be mounted at /sys"
+            : result === -19
+              ? "this kernel was built without tracing (CONFIG_FTRACE)"
+              : `as root: mount -t tracefs tracefs ${place}`,
     });
   }
   return (root = place);
 }
 
-/** By what the kernel says of opening: access(2), which Node's existsSync asks, leaves out the capabilities of anyone but root. */
+/**
+ * By what the kernel says of opening: access(2), which Node's existsSync asks, leaves out the capabilities of anyone
+ * but root.
+ */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EACCES") return false;
-    throw new LinuxError({ call: "stat", code: EACCES, doing: "look into tracefs", hint: "tracepoints are only shown to root, or with CAP_DAC_READ_SEARCH" });
+    throw new LinuxError({
+      call: "stat",
+      code: EACCES,
+      doing: "look into tracefs",
+      hint: "tracepoints are only shown to root, or with CAP_DAC_READ_SEARCH",
+    });
   }
 }
 
 /**
- * Whether all tracepoints are the kernel's and its modules' own: nobody has added kprobes, uprobes, synthetic or user events, whose
- * fields and numbers are another thing every time.
+ * Whether all tracepoints are the kernel's and its modules' own: nobody has added kprobes, uprobes, synthetic or user
+ * events, whose fields and numbers are another thing every time.
  */
 export function onlyStaticEvents(): boolean {
   try {

@@ -7,7 +7,11 @@ const xz = (input: Buffer): Buffer => spawnSync("xz", ["-c"], { input, maxBuffer
 const works = spawnSync("xz", ["--version"]).status === 0 && decompressXz(xz(Buffer.from("x"))) !== undefined;
 
 test("xz data is what it was, however well it shrank", { skip: !works && "there is no xz or no liblzma" }, () => {
-  for (const original of [Buffer.from("a"), Buffer.alloc(1 << 20, "abc"), Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * i * 31) >> 3))]) {
+  for (const original of [
+    Buffer.from("a"),
+    Buffer.alloc(1 << 20, "abc"),
+    Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * i * 31) >> 3)),
+  ]) {
     assert.deepEqual(decompressXz(xz(original)), original);
   }
 });

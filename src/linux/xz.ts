@@ -13,7 +13,10 @@ const usualRatio = 6;
 let decoder: NumberFunction | undefined;
 let looked = false;
 
-/** Decompresses one .xz stream; undefined when it is none, when it is damaged or too large, and where there is no liblzma. */
+/**
+ * Decompresses one .xz stream; undefined when it is none, when it is damaged or too large, and where there is no
+ * liblzma.
+ */
 export function decompressXz(packed: Uint8Array): Buffer | undefined {
   if (!looked) {
     looked = true;

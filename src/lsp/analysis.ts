@@ -17,31 +17,56 @@ export interface Analysis extends Pick<Compiled, "stages" | "diagnostics"> {
   readonly program: Program;
 }
 
-/** Up to its types, which is all that most answers need. `whole`: also what generating code finds wrong, in some five times the time. */
+/**
+ * Up to its types, which is all that most answers need. `whole`: also what generating code finds wrong, in some five
+ * times the time.
+ */
 export function analyse(source: Source, { whole = false } = {}): Analysis {
   const { program, diagnostics } = parse(source, { positional, named: new Map(), builtins: builtinsFor("bpftrace") });
   const hidden: Diagnostic[] = [];
-  // Whoever writes a script need not be root, who will run it: what is hidden from us is a warning there, and the rest goes on.
+  // Whoever writes a script need not be root, who will run it: what is hidden from us is a warning there, and the rest
+  // goes on.
   const resolve: typeof resolveSpec = (spec, system, options) => {
     try {
       return resolveSpec(spec, system, options);
     } catch (error) {
-      hidden.push({ severity: "warning", code: "feature", span: spec.span, message: hiddenText(error), help: hiddenHelp });
+      hidden.push({
+        severity: "warning",
+        code: "feature",
+        span: spec.span,
+        message: hiddenText(error),
+        help: hiddenHelp,
+      });
       return { variants: [], diagnostics: [] };
     }
   };
-  const compiled = compile(program, thisMachine(), { resolve, unsafe: true, env: {}, until: whole ? undefined : "checked" });
+  const compiled = compile(program, thisMachine(), {
+    resolve,
+    unsafe: true,
+    env: {},
+    until: whole ? undefined : "checked",
+  });
   // That nothing is left to attach to would be news of this server, not of the script.
-  const told = compiled.diagnostics.filter(({ span }) => !hidden.some((one) => contains(span, one.span.start) && contains(span, one.span.end)));
-  return { stages: compiled.stages, program, diagnostics: [...diagnostics, ...hidden, ...told].sort((a, b) => a.span.start - b.span.start), source };
+  const told = compiled.diagnostics.filter(
+    ({ span }) => !hidden.some((one) => contains(span, one.span.start) && contains(span, one.span.end)),
+  );
+  return {
+    stages: compiled.stages,
+    program,
+    diagnostics: [...diagnostics, ...hidden, ...told].sort((a, b) => a.span.start - b.span.start),
+    source,
+  };
 }
 
-export const hiddenHelp = "run the language server as root to see everything (in an editor's settings, as the command `sudo strobe lsp`)";
+export const hiddenHelp =
+  "run the language server as root to see everything (in an editor's settings, as the command `sudo strobe lsp`)";
 
 /** What to say of facts that this machine keeps to itself; anything else that was thrown is thrown again. */
 export function hiddenText(error: unknown): string {
   if (!(error instanceof Error && (error instanceof LinuxError || "code" in error))) throw error;
-  return process.geteuid?.() === 0 ? error.message : "this machine shows it to root alone, so it cannot be checked here";
+  return process.geteuid?.() === 0
+    ? error.message
+    : "this machine shows it to root alone, so it cannot be checked here";
 }
 
 /** What a person is shown: notes on the same place in several variants of a probe count once. */
@@ -88,12 +113,17 @@ export function specAt({ program }: Analysis, offset: number): ProbeSpec | undef
   return program.probes.flatMap(({ specs }) => specs).find(({ span }) => contains(span, offset));
 }
 
-/** The tree is plain data: whatever has a kind, a type and a span is an expression. Types are left alone, they reach far. */
+/**
+ * The tree is plain data: whatever has a kind, a type and a span is an expression. Types are left alone, they reach
+ * far.
+ */
 function within(node: unknown, offset: number): Expression[] {
   if (typeof node !== "object" || node === null) return [];
   if (Array.isArray(node)) return node.flatMap((item) => within(item, offset));
   const held = "span" in node ? contains(node.span as Span, offset) : true;
   if (!held) return [];
-  const inner = Object.entries(node).flatMap(([key, value]) => key === "type" || key === "span" || key === "path" ? [] : within(value, offset));
+  const inner = Object.entries(node).flatMap(([key, value]) =>
+    key === "type" || key === "span" || key === "path" ? [] : within(value, offset),
+  );
   return "kind" in node && "type" in node && "span" in node ? [...inner, node as Expression] : inner;
 }

@@ -36,18 +36,37 @@ export function complete(source: Source, offset: number): Completions {
   const { text } = source;
   const place = placeAt(text, offset);
   switch (place.kind) {
-    case "nothing": return { items: [], incomplete: false };
-    case "header": return probeCompletions(text.slice(place.start, offset), { start: place.start, end: offset });
+    case "nothing":
+      return { items: [], incomplete: false };
+    case "header":
+      return probeCompletions(text.slice(place.start, offset), { start: place.start, end: offset });
     case "code": {
       const word = wordAt(text.slice(0, offset), offset);
       const dot = /(\.|->)\s*$/.exec(text.slice(0, word.start));
       const span = { start: word.start, end: offset };
-      if (dot !== null && !/\d$/.test(text.slice(0, dot.index))) return { items: memberCompletions(source, place, dot.index, span), incomplete: false };
-      const tag = /\b(struct|union|enum)\s+$/.exec(text.slice(0, word.start))?.[1] as "struct" | "union" | "enum" | undefined;
-      if (tag !== undefined) return offered(thisMachine().typeNames?.(tag) ?? [], word.word, (label) => ({ label, kind: "type", detail: tag, span }));
+      if (dot !== null && !/\d$/.test(text.slice(0, dot.index)))
+        return { items: memberCompletions(source, place, dot.index, span), incomplete: false };
+      const tag = /\b(struct|union|enum)\s+$/.exec(text.slice(0, word.start))?.[1] as
+        | "struct"
+        | "union"
+        | "enum"
+        | undefined;
+      if (tag !== undefined)
+        return offered(thisMachine().typeNames?.(tag) ?? [], word.word, (label) => ({
+          label,
+          kind: "type",
+          detail: tag,
+          span,
+        }));
       const items = nameCompletions(source, offset, word.word, span);
-      const constants = /^[A-Za-z_]\w/.test(word.word) ? offered(kernelConstants().keys(), word.word, (label) =>
-        ({ label, kind: "constant", detail: String(kernelConstants().get(label)), span })) : { items: [], incomplete: false };
+      const constants = /^[A-Za-z_]\w/.test(word.word)
+        ? offered(kernelConstants().keys(), word.word, (label) => ({
+            label,
+            kind: "constant",
+            detail: String(kernelConstants().get(label)),
+            span,
+          }))
+        : { items: [], incomplete: false };
       return { items: [...items, ...constants.items], incomplete: constants.incomplete };
     }
   }
@@ -56,7 +75,9 @@ export function complete(source: Source, offset: number): Completions {
 let constantsKnown: ReadonlyMap<string, bigint> | undefined;
 
 function kernelConstants(): ReadonlyMap<string, bigint> {
-  return (constantsKnown ??= new Map([...thisMachine().enumConstants?.() ?? []].map(({ name, value }) => [name, value])));
+  return (constantsKnown ??= new Map(
+    [...(thisMachine().enumConstants?.() ?? [])].map(({ name, value }) => [name, value]),
+  ));
 }
 
 /** Names that begin as written, each once, as many as there is use for. */
@@ -107,8 +128,13 @@ function insideComment(text: string, from: number, offset: number): boolean {
 
 function probeCompletions(written: string, span: Span): Completions {
   if (!written.includes(":")) {
-    const kinds = allProviders().flatMap(({ name, aliases, usage, doc }): Completion[] => [name, ...aliases].map((label) => ({ label, kind: "probe", detail: usage, doc, span })));
-    return { items: [...kinds, ...topWords.map((label): Completion => ({ label, kind: "keyword", span }))], incomplete: false };
+    const kinds = allProviders().flatMap(({ name, aliases, usage, doc }): Completion[] =>
+      [name, ...aliases].map((label) => ({ label, kind: "probe", detail: usage, doc, span })),
+    );
+    return {
+      items: [...kinds, ...topWords.map((label): Completion => ({ label, kind: "keyword", span }))],
+      incomplete: false,
+    };
   }
   const [provider] = written.split(":");
   const items: Completion[] = [];
@@ -127,18 +153,30 @@ function probeCompletions(written: string, span: Span): Completions {
 }
 
 /** What comes before the dot is compiled as a statement of its own, in the place of the unfinished one. */
-function memberCompletions(source: Source, place: Extract<Place, { kind: "code" }>, dot: number, span: Span): Completion[] {
+function memberCompletions(
+  source: Source,
+  place: Extract<Place, { kind: "code" }>,
+  dot: number,
+  span: Span,
+): Completion[] {
   const { text } = source;
   const object = objectBefore(text, dot);
   if (object === "config") return configNames.map((label): Completion => ({ label, kind: "constant", span }));
-  const before = place.predicate ? text.slice(0, place.statement) + headerOf(text.slice(place.statement, dot)) : text.slice(0, place.statement);
+  const before = place.predicate
+    ? text.slice(0, place.statement) + headerOf(text.slice(place.statement, dot))
+    : text.slice(0, place.statement);
   const start = `${before}${place.predicate ? "{ " : " "}${object}`;
   const analysis = analyse({ ...source, text: `${start}.${placeholder}; ${"}".repeat(Math.max(1, place.depth))}` });
   const { nodes, handler } = expressionsAt(analysis, start.length);
   if (object === "args") {
     const context = handler?.context;
     if (context === undefined || context === "host") return [];
-    return (context.args ?? []).map(({ name, type }): Completion => ({ label: name, kind: "field", detail: describe(type), span }));
+    return (context.args ?? []).map(({ name, type }): Completion => ({
+      label: name,
+      kind: "field",
+      detail: describe(type),
+      span,
+    }));
   }
   const member = nodes.find((node) => node.kind === "member" && node.name === placeholder);
   return member?.kind === "member" ? membersOf(member.object.type, span) : [];
@@ -152,7 +190,12 @@ function headerOf(header: string): string {
 function membersOf(type: Type, span: Span): Completion[] {
   const container = type.kind === "pointer" ? type.target : type;
   if (container.kind === "record") {
-    return container.fields.map(({ name, type: of }): Completion => ({ label: name, kind: "field", detail: describe(of), span }));
+    return container.fields.map(({ name, type: of }): Completion => ({
+      label: name,
+      kind: "field",
+      detail: describe(of),
+      span,
+    }));
   }
   return container.kind === "struct" ? structMembers(container, span) : [];
 }
@@ -198,8 +241,12 @@ function nameCompletions(source: Source, offset: number, word: string, span: Spa
   const { text } = source;
   // Without the word being written, which may be the beginning of no name at all.
   const analysis = analyse({ ...source, text: text.slice(0, span.start) + text.slice(offset) });
-  const variables = namesIn(text, span, /\$[A-Za-z_]\w*/g, bodyAt(analysis, span.start))
-    .map((label): Completion => ({ label, kind: "variable", ...detail(variableType(analysis, label)), span }));
+  const variables = namesIn(text, span, /\$[A-Za-z_]\w*/g, bodyAt(analysis, span.start)).map((label): Completion => ({
+    label,
+    kind: "variable",
+    ...detail(variableType(analysis, label)),
+    span,
+  }));
   const maps = namesIn(text, span, /@\w*/g).map((label): Completion => {
     const map = analysis.stages.typed.maps.find(({ name }) => `@${name}` === label);
     return { label, kind: "map", ...detail(map === undefined ? undefined : describe(map.value)), span };
@@ -207,12 +254,28 @@ function nameCompletions(source: Source, offset: number, word: string, span: Spa
   if (word.startsWith("$")) return variables;
   if (word.startsWith("@")) return maps;
   const table = builtins.flatMap(({ name, form, signature, doc, spelling }): Completion[] =>
-    (spelling?.bpftrace ?? [name]).filter((label) => label !== "argN")
-      .map((label) => ({ label, kind: form === "value" ? "value" : "function", detail: signature, doc, span })));
+    (spelling?.bpftrace ?? [name])
+      .filter((label) => label !== "argN")
+      .map((label) => ({ label, kind: form === "value" ? "value" : "function", detail: signature, doc, span })),
+  );
   const own = analysis.program.functions.map(({ name }): Completion => ({ label: name, kind: "function", span }));
-  const macros = namesIn(text, span, /(?<=^\s*macro\s+)\w+/gm).map((label): Completion => ({ label, kind: "function", span }));
-  const constants = analysis.program.enums.flatMap(({ constants: all }) => all.map(({ name }): Completion => ({ label: name, kind: "constant", span })));
-  return [...variables, ...maps, ...table, ...own, ...macros, ...constants, ...keywords.map((label): Completion => ({ label, kind: "keyword", span }))];
+  const macros = namesIn(text, span, /(?<=^\s*macro\s+)\w+/gm).map((label): Completion => ({
+    label,
+    kind: "function",
+    span,
+  }));
+  const constants = analysis.program.enums.flatMap(({ constants: all }) =>
+    all.map(({ name }): Completion => ({ label: name, kind: "constant", span })),
+  );
+  return [
+    ...variables,
+    ...maps,
+    ...table,
+    ...own,
+    ...macros,
+    ...constants,
+    ...keywords.map((label): Completion => ({ label, kind: "keyword", span })),
+  ];
 }
 
 function bodyAt(analysis: Analysis, offset: number): Span {
@@ -233,6 +296,8 @@ function variableType({ stages: { typed } }: Analysis, name: string): string | u
 
 /** Names that a text has elsewhere, each once. */
 function namesIn(text: string, except: Span, pattern: RegExp, within: Span = { start: 0, end: Infinity }): string[] {
-  const found = [...text.matchAll(pattern)].filter(({ index }) => index !== except.start && index >= within.start && index <= within.end);
+  const found = [...text.matchAll(pattern)].filter(
+    ({ index }) => index !== except.start && index >= within.start && index <= within.end,
+  );
   return [...new Set(found.map(([name]) => name))].sort();
 }

@@ -24,31 +24,52 @@ export function definition(analysis: Analysis, offset: number): Span | undefined
   if (fn !== undefined) return named(text, word, fn.span);
   const macro = new RegExp(`^\\s*macro\\s+(${word})\\b`, "md").exec(text)?.indices?.[1];
   if (macro !== undefined) return { start: macro[0], end: macro[1] };
-  const made = structs.find(({ name }) => name === word) ?? enums.find(({ name, constants }) => name === word || constants.some((c) => c.name === word));
+  const made =
+    structs.find(({ name }) => name === word) ??
+    enums.find(({ name, constants }) => name === word || constants.some((c) => c.name === word));
   return made === undefined ? undefined : named(text, word, made.span);
 }
 
 /** A name's first place in a part of the text, by whole words and outside of comments and strings. */
 function named(text: string, word: string, { start, end }: Span): Span | undefined {
-  const pattern = new RegExp(`//[^\\n]*|/\\*[^]*?\\*/|"(?:\\\\.|[^"\\\\])*"|(${word.replace(/^[$]/, "\\$")})(?!\\w)`, "g");
+  const pattern = new RegExp(
+    `//[^\\n]*|/\\*[^]*?\\*/|"(?:\\\\.|[^"\\\\])*"|(${word.replace(/^[$]/, "\\$")})(?!\\w)`,
+    "g",
+  );
   pattern.lastIndex = start;
   for (let match = pattern.exec(text); match !== null && match.index < end; match = pattern.exec(text)) {
-    if (match[1] !== undefined && !/[\w$@]/.test(text[match.index - 1] ?? "")) return { start: match.index, end: match.index + word.length };
+    if (match[1] !== undefined && !/[\w$@]/.test(text[match.index - 1] ?? ""))
+      return { start: match.index, end: match.index + word.length };
   }
   return undefined;
 }
 
-export interface OutlineEntry { readonly name: string; readonly kind: "probe" | "function" | "struct" | "enum"; readonly span: Span; readonly nameSpan: Span }
+export interface OutlineEntry {
+  readonly name: string;
+  readonly kind: "probe" | "function" | "struct" | "enum";
+  readonly span: Span;
+  readonly nameSpan: Span;
+}
 
 export function outline({ program, source }: Analysis): readonly OutlineEntry[] {
-  const entry = (kind: OutlineEntry["kind"], name: string, span: Span): OutlineEntry => ({ kind, name, span, nameSpan: named(source.text, name, span) ?? span });
+  const entry = (kind: OutlineEntry["kind"], name: string, span: Span): OutlineEntry => ({
+    kind,
+    name,
+    span,
+    nameSpan: named(source.text, name, span) ?? span,
+  });
   return [
     ...program.structs.map(({ name, span }) => entry("struct", name, span)),
     ...program.enums.filter(({ name }) => name !== "").map(({ name, span }) => entry("enum", name, span)),
     ...program.functions.map(({ name, span }) => entry("function", name, span)),
     ...program.probes.map((probe): OutlineEntry => {
       const name = probe.specs.map(({ text }) => text).join(", ");
-      return { kind: "probe", name, span: probe.span, nameSpan: { start: probe.specs[0].span.start, end: probe.specs.at(-1)?.span.end ?? probe.span.end } };
+      return {
+        kind: "probe",
+        name,
+        span: probe.span,
+        nameSpan: { start: probe.specs[0].span.start, end: probe.specs.at(-1)?.span.end ?? probe.span.end },
+      };
     }),
   ].sort((a, b) => a.span.start - b.span.start);
 }

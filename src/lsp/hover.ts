@@ -8,7 +8,10 @@ import { expressionsAt, hiddenHelp, hiddenText, specAt, type Analysis } from "./
 import { wordAt } from "./text-position.ts";
 
 /** What an editor shows about a place. */
-export interface Hover { readonly markdown: string; readonly span: Span }
+export interface Hover {
+  readonly markdown: string;
+  readonly span: Span;
+}
 
 /** Arguments shown of a probe, at most. */
 const mostLines = 60;
@@ -21,9 +24,17 @@ export function hover(analysis: Analysis, offset: number): Hover | undefined {
   const span = { start, end };
   const { nodes } = expressionsAt(analysis, offset);
   if (word.startsWith("@")) return { markdown: code(mapText(word, analysis.stages.typed.maps)), span };
-  const node = nodes.find((found) => found.kind === "variable" || found.kind === "member" || found.kind === "builtin" || found.kind === "call" || found.kind === "identifier");
+  const node = nodes.find(
+    (found) =>
+      found.kind === "variable" ||
+      found.kind === "member" ||
+      found.kind === "builtin" ||
+      found.kind === "call" ||
+      found.kind === "identifier",
+  );
   switch (node?.kind) {
-    case "variable": return { markdown: code(`$${node.name} : ${describe(node.type)}`), span };
+    case "variable":
+      return { markdown: code(`$${node.name} : ${describe(node.type)}`), span };
     case "member":
       if (node.name !== word) return undefined;
       return { markdown: code(`${word} : ${describe(node.type)}`), span };
@@ -56,7 +67,10 @@ function mapText(word: string, maps: readonly CheckedMap[]): string {
 export function builtinText(name: string, type: string | undefined): string | undefined {
   const spec = findBuiltin(builtinsFor("bpftrace").canonical(name));
   if (spec === undefined) return undefined;
-  const needs = [...(spec.unsafe ? ["needs `--unsafe`"] : []), ...(spec.kernel === undefined ? [] : [`needs Linux ${spec.kernel}`])];
+  const needs = [
+    ...(spec.unsafe ? ["needs `--unsafe`"] : []),
+    ...(spec.kernel === undefined ? [] : [`needs Linux ${spec.kernel}`]),
+  ];
   return [code(`${spec.signature}${type === undefined ? "" : ` : ${type}`}`), spec.doc, ...needs].join("\n\n");
 }
 

@@ -1,7 +1,17 @@
 // `strobe lsp`: the language server protocol on standard input and output.
 import {
-  CompletionItemKind, createConnection, DiagnosticSeverity, DocumentSymbol, MarkupKind, ProposedFeatures, SymbolKind, TextDocuments,
-  TextDocumentSyncKind, type CompletionItem, type Diagnostic, type Range,
+  CompletionItemKind,
+  createConnection,
+  DiagnosticSeverity,
+  DocumentSymbol,
+  MarkupKind,
+  ProposedFeatures,
+  SymbolKind,
+  TextDocuments,
+  TextDocumentSyncKind,
+  type CompletionItem,
+  type Diagnostic,
+  type Range,
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { asInternal } from "../faults/internal-error.ts";
@@ -18,12 +28,21 @@ const quiet = { least: 15, most: 200 };
 const settled = 600;
 
 const completionKinds: Readonly<Record<Completion["kind"], CompletionItemKind>> = {
-  probe: CompletionItemKind.Event, field: CompletionItemKind.Field, value: CompletionItemKind.Constant, function: CompletionItemKind.Function,
-  variable: CompletionItemKind.Variable, map: CompletionItemKind.Variable, keyword: CompletionItemKind.Keyword, constant: CompletionItemKind.EnumMember,
+  probe: CompletionItemKind.Event,
+  field: CompletionItemKind.Field,
+  value: CompletionItemKind.Constant,
+  function: CompletionItemKind.Function,
+  variable: CompletionItemKind.Variable,
+  map: CompletionItemKind.Variable,
+  keyword: CompletionItemKind.Keyword,
+  constant: CompletionItemKind.EnumMember,
   type: CompletionItemKind.Struct,
 };
 const symbolKinds: Readonly<Record<OutlineEntry["kind"], SymbolKind>> = {
-  probe: SymbolKind.Event, function: SymbolKind.Function, struct: SymbolKind.Struct, enum: SymbolKind.Enum,
+  probe: SymbolKind.Event,
+  function: SymbolKind.Function,
+  struct: SymbolKind.Struct,
+  enum: SymbolKind.Enum,
 };
 
 /** Serves until the client says `exit`, which ends the process. */
@@ -45,7 +64,10 @@ export function serve(): Promise<never> {
     analyses.set(document.uri, { version: document.version, analysis });
     return analysis;
   };
-  const range = (document: TextDocument, { start, end }: Span): Range => ({ start: document.positionAt(start), end: document.positionAt(end) });
+  const range = (document: TextDocument, { start, end }: Span): Range => ({
+    start: document.positionAt(start),
+    end: document.positionAt(end),
+  });
   /** A mistake in strobe must not end the server: the next text will do. */
   const guarded = (work: () => void) => (): void => {
     try {
@@ -61,7 +83,10 @@ export function serve(): Promise<never> {
   const publish = (document: TextDocument, analysis: Analysis): void => {
     const diagnostics = diagnosticsOf(analysis).map(({ severity, code, span, message, help }): Diagnostic => ({
       severity: severity === "error" ? DiagnosticSeverity.Error : DiagnosticSeverity.Warning,
-      source: "strobe", code, range: range(document, span), message: help === undefined ? message : `${message}\n${help}`,
+      source: "strobe",
+      code,
+      range: range(document, span),
+      message: help === undefined ? message : `${message}\n${help}`,
     }));
     void connection.sendDiagnostics({ uri: document.uri, version: document.version, diagnostics });
   };
@@ -82,7 +107,10 @@ export function serve(): Promise<never> {
     capabilities: {
       textDocumentSync: TextDocumentSyncKind.Incremental,
       completionProvider: { triggerCharacters: [":", ".", ">", "$", "@"] },
-      hoverProvider: true, definitionProvider: true, documentFormattingProvider: true, documentSymbolProvider: true,
+      hoverProvider: true,
+      definitionProvider: true,
+      documentFormattingProvider: true,
+      documentSymbolProvider: true,
     },
   }));
   documents.onDidChangeContent(({ document }) => {
@@ -101,15 +129,21 @@ export function serve(): Promise<never> {
     return {
       isIncomplete: incomplete,
       items: items.map(({ label, kind, detail, doc, span }): CompletionItem => ({
-        label, kind: completionKinds[kind], filterText: label, textEdit: { range: range(document, span), newText: label },
-        ...(detail === undefined ? {} : { detail }), ...(doc === undefined ? {} : { documentation: doc }),
+        label,
+        kind: completionKinds[kind],
+        filterText: label,
+        textEdit: { range: range(document, span), newText: label },
+        ...(detail === undefined ? {} : { detail }),
+        ...(doc === undefined ? {} : { documentation: doc }),
       })),
     };
   });
   connection.onHover(({ textDocument: { uri }, position }) => {
     const document = at(uri);
     const found = document && hover(analysisOf(document), document.offsetAt(position));
-    return found ? { contents: { kind: MarkupKind.Markdown, value: found.markdown }, range: range(document, found.span) } : null;
+    return found
+      ? { contents: { kind: MarkupKind.Markdown, value: found.markdown }, range: range(document, found.span) }
+      : null;
   });
   connection.onDefinition(({ textDocument: { uri }, position }) => {
     const document = at(uri);
@@ -118,14 +152,19 @@ export function serve(): Promise<never> {
   });
   connection.onDocumentSymbol(({ textDocument: { uri } }) => {
     const document = at(uri);
-    return document ? outline(analysisOf(document)).map(({ name, kind, span, nameSpan }) =>
-      DocumentSymbol.create(name, undefined, symbolKinds[kind], range(document, span), range(document, nameSpan))) : null;
+    return document
+      ? outline(analysisOf(document)).map(({ name, kind, span, nameSpan }) =>
+          DocumentSymbol.create(name, undefined, symbolKinds[kind], range(document, span), range(document, nameSpan)),
+        )
+      : null;
   });
   connection.onDocumentFormatting(({ textDocument: { uri } }) => {
     const document = at(uri);
     if (document === undefined) return null;
     const { text } = format(source(document));
-    return text === undefined ? null : [{ range: range(document, { start: 0, end: document.getText().length }), newText: text }];
+    return text === undefined
+      ? null
+      : [{ range: range(document, { start: 0, end: document.getText().length }), newText: text }];
   });
   documents.listen(connection);
   connection.listen();

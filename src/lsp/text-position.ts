@@ -1,5 +1,8 @@
 /** The word around an offset, with its sigil: `$name`, `@name`, `name`. Its span is empty between words. */
-export function wordAt(text: string, offset: number): { readonly word: string; readonly start: number; readonly end: number } {
+export function wordAt(
+  text: string,
+  offset: number,
+): { readonly word: string; readonly start: number; readonly end: number } {
   let start = offset;
   while (start > 0 && isWord(text[start - 1])) start--;
   let end = offset;

@@ -6,7 +6,13 @@ const encoder = new TextEncoder();
 const lowerHex = encoder.encode("0123456789abcdef");
 /** Backspace, tab, newline, form feed, return, quote, backslash: the letter behind a backslash. */
 const shortEscapes: ReadonlyMap<number, number> = new Map([
-  [8, 98], [9, 116], [10, 110], [12, 102], [13, 114], [34, 34], [92, 92],
+  [8, 98],
+  [9, 116],
+  [10, 110],
+  [12, 102],
+  [13, 114],
+  [34, 34],
+  [92, 92],
 ]);
 /** Bytes beyond ASCII are looked at together. */
 const undecided = 1 << 24;
@@ -23,7 +29,11 @@ export function isPlainJson(bytes: DataView, from: number, to: number): boolean 
     const quote = four ^ 0x2222_2222;
     const backslash = four ^ 0x5c5c_5c5c;
     // The highest bit of a byte that is beyond ASCII, below a space, zero, or zero.
-    const bits = four | ((four - 0x2020_2020) & ~four) | ((quote - 0x0101_0101) & ~quote) | ((backslash - 0x0101_0101) & ~backslash);
+    const bits =
+      four |
+      ((four - 0x2020_2020) & ~four) |
+      ((quote - 0x0101_0101) & ~quote) |
+      ((backslash - 0x0101_0101) & ~backslash);
     if ((bits & 0x8080_8080) !== 0) return false;
   }
   for (; from < to; from++) if (jsonGrowth[bytes.getUint8(from)] !== 0) return false;
@@ -107,7 +117,10 @@ export class ByteWriter {
 
   /** The same in lines of JSON, as JSON has it. */
   escapeJsonControls(): void {
-    const shown = bytesText(this.view()).replace(/[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const shown = bytesText(this.view()).replace(
+      /[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
     this.clear();
     this.text(shown);
   }

@@ -17,10 +17,17 @@ export function schemaOf(action: ConsumerAction, types: readonly Type[]): EventS
 
 export function servicesOf(plan: Partial<Plan> = {}): ConsumerServices {
   return {
-    plan: { maps: [], probeNames: ["begin"], timeFormats: [], config: { maxStringLength: 1024, stringTrailer: ".." }, ...plan } as unknown as Plan,
+    plan: {
+      maps: [],
+      probeNames: ["begin"],
+      timeFormats: [],
+      config: { maxStringLength: 1024, stringTrailer: ".." },
+      ...plan,
+    } as unknown as Plan,
     bootToEpochMilliseconds: (ns) => Number(ns / 1_000_000n),
     symbols: {
-      kernel: (address) => (address < 0x1000n ? { address } : { address, symbol: "vfs_read", offset: Number(address - 0x1000n) }),
+      kernel: (address) =>
+        address < 0x1000n ? { address } : { address, symbol: "vfs_read", offset: Number(address - 0x1000n) },
       user: (address) => ({ address, symbol: "main", offset: 4 }),
       stack: () => [0x1004n, 0x10n],
       buildIdStack: () => undefined,

@@ -1,12 +1,20 @@
-// printf's %f, %e and %g of a double: the digits that C's has, exact and rounded to the nearest, of two to the even one.
+// printf's %f, %e and %g of a double: the digits that C's has, exact and rounded to the nearest, of two to the even
+// one.
 import { bitsOfDouble } from "../language/floating.ts";
 
 /** Digits behind the point that a double has at most: what is behind them is 0. */
 const mostDigits = 1074;
 
-export interface FloatStyle { readonly letter: string; readonly precision: number; /** `#`: the point and zeros stay. */ readonly alternate: boolean }
+export interface FloatStyle {
+  readonly letter: string;
+  readonly precision: number;
+  /** `#`: the point and zeros stay. */ readonly alternate: boolean;
+}
 
-/** Of a double that is not negative and finite; `letter` is e, f or g, or one of them as a capital. A precision below 0 is 6. */
+/**
+ * Of a double that is not negative and finite; `letter` is e, f or g, or one of them as a capital. A precision below 0
+ * is 6.
+ */
 export function floatDigits(value: number, { letter, precision: wanted, alternate }: FloatStyle): string {
   const precision = wanted < 0 ? 6 : wanted;
   const text = digits(value, letter.toLowerCase(), precision, alternate);
@@ -18,7 +26,10 @@ function digits(value: number, letter: string, precision: number, alternate: boo
   if (letter === "e") return exponential(value, precision, alternate);
   const significant = precision === 0 ? 1 : precision;
   const { exponent } = scientific(value, significant - 1);
-  const text = exponent < significant && exponent >= -4 ? fixed(value, significant - 1 - exponent) : exponential(value, significant - 1, alternate);
+  const text =
+    exponent < significant && exponent >= -4
+      ? fixed(value, significant - 1 - exponent)
+      : exponential(value, significant - 1, alternate);
   if (alternate) return withPoint(text, true);
   return text.replace(/(\.\d*?)0+(?=e|$)/, "$1").replace(/\.(?=e|$)/, "");
 }
@@ -36,7 +47,8 @@ function exponential(value: number, precision: number, alternate: boolean): stri
 /** Digits behind the point, `precision` of them. */
 function fixed(value: number, precision: number): string {
   // JavaScript's are exact, too, but for what lies right in the middle, which takes a binary fraction that is as short.
-  if (precision <= 100 && value < 1e21 && !Number.isInteger(value * 2 ** (precision + 1))) return value.toFixed(precision);
+  if (precision <= 100 && value < 1e21 && !Number.isInteger(value * 2 ** (precision + 1)))
+    return value.toFixed(precision);
   const shown = Math.min(precision, mostDigits);
   const text = String(scaled(value, shown)).padStart(shown + 1, "0");
   const whole = text.slice(0, text.length - shown);
@@ -63,7 +75,7 @@ function scaled(value: number, power: number): bigint {
   const mantissa = (bits & ((1n << 52n) - 1n)) | (field === 0n ? 0n : 1n << 52n);
   const two = (field === 0n ? 1n : field) - 1075n;
   const ten = 10n ** BigInt(Math.abs(power));
-  const above = mantissa * (power > 0 ? ten : 1n) << (two > 0n ? two : 0n);
+  const above = (mantissa * (power > 0 ? ten : 1n)) << (two > 0n ? two : 0n);
   const below = (power < 0 ? ten : 1n) << (two < 0n ? -two : 0n);
   const rest = (above % below) * 2n;
   const whole = above / below;

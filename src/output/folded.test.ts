@@ -11,16 +11,29 @@ const count: AggregateType = { kind: "aggregate", aggregate: "count", signed: fa
 const comm: Type = { kind: "string", capacity: 16 };
 const user: StackType = { kind: "stack", space: "user", mode: "bpftrace", limit: 127, unwind: true };
 const kernel: StackType = { kind: "stack", space: "kernel", mode: "bpftrace", limit: 127 };
-const stacks = (unwind: boolean): IrMap => ({ name: "", keys: [], value: user, storage: { kind: "stacks", frames: 127, buildId: false, unwind }, entries: 1 });
+const stacks = (unwind: boolean): IrMap => ({
+  name: "",
+  keys: [],
+  value: user,
+  storage: { kind: "stacks", frames: 127, buildId: false, unwind },
+  entries: 1,
+});
 
 /** Entries of a key of these types: a command, ids of stacks (negative: none). */
-function snapshot(types: readonly Type[], value: IrMap["value"], entries: readonly (readonly [key: readonly (string | bigint)[], value: bigint])[]): MapSnapshot {
+function snapshot(
+  types: readonly Type[],
+  value: IrMap["value"],
+  entries: readonly (readonly [key: readonly (string | bigint)[], value: bigint])[],
+): MapSnapshot {
   const { offsets, size } = fieldLayout(types);
   return {
-    index: 0, map: { name: "m", keys: types, value, storage: { kind: "percpu-hash", copies: 1, stride: 8 }, entries: 8 },
+    index: 0,
+    map: { name: "m", keys: types, value, storage: { kind: "percpu-hash", copies: 1, stride: 8 }, entries: 8 },
     entries: entries.map(([key, number]) => {
       const bytes = Buffer.alloc(size);
-      key.forEach((part, i) => (typeof part === "string" ? bytes.write(part, offsets[i]) : bytes.writeBigInt64LE(part, offsets[i])));
+      key.forEach((part, i) =>
+        typeof part === "string" ? bytes.write(part, offsets[i]) : bytes.writeBigInt64LE(part, offsets[i]),
+      );
       const words = Buffer.alloc(8);
       words.writeBigInt64LE(number);
       return [bytes, words] as const;
@@ -28,8 +41,16 @@ function snapshot(types: readonly Type[], value: IrMap["value"], entries: readon
   };
 }
 
-const addresses: Record<string, readonly bigint[]> = { 1: [0x30n, 0x21n, 0x11n], 2: [0x38n, 0x29n, 0x11n], 3: [0x2010n, 0x11n] };
-const names = new Map([[1n, "main"], [2n, "run"], [3n, "operator;"]]);
+const addresses: Record<string, readonly bigint[]> = {
+  1: [0x30n, 0x21n, 0x11n],
+  2: [0x38n, 0x29n, 0x11n],
+  3: [0x2010n, 0x11n],
+};
+const names = new Map([
+  [1n, "main"],
+  [2n, "run"],
+  [3n, "operator;"],
+]);
 const services = servicesOf({ maps: [stacks(true), stacks(false)] });
 const symbols = {
   ...services.symbols,
@@ -41,7 +62,11 @@ const symbols = {
 };
 
 test("the command, then the program's frames from the outermost on, then the kernel's; equal lines are one", () => {
-  const entries = snapshot([kernel, user, comm], count, [[[3n, 1n, "app"], 2n], [[3n, 2n, "app"], 3n], [[-14n, 1n, "app"], 4n]]);
+  const entries = snapshot([kernel, user, comm], count, [
+    [[3n, 1n, "app"], 2n],
+    [[3n, 2n, "app"], 3n],
+    [[-14n, 1n, "app"], 4n],
+  ]);
   assert.deepEqual(foldedLines(entries, 0, 1, { ...services, symbols })?.sort(), [
     "app;main;run;operator: 4",
     "app;main;run;operator:;[unknown]_[k];vfs_read_[k] 5",
@@ -49,7 +74,22 @@ test("the command, then the program's frames from the outermost on, then the ker
 });
 
 test("what is no stack is a frame, and what is no number no line", () => {
-  assert.deepEqual(foldedLines(snapshot([comm], count, [["a b"], ["c"]].map((key) => [key, 7n] as const)), 0, 1, services), ["a b 7", "c 7"]);
+  assert.deepEqual(
+    foldedLines(
+      snapshot(
+        [comm],
+        count,
+        [["a b"], ["c"]].map((key) => [key, 7n] as const),
+      ),
+      0,
+      1,
+      services,
+    ),
+    ["a b 7", "c 7"],
+  );
   assert.deepEqual(foldedLines(snapshot([], count, [[[], 7n]]), 0, 1, services), ["@m 7"]);
-  assert.equal(foldedLines(snapshot([comm], { kind: "aggregate", aggregate: "hist", signed: false, bits: 0 }, []), 0, 1, services), undefined);
+  assert.equal(
+    foldedLines(snapshot([comm], { kind: "aggregate", aggregate: "hist", signed: false, bits: 0 }, []), 0, 1, services),
+    undefined,
+  );
 });

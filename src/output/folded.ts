@@ -1,6 +1,6 @@
-// Maps for flame graphs: a line an entry, `outermost;…;innermost COUNT`, as flamegraph.pl, speedscope and others read it. What
-// is no stack comes first, whatever the order of the key: the command, then the program's frames, then the kernel's, which
-// end in `_[k]`. Inlined copies end in `_[i]`.
+// Maps for flame graphs: a line an entry, `outermost;…;innermost COUNT`, as flamegraph.pl, speedscope and others read
+// it. What is no stack comes first, whatever the order of the key: the command, then the program's frames, then the
+// kernel's, which end in `_[k]`. Inlined copies end in `_[i]`.
 import { basename } from "node:path";
 import { fieldLayout } from "../language/layout.ts";
 import type { StackType, Type } from "../language/types.ts";
@@ -10,7 +10,12 @@ import { buildIdFrames, buildIdText, stackFrames } from "./stack-frames.ts";
 import { aggregateText, memoryOf, readWords, valueText, type Memory } from "./values.ts";
 
 /** The lines of a map; undefined when its values are no numbers. */
-export function foldedLines(snapshot: MapSnapshot, top: number, divisor: number, services: ConsumerServices): string[] | undefined {
+export function foldedLines(
+  snapshot: MapSnapshot,
+  top: number,
+  divisor: number,
+  services: ConsumerServices,
+): string[] | undefined {
   const { map } = snapshot;
   if (!isNumber(map.value)) return undefined;
   const by = BigInt(divisor || 1);
@@ -20,8 +25,10 @@ export function foldedLines(snapshot: MapSnapshot, top: number, divisor: number,
   const adds = map.value.kind !== "aggregate" || map.value.aggregate === "count" || map.value.aggregate === "sum";
   for (const [key, value] of orderedEntries(snapshot, top)) {
     const memory = memoryOf(value);
-    const number = map.value.kind === "aggregate" ? aggregateText(map.value, readWords(memory, 0, value.length), by)
-      : String(BigInt(valueText(map.value, memory, 0, services)) / by);
+    const number =
+      map.value.kind === "aggregate"
+        ? aggregateText(map.value, readWords(memory, 0, value.length), by)
+        : String(BigInt(valueText(map.value, memory, 0, services)) / by);
     const path = map.keys.length === 0 ? [`@${map.name}`] : keyPath(map.keys, memoryOf(key), services);
     const line = path.map(plain).join(";");
     if (adds) sums.set(line, (sums.get(line) ?? 0n) + BigInt(number));
@@ -45,7 +52,11 @@ function keyPath(types: readonly Type[], memory: Memory, services: ConsumerServi
       const offset = at + offsets[i];
       if (type.kind === "stack") stacks[type.space].push(...frameNames(type, memory, offset, services));
       else if (type.kind === "tuple") add(type.elements, offset);
-      else if (type.kind === "record") add(type.fields.map((field) => field.type), offset);
+      else if (type.kind === "record")
+        add(
+          type.fields.map((field) => field.type),
+          offset,
+        );
       else rest.push(valueText(type, memory, offset, services));
     });
   };
@@ -58,14 +69,18 @@ function frameNames(type: StackType, { view }: Memory, offset: number, services:
   const id = view.getBigInt64(offset, true);
   if (id < 0n) return [];
   const pid = view.getUint32(offset + 8, true);
-  if (type.mode === "build_id") return buildIdFrames(type, id, pid, services).map((frame) => buildIdText(frame).trim()).reverse();
+  if (type.mode === "build_id")
+    return buildIdFrames(type, id, pid, services)
+      .map((frame) => buildIdText(frame).trim())
+      .reverse();
   const frames = stackFrames(type, id, pid, services);
   return frames.map((frame) => frameName(frame, type.space)).reverse();
 }
 
 function frameName({ symbol, module, inlined, mark, language, source }: Frame, space: StackType["space"]): string {
   if (mark !== undefined) return `[${mark}]`;
-  if (language !== undefined) return `${symbol ?? "[unknown]"}${source === undefined ? "" : ` (${basename(source.file)})`} [${language}]`;
+  if (language !== undefined)
+    return `${symbol ?? "[unknown]"}${source === undefined ? "" : ` (${basename(source.file)})`} [${language}]`;
   const name = symbol ?? (module === undefined ? "[unknown]" : `[${basename(module)}]`);
   return space === "kernel" ? `${name}_[k]` : inlined ? `${name}_[i]` : name;
 }

@@ -1,10 +1,30 @@
 // GFP flags as the kernel's %pGg prints them: well-known combinations first, then single bits (Linux 6.x numbering).
 
 const bits = [
-  "__GFP_DMA", "__GFP_HIGHMEM", "__GFP_DMA32", "__GFP_MOVABLE", "__GFP_RECLAIMABLE", "__GFP_HIGH", "__GFP_IO", "__GFP_FS",
-  "__GFP_ZERO", "", "__GFP_DIRECT_RECLAIM", "__GFP_KSWAPD_RECLAIM", "__GFP_WRITE", "__GFP_NOWARN", "__GFP_RETRY_MAYFAIL",
-  "__GFP_NOFAIL", "__GFP_NORETRY", "__GFP_MEMALLOC", "__GFP_COMP", "__GFP_NOMEMALLOC", "__GFP_HARDWALL", "__GFP_THISNODE",
-  "__GFP_ACCOUNT", "__GFP_ZEROTAGS",
+  "__GFP_DMA",
+  "__GFP_HIGHMEM",
+  "__GFP_DMA32",
+  "__GFP_MOVABLE",
+  "__GFP_RECLAIMABLE",
+  "__GFP_HIGH",
+  "__GFP_IO",
+  "__GFP_FS",
+  "__GFP_ZERO",
+  "",
+  "__GFP_DIRECT_RECLAIM",
+  "__GFP_KSWAPD_RECLAIM",
+  "__GFP_WRITE",
+  "__GFP_NOWARN",
+  "__GFP_RETRY_MAYFAIL",
+  "__GFP_NOFAIL",
+  "__GFP_NORETRY",
+  "__GFP_MEMALLOC",
+  "__GFP_COMP",
+  "__GFP_NOMEMALLOC",
+  "__GFP_HARDWALL",
+  "__GFP_THISNODE",
+  "__GFP_ACCOUNT",
+  "__GFP_ZEROTAGS",
 ];
 
 function of(...names: string[]): bigint {
@@ -15,7 +35,9 @@ const reclaim = ["__GFP_DIRECT_RECLAIM", "__GFP_KSWAPD_RECLAIM"];
 const kernel = [...reclaim, "__GFP_IO", "__GFP_FS"];
 const user = [...kernel, "__GFP_HARDWALL"];
 const highUser = [...user, "__GFP_HIGHMEM"];
-const huge = [...highUser, "__GFP_MOVABLE", "__GFP_COMP", "__GFP_NOMEMALLOC", "__GFP_NOWARN"].filter((n) => n !== "__GFP_DIRECT_RECLAIM" && n !== "__GFP_KSWAPD_RECLAIM");
+const huge = [...highUser, "__GFP_MOVABLE", "__GFP_COMP", "__GFP_NOMEMALLOC", "__GFP_NOWARN"].filter(
+  (n) => n !== "__GFP_DIRECT_RECLAIM" && n !== "__GFP_KSWAPD_RECLAIM",
+);
 
 /** Largest first: the first that is contained wins. */
 const combinations: readonly (readonly [string, bigint])[] = [

@@ -7,7 +7,11 @@ const labelWidth = 16;
 const countWidth = 8;
 
 /** One printed bucket: the half-open range [low, high); null is open. */
-export interface Bucket { readonly low: bigint | null; readonly high: bigint | null; readonly count: bigint }
+export interface Bucket {
+  readonly low: bigint | null;
+  readonly high: bigint | null;
+  readonly count: bigint;
+}
 
 /** The buckets from the first to the last that holds anything, in order. */
 export function usedBuckets(type: AggregateType, words: readonly bigint[]): Bucket[] {
@@ -16,7 +20,8 @@ export function usedBuckets(type: AggregateType, words: readonly bigint[]): Buck
   let last = words.length - 1;
   while (words[last] === 0n) last--;
   const buckets: Bucket[] = [];
-  for (let index = first; index <= last; index++) buckets.push({ ...rangeOf(type, index, words.length), count: words[index] });
+  for (let index = first; index <= last; index++)
+    buckets.push({ ...rangeOf(type, index, words.length), count: words[index] });
   return buckets;
 }
 
@@ -33,23 +38,35 @@ function rangeOf(type: AggregateType, index: number, buckets: number): { low: bi
 /** The rows as bpftrace prints them, a line each. `divisor` scales the counts. */
 export function histogramText(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
   const bits = BigInt(type.bits ?? 0);
-  return bucketRows(usedBuckets(type, words), type.aggregate === "hist" ? (value) => shortNumber(value, bits) : (value) => shortNumber(value), divisor);
+  return bucketRows(
+    usedBuckets(type, words),
+    type.aggregate === "hist" ? (value) => shortNumber(value, bits) : (value) => shortNumber(value),
+    divisor,
+  );
 }
 
-export function bucketRows(buckets: readonly Bucket[], label: (value: bigint) => string = (value) => shortNumber(value), divisor = 1n): string {
+export function bucketRows(
+  buckets: readonly Bucket[],
+  label: (value: bigint) => string = (value) => shortNumber(value),
+  divisor = 1n,
+): string {
   const scaled = buckets.map((bucket) => ({ ...bucket, count: bucket.count / divisor }));
   const most = scaled.reduce((max, b) => (b.count > max ? b.count : max), 1n);
   let text = "";
   for (const bucket of scaled) {
     const bar = Number((bucket.count * BigInt(barWidth)) / most);
-    text += `${labelOf(bucket, label).padEnd(labelWidth)}${String(bucket.count).padStart(countWidth)} `
-      + `|${"@".repeat(bar).padEnd(barWidth)}|\n`;
+    text +=
+      `${labelOf(bucket, label).padEnd(labelWidth)}${String(bucket.count).padStart(countWidth)} ` +
+      `|${"@".repeat(bar).padEnd(barWidth)}|\n`;
   }
   return text;
 }
 
 /** The range as text; the label of all buckets together is that from the first's `low` to the last's `high`. */
-export function labelOf({ low, high }: Omit<Bucket, "count">, number: (value: bigint) => string = (value) => shortNumber(value)): string {
+export function labelOf(
+  { low, high }: Omit<Bucket, "count">,
+  number: (value: bigint) => string = (value) => shortNumber(value),
+): string {
   if (low === null) return `(..., ${number(high ?? 0n)})`;
   if (high === null) return `[${number(low)}, ...)`;
   if (high === low + 1n) return `[${number(low)}]`;
@@ -59,8 +76,8 @@ export function labelOf({ low, high }: Omit<Bucket, "count">, number: (value: bi
 const suffixes = ["", "K", "M", "G", "T", "P", "E"];
 
 /**
- * 2048 is 2K, 1000 stays 1000: only whole multiples of 1024 are shortened. `bits`: as far as all buckets of their power of
- * two can be: of hist(n, 3), 4096 has 4608 beside it and stays, 8192 is 8K.
+ * 2048 is 2K, 1000 stays 1000: only whole multiples of 1024 are shortened. `bits`: as far as all buckets of their power
+ * of two can be: of hist(n, 3), 4096 has 4608 beside it and stays, 8192 is 8K.
  */
 function shortNumber(value: bigint, bits = 0n): string {
   let power = 0;

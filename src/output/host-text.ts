@@ -13,7 +13,9 @@ export function timeText(format: string): string {
 
 /** join(): the record's words up to the first empty one. */
 export function joinedText(fields: readonly EventField[], separator: string, memory: Memory, offset: number): string {
-  const words = fields.map((field) => (field.type.kind === "string" ? readString(memory, offset + field.offset, field.type.capacity) : ""));
+  const words = fields.map((field) =>
+    field.type.kind === "string" ? readString(memory, offset + field.offset, field.type.capacity) : "",
+  );
   const end = words.indexOf("");
   return (end < 0 ? words : words.slice(0, end)).join(separator);
 }

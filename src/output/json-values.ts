@@ -6,7 +6,21 @@ import { isFloat, type AggregateType, type Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
 import { usedBuckets } from "./histogram.ts";
 import { seriesJson } from "./series.ts";
-import { average, elementSize, floatText, isCharacter, presentMembers, readBits, readBuffer, readInteger, readString, readWords, stackText, valueText, type Memory } from "./values.ts";
+import {
+  average,
+  elementSize,
+  floatText,
+  isCharacter,
+  presentMembers,
+  readBits,
+  readBuffer,
+  readInteger,
+  readString,
+  readWords,
+  stackText,
+  valueText,
+  type Memory,
+} from "./values.ts";
 
 /** Few scripts have doubles. */
 const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
@@ -16,10 +30,14 @@ const int64Max = 9223372036854775807n;
 export function valueJson(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
   switch (type.kind) {
     case "integer":
-    case "enum": return integerJson(readInteger(type.bits, type.signed, memory, offset));
-    case "boolean": return memory.bytes[offset] ? "true" : "false";
-    case "pointer": return integerJson(memory.view.getBigUint64(offset, true));
-    case "buffer": return `[${readBuffer(memory, offset).join(",")}]`;
+    case "enum":
+      return integerJson(readInteger(type.bits, type.signed, memory, offset));
+    case "boolean":
+      return memory.bytes[offset] ? "true" : "false";
+    case "pointer":
+      return integerJson(memory.view.getBigUint64(offset, true));
+    case "buffer":
+      return `[${readBuffer(memory, offset).join(",")}]`;
     case "array":
       if (isCharacter(type.element)) return textJson(readString(memory, offset, type.length));
       return `[${Array.from({ length: type.length }, (_, i) => valueJson(type.element, memory, offset + i * sizeOf(type.element), services)).join(",")}]`;
@@ -32,18 +50,34 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
       return `{${type.fields.map((f, i) => `${textJson(f.name)}: ${valueJson(f.type, memory, offset + offsets[i], services)}`).join(", ")}}`;
     }
     case "struct":
-      return `{${presentMembers(type, memory, offset).map((m) => `${textJson(m.name)}: ${m.absent !== undefined ? JSON.stringify(absentText(m.absent)) : m.bitWidth === undefined
-        ? valueJson(m.type, memory, offset + m.offset, services)
-        : bitsJson(readBits(memory, offset + m.offset, m.bitOffset ?? 0, m.bitWidth, m.type), m.type)}`).join(", ")}}`;
+      return `{${presentMembers(type, memory, offset)
+        .map(
+          (m) =>
+            `${textJson(m.name)}: ${
+              m.absent !== undefined
+                ? JSON.stringify(absentText(m.absent))
+                : m.bitWidth === undefined
+                  ? valueJson(m.type, memory, offset + m.offset, services)
+                  : bitsJson(readBits(memory, offset + m.offset, m.bitOffset ?? 0, m.bitWidth, m.type), m.type)
+            }`,
+        )
+        .join(", ")}}`;
     case "sequence": {
       const { sequenceJson } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
-      return sequenceJson(type, memory, offset, (inner, at) => valueJson(inner, memory, at, services), (key, at) => textJson(valueText(key, memory, at, services)));
+      return sequenceJson(
+        type,
+        memory,
+        offset,
+        (inner, at) => valueJson(inner, memory, at, services),
+        (key, at) => textJson(valueText(key, memory, at, services)),
+      );
     }
     case "choice": {
       const { choiceJson } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
       return choiceJson(type, memory, offset, (inner, at) => valueJson(inner, memory, at, services));
     }
-    case "aggregate": return aggregateJson(type, readWords(memory, offset, elementSize(type)), 1n);
+    case "aggregate":
+      return aggregateJson(type, readWords(memory, offset, elementSize(type)), 1n);
     case "named": {
       const text = valueText(type, memory, offset, services);
       return isFloat(type) ? floatJson(text) : textJson(text);
@@ -51,7 +85,8 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
     case "string":
     case "stack":
     case "unknown":
-    case "void": return textJson(valueText(type, memory, offset, services));
+    case "void":
+      return textJson(valueText(type, memory, offset, services));
   }
 }
 
@@ -82,9 +117,13 @@ function integerJson(value: bigint): string {
 /** A map's key as the name of an object's member: `1,a`. */
 export function keyText(types: readonly Type[], memory: Memory, services: ConsumerServices): string {
   const { offsets } = fieldLayout(types);
-  return types.map((type, i) => (type.kind === "stack"
-    ? stackText(type, memory, offsets[i], services, false)
-    : nestedKeyText(type, memory, offsets[i], services))).join(",");
+  return types
+    .map((type, i) =>
+      type.kind === "stack"
+        ? stackText(type, memory, offsets[i], services, false)
+        : nestedKeyText(type, memory, offsets[i], services),
+    )
+    .join(",");
 }
 
 /** Tuples and records in a key have no blanks in between. */
@@ -107,13 +146,18 @@ export function aggregateJson(type: AggregateType, words: readonly bigint[], div
   }
   const signed = (value: bigint) => (type.signed ? BigInt.asIntN(64, value) : value);
   switch (type.aggregate) {
-    case "tseries": return seriesJson(type, words, divisor, integerJson);
-    case "count": return integerJson(words[0] / divisor);
+    case "tseries":
+      return seriesJson(type, words, divisor, integerJson);
+    case "count":
+      return integerJson(words[0] / divisor);
     case "sum":
     case "min":
-    case "max": return integerJson(signed(words[0]) / divisor);
-    case "avg": return integerJson(average(type, words) / divisor);
-    case "stats": return `{"count": ${words[1]}, "average": ${integerJson(average(type, words) / divisor)}, "total": ${integerJson(signed(words[0]) / divisor)}}`;
+    case "max":
+      return integerJson(signed(words[0]) / divisor);
+    case "avg":
+      return integerJson(average(type, words) / divisor);
+    case "stats":
+      return `{"count": ${words[1]}, "average": ${integerJson(average(type, words) / divisor)}, "total": ${integerJson(signed(words[0]) / divisor)}}`;
     case "hist":
     case "lhist": {
       const buckets = usedBuckets(type, words).map(({ low, high, count }) => {

@@ -2,7 +2,14 @@
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import { bytesText } from "../language/text-bytes.ts";
 import type { Type } from "../language/types.ts";
-import type { ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type {
+  ConsumerServices,
+  MapOptions,
+  MapSnapshot,
+  RecordHandler,
+  RecordMemory,
+  Trouble,
+} from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import type { Buffering, Printer, PrinterOptions } from "./printer.ts";
 import { joinedText, timeText } from "./host-text.ts";
@@ -55,10 +62,13 @@ export class JsonConsumer implements Printer {
     switch (action.kind) {
       case "printf": {
         if ((action.to === "warning" || action.to === "runtime") && this.#noWarnings) return () => {};
-        const type = ({ output: "printf", error: "errorf", warning: "warnf", runtime: "runtime_error" } as const)[action.to];
-        const where = place && action.to !== "output"
-          ? `, "filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}`
-          : "";
+        const type = ({ output: "printf", error: "errorf", warning: "warnf", runtime: "runtime_error" } as const)[
+          action.to
+        ];
+        const where =
+          place && action.to !== "output"
+            ? `, "filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}`
+            : "";
         const before = encoder.encode(`{"type": "${type}", "${action.to === "output" ? "data" : "msg"}": "`);
         const behind = encoder.encode(`"${where}}\n`);
         return printfWriter(action.format, fields, memory, this.#out, services, { before, behind });
@@ -71,13 +81,19 @@ export class JsonConsumer implements Printer {
         const value = fields[fields.length - 1];
         return (offset) => this.#object("value", valueJson(value.type, memory, offset + value.offset, services));
       }
-      case "time": return () => this.#object("time", JSON.stringify(timeText(action.format)));
-      case "join": return (offset) => this.#object("join", textJson(joinedText(fields, action.separator, memory, offset)));
-      case "data": return (offset) => {
-        const members = fields.map((f) => `${textJson(f.name)}: ${valueJson(f.type, memory, offset + f.offset, services)}`);
-        this.#object(action.name, `{${members.join(", ")}}`);
-      };
-      case "error": return () => this.#object("error", JSON.stringify(action.message));
+      case "time":
+        return () => this.#object("time", JSON.stringify(timeText(action.format)));
+      case "join":
+        return (offset) => this.#object("join", textJson(joinedText(fields, action.separator, memory, offset)));
+      case "data":
+        return (offset) => {
+          const members = fields.map(
+            (f) => `${textJson(f.name)}: ${valueJson(f.type, memory, offset + f.offset, services)}`,
+          );
+          this.#object(action.name, `{${members.join(", ")}}`);
+        };
+      case "error":
+        return () => this.#object("error", JSON.stringify(action.message));
     }
   }
 
@@ -86,13 +102,19 @@ export class JsonConsumer implements Printer {
     const by = BigInt(divisor || 1);
     const entries = orderedEntries(snapshot, top);
     if (entries.length === 0) return;
-    const one = (value: Uint8Array) => (map.value.kind === "aggregate"
-      ? aggregateJson(map.value, readWords(memoryOf(value), 0, value.length), by)
-      : scaledJson(map.value, memoryOf(value), by, services));
-    if (bare) return this.#object(["hist", "tseries"].includes(mapKind(map.value)) ? mapKind(map.value) : "value", one(entries[0][1]));
-    const data = map.keys.length === 0
-      ? one(entries[0][1])
-      : `{${entries.map(([key, value]) => `${textJson(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`).join(", ")}}`;
+    const one = (value: Uint8Array) =>
+      map.value.kind === "aggregate"
+        ? aggregateJson(map.value, readWords(memoryOf(value), 0, value.length), by)
+        : scaledJson(map.value, memoryOf(value), by, services);
+    if (bare)
+      return this.#object(
+        ["hist", "tseries"].includes(mapKind(map.value)) ? mapKind(map.value) : "value",
+        one(entries[0][1]),
+      );
+    const data =
+      map.keys.length === 0
+        ? one(entries[0][1])
+        : `{${entries.map(([key, value]) => `${textJson(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`).join(", ")}}`;
     this.#object(mapKind(map.value), `{${JSON.stringify(`@${map.name}`)}: ${data}}`);
   }
 
@@ -104,28 +126,50 @@ export class JsonConsumer implements Printer {
     if (trouble.kind === "lost") this.lost += trouble.count;
     if (this.#noWarnings && warns(trouble)) return;
     switch (trouble.kind) {
-      case "lost": return this.#object("lost_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
-      case "map-full": return this.#object("map_full", `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}, "why": "${trouble.why}"}`);
-      case "missed": return this.#object("missed_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
-      case "skipped": return this.#object("skipped_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
+      case "lost":
+        return this.#object("lost_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
+      case "map-full":
+        return this.#object(
+          "map_full",
+          `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}, "why": "${trouble.why}"}`,
+        );
+      case "missed":
+        return this.#object("missed_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
+      case "skipped":
+        return this.#object("skipped_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);
       case "throttled":
       case "detached": {
         const { kind, ...facts } = trouble;
         return this.#object(kind, JSON.stringify(facts));
       }
       case "failed": {
-        const { watched: { call, place }, code, count } = trouble;
-        this.#line(`{"type": "helper_error", "msg": ${JSON.stringify(failure(code))}, "helper": ${JSON.stringify(call)}, "retcode": ${code}, `
-          + `"filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}, "count": ${count}}`);
+        const {
+          watched: { call, place },
+          code,
+          count,
+        } = trouble;
+        this.#line(
+          `{"type": "helper_error", "msg": ${JSON.stringify(failure(code))}, "helper": ${JSON.stringify(call)}, "retcode": ${code}, ` +
+            `"filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}, "count": ${count}}`,
+        );
         return;
       }
       case "loop-cut": {
-        const { loop: { place: { source, line, column } }, count } = trouble;
-        return this.#object("loop_cut", `{"filename": ${JSON.stringify(source)}, "line": ${line}, "col": ${column}, "count": ${count}}`);
+        const {
+          loop: {
+            place: { source, line, column },
+          },
+          count,
+        } = trouble;
+        return this.#object(
+          "loop_cut",
+          `{"filename": ${JSON.stringify(source)}, "line": ${line}, "col": ${column}, "count": ${count}}`,
+        );
       }
       case "cut-stacks":
       case "attach":
-      case "message": return this.#object("warning", textJson(troubleText(trouble)));
+      case "message":
+        return this.#object("warning", textJson(troubleText(trouble)));
     }
   }
 
@@ -180,13 +224,17 @@ function mapKind(type: Type): string {
   if (type.kind !== "aggregate") return "map";
   switch (type.aggregate) {
     case "hist":
-    case "lhist": return "hist";
-    case "tseries": return "tseries";
+    case "lhist":
+      return "hist";
+    case "tseries":
+      return "tseries";
     case "avg":
-    case "stats": return "stats";
+    case "stats":
+      return "stats";
     case "count":
     case "sum":
     case "min":
-    case "max": return "map";
+    case "max":
+      return "map";
   }
 }

@@ -1,5 +1,5 @@
-// The code that writes a line of bytes from a record. It is generated for each format: V8 compiles such a function for just what its
-// format has, while closures that several formats share are compiled for none of them.
+// The code that writes a line of bytes from a record. It is generated for each format: V8 compiles such a function for
+// just what its format has, while closures that several formats share are compiled for none of them.
 import type { RecordMemory } from "../session/events.ts";
 import { isPlainJson, isPlainText, jsonInside, type ByteWriter } from "./bytes.ts";
 import * as writers from "./write-bytes.ts";
@@ -7,7 +7,10 @@ import * as writers from "./write-bytes.ts";
 /** Writes one record, which begins at `offset`. */
 export type RecordWriter = (offset: number) => void;
 
-/** A call of one of write-bytes.ts' functions, and the most bytes it writes. `o` is the record's offset in `words`, `view`. */
+/**
+ * A call of one of write-bytes.ts' functions, and the most bytes it writes. `o` is the record's offset in `words`,
+ * `view`.
+ */
 export interface Step {
   readonly call: string;
   readonly most: number;
@@ -21,8 +24,8 @@ export interface Step {
 }
 
 /**
- * What a line is for: bytes as they are; the inside of a JSON string, but for what is `bare`; a terminal, which shows what came from
- * outside of the script with its control characters spelled out.
+ * What a line is for: bytes as they are; the inside of a JSON string, but for what is `bare`; a terminal, which shows
+ * what came from outside of the script with its control characters spelled out.
  */
 export type LineFor = "bytes" | "json" | "terminal";
 
@@ -54,7 +57,8 @@ export class LineCode {
   step({ call, most, width, left, text, trailer }: Step): void {
     this.#most += Math.max(most + (trailer?.bytes.length ?? 0), width);
     this.#add(`start = at; at = ${call};`);
-    if (trailer) this.#add(`if (at - start === ${trailer.behind}) at = constant(bytes, at, ${this.#value(trailer.bytes)});`);
+    if (trailer)
+      this.#add(`if (at - start === ${trailer.behind}) at = constant(bytes, at, ${this.#value(trailer.bytes)});`);
     // Columns are of what is seen.
     if (text && this.#to === "terminal") this.#spellOut(false);
     if (width > 0) this.#add(`at = ${left ? "padLeft" : "padRight"}(bytes, at, start, ${width});`);
@@ -69,15 +73,28 @@ export class LineCode {
   }
 
   #spellOut(lines: boolean): void {
-    this.#add(`if (!isPlainText(data, start, at)) { out.length = at; out.escapeControls(start, ${lines}); at = out.length; ${roomAgain} }`);
+    this.#add(
+      `if (!isPlainText(data, start, at)) { out.length = at; out.escapeControls(start, ${lines}); at = out.length; ${roomAgain} }`,
+    );
   }
 
   #escape(): void {
-    if (this.#to === "json") this.#add(`if (!isPlainJson(data, start, at)) { out.length = at; out.escapeJson(start); at = out.length; ${roomAgain} }`);
+    if (this.#to === "json")
+      this.#add(
+        `if (!isPlainJson(data, start, at)) { out.length = at; out.escapeJson(start); at = out.length; ${roomAgain} }`,
+      );
   }
 
   writer(memory: RecordMemory, out: ByteWriter): RecordWriter {
-    const known = { out, words: memory.words, view: memory.view, values: this.#values, isPlainJson, isPlainText, ...writers };
+    const known = {
+      out,
+      words: memory.words,
+      view: memory.view,
+      values: this.#values,
+      isPlainJson,
+      isPlainText,
+      ...writers,
+    };
     const source = `return (o) => {
       out.reserve(${this.#most});
       let { bytes, data } = out, at = out.length, start = at;

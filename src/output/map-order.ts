@@ -28,34 +28,51 @@ function rank(type: Type, bytes: Uint8Array): Rank {
   const memory = memoryOf(bytes);
   switch (type.kind) {
     case "integer":
-    case "enum": return readInteger(type.bits, type.signed, memory, 0);
-    case "boolean": return BigInt(bytes[0]);
-    case "pointer": return memory.view.getBigUint64(0, true);
-    case "string": return readString(memory, 0, type.capacity);
-    case "aggregate": return type.float ? rankOf(doubleSums().floatAggregateValue(type, readWords(memory, 0, bytes.length))) : aggregateRank(type, readWords(memory, 0, bytes.length));
-    case "named": return isFloat(type) ? rankOf(readFloat(type, memory, 0)) : 0n;
-    default: return 0n;
+    case "enum":
+      return readInteger(type.bits, type.signed, memory, 0);
+    case "boolean":
+      return BigInt(bytes[0]);
+    case "pointer":
+      return memory.view.getBigUint64(0, true);
+    case "string":
+      return readString(memory, 0, type.capacity);
+    case "aggregate":
+      return type.float
+        ? rankOf(doubleSums().floatAggregateValue(type, readWords(memory, 0, bytes.length)))
+        : aggregateRank(type, readWords(memory, 0, bytes.length));
+    case "named":
+      return isFloat(type) ? rankOf(readFloat(type, memory, 0)) : 0n;
+    default:
+      return 0n;
   }
 }
 
 function aggregateRank(type: AggregateType, words: readonly bigint[]): bigint {
   switch (type.aggregate) {
-    case "count": return words[0];
+    case "count":
+      return words[0];
     case "sum":
     case "min":
-    case "max": return type.signed ? BigInt.asIntN(64, words[0]) : words[0];
+    case "max":
+      return type.signed ? BigInt.asIntN(64, words[0]) : words[0];
     case "avg":
-    case "stats": return average(type, words);
+    case "stats":
+      return average(type, words);
     case "hist":
-    case "lhist": return words.reduce((sum, word) => sum + word, 0n);
-    case "tseries": return 0n;
+    case "lhist":
+      return words.reduce((sum, word) => sum + word, 0n);
+    case "tseries":
+      return 0n;
   }
 }
 
 function compareKeys(types: readonly Type[], a: Uint8Array, b: Uint8Array): number {
   const [type] = types;
   if (types.length === 1 && type.kind === "integer") {
-    return compare(readInteger(type.bits, type.signed, memoryOf(a), 0), readInteger(type.bits, type.signed, memoryOf(b), 0));
+    return compare(
+      readInteger(type.bits, type.signed, memoryOf(a), 0),
+      readInteger(type.bits, type.signed, memoryOf(b), 0),
+    );
   }
   if (types.length === 1 && isFloat(type)) {
     const order = compare(rankOf(readFloat(type, memoryOf(a), 0)), rankOf(readFloat(type, memoryOf(b), 0)));

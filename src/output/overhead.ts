@@ -16,13 +16,19 @@ export function count(value: number): string {
 export function statsText({ seconds, handlers, share, ownShare }: SessionStats): string {
   const head = `Handlers took ${percent(share)} of the CPUs in ${seconds.toFixed(1)} s, strobe itself ${percent(ownShare)}.\n`;
   if (handlers.length === 0) return head;
-  const rows = [...handlers].sort((a, b) => b.share - a.share).map((handler) => [
-    count(handler.runs), perRun(handler, handler.handlerNanoseconds), perRun(handler, handler.probeNanoseconds), percent(handler.share), probeText(handler),
-  ]);
+  const rows = [...handlers]
+    .sort((a, b) => b.share - a.share)
+    .map((handler) => [
+      count(handler.runs),
+      perRun(handler, handler.handlerNanoseconds),
+      perRun(handler, handler.probeNanoseconds),
+      percent(handler.share),
+      probeText(handler),
+    ]);
   const titles = ["runs", "ns a run", "to get there", "CPU", "probe"];
   const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
-  const line = (cells: readonly string[]): string => (
-    cells.map((cell, column) => (column === cells.length - 1 ? cell : cell.padStart(widths[column]))).join("  "));
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, column) => (column === cells.length - 1 ? cell : cell.padStart(widths[column]))).join("  ");
   return `${head}${[titles, ...rows].map((cells) => `${line(cells)}\n`).join("")}`;
 }
 
@@ -39,10 +45,18 @@ function probeText({ probe, probes, skipped, state }: HandlerCost): string {
 /** One object; shares are fractions of the machine's CPU time. */
 export function statsJson({ seconds, handlers, share, ownShare }: SessionStats): string {
   return JSON.stringify({
-    seconds, share, own_share: ownShare,
+    seconds,
+    share,
+    own_share: ownShare,
     handlers: handlers.map((handler) => ({
-      probe: handler.probe, probes: handler.probes, runs: handler.runs, skipped: handler.skipped, handler_ns: handler.handlerNanoseconds,
-      probe_ns: handler.probeNanoseconds, share: handler.share, state: handler.state,
+      probe: handler.probe,
+      probes: handler.probes,
+      runs: handler.runs,
+      skipped: handler.skipped,
+      handler_ns: handler.handlerNanoseconds,
+      probe_ns: handler.probeNanoseconds,
+      share: handler.share,
+      state: handler.state,
     })),
   });
 }

@@ -1,4 +1,5 @@
-// printf: what a format and its fields are as code that writes a line (line-code.ts), and the conversions that code calls.
+// printf: what a format and its fields are as code that writes a line (line-code.ts), and the conversions that code
+// calls.
 import type { EventField } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { sizeOf } from "../language/layout.ts";
@@ -9,7 +10,16 @@ import { isFloat, type Type } from "../language/types.ts";
 import type { ConsumerServices, RecordMemory } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { LineCode, type RecordWriter, type Step } from "./line-code.ts";
-import { bufferText, forTerminal, hasLines, isCharacter, readBuffer, readFloat, readInteger, valueText } from "./values.ts";
+import {
+  bufferText,
+  forTerminal,
+  hasLines,
+  isCharacter,
+  readBuffer,
+  readFloat,
+  readInteger,
+  valueText,
+} from "./values.ts";
 import { mostDigits } from "./write-bytes.ts";
 
 // Loaded for `%gr`-like conversions.
@@ -19,14 +29,22 @@ const flagNames = () => require("./gfp-flags.ts") as typeof import("./gfp-flags.
 const floatText = () => require("./float-text.ts") as typeof import("./float-text.ts");
 
 /** The line is the inside of a JSON string between these. */
-export interface JsonFrame { readonly before: Uint8Array; readonly behind: Uint8Array }
+export interface JsonFrame {
+  readonly before: Uint8Array;
+  readonly behind: Uint8Array;
+}
 
 /** A writer of `format` over the schema's fields, which follow each other as the conversions do. */
 export function printfWriter(
-  format: PrintfFormat, fields: readonly EventField[], memory: RecordMemory, out: ByteWriter, services: ConsumerServices, to?: JsonFrame | "terminal",
+  format: PrintfFormat,
+  fields: readonly EventField[],
+  memory: RecordMemory,
+  out: ByteWriter,
+  services: ConsumerServices,
+  to?: JsonFrame | "terminal",
 ): RecordWriter {
   const json = to === "terminal" ? undefined : to;
-  const line = new LineCode(json === undefined ? to === "terminal" ? to : "bytes" : "json");
+  const line = new LineCode(json === undefined ? (to === "terminal" ? to : "bytes") : "json");
   if (json) line.bare(json.before);
   let next = 0;
   for (const piece of format.pieces) {
@@ -38,7 +56,8 @@ export function printfWriter(
     const field = fields[next++];
     const step = precision ? undefined : stepOf(piece, field, services);
     if (step) line.step(step);
-    else if (to === "terminal" && hasLines(field.type)) line.other(conversionWriter(piece, field, precision, memory, out, forTerminal(services)), true);
+    else if (to === "terminal" && hasLines(field.type))
+      line.other(conversionWriter(piece, field, precision, memory, out, forTerminal(services)), true);
     else line.other(conversionWriter(piece, field, precision, memory, out, services));
   }
   if (json) line.bare(json.behind);
@@ -46,11 +65,17 @@ export function printfWriter(
 }
 
 function conversionWriter(
-  conversion: PrintfConversion, { type, offset }: EventField, precision: EventField | undefined,
-  memory: RecordMemory, out: ByteWriter, services: ConsumerServices,
+  conversion: PrintfConversion,
+  { type, offset }: EventField,
+  precision: EventField | undefined,
+  memory: RecordMemory,
+  out: ByteWriter,
+  services: ConsumerServices,
 ): RecordWriter {
   return (record) => {
-    const digits = precision ? Math.min(mostWidth, Number(readScalar(precision.type, memory, record + precision.offset))) : conversion.precision;
+    const digits = precision
+      ? Math.min(mostWidth, Number(readScalar(precision.type, memory, record + precision.offset)))
+      : conversion.precision;
     out.text(converted({ ...conversion, precision: digits }, type, memory, record + offset, services));
   };
 }
@@ -60,9 +85,14 @@ function isInt({ letter, bits }: PrintfConversion, type: Type): boolean {
   return (letter === "d" || letter === "i") && bits === undefined && type.kind === "integer" && type.bits === 32;
 }
 
-/** `%x`, `%u` and the like of a signed 64-bit number: a negative one that fits an `int` is shown as that, the bits it is extended by left out. */
+/**
+ * `%x`, `%u` and the like of a signed 64-bit number: a negative one that fits an `int` is shown as that, the bits it is
+ * extended by left out.
+ */
 function asInt({ letter, bits }: PrintfConversion, type: Type): boolean {
-  return letter !== "d" && letter !== "i" && bits === undefined && type.kind === "integer" && type.bits === 64 && type.signed;
+  return (
+    letter !== "d" && letter !== "i" && bits === undefined && type.kind === "integer" && type.bits === 64 && type.signed
+  );
 }
 
 /** Whether a length modifier makes another number of the value. */
@@ -73,7 +103,11 @@ function cuts({ bits, letter }: PrintfConversion, type: Type): boolean {
 }
 
 /** The conversions that most scripts are made of. */
-function stepOf(conversion: PrintfConversion, { type, offset }: EventField, { plan }: ConsumerServices): Step | undefined {
+function stepOf(
+  conversion: PrintfConversion,
+  { type, offset }: EventField,
+  { plan }: ConsumerServices,
+): Step | undefined {
   const { flags, width, letter } = conversion;
   if ((flags !== "" && flags !== "-") || conversion.precision !== -1 || cuts(conversion, type)) return undefined;
   const padding = { width, left: flags === "" };
@@ -81,15 +115,20 @@ function stepOf(conversion: PrintfConversion, { type, offset }: EventField, { pl
     const call = numberCall(conversion, type, offset);
     return call === undefined ? undefined : { call, most: mostDigits, ...padding };
   }
-  const capacity = type.kind === "string" ? type.capacity : type.kind === "array" && isCharacter(type.element) ? type.length : 0;
+  const capacity =
+    type.kind === "string" ? type.capacity : type.kind === "array" && isCharacter(type.element) ? type.length : 0;
   if (capacity === 0) return undefined;
   const { maxStringLength, stringTrailer } = plan.config;
   const cut = type.kind === "string" && capacity === maxStringLength + 1;
   if (cut && width !== 0) return undefined;
-  const trailer = cut
-    ? { trailer: { behind: capacity - 1, bytes: new TextEncoder().encode(stringTrailer) } }
-    : {};
-  return { call: `cString(data, at, view, o + ${offset}, ${capacity})`, most: capacity, text: true, ...padding, ...trailer };
+  const trailer = cut ? { trailer: { behind: capacity - 1, bytes: new TextEncoder().encode(stringTrailer) } } : {};
+  return {
+    call: `cString(data, at, view, o + ${offset}, ${capacity})`,
+    most: capacity,
+    text: true,
+    ...padding,
+    ...trailer,
+  };
 }
 
 /** A call that writes the field's number as `letter` says. */
@@ -101,9 +140,10 @@ function numberCall(conversion: PrintfConversion, type: Type, offset: number): s
   // Sign comes from the conversion, width from the value: %u of a negative int is its 32-bit pattern.
   const signed = letter === "d" || letter === "i";
   if (asInt(conversion, type) && (letter === "x" || letter === "u")) {
-    const [narrow, wide] = letter === "x"
-      ? [`hex32(data, at, view.getInt32(${at}, true))`, `hex64(data, at, words, ${word})`]
-      : [`decimal(data, at, view.getUint32(${at}, true))`, `unsigned64(data, at, words, ${word})`];
+    const [narrow, wide] =
+      letter === "x"
+        ? [`hex32(data, at, view.getInt32(${at}, true))`, `hex64(data, at, words, ${word})`]
+        : [`decimal(data, at, view.getUint32(${at}, true))`, `unsigned64(data, at, words, ${word})`];
     return `(view.getInt32(${at} + 4, true) === -1 && view.getInt32(${at}, true) < 0 ? ${narrow} : ${wide})`;
   }
   if (letter === "x" && bits === 64) return `hex64(data, at, words, ${word})`;
@@ -112,7 +152,8 @@ function numberCall(conversion: PrintfConversion, type: Type, offset: number): s
   // A value is extended by its own signedness first, as a C call's argument would be.
   const valueSigned = type.kind === "integer" || type.kind === "enum" ? type.signed : false;
   if (bits === 64) return `${signed ? "signed64" : "unsigned64"}(data, at, words, ${word})`;
-  if (signed && (valueSigned || isInt(conversion, type))) return `decimalSigned(data, at, view.getInt${bits}(${at}, true))`;
+  if (signed && (valueSigned || isInt(conversion, type)))
+    return `decimalSigned(data, at, view.getInt${bits}(${at}, true))`;
   if (valueSigned && bits < 32) return undefined;
   return `decimal(data, at, view.getUint${bits}(${at}, true))`;
 }
@@ -120,9 +161,12 @@ function numberCall(conversion: PrintfConversion, type: Type, offset: number): s
 function readScalar(type: Type, memory: RecordMemory, offset: number): bigint {
   switch (type.kind) {
     case "integer":
-    case "enum": return readInteger(type.bits, type.signed, memory, offset);
-    case "boolean": return BigInt(memory.bytes[offset]);
-    default: return memory.view.getBigUint64(offset, true);
+    case "enum":
+      return readInteger(type.bits, type.signed, memory, offset);
+    case "boolean":
+      return BigInt(memory.bytes[offset]);
+    default:
+      return memory.view.getBigUint64(offset, true);
   }
 }
 
@@ -136,38 +180,67 @@ function rawBytes(type: Type, memory: RecordMemory, offset: number): Uint8Array 
 
 /** Any conversion, the slow way. */
 function converted(
-  conversion: PrintfConversion, type: Type, memory: RecordMemory, offset: number, services: ConsumerServices,
+  conversion: PrintfConversion,
+  type: Type,
+  memory: RecordMemory,
+  offset: number,
+  services: ConsumerServices,
 ): string {
   const { letter } = conversion;
   if (letter === "s") return padText(cut(valueText(type, memory, offset, services), conversion.precision), conversion);
   if (letter === "r" || letter === "rx" || letter === "rh") {
-    return padText(bufferText(rawBytes(type, memory, offset), letter === "r" ? "printable" : letter === "rh" ? "hex" : "escaped"), conversion);
+    return padText(
+      bufferText(rawBytes(type, memory, offset), letter === "r" ? "printable" : letter === "rh" ? "hex" : "escaped"),
+      conversion,
+    );
   }
   if (isFloat(type)) return floatConverted(conversion, readFloat(type, memory, offset));
   const whole = readScalar(type, memory, offset);
   const bits = isInt(conversion, type) ? 32 : conversion.bits;
-  const value = bits === undefined || bits === 64 ? whole : letter === "d" || letter === "i" ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole);
+  const value =
+    bits === undefined || bits === 64
+      ? whole
+      : letter === "d" || letter === "i"
+        ? BigInt.asIntN(bits, whole)
+        : BigInt.asUintN(bits, whole);
   switch (letter) {
-    case "c": return padText(String.fromCharCode(Number(value & 0xffn)), conversion);
-    case "gr": return padText(flagNames().gfpFlags(value), conversion);
-    case "p": return padText(value === 0n ? "0" : `0x${BigInt.asUintN(64, value).toString(16)}`, conversion);
+    case "c":
+      return padText(String.fromCharCode(Number(value & 0xffn)), conversion);
+    case "gr":
+      return padText(flagNames().gfpFlags(value), conversion);
+    case "p":
+      return padText(value === 0n ? "0" : `0x${BigInt.asUintN(64, value).toString(16)}`, conversion);
     case "d":
     case "i": {
       const negative = value < 0n;
       const sign = negative ? "-" : conversion.flags.includes("+") ? "+" : conversion.flags.includes(" ") ? " " : "";
       return padNumber(sign, grouped((negative ? -value : value).toString(), conversion), conversion);
     }
-    case "u": return padNumber("", grouped(unsigned(value, type, conversion).toString(), conversion), conversion);
+    case "u":
+      return padNumber("", grouped(unsigned(value, type, conversion).toString(), conversion), conversion);
     case "x":
     case "X": {
       const digits = unsigned(value, type, conversion).toString(16);
       const prefix = conversion.flags.includes("#") && value !== 0n ? "0x" : "";
-      return letter === "x" ? padNumber(prefix, digits, conversion) : padNumber(prefix.toUpperCase(), digits.toUpperCase(), conversion);
+      return letter === "x"
+        ? padNumber(prefix, digits, conversion)
+        : padNumber(prefix.toUpperCase(), digits.toUpperCase(), conversion);
     }
-    case "o": return padNumber(conversion.flags.includes("#") ? "0" : "", unsigned(value, type, conversion).toString(8), conversion);
+    case "o":
+      return padNumber(
+        conversion.flags.includes("#") ? "0" : "",
+        unsigned(value, type, conversion).toString(8),
+        conversion,
+      );
     case "b":
-    case "B": return padNumber(conversion.flags.includes("#") ? `0${letter}` : "", unsigned(value, type, conversion).toString(2), conversion);
-    default: throw new InternalError(`unknown conversion %${letter}`);
+    case "B":
+      return padNumber(
+        conversion.flags.includes("#") ? `0${letter}` : "",
+        unsigned(value, type, conversion).toString(2),
+        conversion,
+      );
+    default:
+      throw new InternalError(`unknown conversion %${letter}`);
   }
 }
 
@@ -216,7 +289,10 @@ function padNumber(prefix: string, digits: string, { flags, width, precision }: 
 
 /** Formats a record's fields as a string: for commands and paths, which are no hot path. */
 export function printfFormatter(
-  format: PrintfFormat, fields: readonly EventField[], memory: RecordMemory, services: ConsumerServices,
+  format: PrintfFormat,
+  fields: readonly EventField[],
+  memory: RecordMemory,
+  services: ConsumerServices,
 ): (offset: number) => string {
   const out = new ByteWriter();
   const write = printfWriter(format, fields, memory, out, services);

@@ -10,15 +10,21 @@ const units = [
   { every: 1000n, header: "hh:mm:ss.μs", digits: 6 },
   { every: 1n, header: "hh:mm:ss.ns", digits: 9 },
 ] as const;
-const extremes = { signed: { least: -(1n << 63n), most: (1n << 63n) - 1n }, unsigned: { least: 0n, most: (1n << 64n) - 1n } };
+const extremes = {
+  signed: { least: -(1n << 63n), most: (1n << 63n) - 1n },
+  unsigned: { least: 0n, most: (1n << 64n) - 1n },
+};
 
 /** `divisor` scales the values. */
 export function seriesText(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
-  const points = seriesPoints(type, words).map((point) => ({ ...point, ...(point.value === undefined ? {} : { value: point.value / divisor }) }));
+  const points = seriesPoints(type, words).map((point) => ({
+    ...point,
+    ...(point.value === undefined ? {} : { value: point.value / divisor }),
+  }));
   if (points.length === 0) return "<no data>\n";
   const { interval } = seriesOf(type);
   // A lone interval could be of any length.
-  const unit = points.length === 1 ? units[3] : units.find(({ every }) => interval % every === 0n) ?? units[3];
+  const unit = points.length === 1 ? units[3] : (units.find(({ every }) => interval % every === 0n) ?? units[3]);
   const times = points.map(({ start }) => timeText(start, unit.digits));
   const margin = times[0].length + 1;
   const values = points.flatMap(({ value }) => (value === undefined ? [] : [value]));
@@ -44,7 +50,12 @@ export function seriesText(type: AggregateType, words: readonly bigint[], diviso
   return `${scale}${header}${edge("|")}${rows.join("")}${" ".repeat(margin)}${edge("v")}${scale}`;
 }
 
-export function seriesJson(type: AggregateType, words: readonly bigint[], divisor: bigint, number: (value: bigint) => string): string {
+export function seriesJson(
+  type: AggregateType,
+  words: readonly bigint[],
+  divisor: bigint,
+  number: (value: bigint) => string,
+): string {
   const points = seriesPoints(type, words).filter((point): point is Required<SeriesPoint> => point.value !== undefined);
   return `[${points.map(({ start, value }) => `{"interval_start":"${dateText(start)} ${timeText(start, 9)}","value":${number(value / divisor)}}`).join(",")}]`;
 }
@@ -52,11 +63,20 @@ export function seriesJson(type: AggregateType, words: readonly bigint[], diviso
 /** Time of day here, with so many digits of the second's fraction. `start`: nanoseconds since the epoch. */
 function timeText(start: bigint, digits: number): string {
   const date = new Date(Number(start / 1_000_000n));
-  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
-  return digits === 0 ? clock : `${clock}.${String(start % 1_000_000_000n).padStart(9, "0").slice(0, digits)}`;
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
+  return digits === 0
+    ? clock
+    : `${clock}.${String(start % 1_000_000_000n)
+        .padStart(9, "0")
+        .slice(0, digits)}`;
 }
 
 function dateText(start: bigint): string {
   const date = new Date(Number(start / 1_000_000n));
-  return [String(date.getFullYear()).padStart(4, "0"), ...[date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"))].join("-");
+  return [
+    String(date.getFullYear()).padStart(4, "0"),
+    ...[date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")),
+  ].join("-");
 }

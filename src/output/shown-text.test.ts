@@ -6,9 +6,13 @@ import { shownText } from "./shown-text.ts";
 
 test("what drives a terminal is spelled out", () => {
   const cases: readonly [string, string][] = [
-    ["plain ~ grüße 🐝\ttab", "plain ~ grüße 🐝\ttab"], ["\x1b[2J\x07\b\0\x7f", "\\x1b[2J\\x07\\x08\\x00\\x7f"], ["a\r\nb", "a\\r\\nb"],
-    ["\u0080\u009b\u009f\u00a0", "\\u0080\\u009b\\u009f\u00a0"], ["\u202egnp.exe", "\\u202egnp.exe"],
-    [bytesText(Uint8Array.of(0x9b, 0x61, 0xff, 0xc2)), "\\x9ba\\xff\\xc2"], ["\\x1b stays", "\\x1b stays"],
+    ["plain ~ grüße 🐝\ttab", "plain ~ grüße 🐝\ttab"],
+    ["\x1b[2J\x07\b\0\x7f", "\\x1b[2J\\x07\\x08\\x00\\x7f"],
+    ["a\r\nb", "a\\r\\nb"],
+    ["\u0080\u009b\u009f\u00a0", "\\u0080\\u009b\\u009f\u00a0"],
+    ["\u202egnp.exe", "\\u202egnp.exe"],
+    [bytesText(Uint8Array.of(0x9b, 0x61, 0xff, 0xc2)), "\\x9ba\\xff\\xc2"],
+    ["\\x1b stays", "\\x1b stays"],
   ];
   for (const [text, shown] of cases) assert.equal(shownText(text), shown);
   assert.equal(shownText("a\nb\r\n", true), "a\nb\\r\n");

@@ -41,7 +41,10 @@ export function sameFile(one: number, other: number): boolean {
 /** Milliseconds that lines of a stream may wait on their way into a file. */
 const filePatience = 50;
 
-/** A descriptor that lines are written to, from buffers that are used again and again: by a tenth of what Node does for a write. */
+/**
+ * A descriptor that lines are written to, from buffers that are used again and again: by a tenth of what Node does for
+ * a write.
+ */
 export class Sink {
   readonly #descriptor: number;
   #terminal: boolean | undefined;
@@ -83,7 +86,12 @@ export class Sink {
     }
     for (let at = 0; at < length;) {
       if (this.#hurried && !waitUntilWritable(this.#descriptor)) throw new OutputStuck();
-      const result = syscall(SYS.write, this.#descriptor, this.#address + at, this.#hurried ? Math.min(length - at, atOnce) : length - at);
+      const result = syscall(
+        SYS.write,
+        this.#descriptor,
+        this.#address + at,
+        this.#hurried ? Math.min(length - at, atOnce) : length - at,
+      );
       if (result >= 0) at += result;
       else if (result === -EPIPE) throw new OutputClosed();
       else if (result === -EAGAIN) waitUntilWritable(this.#descriptor);

@@ -7,8 +7,13 @@ import type { BuildIdFrame, ConsumerServices, Frame } from "../session/events.ts
 function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
   const unwind = type.unwind === true;
   const buildId = type.mode === "build_id" && !unwind;
-  return plan.maps.findIndex(({ storage }) => (
-    storage.kind === "stacks" && storage.frames === type.limit && storage.buildId === buildId && (storage.unwind ?? false) === unwind));
+  return plan.maps.findIndex(
+    ({ storage }) =>
+      storage.kind === "stacks" &&
+      storage.frames === type.limit &&
+      storage.buildId === buildId &&
+      (storage.unwind ?? false) === unwind,
+  );
 }
 
 /** Addresses of a stack, innermost first; none when it was lost. Frames of interpreted functions have none. */
@@ -22,10 +27,17 @@ function stackWords(type: StackType, id: bigint, services: ConsumerServices): re
 }
 
 /** Frames as places in files: what is in no file that has a build id is an address without one. */
-export function buildIdFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): readonly BuildIdFrame[] {
+export function buildIdFrames(
+  type: StackType,
+  id: bigint,
+  pid: number,
+  services: ConsumerServices,
+): readonly BuildIdFrame[] {
   const { symbols } = services;
   if (type.unwind !== true) return symbols.buildIdStack(id, stackMapOf(type, services)) ?? [];
-  return stackAddresses(type, id, services).map((address) => symbols.place(address, pid) ?? { buildId: "", offset: address });
+  return stackAddresses(type, id, services).map(
+    (address) => symbols.place(address, pid) ?? { buildId: "", offset: address },
+  );
 }
 
 export function buildIdText({ buildId, offset }: BuildIdFrame): string {
@@ -36,13 +48,18 @@ export function buildIdText({ buildId, offset }: BuildIdFrame): string {
 const full: Frame = { address: 0n, mark: `no more than ${fullStack} frames are kept` };
 
 /**
- * Frames with names, and where debug information is wanted, with inlined copies and places in the source. All but the innermost, and
- * those that a signal came to, are return addresses: the call is the instruction before, which may be the last of its function, so that
- * the address itself already belongs to the next one. What is no code ends the stack, with a mark.
+ * Frames with names, and where debug information is wanted, with inlined copies and places in the source. All but the
+ * innermost, and those that a signal came to, are return addresses: the call is the instruction before, which may be
+ * the last of its function, so that the address itself already belongs to the next one. What is no code ends the stack,
+ * with a mark.
  */
 export function stackFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): readonly Frame[] {
   const { symbols, plan } = services;
-  if (type.mode === "build_id") return buildIdFrames(type, id, pid, services).map(({ buildId, offset }) => ({ address: offset, ...(buildId === "" ? {} : { buildId }) }));
+  if (type.mode === "build_id")
+    return buildIdFrames(type, id, pid, services).map(({ buildId, offset }) => ({
+      address: offset,
+      ...(buildId === "" ? {} : { buildId }),
+    }));
   const withSources = plan.config.showDebugInfo && type.space === "user" && symbols.inlined !== undefined;
   const resolve = (address: bigint): readonly Frame[] => {
     if (withSources && symbols.inlined) return symbols.inlined(address, pid);
@@ -58,12 +75,23 @@ export function stackFrames(type: StackType, id: bigint, pid: number, services: 
       if (frame) frames.push(frame);
       continue;
     }
-    const signal: Frame | undefined = returned && type.space === "user" ? symbols.signalReturn?.(address, pid) : undefined;
-    const found = signal ? [signal] : !returned ? resolve(address) : resolve(address - 1n).map((caller) => (
-      caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 }));
+    const signal: Frame | undefined =
+      returned && type.space === "user" ? symbols.signalReturn?.(address, pid) : undefined;
+    const found = signal
+      ? [signal]
+      : !returned
+        ? resolve(address)
+        : resolve(address - 1n).map((caller) =>
+            caller.offset === undefined ? { ...caller, address } : { ...caller, address, offset: caller.offset + 1 },
+          );
     returned = signal === undefined;
     // Code that was compiled for the function whose frame follows has no name of its own.
-    if (found.every(({ symbol, module }) => symbol === undefined && module === undefined) && depth + 1 < words.length && isInterpreted(words[depth + 1])) continue;
+    if (
+      found.every(({ symbol, module }) => symbol === undefined && module === undefined) &&
+      depth + 1 < words.length &&
+      isInterpreted(words[depth + 1])
+    )
+      continue;
     frames.push(...found);
     if (found.some(({ mark }) => mark !== undefined)) return frames;
   }

@@ -1,62 +1,118 @@
 // strftime(3) with the C locale, plus bpftrace's %f (microseconds).
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+const months = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
 const dayMilliseconds = 86_400_000;
 
 /** Formats local time. `microseconds` is the part below a second. */
 export function strftime(format: string, epochMilliseconds: number, microseconds: number): string {
   const date = new Date(Math.floor(epochMilliseconds / 1000) * 1000);
-  return format.replace(/%([EO_0^#-]?)([a-zA-Z%+])/g, (whole, _flag: string, letter: string) => field(letter, date, microseconds) ?? whole);
+  return format.replace(
+    /%([EO_0^#-]?)([a-zA-Z%+])/g,
+    (whole, _flag: string, letter: string) => field(letter, date, microseconds) ?? whole,
+  );
 }
 
 function field(letter: string, date: Date, microseconds: number): string | undefined {
   const at = (format: string) => strftime(format, date.getTime(), microseconds);
   const hour12 = date.getHours() % 12 || 12;
   switch (letter) {
-    case "a": return days[date.getDay()].slice(0, 3);
-    case "A": return days[date.getDay()];
+    case "a":
+      return days[date.getDay()].slice(0, 3);
+    case "A":
+      return days[date.getDay()];
     case "b":
-    case "h": return months[date.getMonth()].slice(0, 3);
-    case "B": return months[date.getMonth()];
-    case "c": return at("%a %b %e %H:%M:%S %Y");
-    case "C": return pad(Math.floor(date.getFullYear() / 100));
-    case "d": return pad(date.getDate());
+    case "h":
+      return months[date.getMonth()].slice(0, 3);
+    case "B":
+      return months[date.getMonth()];
+    case "c":
+      return at("%a %b %e %H:%M:%S %Y");
+    case "C":
+      return pad(Math.floor(date.getFullYear() / 100));
+    case "d":
+      return pad(date.getDate());
     case "D":
-    case "x": return at("%m/%d/%y");
-    case "e": return String(date.getDate()).padStart(2);
-    case "f": return pad(microseconds, 6);
-    case "F": return at("%Y-%m-%d");
-    case "g": return pad(isoWeek(date).year % 100);
-    case "G": return String(isoWeek(date).year);
-    case "H": return pad(date.getHours());
-    case "I": return pad(hour12);
-    case "j": return pad(dayOfYear(date) + 1, 3);
-    case "k": return String(date.getHours()).padStart(2);
-    case "l": return String(hour12).padStart(2);
-    case "m": return pad(date.getMonth() + 1);
-    case "M": return pad(date.getMinutes());
-    case "n": return "\n";
-    case "p": return date.getHours() < 12 ? "AM" : "PM";
-    case "P": return date.getHours() < 12 ? "am" : "pm";
-    case "r": return at("%I:%M:%S %p");
-    case "R": return at("%H:%M");
-    case "s": return String(Math.floor(date.getTime() / 1000));
-    case "S": return pad(date.getSeconds());
-    case "t": return "\t";
+    case "x":
+      return at("%m/%d/%y");
+    case "e":
+      return String(date.getDate()).padStart(2);
+    case "f":
+      return pad(microseconds, 6);
+    case "F":
+      return at("%Y-%m-%d");
+    case "g":
+      return pad(isoWeek(date).year % 100);
+    case "G":
+      return String(isoWeek(date).year);
+    case "H":
+      return pad(date.getHours());
+    case "I":
+      return pad(hour12);
+    case "j":
+      return pad(dayOfYear(date) + 1, 3);
+    case "k":
+      return String(date.getHours()).padStart(2);
+    case "l":
+      return String(hour12).padStart(2);
+    case "m":
+      return pad(date.getMonth() + 1);
+    case "M":
+      return pad(date.getMinutes());
+    case "n":
+      return "\n";
+    case "p":
+      return date.getHours() < 12 ? "AM" : "PM";
+    case "P":
+      return date.getHours() < 12 ? "am" : "pm";
+    case "r":
+      return at("%I:%M:%S %p");
+    case "R":
+      return at("%H:%M");
+    case "s":
+      return String(Math.floor(date.getTime() / 1000));
+    case "S":
+      return pad(date.getSeconds());
+    case "t":
+      return "\t";
     case "T":
-    case "X": return at("%H:%M:%S");
-    case "u": return String(date.getDay() || 7);
-    case "U": return pad(Math.floor((dayOfYear(date) + 7 - date.getDay()) / 7));
-    case "V": return pad(isoWeek(date).week);
-    case "w": return String(date.getDay());
-    case "W": return pad(Math.floor((dayOfYear(date) + 7 - ((date.getDay() + 6) % 7)) / 7));
-    case "y": return pad(date.getFullYear() % 100);
-    case "Y": return String(date.getFullYear());
-    case "z": return zone(date);
-    case "Z": return zoneName(/\(([^)]+)\)$/.exec(date.toString())?.[1] ?? "");
-    case "%": return "%";
-    default: return undefined;
+    case "X":
+      return at("%H:%M:%S");
+    case "u":
+      return String(date.getDay() || 7);
+    case "U":
+      return pad(Math.floor((dayOfYear(date) + 7 - date.getDay()) / 7));
+    case "V":
+      return pad(isoWeek(date).week);
+    case "w":
+      return String(date.getDay());
+    case "W":
+      return pad(Math.floor((dayOfYear(date) + 7 - ((date.getDay() + 6) % 7)) / 7));
+    case "y":
+      return pad(date.getFullYear() % 100);
+    case "Y":
+      return String(date.getFullYear());
+    case "z":
+      return zone(date);
+    case "Z":
+      return zoneName(/\(([^)]+)\)$/.exec(date.toString())?.[1] ?? "");
+    case "%":
+      return "%";
+    default:
+      return undefined;
   }
 }
 

@@ -1,6 +1,13 @@
 // Text output, to the character what a bpftrace user expects.
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
-import type { ConsumerServices, MapOptions, MapSnapshot, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type {
+  ConsumerServices,
+  MapOptions,
+  MapSnapshot,
+  RecordHandler,
+  RecordMemory,
+  Trouble,
+} from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
 import { foldedLines } from "./folded.ts";
 import type { Printer, PrinterOptions } from "./printer.ts";
@@ -76,16 +83,27 @@ export class TextConsumer implements Printer {
     const { action, fields, place } = schema;
     switch (action.kind) {
       case "printf": {
-        if (action.to === "output") return printfWriter(action.format, fields, memory, out, given, this.#sink.terminal ? "terminal" : undefined);
+        if (action.to === "output")
+          return printfWriter(action.format, fields, memory, out, given, this.#sink.terminal ? "terminal" : undefined);
         if (action.to !== "error" && this.#options.noWarnings) return () => {};
-        const write = printfWriter(action.format, fields, memory, out, given, this.#messages?.terminal ? "terminal" : undefined);
+        const write = printfWriter(
+          action.format,
+          fields,
+          memory,
+          out,
+          given,
+          this.#messages?.terminal ? "terminal" : undefined,
+        );
         const label = action.to === "error" ? "ERROR" : "WARNING";
-        const prefix = place ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: ` : `${label}: `;
-        return (offset) => this.#message(() => {
-          out.text(prefix);
-          write(offset);
-          if (out.bytes[out.length - 1] !== newline) out.byte(newline);
-        }, "format");
+        const prefix = place
+          ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: `
+          : `${label}: `;
+        return (offset) =>
+          this.#message(() => {
+            out.text(prefix);
+            write(offset);
+            if (out.bytes[out.length - 1] !== newline) out.byte(newline);
+          }, "format");
       }
       case "print-value": {
         const [field] = fields;
@@ -95,16 +113,20 @@ export class TextConsumer implements Printer {
         const value = fields[fields.length - 1];
         return (offset) => this.#data(`${valueText(value.type, memory, offset + value.offset, services)}\n`);
       }
-      case "time": return () => out.text(timeText(action.format));
-      case "join": return (offset) => {
-        const text = joinedText(fields, action.separator, memory, offset);
-        out.text(`${services.terminal ? shownText(text) : text}\n`);
-      };
-      case "data": return (offset) => {
-        const texts = fields.map((f) => `${f.name}=${valueText(f.type, memory, offset + f.offset, services)}`);
-        this.#data(`${action.name}: ${texts.join(" ")}\n`);
-      };
-      case "error": return () => this.#message(() => out.text(`ERROR: ${action.message}\n`));
+      case "time":
+        return () => out.text(timeText(action.format));
+      case "join":
+        return (offset) => {
+          const text = joinedText(fields, action.separator, memory, offset);
+          out.text(`${services.terminal ? shownText(text) : text}\n`);
+        };
+      case "data":
+        return (offset) => {
+          const texts = fields.map((f) => `${f.name}=${valueText(f.type, memory, offset + f.offset, services)}`);
+          this.#data(`${action.name}: ${texts.join(" ")}\n`);
+        };
+      case "error":
+        return () => this.#message(() => out.text(`ERROR: ${action.message}\n`));
     }
   }
 
@@ -121,11 +143,17 @@ export class TextConsumer implements Printer {
       const keyText = map.keys.length ? `[${elementTexts(map.keys, memoryOf(key), 0, services).join(", ")}]` : "";
       const label = `@${map.name}${keyText}:`;
       if (map.value.kind === "aggregate" && (map.value.aggregate === "hist" || map.value.aggregate === "lhist")) {
-        this.#data(`${bare ? "" : `${label}\n`}${histogramText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+        this.#data(
+          `${bare ? "" : `${label}\n`}${histogramText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`,
+        );
       } else if (map.value.kind === "aggregate" && map.value.aggregate === "tseries") {
-        this.#data(`${bare ? "" : `${label}\n`}${seriesText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+        this.#data(
+          `${bare ? "" : `${label}\n`}${seriesText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`,
+        );
       } else if (map.value.kind === "aggregate") {
-        this.#data(`${bare ? "" : `${label} `}${aggregateText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`);
+        this.#data(
+          `${bare ? "" : `${label} `}${aggregateText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`,
+        );
       } else {
         this.#data(`${label} ${scaled(map.value.kind, valueText(map.value, memoryOf(value), 0, services), by)}\n`);
       }
@@ -184,8 +212,8 @@ export class TextConsumer implements Printer {
   }
 
   /**
-   * Messages keep their place among the lines, though they go to another descriptor, and begin a line where both lead to one place.
-   * Of a script's format, only the data is spelled out for a terminal.
+   * Messages keep their place among the lines, though they go to another descriptor, and begin a line where both lead
+   * to one place. Of a script's format, only the data is spelled out for a terminal.
    */
   #message(write: () => void, of: "format" | "names" = "names"): void {
     this.#write();

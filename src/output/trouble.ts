@@ -10,44 +10,73 @@ type Place = CountedLoop["place"];
 /** A sentence for a person: what was lost or failed, and what to change. */
 export function troubleText(trouble: Trouble): string {
   switch (trouble.kind) {
-    case "lost": return `WARNING: lost ${trouble.count} events of ${trouble.probe} (a larger perf_rb_pages holds more)`;
+    case "lost":
+      return `WARNING: lost ${trouble.count} events of ${trouble.probe} (a larger perf_rb_pages holds more)`;
     case "map-full": {
       const failed = `${trouble.count} update${trouble.count === 1 ? "" : "s"} of @${trouble.map} failed`;
       switch (trouble.why) {
-        case "full": return `WARNING: Map full; can't update element: ${failed} `
-          + `(raise max_map_keys, or declare how many entries it has: let @${trouble.map} = hash(5000))`;
-        case "memory": return `WARNING: Can't update element: ${failed}: the kernel had no memory for a new entry at that moment `
-          + "(ENOMEM; the map was not full: only one of up to 256 MB has its memory from the start)";
-        case "busy": return `WARNING: Can't update element: ${failed}: the handler interrupted another one, or was kept waiting, in the same part of the map `
-          + "(EBUSY; one probe for each map avoids that)";
+        case "full":
+          return (
+            `WARNING: Map full; can't update element: ${failed} ` +
+            `(raise max_map_keys, or declare how many entries it has: let @${trouble.map} = hash(5000))`
+          );
+        case "memory":
+          return (
+            `WARNING: Can't update element: ${failed}: the kernel had no memory for a new entry at that moment ` +
+            "(ENOMEM; the map was not full: only one of up to 256 MB has its memory from the start)"
+          );
+        case "busy":
+          return (
+            `WARNING: Can't update element: ${failed}: the handler interrupted another one, or was kept waiting, in the same part of the map ` +
+            "(EBUSY; one probe for each map avoids that)"
+          );
       }
     }
     case "failed": {
-      const { watched: { call, place, line }, code, count: times } = trouble;
-      return `${startOf(place)}: WARNING: ${failure(code)}\n`
-        + `Additional Info - helper: ${call}, retcode: ${code}${times > 1 ? `, ${times} times` : ""}\n${marked(place, line)}`;
+      const {
+        watched: { call, place, line },
+        code,
+        count: times,
+      } = trouble;
+      return (
+        `${startOf(place)}: WARNING: ${failure(code)}\n` +
+        `Additional Info - helper: ${call}, retcode: ${code}${times > 1 ? `, ${times} times` : ""}\n${marked(place, line)}`
+      );
     }
     case "loop-cut": {
-      const { loop: { place, line }, count: times } = trouble;
-      return `${startOf(place)}: WARNING: the kernel cut this loop short ${times === 1 ? "once" : `${times} times`}: `
-        + `it had as many rounds, or took as long, as a loop may there\n${marked(place, line)}`;
+      const {
+        loop: { place, line },
+        count: times,
+      } = trouble;
+      return (
+        `${startOf(place)}: WARNING: the kernel cut this loop short ${times === 1 ? "once" : `${times} times`}: ` +
+        `it had as many rounds, or took as long, as a loop may there\n${marked(place, line)}`
+      );
     }
     case "cut-stacks":
       return `WARNING: ${cutStacksText(trouble.why, trouble.count)}`;
-    case "missed": return `WARNING: ${trouble.probe} missed ${trouble.count} events (${trouble.help ?? "its handler was already running"})`;
-    case "attach": return `WARNING: could not attach ${trouble.probe}: ${trouble.reason}`;
+    case "missed":
+      return `WARNING: ${trouble.probe} missed ${trouble.count} events (${trouble.help ?? "its handler was already running"})`;
+    case "attach":
+      return `WARNING: could not attach ${trouble.probe}: ${trouble.reason}`;
     case "throttled": {
       const { probe, rate, share, limit, every } = trouble;
-      return `WARNING: ${probe} fires ${count(rate)} times a second and takes ${percent(share)} of the CPUs (the limit is ${percent(limit)}): `
-        + `its handler runs for one event in ${count(every)} now`;
+      return (
+        `WARNING: ${probe} fires ${count(rate)} times a second and takes ${percent(share)} of the CPUs (the limit is ${percent(limit)}): ` +
+        `its handler runs for one event in ${count(every)} now`
+      );
     }
     case "detached": {
       const { probe, rate, share, limit } = trouble;
-      return `WARNING: detached ${probe}: ${count(rate)} events a second take ${percent(share)} of the CPUs even without the handler `
-        + `(the limit is ${percent(limit)}); its events are not seen any more`;
+      return (
+        `WARNING: detached ${probe}: ${count(rate)} events a second take ${percent(share)} of the CPUs even without the handler ` +
+        `(the limit is ${percent(limit)}); its events are not seen any more`
+      );
     }
-    case "skipped": return `WARNING: ${count(trouble.count)} events of ${trouble.probe} left out to keep within --max-overhead`;
-    case "message": return trouble.text;
+    case "skipped":
+      return `WARNING: ${count(trouble.count)} events of ${trouble.probe} left out to keep within --max-overhead`;
+    case "message":
+      return trouble.text;
   }
 }
 
@@ -67,14 +96,20 @@ export function warns(trouble: Trouble): boolean {
 
 /** Why a call of the kernel's, or a look-up, failed. */
 export function failure(code: number): string {
-  return code === 0 ? "Can't lookup map element because it does not exist." : systemNames().errorMessages.get(-code) ?? `Error ${-code}`;
+  return code === 0
+    ? "Can't lookup map element because it does not exist."
+    : (systemNames().errorMessages.get(-code) ?? `Error ${-code}`);
 }
 
 function cutStacksText(why: Extract<Trouble, { readonly kind: "cut-stacks" }>["why"], count: number): string {
-  const stacks = (one: string, several: string): string => (count === 1 ? `1 stack ${one}` : `${count} stacks ${several}`);
+  const stacks = (one: string, several: string): string =>
+    count === 1 ? `1 stack ${one}` : `${count} stacks ${several}`;
   switch (why) {
-    case "unknownProcess": return `${stacks("follows", "follow")} frame pointers only: what the process runs was not known yet`;
-    case "broken": return `${stacks("ends", "end")} early: the memory could not be followed`;
-    case "functions": return `${stacks("lacks", "lack")} frames of interpreted functions: there is no room for the names of more`;
+    case "unknownProcess":
+      return `${stacks("follows", "follow")} frame pointers only: what the process runs was not known yet`;
+    case "broken":
+      return `${stacks("ends", "end")} early: the memory could not be followed`;
+    case "functions":
+      return `${stacks("lacks", "lack")} frames of interpreted functions: there is no room for the names of more`;
   }
 }

@@ -27,9 +27,12 @@ export function memoryOf(bytes: Uint8Array): Memory {
 export function valueText(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
   switch (type.kind) {
     case "unknown":
-    case "void": return "";
-    case "boolean": return memory.bytes[offset] ? "true" : "false";
-    case "integer": return String(readInteger(type.bits, type.signed, memory, offset));
+    case "void":
+      return "";
+    case "boolean":
+      return memory.bytes[offset] ? "true" : "false";
+    case "integer":
+      return String(readInteger(type.bits, type.signed, memory, offset));
     case "enum": {
       const value = readInteger(type.bits, type.signed, memory, offset);
       return type.names.get(value) ?? String(value);
@@ -38,17 +41,26 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
       const address = memory.view.getBigUint64(offset, true);
       return `0x${address.toString(16)}`;
     }
-    case "string": return named(withTrailer(readString(memory, offset, type.capacity), type.capacity, services), services);
-    case "buffer": return bufferText(readBuffer(memory, offset), "printable");
+    case "string":
+      return named(withTrailer(readString(memory, offset, type.capacity), type.capacity, services), services);
+    case "buffer":
+      return bufferText(readBuffer(memory, offset), "printable");
     case "array":
       if (isCharacter(type.element)) return named(readString(memory, offset, type.length), services);
       return `[${Array.from({ length: type.length }, (_, i) => valueText(type.element, memory, offset + i * sizeOf(type.element), services)).join(",")}]`;
-    case "tuple": return `(${elementTexts(type.elements, memory, offset, services).join(", ")})`;
+    case "tuple":
+      return `(${elementTexts(type.elements, memory, offset, services).join(", ")})`;
     case "record": {
-      const texts = elementTexts(type.fields.map((f) => f.type), memory, offset, services);
+      const texts = elementTexts(
+        type.fields.map((f) => f.type),
+        memory,
+        offset,
+        services,
+      );
       return texts.length === 0 ? "{}" : `{ ${type.fields.map((f, i) => `.${f.name} = ${texts[i]}`).join(", ")} }`;
     }
-    case "struct": return structText(type, memory, offset, services);
+    case "struct":
+      return structText(type, memory, offset, services);
     case "sequence": {
       const { sequenceText } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
       return sequenceText(type, memory, offset, (inner, at) => innerText(inner, memory, at, services));
@@ -57,9 +69,12 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
       const { choiceText } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
       return choiceText(type, memory, offset, (inner, at) => innerText(inner, memory, at, services));
     }
-    case "stack": return stackText(type, memory, offset, services);
-    case "named": return named(namedText(type, memory, offset, services), services);
-    case "aggregate": return aggregateText(type, readWords(memory, offset, aggregateSize(type)), 1n);
+    case "stack":
+      return stackText(type, memory, offset, services);
+    case "named":
+      return named(namedText(type, memory, offset, services), services);
+    case "aggregate":
+      return aggregateText(type, readWords(memory, offset, aggregateSize(type)), 1n);
   }
 }
 
@@ -71,10 +86,14 @@ export function forTerminal(services: ConsumerServices): ConsumerServices {
 /** Whether a value's text has lines of its own. */
 export function hasLines(type: Type): boolean {
   switch (type.kind) {
-    case "stack": return true;
-    case "tuple": return type.elements.some(hasLines);
-    case "record": return type.fields.some((field) => hasLines(field.type));
-    default: return false;
+    case "stack":
+      return true;
+    case "tuple":
+      return type.elements.some(hasLines);
+    case "record":
+      return type.fields.some((field) => hasLines(field.type));
+    default:
+      return false;
   }
 }
 
@@ -83,7 +102,12 @@ function named(text: string, { terminal }: ConsumerServices): string {
   return terminal ? shownText(text) : text;
 }
 
-export function elementTexts(types: readonly Type[], memory: Memory, offset: number, services: ConsumerServices): string[] {
+export function elementTexts(
+  types: readonly Type[],
+  memory: Memory,
+  offset: number,
+  services: ConsumerServices,
+): string[] {
   const { offsets } = fieldLayout(types);
   return types.map((type, i) => valueText(type, memory, offset + offsets[i], services));
 }
@@ -92,14 +116,23 @@ export function elementTexts(types: readonly Type[], memory: Memory, offset: num
 function innerText(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
   if (type.kind !== "string") return valueText(type, memory, offset, services);
   const text = readString(memory, offset, type.capacity);
-  return named(`${JSON.stringify(text)}${textLength(text) === type.capacity - 1 ? services.plan.config.stringTrailer : ""}`, services);
+  return named(
+    `${JSON.stringify(text)}${textLength(text) === type.capacity - 1 ? services.plan.config.stringTrailer : ""}`,
+    services,
+  );
 }
 
 function structText(type: StructType, memory: Memory, offset: number, services: ConsumerServices): string {
   const members = presentMembers(type, memory, offset).map((member) => {
-    const text = member.absent !== undefined ? absentText(member.absent) : member.bitWidth === undefined
-      ? valueText(member.type, memory, offset + member.offset, services)
-      : bitsText(readBits(memory, offset + member.offset, member.bitOffset ?? 0, member.bitWidth, member.type), member.type);
+    const text =
+      member.absent !== undefined
+        ? absentText(member.absent)
+        : member.bitWidth === undefined
+          ? valueText(member.type, memory, offset + member.offset, services)
+          : bitsText(
+              readBits(memory, offset + member.offset, member.bitOffset ?? 0, member.bitWidth, member.type),
+              member.type,
+            );
     return `.${member.name} = ${text}`;
   });
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
@@ -107,15 +140,18 @@ function structText(type: StructType, memory: Memory, offset: number, services: 
 
 function bitsText(value: bigint, type: Type): string {
   switch (type.kind) {
-    case "boolean": return value === 0n ? "false" : "true";
-    case "enum": return type.names.get(value) ?? String(value);
-    default: return String(value);
+    case "boolean":
+      return value === 0n ? "false" : "true";
+    case "enum":
+      return type.names.get(value) ?? String(value);
+    default:
+      return String(value);
   }
 }
 
 /**
- * The members that are there: of an enum of Rust those of one variant. Members of nameless structs and unions are those of the struct
- * around them, as C has it.
+ * The members that are there: of an enum of Rust those of one variant. Members of nameless structs and unions are those
+ * of the struct around them, as C has it.
  */
 export function presentMembers(type: StructType, memory: Memory, offset: number): readonly Member[] {
   const own = ofVariant(type, memory, offset);
@@ -124,8 +160,12 @@ export function presentMembers(type: StructType, memory: Memory, offset: number)
     if (member.name !== "") return [member];
     // Padding has no name either.
     if (member.type.kind !== "struct") return [];
-    return presentMembers(member.type, memory, offset + member.offset).map((inner) => (
-      { ...inner, type: inner.type, offset: member.offset + inner.offset, ...(member.absent === undefined ? {} : { absent: member.absent }) }));
+    return presentMembers(member.type, memory, offset + member.offset).map((inner) => ({
+      ...inner,
+      type: inner.type,
+      offset: member.offset + inner.offset,
+      ...(member.absent === undefined ? {} : { absent: member.absent }),
+    }));
   });
 }
 
@@ -133,8 +173,13 @@ function ofVariant({ members, variants }: StructType, memory: Memory, offset: nu
   if (variants === undefined) return members;
   const { discriminant } = variants;
   const bits = discriminant === undefined ? 0 : sizeOf(discriminant.type) * 8;
-  const value = discriminant === undefined ? undefined : BigInt.asUintN(bits, readInteger(bits, false, memory, offset + discriminant.offset));
-  const named = variants.variants.find(({ values }) => value !== undefined && values.some((v) => BigInt.asUintN(bits, v) === value));
+  const value =
+    discriminant === undefined
+      ? undefined
+      : BigInt.asUintN(bits, readInteger(bits, false, memory, offset + discriminant.offset));
+  const named = variants.variants.find(
+    ({ values }) => value !== undefined && values.some((v) => BigInt.asUintN(bits, v) === value),
+  );
   const there = named ?? variants.variants.find(({ values }) => values.length === 0);
   const of = new Set(variants.variants.map(({ member }) => member.name));
   return members.filter(({ name }) => name === there?.member.name || (!of.has(name) && name !== discriminant?.name));
@@ -151,10 +196,14 @@ export function readBits(memory: Memory, offset: number, bitOffset: number, widt
 
 export function readInteger(bits: number, signed: boolean, { view }: Memory, offset: number): bigint {
   switch (bits) {
-    case 8: return BigInt(signed ? view.getInt8(offset) : view.getUint8(offset));
-    case 16: return BigInt(signed ? view.getInt16(offset, true) : view.getUint16(offset, true));
-    case 32: return BigInt(signed ? view.getInt32(offset, true) : view.getUint32(offset, true));
-    default: return signed ? view.getBigInt64(offset, true) : view.getBigUint64(offset, true);
+    case 8:
+      return BigInt(signed ? view.getInt8(offset) : view.getUint8(offset));
+    case 16:
+      return BigInt(signed ? view.getInt16(offset, true) : view.getUint16(offset, true));
+    case 32:
+      return BigInt(signed ? view.getInt32(offset, true) : view.getUint32(offset, true));
+    default:
+      return signed ? view.getBigInt64(offset, true) : view.getBigUint64(offset, true);
   }
 }
 
@@ -193,12 +242,19 @@ export function bufferText(bytes: Uint8Array, style: "printable" | "hex" | "esca
   const hex = (byte: number) => byte.toString(16).padStart(2, "0");
   if (style === "hex") return Array.from(bytes, hex).join(" ");
   let text = "";
-  for (const byte of bytes) text += style === "printable" && byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\x${hex(byte)}`;
+  for (const byte of bytes)
+    text += style === "printable" && byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\x${hex(byte)}`;
   return text;
 }
 
 /** `\n`, then a line a frame; the indentation is bpftrace's for each mode. JSON keys carry none. */
-export function stackText(type: StackType, memory: Memory, offset: number, services: ConsumerServices, indented = true): string {
+export function stackText(
+  type: StackType,
+  memory: Memory,
+  offset: number,
+  services: ConsumerServices,
+  indented = true,
+): string {
   const id = memory.view.getBigInt64(offset, true);
   if (id < 0n) return "";
   const pid = memory.view.getUint32(offset + 8, true);
@@ -214,7 +270,11 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
   if (type.mode === "raw") return stackAddresses(type, id, services).map((address) => address.toString(16));
   const frames = stackFrames(type, id, pid, services);
   if (type.mode === "bpftrace") return frames.map(frameText);
-  return frames.map((frame) => frame.mark !== undefined ? frameText(frame) : `${frame.address.toString(16)} ${frameText(frame)}${frame.module ? ` (${frame.module})` : ""}`);
+  return frames.map((frame) =>
+    frame.mark !== undefined
+      ? frameText(frame)
+      : `${frame.address.toString(16)} ${frameText(frame)}${frame.module ? ` (${frame.module})` : ""}`,
+  );
 }
 
 function frameText(frame: Frame): string {
@@ -235,8 +295,10 @@ function unnamedText({ address, module, offset }: Frame): string {
 function namedText(type: NamedType, memory: Memory, offset: number, services: ConsumerServices): string {
   const value = type.of === "macaddr" || type.of === "float32" ? 0n : memory.view.getBigUint64(offset, true);
   switch (type.of) {
-    case "float32": return floatText(memory.view.getFloat32(offset, true), 9);
-    case "float64": return floatText(memory.view.getFloat64(offset, true), 17);
+    case "float32":
+      return floatText(memory.view.getFloat32(offset, true), 9);
+    case "float64":
+      return floatText(memory.view.getFloat64(offset, true), 17);
     case "ksym": {
       const frame = services.symbols.kernel(value);
       return frame.symbol ?? addressName(value);
@@ -245,15 +307,26 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       const frame = services.symbols.user(value, memory.view.getUint32(offset + 8, true));
       return frame.symbol ?? addressName(value);
     }
-    case "inet": return addressText(memory.view.getUint32(offset, true), memory.bytes.subarray(offset + 8, offset + 24));
-    case "macaddr": return Array.from(memory.bytes.subarray(offset, offset + 6), (b) => b.toString(16).padStart(2, "0").toUpperCase()).join(":");
-    case "username": return services.symbols.userName(Number(value & 0xffffffffn));
-    case "cgroup_path": return services.symbols.cgroupPath(value);
-    case "strerror": return errorText(Number(BigInt.asIntN(64, value)));
-    case "process_name": return services.symbols.processName?.(Number(value & 0xffffffffn)) ?? "";
-    case "signal_name": return signalText(BigInt.asIntN(64, value));
-    case "syscall_name": return services.symbols.systemCallName(Number(value));
-    case "probe": return services.plan.probeNames[Number(value)] ?? "";
+    case "inet":
+      return addressText(memory.view.getUint32(offset, true), memory.bytes.subarray(offset + 8, offset + 24));
+    case "macaddr":
+      return Array.from(memory.bytes.subarray(offset, offset + 6), (b) =>
+        b.toString(16).padStart(2, "0").toUpperCase(),
+      ).join(":");
+    case "username":
+      return services.symbols.userName(Number(value & 0xffffffffn));
+    case "cgroup_path":
+      return services.symbols.cgroupPath(value);
+    case "strerror":
+      return errorText(Number(BigInt.asIntN(64, value)));
+    case "process_name":
+      return services.symbols.processName?.(Number(value & 0xffffffffn)) ?? "";
+    case "signal_name":
+      return signalText(BigInt.asIntN(64, value));
+    case "syscall_name":
+      return services.symbols.systemCallName(Number(value));
+    case "probe":
+      return services.plan.probeNames[Number(value)] ?? "";
     case "timestamp": {
       const format = services.plan.timeFormats[memory.view.getUint32(offset + 8, true)] ?? "";
       const boot = memory.view.getUint32(offset + 12, true) === 0;
@@ -312,7 +385,9 @@ function errorText(errno: number): string {
 
 function signalText(signal: bigint): string {
   if (signal >= 34n && signal <= 64n) return `Real-time signal ${signal - 34n}`;
-  return signal < 0n || signal > 64n ? "N/A" : systemNames().signalMessages[Number(signal)] ?? `Unknown signal ${signal}`;
+  return signal < 0n || signal > 64n
+    ? "N/A"
+    : (systemNames().signalMessages[Number(signal)] ?? `Unknown signal ${signal}`);
 }
 
 /** An aggregation's words as text; histograms are multi-line and printed by the caller. */
@@ -320,16 +395,20 @@ export function aggregateText(type: AggregateType, words: readonly bigint[], div
   if (type.float) return floatAggregateText(type, words, Number(divisor));
   const signed = (value: bigint) => (type.signed ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
   switch (type.aggregate) {
-    case "count": return String(words[0] / divisor);
+    case "count":
+      return String(words[0] / divisor);
     case "sum":
     case "min":
-    case "max": return String(signed(words[0]) / divisor);
-    case "avg": return String(average(type, words) / divisor);
+    case "max":
+      return String(signed(words[0]) / divisor);
+    case "avg":
+      return String(average(type, words) / divisor);
     case "stats":
       return `{ .count = ${words[1]}, .average = ${average(type, words) / divisor}, .total = ${signed(words[0]) / divisor} }`;
     case "hist":
     case "lhist":
-    case "tseries": throw new InternalError("a histogram is not a single line");
+    case "tseries":
+      throw new InternalError("a histogram is not a single line");
   }
 }
 

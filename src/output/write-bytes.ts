@@ -1,6 +1,6 @@
-// Numbers and text as bytes: each function writes at a place where there is room, and gives the place behind what it wrote. The
-// place is handed over and back, so that it stays in a register while a line is written. Two and four bytes are written at once
-// where that goes: V8 makes one store of a DataView's, at any place.
+// Numbers and text as bytes: each function writes at a place where there is room, and gives the place behind what it
+// wrote. The place is handed over and back, so that it stays in a register while a line is written. Two and four bytes
+// are written at once where that goes: V8 makes one store of a DataView's, at any place.
 
 const encoder = new TextEncoder();
 const zero = 48;
@@ -19,8 +19,8 @@ const pairs = new Uint16Array(100).map((_, n) => (zero + Math.floor(n / 10)) | (
 
 /** A non-negative integer below 2^53 in decimal. */
 export function decimal(out: DataView, at: number, value: number): number {
-  // Integers of 32 bits are divided several times faster than doubles, and handed over without an object of their own, so the value
-  // is cut into pieces of nine digits.
+  // Integers of 32 bits are divided several times faster than doubles, and handed over without an object of their own,
+  // so the value is cut into pieces of nine digits.
   if (value < 1e9) return digits(out, at, 0, value | 0);
   const high = Math.floor(value / 1e9);
   return digits(out, at, high | 0, (value - high * 1e9) | 0);
@@ -70,8 +70,8 @@ function nine(out: DataView, at: number, value: number): number {
 }
 
 /**
- * The unsigned 64-bit integer in the words `word` and `word + 1`, low first. They are read here, since words handed over as
- * numbers would be objects of their own.
+ * The unsigned 64-bit integer in the words `word` and `word + 1`, low first. They are read here, since words handed
+ * over as numbers would be objects of their own.
  */
 export function unsigned64(out: DataView, at: number, words: Uint32Array, word: number): number {
   const high = words[word + 1];

@@ -1,5 +1,5 @@
-// Watchpoints of addresses that handlers find, by watch(). A breakpoint is opened by whoever traces, when the event is read: what is done
-// between the call and that is not seen, and how long it took is said.
+// Watchpoints of addresses that handlers find, by watch(). A breakpoint is opened by whoever traces, when the event is
+// read: what is done between the call and that is not seen, and how long it took is said.
 import { LinuxError } from "../linux/error.ts";
 import { closeFd } from "../linux/ffi.ts";
 import { PERF_TYPE_BREAKPOINT } from "../linux/perf.ts";
@@ -7,11 +7,24 @@ import { CLOCK_BOOTTIME, clockNs } from "../linux/procfs.ts";
 import { attachEverywhere } from "./perf-sampling.ts";
 
 /** A call of watch(). `time`: when, CLOCK_BOOTTIME in nanoseconds. */
-export interface Armed { readonly name: string; readonly address: bigint; readonly pid: number; readonly time: bigint }
+export interface Armed {
+  readonly name: string;
+  readonly address: bigint;
+  readonly pid: number;
+  readonly time: bigint;
+}
 
-export interface ArmedSite { readonly armed: string; readonly length: number; readonly mode: number }
+export interface ArmedSite {
+  readonly armed: string;
+  readonly length: number;
+  readonly mode: number;
+}
 
-interface Live { readonly address: bigint; readonly pid: number | undefined; readonly events: readonly number[] }
+interface Live {
+  readonly address: bigint;
+  readonly pid: number | undefined;
+  readonly events: readonly number[];
+}
 
 /** Refusals that are told as they happen; of the others how many there were. */
 const mostTold = 3;
@@ -35,7 +48,10 @@ export class ArmedWatchpoints implements Disposable {
     this.#report = report;
   }
 
-  /** The process's memory, or the kernel's, whose addresses have the upmost bit set. An address that is watched stays so. */
+  /**
+   * The process's memory, or the kernel's, whose addresses have the upmost bit set. An address that is watched stays
+   * so.
+   */
   watch({ name, address, pid, time }: Armed): void {
     const { armed, length, mode } = this.#site;
     if (name !== armed) return;
@@ -43,8 +59,22 @@ export class ArmedWatchpoints implements Disposable {
     const key = `${within} ${address}`;
     if (this.#live.has(key)) return;
     try {
-      if (address % BigInt(length) !== 0n) throw new LinuxError({ call: "perf_event_open", code: 22, doing: `watch 0x${address.toString(16)}`, hint: `an address must be a multiple of the length, ${length}` });
-      const event = { type: PERF_TYPE_BREAKPOINT, config: 0, config1: address, config2: length, bpType: mode, samplePeriod: 1, ...(within === undefined ? {} : { removeOnExec: true }) };
+      if (address % BigInt(length) !== 0n)
+        throw new LinuxError({
+          call: "perf_event_open",
+          code: 22,
+          doing: `watch 0x${address.toString(16)}`,
+          hint: `an address must be a multiple of the length, ${length}`,
+        });
+      const event = {
+        type: PERF_TYPE_BREAKPOINT,
+        config: 0,
+        config1: address,
+        config2: length,
+        bpType: mode,
+        samplePeriod: 1,
+        ...(within === undefined ? {} : { removeOnExec: true }),
+      };
       this.#live.set(key, { address, pid: within, events: attachEverywhere(this.#program, event, 0n, within) });
       this.#watched++;
       const took = clockNs(CLOCK_BOOTTIME) - time;
@@ -52,12 +82,17 @@ export class ArmedWatchpoints implements Disposable {
     } catch (error) {
       if (!(error instanceof LinuxError)) throw error;
       if (error.errno === "ESRCH") this.#late++;
-      else if (++this.#refused <= mostTold) this.#report(`WARNING: watch("${name}", 0x${address.toString(16)}) is refused: ${error.message}${error.errno === "ENOSPC" ? this.#inUse() : ""}`);
+      else if (++this.#refused <= mostTold)
+        this.#report(
+          `WARNING: watch("${name}", 0x${address.toString(16)}) is refused: ${error.message}${error.errno === "ENOSPC" ? this.#inUse() : ""}`,
+        );
     }
   }
 
   #inUse(): string {
-    const some = [...this.#live.values()].slice(-4).map(({ address, pid }) => `0x${address.toString(16)}${pid === undefined ? "" : ` of process ${pid}`}`);
+    const some = [...this.#live.values()]
+      .slice(-4)
+      .map(({ address, pid }) => `0x${address.toString(16)}${pid === undefined ? "" : ` of process ${pid}`}`);
     return some.length === 0 ? "" : `; it watches ${some.join(", ")}`;
   }
 
@@ -74,9 +109,14 @@ export class ArmedWatchpoints implements Disposable {
     for (const { events } of this.#live.values()) for (const event of events.toReversed()) closeFd(event);
     this.#live.clear();
     const said: string[] = [];
-    if (this.#watched > 0) said.push(`${counted(this.#watched, "address was", "addresses were")} watched from up to ${Number(this.#longest / 10_000n) / 100} ms after watch() on: what was done until then is not seen`);
-    if (this.#refused > 0) said.push(`${counted(this.#refused, "call of watch() was", "calls of watch() were")} refused`);
-    if (this.#late > 0) said.push(`${counted(this.#late, "process", "processes")} had ended before watch() was heard of`);
+    if (this.#watched > 0)
+      said.push(
+        `${counted(this.#watched, "address was", "addresses were")} watched from up to ${Number(this.#longest / 10_000n) / 100} ms after watch() on: what was done until then is not seen`,
+      );
+    if (this.#refused > 0)
+      said.push(`${counted(this.#refused, "call of watch() was", "calls of watch() were")} refused`);
+    if (this.#late > 0)
+      said.push(`${counted(this.#late, "process", "processes")} had ended before watch() was heard of`);
     if (said.length > 0) this.#report(`WARNING: ${this.#name}: ${said.join("; ")}`);
   }
 }

@@ -6,11 +6,23 @@ import { attachToKernelSites } from "./kprobe-attachment.ts";
 import type { Attacher } from "./provider.ts";
 import { attachToUserSites } from "./user-attachment.ts";
 
-export const uprobes: Attacher = { followsCommand: true, lastRunsFirst: () => true, attach: (request) => attachToUserSites(request, false) };
-export const uretprobes: Attacher = { followsCommand: true, lastRunsFirst: () => true, attach: (request) => attachToUserSites(request, true) };
-export const kprobes: Attacher = { lastRunsFirst: () => true, attach: (request) => attachToKernelSites(request, false) };
+export const uprobes: Attacher = {
+  followsCommand: true,
+  lastRunsFirst: () => true,
+  attach: (request) => attachToUserSites(request, false),
+};
+export const uretprobes: Attacher = {
+  followsCommand: true,
+  lastRunsFirst: () => true,
+  attach: (request) => attachToUserSites(request, true),
+};
+export const kprobes: Attacher = {
+  lastRunsFirst: () => true,
+  attach: (request) => attachToKernelSites(request, false),
+};
 export const kretprobes: Attacher = {
-  // A return goes back the way of the entry; but from Linux 6.14 on, links of many functions are told of it in the entry's order.
+  // A return goes back the way of the entry; but from Linux 6.14 on, links of many functions are told of it in the
+  // entry's order.
   lastRunsFirst: ({ load }) => load !== undefined && kernelAtLeast(kernelVersion(kernelRelease()), 6, 14),
   attach: (request) => attachToKernelSites(request, true),
 };

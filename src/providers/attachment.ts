@@ -32,7 +32,12 @@ export class Attaching {
     const attempt = (part: readonly number[]): void => {
       const partSites = part.map((i) => sites[i]);
       try {
-        this.#descriptors.push(open(partSites, part.map((i) => cookies[i] ?? 0n)));
+        this.#descriptors.push(
+          open(
+            partSites,
+            part.map((i) => cookies[i] ?? 0n),
+          ),
+        );
         for (const site of partSites) this.#attached.push(site);
       } catch (error) {
         if (!(error instanceof LinuxError)) throw error;
@@ -64,7 +69,9 @@ export class Attaching {
     for (const site of sites) this.#failed.push({ site, reason: error.message, ofPlace: isAboutSites(error) });
   }
 
-  done(more: Pick<Attachment, "run" | "notes" | "missed" | "closed" | "watch" | "unwatch" | "executed"> = {}): Attachment {
+  done(
+    more: Pick<Attachment, "run" | "notes" | "missed" | "closed" | "watch" | "unwatch" | "executed"> = {},
+  ): Attachment {
     const descriptors = this.#descriptors;
     let open = true;
     return {
@@ -97,37 +104,59 @@ function isAboutSites(error: LinuxError): boolean {
     case "ENOMEM":
     case "ENOSPC":
     case "ENFILE":
-    case "EMFILE": return false;
-    default: return true;
+    case "EMFILE":
+      return false;
+    default:
+      return true;
   }
 }
 
 /** How many refused places a warning names. */
 const named = 3;
 
-/** Of what wildcards took in, what the kernel refuses is left out, and said, as long as something of the wildcard is left. */
-export function withoutRefused(attachment: Attachment, sites: readonly SiteRef[], wildcardOf: (site: SiteRef) => string | undefined): Attachment {
+/**
+ * Of what wildcards took in, what the kernel refuses is left out, and said, as long as something of the wildcard is
+ * left.
+ */
+export function withoutRefused(
+  attachment: Attachment,
+  sites: readonly SiteRef[],
+  wildcardOf: (site: SiteRef) => string | undefined,
+): Attachment {
   const failed: Attachment["failed"][number][] = [];
   const skipped: { probe: string; reason: string }[] = [];
-  for (const [wildcard, refused] of groupBy(attachment.failed, ({ site, ofPlace }) => (ofPlace ? wildcardOf(site) ?? "" : ""))) {
+  for (const [wildcard, refused] of groupBy(attachment.failed, ({ site, ofPlace }) =>
+    ofPlace ? (wildcardOf(site) ?? "") : "",
+  )) {
     const all = sites.filter((site) => wildcardOf(site) === wildcard).length;
     if (wildcard === "") failed.push(...refused);
-    else if (refused.length === all) failed.push({ site: { ...refused[0].site, name: wildcard }, reason: refused[0].reason });
+    else if (refused.length === all)
+      failed.push({ site: { ...refused[0].site, name: wildcard }, reason: refused[0].reason });
     else {
-      const places = refused.slice(0, named).map(({ site }) => site.name.replace(/^\w+:/, "")).join(", ");
+      const places = refused
+        .slice(0, named)
+        .map(({ site }) => site.name.replace(/^\w+:/, ""))
+        .join(", ");
       const more = refused.length > named ? ` and ${refused.length - named} more` : "";
-      skipped.push({ probe: wildcard, reason: `the kernel refuses ${refused.length} of its ${all} places (${places}${more}): code that it patches at run time or must not probe` });
+      skipped.push({
+        probe: wildcard,
+        reason: `the kernel refuses ${refused.length} of its ${all} places (${places}${more}): code that it patches at run time or must not probe`,
+      });
     }
   }
   return Object.assign(attachment, { failed, skipped });
 }
 
 /**
- * Runs a program on a perf event, which is closed when that fails. The ioctl is enough for a cookie of 0; others need a link,
- * and so does who wants to ask about it.
- * Gives the descriptors in the order they were opened.
+ * Runs a program on a perf event, which is closed when that fails. The ioctl is enough for a cookie of 0; others need a
+ * link, and so does who wants to ask about it. Gives the descriptors in the order they were opened.
  */
-export function attachToPerfEvent(program: number, event: number, cookie: bigint, by: "cheapest" | "link" = "cheapest"): number[] {
+export function attachToPerfEvent(
+  program: number,
+  event: number,
+  cookie: bigint,
+  by: "cheapest" | "link" = "cheapest",
+): number[] {
   try {
     if (cookie !== 0n || by === "link") return [event, linkCreatePerfEvent(program, event, cookie)];
     perfAttach(event, program);

@@ -1,5 +1,5 @@
-// begin and end: once before everything else is attached, once after everything is detached. They run in strobe itself, or as
-// a test run of a kernel program when they look at what only the kernel sees.
+// begin and end: once before everything else is attached, once after everything is detached. They run in strobe itself,
+// or as a test run of a kernel program when they look at what only the kernel sees.
 import type { Context } from "../language/context.ts";
 import type { Provider } from "./provider.ts";
 import { matches } from "./wildcard.ts";
@@ -13,10 +13,24 @@ function once(name: "begin" | "end", doc: string): Provider {
     doc,
     followsProcess: true,
     inNoProcess: true,
-    *list(parts) { if (matches(parts[0] ?? "*", name)) yield { probe: name }; },
+    *list(parts) {
+      if (matches(parts[0] ?? "*", name)) yield { probe: name };
+    },
     resolve(spec) {
-      const context: Context = { provider: name, programType: "raw_tracepoint", defaultSpace: "kernel", stacks: true, cookie: false };
-      if (spec.parts.some((part) => part !== "")) return refused(spec, "syntax", `${name} probe type requires 0 arguments, found ${spec.parts.length}`, `write \`${name} { … }\``);
+      const context: Context = {
+        provider: name,
+        programType: "raw_tracepoint",
+        defaultSpace: "kernel",
+        stacks: true,
+        cookie: false,
+      };
+      if (spec.parts.some((part) => part !== ""))
+        return refused(
+          spec,
+          "syntax",
+          `${name} probe type requires 0 arguments, found ${spec.parts.length}`,
+          `write \`${name} { … }\``,
+        );
       return resolved({ context, provider: name, sites: [{ name, data: null }] });
     },
   };

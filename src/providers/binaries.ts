@@ -6,7 +6,8 @@ import type { Binary, System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /**
- * A path or a name; a path with wildcards; or `*`, every binary that a process has mapped (any process, when none is given).
+ * A path or a name; a path with wildcards; or `*`, every binary that a process has mapped (any process, when none is
+ * given).
  */
 export function findBinaries(target: string, pid: number | undefined, system: System): Binary[] {
   if (!hasWildcard(target)) {
@@ -38,15 +39,30 @@ export function noBinary(target: string): readonly [message: string, help: strin
     // It is not there.
   }
   switch (kind) {
-    case "special": return [`\`${target}\` is not a regular file`, "programs and libraries are: it is a FIFO, a socket or a device, which strobe does not open"];
-    case "folder": return [`\`${target}\` is a folder`, `name what is in it, as in \`${target.replace(/\/*$/, "")}/*\``];
-    case "file": return [`\`${target}\` is no program and no library (ELF)`, "what a script does is seen in the program that runs it; in a file of bare code an offset can be probed with --unsafe"];
-    case undefined: return [`target file '${target}' does not exist or is not executable`, "give a path, or a name that the shell or the loader finds"];
+    case "special":
+      return [
+        `\`${target}\` is not a regular file`,
+        "programs and libraries are: it is a FIFO, a socket or a device, which strobe does not open",
+      ];
+    case "folder":
+      return [`\`${target}\` is a folder`, `name what is in it, as in \`${target.replace(/\/*$/, "")}/*\``];
+    case "file":
+      return [
+        `\`${target}\` is no program and no library (ELF)`,
+        "what a script does is seen in the program that runs it; in a file of bare code an offset can be probed with --unsafe",
+      ];
+    case undefined:
+      return [
+        `target file '${target}' does not exist or is not executable`,
+        "give a path, or a name that the shell or the loader finds",
+      ];
   }
 }
 
 function processes(): number[] {
-  return namesIn("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+  return namesIn("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 }
 
 /** Existing paths that match, as a shell would expand them. */
@@ -56,7 +72,12 @@ function expandPath(pattern: string): string[] {
   let paths = [first];
   for (const part of rest) {
     paths = hasWildcard(part)
-      ? paths.flatMap((path) => namesIn(`${path}/`).filter((name) => matches(part, name)).sort().map((name) => `${path}/${name}`))
+      ? paths.flatMap((path) =>
+          namesIn(`${path}/`)
+            .filter((name) => matches(part, name))
+            .sort()
+            .map((name) => `${path}/${name}`),
+        )
       : paths.map((path) => `${path}/${part}`);
   }
   return paths;
@@ -88,30 +109,49 @@ export interface CppName {
   readonly methods?: readonly string[];
 }
 
-/** By the system's C++ runtime; without one, plain names only. Rust's older names are C++ ones with a hash at the end. */
+/**
+ * By the system's C++ runtime; without one, plain names only. Rust's older names are C++ ones with a hash at the end.
+ */
 export function cppName(symbol: string): CppName | undefined {
   const full = demangle(symbol);
   if (full !== undefined) {
     const rust = rustName(full);
-    return rust === undefined ? cppNameParts(full) : { name: rust, signature: rust, full: rust, methods: rustMethods(rust) };
+    return rust === undefined
+      ? cppNameParts(full)
+      : { name: rust, signature: rust, full: rust, methods: rustMethods(rust) };
   }
   const name = sourceName(symbol);
   return name === undefined ? undefined : { name, signature: name, full: name };
 }
 
 // The legacy mangling of Rust writes what C++ allows in no name (rustc's `legacy` symbol mangling).
-const rustEscapes: Readonly<Record<string, string>> = { SP: "@", BP: "*", RF: "&", LT: "<", GT: ">", LP: "(", RP: ")", C: "," };
+const rustEscapes: Readonly<Record<string, string>> = {
+  SP: "@",
+  BP: "*",
+  RF: "&",
+  LT: "<",
+  GT: ">",
+  LP: "(",
+  RP: ")",
+  C: ",",
+};
 
 /** `t::inner::take` of `t::inner::take::h0123456789abcdef`; undefined for a name that is not Rust's. */
 export function rustName(demangled: string): string | undefined {
   const hashed = /^(.+)::h[0-9a-f]{16}(?:\.llvm\.\d+)?$/s.exec(demangled);
   return hashed?.[1]
-    .replace(/\$u([0-9a-f]{1,6})\$/g, (all, code: string) => (Number.parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(Number.parseInt(code, 16)) : all))
+    .replace(/\$u([0-9a-f]{1,6})\$/g, (all, code: string) =>
+      Number.parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(Number.parseInt(code, 16)) : all,
+    )
     .replace(/\$([A-Z]{1,2})\$/g, (all, escape: string) => rustEscapes[escape] ?? all)
-    .replace(/(^|::)_</g, "$1<").replaceAll("..", "::");
+    .replace(/(^|::)_</g, "$1<")
+    .replaceAll("..", "::");
 }
 
-/** `t::Point::fmt` and `core::fmt::Debug::fmt` of `<t::Point as core::fmt::Debug>::fmt`; `t::Cage::open` of `t::Cage<T>::open`. */
+/**
+ * `t::Point::fmt` and `core::fmt::Debug::fmt` of `<t::Point as core::fmt::Debug>::fmt`; `t::Cage::open` of
+ * `t::Cage<T>::open`.
+ */
 export function rustMethods(name: string): readonly string[] {
   const [, type, trait, method] = /^<(.+) as (.+)>::([^:<>]+)$/s.exec(name) ?? [];
   if (method !== undefined) return [type, trait].map((owner) => `${withoutArguments(owner)}::${method}`);
@@ -155,8 +195,8 @@ export function cppNameParts(full: string): CppName {
 }
 
 /**
- * `app::Server::handle` of `_ZN3app6Server6handleEi`: names of plain functions and methods, which is what people probe by
- * name. Undefined for templates, operators and whatever else needs a real demangler.
+ * `app::Server::handle` of `_ZN3app6Server6handleEi`: names of plain functions and methods, which is what people probe
+ * by name. Undefined for templates, operators and whatever else needs a real demangler.
  */
 export function sourceName(symbol: string): string | undefined {
   const start = /^_ZN[rVKRO]*|^_Z(?=\d)/.exec(symbol);

@@ -1,5 +1,5 @@
-// Where the calling convention puts arguments and results (System V ABI, AMD64 supplement, section 3.2.3): what is known at a
-// function's first instruction, when debug information still names places that nothing was written to yet.
+// Where the calling convention puts arguments and results (System V ABI, AMD64 supplement, section 3.2.3): what is
+// known at a function's first instruction, when debug information still names places that nothing was written to yet.
 import { atEntry } from "../debuginfo/entry-locations.ts";
 import type { CodeRange } from "../debuginfo/function-ends.ts";
 import { givesAddressBack } from "../debuginfo/returned-address.ts";
@@ -20,21 +20,31 @@ type Class = "integer" | "vector" | "memory";
 const largestInRegisters = 16;
 
 /** A function's instructions before its first statement. */
-export interface Prologue { readonly entry: bigint; readonly code: Uint8Array }
+export interface Prologue {
+  readonly entry: bigint;
+  readonly code: Uint8Array;
+}
 
 /**
- * A function's parameters as they are at its first instruction. Debug information is believed where it names registers or
- * constants; a place on the stack is where the value will be once the prologue has run. Where a function keeps to the calling
- * convention, that tells the rest; else its own prologue does, as far as it shows what comes to be there.
+ * A function's parameters as they are at its first instruction. Debug information is believed where it names registers
+ * or constants; a place on the stack is where the value will be once the prologue has run. Where a function keeps to
+ * the calling convention, that tells the rest; else its own prologue does, as far as it shows what comes to be there.
  */
 export function parametersAtEntry(
-  fn: Pick<SourceFunction, "result" | "external" | "language" | "producer" | "altered">, parameters: readonly Variable[], seen: Seen, prologue: () => Prologue | undefined,
+  fn: Pick<SourceFunction, "result" | "external" | "language" | "producer" | "altered">,
+  parameters: readonly Variable[],
+  seen: Seen,
+  prologue: () => Prologue | undefined,
 ): { readonly name: string; readonly value: Value }[] {
   if (fn.language === "go" || seen.registers.machine !== "x86-64") {
-    return parameters.map((parameter) => ({ name: parameter.name, value: valueAt(parameter.type, parameter.location(seen.address), seen) }));
+    return parameters.map((parameter) => ({
+      name: parameter.name,
+      value: valueAt(parameter.type, parameter.location(seen.address), seen),
+    }));
   }
   const isC = fn.language === "c" || fn.language === "c++";
-  if (!isC) return parameters.map((parameter) => ({ name: parameter.name, value: shownByPrologue(parameter, seen, prologue) }));
+  if (!isC)
+    return parameters.map((parameter) => ({ name: parameter.name, value: shownByPrologue(parameter, seen, prologue) }));
   const convention = keepsConvention(fn);
   const general = seen.registers.callArguments.map((name) => fetchRegister(seen.registers, name));
   let nextGeneral = resultIsInMemory(fn) ? 1 : 0;
@@ -48,7 +58,8 @@ export function parametersAtEntry(
     const classes = byReference ? ["integer" as const] : classify(parameter.type);
     const vectors = classes.filter((one) => one === "vector").length;
     const generals = classes.length - vectors;
-    const inRegisters = !classes.includes("memory") && nextGeneral + generals <= general.length && nextVector + vectors <= 8;
+    const inRegisters =
+      !classes.includes("memory") && nextGeneral + generals <= general.length && nextVector + vectors <= 8;
     let parts: (Fetch | undefined)[] = [];
     let words: readonly number[] = [];
     let onStack: Fetch | undefined;
@@ -67,7 +78,15 @@ export function parametersAtEntry(
     }
     const { name } = parameter;
     if (!convention) {
-      return { name, value: shownByPrologue(parameter, seen, prologue, fn.external === true && fn.altered !== true && vectors === 0 ? words : []) };
+      return {
+        name,
+        value: shownByPrologue(
+          parameter,
+          seen,
+          prologue,
+          fn.external === true && fn.altered !== true && vectors === 0 ? words : [],
+        ),
+      };
     }
     const trusted = location.kind !== "memory" || !onFrame(location.address);
     if (trusted) {
@@ -78,10 +97,19 @@ export function parametersAtEntry(
   });
 }
 
-function passed(declared: DebugType, byReference: boolean, parts: readonly (Fetch | undefined)[], onStack: Fetch | undefined, seen: Seen): Value {
+function passed(
+  declared: DebugType,
+  byReference: boolean,
+  parts: readonly (Fetch | undefined)[],
+  onStack: Fetch | undefined,
+  seen: Seen,
+): Value {
   const type = seen.types.typeOf(declared);
   if (byReference) {
-    const pointer: Fetch | undefined = onStack === undefined ? parts[0] : { kind: "pointed", base: onStack, offset: 0, size: 8, signed: false, space: seen.space };
+    const pointer: Fetch | undefined =
+      onStack === undefined
+        ? parts[0]
+        : { kind: "pointed", base: onStack, offset: 0, size: 8, signed: false, space: seen.space };
     return pointer === undefined ? absent(type) : inMemory(type, pointer, seen);
   }
   const own = behindTypedefs(declared);
@@ -111,19 +139,27 @@ function fromRegisters(declared: DebugType, parts: readonly (Fetch | undefined)[
   return { type, fetch: { kind: "constant", value: 0n }, pieces };
 }
 
-/** GCC gives a function that it calls in another way a name of its own, as cloned ones have; others change it as it is, and not all say so. */
-function keepsConvention({ language, producer, altered }: Pick<SourceFunction, "language" | "producer" | "altered">): boolean {
+/**
+ * GCC gives a function that it calls in another way a name of its own, as cloned ones have; others change it as it is,
+ * and not all say so.
+ */
+function keepsConvention({
+  language,
+  producer,
+  altered,
+}: Pick<SourceFunction, "language" | "producer" | "altered">): boolean {
   return altered !== true && (language === "c" || language === "c++") && producer?.startsWith("GNU ") === true;
 }
 
 /** What arguments are passed in, by DWARF's numbers, in order; and a nested function's frame. */
 const [argumentRegisters, nestedFrame, firstVector, lastVector] = [[5, 4, 1, 2, 8, 9], 10, 17, 24] as const;
 
-const isArgument = (register: number): boolean => register === nestedFrame || (argumentRegisters as readonly number[]).includes(register);
+const isArgument = (register: number): boolean =>
+  register === nestedFrame || (argumentRegisters as readonly number[]).includes(register);
 
 /**
- * The location of a small struct at the entry of a function that others call, of which debug information has just a part: words are
- * passed whole or, where nothing of them is used, not at all. undefined where it tells nothing more.
+ * The location of a small struct at the entry of a function that others call, of which debug information has just a
+ * part: words are passed whole or, where nothing of them is used, not at all. undefined where it tells nothing more.
  */
 function wholeWords(location: Location, words: readonly number[]): Location | undefined {
   if (location.kind !== "pieces") return undefined;
@@ -132,19 +168,34 @@ function wholeWords(location: Location, words: readonly number[]): Location | un
   for (const piece of location.pieces) {
     const word = Math.floor(bit / 64);
     if (piece.location !== undefined) {
-      const inPlace = piece.location.kind === "register" && piece.location.register === words[word] && piece.bitOffset === 0 && bit % 64 === 0;
+      const inPlace =
+        piece.location.kind === "register" &&
+        piece.location.register === words[word] &&
+        piece.bitOffset === 0 &&
+        bit % 64 === 0;
       if (!inPlace) return undefined;
       known[word] = true;
     }
     bit += piece.bits;
   }
-  return known.length === 0 || known.includes(false) ? undefined : {
-    kind: "pieces", pieces: words.map((register) => ({ bits: 64, bitOffset: 0, location: { kind: "register", register } })),
-  };
+  return known.length === 0 || known.includes(false)
+    ? undefined
+    : {
+        kind: "pieces",
+        pieces: words.map((register) => ({ bits: 64, bitOffset: 0, location: { kind: "register", register } })),
+      };
 }
 
-/** A parameter by what the prologue brings to where it is then, or else by where it is at the first instruction. `words`: for `wholeWords`. */
-function shownByPrologue(parameter: Variable, seen: Seen, asked: () => Prologue | undefined, words: readonly number[] = []): Value {
+/**
+ * A parameter by what the prologue brings to where it is then, or else by where it is at the first instruction.
+ * `words`: for `wholeWords`.
+ */
+function shownByPrologue(
+  parameter: Variable,
+  seen: Seen,
+  asked: () => Prologue | undefined,
+  words: readonly number[] = [],
+): Value {
   const { type } = parameter;
   const here = parameter.location(seen.address);
   const prologue = asked();
@@ -157,8 +208,8 @@ function shownByPrologue(parameter: Variable, seen: Seen, asked: () => Prologue 
 export const notYet = "not in its place yet at the function's beginning";
 
 /**
- * Where what the prologue brings to a parameter's place was at the first instruction. One place that debug information has for all of
- * a function holds behind the prologue only; where it has several, each holds where it is said to.
+ * Where what the prologue brings to a parameter's place was at the first instruction. One place that debug information
+ * has for all of a function holds behind the prologue only; where it has several, each holds where it is said to.
  */
 function broughtBy(parameter: Variable, here: Location, { entry, code }: Prologue): Location | undefined {
   const bytes = bytesOfDebugType(parameter.type);
@@ -166,7 +217,8 @@ function broughtBy(parameter: Variable, here: Location, { entry, code }: Prologu
   let was = isSame(here, behind) ? undefined : believed(here);
   for (const { offset, frame } of framesIn(code)) {
     const location = offset === code.length ? behind : parameter.location(entry + BigInt(offset));
-    if (offset === code.length || (!isOnFrame(location) && !isSame(location, behind))) was = atEntry(location, bytes, frame) ?? was;
+    if (offset === code.length || (!isOnFrame(location) && !isSame(location, behind)))
+      was = atEntry(location, bytes, frame) ?? was;
   }
   return was;
 }
@@ -178,18 +230,24 @@ function isSame(one: Location, other: Location): boolean {
 }
 
 function plainText(location: Location): string {
-  return JSON.stringify(location, (key, value: unknown) => (key === "target" ? undefined : typeof value === "bigint" ? `${value}` : value));
+  return JSON.stringify(location, (key, value: unknown) =>
+    key === "target" ? undefined : typeof value === "bigint" ? `${value}` : value,
+  );
 }
 
 export function isOnFrame(location: Location): boolean {
   switch (location.kind) {
-    case "memory": return onFrame(location.address);
-    case "value": return onFrame(location.value);
-    case "pieces": return location.pieces.some((piece) => piece.location !== undefined && isOnFrame(piece.location));
+    case "memory":
+      return onFrame(location.address);
+    case "value":
+      return onFrame(location.value);
+    case "pieces":
+      return location.pieces.some((piece) => piece.location !== undefined && isOnFrame(piece.location));
     case "register":
     case "constant":
     case "implicit-pointer":
-    case "absent": return false;
+    case "absent":
+      return false;
   }
 }
 
@@ -198,26 +256,38 @@ const believed = (location: Location): Location | undefined => (isPassed(locatio
 /** Whether callers can have put it there: registers that they do not use hold something else yet. */
 function isPassed(location: Location): boolean {
   switch (location.kind) {
-    case "register": return isArgument(location.register) || (location.register >= firstVector && location.register <= lastVector);
-    case "memory": return usesArgumentsOnly(location.address);
-    case "value": return usesArgumentsOnly(location.value);
-    case "pieces": return location.pieces.every((piece) => piece.location === undefined || isPassed(piece.location));
+    case "register":
+      return isArgument(location.register) || (location.register >= firstVector && location.register <= lastVector);
+    case "memory":
+      return usesArgumentsOnly(location.address);
+    case "value":
+      return usesArgumentsOnly(location.value);
+    case "pieces":
+      return location.pieces.every((piece) => piece.location === undefined || isPassed(piece.location));
     case "constant":
-    case "implicit-pointer": return true;
-    case "absent": return false;
+    case "implicit-pointer":
+      return true;
+    case "absent":
+      return false;
   }
 }
 
 function usesArgumentsOnly(expression: LocationExpression): boolean {
   switch (expression.kind) {
-    case "register": return isArgument(expression.register);
-    case "at-entry": return usesArgumentsOnly(expression.value);
-    case "load": return usesArgumentsOnly(expression.address);
-    case "unary": return usesArgumentsOnly(expression.operand);
-    case "binary": return usesArgumentsOnly(expression.left) && usesArgumentsOnly(expression.right);
+    case "register":
+      return isArgument(expression.register);
+    case "at-entry":
+      return usesArgumentsOnly(expression.value);
+    case "load":
+      return usesArgumentsOnly(expression.address);
+    case "unary":
+      return usesArgumentsOnly(expression.operand);
+    case "binary":
+      return usesArgumentsOnly(expression.left) && usesArgumentsOnly(expression.right);
     case "constant":
     case "static":
-    case "thread-local": return true;
+    case "thread-local":
+      return true;
   }
 }
 
@@ -236,9 +306,11 @@ function ofScalars(declared: DebugType, scalars: readonly (readonly [Scalar, Fet
   return { type, fetch: { kind: "constant", value: 0n }, pieces };
 }
 
-const alteredResult = "not known: the compiler changed what the function takes and returns; probe the line behind the call";
+const alteredResult =
+  "not known: the compiler changed what the function takes and returns; probe the line behind the call";
 
-const addressKept = 'returned in memory, whose address the function does not give back; keep it at the entry: uprobe, reg("di")';
+const addressKept =
+  'returned in memory, whose address the function does not give back; keep it at the entry: uprobe, reg("di")';
 
 type Returning = Pick<SourceFunction, "result" | "language" | "producer" | "altered" | "linkageName">;
 
@@ -260,37 +332,69 @@ const rustOrC = 'returned as Rust or as C does: debug information does not tell 
 
 /** Whether each part of a value is where another has it, too. */
 function isAlike(one: Value, other: Value): boolean {
-  const text = (fetch: Fetch): string => JSON.stringify(fetch, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
+  const text = (fetch: Fetch): string =>
+    JSON.stringify(fetch, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
   if (one.absent !== undefined || other.absent !== undefined) return one.absent !== undefined;
   if (one.pieces === undefined) return other.pieces === undefined && text(one.fetch) === text(other.fetch);
-  return one.pieces.every((piece) => other.pieces?.some((same) => (
-    piece.kind === "value" && same.kind === "value" && piece.offset === same.offset && piece.size <= same.size && text(piece.fetch) === text(same.fetch))) === true);
+  return one.pieces.every(
+    (piece) =>
+      other.pieces?.some(
+        (same) =>
+          piece.kind === "value" &&
+          same.kind === "value" &&
+          piece.offset === same.offset &&
+          piece.size <= same.size &&
+          text(piece.fetch) === text(same.fetch),
+      ) === true,
+  );
 }
 
-function resultAsC(fn: Returning & { readonly result: DebugType }, seen: Seen, code: () => readonly CodeRange[]): Value {
+function resultAsC(
+  fn: Returning & { readonly result: DebugType },
+  seen: Seen,
+  code: () => readonly CodeRange[],
+): Value {
   const { result } = fn;
   const first = fetchRegister(seen.registers, seen.registers.result);
   // The address of what the caller made room for comes back as a pointer would.
-  if (resultIsInMemory(fn)) return keepsConvention(fn) || givesAddressBack(code()) ? inMemory(seen.types.typeOf(result), first, seen) : absent(seen.types.typeOf(result), addressKept);
+  if (resultIsInMemory(fn))
+    return keepsConvention(fn) || givesAddressBack(code())
+      ? inMemory(seen.types.typeOf(result), first, seen)
+      : absent(seen.types.typeOf(result), addressKept);
   const own = behindTypedefs(result);
   if (isReference(own)) return inMemory(seen.types.typeOf(own.target()), first, seen);
   const general = [first, fetchRegister(seen.registers, "dx")];
   let next = 0;
-  return fromRegisters(result, classify(result).map((one) => (one === "vector" ? undefined : general[next++])), seen);
+  return fromRegisters(
+    result,
+    classify(result).map((one) => (one === "vector" ? undefined : general[next++])),
+    seen,
+  );
 }
 
-function rustResult({ result, producer }: Pick<SourceFunction, "producer"> & { readonly result: DebugType }, seen: Seen, code: () => readonly CodeRange[]): Value {
+function rustResult(
+  { result, producer }: Pick<SourceFunction, "producer"> & { readonly result: DebugType },
+  seen: Seen,
+  code: () => readonly CodeRange[],
+): Value {
   const registers = [seen.registers.result, "dx"].map((name) => fetchRegister(seen.registers, name));
   const way = rustResultPassing(result, producer);
   const type = seen.types.typeOf(result);
   switch (way.by) {
-    case "address": return givesAddressBack(code()) ? inMemory(type, registers[0], seen) : absent(type, addressKept);
-    case "bytes": return fromRegisters(result, registers.slice(0, Math.ceil(bytesOfDebugType(result) / 8)), seen);
+    case "address":
+      return givesAddressBack(code()) ? inMemory(type, registers[0], seen) : absent(type, addressKept);
+    case "bytes":
+      return fromRegisters(result, registers.slice(0, Math.ceil(bytesOfDebugType(result) / 8)), seen);
     case "scalars": {
       let at = 0;
-      return ofScalars(result, way.scalars.map((scalar) => [scalar, scalar.float ? undefined : registers[at++]]), seen);
+      return ofScalars(
+        result,
+        way.scalars.map((scalar) => [scalar, scalar.float ? undefined : registers[at++]]),
+        seen,
+      );
     }
-    case "unknown": return absent(type, way.reason);
+    case "unknown":
+      return absent(type, way.reason);
   }
 }
 
@@ -302,7 +406,10 @@ function resultIsInMemory({ result }: Pick<SourceFunction, "result">): boolean {
   return hasOwnCopying(result) || classify(result).includes("memory");
 }
 
-/** A class that must be copied by its own constructor is passed by its address: at its home is the address of it, not the value. */
+/**
+ * A class that must be copied by its own constructor is passed by its address: at its home is the address of it, not
+ * the value.
+ */
 function isByReference({ type }: Variable, location: Location): boolean {
   if (behindTypedefs(type).kind !== "struct") return false;
   return hasOwnCopying(type) || (location.kind === "memory" && location.address.kind === "load");
@@ -313,20 +420,29 @@ function hasOwnCopying(type: DebugType, depth = 0): boolean {
   const own = behindTypedefs(type);
   if (own.kind === "array") return hasOwnCopying(own.element(), depth + 1);
   if (own.kind !== "struct" || depth > 16) return false;
-  return own.byReference === true || (own.cpp === true && own.members().some((member) => member.name.startsWith("_vptr") || hasOwnCopying(member.type(), depth + 1)));
+  return (
+    own.byReference === true ||
+    (own.cpp === true &&
+      own.members().some((member) => member.name.startsWith("_vptr") || hasOwnCopying(member.type(), depth + 1)))
+  );
 }
 
 /** Relative to the frame, which is not there yet. */
 export function onFrame(expression: LocationExpression): boolean {
   switch (expression.kind) {
-    case "register": return expression.register === 6 || expression.register === 7;
-    case "load": return onFrame(expression.address);
-    case "unary": return onFrame(expression.operand);
-    case "binary": return onFrame(expression.left) || onFrame(expression.right);
+    case "register":
+      return expression.register === 6 || expression.register === 7;
+    case "load":
+      return onFrame(expression.address);
+    case "unary":
+      return onFrame(expression.operand);
+    case "binary":
+      return onFrame(expression.left) || onFrame(expression.right);
     case "constant":
     case "static":
     case "at-entry":
-    case "thread-local": return false;
+    case "thread-local":
+      return false;
   }
 }
 
@@ -347,9 +463,13 @@ function merge(classes: (Class | undefined)[], type: DebugType, offset: number, 
   const own = behindTypedefs(type);
   switch (own.kind) {
     case "void":
-    case "function": return true;
+    case "function":
+      return true;
     case "struct": {
-      const members = own.variants?.() === undefined ? own.members() : [...own.members(), ...own.variants()!.variants.map(({ member }) => member)];
+      const members =
+        own.variants?.() === undefined
+          ? own.members()
+          : [...own.members(), ...own.variants()!.variants.map(({ member }) => member)];
       return members.every((member) => {
         const bytes = offset + member.offset + Math.floor((member.bitOffset ?? 0) / 8);
         if (member.bitWidth !== undefined) return set(classes, bytes, 1, "integer");
@@ -361,7 +481,8 @@ function merge(classes: (Class | undefined)[], type: DebugType, offset: number, 
       const element = own.element();
       const size = bytesOfDebugType(element);
       const count = own.lengths.reduce((product, length) => product * length, 1);
-      for (let i = 0; i < (size > 0 ? count : 0); i++) if (!merge(classes, element, offset + i * size, depth + 1)) return false;
+      for (let i = 0; i < (size > 0 ? count : 0); i++)
+        if (!merge(classes, element, offset + i * size, depth + 1)) return false;
       return true;
     }
     case "base": {
@@ -372,7 +493,8 @@ function merge(classes: (Class | undefined)[], type: DebugType, offset: number, 
       }
       return set(classes, offset, own.bytes, "integer");
     }
-    default: return set(classes, offset, bytesOfDebugType(own), "integer");
+    default:
+      return set(classes, offset, bytesOfDebugType(own), "integer");
   }
 }
 
@@ -389,9 +511,19 @@ function alignment(type: DebugType, depth = 0): number {
   const own = behindTypedefs(type);
   if (depth > 16) return 1;
   switch (own.kind) {
-    case "struct": return Math.max(1, ...own.members().filter((member) => member.bitWidth === undefined).map((member) => alignment(member.type(), depth + 1)));
-    case "array": return alignment(own.element(), depth + 1);
-    case "base": return own.encoding === "complex" ? own.bytes / 2 : Math.max(1, own.bytes);
-    default: return Math.max(1, bytesOfDebugType(own));
+    case "struct":
+      return Math.max(
+        1,
+        ...own
+          .members()
+          .filter((member) => member.bitWidth === undefined)
+          .map((member) => alignment(member.type(), depth + 1)),
+      );
+    case "array":
+      return alignment(own.element(), depth + 1);
+    case "base":
+      return own.encoding === "complex" ? own.bytes / 2 : Math.max(1, own.bytes);
+    default:
+      return Math.max(1, bytesOfDebugType(own));
   }
 }

@@ -44,10 +44,21 @@ const hardwareCounters: readonly Counter[] = [
   { name: "ref-cycles", config: 9, count: 1_000_000n },
 ];
 
-export interface CounterSite { readonly config: number; readonly count: bigint }
+export interface CounterSite {
+  readonly config: number;
+  readonly count: bigint;
+}
 
-function counterProvider(name: "software" | "hardware", alias: string, type: number, counters: readonly Counter[], doc: string): Provider {
-  const names = counters.flatMap((counter) => (counter.alias === undefined ? [counter.name] : [counter.name, counter.alias])).sort();
+function counterProvider(
+  name: "software" | "hardware",
+  alias: string,
+  type: number,
+  counters: readonly Counter[],
+  doc: string,
+): Provider {
+  const names = counters
+    .flatMap((counter) => (counter.alias === undefined ? [counter.name] : [counter.name, counter.alias]))
+    .sort();
   const provider: Provider = {
     name,
     aliases: [alias],
@@ -63,25 +74,49 @@ function counterProvider(name: "software" | "hardware", alias: string, type: num
       if (event === undefined || event === "" || spec.parts.length > 2) return wrongParts(spec, provider.usage);
       const counter = counters.find((one) => one.name === event || one.alias === event);
       if (counter === undefined) {
-        return missing(spec, options, `${event} is not a ${name} probe`, didYouMean(event, names) ?? `the events are ${names.join(", ")}`);
+        return missing(
+          spec,
+          options,
+          `${event} is not a ${name} probe`,
+          didYouMean(event, names) ?? `the events are ${names.join(", ")}`,
+        );
       }
       const count = countText === undefined || countText === "" ? counter.count : parseCount(countText);
       if (count === undefined || count === 0n) {
-        return refused(spec, "arguments", `invalid count for ${name} probe: invalid integer: ${countText}`, "write a whole number, such as 100 or 1e6");
+        return refused(
+          spec,
+          "arguments",
+          `invalid count for ${name} probe: invalid integer: ${countText}`,
+          "write a whole number, such as 100 or 1e6",
+        );
       }
       const data: CounterSite = { config: counter.config, count };
       const site = { name: countText ? `${name}:${event}:${countText}` : `${name}:${event}`, data };
       return resolved({ context: perfEventContext(name, system), provider: name, sites: [site] });
     },
     attach(request) {
-      return new Attaching(request).each((site, cookie) => {
-        const { config, count } = site.data as CounterSite;
-        return attachEverywhere(request.program, { type, config, samplePeriod: count }, cookie, request.pid);
-      }).done();
+      return new Attaching(request)
+        .each((site, cookie) => {
+          const { config, count } = site.data as CounterSite;
+          return attachEverywhere(request.program, { type, config, samplePeriod: count }, cookie, request.pid);
+        })
+        .done();
     },
   };
   return provider;
 }
 
-export const software = counterProvider("software", "s", PERF_TYPE_SOFTWARE, softwareCounters, "Events that the kernel counts: page faults, context switches.");
-export const hardware = counterProvider("hardware", "h", PERF_TYPE_HARDWARE, hardwareCounters, "Events that the processor counts: cycles, cache misses.");
+export const software = counterProvider(
+  "software",
+  "s",
+  PERF_TYPE_SOFTWARE,
+  softwareCounters,
+  "Events that the kernel counts: page faults, context switches.",
+);
+export const hardware = counterProvider(
+  "hardware",
+  "h",
+  PERF_TYPE_HARDWARE,
+  hardwareCounters,
+  "Events that the processor counts: cycles, cache misses.",
+);

@@ -1,4 +1,5 @@
-// Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a debuginfod server.
+// Where a binary's debug information is: in itself, in a debug file of its build id or its debug link, or with a
+// debuginfod server.
 import { realpathSync, statSync, writeSync } from "node:fs";
 import { posix } from "node:path";
 import { DamageError } from "../debuginfo/damage.ts";
@@ -31,7 +32,9 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
     const found = debugElf(owner);
     if (found === undefined) return missing(owner);
     return openDebugInfo({
-      binary: owner.elf, debug: found.elf, ...(owner.placed ? {} : { catalogs: catalogsOf(owner, found) }),
+      binary: owner.elf,
+      debug: found.elf,
+      ...(owner.placed ? {} : { catalogs: catalogsOf(owner, found) }),
       alternate: (path, id) => alternateFile(owner.root, found.path, path, id)?.elf,
       split: (name, folder) => splitElf(owner, name, folder),
       package: () => elfAt(`${owner.path}.dwp`) ?? elfAt(`${found.path}.dwp`),
@@ -57,7 +60,11 @@ const kept = new KeptFiles({ folder: "debug", names: /^[0-9a-f]+\.[a-z]+$/, file
 
 function stampOf(path: string): string {
   const { size, mtimeMs } = statSync(path);
-  return process.getBuiltinModule("node:crypto").createHash("sha1").update(`${real(path)}\0${size}\0${mtimeMs}`).digest("hex");
+  return process
+    .getBuiltinModule("node:crypto")
+    .createHash("sha1")
+    .update(`${real(path)}\0${size}\0${mtimeMs}`)
+    .digest("hex");
 }
 
 /** Before anything is said, in milliseconds. */
@@ -68,11 +75,17 @@ function showProgress(path: string): (megabytes: number) => void {
   const began = performance.now();
   return (megabytes) => {
     if (!process.stderr.isTTY || performance.now() - began < PATIENCE) return;
-    writeSync(2, `\r\x1b[Kreading ${posix.basename(path).replace(/[^\x20-\x7e]/g, "?")}: ${Math.round(megabytes)} MB of debug information\r`);
+    writeSync(
+      2,
+      `\r\x1b[Kreading ${posix.basename(path).replace(/[^\x20-\x7e]/g, "?")}: ${Math.round(megabytes)} MB of debug information\r`,
+    );
   };
 }
 
-interface Found { readonly elf: Elf; readonly path: string }
+interface Found {
+  readonly elf: Elf;
+  readonly path: string;
+}
 
 /** From a debuginfod server. What is damaged is fetched again. */
 function fetched(id: string): Found | undefined {
@@ -90,13 +103,21 @@ function debugElf(owner: DebugOwner): Found | undefined {
   if (hasDebugInfo(elf)) return { elf, path };
   const id = elf.buildId;
   const byId = id === undefined ? undefined : withBuildId(root, id);
-  return inGivenFolders(owner) ?? byId ?? linked(owner) ?? (id === undefined || owner.servers === false ? undefined : fetched(id));
+  return (
+    inGivenFolders(owner) ??
+    byId ??
+    linked(owner) ??
+    (id === undefined || owner.servers === false ? undefined : fetched(id))
+  );
 }
 
 /** Debian, Fedora and gdb keep debug files by build id; Debian's own shows the first byte as a folder. */
 function withBuildId(root: string, id: string): Found | undefined {
   if (id.length < 4) return undefined;
-  return checked(`${root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`, (elf) => elf.buildId === undefined || elf.buildId === id);
+  return checked(
+    `${root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`,
+    (elf) => elf.buildId === undefined || elf.buildId === id,
+  );
 }
 
 function checked(path: string, fits: (elf: Elf) => boolean): Found | undefined {
@@ -109,12 +130,18 @@ function linked({ elf, path, root }: DebugOwner): Found | undefined {
   const link = debugLink(elf);
   if (link === undefined) return undefined;
   const folder = posix.dirname(path.slice(root.length));
-  return firstOf([`${folder}/${link.name}`, `${folder}/.debug/${link.name}`, `/usr/lib/debug${folder}/${link.name}`].map((place) => root + place), elf, link.crc);
+  return firstOf(
+    [`${folder}/${link.name}`, `${folder}/.debug/${link.name}`, `/usr/lib/debug${folder}/${link.name}`].map(
+      (place) => root + place,
+    ),
+    elf,
+    link.crc,
+  );
 }
 
 /**
- * $STROBE_DEBUGINFO: folders with colons in between, from the binary's own on where they are relative. bpftrace has a `+` in front
- * of those whose files' checksums count; here they do in all.
+ * $STROBE_DEBUGINFO: folders with colons in between, from the binary's own on where they are relative. bpftrace has a
+ * `+` in front of those whose files' checksums count; here they do in all.
  */
 function inGivenFolders({ elf, path, root }: DebugOwner): Found | undefined {
   const link = debugLink(elf);
@@ -124,10 +151,17 @@ function inGivenFolders({ elf, path, root }: DebugOwner): Found | undefined {
     if (folder === "") continue;
     const base = posix.resolve(home, folder);
     const id = elf.buildId;
-    const byId = id === undefined || id.length < 4 ? undefined : checked(`${base}/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`, (file) => (file.buildId ?? id) === id);
+    const byId =
+      id === undefined || id.length < 4
+        ? undefined
+        : checked(`${base}/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`, (file) => (file.buildId ?? id) === id);
     const name = posix.basename(path);
     const inner = posix.dirname(path.slice(root.length));
-    const names = [...(link === undefined ? [] : [`${base}/${link.name}`, `${base}${inner}/${link.name}`]), `${base}/${name}.debug`, `${base}/${name}`];
+    const names = [
+      ...(link === undefined ? [] : [`${base}/${link.name}`, `${base}${inner}/${link.name}`]),
+      `${base}/${name}.debug`,
+      `${base}/${name}`,
+    ];
     const found = byId ?? firstOf(names, elf, link?.crc);
     if (found !== undefined) return found;
   }
@@ -140,7 +174,9 @@ function debugLink(elf: Elf): { readonly name: string; readonly crc: number } | 
   const content = elf.content(section);
   const end = content.indexOf(0);
   const at = (end + 4) & ~3;
-  return end <= 0 || at + 4 > content.length ? undefined : { name: posix.basename(content.toString("utf8", 0, end)), crc: content.readUInt32LE(at) };
+  return end <= 0 || at + 4 > content.length
+    ? undefined
+    : { name: posix.basename(content.toString("utf8", 0, end)), crc: content.readUInt32LE(at) };
 }
 
 /** The file that was split off a binary: of its build id, or of the checksum that its debug link has. */
@@ -160,7 +196,10 @@ function checksumOf({ bytes }: Elf): number | undefined {
   if (bytes.size > mostSummed) return undefined;
   let sum = 0;
   const room = Buffer.allocUnsafe(1 << 20);
-  for (let at = 0; at < bytes.size; at += room.length) sum = process.getBuiltinModule("node:zlib").crc32(bytes.read(at, Math.min(room.length, bytes.size - at), room), sum);
+  for (let at = 0; at < bytes.size; at += room.length)
+    sum = process
+      .getBuiltinModule("node:zlib")
+      .crc32(bytes.read(at, Math.min(room.length, bytes.size - at), room), sum);
   return sum;
 }
 
@@ -192,12 +231,17 @@ function real(path: string): string {
 
 /** Split entries: where the compiler put them, else beside the binary. */
 function splitElf({ path, root }: DebugOwner, name: string, folder: string): Elf | undefined {
-  return elfAt(root + posix.resolve(folder === "" ? "/" : folder, name)) ?? elfAt(`${posix.dirname(path)}/${posix.basename(name)}`);
+  return (
+    elfAt(root + posix.resolve(folder === "" ? "/" : folder, name)) ??
+    elfAt(`${posix.dirname(path)}/${posix.basename(name)}`)
+  );
 }
 
 function missing({ elf, shownPath }: DebugOwner): string {
   const id = elf.buildId;
   const where = id === undefined ? "" : ` (nor is there a debug file for its build id ${id})`;
-  return `${shownPath} has no debug information${where}: install its debug package (-dbgsym, -dbg, -debuginfo), build it with -g, name `
-    + "the folder of its debug file (--debuginfo), or set DEBUGINFOD_URLS";
+  return (
+    `${shownPath} has no debug information${where}: install its debug package (-dbgsym, -dbg, -debuginfo), build it with -g, name ` +
+    "the folder of its debug file (--debuginfo), or set DEBUGINFOD_URLS"
+  );
 }

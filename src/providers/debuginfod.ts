@@ -1,4 +1,5 @@
-// Debug files from debuginfod servers (https://sourceware.org/elfutils/Debuginfod.html), when $DEBUGINFOD_URLS names some.
+// Debug files from debuginfod servers (https://sourceware.org/elfutils/Debuginfod.html), when $DEBUGINFOD_URLS names
+// some.
 import { Folder, inFolder } from "../store/folder.ts";
 import { KeptFiles } from "../store/kept-files.ts";
 import { userCache } from "../store/place.ts";
@@ -13,8 +14,8 @@ const largest = 4 * 2 ** 30;
 const inStore = new KeptFiles({ folder: "debuginfod", names: /^[0-9a-f]+$/, files: 256, bytes: 2 * largest });
 
 /**
- * Writes what a URL answers to standard output; run apart, since whoever asks cannot wait for events. The URL comes by standard input:
- * arguments are for all to see, and it may have a password.
+ * Writes what a URL answers to standard output; run apart, since whoever asks cannot wait for events. The URL comes by
+ * standard input: arguments are for all to see, and it may have a password.
  */
 const fetchScript = `
   const { createWriteStream, readFileSync } = require("node:fs"), { pipeline } = require("node:stream/promises"), { Readable } = require("node:stream");
@@ -36,14 +37,15 @@ const fetchScript = `
   }).catch(() => process.exit(1));`;
 
 /**
- * What `open` makes of the debug file of a build id: of one that was fetched before, or is fetched now. Undefined where no server has one
- * that `open` takes.
+ * What `open` makes of the debug file of a build id: of one that was fetched before, or is fetched now. Undefined where
+ * no server has one that `open` takes.
  */
 export function downloaded<T>(id: string, open: (path: string) => T | undefined): T | undefined {
   const servers = (process.env["DEBUGINFOD_URLS"] ?? "").split(/\s+/).filter((url) => /^https?:\/\//.test(url));
   if (servers.length === 0 || !/^[0-9a-f]{8,}$/.test(id)) return undefined;
   const openKept = (): T | undefined => {
-    const path = inClients(id, false, (folder) => folder.open(file, () => `${folder.path}/${file}`)) ?? inStore.path(id);
+    const path =
+      inClients(id, false, (folder) => folder.open(file, () => `${folder.path}/${file}`)) ?? inStore.path(id);
     return path === undefined ? undefined : open(path);
   };
   const known = openKept();
@@ -67,15 +69,18 @@ export function downloaded<T>(id: string, open: (path: string) => T | undefined)
 /** False where the server has it not, or does not answer. */
 function fetchTo(fd: number, url: string): boolean {
   const { spawnSync } = process.getBuiltinModule("node:child_process");
-  return spawnSync(process.execPath, ["-e", fetchScript], { input: url, timeout: fetchTime, stdio: ["pipe", fd, "ignore"] }).status === 0;
+  return (
+    spawnSync(process.execPath, ["-e", fetchScript], { input: url, timeout: fetchTime, stdio: ["pipe", fd, "ignore"] })
+      .status === 0
+  );
 }
 
 /** The name of a debug file in the client's folder for its build id. */
 const file = "debuginfo";
 
 /**
- * In the cache of debuginfod's own client, so that gdb and others find it there as well; undefined where it is not ours alone. Root has
- * one when it is named: in a home, it may be somebody else's.
+ * In the cache of debuginfod's own client, so that gdb and others find it there as well; undefined where it is not ours
+ * alone. Root has one when it is named: in a home, it may be somebody else's.
  */
 function inClients<T>(id: string, make: boolean, use: (folder: Folder) => T | undefined): T | undefined {
   const given = process.env["DEBUGINFOD_CACHE_PATH"];

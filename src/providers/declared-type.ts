@@ -4,10 +4,16 @@ import { i8, integer, voidType } from "../language/types.ts";
 import type { TypeScope } from "../language/check/checked.ts";
 
 /**
- * The type of `const char *`, `char[16]`, `enum zone_type`, `pid_t`. `size` and `signed` are the field's own and decide for
- * integers: a system call's `int` takes 8 bytes.
+ * The type of `const char *`, `char[16]`, `enum zone_type`, `pid_t`. `size` and `signed` are the field's own and decide
+ * for integers: a system call's `int` takes 8 bytes.
  */
-export function declaredType(declaration: string, size: number, signed: boolean, space: AddressSpace, types: TypeScope): Type {
+export function declaredType(
+  declaration: string,
+  size: number,
+  signed: boolean,
+  space: AddressSpace,
+  types: TypeScope,
+): Type {
   const text = clean(declaration);
   const array = /^(.*?)\s*((?:\[[^\]]*\])+)$/.exec(text);
   if (array) {
@@ -41,28 +47,41 @@ function namedType(text: string, types: TypeScope): Type | undefined {
 
 /** Without qualifiers, annotations and doubled spaces. */
 function clean(declaration: string): string {
-  return declaration.replace(/\b(const|volatile|restrict|__user|__rcu|__seg_gs|__percpu|__iomem)\b/g, " ").replace(/\s+/g, " ").trim();
+  return declaration
+    .replace(/\b(const|volatile|restrict|__user|__rcu|__seg_gs|__percpu|__iomem)\b/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
 }
 
 function bits(size: number): 8 | 16 | 32 | 64 {
   switch (size) {
-    case 1: return 8;
-    case 2: return 16;
-    case 4: return 32;
-    default: return 64;
+    case 1:
+      return 8;
+    case 2:
+      return 16;
+    case 4:
+      return 32;
+    default:
+      return 64;
   }
 }
 
 /** Bytes of the types that declarations give. */
 function bytesOf(type: Type): number {
   switch (type.kind) {
-    case "boolean": return 1;
+    case "boolean":
+      return 1;
     case "integer":
-    case "enum": return type.bits / 8;
-    case "pointer": return 8;
-    case "struct": return type.size;
-    case "array": return bytesOf(type.element) * type.length;
-    default: return 0;
+    case "enum":
+      return type.bits / 8;
+    case "pointer":
+      return 8;
+    case "struct":
+      return type.size;
+    case "array":
+      return bytesOf(type.element) * type.length;
+    default:
+      return 0;
   }
 }
 
@@ -75,21 +94,32 @@ export function declare(type: Type, name: string): string {
 /** A type as C writes it: `struct sock *`. */
 export function spell(type: Type): string {
   switch (type.kind) {
-    case "boolean": return "bool";
-    case "integer": return spellInteger(type.bits, type.signed);
-    case "enum": return `enum ${type.name}`;
-    case "struct": return type.name === "" ? (type.union ? "union" : "struct") : `${type.union ? "union" : "struct"} ${type.name}`;
-    case "pointer": return type.target.kind === "pointer" ? `${spell(type.target)}*` : `${spell(type.target)} *`;
-    case "array": return `${spell(type.element)}[${type.length}]`;
-    default: return "void";
+    case "boolean":
+      return "bool";
+    case "integer":
+      return spellInteger(type.bits, type.signed);
+    case "enum":
+      return `enum ${type.name}`;
+    case "struct":
+      return type.name === "" ? (type.union ? "union" : "struct") : `${type.union ? "union" : "struct"} ${type.name}`;
+    case "pointer":
+      return type.target.kind === "pointer" ? `${spell(type.target)}*` : `${spell(type.target)} *`;
+    case "array":
+      return `${spell(type.element)}[${type.length}]`;
+    default:
+      return "void";
   }
 }
 
 function spellInteger(width: number, signed: boolean): string {
   switch (width) {
-    case 8: return signed ? "char" : "unsigned char";
-    case 16: return signed ? "short" : "unsigned short";
-    case 32: return signed ? "int" : "unsigned int";
-    default: return signed ? "long" : "unsigned long";
+    case 8:
+      return signed ? "char" : "unsigned char";
+    case 16:
+      return signed ? "short" : "unsigned short";
+    case 32:
+      return signed ? "int" : "unsigned int";
+    default:
+      return signed ? "long" : "unsigned long";
   }
 }

@@ -17,15 +17,26 @@ export interface Description {
   readonly names: readonly NamePattern[];
   readonly form: Form;
   readonly parts: ReadonlyMap<Part, Expression>;
-  /** Types that other types are made of: the name, of which (`self`, or one before), the way to a member of it, the number of the argument. */
-  readonly types: readonly { readonly name: string; readonly from: string; readonly path: readonly string[]; readonly argument: number }[];
+  /**
+   * Types that other types are made of: the name, of which (`self`, or one before), the way to a member of it, the
+   * number of the argument.
+   */
+  readonly types: readonly {
+    readonly name: string;
+    readonly from: string;
+    readonly path: readonly string[];
+    readonly argument: number;
+  }[];
   readonly variables: readonly { readonly name: string; readonly value: Expression }[];
   readonly none: string;
   readonly bare: string;
 }
 
 /** `parameters`: names that are given to the types that it is made of. */
-interface NamePattern { readonly name: RegExp; readonly parameters: readonly string[] }
+interface NamePattern {
+  readonly name: RegExp;
+  readonly parameters: readonly string[];
+}
 
 /** What a type is made of, by its debug information. */
 export interface TypeArguments {
@@ -48,7 +59,12 @@ let builtIn: readonly Description[] | undefined;
 
 /** Those that strobe has itself, of which the first that fits a type is its. */
 function builtInDescriptions(): readonly Description[] {
-  return (builtIn ??= [["libstdc++.values", stdcpp], ["libc++.values", cpp], ["rust.values", rust], ["go.values", go]].flatMap(([file, text]) => parseDescriptions(text, file)));
+  return (builtIn ??= [
+    ["libstdc++.values", stdcpp],
+    ["libc++.values", cpp],
+    ["rust.values", rust],
+    ["go.values", go],
+  ].flatMap(([file, text]) => parseDescriptions(text, file)));
 }
 
 let own: { readonly paths: string; readonly descriptions: readonly Description[] } | undefined;
@@ -61,10 +77,13 @@ export function descriptionsInUse(): readonly Description[] {
   const paths = process.env["STROBE_TYPES"] ?? "";
   if (paths === "") return builtInDescriptions();
   if (own?.paths !== paths) {
-    const given = paths.split(":").filter((path) => path !== "").flatMap((path) => {
-      noteFile(path);
-      return parseDescriptions(readOthersFile(path, { limit: mostText }).toString(), path);
-    });
+    const given = paths
+      .split(":")
+      .filter((path) => path !== "")
+      .flatMap((path) => {
+        noteFile(path);
+        return parseDescriptions(readOthersFile(path, { limit: mostText }).toString(), path);
+      });
     own = { paths, descriptions: [...given, ...builtInDescriptions()] };
   }
   return own.descriptions;
@@ -78,7 +97,8 @@ export function parseDescriptions(text: string, file: string): Description[] {
   let draft: Draft | undefined;
   const finish = (line: number): void => {
     if (names.length > 0) {
-      if (draft?.form === undefined) throw new DescriptionError(file, line, `expected one of ${forms.join(", ")} below the name`);
+      if (draft?.form === undefined)
+        throw new DescriptionError(file, line, `expected one of ${forms.join(", ")} below the name`);
       found.push(described(names, draft, draft.form, file));
     }
     names = [];
@@ -87,7 +107,8 @@ export function parseDescriptions(text: string, file: string): Description[] {
   text.split("\n").forEach((whole, index) => {
     const number = index + 1;
     const line = whole.trimEnd();
-    if (line.length > mostLine) throw new DescriptionError(file, number, `the line is longer than ${mostLine} characters`);
+    if (line.length > mostLine)
+      throw new DescriptionError(file, number, `the line is longer than ${mostLine} characters`);
     if (line.startsWith("#")) return;
     if (line === "") return finish(number);
     if (!/^\s/.test(line)) {
@@ -95,8 +116,17 @@ export function parseDescriptions(text: string, file: string): Description[] {
       names.push(namePattern(line));
       return;
     }
-    if (names.length === 0) throw new DescriptionError(file, number, "expected the name of a type, at the beginning of its line");
-    draft ??= { parts: new Map(), types: [], variables: [], none: undefined, bare: undefined, form: undefined, line: number };
+    if (names.length === 0)
+      throw new DescriptionError(file, number, "expected the name of a type, at the beginning of its line");
+    draft ??= {
+      parts: new Map(),
+      types: [],
+      variables: [],
+      none: undefined,
+      bare: undefined,
+      form: undefined,
+      line: number,
+    };
     readLine(draft, line.trim(), file, number);
   });
   finish(text.split("\n").length);
@@ -104,20 +134,32 @@ export function parseDescriptions(text: string, file: string): Description[] {
 }
 
 interface Draft {
-  form: Form | undefined; readonly parts: Map<Part, Expression>; readonly types: Description["types"][number][]; readonly variables: Description["variables"][number][]; none: string | undefined; bare: string | undefined;
+  form: Form | undefined;
+  readonly parts: Map<Part, Expression>;
+  readonly types: Description["types"][number][];
+  readonly variables: Description["variables"][number][];
+  none: string | undefined;
+  bare: string | undefined;
   readonly line: number;
 }
 
 function readLine(draft: Draft, line: string, file: string, number: number): void {
   const [, word, rest] = /^(\S+)\s*(.*)$/.exec(line) ?? ["", line, ""];
-  const fail = (message: string): never => { throw new DescriptionError(file, number, message); };
+  const fail = (message: string): never => {
+    throw new DescriptionError(file, number, message);
+  };
   if ((forms as readonly string[]).includes(word) && rest === "") draft.form = word as Form;
   else if (word === "none") draft.none = rest;
   else if (word === "bare") draft.bare = rest;
   else if (word === "type") {
     const written = /^(\w+)\s+\$?(\w+)((?:\.\w+)*)\s+(\d+)$/.exec(rest);
     if (written === null) return fail("expected `type NAME $self.MEMBER NUMBER`");
-    draft.types.push({ name: written[1], from: written[2], path: written[3].split(".").slice(1), argument: Number(written[4]) });
+    draft.types.push({
+      name: written[1],
+      from: written[2],
+      path: written[3].split(".").slice(1),
+      argument: Number(written[4]),
+    });
   } else if (word === "with") {
     const written = /^(\w+)\s+(.+)$/.exec(rest);
     if (written === null) return fail("expected `with NAME EXPRESSION`");
@@ -135,8 +177,25 @@ function readLine(draft: Draft, line: string, file: string, number: number): voi
 
 const readsOnly = "expressions of descriptions read memory, and do nothing else";
 const harmless: ReadonlySet<string> = new Set([
-  "integer", "boolean", "variable", "unary", "binary", "conditional", "member", "index", "cast", "sizeof", "tuple", "block-expression",
-  "block", "expression", "assign", "declare", "if", "while", "increment",
+  "integer",
+  "boolean",
+  "variable",
+  "unary",
+  "binary",
+  "conditional",
+  "member",
+  "index",
+  "cast",
+  "sizeof",
+  "tuple",
+  "block-expression",
+  "block",
+  "expression",
+  "assign",
+  "declare",
+  "if",
+  "while",
+  "increment",
 ]);
 
 /** Whoever wrote a file of descriptions does nothing with it but have values read. */
@@ -149,13 +208,27 @@ function onlyReads(of: unknown): boolean {
 }
 
 const needed: Readonly<Record<Form, readonly (readonly Part[])[]>> = {
-  text: [["data", "length"]], list: [["data", "length"], ["length", "begin", "next", "item"]], set: [["length", "begin", "next", "item"]],
-  mapping: [["length", "begin", "next", "key", "value"]], optional: [["has", "item"]], pointer: [["data"]], value: [["item"]], tuple: [[]], variants: [[]],
+  text: [["data", "length"]],
+  list: [
+    ["data", "length"],
+    ["length", "begin", "next", "item"],
+  ],
+  set: [["length", "begin", "next", "item"]],
+  mapping: [["length", "begin", "next", "key", "value"]],
+  optional: [["has", "item"]],
+  pointer: [["data"]],
+  value: [["item"]],
+  tuple: [[]],
+  variants: [[]],
 };
 
 function described(names: readonly NamePattern[], draft: Draft, form: Form, file: string): Description {
   if (!needed[form].some((parts) => parts.every((part) => draft.parts.has(part)))) {
-    throw new DescriptionError(file, draft.line, `${form} needs ${needed[form].map((parts) => parts.join(", ")).join("; or ")}`);
+    throw new DescriptionError(
+      file,
+      draft.line,
+      `${form} needs ${needed[form].map((parts) => parts.join(", ")).join("; or ")}`,
+    );
   }
   const { parts, types, variables, none = "none", bare = "" } = draft;
   return { names, form, parts, types, variables, none, bare };
@@ -170,13 +243,18 @@ function namePattern(written: string): NamePattern {
 
 /** `*` is anything; `[[]` a bracket. */
 function glob(written: string): string {
-  return written.replaceAll("[[]", "[").replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace(/\*+/g, ".*");
+  return written
+    .replaceAll("[[]", "[")
+    .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+    .replace(/\*+/g, ".*");
 }
 
 const unfitting = new Set<string>();
 const mostUnfitting = 64;
 
-/** Types that were looked at, whose name a description has, and whose members none: of another version of their library. */
+/**
+ * Types that were looked at, whose name a description has, and whose members none: of another version of their library.
+ */
 export function unfittingTypes(): readonly string[] {
   return [...unfitting];
 }
@@ -187,7 +265,12 @@ function isWithin(name: string): boolean {
 }
 
 /** The first description that fits a type: its name, and everything that its expressions mention. */
-export function shapeFor(name: string, self: StructType | PointerType, made: TypeArguments, descriptions: readonly Description[]): Shape | undefined {
+export function shapeFor(
+  name: string,
+  self: StructType | PointerType,
+  made: TypeArguments,
+  descriptions: readonly Description[],
+): Shape | undefined {
   let named = false;
   for (const description of descriptions) {
     const pattern = description.names.find((one) => one.name.test(name));
@@ -204,7 +287,10 @@ export function shapeFor(name: string, self: StructType | PointerType, made: Typ
     if (description.types.some((one) => !types.has(one.name))) continue;
     const { form, parts, variables, none, bare } = description;
     const reader = new Reader(self, types);
-    if ([...parts].every(([part, expression]) => fits(part, reader.typeOf(expression))) && variables.every(({ value }) => reader.typeOf(value) !== "missing")) {
+    if (
+      [...parts].every(([part, expression]) => fits(part, reader.typeOf(expression))) &&
+      variables.every(({ value }) => reader.typeOf(value) !== "missing")
+    ) {
       return { form, parts, types, variables, none, bare };
     }
   }
@@ -215,7 +301,11 @@ export function shapeFor(name: string, self: StructType | PointerType, made: Typ
 function fits(part: Part, type: Known): boolean {
   if (type === "missing") return false;
   if (type === undefined) return true;
-  return part === "data" ? type.kind === "pointer" || type.kind === "integer" : part === "length" ? type.kind === "integer" : true;
+  return part === "data"
+    ? type.kind === "pointer" || type.kind === "integer"
+    : part === "length"
+      ? type.kind === "integer"
+      : true;
 }
 
 /** The type of an expression as far as it can be told; "missing" where it mentions a member that is not there. */
@@ -232,12 +322,13 @@ class Reader {
 
   typeOf(e: Expression): Known {
     switch (e.kind) {
-      case "variable": return e.name === "self" ? this.#self : undefined;
+      case "variable":
+        return e.name === "self" ? this.#self : undefined;
       case "member": {
         const object = this.typeOf(e.object);
         if (object === undefined || object === "missing") return object;
         const struct = object.kind === "pointer" ? object.target : object;
-        return struct.kind === "struct" ? findMember(struct, e.name)?.type ?? "missing" : "missing";
+        return struct.kind === "struct" ? (findMember(struct, e.name)?.type ?? "missing") : "missing";
       }
       case "unary": {
         const operand = this.typeOf(e.operand);
@@ -248,14 +339,23 @@ class Reader {
       case "index": {
         const object = this.typeOf(e.object);
         if (object === undefined || object === "missing") return object;
-        return this.#all([e.index]) ?? (object.kind === "array" ? object.element : object.kind === "pointer" ? object.target : "missing");
+        return (
+          this.#all([e.index]) ??
+          (object.kind === "array" ? object.element : object.kind === "pointer" ? object.target : "missing")
+        );
       }
-      case "cast": return this.#all([e.operand]) ?? this.#named(e.to);
-      case "binary": return this.#all([e.left, e.right]);
-      case "conditional": return this.#all([e.condition, e.then, e.otherwise]);
-      case "tuple": return this.#all(e.elements);
-      case "block-expression": return undefined;
-      default: return undefined;
+      case "cast":
+        return this.#all([e.operand]) ?? this.#named(e.to);
+      case "binary":
+        return this.#all([e.left, e.right]);
+      case "conditional":
+        return this.#all([e.condition, e.then, e.otherwise]);
+      case "tuple":
+        return this.#all(e.elements);
+      case "block-expression":
+        return undefined;
+      default:
+        return undefined;
     }
   }
 

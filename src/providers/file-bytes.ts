@@ -7,7 +7,10 @@ import { noteFile } from "../store/seen-files.ts";
 /** Files up to this size are read at once; of larger ones just what is needed. */
 const WHOLE = 1 << 20;
 
-/** Larger parts than this are only read of files that take up some room on the disk: a hole of a terabyte costs its owner nothing. */
+/**
+ * Larger parts than this are only read of files that take up some room on the disk: a hole of a terabyte costs its
+ * owner nothing.
+ */
 const LARGEST_HOLE = 1 << 26;
 /** What one call of read(2) is asked for: it gives no more than 2 GiB. */
 const AT_ONCE = 1 << 30;
@@ -42,7 +45,10 @@ export class FileBytes implements Bytes {
 
   #open(): number {
     if (this.#fd !== undefined) return this.#fd;
-    const { descriptor: fd, stat: { dev, ino } } = openOthersFile(this.path);
+    const {
+      descriptor: fd,
+      stat: { dev, ino },
+    } = openOthersFile(this.path);
     if (dev !== this.#stat.dev || ino !== this.#stat.ino) {
       closeSync(fd);
       throw new ElfError("another file has taken its place while it was read", this.path);
@@ -56,9 +62,18 @@ export class FileBytes implements Bytes {
   }
 }
 
-/** @throws ElfError when the file has become shorter, has nothing but a hole there, or there is no memory for so much of it */
-export function readRange({ path, descriptor, stat }: OthersFile & { readonly path: string }, offset: number, length: number, room?: Buffer): Buffer {
-  if (length > LARGEST_HOLE && length > PACKED * 512 * Number(stat.blocks)) throw new ElfError("what it says that it has are holes", path);
+/**
+ * @throws ElfError when the file has become shorter, has nothing but a hole there, or there is no memory for so much of
+ * it
+ */
+export function readRange(
+  { path, descriptor, stat }: OthersFile & { readonly path: string },
+  offset: number,
+  length: number,
+  room?: Buffer,
+): Buffer {
+  if (length > LARGEST_HOLE && length > PACKED * 512 * Number(stat.blocks))
+    throw new ElfError("what it says that it has are holes", path);
   const buffer = room === undefined || room.length < length ? roomFor(path, length) : room.subarray(0, length);
   let got = 0;
   while (got < length) {

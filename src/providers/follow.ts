@@ -1,4 +1,5 @@
-// Probes in files that a process has not opened yet: which specs can mean such files, and what they mean in one that appears.
+// Probes in files that a process has not opened yet: which specs can mean such files, and what they mean in one that
+// appears.
 import { statSync } from "node:fs";
 import { posix } from "node:path";
 import { InternalError } from "../faults/internal-error.ts";
@@ -28,7 +29,13 @@ export function meansFile(target: string, path: string): boolean {
 }
 
 /** What a spec means in some files alone, whatever else there is. */
-export function resolveIn(files: readonly string[], spec: ProbeSpec, provider: Provider, system: System, options: ResolveOptions & { readonly pid: number }): Resolution {
+export function resolveIn(
+  files: readonly string[],
+  spec: ProbeSpec,
+  provider: Provider,
+  system: System,
+  options: ResolveOptions & { readonly pid: number },
+): Resolution {
   const { pid } = options;
   const only = {
     mappedBinaries: (): readonly string[] => files,
@@ -48,10 +55,18 @@ export function resolveIn(files: readonly string[], spec: ProbeSpec, provider: P
 }
 
 /** No site yet, and what handlers can see of any: so that the script is checked and its maps are there. */
-export function awaiting({ name, inFiles }: Provider, system: System, uses: ReadonlySet<string>): Resolution["variants"][number] {
+export function awaiting(
+  { name, inFiles }: Provider,
+  system: System,
+  uses: ReadonlySet<string>,
+): Resolution["variants"][number] {
   if (inFiles === undefined) throw new InternalError(`${name} is in no file`);
   const context = inFiles.context(system);
-  return { context: wantsVariables(uses) ? { ...context, ...comingVariables(uses) } : context, provider: name, sites: [] };
+  return {
+    context: wantsVariables(uses) ? { ...context, ...comingVariables(uses) } : context,
+    provider: name,
+    sites: [],
+  };
 }
 
 /** Variables that nobody knows the types of yet are numbers, which is how most lie in maps. */
@@ -97,7 +112,10 @@ export class KnownPlaces {
 
 /** The executable that a command runs, and the libraries that it needs, as the loader would find them. */
 export function filesOfCommand(command: string, system: System): string[] {
-  const name = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/.exec(command)?.slice(1).find((word) => word !== undefined);
+  const name = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/
+    .exec(command)
+    ?.slice(1)
+    .find((word) => word !== undefined);
   const executable = name === undefined ? undefined : system.binary(name);
   if (executable === undefined) return [];
   const found = new Map([[executable.path, executable]]);

@@ -1,4 +1,5 @@
-// The context of BTF-typed tracing programs: an array of 64-bit slots, one an argument (two for a struct of up to 16 bytes).
+// The context of BTF-typed tracing programs: an array of 64-bit slots, one an argument (two for a struct of up to 16
+// bytes).
 import type { Argument, Fetch } from "../language/context.ts";
 import type { Type } from "../language/types.ts";
 
@@ -11,7 +12,10 @@ export function numberedSlots(count: number): Fetch[] {
 }
 
 /** Arguments by name, and how many slots they take: what a function returns is in the next. */
-export function functionArguments(parameters: readonly { readonly name: string; readonly type: Type }[]): { args: Argument[]; slots: number } {
+export function functionArguments(parameters: readonly { readonly name: string; readonly type: Type }[]): {
+  args: Argument[];
+  slots: number;
+} {
   let slots = 0;
   const args = parameters.map(({ name, type }): Argument => {
     const at = slots;
@@ -29,11 +33,17 @@ export function valueAt(index: number, name: string, type: Type): Argument {
 /** A value of at most 64 bits, whose upper bits mean nothing where its type is smaller. */
 export function scalarArgument(name: string, type: Type, fetch: Fetch): Argument {
   switch (type.kind) {
-    case "boolean": return { name, type, fetch: { kind: "narrow", of: fetch, size: 1, signed: false } };
+    case "boolean":
+      return { name, type, fetch: { kind: "narrow", of: fetch, size: 1, signed: false } };
     case "integer":
     case "enum":
       if (type.bits === 64) return { name, type, fetch };
-      return { name, type, fetch: { kind: "narrow", of: fetch, size: (type.bits / 8) as 1 | 2 | 4, signed: type.signed } };
-    default: return { name, type, fetch };
+      return {
+        name,
+        type,
+        fetch: { kind: "narrow", of: fetch, size: (type.bits / 8) as 1 | 2 | 4, signed: type.signed },
+      };
+    default:
+      return { name, type, fetch };
   }
 }

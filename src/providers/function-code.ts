@@ -23,7 +23,10 @@ export const coldPart = /\.cold(\.\d+)?$/;
 const unsizedLimit = 1 << 16;
 
 /** Where a function begins in the file, and its name. */
-interface CodePlace { readonly name: string; readonly offset: bigint }
+interface CodePlace {
+  readonly name: string;
+  readonly offset: bigint;
+}
 
 /** Reads functions' code out of a file. */
 export class UserCode {
@@ -48,7 +51,11 @@ export class UserCode {
   symbolAt({ name, offset }: CodePlace): BinarySymbol | undefined {
     const exact = this.#binary.symbol(name);
     if (exact?.fileOffset === offset) return exact;
-    this.#byOffset ??= new Map([...this.#binary.symbols()].reverse().flatMap((symbol) => (symbol.kind === "function" ? [[symbol.fileOffset, symbol] as const] : [])));
+    this.#byOffset ??= new Map(
+      [...this.#binary.symbols()]
+        .reverse()
+        .flatMap((symbol) => (symbol.kind === "function" ? [[symbol.fileOffset, symbol] as const] : [])),
+    );
     return this.#byOffset.get(offset) ?? this.#declaredAt(name, offset);
   }
 
@@ -57,7 +64,9 @@ export class UserCode {
     const address = this.#binary.address(fileOffset);
     if (info === undefined || typeof info === "string" || address === undefined) return undefined;
     const body = info.functionAt(address)?.instance.ranges.find(({ low, high }) => low <= address && address < high);
-    return body?.low === address ? { name, address, size: body.high - address, fileOffset, kind: "function" } : undefined;
+    return body?.low === address
+      ? { name, address, size: body.high - address, fileOffset, kind: "function" }
+      : undefined;
   }
 
   #range(symbol: BinarySymbol): CodeRange | undefined {
@@ -81,26 +90,47 @@ export class UserCode {
   #coldParts(): ReadonlyMap<string, readonly BinarySymbol[]> {
     if (this.#cold !== undefined) return this.#cold;
     const parts: BinarySymbol[] = [];
-    for (const symbol of this.#binary.symbols()) if (symbol.kind === "function" && coldPart.test(symbol.name)) parts.push(symbol);
+    for (const symbol of this.#binary.symbols())
+      if (symbol.kind === "function" && coldPart.test(symbol.name)) parts.push(symbol);
     return (this.#cold = groupBy(parts, ({ name }) => name.replace(coldPart, "")));
   }
 }
 
 /** What a handler sees inside functions of programs; with `returns`, at their return instructions. */
-export function insideUserFunction(provider: string, returns: boolean, system: System, uses?: ReadonlySet<string>): Context {
-  const { numbered: _, ...context } = userContext({ provider, returns: false, system, ...(uses === undefined ? {} : { uses }) });
+export function insideUserFunction(
+  provider: string,
+  returns: boolean,
+  system: System,
+  uses?: ReadonlySet<string>,
+): Context {
+  const { numbered: _, ...context } = userContext({
+    provider,
+    returns: false,
+    system,
+    ...(uses === undefined ? {} : { uses }),
+  });
   const file = registersOf(hostMachine);
-  return { ...context, func: "site", ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : {}) };
+  return {
+    ...context,
+    func: "site",
+    ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : {}),
+  };
 }
 
 /** Sites of one context: one program, unless the handler wants the function's name; then one a function. */
 export function variantsByFunction(context: Context, sites: readonly SiteRef[], options: ResolveOptions): Variant[] {
   if (!options.uses.has("func")) return variantsOf(context, sites, options);
-  return [...groupBy(sites, (site) => site.func ?? site.name).values()].map((group) => ({ context, provider: context.provider, sites: group }));
+  return [...groupBy(sites, (site) => site.func ?? site.name).values()].map((group) => ({
+    context,
+    provider: context.provider,
+    sites: group,
+  }));
 }
 
 /** What names an address in a binary: a function, or the stub of one that it imports. Built when it is first asked. */
-export function namesIn(binary: Binary): (address: bigint) => { readonly name: string; readonly offset: number } | undefined {
+export function namesIn(
+  binary: Binary,
+): (address: bigint) => { readonly name: string; readonly offset: number } | undefined {
   let stubs: ReadonlyMap<bigint, string> | undefined;
   return (address) => {
     const offset = binary.fileOffset(address);
@@ -111,7 +141,9 @@ export function namesIn(binary: Binary): (address: bigint) => { readonly name: s
   };
 }
 
-/** A place inside a function as probes name it: bytes from the function's start in decimal, for cold parts from theirs. */
+/**
+ * A place inside a function as probes name it: bytes from the function's start in decimal, for cold parts from theirs.
+ */
 export function placeName({ name, ranges }: FunctionCode, range: CodeRange, offset: number): string {
   return `${range === ranges[0] ? name : `${name}.cold`}:${offset}`;
 }

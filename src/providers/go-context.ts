@@ -45,14 +45,34 @@ function registerArguments(): Fetch[] {
 function stackArguments(): Fetch[] {
   const base = fetchRegister(registersOf("x86-64"), "sp");
   // The return address is in front of them.
-  return Array.from({ length: stackWords }, (_, i): Fetch => ({ kind: "pointed", base, offset: 8 + i * 8, size: 8, signed: false, space: "user" }));
+  return Array.from({ length: stackWords }, (_, i): Fetch => ({
+    kind: "pointed",
+    base,
+    offset: 8 + i * 8,
+    size: 8,
+    signed: false,
+    space: "user",
+  }));
 }
 
-/** The ends of the running goroutine's stack, which is moved as it grows. (`stack.lo` and `stack.hi` are the first words of runtime.g) */
-export const goStack: { readonly low: Fetch; readonly high: Fetch } = { low: wordOfGoroutine(0), high: wordOfGoroutine(8) };
+/**
+ * The ends of the running goroutine's stack, which is moved as it grows. (`stack.lo` and `stack.hi` are the first words
+ * of runtime.g)
+ */
+export const goStack: { readonly low: Fetch; readonly high: Fetch } = {
+  low: wordOfGoroutine(0),
+  high: wordOfGoroutine(8),
+};
 
 function wordOfGoroutine(offset: number): Fetch {
-  return { kind: "pointed", base: fetchRegister(registersOf("x86-64"), "r14"), offset, size: 8, signed: false, space: "user" };
+  return {
+    kind: "pointed",
+    base: fetchRegister(registersOf("x86-64"), "r14"),
+    offset,
+    size: 8,
+    signed: false,
+    space: "user",
+  };
 }
 
 function goroutineId(offset: number | undefined): Fetch | undefined {

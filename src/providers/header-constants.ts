@@ -1,5 +1,5 @@
-// Names that only C headers have, for scripts that include them: the kernel's user interface, which never changes, and some of
-// the kernel's own. Its BTF has types and enums, but no macros, and a target has no headers.
+// Names that only C headers have, for scripts that include them: the kernel's user interface, which never changes, and
+// some of the kernel's own. Its BTF has types and enums, but no macros, and a target has no headers.
 import type { Machine } from "./registers.ts";
 import { systemCallNumber } from "./syscall-numbers.ts";
 
@@ -111,11 +111,17 @@ const table = `
   FMODE_: READ 1 WRITE 2 LSEEK 4 PREAD 8 PWRITE 16 EXEC 32
 `;
 
-/** Flags of open(2) that differ (arch/ARCH/include/uapi/asm/fcntl.h); programs are given O_LARGEFILE by the C library. */
+/**
+ * Flags of open(2) that differ (arch/ARCH/include/uapi/asm/fcntl.h); programs are given O_LARGEFILE by the C library.
+ */
 const byMachine: Readonly<Record<Machine, readonly (readonly [string, bigint])[]>> = {
   "x86-64": [["O_LARGEFILE", 0o100000n]],
   arm64: [
-    ["O_DIRECTORY", 0o40000n], ["O_NOFOLLOW", 0o100000n], ["O_DIRECT", 0o200000n], ["O_LARGEFILE", 0o400000n], ["O_TMPFILE", 0o20040000n],
+    ["O_DIRECTORY", 0o40000n],
+    ["O_NOFOLLOW", 0o100000n],
+    ["O_DIRECT", 0o200000n],
+    ["O_LARGEFILE", 0o400000n],
+    ["O_TMPFILE", 0o20040000n],
   ],
 };
 
@@ -124,7 +130,7 @@ const parsed = new Map<Machine, ReadonlyMap<string, bigint>>();
 /** Made when first asked for: most scripts name none. */
 function constants(machine: Machine): ReadonlyMap<string, bigint> {
   let found = parsed.get(machine);
-  if (found === undefined) parsed.set(machine, found = new Map([...entries(), ...byMachine[machine]]));
+  if (found === undefined) parsed.set(machine, (found = new Map([...entries(), ...byMachine[machine]])));
   return found;
 }
 

@@ -1,4 +1,5 @@
-// The running kernel's BTF from an uncompressed kernel image, where distributions leave one: for kernels that do not offer their own.
+// The running kernel's BTF from an uncompressed kernel image, where distributions leave one: for kernels that do not
+// offer their own.
 import { readFileSync } from "node:fs";
 import { Btf, BtfError } from "../debuginfo/btf.ts";
 import { bytesOf, Elf, ElfError } from "../debuginfo/elf.ts";
@@ -8,7 +9,11 @@ import { absent } from "./file-bytes.ts";
 
 export function btfOfImage(): Btf | undefined {
   const version = kernelRelease();
-  for (const path of [`/boot/vmlinux-${version}`, `/lib/modules/${version}/vmlinux`, `/usr/lib/debug/boot/vmlinux-${version}`]) {
+  for (const path of [
+    `/boot/vmlinux-${version}`,
+    `/lib/modules/${version}/vmlinux`,
+    `/usr/lib/debug/boot/vmlinux-${version}`,
+  ]) {
     noteFile(path);
     try {
       const elf = new Elf(bytesOf(readFileSync(path)));

@@ -1,5 +1,5 @@
-// Returns that a uretprobe was asked for, where a trampoline would harm the program: seen at the functions' return instructions
-// instead, as `ret:` sees them, and said.
+// Returns that a uretprobe was asked for, where a trampoline would harm the program: seen at the functions' return
+// instructions instead, as `ret:` sees them, and said.
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Place } from "./places.ts";
@@ -52,23 +52,46 @@ export class InPlace {
     const [hazard] = this.#hazards.values();
     if (hazard !== undefined) {
       const refusal = noReturns(this.#spec, this.#endings, `ret:${this.#shownPath}:`, unsafely);
-      return { ...refusal, diagnostics: refusal.diagnostics.map((said) => ({ ...said, message: `${hazard.hazard.why}, and ${said.message}` })) };
+      return {
+        ...refusal,
+        diagnostics: refusal.diagnostics.map((said) => ({
+          ...said,
+          message: `${hazard.hazard.why}, and ${said.message}`,
+        })),
+      };
     }
     const [lost] = this.#lost;
-    return lost && refused(this.#spec, "feature", lost.why, `strobe can only tell x86-64 instructions apart, to probe those that return; ${unsafely}`);
+    return (
+      lost &&
+      refused(
+        this.#spec,
+        "feature",
+        lost.why,
+        `strobe can only tell x86-64 instructions apart, to probe those that return; ${unsafely}`,
+      )
+    );
   }
 
   /** What to say of it. */
   diagnostics(): Diagnostic[] {
     const { span } = this.#spec;
     const said = [...this.#hazards.values()].map(({ hazard, functions }): Diagnostic => ({
-      severity: "warning", code: "feature", span, message: `returns are probed at ${functions === 1 ? "the function's" : `${functions} functions'`} return instructions, as by \`ret:\`: ${hazard.why}`,
-      help: hazard.kind === "exceptions" ? `a call that ends by an exception does not return, and is not seen; ${unsafely}` : unsafely,
+      severity: "warning",
+      code: "feature",
+      span,
+      message: `returns are probed at ${functions === 1 ? "the function's" : `${functions} functions'`} return instructions, as by \`ret:\`: ${hazard.why}`,
+      help:
+        hazard.kind === "exceptions"
+          ? `a call that ends by an exception does not return, and is not seen; ${unsafely}`
+          : unsafely,
     }));
     const [lost] = this.#lost;
     if (lost !== undefined) {
       said.push({
-        severity: "warning", code: "feature", span, message: `${this.#lost.length} functions are left out, \`${lost.name}\` for one: ${lost.why}`,
+        severity: "warning",
+        code: "feature",
+        span,
+        message: `${this.#lost.length} functions are left out, \`${lost.name}\` for one: ${lost.why}`,
         help: `strobe can only tell x86-64 instructions apart, to probe those that return; ${unsafely}`,
       });
     }

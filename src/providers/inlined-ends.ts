@@ -20,13 +20,35 @@ const largestFunction = 1n << 24n;
 const mostPieces = 16;
 
 /** Never returns, as far as names of other files' functions tell. */
-const neverReturning = new RegExp(`^(?:${[
-  "_?_?abort", "_?exit", "_Exit", "quick_exit", "__(?:stack_chk|chk|fortify|assert|assert_perror)_fail", "__libc_fatal", "pthread_exit", "thrd_exit",
-  "_Unwind_Resume(?:_or_Rethrow)?", "__cxa_(?:throw|rethrow|bad_cast|bad_typeid|throw_bad_array_(?:new_)?length|call_terminate|call_unexpected)",
-  "(?:_|sig|__sig|__)?longjmp(?:_chk)?", "v?errx?", "_ZSt9terminatev", "_ZSt\\d+__throw_\\w+", "rust_begin_unwind", "rust_panic",
-  "_ZN4core9panicking\\w+", "_ZN\\w*(?:unwrap_failed|expect_failed|handle_alloc_error|capacity_overflow|slice_\\w+_fail)\\w*",
-  "panic", "do_exit", "do_group_exit", "make_task_dead", "__ubsan_handle_builtin_unreachable", "rcu_stall_panic", "machine_real_restart",
-].join("|")})(?:@.*)?$`);
+const neverReturning = new RegExp(
+  `^(?:${[
+    "_?_?abort",
+    "_?exit",
+    "_Exit",
+    "quick_exit",
+    "__(?:stack_chk|chk|fortify|assert|assert_perror)_fail",
+    "__libc_fatal",
+    "pthread_exit",
+    "thrd_exit",
+    "_Unwind_Resume(?:_or_Rethrow)?",
+    "__cxa_(?:throw|rethrow|bad_cast|bad_typeid|throw_bad_array_(?:new_)?length|call_terminate|call_unexpected)",
+    "(?:_|sig|__sig|__)?longjmp(?:_chk)?",
+    "v?errx?",
+    "_ZSt9terminatev",
+    "_ZSt\\d+__throw_\\w+",
+    "rust_begin_unwind",
+    "rust_panic",
+    "_ZN4core9panicking\\w+",
+    "_ZN\\w*(?:unwrap_failed|expect_failed|handle_alloc_error|capacity_overflow|slice_\\w+_fail)\\w*",
+    "panic",
+    "do_exit",
+    "do_group_exit",
+    "make_task_dead",
+    "__ubsan_handle_builtin_unreachable",
+    "rcu_stall_panic",
+    "machine_real_restart",
+  ].join("|")})(?:@.*)?$`,
+);
 
 /** Tells where copies begin and end. */
 export class InlinedEnds {
@@ -59,21 +81,41 @@ export class InlinedEnds {
     return found;
   }
 
-  #edges(flow: CodeFlow, { instance: { entry, entryTold } }: InlinedCopy, ranges: Copy["ranges"], beginnings: ReadonlySet<bigint>): CopyEdges | undefined {
-    return edgesOf(flow, { ranges, ...(entryTold === true ? { entry } : {}) }, {
-      beginnings, sameStatement: (one, other) => this.#positionAt(one) === this.#positionAt(other),
-      allowed: (code) => (this.#kernel ? code[0] !== 0xcc && !(code[0] === 0x0f && code[1] === 0x0b) : uprobeRefusal(code) === undefined),
-    });
+  #edges(
+    flow: CodeFlow,
+    { instance: { entry, entryTold } }: InlinedCopy,
+    ranges: Copy["ranges"],
+    beginnings: ReadonlySet<bigint>,
+  ): CopyEdges | undefined {
+    return edgesOf(
+      flow,
+      { ranges, ...(entryTold === true ? { entry } : {}) },
+      {
+        beginnings,
+        sameStatement: (one, other) => this.#positionAt(one) === this.#positionAt(other),
+        allowed: (code) =>
+          this.#kernel
+            ? code[0] !== 0xcc && !(code[0] === 0x0f && code[1] === 0x0b)
+            : uprobeRefusal(code) === undefined,
+      },
+    );
   }
 
   #flow({ entry, ranges }: NonNullable<InlinedCopy["instance"]["caller"]>): CodeFlow | undefined {
     if (!this.#flows.has(entry)) {
       const pieces = ranges.map(({ low, high }) => this.#code(low, high));
       const whole = pieces.filter((piece) => piece !== undefined);
-      this.#flows.set(entry, whole.length === 0 || whole.length < pieces.length ? undefined : flowOf(whole, entry, {
-        ...this.#around, read: (address, length) => this.#bytes(address, length), neverReturns: (target) => this.#neverReturns(target),
-        landingPads: ranges.flatMap(({ low }) => this.#binary.landingPads?.(low) ?? []),
-      }));
+      this.#flows.set(
+        entry,
+        whole.length === 0 || whole.length < pieces.length
+          ? undefined
+          : flowOf(whole, entry, {
+              ...this.#around,
+              read: (address, length) => this.#bytes(address, length),
+              neverReturns: (target) => this.#neverReturns(target),
+              landingPads: ranges.flatMap(({ low }) => this.#binary.landingPads?.(low) ?? []),
+            }),
+      );
     }
     return this.#flows.get(entry);
   }
@@ -98,7 +140,7 @@ export class InlinedEnds {
 
   #neverReturns(target: bigint): boolean {
     let never = this.#never.get(target);
-    if (never === undefined) this.#never.set(target, never = this.#endless(target));
+    if (never === undefined) this.#never.set(target, (never = this.#endless(target)));
     return never;
   }
 
@@ -116,17 +158,31 @@ export class InlinedEnds {
   }
 }
 
-/** LLVM takes a copy apart when it specialises a call before it inlines it: pieces of one call that follow each other are one. */
+/**
+ * LLVM takes a copy apart when it specialises a call before it inlines it: pieces of one call that follow each other
+ * are one.
+ */
 function wholes(flow: CodeFlow, copies: readonly InlinedCopy[]): [InlinedCopy, ...InlinedCopy[]][] {
   const found: [InlinedCopy, ...InlinedCopy[]][] = [];
-  const calls = groupBy(copies, ({ instance: { caller, entry, entryTold } }) => (entryTold === true ? `${entry}` : `${caller?.position.file} ${caller?.position.line} ${caller?.position.column}`));
+  const calls = groupBy(copies, ({ instance: { caller, entry, entryTold } }) =>
+    entryTold === true ? `${entry}` : `${caller?.position.file} ${caller?.position.line} ${caller?.position.column}`,
+  );
   for (const pieces of calls.values()) {
-    const before = pieces.length === 1 || pieces.length > mostPieces ? new Map<number, number>() : continuations(flow, pieces.map(({ instance }) => instance.ranges));
-    const heads = new Map<number, [InlinedCopy, ...InlinedCopy[]]>(pieces.flatMap((piece, i) => (before.has(i) ? [] : [[i, [piece]]])));
+    const before =
+      pieces.length === 1 || pieces.length > mostPieces
+        ? new Map<number, number>()
+        : continuations(
+            flow,
+            pieces.map(({ instance }) => instance.ranges),
+          );
+    const heads = new Map<number, [InlinedCopy, ...InlinedCopy[]]>(
+      pieces.flatMap((piece, i) => (before.has(i) ? [] : [[i, [piece]]])),
+    );
     for (const [i, piece] of pieces.entries()) {
       let head = before.get(i);
-      for (let steps = 0; head !== undefined && before.has(head) && steps < mostPieces; steps++) head = before.get(head);
-      const whole = head === undefined ? undefined : heads.get(head) ?? [...heads.values()][0];
+      for (let steps = 0; head !== undefined && before.has(head) && steps < mostPieces; steps++)
+        head = before.get(head);
+      const whole = head === undefined ? undefined : (heads.get(head) ?? [...heads.values()][0]);
       if (whole !== undefined) whole.push(piece);
       else if (head !== undefined) found.push([piece]);
     }
@@ -141,10 +197,24 @@ const [CF, PF, ZF, SF, OF] = [0, 2, 6, 7, 11];
 /** Not 0 when a condition holds, as x86 numbers them. */
 export function conditionHolds(condition: number): Fetch {
   const flags = fetchRegister(registersOf(hostMachine), "flags");
-  const flag = (bit: number): Fetch => ({ kind: "binary", operator: ">>>", left: flags, right: { kind: "constant", value: BigInt(bit) } });
+  const flag = (bit: number): Fetch => ({
+    kind: "binary",
+    operator: ">>>",
+    left: flags,
+    right: { kind: "constant", value: BigInt(bit) },
+  });
   const both = (operator: "|" | "^", left: Fetch, right: Fetch): Fetch => ({ kind: "binary", operator, left, right });
   const less = both("^", flag(SF), flag(OF));
-  const conditions = [flag(OF), flag(CF), flag(ZF), both("|", flag(CF), flag(ZF)), flag(SF), flag(PF), less, both("|", flag(ZF), less)];
+  const conditions = [
+    flag(OF),
+    flag(CF),
+    flag(ZF),
+    both("|", flag(CF), flag(ZF)),
+    flag(SF),
+    flag(PF),
+    less,
+    both("|", flag(ZF), less),
+  ];
   // Odd ones are the opposite of those before them (Intel SDM, volume 2, appendix B.1.4.7).
   const one: Fetch = { kind: "constant", value: 1n };
   const holds: Fetch = { kind: "binary", operator: "&", left: conditions[condition >> 1], right: one };

@@ -1,4 +1,5 @@
-// insn: single instructions of functions, all of them or the one at an offset. In programs by uprobe, in the kernel by kprobe.
+// insn: single instructions of functions, all of them or the one at an offset. In programs by uprobe, in the kernel by
+// kprobe.
 import { decode, disassemble, isFiller } from "../debuginfo/instructions.ts";
 import { uprobeRefusal, type Refusal } from "../debuginfo/uprobe-refusals.ts";
 import type { CodeRange } from "../debuginfo/function-ends.ts";
@@ -9,7 +10,14 @@ import { instructions } from "./attachers.ts";
 import { findBinaries, noBinary, unquote } from "./binaries.ts";
 import { functionPattern, noFunction } from "./kernel-functions.ts";
 import { insideKernelFunction, kernelFunctions, kernelSite } from "./kernel-code.ts";
-import { insideUserFunction, namesIn, placeName, UserCode, variantsByFunction, type FunctionCode } from "./function-code.ts";
+import {
+  insideUserFunction,
+  namesIn,
+  placeName,
+  UserCode,
+  variantsByFunction,
+  type FunctionCode,
+} from "./function-code.ts";
 import type { Place } from "./places.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { parseCount } from "./quantity.ts";
@@ -30,21 +38,35 @@ interface Wanted {
   readonly offset: bigint | "all";
 }
 
-interface Skipped { readonly place: string; readonly text: string; readonly reason: string }
+interface Skipped {
+  readonly place: string;
+  readonly text: string;
+  readonly reason: string;
+}
 
 export const insn: Provider = {
   name: "insn",
   aliases: ["kinst"],
   usage,
   doc: "Single instructions of functions, of programs and of the kernel.",
-  inFiles: { means: (parts) => parse(parts)?.binary !== undefined, context: (system) => insideUserFunction("insn", false, system) },
+  inFiles: {
+    means: (parts) => parse(parts)?.binary !== undefined,
+    context: (system) => insideUserFunction("insn", false, system),
+  },
 
   *list(parts, system, { verbose, pid }) {
     const wanted = parse(parts);
     if (wanted === undefined) return;
     if (wanted.binary === undefined) {
       for (const code of kernelFunctions(wanted.function, system).found) {
-        const lines: InstructionLines = { prefix: "insn", code, wanted: wanted.offset, verbose, refusal: kernelRefusal(code), nameOf: (address) => shownAt(code.nameAt(address)) };
+        const lines: InstructionLines = {
+          prefix: "insn",
+          code,
+          wanted: wanted.offset,
+          verbose,
+          refusal: kernelRefusal(code),
+          nameOf: (address) => shownAt(code.nameAt(address)),
+        };
         yield* listFunction(lines);
       }
       return;
@@ -58,7 +80,14 @@ export const insn: Provider = {
         const of = code.at(place);
         if (of === undefined) continue;
         const nameOf = (address: bigint): string | undefined => shownAt(names(address));
-        yield* listFunction({ prefix: `insn:${binary.shownPath}`, code: of, wanted: wanted.offset, verbose, refusal: uprobeRefusal, nameOf });
+        yield* listFunction({
+          prefix: `insn:${binary.shownPath}`,
+          code: of,
+          wanted: wanted.offset,
+          verbose,
+          refusal: uprobeRefusal,
+          nameOf,
+        });
       }
     }
   },
@@ -66,13 +95,18 @@ export const insn: Provider = {
   resolve(spec, system, options) {
     const wanted = parse(spec.parts);
     if (wanted === undefined) return wrongParts(spec, usage);
-    return wanted.binary === undefined ? inKernel(spec, wanted, system, options) : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
+    return wanted.binary === undefined
+      ? inKernel(spec, wanted, system, options)
+      : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
   },
 
   ...instructions,
 };
 
-/** `FUNCTION:OFFSET`, `BINARY:FUNCTION:OFFSET`; names may have colons. Nothing for an offset means all, as for DTrace's kinst. */
+/**
+ * `FUNCTION:OFFSET`, `BINARY:FUNCTION:OFFSET`; names may have colons. Nothing for an offset means all, as for DTrace's
+ * kinst.
+ */
 function parse(parts: readonly string[]): Wanted | undefined {
   const [first, ...rest] = parts.map(unquote);
   const last = rest.pop();
@@ -101,44 +135,70 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
     }
     for (const body of bodies) {
       functions++;
-      if (binary.machine !== "x86-64") return refused(spec, "feature", "strobe can only tell x86-64 instructions apart", `probe ${binary.shownPath} by \`uprobe\``);
+      if (binary.machine !== "x86-64")
+        return refused(
+          spec,
+          "feature",
+          "strobe can only tell x86-64 instructions apart",
+          `probe ${binary.shownPath} by \`uprobe\``,
+        );
       const of = code.at(body);
-      if (of === undefined) return refused(spec, "arguments", `there is no code of \`${body.name}\` in ${binary.shownPath}`);
+      if (of === undefined)
+        return refused(spec, "arguments", `there is no code of \`${body.name}\` in ${binary.shownPath}`);
       const found = instructionsOf(of, wanted.offset, uprobeRefusal);
       if (typeof found === "string") return refused(spec, "arguments", found);
       for (const { range, offset } of found.places) {
-        const place: Place = { name: placeName(of, range, offset), func: of.name, offset: fileOffset(binary, range, offset) };
+        const place: Place = {
+          name: placeName(of, range, offset),
+          func: of.name,
+          offset: fileOffset(binary, range, offset),
+        };
         places.push({ binary, place, site: siteAt(`insn:${binary.shownPath}:${place.name}`, binary, place, false) });
       }
       if (found.skipped.length > 0) diagnostics.push(skippedWarning(spec, of, found.places.length, found.skipped));
     }
   }
   if (functions === 0) return noSuchFunction(spec, binaries, name, options);
-  const { variants, diagnostics: left } = variantsAt(spec, places, { provider: "insn", at: "instruction" }, system, options);
+  const { variants, diagnostics: left } = variantsAt(
+    spec,
+    places,
+    { provider: "insn", at: "instruction" },
+    system,
+    options,
+  );
   return { variants, diagnostics: [...diagnostics, ...left] };
 }
 
 function inKernel(spec: ProbeSpec, wanted: Wanted, system: System, options: ResolveOptions): Resolution {
   const { found: functions, problem } = kernelFunctions(wanted.function, system);
-  if (functions.length === 0) return problem === undefined ? noFunction(spec, functionPattern([wanted.function]), system, options) : missing(spec, options, problem, undefined, "feature");
+  if (functions.length === 0)
+    return problem === undefined
+      ? noFunction(spec, functionPattern([wanted.function]), system, options)
+      : missing(spec, options, problem, undefined, "feature");
   const sites: SiteRef[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const code of functions) {
     const found = instructionsOf(code, wanted.offset, kernelRefusal(code));
     if (typeof found === "string") return refused(spec, "arguments", found);
     const wildcard = wanted.offset === "all" ? `insn:${code.name}:*` : undefined;
-    for (const { range, offset } of found.places) sites.push(kernelSite(`insn:${placeName(code, range, offset)}`, code, range, offset, wildcard));
+    for (const { range, offset } of found.places)
+      sites.push(kernelSite(`insn:${placeName(code, range, offset)}`, code, range, offset, wildcard));
     if (found.skipped.length > 0) diagnostics.push(skippedWarning(spec, code, found.places.length, found.skipped));
   }
   return { variants: variantsByFunction(insideKernelFunction("insn", system), sites, options), diagnostics };
 }
 
-/** What the kernel says at once; the places that it patches at run time (jump labels, static calls) it refuses when asked. */
+/**
+ * What the kernel says at once; the places that it patches at run time (jump labels, static calls) it refuses when
+ * asked.
+ */
 function kernelRefusal(code: KernelCode): RefusalOf {
   return (bytes, address) => {
     if (code.forbidden(address)) return { reason: "the kernel must not be probed there" };
     if (bytes[0] === 0xcc) return { reason: "it is a breakpoint itself" };
-    return bytes[0] === 0x0f && bytes[1] === 0x0b ? { reason: "it is where a warning or a bug of the kernel traps" } : undefined;
+    return bytes[0] === 0x0f && bytes[1] === 0x0b
+      ? { reason: "it is where a warning or a bug of the kernel traps" }
+      : undefined;
   };
 }
 
@@ -167,9 +227,19 @@ export function instructionsOf(code: FunctionCode, wanted: bigint | "all", refus
       if (isFiller(range.bytes, instructions, i)) continue;
       const refused = refusal(range.bytes.subarray(offset, offset + length), range.address + BigInt(offset));
       if (refused === undefined) places.push({ range, offset });
-      else skipped.push({ place: placeName(code, range, offset), text: textAt(range, offset, length), reason: refused.reason });
+      else
+        skipped.push({
+          place: placeName(code, range, offset),
+          text: textAt(range, offset, length),
+          reason: refused.reason,
+        });
     }
-    if (brokenAt !== undefined) skipped.push({ place: placeName(code, range, brokenAt), text: "", reason: "from there on the bytes are no instructions" });
+    if (brokenAt !== undefined)
+      skipped.push({
+        place: placeName(code, range, brokenAt),
+        text: "",
+        reason: "from there on the bytes are no instructions",
+      });
   }
   return { places, skipped };
 }
@@ -179,23 +249,39 @@ function oneInstruction(name: string, body: CodeRange, wanted: bigint, refusal: 
   const offset = Number(wanted);
   const { instructions, brokenAt } = decode(body.bytes);
   const within = instructions.findLast((instruction) => instruction.offset <= offset);
-  if (within === undefined || (brokenAt !== undefined && offset >= brokenAt)) return `the bytes of \`${name}\` are no instructions from ${brokenAt ?? 0} on`;
-  if (within.offset !== offset) return `${name}:${offset} is inside an instruction, which begins at ${name}:${within.offset}`;
+  if (within === undefined || (brokenAt !== undefined && offset >= brokenAt))
+    return `the bytes of \`${name}\` are no instructions from ${brokenAt ?? 0} on`;
+  if (within.offset !== offset)
+    return `${name}:${offset} is inside an instruction, which begins at ${name}:${within.offset}`;
   const refused = refusal(body.bytes.subarray(offset, offset + within.length), body.address + wanted);
-  if (refused !== undefined && refused.mild !== true) return `\`${textAt(body, offset, within.length)}\` at ${name}:${offset} cannot be probed: ${refused.reason}`;
+  if (refused !== undefined && refused.mild !== true)
+    return `\`${textAt(body, offset, within.length)}\` at ${name}:${offset} cannot be probed: ${refused.reason}`;
   return { places: [{ range: body, offset }], skipped: [] };
 }
 
 function textAt(range: CodeRange, offset: number, length: number): string {
-  return disassemble(range.bytes.subarray(offset, offset + length), range.address + BigInt(offset), () => undefined)[0]?.text ?? "";
+  return (
+    disassemble(range.bytes.subarray(offset, offset + length), range.address + BigInt(offset), () => undefined)[0]
+      ?.text ?? ""
+  );
 }
 
-function skippedWarning(spec: ProbeSpec, { name }: FunctionCode, probed: number, skipped: readonly Skipped[]): Diagnostic {
-  const some = skipped.slice(0, named).map(({ place, text, reason }) => `${place}${text === "" ? "" : ` \`${text}\``}: ${reason}`);
+function skippedWarning(
+  spec: ProbeSpec,
+  { name }: FunctionCode,
+  probed: number,
+  skipped: readonly Skipped[],
+): Diagnostic {
+  const some = skipped
+    .slice(0, named)
+    .map(({ place, text, reason }) => `${place}${text === "" ? "" : ` \`${text}\``}: ${reason}`);
   const more = skipped.length > named ? `; and ${skipped.length - named} more (strobe -lv shows them)` : "";
   return {
-    severity: "warning", code: "feature", span: spec.span,
-    message: `${skipped.length} of ${probed + skipped.length} instructions of \`${name}\` cannot be probed`, help: `${some.join("; ")}${more}`,
+    severity: "warning",
+    code: "feature",
+    span: spec.span,
+    message: `${skipped.length} of ${probed + skipped.length} instructions of \`${name}\` cannot be probed`,
+    help: `${some.join("; ")}${more}`,
   };
 }
 

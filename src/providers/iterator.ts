@@ -25,28 +25,43 @@ export const iterator: Provider = {
       if (!matches(parts[0] ?? "*", name)) continue;
       const probe = `iter:${name}`;
       if (!options.verbose) yield { probe };
-      else yield { probe, details: objects(contextStruct(name, system)).map(({ type, name: member }) => `    ${declare(type, member)}`) };
+      else
+        yield {
+          probe,
+          details: objects(contextStruct(name, system)).map(({ type, name: member }) => `    ${declare(type, member)}`),
+        };
     }
   },
 
   resolve(spec, system, options) {
     const [name, pin] = spec.parts;
-    if (name === undefined || name === "" || hasWildcard(name) || spec.parts.length > 2) return wrongParts(spec, iterator.usage);
+    if (name === undefined || name === "" || hasWildcard(name) || spec.parts.length > 2)
+      return wrongParts(spec, iterator.usage);
     if (pin !== undefined && hasWildcard(pin)) return refused(spec, "syntax", "a pin is one file");
     const struct = contextStruct(name, system);
     // The kernel makes a function of this name for each kind of iterator: programs are bound to it.
     const target = system.kernelFunction(`bpf_iter_${name}`);
     if (struct === undefined || target === undefined) {
-      return missing(spec, options, `iter ${name} not available for your kernel version`, didYouMean(name, system.iterators()));
+      return missing(
+        spec,
+        options,
+        `iter ${name} not available for your kernel version`,
+        didYouMean(name, system.iterators()),
+      );
     }
     const first = objects(struct)[0];
-    const requires: Fetch | undefined = first?.type.kind === "pointer" ? { kind: "context", offset: first.offset, size: 8, signed: false } : undefined;
+    const requires: Fetch | undefined =
+      first?.type.kind === "pointer" ? { kind: "context", offset: first.offset, size: 8, signed: false } : undefined;
     return resolved({
       provider: "iter",
       context: {
         provider: "iter",
         programType: "tracing",
-        load: { attachType: BPF_TRACE_ITER, btfId: target.btfId, ...(target.module === "vmlinux" ? {} : { module: target.module }) },
+        load: {
+          attachType: BPF_TRACE_ITER,
+          btfId: target.btfId,
+          ...(target.module === "vmlinux" ? {} : { module: target.module }),
+        },
         contextType: { kind: "pointer", target: struct, space: "kernel" },
         ...(requires ? { requires } : {}),
         ...(pin === undefined ? {} : { sequence: openFile }),
@@ -54,7 +69,11 @@ export const iterator: Provider = {
         stacks: true,
         cookie: false,
       },
-      sites: [pin === undefined ? { name: `iter:${name}`, data: null } : { name: spec.text, data: { pin: resolvePath(PINS, pin) } satisfies PinSite }],
+      sites: [
+        pin === undefined
+          ? { name: `iter:${name}`, data: null }
+          : { name: spec.text, data: { pin: resolvePath(PINS, pin) } satisfies PinSite },
+      ],
     });
   },
 
@@ -70,18 +89,30 @@ export const iterator: Provider = {
       }
       return [link];
     });
-    return attaching.done({ run: () => { if (link >= 0 && pinned.length === 0) walk(link); }, notes: pinned.map((pin) => `Program pinned to ${pin}`) });
+    return attaching.done({
+      run: () => {
+        if (link >= 0 && pinned.length === 0) walk(link);
+      },
+      notes: pinned.map((pin) => `Program pinned to ${pin}`),
+    });
   },
 };
 
 /** Where pins are that are not said to be elsewhere. */
 const PINS = "/sys/fs/bpf";
 
-interface PinSite { readonly pin: string }
+interface PinSite {
+  readonly pin: string;
+}
 
 /** `ctx->meta->seq`: the context begins with `meta`, and that with `seq`. */
 const openFile: Fetch = {
-  kind: "pointed", base: { kind: "context", offset: 0, size: 8, signed: false }, offset: 0, size: 8, signed: false, space: "typed",
+  kind: "pointed",
+  base: { kind: "context", offset: 0, size: 8, signed: false },
+  offset: 0,
+  size: 8,
+  signed: false,
+  space: "typed",
 };
 
 function pinTo(pin: string, link: number): void {
@@ -98,7 +129,9 @@ function walk(link: number): void {
   const fd = iterCreate(link);
   try {
     const nothing = new Uint8Array(4096);
-    while (readSync(fd, nothing) > 0) { /* programs write nothing to the file */ }
+    while (readSync(fd, nothing) > 0) {
+      /* programs write nothing to the file */
+    }
   } finally {
     closeSync(fd);
   }
@@ -111,8 +144,14 @@ function contextStruct(name: string, system: System): StructType | undefined {
 
 /** The members but for `meta`. Pointers lie in anonymous unions that pad them to 8 bytes. */
 function objects(struct: StructType | undefined): StructType["members"] {
-  return (struct?.members ?? []).flatMap((member) => {
-    if (member.name !== "" || member.type.kind !== "struct") return [member];
-    return objects(member.type).map((inner) => ({ ...inner, type: inner.type, offset: inner.offset + member.offset }));
-  }).filter((member) => member.name !== "meta");
+  return (struct?.members ?? [])
+    .flatMap((member) => {
+      if (member.name !== "" || member.type.kind !== "struct") return [member];
+      return objects(member.type).map((inner) => ({
+        ...inner,
+        type: inner.type,
+        offset: inner.offset + member.offset,
+      }));
+    })
+    .filter((member) => member.name !== "meta");
 }

@@ -1,5 +1,5 @@
-// Variables that an optimiser left nothing of but what registers had when the function was entered (DW_OP_entry_value): what is kept of
-// them there, and at which functions that can be done.
+// Variables that an optimiser left nothing of but what registers had when the function was entered (DW_OP_entry_value):
+// what is kept of them there, and at which functions that can be done.
 import type { CodeRange } from "../debuginfo/function-ends.ts";
 import { flowOf } from "../debuginfo/code-flow.ts";
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
@@ -29,7 +29,10 @@ export class KeptEntry {
     this.#binary = binary;
     this.#info = info;
     this.seen = { ...plain, atEntry: (expression) => this.#word(expression) };
-    this.elsewhere = { ...plain, atEntry: ({ entry }) => refusalAt(entry, binary, info) ?? { kind: "constant", value: 0n } };
+    this.elsewhere = {
+      ...plain,
+      atEntry: ({ entry }) => refusalAt(entry, binary, info) ?? { kind: "constant", value: 0n },
+    };
   }
 
   /** What is to be kept, of which there is no more from now on. */
@@ -45,10 +48,13 @@ export class KeptEntry {
     if (typeof frame === "string") return frame;
     const fetch = follow(value, seenAtEntry(this.#plain, entry, this.#binary));
     if (typeof fetch === "string") return fetch;
-    const key = JSON.stringify([`${entry}`, frame, fetch], (_, part: unknown) => (typeof part === "bigint" ? `${part}n` : part));
+    const key = JSON.stringify([`${entry}`, frame, fetch], (_, part: unknown) =>
+      typeof part === "bigint" ? `${part}n` : part,
+    );
     let word = this.#known.get(key);
     if (word === undefined) {
-      if (this.#closed || (this.#call !== undefined && this.#call.entry !== entry)) return "in no call that something is kept of";
+      if (this.#closed || (this.#call !== undefined && this.#call.entry !== entry))
+        return "in no call that something is kept of";
       this.#call ??= { entry, frame };
       word = { kind: "kept", word: this.#words.push(fetch) - 1 };
       this.#known.set(key, word);
@@ -60,7 +66,9 @@ export class KeptEntry {
 function seenAtEntry(seen: Seen, entry: bigint, { fixed }: Binary): Seen {
   const here = fetchRegister(registersOf(hostMachine), hostMachine === "arm64" ? "pc" : "ip");
   return {
-    ...seen, address: entry, loaded: (wanted) => (fixed ? { kind: "constant", value: wanted } : displaced(here, wanted - entry)),
+    ...seen,
+    address: entry,
+    loaded: (wanted) => (fixed ? { kind: "constant", value: wanted } : displaced(here, wanted - entry)),
     threadLocal: () => "in thread-local storage, at the function's entry",
   };
 }
@@ -70,7 +78,7 @@ const refusals = new WeakMap<DebugInfo, Map<bigint, string | undefined>>();
 /** Why a probe at a function's entry does not see what its calls begin with; undefined where it does. */
 function refusalAt(entry: bigint, binary: Binary, info: DebugInfo): string | undefined {
   let known = refusals.get(info);
-  if (known === undefined) refusals.set(info, known = new Map());
+  if (known === undefined) refusals.set(info, (known = new Map()));
   if (!known.has(entry)) known.set(entry, refusalFor(entry, binary, info));
   return known.get(entry);
 }
@@ -82,20 +90,29 @@ function refusalFor(entry: bigint, binary: Binary, info: DebugInfo): string | un
   const found = info.functionAt(entry);
   const offset = binary.fileOffset(entry);
   const symbol = offset === undefined ? undefined : binary.functionAt(offset);
-  if (found === undefined || found.instance.kind !== "body" || found.instance.entry !== entry || (symbol !== undefined && (symbol.offset !== 0 || coldPart.test(symbol.name)))) {
+  if (
+    found === undefined ||
+    found.instance.kind !== "body" ||
+    found.instance.entry !== entry ||
+    (symbol !== undefined && (symbol.offset !== 0 || coldPart.test(symbol.name)))
+  ) {
     return "optimised out here: what the function was called with tells it, and where it is entered is not certain";
   }
   // Its stacks move.
-  if (found.fn.language === "go") return "optimised out here: what the function was called with tells it, which is not kept in Go";
+  if (found.fn.language === "go")
+    return "optimised out here: what the function was called with tells it, which is not kept in Go";
   const { ranges } = found.instance;
   const read = (address: bigint, length: number): Uint8Array | undefined => {
     const from = binary.fileOffset(address);
-    return from === undefined || binary.fileOffset(address + BigInt(length - 1)) !== from + BigInt(length - 1) ? undefined : binary.read(from, length);
+    return from === undefined || binary.fileOffset(address + BigInt(length - 1)) !== from + BigInt(length - 1)
+      ? undefined
+      : binary.read(from, length);
   };
   const code: CodeRange[] = [];
   for (const { low, high } of ranges) {
     const bytes = high <= low || high - low > largestFunction ? undefined : read(low, Number(high - low));
-    if (bytes === undefined) return "optimised out here: what the function was called with tells it, and its code cannot be read";
+    if (bytes === undefined)
+      return "optimised out here: what the function was called with tells it, and its code cannot be read";
     code.push({ address: low, bytes });
   }
   const flow = flowOf(code, entry, { read });

@@ -1,5 +1,5 @@
-// The index of the running kernel's types on disk, by the kernel's build id. It is mapped rather than read: of its three megabytes
-// a script needs some pages.
+// The index of the running kernel's types on disk, by the kernel's build id. It is mapped rather than read: of its
+// three megabytes a script needs some pages.
 import type { Btf, BtfIndex } from "../debuginfo/btf.ts";
 import { LinuxError } from "../linux/error.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
@@ -31,7 +31,8 @@ export function keptIndex(): BtfIndex | undefined {
     }
   });
   if (bytes === undefined || bytes.length < header || bytes.toString("latin1", 0, 16) !== layout) return undefined;
-  const words = (at: number, length: number): Uint32Array => new Uint32Array(bytes.buffer, bytes.byteOffset + at, length);
+  const words = (at: number, length: number): Uint32Array =>
+    new Uint32Array(bytes.buffer, bytes.byteOffset + at, length);
   const [typeBytes, stringBytes, ...lengths] = words(16, 6);
   if (header + lengths.reduce((sum, length) => sum + length * 4, 0) !== bytes.length) return undefined;
   let at = header;
@@ -48,9 +49,14 @@ export function keepIndex(btf: Btf): void {
   if (build === undefined) return;
   const { typeBytes, stringBytes, ...arrays } = btf.index();
   const parts = [arrays.records, arrays.strings, arrays.names, arrays.next];
-  kept.write(build, Buffer.concat([
-    Buffer.from(layout, "latin1"), bytesOf(Uint32Array.of(typeBytes, stringBytes, ...parts.map(({ length }) => length))), ...parts.map(bytesOf),
-  ]));
+  kept.write(
+    build,
+    Buffer.concat([
+      Buffer.from(layout, "latin1"),
+      bytesOf(Uint32Array.of(typeBytes, stringBytes, ...parts.map(({ length }) => length))),
+      ...parts.map(bytesOf),
+    ]),
+  );
 }
 
 function bytesOf(words: Uint32Array): Buffer {

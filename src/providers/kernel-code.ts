@@ -31,20 +31,52 @@ export function insideKernelFunction(provider: string, system: System, returns =
   };
 }
 
-/** Variants of a spec with the results of their functions as BTF has them; of those that it does not know, the register. */
-export function withKernelResults(spec: ProbeSpec, variants: readonly Variant[], system: System, options: ResolveOptions): Resolution {
+/**
+ * Variants of a spec with the results of their functions as BTF has them; of those that it does not know, the register.
+ */
+export function withKernelResults(
+  spec: ProbeSpec,
+  variants: readonly Variant[],
+  system: System,
+  options: ResolveOptions,
+): Resolution {
   if (!options.uses.has("retval")) return { variants, diagnostics: [] };
   const apart = variants.flatMap(({ provider, context, sites, entry }, i) => {
     if (context === "host") return [];
     const kept = entry === undefined ? {} : { entry };
     // An inlined copy has none.
-    if (context.retval === undefined || context.retval.absent !== undefined) return [{ provider, context, sites, i, ...kept }];
-    const { retval: { fetch } } = context;
-    return [...groupBy(sites, ({ func = "" }) => func)].map(([name, group]) => ({ provider, ...kept, context: { ...context, ...resultOf(name, fetch, system) }, sites: group, i, ...lackingResult(name, system) }));
+    if (context.retval === undefined || context.retval.absent !== undefined)
+      return [{ provider, context, sites, i, ...kept }];
+    const {
+      retval: { fetch },
+    } = context;
+    return [...groupBy(sites, ({ func = "" }) => func)].map(([name, group]) => ({
+      provider,
+      ...kept,
+      context: { ...context, ...resultOf(name, fetch, system) },
+      sites: group,
+      i,
+      ...lackingResult(name, system),
+    }));
   });
-  const { complete, diagnostics } = withoutLacking(spec, alikeResults(apart), ({ sites: [site] }) => site?.name ?? spec.text);
-  const together = groupBy(complete, ({ i, context: { retval } }) => `${i} ${retval === undefined ? "" : describe(retval.type)} ${retval?.absent ?? ""}`);
-  return { variants: [...together.values()].map((group) => ({ provider: group[0].provider, context: group[0].context, sites: group.flatMap(({ sites }) => sites), ...(group[0].entry === undefined ? {} : { entry: group[0].entry }) })), diagnostics };
+  const { complete, diagnostics } = withoutLacking(
+    spec,
+    alikeResults(apart),
+    ({ sites: [site] }) => site?.name ?? spec.text,
+  );
+  const together = groupBy(
+    complete,
+    ({ i, context: { retval } }) => `${i} ${retval === undefined ? "" : describe(retval.type)} ${retval?.absent ?? ""}`,
+  );
+  return {
+    variants: [...together.values()].map((group) => ({
+      provider: group[0].provider,
+      context: group[0].context,
+      sites: group.flatMap(({ sites }) => sites),
+      ...(group[0].entry === undefined ? {} : { entry: group[0].entry }),
+    })),
+    diagnostics,
+  };
 }
 
 function resultOf(name: string, fetch: Fetch, system: System): Pick<Context, "retval"> {
@@ -54,7 +86,9 @@ function resultOf(name: string, fetch: Fetch, system: System): Pick<Context, "re
 }
 
 function lackingResult(name: string, system: System): { readonly lacking?: string } {
-  return system.kernelFunction(name)?.result.kind === "void" ? { lacking: `retval is not there: \`${name}\` returns nothing` } : {};
+  return system.kernelFunction(name)?.result.kind === "void"
+    ? { lacking: `retval is not there: \`${name}\` returns nothing` }
+    : {};
 }
 
 /** What the result's register holds is a number or a pointer that the verifier knows nothing of. */
@@ -62,14 +96,23 @@ function resultType(type: Type | undefined): Type {
   switch (type?.kind) {
     case "integer":
     case "enum":
-    case "boolean": return type;
-    case "pointer": return { kind: "pointer", target: type.target, space: type.space };
-    default: return u64;
+    case "boolean":
+      return type;
+    case "pointer":
+      return { kind: "pointer", target: type.target, space: type.space };
+    default:
+      return u64;
   }
 }
 
-/** The code of the kernel functions of a name or wildcard. `problem`: why that of the last one that is missing cannot be had. */
-export function kernelFunctions(wanted: string, system: System): { readonly found: readonly KernelCode[]; readonly problem?: string } {
+/**
+ * The code of the kernel functions of a name or wildcard. `problem`: why that of the last one that is missing cannot be
+ * had.
+ */
+export function kernelFunctions(
+  wanted: string,
+  system: System,
+): { readonly found: readonly KernelCode[]; readonly problem?: string } {
   const found: KernelCode[] = [];
   let problem: string | undefined;
   const pattern = functionPattern([wanted]);
@@ -81,7 +124,13 @@ export function kernelFunctions(wanted: string, system: System): { readonly foun
   return { found, ...(problem === undefined ? {} : { problem }) };
 }
 
-export function kernelSite(name: string, code: KernelCode, range: CodeRange, offset: number, wildcard?: string): SiteRef {
+export function kernelSite(
+  name: string,
+  code: KernelCode,
+  range: CodeRange,
+  offset: number,
+  wildcard?: string,
+): SiteRef {
   const data: KprobeSite = { offset: range.address + BigInt(offset), ...(wildcard === undefined ? {} : { wildcard }) };
   return { name, func: code.name, data };
 }

@@ -1,16 +1,22 @@
-// Where control goes in the kernel's code that the code does not show: static branches, which the kernel patches (`asm goto` with a
-// jump label), and instructions that may fault, with the code that is then run instead.
+// Where control goes in the kernel's code that the code does not show: static branches, which the kernel patches (`asm
+// goto` with a jump label), and instructions that may fault, with the code that is then run instead.
 import type { Surroundings } from "./inlined-ends.ts";
 import { namesIn } from "./function-code.ts";
 import type { Binary } from "./system.ts";
 
-/** struct jump_entry (include/linux/jump_label.h) and struct exception_table_entry (arch/x86/include/asm/extable.h): distances first. */
+/**
+ * struct jump_entry (include/linux/jump_label.h) and struct exception_table_entry (arch/x86/include/asm/extable.h):
+ * distances first.
+ */
 const tables = [
   { start: "__start___jump_table", end: "__stop___jump_table", bytes: 16 },
   { start: "__start___ex_table", end: "__stop___ex_table", bytes: 12 },
 ] as const;
 
-/** Kernels that must not leave returns to the processor's prediction return through code of their own (arch/x86/lib/retpoline.S). */
+/**
+ * Kernels that must not leave returns to the processor's prediction return through code of their own
+ * (arch/x86/lib/retpoline.S).
+ */
 const returnThunk = /(^|_)return_thunk$/;
 
 const known = new WeakMap<Binary, Surroundings>();
@@ -22,10 +28,10 @@ export function kernelSurroundings(binary: Binary): Surroundings {
     const thunks = new Map<bigint, boolean>();
     const isReturn = (target: bigint): boolean => {
       let is = thunks.get(target);
-      if (is === undefined) thunks.set(target, is = returnThunk.test(names(target)?.name ?? ""));
+      if (is === undefined) thunks.set(target, (is = returnThunk.test(names(target)?.name ?? "")));
       return is;
     };
-    known.set(binary, found = { detours: detoursOf(binary), isReturn });
+    known.set(binary, (found = { detours: detoursOf(binary), isReturn }));
   }
   return found;
 }

@@ -5,7 +5,10 @@ import { declare } from "./declared-type.ts";
 import { didYouMean, missing } from "./resolution.ts";
 import type { KernelFunction, System } from "./system.ts";
 
-export interface FunctionPattern { readonly module: string | undefined; readonly name: string }
+export interface FunctionPattern {
+  readonly module: string | undefined;
+  readonly name: string;
+}
 
 /** The last one or two parts. */
 export function functionPattern(parts: readonly string[]): FunctionPattern {
@@ -13,16 +16,25 @@ export function functionPattern(parts: readonly string[]): FunctionPattern {
 }
 
 /** What a listing tells of a function, a line each. */
-export function describeFunction({ parameters, result, spelled }: KernelFunction, what: readonly ("arguments" | "result")[]): string[] {
+export function describeFunction(
+  { parameters, result, spelled }: KernelFunction,
+  what: readonly ("arguments" | "result")[],
+): string[] {
   const known = spelled?.() ?? [];
-  const line = ({ type, name }: KernelFunction["parameters"][number], i: number): string => `    ${known[i] === undefined ? declare(type, name) : `${known[i]} ${name}`}`;
+  const line = ({ type, name }: KernelFunction["parameters"][number], i: number): string =>
+    `    ${known[i] === undefined ? declare(type, name) : `${known[i]} ${name}`}`;
   return [
     ...(what.includes("arguments") ? parameters.map(line) : []),
-    ...(what.includes("result") && result.kind !== "void" ? [line({ name: "retval", type: result }, parameters.length)] : []),
+    ...(what.includes("result") && result.kind !== "void"
+      ? [line({ name: "retval", type: result }, parameters.length)]
+      : []),
   ];
 }
 
-/** Names that match. A name without wildcards is looked up, which needs no list; `typed`: wildcards mean what BTF describes. */
+/**
+ * Names that match. A name without wildcards is looked up, which needs no list; `typed`: wildcards mean what BTF
+ * describes.
+ */
 export function findFunctions({ module, name }: FunctionPattern, system: System, only?: "typed"): string[] {
   const inModule = (found: string): boolean => {
     if (module === undefined) return true;
@@ -40,28 +52,52 @@ export function findFunctions({ module, name }: FunctionPattern, system: System,
 }
 
 /** A function to probe: by its name, or where several share it by its address. */
-export interface FunctionTarget { readonly name: string; readonly address?: bigint }
+export interface FunctionTarget {
+  readonly name: string;
+  readonly address?: bigint;
+}
 
 /** All functions of some names. */
-export function functionTargets(names: readonly string[], { module }: FunctionPattern, system: System): FunctionTarget[] {
+export function functionTargets(
+  names: readonly string[],
+  { module }: FunctionPattern,
+  system: System,
+): FunctionTarget[] {
   return names.flatMap((name): FunctionTarget[] => {
-    const sharing = (system.functionsSharing?.(name) ?? []).filter((one) => module === undefined || matches(module, one.module));
+    const sharing = (system.functionsSharing?.(name) ?? []).filter(
+      (one) => module === undefined || matches(module, one.module),
+    );
     return sharing.length === 0 ? [{ name }] : sharing.map(({ address }) => ({ name, address }));
   });
 }
 
-export function noFunction(spec: Parameters<Provider["resolve"]>[0], pattern: FunctionPattern, system: System, options: ResolveOptions): Resolution {
+export function noFunction(
+  spec: Parameters<Provider["resolve"]>[0],
+  pattern: FunctionPattern,
+  system: System,
+  options: ResolveOptions,
+): Resolution {
   const { module, name } = pattern;
   if (hasWildcard(name)) return missing(spec, options, `no kernel function matches \`${spec.text}\``);
   const where = module === undefined ? "" : ` in the module \`${module}\``;
   const elsewhere = module === undefined ? undefined : system.functionModule(name);
   const help = elsewhere === undefined ? didYouMean(name, system.kernelFunctions()) : `it is in \`${elsewhere}\``;
-  return missing(spec, options, `no matches for ${spec.provider} ${module === undefined ? "" : `${module}:`}${name}: there is no kernel function \`${name}\`${where}`, help);
+  return missing(
+    spec,
+    options,
+    `no matches for ${spec.provider} ${module === undefined ? "" : `${module}:`}${name}: there is no kernel function \`${name}\`${where}`,
+    help,
+  );
 }
 
 /** Other kinds of probes that would see a kernel function here: those that this kernel refuses are not advised. */
-export function otherWays({ capabilities: { kprobes = true, trampolines = true } }: System, ways: { readonly kprobe?: string; readonly trampoline?: string }): readonly string[] {
-  return [kprobes ? ways.kprobe : undefined, trampolines ? ways.trampoline : undefined].filter((way) => way !== undefined);
+export function otherWays(
+  { capabilities: { kprobes = true, trampolines = true } }: System,
+  ways: { readonly kprobe?: string; readonly trampoline?: string },
+): readonly string[] {
+  return [kprobes ? ways.kprobe : undefined, trampolines ? ways.trampoline : undefined].filter(
+    (way) => way !== undefined,
+  );
 }
 
 /** The symbol, or nothing and an absolute address as the offset. */

@@ -1,4 +1,5 @@
-// The running kernel's own binary with its debug information, where one is installed: `vmlinux`, uncompressed, of just this build.
+// The running kernel's own binary with its debug information, where one is installed: `vmlinux`, uncompressed, of just
+// this build.
 import { existsSync } from "node:fs";
 import { ElfError } from "../debuginfo/elf.ts";
 import { kernelRelease } from "../linux/running-kernel.ts";
@@ -12,24 +13,32 @@ function places(file: string | undefined, buildId: string | undefined): string[]
   if (file !== undefined) return [file];
   const version = kernelRelease();
   return [
-    `/usr/lib/debug/boot/vmlinux-${version}`, `/usr/lib/debug/lib/modules/${version}/vmlinux`, `/usr/lib/debug/usr/lib/modules/${version}/vmlinux`,
-    `/lib/modules/${version}/build/vmlinux`, `/boot/vmlinux-${version}`,
+    `/usr/lib/debug/boot/vmlinux-${version}`,
+    `/usr/lib/debug/lib/modules/${version}/vmlinux`,
+    `/usr/lib/debug/usr/lib/modules/${version}/vmlinux`,
+    `/lib/modules/${version}/build/vmlinux`,
+    `/boot/vmlinux-${version}`,
     ...(buildId === undefined ? [] : [`/usr/lib/debug/.build-id/${buildId.slice(0, 2)}/${buildId.slice(2)}.debug`]),
   ];
 }
 
 /**
- * The kernel's binary, or why there is none and what to do. `text`: where the kernel's code begins now (`_text` in /proc/kallsyms),
- * which address space randomisation moves at each boot; asked only where there is a binary, as it takes a while.
+ * The kernel's binary, or why there is none and what to do. `text`: where the kernel's code begins now (`_text` in
+ * /proc/kallsyms), which address space randomisation moves at each boot; asked only where there is a binary, as it
+ * takes a while.
  */
-export function kernelImage(text: () => bigint | undefined, file = process.env["STROBE_VMLINUX"]): KernelImage | string {
+export function kernelImage(
+  text: () => bigint | undefined,
+  file = process.env["STROBE_VMLINUX"],
+): KernelImage | string {
   const buildId = runningBuildId();
   const found = places(file, buildId).find((path) => {
     noteFile(path);
     return existsSync(path);
   });
   if (found === undefined) {
-    return file !== undefined ? `there is no file ${file}`
+    return file !== undefined
+      ? `there is no file ${file}`
       : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${kernelRelease()}-dbg), or name its vmlinux with --vmlinux FILE`;
   }
   try {

@@ -1,5 +1,5 @@
-// Lines, inlined copies and variables of a kernel module, by its file as the kernel has placed it: on a made-up machine, with a
-// module that gcc made.
+// Lines, inlined copies and variables of a kernel module, by its file as the kernel has placed it: on a made-up
+// machine, with a module that gcc made.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,8 @@ import type { KernelImage, System } from "./system.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strobe-module-"));
 after(() => rmSync(folder, { recursive: true }));
-const skip = process.arch !== "x64" ? "x86-64 only" : spawnSync("gcc", ["--version"]).status !== 0 ? "needs gcc" : false;
+const skip =
+  process.arch !== "x64" ? "x86-64 only" : spawnSync("gcc", ["--version"]).status !== 0 ? "needs gcc" : false;
 
 const source = `struct request { int length; };
 int total;
@@ -36,9 +37,12 @@ const text = 0xffffffffc0401000n;
 let image: KernelImage;
 const system: System = {
   ...bareSystem,
-  kernelFunctions: () => ["serve"], functionModule: (name) => (name === "serve" ? "demo" : undefined),
+  kernelFunctions: () => ["serve"],
+  functionModule: (name) => (name === "serve" ? "demo" : undefined),
   symbolAddress: (name) => (name === "serve" ? text : undefined),
-  kernelImage: () => "none is installed", loadedModules: () => ["other", "demo"], moduleAt: (address) => (address >= text ? "demo" : undefined),
+  kernelImage: () => "none is installed",
+  loadedModules: () => ["other", "demo"],
+  moduleAt: (address) => (address >= text ? "demo" : undefined),
   moduleImage: (name) => (name === "demo" ? image : `the module ${name} has no debug information`),
 };
 
@@ -46,16 +50,33 @@ before(() => {
   if (skip) return;
   const path = join(folder, "demo.ko");
   writeFileSync(join(folder, "demo.c"), source);
-  execFileSync("gcc", ["-c", "-g", "-O1", "-mcmodel=kernel", "-fno-pic", "-fno-asynchronous-unwind-tables", "-o", path, join(folder, "demo.c")]);
-  const addresses = new Map([[".text", text], [".bss", 0xffffffffc0500000n]]);
+  execFileSync("gcc", [
+    "-c",
+    "-g",
+    "-O1",
+    "-mcmodel=kernel",
+    "-fno-pic",
+    "-fno-asynchronous-unwind-tables",
+    "-o",
+    path,
+    join(folder, "demo.c"),
+  ]);
+  const addresses = new Map([
+    [".text", text],
+    [".bss", 0xffffffffc0500000n],
+  ]);
   image = { binary: new LiveBinary(path, path, "", placedElf(elfAt(path)!, addresses)), slide: 0n };
 });
 
 function resolve(text: string, uses: readonly string[] = []): Resolution {
   const [provider = "", ...parts] = splitPattern(text.replace(/^kprobe@/, "kprobe:@"));
-  return resolveSpec({ provider, parts, text, span: { start: 0, end: text.length } }, system, { missing: "error", uses: new Set(uses) });
+  return resolveSpec({ provider, parts, text, span: { start: 0, end: text.length } }, system, {
+    missing: "error",
+    uses: new Set(uses),
+  });
 }
-const addressesOf = ({ variants }: Resolution): bigint[] => variants.flatMap(({ sites }) => sites.map(({ data }) => (data as KprobeSite).offset));
+const addressesOf = ({ variants }: Resolution): bigint[] =>
+  variants.flatMap(({ sites }) => sites.map(({ data }) => (data as KprobeSite).offset));
 
 test("lines of a module are places of the running kernel", { skip }, () => {
   const named = resolve("kprobe:demo@demo.c:8");
@@ -68,12 +89,17 @@ test("lines of a module are places of the running kernel", { skip }, () => {
 });
 
 test("copies of what was inlined in a module", { skip }, () => {
-  const { diagnostics: [note] } = resolve("kprobe:inlined:add");
+  const {
+    diagnostics: [note],
+  } = resolve("kprobe:inlined:add");
   assert.match(note?.message ?? "", /`add` is inlined: probing its one copy, in `serve`/);
   const [place] = addressesOf(resolve("kprobe:inlined:add"));
   assert.ok(place !== undefined && place > text);
   assert.deepEqual(addressesOf(resolve("kprobe:demo:add")), [place]);
-  assert.match(resolve("kprobe:other:add").diagnostics[0]?.message ?? "", /there is no kernel function `add` in the module `other`/);
+  assert.match(
+    resolve("kprobe:other:add").diagnostics[0]?.message ?? "",
+    /there is no kernel function `add` in the module `other`/,
+  );
 });
 
 test("variables of a module's function, and its globals", { skip }, () => {
@@ -84,12 +110,25 @@ test("variables of a module's function, and its globals", { skip }, () => {
   const [asked, total] = [variables.find("asked"), variables.find("total")];
   assert.ok(typeof asked === "object" && typeof total === "object");
   assert.equal(asked.type.kind, "pointer");
-  assert.deepEqual(total.fetch, { kind: "pointed", base: { kind: "constant", value: 0xffffffffc0500000n }, offset: 0, size: 4, signed: true, space: "kernel" });
+  assert.deepEqual(total.fetch, {
+    kind: "pointed",
+    base: { kind: "constant", value: 0xffffffffc0500000n },
+    offset: 0,
+    size: 4,
+    signed: true,
+    space: "kernel",
+  });
 });
 
 test("what is not known of a module is said", { skip }, () => {
-  assert.match(resolve("kprobe:other@demo.c:8").diagnostics[0]?.message ?? "", /^lines of the module `other` are not known: the module other has no debug information$/);
-  assert.match(resolve("kprobe@nothing.c:8").diagnostics[0]?.message ?? "", /^lines of the kernel are not known: none is installed$/);
+  assert.match(
+    resolve("kprobe:other@demo.c:8").diagnostics[0]?.message ?? "",
+    /^lines of the module `other` are not known: the module other has no debug information$/,
+  );
+  assert.match(
+    resolve("kprobe@nothing.c:8").diagnostics[0]?.message ?? "",
+    /^lines of the kernel are not known: none is installed$/,
+  );
   assert.match(resolve("kprobe:demo@nothing.c:8").diagnostics[0]?.message ?? "", /comes from a file nothing\.c$/);
   const [variant] = resolve("kretprobe:serve", ["var"]).variants;
   assert.ok(variant === undefined || variant.context !== "host");

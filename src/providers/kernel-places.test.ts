@@ -1,4 +1,5 @@
-// Source lines, inlined copies and variables of a kernel: a small program, linked where kernels are, stands in for vmlinux.
+// Source lines, inlined copies and variables of a kernel: a small program, linked where kernels are, stands in for
+// vmlinux.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -53,8 +54,27 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), "strobe-kernel-"));
   writeFileSync(join(folder, "pages.c"), source);
   const path = join(folder, "vmlinux");
-  execFileSync("gcc", ["-O1", "-g", "-nostdlib", "-static", "-no-pie", "-mcmodel=kernel", "-fno-pic", "-fno-asynchronous-unwind-tables", "-ffreestanding",
-    "-Wl,--build-id", "-Wl,--unique=.data..percpu", "-Wl,-Ttext=0xffffffff81000000", "-o", path, "pages.c"], { cwd: folder });
+  execFileSync(
+    "gcc",
+    [
+      "-O1",
+      "-g",
+      "-nostdlib",
+      "-static",
+      "-no-pie",
+      "-mcmodel=kernel",
+      "-fno-pic",
+      "-fno-asynchronous-unwind-tables",
+      "-ffreestanding",
+      "-Wl,--build-id",
+      "-Wl,--unique=.data..percpu",
+      "-Wl,-Ttext=0xffffffff81000000",
+      "-o",
+      path,
+      "pages.c",
+    ],
+    { cwd: folder },
+  );
   image = new LiveBinary(path, path, "");
   const table = execFileSync("nm", [path], { encoding: "utf8" }).matchAll(/^([0-9a-f]+) \w (\w+)$/gm);
   addresses = new Map([...table].map(([, address = "", name = ""]) => [name, BigInt(`0x${address}`) + slide]));
@@ -64,34 +84,68 @@ after(() => {
 });
 
 const u32: Type = { kind: "integer", bits: 32, signed: false };
-const infoType: Type = { kind: "struct", union: false, name: "thread_info", size: 24, members: [{ name: "cpu", offset: 20, type: u32 }] };
-const taskType: Type = { kind: "struct", union: false, name: "task_struct", size: 64, members: [{ name: "thread_info", offset: 8, type: infoType }] };
+const infoType: Type = {
+  kind: "struct",
+  union: false,
+  name: "thread_info",
+  size: 24,
+  members: [{ name: "cpu", offset: 20, type: u32 }],
+};
+const taskType: Type = {
+  kind: "struct",
+  union: false,
+  name: "task_struct",
+  size: 64,
+  members: [{ name: "thread_info", offset: 8, type: infoType }],
+};
 
-function resolve(provider: string, parts: readonly string[], uses: readonly string[] = [], types: System["types"] = bareSystem.types): Resolution {
+function resolve(
+  provider: string,
+  parts: readonly string[],
+  uses: readonly string[] = [],
+  types: System["types"] = bareSystem.types,
+): Resolution {
   const system: System = {
-    ...bareSystem, types, capabilities: { ...bareSystem.capabilities, btf: false },
-    kernelFunctions: () => ["read_page", "write_page"], functionModule: () => "vmlinux",
-    symbolAddress: (name) => addresses.get(name), kernelImage: () => ({ binary: image, slide }),
+    ...bareSystem,
+    types,
+    capabilities: { ...bareSystem.capabilities, btf: false },
+    kernelFunctions: () => ["read_page", "write_page"],
+    functionModule: () => "vmlinux",
+    symbolAddress: (name) => addresses.get(name),
+    kernelImage: () => ({ binary: image, slide }),
   };
   const options: ResolveOptions = { missing: "error", uses: new Set(uses) };
-  return resolveSpec({ provider, parts, text: [provider, ...parts].join(":"), span: { start: 0, end: 1 } }, system, options);
+  return resolveSpec(
+    { provider, parts, text: [provider, ...parts].join(":"), span: { start: 0, end: 1 } },
+    system,
+    options,
+  );
 }
 
 /** Of all sites: the name, what `func` says, and which function they are in. */
 function sites({ variants }: Resolution): string[] {
   const functions = ["read_page", "write_page", "_start"];
-  return variants.flatMap((variant) => variant.sites.map(({ name, func, data }) => {
-    const at = (data as KprobeSite).offset;
-    const within = functions.filter((one) => (addresses.get(one) ?? 0n) <= at).sort((a, b) => Number((addresses.get(b) ?? 0n) - (addresses.get(a) ?? 0n)))[0];
-    return `${name} ${func} in ${within}`;
-  })).sort();
+  return variants
+    .flatMap((variant) =>
+      variant.sites.map(({ name, func, data }) => {
+        const at = (data as KprobeSite).offset;
+        const within = functions
+          .filter((one) => (addresses.get(one) ?? 0n) <= at)
+          .sort((a, b) => Number((addresses.get(b) ?? 0n) - (addresses.get(a) ?? 0n)))[0];
+        return `${name} ${func} in ${within}`;
+      }),
+    )
+    .sort();
 }
 
 test("a line of the kernel is every place that has code of it, moved to where the kernel is", { skip }, () => {
   const found = resolve("kprobe", ["@pages.c", "16"]);
   assert.deepEqual(found.diagnostics, []);
   assert.deepEqual(sites(found), ["kprobe@pages.c:16 write_page in write_page"]);
-  assert.deepEqual([...new Set(sites(resolve("kprobe", ["@pages.c", "6"])))], ["kprobe@pages.c:6 read_page in read_page", "kprobe@pages.c:6 write_page in write_page"]);
+  assert.deepEqual(
+    [...new Set(sites(resolve("kprobe", ["@pages.c", "6"])))],
+    ["kprobe@pages.c:6 read_page in read_page", "kprobe@pages.c:6 write_page in write_page"],
+  );
 });
 
 test("an inlined function is its copies", { skip }, () => {
@@ -99,7 +153,10 @@ test("an inlined function is its copies", { skip }, () => {
     const found = resolve("kprobe", parts);
     const [{ severity, message }, ...more] = found.diagnostics;
     assert.deepEqual([severity, more], ["warning", []]);
-    assert.match(message, /^`get_page` is inlined: probing its 2 copies, in `(read_page`, `write_page|write_page`, `read_page)`$/);
+    assert.match(
+      message,
+      /^`get_page` is inlined: probing its 2 copies, in `(read_page`, `write_page|write_page`, `read_page)`$/,
+    );
     assert.deepEqual(sites(found), ["kprobe:get_page get_page in read_page", "kprobe:get_page get_page in write_page"]);
   }
 });
@@ -120,10 +177,16 @@ test("copies have their parameters in different places", { skip }, () => {
 
 test("a copy ends where control leaves it, and has no result or parameters by number", { skip }, () => {
   const found = resolve("kretprobe", ["get_page"]);
-  assert.deepEqual(sites(found), ["kretprobe:get_page get_page in read_page", "kretprobe:get_page get_page in write_page"]);
+  assert.deepEqual(sites(found), [
+    "kretprobe:get_page get_page in read_page",
+    "kretprobe:get_page get_page in write_page",
+  ]);
   assert.ok(found.variants.every(({ sites: all }) => all.every(({ data }) => (data as KprobeSite).inPlace === true)));
   assert.match(found.diagnostics[0]?.message ?? "", /^`get_page` is inlined: probing where its 2 copies end, in /);
-  const said = (provider: string, use: string): string => resolve(provider, ["get_page"], [use]).diagnostics.map(({ message }) => message).join("\n");
+  const said = (provider: string, use: string): string =>
+    resolve(provider, ["get_page"], [use])
+      .diagnostics.map(({ message }) => message)
+      .join("\n");
   assert.match(said("kretprobe", "retval"), /and where a copy ends, its result is in no register of its own$/);
   assert.match(said("kprobe", "arg0"), /and the parameters of a copy are in no registers by number$/);
 });
@@ -139,12 +202,21 @@ test("globals are where the kernel is now", { skip }, () => {
 });
 
 test("mistakes are named", { skip }, () => {
-  const said = (provider: string, ...parts: string[]): string => resolve(provider, parts).diagnostics.map(({ message }) => message).join("\n");
+  const said = (provider: string, ...parts: string[]): string =>
+    resolve(provider, parts)
+      .diagnostics.map(({ message }) => message)
+      .join("\n");
   assert.match(said("kprobe", "@nothing.c", "3"), /comes from a file nothing\.c/);
-  assert.match(said("kprobe", "@pages.c", "999"), /is there: line 999 of pages\.c has no code; the nearest line that has some is 22/);
+  assert.match(
+    said("kprobe", "@pages.c", "999"),
+    /is there: line 999 of pages\.c has no code; the nearest line that has some is 22/,
+  );
   assert.match(said("kprobe", "@pages.c", "x"), /`x` is not a line/);
   assert.match(said("kretprobe", "@pages.c", "16"), /a source line does not return/);
-  assert.match(said("kretprobe", "read_page", "maxactive=0"), /maxactive is how many calls may be under way at once: 1 to 4096/);
+  assert.match(
+    said("kretprobe", "read_page", "maxactive=0"),
+    /maxactive is how many calls may be under way at once: 1 to 4096/,
+  );
   assert.match(said("kretprobe", "read_page", "maxactive=many"), /maxactive is how many calls/);
   assert.match(said("kprobe", "get_pages"), /there is no kernel function `get_pages`/);
 });
@@ -154,26 +226,62 @@ test("a vmlinux that is of another kernel, or none, is refused by name", { skip 
     const found = kernelImage(() => 0n, join(folder, file));
     return typeof found === "string" ? found : "";
   };
-  assert.match(problem("vmlinux"), /vmlinux is of another kernel than the one that runs \(build id [0-9a-f]{40}, not [0-9a-f]+\)$/);
+  assert.match(
+    problem("vmlinux"),
+    /vmlinux is of another kernel than the one that runs \(build id [0-9a-f]{40}, not [0-9a-f]+\)$/,
+  );
   assert.match(problem("pages.c"), /pages\.c: /);
   assert.equal(problem("absent"), `there is no file ${join(folder, "absent")}`);
 });
 
 test("globals of each CPU, and what the linker calls otherwise", { skip }, () => {
-  const types: System["types"] = { ...bareSystem.types, find: (name) => (name === "task_struct" ? taskType : undefined) };
-  const { variants: [variant] } = resolve("kprobe", ["vmlinux@pages.c", "12"], ["var"], types);
+  const types: System["types"] = {
+    ...bareSystem.types,
+    find: (name) => (name === "task_struct" ? taskType : undefined),
+  };
+  const {
+    variants: [variant],
+  } = resolve("kprobe", ["vmlinux@pages.c", "12"], ["var"], types);
   assert.ok(variant !== undefined && variant.context !== "host" && typeof variant.context.variables === "object");
   const { variables } = variant.context;
   const fetched = (name: string): unknown => {
     const found = variables.find(name);
     return typeof found === "object" ? found.fetch : found;
   };
-  const total = { kind: "pointed", base: { kind: "constant", value: addresses.get("total") }, offset: 0, size: 4, signed: true, space: "kernel" };
+  const total = {
+    kind: "pointed",
+    base: { kind: "constant", value: addresses.get("total") },
+    offset: 0,
+    size: 4,
+    signed: true,
+    space: "kernel",
+  };
   assert.deepEqual(fetched("total"), total);
-  assert.deepEqual(fetched("jiffies"), { ...total, base: { kind: "constant", value: addresses.get("jiffies_64") }, size: 8, signed: false });
+  assert.deepEqual(fetched("jiffies"), {
+    ...total,
+    base: { kind: "constant", value: addresses.get("jiffies_64") },
+    size: 8,
+    signed: false,
+  });
   assert.equal(fetched("nothing"), undefined);
   // The address and what __per_cpu_offset says for task_struct's thread_info.cpu.
   const cpu = { kind: "pointed", base: { kind: "task" }, offset: 28, size: 4, signed: false, space: "kernel" };
-  const own = { kind: "pointed", base: { kind: "constant", value: addresses.get("__per_cpu_offset") }, index: cpu, scale: 8, offset: 0, size: 8, signed: false, space: "kernel" };
-  assert.deepEqual(fetched("running"), { kind: "pointed", base: own, offset: Number(BigInt.asIntN(64, addresses.get("running")!)), size: 4, signed: true, space: "kernel" });
+  const own = {
+    kind: "pointed",
+    base: { kind: "constant", value: addresses.get("__per_cpu_offset") },
+    index: cpu,
+    scale: 8,
+    offset: 0,
+    size: 8,
+    signed: false,
+    space: "kernel",
+  };
+  assert.deepEqual(fetched("running"), {
+    kind: "pointed",
+    base: own,
+    offset: Number(BigInt.asIntN(64, addresses.get("running")!)),
+    size: 4,
+    signed: true,
+    space: "kernel",
+  });
 });

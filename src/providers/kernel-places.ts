@@ -1,5 +1,5 @@
-// Places of the kernel that only its debug information knows: source lines, and the copies of functions that were inlined. And
-// what a handler sees there: parameters and locals.
+// Places of the kernel that only its debug information knows: source lines, and the copies of functions that were
+// inlined. And what a handler sees there: parameters and locals.
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Context } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
@@ -30,16 +30,22 @@ export function meansLines(parts: readonly string[]): boolean {
 }
 
 /**
- * The kernel's own code, or a module's. `MODULE@FILE` and `FUNCTION@FILE` look alike: what is the name of a module that is loaded
- * is a module.
+ * The kernel's own code, or a module's. `MODULE@FILE` and `FUNCTION@FILE` look alike: what is the name of a module that
+ * is loaded is a module.
  */
-function kernelSource(parts: readonly string[], system: System): { readonly module: string | undefined; readonly source: SourceLines } {
+function kernelSource(
+  parts: readonly string[],
+  system: System,
+): { readonly module: string | undefined; readonly source: SourceLines } {
   const at = parts.findIndex((part) => part.includes("@"));
   const [name = "", file = ""] = parts[at]?.split("@", 2) ?? [];
   const lines = parts.slice(at + 1);
   const isModule = at === 0 && (name === "vmlinux" || (system.loadedModules?.() ?? []).includes(name));
   const func = at === 0 && isModule ? "" : name;
-  return { module: at > 0 ? parts[0] : isModule ? name : undefined, source: { ...(func === "" ? {} : { func }), file, lines: lines.length === 0 ? ["*"] : lines } };
+  return {
+    module: at > 0 ? parts[0] : isModule ? name : undefined,
+    source: { ...(func === "" ? {} : { func }), file, lines: lines.length === 0 ? ["*"] : lines },
+  };
 }
 
 /** What stands in front of `@` or of a function. */
@@ -48,8 +54,8 @@ function shownBefore(provider: string, module: string | undefined): string {
 }
 
 /**
- * `kprobe@FILE:LINES`, `kprobe:MODULE@FILE:LINES`, `kprobe:FUNCTION@FILE:LINES`. Where the kernel proper has no such file or function,
- * one of the loaded modules may; files with wildcards are looked for in all.
+ * `kprobe@FILE:LINES`, `kprobe:MODULE@FILE:LINES`, `kprobe:FUNCTION@FILE:LINES`. Where the kernel proper has no such
+ * file or function, one of the loaded modules may; files with wildcards are looked for in all.
  */
 export function kernelLines(spec: ProbeSpec, context: Context, system: System, options: ResolveOptions): Resolution {
   const { module, source } = kernelSource(spec.parts, system);
@@ -63,19 +69,39 @@ export function kernelLines(spec: ProbeSpec, context: Context, system: System, o
     }
     const places = placesOfLines(image.binary, source, { most: mostPlaces, inKernel: true });
     const shown = (place: string): string => `${shownBefore(context.provider, module)}${shownLine(source, place)}`;
-    const noModule = module !== undefined || source.func === undefined ? undefined : `no module \`${source.func}\` is loaded either`;
-    const here = "problem" in places ? missing(spec, options, places.problem, places.help ?? noModule)
-      : resolution(spec, shown, places, image, context, system, options, meansSeveral(source) ? spec.text : undefined);
+    const noModule =
+      module !== undefined || source.func === undefined ? undefined : `no module \`${source.func}\` is loaded either`;
+    const here =
+      "problem" in places
+        ? missing(spec, options, places.problem, places.help ?? noModule)
+        : resolution(
+            spec,
+            shown,
+            places,
+            image,
+            context,
+            system,
+            options,
+            meansSeveral(source) ? spec.text : undefined,
+          );
     if (here.variants.length === 0) first ??= here;
     else if (!hasWildcard(source.file)) return here;
     else found.push(here);
   }
   if (found.length === 0) return first ?? missing(spec, options, "lines of the kernel are not known");
-  return { variants: found.flatMap(({ variants }) => variants), diagnostics: found.flatMap(({ diagnostics }) => diagnostics) };
+  return {
+    variants: found.flatMap(({ variants }) => variants),
+    diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
+  };
 }
 
 /** Lines with code, of the kernel proper and of modules. */
-export function* listKernelLines(provider: string, parts: readonly string[], system: System, options: ListOptions): Iterable<Listed> {
+export function* listKernelLines(
+  provider: string,
+  parts: readonly string[],
+  system: System,
+  options: ListOptions,
+): Iterable<Listed> {
   const { module, source } = kernelSource(parts, system);
   for (const image of imagesOf(module, system)) {
     if (typeof image === "string") continue;
@@ -89,43 +115,95 @@ export function* listKernelLines(provider: string, parts: readonly string[], sys
 }
 
 /** The copies of a function that was inlined wherever it is called; nothing where debug information knows none. */
-export function inlinedKernelFunction(spec: ProbeSpec, name: string, returns: boolean, context: Context, system: System, options: ResolveOptions, image = kernelImageOf(system)): Resolution | undefined {
+export function inlinedKernelFunction(
+  spec: ProbeSpec,
+  name: string,
+  returns: boolean,
+  context: Context,
+  system: System,
+  options: ResolveOptions,
+  image = kernelImageOf(system),
+): Resolution | undefined {
   if (typeof image === "string") return undefined;
   const places = placesNamed(image.binary, name, wantedOf(image, returns, options));
   if ("places" in places && places.places.length === 0) return undefined;
   return resolution(spec, (place) => `${context.provider}:${place}`, places, image, context, system, options);
 }
 
-/** A resolution with the copies of a function beside its body, which that is of; where no debug information is installed, as it is. */
-export function withKernelCopies(body: Resolution, spec: ProbeSpec, name: string, returns: boolean, context: Context, system: System, options: ResolveOptions): Resolution {
+/**
+ * A resolution with the copies of a function beside its body, which that is of; where no debug information is
+ * installed, as it is.
+ */
+export function withKernelCopies(
+  body: Resolution,
+  spec: ProbeSpec,
+  name: string,
+  returns: boolean,
+  context: Context,
+  system: System,
+  options: ResolveOptions,
+): Resolution {
   const image = kernelImageOf(system);
   const address = typeof image === "string" ? undefined : system.symbolAddress(name);
   if (typeof image === "string" || address === undefined) return body;
   const offset = image.binary.fileOffset(address - image.slide);
-  const known = offset === undefined ? undefined : copiesBeside(image.binary, name, offset, { ...wantedOf(image, returns, options), inlined: false });
+  const known =
+    offset === undefined
+      ? undefined
+      : copiesBeside(image.binary, name, offset, { ...wantedOf(image, returns, options), inlined: false });
   if (known === undefined) return body;
   const copies = resolution(spec, (place) => `${context.provider}:${place}`, known, image, context, system, options);
-  return { variants: [...body.variants, ...copies.variants], diagnostics: [...body.diagnostics, ...copies.diagnostics] };
+  return {
+    variants: [...body.variants, ...copies.variants],
+    diagnostics: [...body.diagnostics, ...copies.diagnostics],
+  };
 }
 
 function wantedOf({ binary }: KernelImage, returns: boolean, { uses }: ResolveOptions): Wanted {
   const bodiesOnly = whatBodiesHave(returns, uses);
-  return { cpp: false, inlined: true, returns, kernel: () => kernelSurroundings(binary), ...(bodiesOnly === undefined ? {} : { bodiesOnly }) };
+  return {
+    cpp: false,
+    inlined: true,
+    returns,
+    kernel: () => kernelSurroundings(binary),
+    ...(bodiesOnly === undefined ? {} : { bodiesOnly }),
+  };
 }
 
 /** A context with what debug information tells of the variables at an address of the running kernel. */
-export function withKernelVariables(context: Context, address: bigint, returns: boolean, system: System, options: Pick<ResolveOptions, "uses">, inlined?: InlinedCopy): { readonly context: Context; readonly key: string } {
+export function withKernelVariables(
+  context: Context,
+  address: bigint,
+  returns: boolean,
+  system: System,
+  options: Pick<ResolveOptions, "uses">,
+  inlined?: InlinedCopy,
+): { readonly context: Context; readonly key: string } {
   const module = system.moduleAt?.(address);
   const image = module === undefined ? kernelImageOf(system) : moduleImageOf(module, system);
   if (typeof image === "string") return { context: { ...context, variables: image }, key: image };
   const { binary, slide } = image;
   const offset = binary.fileOffset(address - slide);
-  if (offset === undefined) return { context: { ...context, variables: `the place is in no code of ${binary.shownPath}` }, key: "" };
-  return withVariables(context, { binary, offset, returns, kernelSlide: slide, ...(inlined === undefined ? {} : { inlined }) }, system, options);
+  if (offset === undefined)
+    return { context: { ...context, variables: `the place is in no code of ${binary.shownPath}` }, key: "" };
+  return withVariables(
+    context,
+    { binary, offset, returns, kernelSlide: slide, ...(inlined === undefined ? {} : { inlined }) },
+    system,
+    options,
+  );
 }
 
 /** The copies of a function that was inlined in a module; of any loaded one that has some, where none is named. */
-export function inlinedModuleFunction(spec: ProbeSpec, name: string, module: string | undefined, returns: boolean, context: Context, system: System, options: ResolveOptions): Resolution | undefined {
+export function inlinedModuleFunction(
+  spec: ProbeSpec,
+  name: string,
+  module: string | undefined,
+  returns: boolean,
+  context: Context,
+  system: System,
+  options: ResolveOptions,
+): Resolution | undefined {
   for (const image of module === undefined ? moduleImages(system) : [moduleImageOf(module, system)]) {
     const found = inlinedKernelFunction(spec, name, returns, context, system, options, image);
     if (found !== undefined) return found;
@@ -158,10 +236,22 @@ function* moduleImages(system: System): Iterable<KernelImage> {
 
 /** `wildcard`: what places came from together, those of which that the kernel refuses are left out. */
 function resolution(
-  spec: ProbeSpec, shown: (place: string) => string, places: Places, { binary, slide }: KernelImage, context: Context, system: System, options: ResolveOptions, wildcard?: string,
+  spec: ProbeSpec,
+  shown: (place: string) => string,
+  places: Places,
+  { binary, slide }: KernelImage,
+  context: Context,
+  system: System,
+  options: ResolveOptions,
+  wildcard?: string,
 ): Resolution {
   if ("problem" in places) return refused(spec, "name", places.problem, places.help);
-  const diagnostics = places.notes.map((note): Diagnostic => ({ severity: "warning", code: "name", span: spec.span, ...note }));
+  const diagnostics = places.notes.map((note): Diagnostic => ({
+    severity: "warning",
+    code: "name",
+    span: spec.span,
+    ...note,
+  }));
   const variants = new Map<string, Variant>();
   // Several places: the kernel would name the functions that copies are in.
   const named: Context = { ...context, func: "site" };
@@ -171,13 +261,33 @@ function resolution(
     if (linked === undefined) continue;
     const address = linked + slide;
     const ends = inlined !== undefined && context.retval !== undefined;
-    const site: SiteRef = { name: shown(name), func: func ?? name, data: { offset: address, ...(wildcard === undefined ? {} : { wildcard }), ...(ends ? { inPlace: true } : {}) } satisfies KprobeSite };
+    const site: SiteRef = {
+      name: shown(name),
+      func: func ?? name,
+      data: {
+        offset: address,
+        ...(wildcard === undefined ? {} : { wildcard }),
+        ...(ends ? { inPlace: true } : {}),
+      } satisfies KprobeSite,
+    };
     const wanted = !ends && (options.uses.has("args") || wantsKernelVariables(options.uses));
-    const seen = wanted ? withKernelVariables(named, address, false, system, options, inlined) : { context: named, key: "" };
+    const seen = wanted
+      ? withKernelVariables(named, address, false, system, options, inlined)
+      : { context: named, key: "" };
     const copy = copyContext(seen.context, place, ends);
     const key = `${seen.key} ${copy.key}`;
     const known = variants.get(key);
-    variants.set(key, known === undefined ? { context: copy.context, provider: context.provider, sites: [site] } : { ...known, sites: [...known.sites, site] });
+    variants.set(
+      key,
+      known === undefined
+        ? { context: copy.context, provider: context.provider, sites: [site] }
+        : { ...known, sites: [...known.sites, site] },
+    );
   }
-  return { variants: [...variants.values()].flatMap((variant) => (variant.context === "host" ? [variant] : variantsOf(variant.context, variant.sites, options))), diagnostics };
+  return {
+    variants: [...variants.values()].flatMap((variant) =>
+      variant.context === "host" ? [variant] : variantsOf(variant.context, variant.sites, options),
+    ),
+    diagnostics,
+  };
 }

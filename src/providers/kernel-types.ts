@@ -2,12 +2,29 @@
 import { BtfError, type Btf, type BtfConstant, type BtfMember } from "../debuginfo/btf.ts";
 import type { EnumConstant, TypeScope } from "../language/check/checked.ts";
 import {
-  boolType, char, i16, i32, i64, i8, integer, u16, u32, u64, u8, voidType,
-  type AddressSpace, type IntegerBits, type Member, type Type,
+  boolType,
+  char,
+  i16,
+  i32,
+  i64,
+  i8,
+  integer,
+  u16,
+  u32,
+  u64,
+  u8,
+  voidType,
+  type AddressSpace,
+  type IntegerBits,
+  type Member,
+  type Type,
 } from "../language/types.ts";
 import { nearest } from "../language/nearest.ts";
 
-export interface Parameter { readonly name: string; readonly type: Type }
+export interface Parameter {
+  readonly name: string;
+  readonly type: Type;
+}
 
 /** A function's types. `id` is the BTF id of what was looked up (function, or typedef of a tracepoint). */
 export interface Signature {
@@ -46,10 +63,12 @@ export class KernelTypes implements TypeScope {
       case "struct":
       case "union": {
         // A forward declaration tells that the name exists, and its members are in no BTF.
-        const id = btf.find(name, tag) ?? btf.findAll(name).find((other) => {
-          const type = btf.type(other);
-          return type.kind === "forward" && type.union === (tag === "union");
-        });
+        const id =
+          btf.find(name, tag) ??
+          btf.findAll(name).find((other) => {
+            const type = btf.type(other);
+            return type.kind === "forward" && type.union === (tag === "union");
+          });
         return id === undefined ? undefined : this.typeOf(id);
       }
       case "enum": {
@@ -111,11 +130,15 @@ export class KernelTypes implements TypeScope {
 
   /** A kernel function's parameters and result. */
   function(name: string): Signature | undefined {
-    const id = this.#functions === undefined ? this.btf.find(name, "function")
-      : this.#functions.get(name) ?? this.btf.base?.find(name, "function");
+    const id =
+      this.#functions === undefined
+        ? this.btf.find(name, "function")
+        : (this.#functions.get(name) ?? this.btf.base?.find(name, "function"));
     if (id === undefined) return undefined;
     const type = this.btf.type(id);
-    return type.kind === "function" && this.btf.kind(type.type) === "function-prototype" ? this.#signature(id, type.type, 0) : undefined;
+    return type.kind === "function" && this.btf.kind(type.type) === "function-prototype"
+      ? this.#signature(id, type.type, 0)
+      : undefined;
   }
 
   /** A raw tracepoint's arguments. Its id is that of the typedef, which is what attaching by BTF wants. */
@@ -128,7 +151,16 @@ export class KernelTypes implements TypeScope {
     // To attach there takes no more than the id.
     let signature: Signature | undefined;
     const whole = (): Signature => (signature ??= this.#tracepointSignature(name, id, pointer.type));
-    return { id, get parameters() { return whole().parameters; }, get result() { return whole().result; }, spelled: () => whole().spelled() };
+    return {
+      id,
+      get parameters() {
+        return whole().parameters;
+      },
+      get result() {
+        return whole().result;
+      },
+      spelled: () => whole().spelled(),
+    };
   }
 
   #tracepointSignature(name: string, id: number, prototypeId: number): Signature {
@@ -142,10 +174,17 @@ export class KernelTypes implements TypeScope {
       const type = named === undefined ? undefined : btf.type(named);
       if (type?.kind !== "function") continue;
       const prototype = btf.type(type.type);
-      if (prototype.kind !== "function-prototype" || prototype.parameters.length !== bare.parameters.length + 1) continue;
-      return { ...bare, parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: prototype.parameters[i + 1].name })) };
+      if (prototype.kind !== "function-prototype" || prototype.parameters.length !== bare.parameters.length + 1)
+        continue;
+      return {
+        ...bare,
+        parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: prototype.parameters[i + 1].name })),
+      };
     }
-    return { ...bare, parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: parameter.name || `arg${i}` })) };
+    return {
+      ...bare,
+      parameters: bare.parameters.map((parameter, i) => ({ ...parameter, name: parameter.name || `arg${i}` })),
+    };
   }
 
   /** Names of this BTF's own functions. */
@@ -163,14 +202,16 @@ export class KernelTypes implements TypeScope {
 
   rawTracepointNames(): string[] {
     return [...this.btf.ids("typedef", { prefix: TRACEPOINT_PREFIX })]
-      .map((id) => this.btf.name(id).slice(TRACEPOINT_PREFIX.length)).sort();
+      .map((id) => this.btf.name(id).slice(TRACEPOINT_PREFIX.length))
+      .sort();
   }
 
   iteratorNames(): string[] {
     // `bpf_iter__task__safe_trusted` and its like are notes to the verifier.
     return [...this.btf.ids("struct", { prefix: ITERATOR_PREFIX })]
       .map((id) => this.btf.name(id).slice(ITERATOR_PREFIX.length))
-      .filter((name) => !name.includes("__")).sort();
+      .filter((name) => !name.includes("__"))
+      .sort();
   }
 
   /** @throws BtfError when that is no prototype */
@@ -182,8 +223,10 @@ export class KernelTypes implements TypeScope {
       // The nameless void at the end is `...`.
       if (type !== 0) parameters.push({ name, type: typedPointer(this.typeOf(type)) });
     }
-    const spelled = (): (string | undefined)[] => [...prototype.parameters.slice(skip).flatMap(({ type }) => (type === 0 ? [] : [type])), prototype.result]
-      .map((type) => declarations().spellKernelType(this.btf, type));
+    const spelled = (): (string | undefined)[] =>
+      [...prototype.parameters.slice(skip).flatMap(({ type }) => (type === 0 ? [] : [type])), prototype.result].map(
+        (type) => declarations().spellKernelType(this.btf, type),
+      );
     return { id, parameters, result: typedPointer(this.typeOf(prototype.result)), spelled };
   }
 
@@ -231,21 +274,28 @@ export class KernelTypes implements TypeScope {
   #convert(id: number, typedef: string | undefined): Type {
     const type = this.btf.type(id);
     switch (type.kind) {
-      case "void": return voidType;
+      case "void":
+        return voidType;
       case "int":
         if (type.boolean && type.size === 1) return boolType;
         // The kernel is built with unsigned char, and people mean text or a small signed number.
         if (type.name === "char" && type.size === 1) return char;
         if (type.size === 16) return { kind: "array", element: u64, length: 2 };
         return integer(bitsOf(type.size), type.signed);
-      case "float": return { kind: "struct", union: false, name: type.name, size: type.size, members: [] };
+      case "float":
+        return { kind: "struct", union: false, name: type.name, size: type.size, members: [] };
       case "enum":
       case "enum64": {
         let names: ReadonlyMap<bigint, string> | undefined;
         return {
-          kind: "enum", name: type.name || typedef || "", bits: bitsOf(type.size), signed: type.signed,
+          kind: "enum",
+          name: type.name || typedef || "",
+          bits: bitsOf(type.size),
+          signed: type.signed,
           // Of several constants with one value the first names it.
-          get names() { return (names ??= new Map([...type.constants].reverse().map((c) => [c.value, c.name]))); },
+          get names() {
+            return (names ??= new Map([...type.constants].reverse().map((c) => [c.value, c.name])));
+          },
         };
       }
       case "pointer": {
@@ -254,14 +304,20 @@ export class KernelTypes implements TypeScope {
         if (this.btf.kind(target) === "function-prototype") return { kind: "pointer", target: voidType, space };
         return { kind: "pointer", target: this.typeOf(type.type), space };
       }
-      case "array": return { kind: "array", element: this.typeOf(type.element), length: type.length };
+      case "array":
+        return { kind: "array", element: this.typeOf(type.element), length: type.length };
       case "struct":
       case "union": {
         let members: readonly Member[] | undefined;
         const decode = (): readonly Member[] => type.members.map((member) => this.#member(type.size, member));
         return {
-          kind: "struct", union: type.kind === "union", name: type.name || typedef || "", size: type.size,
-          get members() { return (members ??= decode()); },
+          kind: "struct",
+          union: type.kind === "union",
+          name: type.name || typedef || "",
+          size: type.size,
+          get members() {
+            return (members ??= decode());
+          },
           // Of a struct's hundreds of members, a script uses one or two.
           member: (name) => {
             const found = members === undefined ? this.btf.member(id, name) : undefined;
@@ -284,7 +340,8 @@ export class KernelTypes implements TypeScope {
       case "volatile":
       case "const":
       case "restrict":
-      case "type-tag": return voidType;
+      case "type-tag":
+        return voidType;
     }
   }
 
@@ -309,8 +366,11 @@ export class KernelTypes implements TypeScope {
           break;
         case "const":
         case "volatile":
-        case "restrict": target = type.type; break;
-        default: return "kernel";
+        case "restrict":
+          target = type.type;
+          break;
+        default:
+          return "kernel";
       }
     }
     return "kernel";
@@ -318,8 +378,8 @@ export class KernelTypes implements TypeScope {
 }
 
 /**
- * Its type is converted when it is read: of a struct's hundreds of members, a script uses one or two. (The type is the class's to
- * tell: a copy of a member needs it said.)
+ * Its type is converted when it is read: of a struct's hundreds of members, a script uses one or two. (The type is the
+ * class's to tell: a copy of a member needs it said.)
  */
 class KernelMember implements Member {
   readonly name: string;
@@ -362,33 +422,84 @@ const typedPointers = new WeakMap<Type, Type>();
 function typedPointer(type: Type): Type {
   if (type.kind !== "pointer" || type.space !== "kernel" || type.target.kind !== "struct") return type;
   let typed = typedPointers.get(type);
-  if (typed === undefined) typedPointers.set(type, typed = { ...type, typed: true });
+  if (typed === undefined) typedPointers.set(type, (typed = { ...type, typed: true }));
   return typed;
 }
 
 function bitsOf(size: number): IntegerBits {
   switch (size) {
-    case 1: return 8;
-    case 2: return 16;
-    case 4: return 32;
-    default: return 64;
+    case 1:
+      return 8;
+    case 2:
+      return 16;
+    case 4:
+      return 32;
+    default:
+      return 64;
   }
 }
 
 /** Names that mean the same everywhere. */
 const FIXED_WIDTH: Readonly<Record<string, Type>> = {
-  void: voidType, bool: boolType, _Bool: boolType,
-  u8, u16, u32, u64, s8: i8, s16: i16, s32: i32, s64: i64,
-  __u8: u8, __u16: u16, __u32: u32, __u64: u64, __s8: i8, __s16: i16, __s32: i32, __s64: i64,
-  uint8: u8, uint16: u16, uint32: u32, uint64: u64, int8: i8, int16: i16, int32: i32, int64: i64,
-  uint8_t: u8, uint16_t: u16, uint32_t: u32, uint64_t: u64, int8_t: i8, int16_t: i16, int32_t: i32, int64_t: i64,
-  size_t: u64, ssize_t: i64, ptrdiff_t: i64, intptr_t: i64, uintptr_t: u64,
+  void: voidType,
+  bool: boolType,
+  _Bool: boolType,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8: i8,
+  s16: i16,
+  s32: i32,
+  s64: i64,
+  __u8: u8,
+  __u16: u16,
+  __u32: u32,
+  __u64: u64,
+  __s8: i8,
+  __s16: i16,
+  __s32: i32,
+  __s64: i64,
+  uint8: u8,
+  uint16: u16,
+  uint32: u32,
+  uint64: u64,
+  int8: i8,
+  int16: i16,
+  int32: i32,
+  int64: i64,
+  uint8_t: u8,
+  uint16_t: u16,
+  uint32_t: u32,
+  uint64_t: u64,
+  int8_t: i8,
+  int16_t: i16,
+  int32_t: i32,
+  int64_t: i64,
+  size_t: u64,
+  ssize_t: i64,
+  ptrdiff_t: i64,
+  intptr_t: i64,
+  uintptr_t: u64,
 };
 
 /** Names that the kernel's BTF explains where there is one. */
 const SYSTEM_TYPES: Readonly<Record<string, Type>> = {
-  pid_t: i32, uid_t: u32, gid_t: u32, mode_t: u32, umode_t: u16, dev_t: u32, ino_t: u64, off_t: i64, loff_t: i64,
-  time_t: i64, clockid_t: i32, socklen_t: u32, sector_t: u64, ktime_t: i64, gfp_t: u32,
+  pid_t: i32,
+  uid_t: u32,
+  gid_t: u32,
+  mode_t: u32,
+  umode_t: u16,
+  dev_t: u32,
+  ino_t: u64,
+  off_t: i64,
+  loff_t: i64,
+  time_t: i64,
+  clockid_t: i32,
+  socklen_t: u32,
+  sector_t: u64,
+  ktime_t: i64,
+  gfp_t: u32,
 };
 
 const own = (table: Readonly<Record<string, Type>>, name: string): Type | undefined =>
@@ -417,14 +528,24 @@ function arithmeticType(name: string): Type | undefined {
         if (sign !== undefined) return undefined;
         sign = word === "signed";
         break;
-      case "long": long++; break;
-      case "short": short++; break;
-      case "char": char++; break;
-      case "int": int++; break;
-      default: return undefined;
+      case "long":
+        long++;
+        break;
+      case "short":
+        short++;
+        break;
+      case "char":
+        char++;
+        break;
+      case "int":
+        int++;
+        break;
+      default:
+        return undefined;
     }
   }
-  if (long > 2 || short > 1 || char > 1 || int > 1 || (long > 0) && (short + char > 0) || char > 0 && short + int > 0) return undefined;
+  if (long > 2 || short > 1 || char > 1 || int > 1 || (long > 0 && short + char > 0) || (char > 0 && short + int > 0))
+    return undefined;
   const signed = sign ?? true;
   if (char > 0) return integer(8, signed);
   if (short > 0) return integer(16, signed);
@@ -433,8 +554,8 @@ function arithmeticType(name: string): Type | undefined {
 
 /** Base types alone, for kernels without BTF. */
 export const plainTypes: TypeScope = {
-  find: (name, tag) => (tag === undefined ? baseType(name) ?? systemType(name) : undefined),
+  find: (name, tag) => (tag === undefined ? (baseType(name) ?? systemType(name)) : undefined),
   enumConstant: () => undefined,
-  similar: (name, tag) => (tag === undefined ? nearest(name, [...Object.keys(FIXED_WIDTH), ...Object.keys(SYSTEM_TYPES)]) : []),
+  similar: (name, tag) =>
+    tag === undefined ? nearest(name, [...Object.keys(FIXED_WIDTH), ...Object.keys(SYSTEM_TYPES)]) : [],
 };
-

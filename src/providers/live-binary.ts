@@ -26,7 +26,13 @@ const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 const MACHINE = process.arch === "arm64" ? "arm64" : process.arch === "x64" ? "x86-64" : "other";
 const MULTIARCH = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
 const LIBRARY_FOLDERS = [
-  `/lib/${MULTIARCH}`, `/usr/lib/${MULTIARCH}`, "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib",
+  `/lib/${MULTIARCH}`,
+  `/usr/lib/${MULTIARCH}`,
+  "/lib64",
+  "/usr/lib64",
+  "/lib",
+  "/usr/lib",
+  "/usr/local/lib",
 ] as const;
 
 /** e_type of a program that is not position-independent. */
@@ -103,7 +109,7 @@ export class LiveBinary implements Binary {
       if (placed !== undefined) yield placed;
     }
     // Stripped Go programs still know their functions.
-    for (const known of this.#elf.section(".symtab") === undefined ? this.go?.functions ?? [] : []) {
+    for (const known of this.#elf.section(".symtab") === undefined ? (this.go?.functions ?? []) : []) {
       const placed = wanted?.(known.name) === false ? undefined : this.#placedGo(known);
       if (placed !== undefined) yield placed;
     }
@@ -114,7 +120,8 @@ export class LiveBinary implements Binary {
   }
 
   get code(): readonly { readonly low: bigint; readonly high: bigint }[] {
-    return this.#elf.segments.filter(({ type, flags }) => type === PT_LOAD && (flags & PF_X) !== 0)
+    return this.#elf.segments
+      .filter(({ type, flags }) => type === PT_LOAD && (flags & PF_X) !== 0)
       .map(({ offset, fileSize }) => ({ low: BigInt(offset), high: BigInt(offset) + BigInt(fileSize) }));
   }
 
@@ -143,12 +150,16 @@ export class LiveBinary implements Binary {
   get threadLocals(): Binary["threadLocals"] {
     const block = this.#elf.segments.find(({ type }) => type === PT_TLS);
     if (block === undefined) return undefined;
-    if (this.fixed || this.#elf.interpreter !== undefined) return { kind: "executable", size: block.memorySize, align: block.align };
+    if (this.fixed || this.#elf.interpreter !== undefined)
+      return { kind: "executable", size: block.memorySize, align: block.align };
     if (this.machine !== "x86-64") return "in a library's thread-local storage, which strobe finds on x86-64 only";
     // musl's vectors are its own: its C library is called libc.so, and libc.musl-… by Alpine.
-    if (this.needed.some((name) => name === "libc.so" || name.startsWith("libc.musl"))) return "in a library's thread-local storage, which strobe finds with glibc only, not with musl";
+    if (this.needed.some((name) => name === "libc.so" || name.startsWith("libc.musl")))
+      return "in a library's thread-local storage, which strobe finds with glibc only, not with musl";
     const access = libraryThreadLocals(this.#elf);
-    return access === undefined ? "in a library's thread-local storage, and nothing in the library tells where that is" : { kind: "library", access };
+    return access === undefined
+      ? "in a library's thread-local storage, and nothing in the library tells where that is"
+      : { kind: "library", access };
   }
 
   get needed(): readonly string[] {
@@ -172,7 +183,14 @@ export class LiveBinary implements Binary {
   debugInfo(where?: "at hand"): DebugInfo | string {
     if (this.#debugInfo !== undefined) return this.#debugInfo;
     const { path, shownPath } = this;
-    const found = debugInfoOfBinary({ elf: this.#elf, path, root: this.#root, shownPath, placed: this.#moved, ...(where === undefined ? {} : { servers: false }) });
+    const found = debugInfoOfBinary({
+      elf: this.#elf,
+      path,
+      root: this.#root,
+      shownPath,
+      placed: this.#moved,
+      ...(where === undefined ? {} : { servers: false }),
+    });
     // What a server has is looked for when it is needed.
     if (where === undefined || typeof found !== "string") this.#debugInfo = found;
     return found;
@@ -210,7 +228,13 @@ export class LiveBinary implements Binary {
   #placed(symbol: ElfSymbol): BinarySymbol | undefined {
     const fileOffset = this.#elf.fileOffset(symbol.address);
     if (fileOffset === undefined && symbol.kind === "function") return undefined;
-    return { name: symbol.name, address: symbol.address, size: symbol.size, kind: symbol.kind, fileOffset: fileOffset ?? 0n };
+    return {
+      name: symbol.name,
+      address: symbol.address,
+      size: symbol.size,
+      kind: symbol.kind,
+      fileOffset: fileOffset ?? 0n,
+    };
   }
 
   #table(): ElfSymbols {
@@ -221,7 +245,8 @@ export class LiveBinary implements Binary {
   #splitDebugInfo(): Elf | undefined {
     if (this.#elf.section(".symtab") !== undefined) return undefined;
     const id = this.buildId ?? "";
-    const split = id.length < 4 ? undefined : elfAt(`${this.#root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
+    const split =
+      id.length < 4 ? undefined : elfAt(`${this.#root}/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
     return split ?? embeddedSymbols(this.#elf);
   }
 }
@@ -253,12 +278,17 @@ export function findBinary(pathOrName: string, pid?: number): LiveBinary | undef
   if (pid !== undefined) {
     const mapped = mappedBinaries(pid);
     const wanted = isPath ? linkedFolder(root, posix.resolve(pathOrName)) : pathOrName;
-    const path = mapped.find((each) => (isPath ? each : posix.basename(each)) === wanted)
-      ?? mapped.find((each) => !isPath && namesLibrary(posix.basename(each), pathOrName));
+    const path =
+      mapped.find((each) => (isPath ? each : posix.basename(each)) === wanted) ??
+      mapped.find((each) => !isPath && namesLibrary(posix.basename(each), pathOrName));
     // The kernel names mapped files from our own root, and those of another mount namespace from that one's.
     const removed = path === undefined ? undefined : removedFile(path, pid);
-    const found = path === undefined ? undefined
-      : removed === undefined ? (sharesMounts(pid) ? undefined : openBinary(path, root)) ?? openBinary(path) : openBinary(removed, "", path);
+    const found =
+      path === undefined
+        ? undefined
+        : removed === undefined
+          ? ((sharesMounts(pid) ? undefined : openBinary(path, root)) ?? openBinary(path))
+          : openBinary(removed, "", path);
     if (found !== undefined) return found;
   }
   if (isPath && !pathOrName.startsWith("/")) noteFile(".");
@@ -277,8 +307,8 @@ export function findBinary(pathOrName: string, pid?: number): LiveBinary | undef
 }
 
 /**
- * Files with code that a process has mapped, as /proc/PID/maps names them: the executable first. With a negative pid, those
- * of every process that runs.
+ * Files with code that a process has mapped, as /proc/PID/maps names them: the executable first. With a negative pid,
+ * those of every process that runs.
  */
 export function mappedBinaries(pid: number): readonly string[] {
   if (pid < 0) {
@@ -336,7 +366,9 @@ function sharesMounts(pid: number): boolean {
   }
 }
 
-/** Follows symbolic links as a process does whose root is `root`: the kernel would follow absolute ones from our own. */
+/**
+ * Follows symbolic links as a process does whose root is `root`: the kernel would follow absolute ones from our own.
+ */
 function resolveIn(root: string, path: string): string {
   if (root === "") return path;
   let parts = path.split("/");
@@ -374,7 +406,10 @@ function isExecutable(root: string, path: string): boolean {
 
 /** `libc.so.6` is meant by itself, by `libc.so`, `libc` and `c`. */
 export function namesLibrary(file: string, name: string): boolean {
-  return file === name || [`${name}.`, `${name}.so`, `lib${name}.so`].some((start) => file.startsWith(start) && file.includes(".so"));
+  return (
+    file === name ||
+    [`${name}.`, `${name}.so`, `lib${name}.so`].some((start) => file.startsWith(start) && file.includes(".so"))
+  );
 }
 
 function* libraryPaths(name: string, root: string): Iterable<string> {
@@ -403,7 +438,8 @@ function* librariesIn(folder: string, name: string, root: string): Iterable<stri
     return;
   }
   const matching = files.filter((file) => namesLibrary(file, name));
-  for (const file of matching.sort((a, b) => Number(b === name) - Number(a === name) || a.length - b.length)) yield `${folder}/${file}`;
+  for (const file of matching.sort((a, b) => Number(b === name) - Number(a === name) || a.length - b.length))
+    yield `${folder}/${file}`;
 }
 
 function readIfThere(path: string): Buffer | undefined {

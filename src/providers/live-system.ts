@@ -17,7 +17,16 @@ import type { LiveKernelText } from "./live-kernel-text.ts";
 import type { ModuleImages } from "./module-images.ts";
 import { hostMachine } from "./registers.ts";
 import { fixedStart, matcher, matches } from "./wildcard.ts";
-import type { BpfFunction, FunctionAt, FunctionPlace, KernelCode, KernelFunction, KernelImage, System, TracepointFormat } from "./system.ts";
+import type {
+  BpfFunction,
+  FunctionAt,
+  FunctionPlace,
+  KernelCode,
+  KernelFunction,
+  KernelImage,
+  System,
+  TracepointFormat,
+} from "./system.ts";
 import { parseTracepointFormat } from "./tracepoint-format.ts";
 
 // Loaded when something is asked that they know.
@@ -43,8 +52,8 @@ export interface LiveSystem extends System {
   /** When the kernel's types were gone through: keeps what was found, so that the next process has it at once. */
   keepTypes(): void;
   /**
-   * The files that all that was asked so far was found in, where they and the running kernel with its modules are all that it
-   * depends on; undefined when processes, addresses or code were asked for.
+   * The files that all that was asked so far was found in, where they and the running kernel with its modules are all
+   * that it depends on; undefined when processes, addresses or code were asked for.
    */
   madeOf(): readonly SeenFile[] | undefined;
 }
@@ -77,8 +86,12 @@ class Live implements LiveSystem {
 
   /** The kernel's types, then its modules'; constants also of C headers. */
   readonly types: TypeScope = {
-    find: (name, tag) => (this.#kernelTypes() ?? plainTypes).find(name, tag) ?? this.#inModules((types) => types.find(name, tag))?.found,
-    enumConstant: (name) => this.#kernelTypes()?.enumConstant(name) ?? headerEnum(name) ?? this.#inModules((types) => types.enumConstant(name))?.found,
+    find: (name, tag) =>
+      (this.#kernelTypes() ?? plainTypes).find(name, tag) ?? this.#inModules((types) => types.find(name, tag))?.found,
+    enumConstant: (name) =>
+      this.#kernelTypes()?.enumConstant(name) ??
+      headerEnum(name) ??
+      this.#inModules((types) => types.enumConstant(name))?.found,
     similar: (name, tag) => (this.#kernelTypes() ?? plainTypes).similar(name, tag),
   };
 
@@ -90,12 +103,19 @@ class Live implements LiveSystem {
     const found = this.#signature((types) => types.function(name));
     if (found === undefined) return undefined;
     const { module, signature } = found;
-    return { name, btfId: signature.id, module, parameters: signature.parameters, result: signature.result, spelled: signature.spelled };
+    return {
+      name,
+      btfId: signature.id,
+      module,
+      parameters: signature.parameters,
+      result: signature.result,
+      spelled: signature.spelled,
+    };
   }
 
   kernelFunctions(only?: "typed"): readonly string[] {
-    // tracefs knows what is there. All symbols do, which take longer to read, and are hidden from the unprivileged: then BTF is all
-    // there is to go by, which also describes what the compiler inlined away and what init code was.
+    // tracefs knows what is there. All symbols do, which take longer to read, and are hidden from the unprivileged:
+    // then BTF is all there is to go by, which also describes what the compiler inlined away and what init code was.
     const traceable = (this.#traceable ??= { names: traceableFunctions() }).names;
     if (traceable && only === undefined) return (this.#functions ??= [...traceable].sort());
     return (this.#typedFunctions ??= this.#functionsWithTypes(traceable));
@@ -110,7 +130,10 @@ class Live implements LiveSystem {
     const symbols = this.kallsyms();
     if (symbols.size === 0) return [...names].sort();
     // Deleting as they are met leaves out what occurs twice.
-    return symbols.namesOutside(...this.#initText()).filter((name) => names.delete(name)).sort();
+    return symbols
+      .namesOutside(...this.#initText())
+      .filter((name) => names.delete(name))
+      .sort();
   }
 
   functionModule(name: string): string | undefined {
@@ -127,7 +150,8 @@ class Live implements LiveSystem {
     const [start, end] = this.#initText();
     const addresses = (this.#sharedFunctions ??= symbols.sharedFunctions()).get(name) ?? [];
     // What was only there while the kernel started is no function any more.
-    return addresses.filter((address) => address < start || address >= end)
+    return addresses
+      .filter((address) => address < start || address >= end)
       .map((address) => ({ address, module: symbols.lookup(address)?.module ?? VMLINUX }));
   }
 
@@ -137,7 +161,10 @@ class Live implements LiveSystem {
     return (this.#init ??= [symbols.address("_sinittext") ?? 0n, symbols.address("_einittext") ?? 0n]);
   }
 
-  functionsAt({ module, name }: { readonly module: string | undefined; readonly name: string }, place: "start" | "traced"): readonly FunctionAt[] | undefined {
+  functionsAt(
+    { module, name }: { readonly module: string | undefined; readonly name: string },
+    place: "start" | "traced",
+  ): readonly FunctionAt[] | undefined {
     const { of: locations } = (this.#locations ??= { of: FunctionLocations.read() });
     if (locations === undefined) return undefined;
     const all = locations.find(fixedStart(name), matcher(name));
@@ -155,7 +182,8 @@ class Live implements LiveSystem {
   symbolAddress(name: string): bigint | undefined {
     const address = this.kallsyms().address(name);
     // Programs that are loaded into the kernel have symbols, too, and so have probes.
-    if (address === undefined || /^(?:bpf$|__builtin_)/.test(this.kallsyms().lookup(address)?.module ?? "")) this.#lasting = false;
+    if (address === undefined || /^(?:bpf$|__builtin_)/.test(this.kallsyms().lookup(address)?.module ?? ""))
+      this.#lasting = false;
     return address;
   }
 
@@ -217,11 +245,18 @@ class Live implements LiveSystem {
     const found = this.#signature((types) => types.rawTracepoint(name));
     if (found === undefined) return undefined;
     const { signature, module } = found;
-    return { btfId: signature.id, get args() { return signature.parameters; }, ...(module === VMLINUX ? {} : { module }) };
+    return {
+      btfId: signature.id,
+      get args() {
+        return signature.parameters;
+      },
+      ...(module === VMLINUX ? {} : { module }),
+    };
   }
 
   hasRawTracepoint(name: string): boolean {
-    // A look at the bytes: taking the kernel's types in would cost some milliseconds of a start that needs no other type.
+    // A look at the bytes: taking the kernel's types in would cost some milliseconds of a start that needs no other
+    // type.
     const bytes = this.#kernelBtfBytes();
     return (bytes !== undefined && hasString(bytes, `btf_trace_${name}`)) || this.rawTracepoint(name) !== undefined;
   }
@@ -247,13 +282,17 @@ class Live implements LiveSystem {
 
   bpfFunctions(): readonly BpfFunction[] {
     this.#lasting = false;
-    return programs().typedPrograms().flatMap(({ id, type, btf: bytes, functions }) => {
-      const btf = new Btf(bytes);
-      return functions.flatMap((btfId): BpfFunction[] => {
-        const found = btf.type(btfId);
-        return found.kind === "function" ? [{ program: id, name: found.name, btfId, tracing: type === BPF_PROG_TYPE_TRACING }] : [];
+    return programs()
+      .typedPrograms()
+      .flatMap(({ id, type, btf: bytes, functions }) => {
+        const btf = new Btf(bytes);
+        return functions.flatMap((btfId): BpfFunction[] => {
+          const found = btf.type(btfId);
+          return found.kind === "function"
+            ? [{ program: id, name: found.name, btfId, tracing: type === BPF_PROG_TYPE_TRACING }]
+            : [];
+        });
       });
-    });
   }
 
   iterators(): readonly string[] {
@@ -285,7 +324,10 @@ class Live implements LiveSystem {
       const bytes = this.#kernelBtfBytes();
       const kept = bytes === undefined ? undefined : keptIndex();
       const btf = bytes === undefined ? imageTypes().btfOfImage() : new Btf(bytes, undefined, kept);
-      this.#kernel = { types: btf === undefined ? undefined : new KernelTypes(btf), kept: bytes === undefined || kept !== undefined };
+      this.#kernel = {
+        types: btf === undefined ? undefined : new KernelTypes(btf),
+        kept: bytes === undefined || kept !== undefined,
+      };
     }
     return this.#kernel.types;
   }
@@ -321,7 +363,9 @@ class Live implements LiveSystem {
   }
 
   /** Modules are only read for what the kernel proper does not have. */
-  #inModules<T>(find: (types: KernelTypes) => T | undefined): { readonly found: T; readonly module: string } | undefined {
+  #inModules<T>(
+    find: (types: KernelTypes) => T | undefined,
+  ): { readonly found: T; readonly module: string } | undefined {
     for (const [module, types] of this.#moduleTypes()) {
       const found = find(types);
       if (found !== undefined) return { found, module };
@@ -329,7 +373,9 @@ class Live implements LiveSystem {
     return undefined;
   }
 
-  #signature(find: (types: KernelTypes) => Signature | undefined): { readonly signature: Signature; readonly module: string } | undefined {
+  #signature(
+    find: (types: KernelTypes) => Signature | undefined,
+  ): { readonly signature: Signature; readonly module: string } | undefined {
     const kernel = this.#kernelTypes();
     const signature = kernel === undefined ? undefined : find(kernel);
     if (signature !== undefined) return { signature, module: VMLINUX };
@@ -352,7 +398,10 @@ function readBtf(path: string, mapped = false): Uint8Array | undefined {
   }
 }
 
-/** Reading sysfs gives a page a call: 13 ms for the kernel's types. Since Linux 6.16 they can be mapped, which takes none. */
+/**
+ * Reading sysfs gives a page a call: 13 ms for the kernel's types. Since Linux 6.16 they can be mapped, which takes
+ * none.
+ */
 function mapWhole(fd: number): Uint8Array | undefined {
   try {
     return new Uint8Array(mmap(fd, fstatSync(fd).size, PROT_READ, 0, MAP_PRIVATE));
@@ -362,13 +411,18 @@ function mapWhole(fd: number): Uint8Array | undefined {
   }
 }
 
-/** Whether the string section has the whole string: its place is in the header's fifth and sixth word, behind the header. */
+/**
+ * Whether the string section has the whole string: its place is in the header's fifth and sixth word, behind the
+ * header.
+ */
 function hasString(btf: Uint8Array, text: string): boolean {
   const { buffer, byteOffset, byteLength } = btf;
   if (byteLength < 24) return false;
   const header = new DataView(buffer, byteOffset, 24);
   const start = header.getUint32(4, true) + header.getUint32(16, true);
-  return Buffer.from(buffer, byteOffset, byteLength).subarray(start, start + header.getUint32(20, true)).includes(`\0${text}\0`, 0, "latin1");
+  return Buffer.from(buffer, byteOffset, byteLength)
+    .subarray(start, start + header.getUint32(20, true))
+    .includes(`\0${text}\0`, 0, "latin1");
 }
 
 function filesIn(folder: string): string[] {

@@ -28,7 +28,25 @@ export type AtEntry = Extract<LocationExpression, { kind: "at-entry" }>;
 const onlyAtEntry = "optimised out here: only what the function was called with tells it";
 
 // DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit architecture, section 4.1).
-const x86Registers = ["ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ip"];
+const x86Registers = [
+  "ax",
+  "dx",
+  "cx",
+  "bx",
+  "si",
+  "di",
+  "bp",
+  "sp",
+  "r8",
+  "r9",
+  "r10",
+  "r11",
+  "r12",
+  "r13",
+  "r14",
+  "r15",
+  "ip",
+];
 const armRegisters = [...Array.from({ length: 31 }, (_, i) => `r${i}`), "sp"];
 
 /** Values beyond this are not put together from pieces, nor copied out of debug information. */
@@ -55,7 +73,11 @@ export function valueAt(declared: DebugType, location: Location, seen: Seen): Va
   const target = type.target();
   if (location.kind === "implicit-pointer") return behind(location, target, seen);
   const pointer = plainValue(seen.types.typeOf(type), location, seen);
-  if (pointer.absent !== undefined || pointer.pieces !== undefined) return { ...absent(seen.types.typeOf(target)), ...(pointer.absent === undefined ? {} : { absent: pointer.absent }) };
+  if (pointer.absent !== undefined || pointer.pieces !== undefined)
+    return {
+      ...absent(seen.types.typeOf(target)),
+      ...(pointer.absent === undefined ? {} : { absent: pointer.absent }),
+    };
   return inMemory(seen.types.typeOf(target), pointer.fetch, seen);
 }
 
@@ -64,7 +86,8 @@ export function inMemory(type: Type, address: Fetch, { space }: Pick<Seen, "spac
   const size = scalarSize(type);
   if (size === undefined) return { type, fetch: address, place: space };
   const signed = (type.kind === "integer" || type.kind === "enum") && type.signed;
-  const [base, offset] = address.kind === "address" && address.base !== "context" ? [address.base, address.offset] : [address, 0];
+  const [base, offset] =
+    address.kind === "address" && address.base !== "context" ? [address.base, address.offset] : [address, 0];
   return { type, fetch: { kind: "pointed", base, offset, size, signed, space }, place: space };
 }
 
@@ -82,14 +105,23 @@ function scalarSize(type: Type): 1 | 2 | 4 | 8 | undefined {
   return sizeOf(type) as 1 | 2 | 4 | 8;
 }
 
-/** What a pointer variable points to that has no value itself, since an optimiser knew what that would be; undefined for others. */
+/**
+ * What a pointer variable points to that has no value itself, since an optimiser knew what that would be; undefined for
+ * others.
+ */
 export function targetOf(variable: Variable, seen: Seen): Value | undefined {
   const type = behindTypedefs(variable.type);
   const location = variable.location(seen.address);
-  return location.kind === "implicit-pointer" && type.kind === "pointer" ? behind(location, type.target(), seen) : undefined;
+  return location.kind === "implicit-pointer" && type.kind === "pointer"
+    ? behind(location, type.target(), seen)
+    : undefined;
 }
 
-function behind({ target, offset }: Extract<Location, { kind: "implicit-pointer" }>, type: DebugType, seen: Seen): Value {
+function behind(
+  { target, offset }: Extract<Location, { kind: "implicit-pointer" }>,
+  type: DebugType,
+  seen: Seen,
+): Value {
   const whole = target?.location(seen.address);
   const from = whole === undefined ? undefined : locationFrom(whole, Number(offset));
   return from === undefined ? absent(seen.types.typeOf(type)) : valueAt(type, from, seen);
@@ -100,8 +132,12 @@ function locationFrom(location: Location, offset: number): Location | undefined 
   if (offset === 0) return location;
   const by: LocationExpression = { kind: "constant", value: BigInt(offset) };
   switch (location.kind) {
-    case "memory": return { kind: "memory", address: { kind: "binary", operator: "+", left: location.address, right: by } };
-    case "constant": return offset > 0 && offset < location.bytes.length ? { kind: "constant", bytes: location.bytes.subarray(offset) } : undefined;
+    case "memory":
+      return { kind: "memory", address: { kind: "binary", operator: "+", left: location.address, right: by } };
+    case "constant":
+      return offset > 0 && offset < location.bytes.length
+        ? { kind: "constant", bytes: location.bytes.subarray(offset) }
+        : undefined;
     case "pieces": {
       let bits = offset * 8;
       const rest = location.pieces.filter((piece) => {
@@ -111,10 +147,12 @@ function locationFrom(location: Location, offset: number): Location | undefined 
       });
       return bits === 0 && offset > 0 ? { kind: "pieces", pieces: rest } : undefined;
     }
-    case "absent": return location;
+    case "absent":
+      return location;
     case "register":
     case "value":
-    case "implicit-pointer": return undefined;
+    case "implicit-pointer":
+      return undefined;
   }
 }
 
@@ -132,8 +170,10 @@ function plainValue(type: Type, location: Location, seen: Seen): Value {
       const fetch = follow(location.value, seen);
       return typeof fetch === "string" ? absent(type, fetch) : inRegister(type, fetch);
     }
-    case "constant": return constant(type, location.bytes);
-    case "pieces": return assembled(type, location.pieces, seen);
+    case "constant":
+      return constant(type, location.bytes);
+    case "pieces":
+      return assembled(type, location.pieces, seen);
     case "implicit-pointer": {
       // What is in memory has an address.
       const target = location.target?.location(seen.address);
@@ -142,9 +182,15 @@ function plainValue(type: Type, location: Location, seen: Seen): Value {
         if (typeof address !== "string") return inRegister(type, displaced(address, location.offset));
       }
       const name = location.target?.name;
-      return absent(type, name === undefined || name === "" ? "a pointer that was optimised out" : `a pointer that was optimised out, to \`${name}\``);
+      return absent(
+        type,
+        name === undefined || name === ""
+          ? "a pointer that was optimised out"
+          : `a pointer that was optimised out, to \`${name}\``,
+      );
     }
-    case "absent": return absent(type, location.reason);
+    case "absent":
+      return absent(type, location.reason);
   }
 }
 
@@ -158,7 +204,8 @@ function constant(type: Type, bytes: Uint8Array): Value {
   const size = Math.min(sizeOf(type), bytes.length);
   if (size > largestAssembled) return absent(type, "too long a constant");
   const pieces: Piece[] = [];
-  for (let offset = 0; offset < size; offset += 8) pieces.push({ kind: "value", offset, size: Math.min(8, size - offset), fetch: word(offset) });
+  for (let offset = 0; offset < size; offset += 8)
+    pieces.push({ kind: "value", offset, size: Math.min(8, size - offset), fetch: word(offset) });
   return { type, fetch: { kind: "constant", value: 0n }, pieces };
 }
 
@@ -174,7 +221,12 @@ function assembled(type: Type, parts: Extract<Location, { kind: "pieces" }>["pie
     const bytewise = bits % 8 === 0 && bit % 8 === 0 && bitOffset === 0;
     bit += bits;
     if (size <= 0) continue;
-    const made = location === undefined ? "optimised out here" : bytewise ? piece(offset, size, location, seen) : "in pieces that are no whole bytes";
+    const made =
+      location === undefined
+        ? "optimised out here"
+        : bytewise
+          ? piece(offset, size, location, seen)
+          : "in pieces that are no whole bytes";
     if (typeof made === "string") gaps.push({ offset, size, reason: made });
     else pieces.push(...made);
   }
@@ -196,12 +248,17 @@ function piece(offset: number, size: number, location: Location, seen: Seen): Pi
       return typeof address === "string" ? address : [{ kind: "memory", offset, size, address, space: seen.space }];
     }
     case "constant": {
-      const { pieces = [] } = constant({ kind: "array", element: { kind: "integer", bits: 8, signed: false }, length: size }, location.bytes);
+      const { pieces = [] } = constant(
+        { kind: "array", element: { kind: "integer", bits: 8, signed: false }, length: size },
+        location.bytes,
+      );
       return pieces.map((part) => ({ ...part, offset: part.offset + offset }));
     }
-    case "absent": return location.reason;
+    case "absent":
+      return location.reason;
     case "implicit-pointer":
-    case "pieces": return "in pieces that cannot be followed";
+    case "pieces":
+      return "in pieces that cannot be followed";
   }
 }
 
@@ -209,15 +266,21 @@ function piece(offset: number, size: number, location: Location, seen: Seen): Pi
 export function follow(expression: LocationExpression, seen: Seen, depth = 0): Fetch | string {
   if (depth > deepest) return "where an expression is too deep to follow";
   switch (expression.kind) {
-    case "constant": return { kind: "constant", value: expression.value };
-    case "register": return register(seen, expression.register);
-    case "static": return seen.loaded(expression.address);
-    case "thread-local": return seen.threadLocal(expression.offset);
-    case "at-entry": return seen.atEntry?.(expression) ?? onlyAtEntry;
+    case "constant":
+      return { kind: "constant", value: expression.value };
+    case "register":
+      return register(seen, expression.register);
+    case "static":
+      return seen.loaded(expression.address);
+    case "thread-local":
+      return seen.threadLocal(expression.offset);
+    case "at-entry":
+      return seen.atEntry?.(expression) ?? onlyAtEntry;
     case "load": {
       const address = follow(expression.address, seen, depth + 1);
       if (typeof address === "string") return address;
-      const [base, offset] = address.kind === "address" && address.base !== "context" ? [address.base, address.offset] : [address, 0];
+      const [base, offset] =
+        address.kind === "address" && address.base !== "context" ? [address.base, address.offset] : [address, 0];
       return { kind: "pointed", base, offset, size: expression.bytes, signed: false, space: seen.space };
     }
     case "unary": {
@@ -247,6 +310,11 @@ export function displaced(base: Fetch, by: bigint): Fetch {
   const offset = BigInt.asIntN(64, by);
   if (base.kind === "constant") return { kind: "constant", value: BigInt.asUintN(64, base.value + offset) };
   const sum = base.kind === "address" && base.base !== "context" ? offset + BigInt(base.offset) : offset;
-  if (sum !== BigInt.asIntN(32, sum)) return { kind: "binary", operator: "+", left: base, right: { kind: "constant", value: offset } };
-  return { kind: "address", base: base.kind === "address" && base.base !== "context" ? base.base : base, offset: Number(sum) };
+  if (sum !== BigInt.asIntN(32, sum))
+    return { kind: "binary", operator: "+", left: base, right: { kind: "constant", value: offset } };
+  return {
+    kind: "address",
+    base: base.kind === "address" && base.base !== "context" ? base.base : base,
+    offset: Number(sum),
+  };
 }

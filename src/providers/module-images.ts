@@ -54,27 +54,34 @@ export class ModuleImages {
         other = error.in(path).message;
       }
     }
-    return other ?? `the module ${name} has no debug information: build it with -g, or install its debug package into /usr/lib/debug/lib/modules/${kernelRelease()}`;
+    return (
+      other ??
+      `the module ${name} has no debug information: build it with -g, or install its debug package into /usr/lib/debug/lib/modules/${kernelRelease()}`
+    );
   }
 
   #pathsOf(name: string, buildId: string | undefined): readonly string[] {
     this.#files ??= moduleFiles();
-    const byId = buildId === undefined ? [] : [`/usr/lib/debug/.build-id/${buildId.slice(0, 2)}/${buildId.slice(2)}.debug`];
-    return [...byId, ...this.#files.get(name) ?? []];
+    const byId =
+      buildId === undefined ? [] : [`/usr/lib/debug/.build-id/${buildId.slice(0, 2)}/${buildId.slice(2)}.debug`];
+    return [...byId, ...(this.#files.get(name) ?? [])];
   }
 }
-
 
 /** Files of modules by the modules' names, debug files first. */
 function moduleFiles(): ReadonlyMap<string, readonly string[]> {
   const version = kernelRelease();
   const files = new Map<string, string[]>();
-  for (const folder of [`/usr/lib/debug/lib/modules/${version}`, `/usr/lib/debug/usr/lib/modules/${version}`, `/lib/modules/${version}`]) {
+  for (const folder of [
+    `/usr/lib/debug/lib/modules/${version}`,
+    `/usr/lib/debug/usr/lib/modules/${version}`,
+    `/lib/modules/${version}`,
+  ]) {
     for (const path of filesIn(folder)) {
       const [, name] = /^(.+)\.ko(?:\.debug)?$/.exec(basename(path).replace(packedEnding, "")) ?? [];
       // The kernel's names of modules have no dashes.
       const known = name?.replaceAll("-", "_");
-      if (known !== undefined) files.set(known, [...files.get(known) ?? [], join(folder, path)]);
+      if (known !== undefined) files.set(known, [...(files.get(known) ?? []), join(folder, path)]);
     }
   }
   return files;
@@ -93,10 +100,13 @@ function sectionAddresses(name: string): ReadonlyMap<string, bigint> | string {
   const addresses = new Map<string, bigint>();
   for (const section of filesIn(folder)) {
     const text = textOf(join(folder, section));
-    if (text !== undefined && /^0x[0-9a-f]+\s*$/.test(text) && !initial.test(section)) addresses.set(section, BigInt(text.trim()));
+    if (text !== undefined && /^0x[0-9a-f]+\s*$/.test(text) && !initial.test(section))
+      addresses.set(section, BigInt(text.trim()));
   }
   if (addresses.size === 0) return `no module ${name} is loaded, or the kernel does not tell where (CONFIG_KALLSYMS)`;
-  return [...addresses.values()].every((address) => address === 0n) ? `the kernel hides where the module ${name} is: be root` : addresses;
+  return [...addresses.values()].every((address) => address === 0n)
+    ? `the kernel hides where the module ${name} is: be root`
+    : addresses;
 }
 
 function textOf(path: string): string | undefined {

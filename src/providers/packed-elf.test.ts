@@ -28,7 +28,10 @@ test("a file as it is, and by gzip", () => {
   assert.equal(packedElfAt(join(folder, "none.ko.gz")), undefined);
 });
 
-for (const [tool, ending] of [["xz", "xz"], ["zstd", "zst"]] as const) {
+for (const [tool, ending] of [
+  ["xz", "xz"],
+  ["zstd", "zst"],
+] as const) {
   const skip = spawnSync(tool, ["--version"]).status === 0 ? false : `needs ${tool}`;
   test(`a file by ${tool}`, { skip }, () => {
     execFileSync(tool, ["-k", "-f", "-q", plain]);
@@ -38,10 +41,17 @@ for (const [tool, ending] of [["xz", "xz"], ["zstd", "zst"]] as const) {
 
 test("what is damaged or something else is said", () => {
   for (const ending of ["gz", "xz", "zst"]) {
-    for (const bytes of [Buffer.alloc(0), Buffer.from("no archive at all, only text that is long enough"), Buffer.from("28b52ffdffffffffffffffffffffffffffffffffffffff", "hex")]) {
+    for (const bytes of [
+      Buffer.alloc(0),
+      Buffer.from("no archive at all, only text that is long enough"),
+      Buffer.from("28b52ffdffffffffffffffffffffffffffffffffffffff", "hex"),
+    ]) {
       const path = join(folder, `bad.ko.${ending}`);
       writeFileSync(path, bytes);
-      assert.throws(() => packedElfAt(path), (error) => error instanceof ElfError && error.message.includes(`it cannot be unpacked as ${ending}: `));
+      assert.throws(
+        () => packedElfAt(path),
+        (error) => error instanceof ElfError && error.message.includes(`it cannot be unpacked as ${ending}: `),
+      );
     }
   }
 });

@@ -10,7 +10,9 @@ export const packedEnding = /\.(?:gz|xz|zst)$/;
 /** In bytes: modules with debug information have some tens of millions. */
 const LARGEST = 1 << 28;
 
-/** The ELF file at a path; undefined when there is none that can be read. @throws ElfError when it cannot be unpacked */
+/**
+ * The ELF file at a path; undefined when there is none that can be read. @throws ElfError when it cannot be unpacked
+ */
 export function packedElfAt(path: string): Elf | undefined {
   const [ending] = packedEnding.exec(path) ?? [];
   if (ending === undefined) return elfAt(path);
@@ -21,7 +23,11 @@ export function packedElfAt(path: string): Elf | undefined {
     return absent(error);
   }
   const bytes = unpacked(packed, ending);
-  if (bytes === undefined) throw new ElfError(`it cannot be unpacked as ${ending.slice(1)}: damaged, something else, too large${ending === ".xz" ? ", or liblzma is missing" : ""}`, path);
+  if (bytes === undefined)
+    throw new ElfError(
+      `it cannot be unpacked as ${ending.slice(1)}: damaged, something else, too large${ending === ".xz" ? ", or liblzma is missing" : ""}`,
+      path,
+    );
   return new Elf(bytesOf(bytes, path));
 }
 
@@ -45,9 +51,13 @@ function zstdSize(packed: Buffer): number | undefined {
   const single = (descriptor & 0x20) !== 0;
   const at = 5 + (single ? 0 : 1) + [0, 1, 2, 4][descriptor & 3];
   switch (descriptor >> 6) {
-    case 0: return single ? packed[at] : undefined;
-    case 1: return packed.readUInt16LE(at) + 256;
-    case 2: return packed.readUInt32LE(at);
-    default: return Number(packed.readBigUInt64LE(at));
+    case 0:
+      return single ? packed[at] : undefined;
+    case 1:
+      return packed.readUInt16LE(at) + 256;
+    case 2:
+      return packed.readUInt32LE(at);
+    default:
+      return Number(packed.readBigUInt64LE(at));
   }
 }

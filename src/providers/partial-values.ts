@@ -1,4 +1,5 @@
-// Values of which an optimiser kept a part: the members that are there are shown, and of the others is said why they are not.
+// Values of which an optimiser kept a part: the members that are there are shown, and of the others is said why they
+// are not.
 import type { Argument, Piece } from "../language/context.ts";
 import { sizeOf } from "../language/layout.ts";
 import type { Member, StructType, Type } from "../language/types.ts";
@@ -11,7 +12,11 @@ export function absent(type: Type, reason = "optimised out here"): Value {
 }
 
 /** Bytes of a value that are nowhere. */
-export interface Gap { readonly offset: number; readonly size: number; readonly reason: string }
+export interface Gap {
+  readonly offset: number;
+  readonly size: number;
+  readonly reason: string;
+}
 
 /** What a type is where bytes of it are nowhere; a reason where no part of it is left that could be shown alone. */
 export function withoutGaps(type: Type, gaps: readonly Gap[]): Type | { readonly reason: string } {
@@ -24,7 +29,8 @@ export function withoutGaps(type: Type, gaps: readonly Gap[]): Type | { readonly
     const members = type.members.map((member) => partOf(member, inside));
     // What lies between members is of no account.
     if (members.every((member, i) => member === type.members[i])) return type;
-    if (isPlainStruct(type) && members.some((member) => member.absent === undefined)) return { ...type, members, partial: lackingOf(members).join() };
+    if (isPlainStruct(type) && members.some((member) => member.absent === undefined))
+      return { ...type, members, partial: lackingOf(members).join() };
   }
   return { reason: whole || !first.reason.startsWith("optimised out") ? first.reason : `partly ${first.reason}` };
 }
@@ -49,8 +55,18 @@ function partOf(member: Member, gaps: readonly Gap[]): Member {
   const here = gaps.filter((gap) => gap.offset < start + size && gap.offset + gap.size > start);
   const [first] = here;
   if (first === undefined) return member;
-  const type = bitWidth === undefined ? withoutGaps(member.type, here.map((gap) => ({ ...gap, offset: gap.offset - start }))) : { reason: first.reason };
-  return "reason" in type ? { ...member, type: member.type, absent: type.reason } : type === member.type ? member : { ...member, type };
+  const type =
+    bitWidth === undefined
+      ? withoutGaps(
+          member.type,
+          here.map((gap) => ({ ...gap, offset: gap.offset - start })),
+        )
+      : { reason: first.reason };
+  return "reason" in type
+    ? { ...member, type: member.type, absent: type.reason }
+    : type === member.type
+      ? member
+      : { ...member, type };
 }
 
 /** Bytes that gaps, which do not overlap, take of what they are in. */

@@ -7,12 +7,25 @@ import { attachToPerfEvent, openAll } from "./attachment.ts";
 type Event = Omit<PerfEventOptions, "pid" | "cpu" | "inherit">;
 
 /** Descriptors of the events, program attached. What a process begins, in the way of `inherit`, is watched as well. */
-export function attachEverywhere(program: number, event: Event, cookie: bigint, pid: number | undefined, inherit: true | "threads" = "threads"): number[] {
-  return openAll(targets(pid, inherit).map((target) => () => attachToPerfEvent(program, openPerfEvent({ ...event, ...target }), cookie)));
+export function attachEverywhere(
+  program: number,
+  event: Event,
+  cookie: bigint,
+  pid: number | undefined,
+  inherit: true | "threads" = "threads",
+): number[] {
+  return openAll(
+    targets(pid, inherit).map(
+      (target) => () => attachToPerfEvent(program, openPerfEvent({ ...event, ...target }), cookie),
+    ),
+  );
 }
 
 /** A perf event belongs to a CPU or to a thread; threads to come inherit it. */
-function targets(pid: number | undefined, inherit: true | "threads"): { pid: number; cpu: number; inherit?: true | "threads" }[] {
+function targets(
+  pid: number | undefined,
+  inherit: true | "threads",
+): { pid: number; cpu: number; inherit?: true | "threads" }[] {
   if (pid === undefined) return onlineCpus().map((cpu) => ({ pid: -1, cpu }));
   return threads(pid).map((thread) => ({ pid: thread, cpu: -1, inherit }));
 }

@@ -13,12 +13,19 @@ export interface Place {
   readonly returnsFrom?: bigint;
   /** A copy that was inlined into another function. */
   readonly inlined?: InlinedCopy;
-  /** It stands at a jump that may also go elsewhere: the condition under which what the probe means happens, as x86 numbers them. */
+  /**
+   * It stands at a jump that may also go elsewhere: the condition under which what the probe means happens, as x86
+   * numbers them.
+   */
   readonly condition?: number;
 }
 
 /** Places, and what their author should know about them; or what is wrong. */
-export type Places = { readonly places: readonly Place[]; readonly notes: readonly { readonly message: string; readonly help?: string }[] }
+export type Places =
+  | {
+      readonly places: readonly Place[];
+      readonly notes: readonly { readonly message: string; readonly help?: string }[];
+    }
   | { readonly problem: string; readonly help?: string };
 
 export interface Wanted {

@@ -1,5 +1,5 @@
-// plt: calls of imported functions, where a program or library makes them: the stubs that its calls go through. Unlike a uprobe on
-// the function, this sees one caller's calls only, and no symbols of the library are needed.
+// plt: calls of imported functions, where a program or library makes them: the stubs that its calls go through. Unlike
+// a uprobe on the function, this sees one caller's calls only, and no symbols of the library are needed.
 import type { SiteRef } from "../language/check/checked.ts";
 import { uprobes } from "./attachers.ts";
 import { findBinaries, noBinary, unquote } from "./binaries.ts";
@@ -29,7 +29,9 @@ export const plt: Provider = {
   *list(parts, system, { pid }) {
     const [target = "*", pattern = "*"] = parts.map(unquote);
     for (const binary of findBinaries(target, pid, system)) {
-      const names = new Set((binary.imports?.() ?? []).map(({ name }) => name).filter((name) => matches(pattern, name)));
+      const names = new Set(
+        (binary.imports?.() ?? []).map(({ name }) => name).filter((name) => matches(pattern, name)),
+      );
       for (const name of names) yield { probe: `plt:${binary.shownPath}:${name}` };
     }
   },
@@ -43,7 +45,13 @@ export const plt: Provider = {
     const sites: SiteRef[] = [];
     const names: string[] = [];
     for (const binary of binaries) {
-      if (binary.machine !== "x86-64" && binaries.length === 1) return refused(spec, "feature", "strobe knows the linkage tables of x86-64 only", "probe the function in its library by `uprobe`");
+      if (binary.machine !== "x86-64" && binaries.length === 1)
+        return refused(
+          spec,
+          "feature",
+          "strobe knows the linkage tables of x86-64 only",
+          "probe the function in its library by `uprobe`",
+        );
       for (const { name, fileOffset } of binary.imports?.() ?? []) {
         names.push(name);
         if (!matches(wanted, name)) continue;
@@ -53,9 +61,21 @@ export const plt: Provider = {
     }
     if (sites.length > 0) return { variants: variantsByFunction(context(system), sites, options), diagnostics: [] };
     const where = binaries.length === 1 ? binaries[0].shownPath : `any of ${binaries.length} binaries`;
-    if (names.length === 0) return missing(spec, options, `${where} has no linkage table`, "it is static, or built with -fno-plt: probe the functions by `uprobe`");
+    if (names.length === 0)
+      return missing(
+        spec,
+        options,
+        `${where} has no linkage table`,
+        "it is static, or built with -fno-plt: probe the functions by `uprobe`",
+      );
     if (hasWildcard(wanted)) return missing(spec, options, `no function that ${where} imports matches \`${wanted}\``);
-    return missing(spec, options, `${where} has no linkage table entry of \`${wanted}\``, didYouMean(wanted, names) ?? "it does not call it, or not through the table: probe the function in its library by `uprobe`");
+    return missing(
+      spec,
+      options,
+      `${where} has no linkage table entry of \`${wanted}\``,
+      didYouMean(wanted, names) ??
+        "it does not call it, or not through the table: probe the function in its library by `uprobe`",
+    );
   },
 
   ...uprobes,

@@ -9,7 +9,10 @@ import type { System } from "./system.ts";
 export interface Attacher {
   /** With `-c`, too: attach() is given the command, and only that is traced. */
   readonly followsCommand?: boolean;
-  /** The kernel runs what was attached last first: clauses are attached from the last one on, so that they run as they are written. */
+  /**
+   * The kernel runs what was attached last first: clauses are attached from the last one on, so that they run as they
+   * are written.
+   */
   lastRunsFirst?(binding: Binding): boolean;
   /** Attaches a loaded program to its sites, in as few system calls as the kernel allows. */
   attach(request: AttachRequest): Attachment;
@@ -18,7 +21,9 @@ export interface Attacher {
 export interface Provider extends Partial<Attacher> {
   /** Canonical name, first part of a probe: `tracepoint`. */
   readonly name: string;
-  /** Other spellings, short ones first: `t`. Front-ends pass names through as written; registry.findProvider knows them. */
+  /**
+   * Other spellings, short ones first: `t`. Front-ends pass names through as written; registry.findProvider knows them.
+   */
   readonly aliases: readonly string[];
   /** One line for `strobe --help` and docs, with the parts: `tracepoint:CATEGORY:EVENT`. */
   readonly usage: string;
@@ -44,7 +49,10 @@ export interface Provider extends Partial<Attacher> {
   resolve(spec: ProbeSpec, system: System, options: ResolveOptions): Resolution;
 }
 
-export interface ListOptions { readonly verbose: boolean; readonly pid?: number }
+export interface ListOptions {
+  readonly verbose: boolean;
+  readonly pid?: number;
+}
 export interface Listed {
   /** `tracepoint:sched:sched_switch` */
   readonly probe: string;
@@ -52,7 +60,10 @@ export interface Listed {
   readonly details?: readonly string[];
 }
 
-export interface Suite { readonly kind: "test" | "bench"; readonly name: string }
+export interface Suite {
+  readonly kind: "test" | "bench";
+  readonly name: string;
+}
 
 export interface ResolveOptions {
   /** `-p`: restrict to this process. */
@@ -67,8 +78,8 @@ export interface ResolveOptions {
   /** Names are looked for in symbol tables only: debug information takes longer than a process waits. */
   readonly symbolsOnly?: boolean;
   /**
-   * Builtins that the body mentions (`args`, `probe`, `reg` …): a probe whose arguments nobody reads can be cheaper. With
-   * `args` also what of it: `args.NAME`, or `args.*` for the whole.
+   * Builtins that the body mentions (`args`, `probe`, `reg` …): a probe whose arguments nobody reads can be cheaper.
+   * With `args` also what of it: `args.NAME`, or `args.*` for the whole.
    */
   readonly uses: ReadonlySet<string>;
 }
@@ -79,7 +90,10 @@ export interface Resolution {
 }
 
 export interface AttachRequest {
-  /** The loaded program's descriptor. Several when the provider wants one program a site (`tracing` programs bind at load). */
+  /**
+   * The loaded program's descriptor. Several when the provider wants one program a site (`tracing` programs bind at
+   * load).
+   */
   readonly program: number;
   readonly binding: Binding;
   readonly sites: readonly SiteRef[];
@@ -91,7 +105,10 @@ export interface AttachRequest {
 }
 
 /** Runs of a program, and what one takes. */
-export interface Measured { readonly runs: number; readonly nanoseconds: number }
+export interface Measured {
+  readonly runs: number;
+  readonly nanoseconds: number;
+}
 
 /** A live attachment. Disposing detaches; several are disposed together (see session/detach.ts). */
 export interface Attachment extends Disposable {
@@ -105,16 +122,19 @@ export interface Attachment extends Disposable {
   /** Descriptors whose closing detaches, and may wait: so that the session can close them in bulk, in parallel. */
   readonly descriptors: readonly number[];
   /**
-   * Present where nothing fires by itself (iterators): runs the program once, to its end. A session with no other probes
-   * is over when all of them have run. What it cost, where that is what it is for.
+   * Present where nothing fires by itself (iterators): runs the program once, to its end. A session with no other
+   * probes is over when all of them have run. What it cost, where that is what it is for.
    */
   run?(): Measured | void;
   /**
-   * Wants to be called when the command of `-c` has become its program, before that runs an instruction: what it asks can only be
-   * attached to then.
+   * Wants to be called when the command of `-c` has become its program, before that runs an instruction: what it asks
+   * can only be attached to then.
    */
   executed?(pid: number): void;
-  /** A handler asked for an address to be watched by the probe of a name: in its process, at a time of CLOCK_BOOTTIME in nanoseconds. */
+  /**
+   * A handler asked for an address to be watched by the probe of a name: in its process, at a time of CLOCK_BOOTTIME in
+   * nanoseconds.
+   */
   watch?(asked: { readonly name: string; readonly address: bigint; readonly pid: number; readonly time: bigint }): void;
   /** Watchpoints of an address fire no more; `pid`: of those of watch() the process that asks, strobe's own for all. */
   unwatch?(address: bigint, pid: number): void;

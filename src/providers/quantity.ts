@@ -11,7 +11,9 @@ export function parseCount(text: string): bigint | undefined {
 /** Nanoseconds of a unit that divides time; `hz` is a rate. */
 const units: Readonly<Record<string, bigint>> = { ns: 1n, us: 1_000n, ms: 1_000_000n, s: 1_000_000_000n };
 
-export type Timing = { readonly kind: "period"; readonly nanoseconds: bigint } | { readonly kind: "rate"; readonly hertz: bigint };
+export type Timing =
+  | { readonly kind: "period"; readonly nanoseconds: bigint }
+  | { readonly kind: "rate"; readonly hertz: bigint };
 
 /** `[hz, 99]`, `[s, 1]`, `[10ms]`, `[1000000]`; or what is wrong with it, for a probe of the kind `probe`. */
 export function parseTiming(probe: string, parts: readonly string[]): Timing | string {
@@ -26,7 +28,8 @@ export function parseTiming(probe: string, parts: readonly string[]): Timing | s
   }
   const single = /^(0[xX][\da-fA-F_]+|[\d_]+(?:[eE]\d+)?)(ns|us|ms|s|m|h|d)?$/.exec(first);
   const count = single ? parseCount(single[1]) : undefined;
-  if (count === undefined) return `invalid rate of ${probe} probe: invalid integer: ${first}; write a number and a unit, such as \`1s\``;
+  if (count === undefined)
+    return `invalid rate of ${probe} probe: invalid integer: ${first}; write a number and a unit, such as \`1s\``;
   const unit = { ...units, m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n }[single![2] ?? "ns"]!;
   return period(count * unit);
 }

@@ -12,7 +12,9 @@ import type { System } from "./system.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** `event`: attached by name; absent when the program was bound at load. */
-export interface RawSite { readonly event?: string }
+export interface RawSite {
+  readonly event?: string;
+}
 
 /** A program that is given the bare arguments, and can serve any number of events. Cookies came with Linux 6.10. */
 export function rawContext(provider: string, system: System): Context {
@@ -38,34 +40,63 @@ export const rawtracepoint: Provider = {
       if (!matches(event, name) || !matches(module, moduleOf(name, system))) continue;
       const probe = `rawtracepoint:${moduleOf(name, system)}:${name}`;
       if (!options.verbose) yield { probe };
-      else yield { probe, details: (system.rawTracepoint(name)?.args ?? []).map((arg) => `    ${declare(arg.type, arg.name)}`) };
+      else
+        yield {
+          probe,
+          details: (system.rawTracepoint(name)?.args ?? []).map((arg) => `    ${declare(arg.type, arg.name)}`),
+        };
     }
   },
 
   resolve(spec, system, options) {
-    if (spec.parts.length < 1 || spec.parts.length > 2 || spec.parts.at(-1) === "") return wrongParts(spec, rawtracepoint.usage);
+    if (spec.parts.length < 1 || spec.parts.length > 2 || spec.parts.at(-1) === "")
+      return wrongParts(spec, rawtracepoint.usage);
     const [module, event] = split(spec.parts);
     const names = hasWildcard(event)
       ? system.rawTracepoints().filter((name) => matches(event, name) && matches(module, moduleOf(name, system)))
-      : (system.rawTracepoint(event) || system.tracepoints().some((one) => one.name === event)) && matches(module, moduleOf(event, system)) ? [event] : [];
+      : (system.rawTracepoint(event) || system.tracepoints().some((one) => one.name === event)) &&
+          matches(module, moduleOf(event, system))
+        ? [event]
+        : [];
     if (names.length === 0) {
-      return missing(spec, options, `there is no raw tracepoint \`${event}\``, didYouMean(event, system.rawTracepoints()));
+      return missing(
+        spec,
+        options,
+        `there is no raw tracepoint \`${event}\``,
+        didYouMean(event, system.rawTracepoints()),
+      );
     }
     const siteName = (name: string): string => `rawtracepoint:${moduleOf(name, system)}:${name}`;
     const reads = options.uses.has("args") || options.uses.has("ctx") || usesNumbered(options.uses);
     const typed = reads ? names.filter((name) => system.rawTracepoint(name) !== undefined) : [];
-    const untyped = names.filter((name) => !typed.includes(name)).map((name): SiteRef => ({ name: siteName(name), data: { event: name } satisfies RawSite }));
+    const untyped = names
+      .filter((name) => !typed.includes(name))
+      .map((name): SiteRef => ({ name: siteName(name), data: { event: name } satisfies RawSite }));
     return resolved(
-      typed.map((name) => ({ context: typedContext(name, system), provider: "rawtracepoint", sites: [{ name: siteName(name), data: {} satisfies RawSite }] })),
+      typed.map((name) => ({
+        context: typedContext(name, system),
+        provider: "rawtracepoint",
+        sites: [{ name: siteName(name), data: {} satisfies RawSite }],
+      })),
       untyped.length > 0 ? variantsOf(rawContext("rawtracepoint", system), untyped, options) : [],
     );
   },
 
   attach(request) {
-    return closedAtOnce(new Attaching(request).each((site, cookie) => {
-      const { event } = site.data as RawSite;
-      return [rawTracepointOpen(event ?? null, request.program, event !== undefined && request.binding.cookie ? cookie : 0n)];
-    }).done());
+    return closedAtOnce(
+      new Attaching(request)
+        .each((site, cookie) => {
+          const { event } = site.data as RawSite;
+          return [
+            rawTracepointOpen(
+              event ?? null,
+              request.program,
+              event !== undefined && request.binding.cookie ? cookie : 0n,
+            ),
+          ];
+        })
+        .done(),
+    );
   },
 };
 

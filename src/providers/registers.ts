@@ -24,8 +24,27 @@ export interface RegisterFile {
 
 // arch/x86/include/asm/ptrace.h: r15 first, ss last, 168 bytes.
 const x86Order = [
-  "r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx", "dx", "si", "di", "orig_ax",
-  "ip", "cs", "flags", "sp", "ss",
+  "r15",
+  "r14",
+  "r13",
+  "r12",
+  "bp",
+  "bx",
+  "r11",
+  "r10",
+  "r9",
+  "r8",
+  "ax",
+  "cx",
+  "dx",
+  "si",
+  "di",
+  "orig_ax",
+  "ip",
+  "cs",
+  "flags",
+  "sp",
+  "ss",
 ];
 
 const x86_64 = (): RegisterFile => ({
@@ -47,7 +66,8 @@ const arm64 = (): RegisterFile => ({
   machine: "arm64",
   offsets: new Map([
     ...[...arm64Numbered(), "sp", "pc", "pstate", "orig_x0"].map((name, i) => [name, i * 8] as const),
-    ["fp", 29 * 8], ["lr", 30 * 8],
+    ["fp", 29 * 8],
+    ["lr", 30 * 8],
   ]),
   callArguments: arm64Numbered().slice(0, 8),
   // x0 is overwritten by the result.
@@ -93,6 +113,12 @@ export function fetchCallArguments(file: RegisterFile, space: "kernel" | "user")
 /** `struct pt_regs *`, when no BTF describes it. */
 export function registersType(file: RegisterFile): PointerType {
   const members = [...file.offsets].map(([name, offset]) => ({ name, offset, type: u64 }));
-  const target: StructType = { kind: "struct", union: false, name: "pt_regs", size: file.machine === "arm64" ? 336 : 168, members };
+  const target: StructType = {
+    kind: "struct",
+    union: false,
+    name: "pt_regs",
+    size: file.machine === "arm64" ? 336 : 168,
+    members,
+  };
   return { kind: "pointer", space: "kernel", target };
 }

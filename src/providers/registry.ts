@@ -1,5 +1,5 @@
-// All providers, and where each is. A run loads those it uses: most know binaries and debug information that other probes need not.
-// A new kind of probe is a file and a line here.
+// All providers, and where each is. A run loads those it uses: most know binaries and debug information that other
+// probes need not. A new kind of probe is a file and a line here.
 import { DamageError } from "../debuginfo/damage.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
@@ -14,7 +14,12 @@ import { tracepoint } from "./tracepoint.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
 /** By canonical name, with the other names that a provider says it has. */
-const kinds: Readonly<Record<string, { readonly aliases: readonly string[]; readonly provider: () => Provider; readonly attacher?: Attacher }>> = {
+const kinds: Readonly<
+  Record<
+    string,
+    { readonly aliases: readonly string[]; readonly provider: () => Provider; readonly attacher?: Attacher }
+  >
+> = {
   begin: { aliases: ["BEGIN"], provider: () => begin },
   end: { aliases: ["END"], provider: () => end },
   self: { aliases: [], provider: () => (require("./self.ts") as typeof import("./self.ts")).self },
@@ -23,28 +28,63 @@ const kinds: Readonly<Record<string, { readonly aliases: readonly string[]; read
   tracepoint: { aliases: ["t"], provider: () => tracepoint },
   rawtracepoint: { aliases: ["rt"], provider: () => rawtracepoint },
   fentry: { aliases: ["f", "kfunc"], provider: () => (require("./fentry.ts") as typeof import("./fentry.ts")).fentry },
-  fexit: { aliases: ["fr", "kretfunc"], provider: () => (require("./fentry.ts") as typeof import("./fentry.ts")).fexit },
-  kprobe: { aliases: ["k"], provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kprobe, attacher: kprobes },
-  kretprobe: { aliases: ["kr"], provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kretprobe, attacher: kretprobes },
-  uprobe: { aliases: ["u", "line"], provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uprobe, attacher: uprobes },
-  uretprobe: { aliases: ["ur"], provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uretprobe, attacher: uretprobes },
-  insn: { aliases: ["kinst"], provider: () => (require("./insn.ts") as typeof import("./insn.ts")).insn, attacher: instructions },
+  fexit: {
+    aliases: ["fr", "kretfunc"],
+    provider: () => (require("./fentry.ts") as typeof import("./fentry.ts")).fexit,
+  },
+  kprobe: {
+    aliases: ["k"],
+    provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kprobe,
+    attacher: kprobes,
+  },
+  kretprobe: {
+    aliases: ["kr"],
+    provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kretprobe,
+    attacher: kretprobes,
+  },
+  uprobe: {
+    aliases: ["u", "line"],
+    provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uprobe,
+    attacher: uprobes,
+  },
+  uretprobe: {
+    aliases: ["ur"],
+    provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uretprobe,
+    attacher: uretprobes,
+  },
+  insn: {
+    aliases: ["kinst"],
+    provider: () => (require("./insn.ts") as typeof import("./insn.ts")).insn,
+    attacher: instructions,
+  },
   ret: { aliases: [], provider: () => (require("./ret.ts") as typeof import("./ret.ts")).ret, attacher: instructions },
   plt: { aliases: [], provider: () => (require("./plt.ts") as typeof import("./plt.ts")).plt, attacher: uprobes },
-  usdt: { aliases: ["U"], provider: () => (require("./usdt.ts") as typeof import("./usdt.ts")).usdt, attacher: uprobes },
+  usdt: {
+    aliases: ["U"],
+    provider: () => (require("./usdt.ts") as typeof import("./usdt.ts")).usdt,
+    attacher: uprobes,
+  },
   process: { aliases: [], provider: () => (require("./process.ts") as typeof import("./process.ts")).process },
   thread: { aliases: [], provider: () => (require("./process.ts") as typeof import("./process.ts")).thread },
   software: { aliases: ["s"], provider: () => (require("./counters.ts") as typeof import("./counters.ts")).software },
   hardware: { aliases: ["h"], provider: () => (require("./counters.ts") as typeof import("./counters.ts")).hardware },
-  watchpoint: { aliases: ["w"], provider: () => (require("./watchpoint.ts") as typeof import("./watchpoint.ts")).watchpoint },
-  asyncwatchpoint: { aliases: ["aw"], provider: () => (require("./watchpoint.ts") as typeof import("./watchpoint.ts")).asyncWatchpoint },
+  watchpoint: {
+    aliases: ["w"],
+    provider: () => (require("./watchpoint.ts") as typeof import("./watchpoint.ts")).watchpoint,
+  },
+  asyncwatchpoint: {
+    aliases: ["aw"],
+    provider: () => (require("./watchpoint.ts") as typeof import("./watchpoint.ts")).asyncWatchpoint,
+  },
   iter: { aliases: ["it"], provider: () => (require("./iterator.ts") as typeof import("./iterator.ts")).iterator },
   test: { aliases: [], provider: () => (require("./suites.ts") as typeof import("./suites.ts")).test },
   bench: { aliases: [], provider: () => (require("./suites.ts") as typeof import("./suites.ts")).bench },
 };
 
 /** Canonical names, by all names. */
-export const providerNames: ReadonlyMap<string, string> = new Map(Object.entries(kinds).flatMap(([name, { aliases }]) => [name, ...aliases].map((word) => [word, name] as const)));
+export const providerNames: ReadonlyMap<string, string> = new Map(
+  Object.entries(kinds).flatMap(([name, { aliases }]) => [name, ...aliases].map((word) => [word, name] as const)),
+);
 
 /** By name or alias, both as written. */
 export function findProvider(nameOrAlias: string): Provider | undefined {
@@ -76,7 +116,8 @@ export function resolveSpec(spec: ProbeSpec, system: System, options: ResolveOpt
     return provider.resolve(spec, system, options);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    const message = error.file === undefined ? `what \`${spec.text}\` is in cannot be read: ${error.message}` : error.message;
+    const message =
+      error.file === undefined ? `what \`${spec.text}\` is in cannot be read: ${error.message}` : error.message;
     return missing(spec, options, message, "the file is damaged or cut short: build it again, or copy it anew");
   }
 }
@@ -89,22 +130,31 @@ export function isDamage(error: unknown): error is DamageError {
 function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
   const base = { severity: "error", code: "name", span: spec.span } as const;
   if (hasWildcard(spec.provider)) {
-    return { ...base, message: `invalid probe type: ${spec.provider}`, help: "wildcards over kinds of probes are for listings (-l)" };
+    return {
+      ...base,
+      message: `invalid probe type: ${spec.provider}`,
+      help: "wildcards over kinds of probes are for listings (-l)",
+    };
   }
   // `sched:sched_switch { … }`: the kind was left out.
-  const category = system.tracepoints().some((event) => event.category === spec.provider && event.name === spec.parts[0]);
+  const category = system
+    .tracepoints()
+    .some((event) => event.category === spec.provider && event.name === spec.parts[0]);
   const help = category ? `did you mean \`tracepoint:${spec.text}\`?` : didYouMean(spec.provider, Object.keys(kinds));
   return { ...base, message: `invalid probe type: ${spec.provider}`, ...(help === undefined ? {} : { help }) };
 }
 
-/** Kinds that a search over all kinds leaves out, where it names no file and no process: their lists cost reading every binary. */
+/**
+ * Kinds that a search over all kinds leaves out, where it names no file and no process: their lists cost reading every
+ * binary.
+ */
 const inFiles = new Set(["uprobe", "plt", "usdt"]);
 /** Kinds whose lists say nothing that another's does not. */
 const onlyWhenAsked = new Set(["uretprobe", "insn", "ret", "process", "thread", "test", "bench"]);
 
 /**
- * What `-l` shows: `tracepoint:sched:*`, `*:vfs_read`, or text alone, which any part of a name may match. Without a pattern
- * everything but user probes.
+ * What `-l` shows: `tracepoint:sched:*`, `*:vfs_read`, or text alone, which any part of a name may match. Without a
+ * pattern everything but user probes.
  */
 export function* listProbes(pattern: string | undefined, system: System, options: ListOptions): Iterable<Listed> {
   const [first = "*", ...rest] = pattern === undefined ? [] : splitPattern(pattern);

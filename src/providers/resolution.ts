@@ -16,10 +16,18 @@ export function refused(spec: ProbeSpec, code: DiagnosticCode, message: string, 
 export function wrongParts(spec: ProbeSpec, usage: string): Resolution {
   const counts = partCounts(usage);
   const found = spec.parts.length;
-  const wanted = counts.length < 2 || counts.length === counts.at(-1)! - counts[0] + 1 ? counts.join(" or ") : `${counts[0]} to ${counts.at(-1)}`;
-  return refused(spec, "syntax", counts.includes(found)
-    ? `\`${spec.text}\` does not say what to probe`
-    : `${spec.provider} probe type requires ${wanted} argument${wanted === "1" ? "" : "s"}, found ${found}`, `a probe of this kind is written \`${usage}\``);
+  const wanted =
+    counts.length < 2 || counts.length === counts.at(-1)! - counts[0] + 1
+      ? counts.join(" or ")
+      : `${counts[0]} to ${counts.at(-1)}`;
+  return refused(
+    spec,
+    "syntax",
+    counts.includes(found)
+      ? `\`${spec.text}\` does not say what to probe`
+      : `${spec.provider} probe type requires ${wanted} argument${wanted === "1" ? "" : "s"}, found ${found}`,
+    `a probe of this kind is written \`${usage}\``,
+  );
 }
 
 /** How many parts the forms of a usage have behind the kind: `ret:[BINARY:]FUNCTION` has one or two. */
@@ -35,12 +43,27 @@ function partCounts(usage: string): number[] {
 }
 
 /** A spec that means nothing on this machine; `missing_probes` says how bad that is. */
-export function missing(spec: ProbeSpec, options: ResolveOptions, message: string, help?: string, code: DiagnosticCode = "name"): Resolution {
+export function missing(
+  spec: ProbeSpec,
+  options: ResolveOptions,
+  message: string,
+  help?: string,
+  code: DiagnosticCode = "name",
+): Resolution {
   if (options.missing === "ignore") return { variants: [], diagnostics: [] };
-  return { variants: [], diagnostics: [diagnostic(spec, options.missing === "warn" ? "warning" : "error", code, message, help)] };
+  return {
+    variants: [],
+    diagnostics: [diagnostic(spec, options.missing === "warn" ? "warning" : "error", code, message, help)],
+  };
 }
 
-function diagnostic(spec: ProbeSpec, severity: "error" | "warning", code: DiagnosticCode, message: string, help?: string): Diagnostic {
+function diagnostic(
+  spec: ProbeSpec,
+  severity: "error" | "warning",
+  code: DiagnosticCode,
+  message: string,
+  help?: string,
+): Diagnostic {
   return { severity, code, span: spec.span, message, ...(help === undefined ? {} : { help }) };
 }
 
@@ -61,8 +84,10 @@ export function resolved(...variants: readonly (Variant | readonly Variant[])[])
  * tell the sites apart.
  */
 export function variantsOf(context: Context, sites: readonly SiteRef[], options: ResolveOptions): Variant[] {
-  const apart = sites.length > 1 && context.dispatch === undefined
-    && ((!context.cookie && options.uses.has("probe")) || (context.func === "site" && options.uses.has("func")));
+  const apart =
+    sites.length > 1 &&
+    context.dispatch === undefined &&
+    ((!context.cookie && options.uses.has("probe")) || (context.func === "site" && options.uses.has("func")));
   return apart
     ? sites.map((site) => ({ context, provider: context.provider, sites: [site] }))
     : [{ context, provider: context.provider, sites }];

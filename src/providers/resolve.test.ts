@@ -9,23 +9,52 @@ import { allProviders, findProvider, listProbes, providerNames, resolveSpec, spl
 import type { Binary, BinarySymbol, System, TracepointFormat } from "./system.ts";
 import { matcher, matches } from "./wildcard.ts";
 
-const field = (name: string, declaration: string, offset: number, size: number, signed = false) => ({ name, declaration, offset, size, signed });
+const field = (name: string, declaration: string, offset: number, size: number, signed = false) => ({
+  name,
+  declaration,
+  offset,
+  size,
+  signed,
+});
 const formats: Record<string, TracepointFormat> = {
-  "sched:sched_switch": { id: 10, fields: [field("prev_comm", "char[16]", 8, 16), field("prev_pid", "pid_t", 24, 4, true)] },
+  "sched:sched_switch": {
+    id: 10,
+    fields: [field("prev_comm", "char[16]", 8, 16), field("prev_pid", "pid_t", 24, 4, true)],
+  },
   "sched:sched_process_exec": { id: 11, fields: [field("filename", "__data_loc char[]", 8, 4)] },
-  "syscalls:sys_enter_openat": { id: 20, fields: [field("__syscall_nr", "int", 8, 4, true), field("dfd", "int", 16, 8), field("filename", "const char *", 24, 8)] },
-  "syscalls:sys_enter_newstat": { id: 21, fields: [field("__syscall_nr", "int", 8, 4, true), field("filename", "const char *", 16, 8)] },
-  "syscalls:sys_exit_openat": { id: 22, fields: [field("__syscall_nr", "int", 8, 4, true), field("ret", "long", 16, 8, true)] },
+  "syscalls:sys_enter_openat": {
+    id: 20,
+    fields: [
+      field("__syscall_nr", "int", 8, 4, true),
+      field("dfd", "int", 16, 8),
+      field("filename", "const char *", 24, 8),
+    ],
+  },
+  "syscalls:sys_enter_newstat": {
+    id: 21,
+    fields: [field("__syscall_nr", "int", 8, 4, true), field("filename", "const char *", 16, 8)],
+  },
+  "syscalls:sys_exit_openat": {
+    id: 22,
+    fields: [field("__syscall_nr", "int", 8, 4, true), field("ret", "long", 16, 8, true)],
+  },
   "syscalls:sys_enter_not_yet_known": { id: 23, fields: [] },
 };
 const events = Object.keys(formats).map((key) => ({ category: key.split(":")[0], name: key.split(":")[1] }));
 const raw: Record<string, number> = { sched_switch: 100, sys_enter: 101, sys_exit: 102 };
 const file: StructType = { kind: "struct", union: false, name: "file", size: 8, members: [] };
 
-const symbols: BinarySymbol[] = ["main", "malloc", "_ZN3app6Server6handleEi"].map((name, i) => (
-  { name, address: BigInt(0x401000 + i * 16), size: 16n, fileOffset: BigInt(0x1000 + i * 16), kind: "function" }));
+const symbols: BinarySymbol[] = ["main", "malloc", "_ZN3app6Server6handleEi"].map((name, i) => ({
+  name,
+  address: BigInt(0x401000 + i * 16),
+  size: 16n,
+  fileOffset: BigInt(0x1000 + i * 16),
+  kind: "function",
+}));
 const binary: Binary = {
-  path: "/bin/app", shownPath: "/bin/app", machine: "x86-64",
+  path: "/bin/app",
+  shownPath: "/bin/app",
+  machine: "x86-64",
   symbol: (name) => symbols.find((symbol) => symbol.name === name),
   symbols: () => symbols,
   fileOffset: (address) => (address >= 0x401000n && address < 0x402000n ? address - 0x400000n : undefined),
@@ -42,18 +71,30 @@ const binary: Binary = {
 
 const system: System = {
   ...bareSystem,
-  kernelFunction: (name) => (name === "vfs_read"
-    ? { name, btfId: 7, module: "vmlinux", parameters: [{ name: "file", type: { kind: "pointer", target: file, space: "kernel", typed: true } }, { name: "n", type: i32 }], result: i64 }
-    : undefined),
+  kernelFunction: (name) =>
+    name === "vfs_read"
+      ? {
+          name,
+          btfId: 7,
+          module: "vmlinux",
+          parameters: [
+            { name: "file", type: { kind: "pointer", target: file, space: "kernel", typed: true } },
+            { name: "n", type: i32 },
+          ],
+          result: i64,
+        }
+      : undefined,
   kernelFunctions: () => ["vfs_read"],
   functionModule: (name) => (name === "vfs_read" ? "vmlinux" : undefined),
   tracepoint: (category, name) => formats[`${category}:${name}`],
   tracepoints: () => events,
-  rawTracepoint: (name) => (raw[name] === undefined ? undefined : { btfId: raw[name], args: [{ name: "preempt", type: i32 }] }),
+  rawTracepoint: (name) =>
+    raw[name] === undefined ? undefined : { btfId: raw[name], args: [{ name: "preempt", type: i32 }] },
   hasRawTracepoint: (name) => name in raw,
   rawTracepoints: () => Object.keys(raw),
   bpfFunctions: () => [
-    { program: 5, name: "count_reads", btfId: 3, tracing: false }, { program: 5, name: "each", btfId: 4, tracing: false },
+    { program: 5, name: "count_reads", btfId: 3, tracing: false },
+    { program: 5, name: "each", btfId: 4, tracing: false },
     { program: 9, name: "count_reads", btfId: 3, tracing: true },
   ],
   binary: (name) => (name === "/bin/app" || name === "app" ? binary : undefined),
@@ -61,15 +102,22 @@ const system: System = {
 
 function resolve(text: string, uses: readonly string[] = [], options: Partial<ResolveOptions> = {}): Resolution {
   const [provider, ...parts] = splitPattern(text);
-  return resolveSpec({ provider: provider, parts, text, span: { start: 0, end: text.length } }, system, { missing: "error", uses: new Set(uses), ...options });
+  return resolveSpec({ provider: provider, parts, text, span: { start: 0, end: text.length } }, system, {
+    missing: "error",
+    uses: new Set(uses),
+    ...options,
+  });
 }
 const complaint = (text: string): [string, string | undefined] => {
   const { variants, diagnostics } = resolve(text);
   assert.equal(variants.length, 0);
   return [diagnostics[0].message, diagnostics[0].help];
 };
-const shape = (resolution: Resolution): string[] => resolution.variants.map(({ context, sites }) =>
-  `${context === "host" ? "host" : context.programType}: ${sites.map((site) => `${site.name}${site.match === undefined ? "" : `=${site.match}`}`).join(" ")}`);
+const shape = (resolution: Resolution): string[] =>
+  resolution.variants.map(
+    ({ context, sites }) =>
+      `${context === "host" ? "host" : context.programType}: ${sites.map((site) => `${site.name}${site.match === undefined ? "" : `=${site.match}`}`).join(" ")}`,
+  );
 
 test("system calls share a program that looks at their numbers", () => {
   assert.deepEqual(shape(resolve("t:syscalls:sys_*", ["probe"])), [
@@ -86,8 +134,16 @@ test("system calls' arguments come from the caller's registers", { skip: process
   const registers = { kind: "context", offset: 0, size: 8, signed: false };
   assert.deepEqual(context.load, { attachType: 23, btfId: 101 });
   assert.deepEqual(context.args?.slice(1), [
-    { name: "dfd", type: i32, fetch: { kind: "pointed", base: registers, offset: 112, size: 4, signed: true, space: "typed" } },
-    { name: "filename", type: { kind: "pointer", target: i8, space: "user" }, fetch: { kind: "pointed", base: registers, offset: 104, size: 8, signed: false, space: "typed" } },
+    {
+      name: "dfd",
+      type: i32,
+      fetch: { kind: "pointed", base: registers, offset: 112, size: 4, signed: true, space: "typed" },
+    },
+    {
+      name: "filename",
+      type: { kind: "pointer", target: i8, space: "user" },
+      fetch: { kind: "pointed", base: registers, offset: 104, size: 8, signed: false, space: "typed" },
+    },
   ]);
 });
 
@@ -98,27 +154,45 @@ test("an event is a raw tracepoint until its record is read", () => {
   assert.equal(context.programType, "tracepoint");
   assert.deepEqual(sites[0]?.data, { kind: "perf", id: 10 });
   assert.deepEqual(context.args, [
-    { name: "prev_comm", type: { kind: "array", element: i8, length: 16 }, fetch: { kind: "address", base: "context", offset: 8 }, place: "context" },
+    {
+      name: "prev_comm",
+      type: { kind: "array", element: i8, length: 16 },
+      fetch: { kind: "address", base: "context", offset: 8 },
+      place: "context",
+    },
     { name: "prev_pid", type: i32, fetch: { kind: "context", offset: 24, size: 4, signed: true } },
   ]);
 });
 
 test("the raw tracepoints of system calls tell number and result, the record all else", () => {
-  const format: TracepointFormat = { id: 30, fields: [field("id", "long", 8, 8, true), field("args", "unsigned long[6]", 16, 48)] };
+  const format: TracepointFormat = {
+    id: 30,
+    fields: [field("id", "long", 8, 8, true), field("args", "unsigned long[6]", 16, 48)],
+  };
   const kind = (name: string, ...uses: string[]): string[] => {
     const [category, event] = ["raw_syscalls", name];
-    const spec = { provider: "tracepoint", parts: [category, event], text: `${category}:${event}`, span: { start: 0, end: 1 } };
+    const spec = {
+      provider: "tracepoint",
+      parts: [category, event],
+      text: `${category}:${event}`,
+      span: { start: 0, end: 1 },
+    };
     return shape(resolveSpec(spec, { ...system, tracepoint: () => format }, { missing: "error", uses: new Set(uses) }));
   };
   assert.deepEqual(kind("sys_enter", "args", "args.id"), ["raw_tracepoint: tracepoint:raw_syscalls:sys_enter"]);
-  assert.deepEqual(kind("sys_exit", "args", "args.id", "args.ret"), ["raw_tracepoint: tracepoint:raw_syscalls:sys_exit"]);
-  assert.deepEqual(kind("sys_enter", "args", "args.id", "args.args"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
+  assert.deepEqual(kind("sys_exit", "args", "args.id", "args.ret"), [
+    "raw_tracepoint: tracepoint:raw_syscalls:sys_exit",
+  ]);
+  assert.deepEqual(kind("sys_enter", "args", "args.id", "args.args"), [
+    "tracepoint: tracepoint:raw_syscalls:sys_enter",
+  ]);
   assert.deepEqual(kind("sys_enter", "args", "args.*"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
   assert.deepEqual(kind("sys_enter", "args", "args.id", "ctx"), ["tracepoint: tracepoint:raw_syscalls:sys_enter"]);
 });
 
 test("functions of BPF programs are bound to one by one", () => {
-  const names = (text: string): string[] => resolve(text).variants.flatMap(({ sites }) => sites.map(({ name }) => name));
+  const names = (text: string): string[] =>
+    resolve(text).variants.flatMap(({ sites }) => sites.map(({ name }) => name));
   const { context } = resolve("fentry:bpf:each").variants[0];
   assert.ok(context !== "host");
   assert.deepEqual(context.load, { attachType: 24, btfId: 4, program: 5 });
@@ -128,64 +202,119 @@ test("functions of BPF programs are bound to one by one", () => {
   assert.deepEqual(names("fentry:bpf:count*"), ["fentry:bpf:5:count_reads", "fentry:bpf:9:count_reads"]);
   const older = { ...system, capabilities: { ...system.capabilities, kernel: [6, 1] as const } };
   const spec = { provider: "fentry", parts: ["bpf", "count*"], text: "fentry:bpf:count*", span: { start: 0, end: 1 } };
-  assert.deepEqual(resolveSpec(spec, older, { missing: "error", uses: new Set() }).variants.map(({ sites }) => sites[0]?.name), ["fentry:bpf:5:count_reads"]);
-  assert.deepEqual(complaint("fentry:bpf:eech"), ["no loaded BPF program has a function `eech`", "did you mean `each`?"]);
-  assert.deepEqual(complaint("fentry:bpf:7:x*"), ["no function of a loaded BPF program matches `fentry:bpf:7:x*`, of the program 7",
-    "`strobe -l 'fentry:bpf:*'` lists those there are: programs without type information cannot be traced"]);
-  assert.deepEqual([...listProbes("fexit:bpf:9:*", system, { verbose: false })], [{ probe: "fexit:bpf:9:count_reads" }]);
+  assert.deepEqual(
+    resolveSpec(spec, older, { missing: "error", uses: new Set() }).variants.map(({ sites }) => sites[0]?.name),
+    ["fentry:bpf:5:count_reads"],
+  );
+  assert.deepEqual(complaint("fentry:bpf:eech"), [
+    "no loaded BPF program has a function `eech`",
+    "did you mean `each`?",
+  ]);
+  assert.deepEqual(complaint("fentry:bpf:7:x*"), [
+    "no function of a loaded BPF program matches `fentry:bpf:7:x*`, of the program 7",
+    "`strobe -l 'fentry:bpf:*'` lists those there are: programs without type information cannot be traced",
+  ]);
+  assert.deepEqual(
+    [...listProbes("fexit:bpf:9:*", system, { verbose: false })],
+    [{ probe: "fexit:bpf:9:count_reads" }],
+  );
 });
 
 test("misspelt probes get the nearest names", () => {
-  assert.deepEqual(complaint("tracepoint:sched:sched_swich"), ["no matches for tracepoint sched:sched_swich", "did you mean `sched_switch`?"]);
-  assert.deepEqual(complaint("tracepoint:sched_switch"), ["a tracepoint has a category and a name", "did you mean `tracepoint:sched:sched_switch`?"]);
+  assert.deepEqual(complaint("tracepoint:sched:sched_swich"), [
+    "no matches for tracepoint sched:sched_swich",
+    "did you mean `sched_switch`?",
+  ]);
+  assert.deepEqual(complaint("tracepoint:sched_switch"), [
+    "a tracepoint has a category and a name",
+    "did you mean `tracepoint:sched:sched_switch`?",
+  ]);
   assert.deepEqual(complaint("tracepont:sched:x"), ["invalid probe type: tracepont", "did you mean `tracepoint`?"]);
-  assert.deepEqual(complaint("fentry:vfs_raed"), ["no matches for fentry vfs_raed: there is no kernel function `vfs_raed`", "did you mean `vfs_read`?"]);
-  assert.deepEqual(complaint("uprobe:app:maloc"), ["no matches for uprobe app:maloc: there is no function `maloc` in /bin/app", "did you mean `malloc`?"]);
+  assert.deepEqual(complaint("fentry:vfs_raed"), [
+    "no matches for fentry vfs_raed: there is no kernel function `vfs_raed`",
+    "did you mean `vfs_read`?",
+  ]);
+  assert.deepEqual(complaint("uprobe:app:maloc"), [
+    "no matches for uprobe app:maloc: there is no function `maloc` in /bin/app",
+    "did you mean `malloc`?",
+  ]);
   assert.deepEqual(complaint("usdt:app:tik"), ["no static probe in /bin/app matches `tik`", "did you mean `tick`?"]);
   assert.deepEqual(complaint("software:fault"), ["fault is not a software probe", "did you mean `faults`?"]);
   assert.deepEqual(resolve("tracepoint:sched:nope", [], { missing: "warn" }).diagnostics[0]?.severity, "warning");
 });
 
 test("functions of programs: names, offsets, addresses, C++ names", () => {
-  const offsets = (text: string): unknown[] => resolve(text).variants.flatMap(({ sites }) => sites.map((site) => [site.name, (site.data as { offset: bigint }).offset]));
+  const offsets = (text: string): unknown[] =>
+    resolve(text).variants.flatMap(({ sites }) =>
+      sites.map((site) => [site.name, (site.data as { offset: bigint }).offset]),
+    );
   assert.deepEqual(offsets("u:app:main"), [["uprobe:/bin/app:main", 0x1000n]]);
   assert.deepEqual(offsets("u:app:main+4"), [["uprobe:/bin/app:main+4", 0x1004n]]);
   assert.deepEqual(offsets("u:app:0x401010"), [["uprobe:/bin/app:0x401010", 0x1010n]]);
-  assert.deepEqual(offsets("u:app:m*"), [["uprobe:/bin/app:main", 0x1000n], ["uprobe:/bin/app:malloc", 0x1010n]]);
-  assert.deepEqual(offsets('ur:app:cpp:"app::Server::handle"'), [["uretprobe:/bin/app:cpp:app::Server::handle", 0x1020n]]);
+  assert.deepEqual(offsets("u:app:m*"), [
+    ["uprobe:/bin/app:main", 0x1000n],
+    ["uprobe:/bin/app:malloc", 0x1010n],
+  ]);
+  assert.deepEqual(offsets('ur:app:cpp:"app::Server::handle"'), [
+    ["uretprobe:/bin/app:cpp:app::Server::handle", 0x1020n],
+  ]);
   assert.deepEqual(complaint("u:app:main+99"), ["`main` has only 16 bytes", undefined]);
 });
 
 test("a static probe's places share a program unless their arguments lie differently", () => {
   assert.equal(resolve("usdt:app:tick", ["probe"]).variants.length, 1);
   const { variants } = resolve("usdt:app:app:tick", ["arg0"]);
-  assert.deepEqual(variants.map(({ sites }) => sites.map((site) => site.data)), [
-    [{ path: "/bin/app", offset: 0x1004n, semaphore: 0x3000n }], [{ path: "/bin/app", offset: 0x1014n, semaphore: 0x3000n }],
-  ]);
-  assert.equal(resolve("usdt:app:tick", ["arg1"]).diagnostics[0]?.message, 
-    "argument 1 of usdt:/bin/app:app:tick cannot be read: it is in a vector register, which a probe cannot read");
+  assert.deepEqual(
+    variants.map(({ sites }) => sites.map((site) => site.data)),
+    [
+      [{ path: "/bin/app", offset: 0x1004n, semaphore: 0x3000n }],
+      [{ path: "/bin/app", offset: 0x1014n, semaphore: 0x3000n }],
+    ],
+  );
+  assert.equal(
+    resolve("usdt:app:tick", ["arg1"]).diagnostics[0]?.message,
+    "argument 1 of usdt:/bin/app:app:tick cannot be read: it is in a vector register, which a probe cannot read",
+  );
 });
 
 test("times and counts", () => {
-  const timer = (text: string): unknown => resolve(text).variants.map(({ sites }) => [sites[0].name, (sites[0].data as { period: number }).period])[0];
+  const timer = (text: string): unknown =>
+    resolve(text).variants.map(({ sites }) => [sites[0].name, (sites[0].data as { period: number }).period])[0];
   assert.deepEqual(timer("i:1s"), ["interval:us:1000000", 1e9]);
   assert.deepEqual(timer("interval:ms:10"), ["interval:ms:10", 1e7]);
   assert.deepEqual(timer("p:hz:100"), ["profile:hz:100", 1e7]);
   assert.deepEqual(shape(resolve("i:s:1")), ["perf_event: interval:s:1"]);
   assert.deepEqual(complaint("i:m:10")[0], "m is not an accepted unit of time: use s, ms, us or hz, in `i:m:10`");
-  assert.deepEqual(resolve("s:cs:1e3").variants[0]?.sites, [{ name: "software:cs:1e3", data: { config: 3, count: 1000n } }]);
+  assert.deepEqual(resolve("s:cs:1e3").variants[0]?.sites, [
+    { name: "software:cs:1e3", data: { config: 3, count: 1000n } },
+  ]);
 });
 
 test("listings: by kind, by any kind, by bare name", () => {
   const list = (pattern: string, verbose = false): unknown[] => [...listProbes(pattern, system, { verbose })];
-  assert.deepEqual(list("t:*:*exec", true), [{ probe: "tracepoint:sched:sched_process_exec", details: ["    __data_loc char[] filename"] }]);
-  assert.deepEqual(list("*:vfs_*"), ["fentry:vmlinux:vfs_read", "fexit:vmlinux:vfs_read", "kprobe:vfs_read", "kretprobe:vfs_read"].map((probe) => ({ probe })));
-  assert.deepEqual(list("sched_switch"), [{ probe: "tracepoint:sched:sched_switch" }, { probe: "rawtracepoint:vmlinux:sched_switch" }]);
-  assert.deepEqual(list("fr:vfs_read", true), [{ probe: "fexit:vmlinux:vfs_read", details: ["    struct file * file", "    int n", "    long retval"] }]);
+  assert.deepEqual(list("t:*:*exec", true), [
+    { probe: "tracepoint:sched:sched_process_exec", details: ["    __data_loc char[] filename"] },
+  ]);
+  assert.deepEqual(
+    list("*:vfs_*"),
+    ["fentry:vmlinux:vfs_read", "fexit:vmlinux:vfs_read", "kprobe:vfs_read", "kretprobe:vfs_read"].map((probe) => ({
+      probe,
+    })),
+  );
+  assert.deepEqual(list("sched_switch"), [
+    { probe: "tracepoint:sched:sched_switch" },
+    { probe: "rawtracepoint:vmlinux:sched_switch" },
+  ]);
+  assert.deepEqual(list("fr:vfs_read", true), [
+    { probe: "fexit:vmlinux:vfs_read", details: ["    struct file * file", "    int n", "    long retval"] },
+  ]);
 });
 
 test("wildcards", () => {
-  assert.deepEqual(["a*c", "a?c", "a[bx]c", "a[!b]c", "a.c", "**"].map((pattern) => matches(pattern, "abc")), [true, true, true, false, false, true]);
+  assert.deepEqual(
+    ["a*c", "a?c", "a[bx]c", "a[!b]c", "a.c", "**"].map((pattern) => matches(pattern, "abc")),
+    [true, true, true, false, false, true],
+  );
 });
 
 test("the registry knows the names that providers say they have", () => {
@@ -194,13 +323,25 @@ test("the registry knows the names that providers say they have", () => {
 });
 
 test("aliases find their provider, C++ names their source", () => {
-  assert.deepEqual(["BEGIN", "kfunc", "U", "rt", "aw", "K"].map((name) => findProvider(name)?.name), ["begin", "fentry", "usdt", "rawtracepoint", "asyncwatchpoint", undefined]);
-  assert.deepEqual(["_Z3addii", "_ZN3app6ServerC2Ev", "_ZNK3app3getEv", "_ZNSt6vectorIiE4pushEv", "main"].map(sourceName), ["add", "app::Server::Server", "app::get", undefined, undefined]);
+  assert.deepEqual(
+    ["BEGIN", "kfunc", "U", "rt", "aw", "K"].map((name) => findProvider(name)?.name),
+    ["begin", "fentry", "usdt", "rawtracepoint", "asyncwatchpoint", undefined],
+  );
+  assert.deepEqual(
+    ["_Z3addii", "_ZN3app6ServerC2Ev", "_ZNK3app3getEv", "_ZNSt6vectorIiE4pushEv", "main"].map(sourceName),
+    ["add", "app::Server::Server", "app::get", undefined, undefined],
+  );
 });
 
 test("a place inside an instruction is refused", () => {
-  assert.deepEqual(complaint("uprobe:/bin/app:main+5"), ["`main+5` is inside an instruction, which begins at main+4", undefined]);
-  assert.deepEqual(complaint("uprobe:/bin/app:0x401003"), ["0x401003 is inside an instruction of `main`, which begins at main+2", undefined]);
+  assert.deepEqual(complaint("uprobe:/bin/app:main+5"), [
+    "`main+5` is inside an instruction, which begins at main+4",
+    undefined,
+  ]);
+  assert.deepEqual(complaint("uprobe:/bin/app:0x401003"), [
+    "0x401003 is inside an instruction of `main`, which begins at main+2",
+    undefined,
+  ]);
 });
 
 test("a matcher says what matches() does", () => {
@@ -217,11 +358,24 @@ test("a matcher says what matches() does", () => {
 test("only what this kernel has is advised in place of what it has not", () => {
   const help = (text: string, capabilities: Partial<System["capabilities"]>): string | undefined => {
     const [provider, ...parts] = text.split(":");
-    const machine: System = { ...system, symbolAddress: () => 0x1000n, capabilities: { ...system.capabilities, ...capabilities } };
-    return resolveSpec({ provider, parts, text, span: { start: 0, end: 1 } }, machine, { missing: "error", uses: new Set() }).diagnostics[0]?.help;
+    const machine: System = {
+      ...system,
+      symbolAddress: () => 0x1000n,
+      capabilities: { ...system.capabilities, ...capabilities },
+    };
+    return resolveSpec({ provider, parts, text, span: { start: 0, end: 1 } }, machine, {
+      missing: "error",
+      uses: new Set(),
+    }).diagnostics[0]?.help;
   };
   assert.equal(help("fentry:untyped", {}), "try kprobe:untyped");
   assert.equal(help("fentry:untyped", { kprobes: false }), undefined);
-  assert.equal(help("fentry:vfs_read", { btf: false }), "the kernel must be built with CONFIG_DEBUG_INFO_BTF; a kprobe does without");
-  assert.equal(help("fentry:vfs_read", { btf: false, kprobes: false }), "the kernel must be built with CONFIG_DEBUG_INFO_BTF");
+  assert.equal(
+    help("fentry:vfs_read", { btf: false }),
+    "the kernel must be built with CONFIG_DEBUG_INFO_BTF; a kprobe does without",
+  );
+  assert.equal(
+    help("fentry:vfs_read", { btf: false, kprobes: false }),
+    "the kernel must be built with CONFIG_DEBUG_INFO_BTF",
+  );
 });

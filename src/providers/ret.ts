@@ -1,5 +1,6 @@
-// ret: functions' return instructions, found by decoding them and probed in place. The stack is never touched, as a return
-// trampoline (uretprobe, kretprobe) does, which programs that move or walk their stacks do not survive (return-hazards.ts).
+// ret: functions' return instructions, found by decoding them and probed in place. The stack is never touched, as a
+// return trampoline (uretprobe, kretprobe) does, which programs that move or walk their stacks do not survive
+// (return-hazards.ts).
 import { functionEnds } from "../debuginfo/function-ends.ts";
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
@@ -18,27 +19,44 @@ import type { Listed, Provider, Resolution, ResolveOptions } from "./provider.ts
 import { missing, refused, wrongParts } from "./resolution.ts";
 import { ending, noReturns, otherEnds, ReturnPlaces, throughPointer, type Ending } from "./return-places.ts";
 import type { Binary, KernelCode, System } from "./system.ts";
-import { distinctBodies, functionName, functionsListed, noSuchFunction, siteAt, wantedPlaces, type FunctionName } from "./user-functions.ts";
+import {
+  distinctBodies,
+  functionName,
+  functionsListed,
+  noSuchFunction,
+  siteAt,
+  wantedPlaces,
+  type FunctionName,
+} from "./user-functions.ts";
 import { placesNamed } from "./user-places.ts";
 import { variantsAt, type FoundPlace } from "./user-variants.ts";
 import { hasWildcard } from "./wildcard.ts";
 
 const usage = "ret:[BINARY:]FUNCTION";
-interface Asked { readonly binary?: string; readonly function: string }
+interface Asked {
+  readonly binary?: string;
+  readonly function: string;
+}
 
 export const ret: Provider = {
   name: "ret",
   aliases: [],
   usage,
   doc: "Return instructions of functions, of programs and of the kernel; the stack is not touched.",
-  inFiles: { means: (parts) => parse(parts)?.binary !== undefined, context: (system) => insideUserFunction("ret", true, system) },
+  inFiles: {
+    means: (parts) => parse(parts)?.binary !== undefined,
+    context: (system) => insideUserFunction("ret", true, system),
+  },
 
   *list(parts, system, { verbose, pid }) {
     const wanted = parse(parts);
     if (wanted?.binary === undefined) {
       for (const name of findFunctions(functionPattern([wanted?.function ?? "*"]), system)) {
         const code = verbose ? system.kernelCode?.(name) : undefined;
-        yield { probe: `ret:${name}`, ...(typeof code === "object" ? { details: endingLines(endingInKernel(code), code) } : {}) };
+        yield {
+          probe: `ret:${name}`,
+          ...(typeof code === "object" ? { details: endingLines(endingInKernel(code), code) } : {}),
+        };
       }
       return;
     }
@@ -50,7 +68,9 @@ export const ret: Provider = {
   resolve(spec, system, options) {
     const wanted = parse(spec.parts);
     if (wanted === undefined) return wrongParts(spec, usage);
-    return wanted.binary === undefined ? inKernel(spec, wanted.function, system, options) : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
+    return wanted.binary === undefined
+      ? inKernel(spec, wanted.function, system, options)
+      : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
   },
 
   ...instructions,
@@ -73,18 +93,31 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, op
   const endings: Ending[] = [];
   const notes: Diagnostic[] = [];
   for (const binary of binaries) {
-    const places = placesNamed(binary, name.name, { ...wantedPlaces(name, true, options), ...(own === undefined ? {} : { bodiesOnly: own }) });
+    const places = placesNamed(binary, name.name, {
+      ...wantedPlaces(name, true, options),
+      ...(own === undefined ? {} : { bodiesOnly: own }),
+    });
     if ("problem" in places) {
       // A name that one of many binaries does not know is no mistake.
       if (binaries.length > 1) continue;
       return refused(spec, "arguments", places.problem, places.help);
     }
     for (const note of places.notes) notes.push({ severity: "warning", code: "name", span: spec.span, ...note });
-    const add = (place: Place): void => void found.push({ binary, place, site: siteAt(`ret:${binary.shownPath}:${place.name}`, binary, place, true) });
+    const add = (place: Place): void =>
+      void found.push({ binary, place, site: siteAt(`ret:${binary.shownPath}:${place.name}`, binary, place, true) });
     for (const copy of places.places) if (copy.inlined !== undefined) add(copy);
     const returns = new ReturnPlaces(binary);
-    for (const body of distinctBodies(places.places.filter(({ inlined }) => inlined === undefined), name.name)) {
-      if (binary.machine !== "x86-64") return refused(spec, "feature", "strobe can only tell x86-64 instructions apart", `probe ${binary.shownPath} by \`uretprobe\``);
+    for (const body of distinctBodies(
+      places.places.filter(({ inlined }) => inlined === undefined),
+      name.name,
+    )) {
+      if (binary.machine !== "x86-64")
+        return refused(
+          spec,
+          "feature",
+          "strobe can only tell x86-64 instructions apart",
+          `probe ${binary.shownPath} by \`uretprobe\``,
+        );
       const of = returns.of(body);
       if (of === undefined) continue;
       endings.push(of.ending);
@@ -108,9 +141,12 @@ function useInstead(system: System): string | undefined {
 
 function inKernel(spec: ProbeSpec, wanted: string, system: System, options: ResolveOptions): Resolution {
   const { found, problem } = kernelFunctions(wanted, system);
-  if (found.length === 0 && problem !== undefined) return missing(spec, options, problem, useInstead(system), "feature");
+  if (found.length === 0 && problem !== undefined)
+    return missing(spec, options, problem, useInstead(system), "feature");
   if (found.length === 0) {
-    const inlined = hasWildcard(wanted) ? undefined : inlinedKernelFunction(spec, wanted, true, insideKernelFunction("ret", system, true), system, options);
+    const inlined = hasWildcard(wanted)
+      ? undefined
+      : inlinedKernelFunction(spec, wanted, true, insideKernelFunction("ret", system, true), system, options);
     return inlined ?? noFunction(spec, functionPattern([wanted]), system, options);
   }
   const wildcard = hasWildcard(wanted) ? spec.text : undefined;
@@ -121,16 +157,28 @@ function inKernel(spec: ProbeSpec, wanted: string, system: System, options: Reso
     endings.push(ending);
     for (const address of ending.returns) {
       const forbidden = code.forbidden(address);
-      if (forbidden && wildcard === undefined) return refused(spec, "feature", `\`${code.name}\` returns where the kernel must not be probed`);
+      if (forbidden && wildcard === undefined)
+        return refused(spec, "feature", `\`${code.name}\` returns where the kernel must not be probed`);
       const data: KprobeSite = { offset: address, ...(wildcard === undefined ? {} : { wildcard }) };
       if (!forbidden) sites.push({ name: `ret:${code.name}`, func: code.name, data });
     }
   }
   if (sites.length === 0) return noReturns(spec, endings, "ret:", callersSide("kretprobe"));
   const context = insideKernelFunction("ret", system, true);
-  const returns = !wantsArguments(options.uses) ? variantsByFunction(context, sites, options)
-    : found.map((code) => withKernelEntry({ context, provider: "ret", sites: sites.filter(({ func }) => func === code.name) }, code.name, [beginningOf(code)], true, system, options))
-      .filter((variant) => variant.sites.length > 0);
+  const returns = !wantsArguments(options.uses)
+    ? variantsByFunction(context, sites, options)
+    : found
+        .map((code) =>
+          withKernelEntry(
+            { context, provider: "ret", sites: sites.filter(({ func }) => func === code.name) },
+            code.name,
+            [beginningOf(code)],
+            true,
+            system,
+            options,
+          ),
+        )
+        .filter((variant) => variant.sites.length > 0);
   const { variants, diagnostics } = withKernelResults(spec, returns, system, options);
   return { variants, diagnostics: [...otherEnds(spec, endings, "use kretprobe"), ...diagnostics] };
 }
@@ -139,7 +187,10 @@ function beginningOf({ name, ranges: [body] }: KernelCode): SiteRef {
   return { name: `ret:${name}`, func: name, data: { offset: body.address } satisfies KprobeSite };
 }
 
-/** Kernels that must not leave returns to the processor's prediction return through code of their own (arch/x86/lib/retpoline.S). */
+/**
+ * Kernels that must not leave returns to the processor's prediction return through code of their own
+ * (arch/x86/lib/retpoline.S).
+ */
 const returnThunk = /(^|_)return_thunk$/;
 /** Jumps through pointers, likewise; those that the compiler makes of a `switch` it leaves out there. */
 const indirectThunk = /^__x86_indirect(_jump)?_thunk_/;
@@ -157,11 +208,17 @@ function* listBinary(binary: Binary, wanted: FunctionName, verbose: boolean): It
   const returns = new ReturnPlaces(binary);
   for (const { shown, place } of functionsListed(binary, wanted, verbose)) {
     const found = verbose ? returns.ending(place) : undefined;
-    yield { probe: `ret:${binary.shownPath}:${shown}`, ...(found === undefined ? {} : { details: endingLines(found.ending, found.code) }) };
+    yield {
+      probe: `ret:${binary.shownPath}:${shown}`,
+      ...(found === undefined ? {} : { details: endingLines(found.ending, found.code) }),
+    };
   }
 }
 
 function endingLines({ returns, others }: Ending, { ranges: [body] }: FunctionCode): string[] {
   const offsets = returns.map((address) => address - body.address);
-  return [offsets.length === 0 ? "    has no return instruction" : `    returns at ${offsets.join(", ")}`, ...(others.length === 0 ? [] : [`    jumps to ${others.join(", ")}`])];
+  return [
+    offsets.length === 0 ? "    has no return instruction" : `    returns at ${offsets.join(", ")}`,
+    ...(others.length === 0 ? [] : [`    jumps to ${others.join(", ")}`]),
+  ];
 }

@@ -1,7 +1,7 @@
-// Functions that must not be returned from through the kernel's trampoline. A uretprobe puts the trampoline's address where a
-// call's return address is on the stack; whoever else reads it there, or goes on from it twice, does not survive that:
-// unwinders find no function at it (an exception then ends the program), Go's runtime gives up at it, and a context that was saved
-// with it leaves through it once more, when the kernel follows that call no longer.
+// Functions that must not be returned from through the kernel's trampoline. A uretprobe puts the trampoline's address
+// where a call's return address is on the stack; whoever else reads it there, or goes on from it twice, does not
+// survive that: unwinders find no function at it (an exception then ends the program), Go's runtime gives up at it, and
+// a context that was saved with it leaves through it once more, when the kernel follows that call no longer.
 import { callsOthers } from "../debuginfo/function-ends.ts";
 import type { FunctionCode } from "./function-code.ts";
 import type { Place } from "./places.ts";
@@ -14,13 +14,26 @@ export interface ReturnHazard {
 }
 
 /**
- * Routines that languages whose exceptions unwind the stack have in their functions' frames, and what raises them: C++, Rust, D, Ada,
- * Objective-C. C's own (for threads that are cancelled) does not count: its functions are not called with anything to throw.
+ * Routines that languages whose exceptions unwind the stack have in their functions' frames, and what raises them: C++,
+ * Rust, D, Ada, Objective-C. C's own (for threads that are cancelled) does not count: its functions are not called with
+ * anything to throw.
  */
-const raising = ["__gxx_personality_v0", "_Unwind_RaiseException", "__cxa_throw", "rust_eh_personality", "__gdc_personality_v0", "_d_eh_personality", "__gnat_personality_v0", "__objc_personality_v0"] as const;
+const raising = [
+  "__gxx_personality_v0",
+  "_Unwind_RaiseException",
+  "__cxa_throw",
+  "rust_eh_personality",
+  "__gdc_personality_v0",
+  "_d_eh_personality",
+  "__gnat_personality_v0",
+  "__objc_personality_v0",
+] as const;
 
 /** What leaves one stack for another: of the C library, which has it for others; of Boost.Context, libco and Ruby. */
-const [switchingByLibrary, switching] = [["swapcontext", "setcontext"], ["jump_fcontext", "co_switch", "coroutine_transfer"]] as const;
+const [switchingByLibrary, switching] = [
+  ["swapcontext", "setcontext"],
+  ["jump_fcontext", "co_switch", "coroutine_transfer"],
+] as const;
 
 /** Functions that return again to where they returned first. */
 const returningTwice = /^(?:_*sig)?_*setjmp$|^_*getcontext$|^_*swapcontext$/;
@@ -34,12 +47,23 @@ export class ReturnHazards {
     this.#binary = binary;
   }
 
-  /** Undefined where a trampoline does no harm that the binary could tell of. `code`: of the function, asked for where it matters. */
+  /**
+   * Undefined where a trampoline does no harm that the binary could tell of. `code`: of the function, asked for where
+   * it matters.
+   */
   of(place: Place, code: () => FunctionCode | undefined): ReturnHazard | undefined {
     const go = this.#goFunctionAt(place.offset);
-    if (go !== undefined) return { kind: "go", why: `\`${go}\` is a Go function, and a return trampoline on its stack would crash the program` };
+    if (go !== undefined)
+      return {
+        kind: "go",
+        why: `\`${go}\` is a Go function, and a return trampoline on its stack would crash the program`,
+      };
     const name = place.func ?? place.name;
-    if (returningTwice.test(name)) return { kind: "twice", why: `\`${name}\` returns twice, and the second time a return trampoline would crash the program` };
+    if (returningTwice.test(name))
+      return {
+        kind: "twice",
+        why: `\`${name}\` returns twice, and the second time a return trampoline would crash the program`,
+      };
     const hazard = (this.#calls ??= this.#ofCallers() ?? "none");
     if (hazard === "none") return undefined;
     const found = code();
@@ -57,8 +81,14 @@ export class ReturnHazards {
     const binary = this.#binary;
     const takes = (name: string): boolean => binary.takes?.(name) === true;
     const knows = (name: string): boolean => takes(name) || binary.symbol(name) !== undefined;
-    if (raising.some(knows)) return { kind: "exceptions", why: "an exception that passes through would end the program at a return trampoline" };
+    if (raising.some(knows))
+      return {
+        kind: "exceptions",
+        why: "an exception that passes through would end the program at a return trampoline",
+      };
     const switched = switchingByLibrary.find(takes) ?? switching.find(knows);
-    return switched === undefined ? undefined : { kind: "stacks", why: `the program changes stacks (\`${switched}\`), and would crash at a return trampoline` };
+    return switched === undefined
+      ? undefined
+      : { kind: "stacks", why: `the program changes stacks (\`${switched}\`), and would crash at a return trampoline` };
   }
 }

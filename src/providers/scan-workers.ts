@@ -1,5 +1,5 @@
-// Scans a large debug file in several threads. Whoever asks waits, as for everything about debug information: the threads count
-// what they have done in shared memory, where this one looks.
+// Scans a large debug file in several threads. Whoever asks waits, as for everything about debug information: the
+// threads count what they have done in shared memory, where this one looks.
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
@@ -16,7 +16,9 @@ export interface ScanOrder {
   readonly shared: SharedArrayBuffer;
 }
 
-/** Words that all threads share: the next unit to scan, threads that began and that ended, kilobytes scanned, a bell. */
+/**
+ * Words that all threads share: the next unit to scan, threads that began and that ended, kilobytes scanned, a bell.
+ */
 export const Shared = { next: 0, began: 1, ended: 2, kilobytes: 3, bell: 4, words: 5 } as const;
 
 /** Units that a thread takes at a time. */
@@ -28,7 +30,10 @@ const look = 200;
 const threadsMost = 8;
 
 /** The results of all threads; undefined when there can be none. `progress`: megabytes so far. */
-export function scanInThreads(order: Omit<ScanOrder, "shared">, progress: (megabytes: number) => void): readonly ScanResult[] | undefined {
+export function scanInThreads(
+  order: Omit<ScanOrder, "shared">,
+  progress: (megabytes: number) => void,
+): readonly ScanResult[] | undefined {
   const script = workerScript();
   const count = Math.min(threadsMost, availableParallelism());
   if (script === undefined || count < 2) return undefined;

@@ -1,5 +1,5 @@
-// Which functions of the kernel share a name, kept on disk: telling that takes all of the kernel's symbols, which take longer to
-// read than all else that a probe at one function needs.
+// Which functions of the kernel share a name, kept on disk: telling that takes all of the kernel's symbols, which take
+// longer to read than all else that a probe at one function needs.
 import type { Kallsyms } from "../linux/kallsyms.ts";
 import { runningKernel } from "../store/boot.ts";
 import { KeptFiles } from "../store/kept-files.ts";

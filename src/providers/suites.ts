@@ -1,4 +1,5 @@
-// test and bench: probes of the modes `--test` and `--bench`, which run each once, or again and again. In a trace they mean nothing.
+// test and bench: probes of the modes `--test` and `--bench`, which run each once, or again and again. In a trace they
+// mean nothing.
 import { enableStats, progInfo, testRun } from "../linux/bpf.ts";
 import { closeFd } from "../linux/ffi.ts";
 import type { Context } from "../language/context.ts";
@@ -21,9 +22,16 @@ function suite(name: "test" | "bench", doc: string, run: (program: number) => Me
     list: () => [],
     resolve(spec, _system, options) {
       const [own] = spec.parts;
-      if (spec.parts.length !== 1 || own === "") return refused(spec, "syntax", `a ${name} needs a name`, `write \`${name}:NAME { … }\``);
+      if (spec.parts.length !== 1 || own === "")
+        return refused(spec, "syntax", `a ${name} needs a name`, `write \`${name}:NAME { … }\``);
       if (options.suite?.kind !== name || options.suite.name !== own) return { variants: [], diagnostics: [] };
-      const context: Context = { provider: name, programType: "raw_tracepoint", defaultSpace: "kernel", stacks: true, cookie: false };
+      const context: Context = {
+        provider: name,
+        programType: "raw_tracepoint",
+        defaultSpace: "kernel",
+        stacks: true,
+        cookie: false,
+      };
       return resolved({ context, provider: name, sites: [{ name: `${name}:${own}`, data: null }] });
     },
     attach(request) {

@@ -1,5 +1,5 @@
-// System calls by number, as the kernel's asm/unistd.h has them. The tracepoints tell names only, and a target has no headers.
-// A new call gets the same number on both architectures since 424.
+// System calls by number, as the kernel's asm/unistd.h has them. The tracepoints tell names only, and a target has no
+// headers. A new call gets the same number on both architectures since 424.
 import type { Machine } from "./registers.ts";
 
 /** Names in the order of their numbers; `@n` goes on at number n. */
@@ -75,7 +75,12 @@ const arm64 = `
 
 /** Where a tracepoint is named after the kernel's function rather than after the call. */
 const functionNames: Readonly<Record<string, string>> = {
-  newstat: "stat", newlstat: "lstat", newfstat: "fstat", newuname: "uname", sendfile64: "sendfile", umount: "umount2",
+  newstat: "stat",
+  newlstat: "lstat",
+  newfstat: "fstat",
+  newuname: "uname",
+  sendfile64: "sendfile",
+  umount: "umount2",
 };
 
 function parse(rows: string): ReadonlyMap<string, number> {
@@ -93,14 +98,16 @@ const tables = new Map<Machine, ReadonlyMap<string, number>>();
 /** Made when first asked for: most scripts name no system call. */
 function table(machine: Machine): ReadonlyMap<string, number> {
   let numbers = tables.get(machine);
-  if (numbers === undefined) tables.set(machine, numbers = parse(rowsOf(machine)));
+  if (numbers === undefined) tables.set(machine, (numbers = parse(rowsOf(machine))));
   return numbers;
 }
 
 function rowsOf(machine: Machine): string {
   switch (machine) {
-    case "x86-64": return x86_64;
-    case "arm64": return arm64;
+    case "x86-64":
+      return x86_64;
+    case "arm64":
+      return arm64;
   }
 }
 

@@ -1,6 +1,6 @@
-// System calls' tracepoints on one program: the raw sys_enter and sys_exit fire for every call, and the handler looks at
-// the call's number first. Cheaper to attach, to fire and above all to leave than a perf event a call.
-// Calls of 32-bit programs are numbered differently and are taken for the calls of that number.
+// System calls' tracepoints on one program: the raw sys_enter and sys_exit fire for every call, and the handler looks
+// at the call's number first. Cheaper to attach, to fire and above all to leave than a perf event a call. Calls of
+// 32-bit programs are numbered differently and are taken for the calls of that number.
 import type { SiteRef } from "../language/check/checked.ts";
 import type { Argument, Context, Fetch } from "../language/context.ts";
 import { i32, i64, type IntegerBits } from "../language/types.ts";
@@ -31,7 +31,11 @@ export function isSystemCall({ category, name }: Event): boolean {
 }
 
 /** `served`: the events that the variants cover; the others need a perf event. */
-export function systemCallVariants(events: readonly Event[], system: System, reads: boolean): { variants: Variant[]; served: readonly Event[] } {
+export function systemCallVariants(
+  events: readonly Event[],
+  system: System,
+  reads: boolean,
+): { variants: Variant[]; served: readonly Event[] } {
   const variants: Variant[] = [];
   const served: Event[] = [];
   if (events.length === 0) return { variants, served };
@@ -40,17 +44,27 @@ export function systemCallVariants(events: readonly Event[], system: System, rea
     if (raw === undefined || !system.capabilities.btf) continue;
     const start = before[way];
     const calls = events.flatMap((event) => {
-      const number = event.name.startsWith(start) ? systemCallNumber(event.name.slice(start.length), hostMachine) : undefined;
+      const number = event.name.startsWith(start)
+        ? systemCallNumber(event.name.slice(start.length), hostMachine)
+        : undefined;
       const format = number === undefined || !reads ? undefined : system.tracepoint(event.category, event.name);
-      return number === undefined || (reads && format === undefined) ? [] : [{ event, number, fields: format?.fields ?? [] }];
+      return number === undefined || (reads && format === undefined)
+        ? []
+        : [{ event, number, fields: format?.fields ?? [] }];
     });
     const groups = groupBy(calls, ({ fields }) => (reads ? JSON.stringify(fields) : ""));
     if (groups.size > MOST_PROGRAMS) continue;
     for (const group of groups.values()) {
       const sites = group.map(({ event, number }): SiteRef => ({
-        name: `tracepoint:${event.category}:${event.name}`, match: BigInt(number), data: { kind: "bound" } satisfies TracepointSite,
+        name: `tracepoint:${event.category}:${event.name}`,
+        match: BigInt(number),
+        data: { kind: "bound" } satisfies TracepointSite,
       }));
-      variants.push({ context: callContext(way, raw.btfId, reads ? group[0].fields : undefined, system), provider: "tracepoint", sites });
+      variants.push({
+        context: callContext(way, raw.btfId, reads ? group[0].fields : undefined, system),
+        provider: "tracepoint",
+        sites,
+      });
       served.push(...group.map(({ event }) => event));
     }
   }
@@ -61,24 +75,47 @@ export function systemCallVariants(events: readonly Event[], system: System, rea
  * raw_syscalls:sys_enter and sys_exit for a script that reads no more than the call's number and its result: the raw
  * tracepoint's own arguments tell these, without the wait of a perf event when it is let go of.
  */
-export function rawCallContext({ category, name }: Event, system: System, uses: ReadonlySet<string>): Context | undefined {
+export function rawCallContext(
+  { category, name }: Event,
+  system: System,
+  uses: ReadonlySet<string>,
+): Context | undefined {
   if (category !== "raw_syscalls") return undefined;
   const { offset, size } = registersOf(hostMachine).systemCallNumber;
-  const args: readonly Argument[] = name === "sys_enter" ? [{ name: "id", type: i64, fetch: SECOND }]
-    : name !== "sys_exit" ? []
-    : [
-      { name: "id", type: i64, fetch: { kind: "pointed", base: REGISTERS, offset, size, signed: true, space: "kernel" } },
-      { name: "ret", type: i64, fetch: SECOND },
-    ];
+  const args: readonly Argument[] =
+    name === "sys_enter"
+      ? [{ name: "id", type: i64, fetch: SECOND }]
+      : name !== "sys_exit"
+        ? []
+        : [
+            {
+              name: "id",
+              type: i64,
+              fetch: { kind: "pointed", base: REGISTERS, offset, size, signed: true, space: "kernel" },
+            },
+            { name: "ret", type: i64, fetch: SECOND },
+          ];
   const known = new Set(args.map((arg) => `args.${arg.name}`));
   const read = [...uses].filter((use) => use.startsWith("args."));
-  return read.length > 0 && read.every((use) => known.has(use)) ? { ...rawContext("tracepoint", system), args } : undefined;
+  return read.length > 0 && read.every((use) => known.has(use))
+    ? { ...rawContext("tracepoint", system), args }
+    : undefined;
 }
 
-function callContext(way: "enter" | "exit", btfId: number, fields: readonly TracepointField[] | undefined, system: System): Context {
+function callContext(
+  way: "enter" | "exit",
+  btfId: number,
+  fields: readonly TracepointField[] | undefined,
+  system: System,
+): Context {
   const file = registersOf(hostMachine);
   const atExit: Fetch = {
-    kind: "pointed", base: REGISTERS, offset: file.systemCallNumber.offset, size: file.systemCallNumber.size, signed: true, space: "typed",
+    kind: "pointed",
+    base: REGISTERS,
+    offset: file.systemCallNumber.offset,
+    size: file.systemCallNumber.size,
+    signed: true,
+    space: "typed",
   };
   const number = way === "enter" ? SECOND : atExit;
   return {
@@ -101,7 +138,8 @@ function callArgument(field: TracepointField, way: "enter" | "exit", number: Fet
   const register = file.systemCallArguments[(field.offset - FIRST_ARGUMENT) / 8];
   const offset = register === undefined ? undefined : file.offsets.get(register);
   if (offset === undefined) return { name, type: i64, fetch: { kind: "constant", value: 0n } };
-  // The format gives every argument a whole register; how much of it counts is the C type's to say: an int's upper half is junk.
+  // The format gives every argument a whole register; how much of it counts is the C type's to say: an int's upper half
+  // is junk.
   const type = declaredType(field.declaration, 0, field.signed, "user", system.types);
   const signed = type.kind === "integer" && type.signed;
   const size = type.kind === "integer" ? bytesOfInteger(type.bits) : 8;
@@ -110,9 +148,13 @@ function callArgument(field: TracepointField, way: "enter" | "exit", number: Fet
 
 function bytesOfInteger(bits: IntegerBits): 1 | 2 | 4 | 8 {
   switch (bits) {
-    case 8: return 1;
-    case 16: return 2;
-    case 32: return 4;
-    case 64: return 8;
+    case 8:
+      return 1;
+    case 16:
+      return 2;
+    case 32:
+      return 4;
+    case 64:
+      return 8;
   }
 }

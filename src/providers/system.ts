@@ -13,24 +13,38 @@ export interface System {
   readonly capabilities: Capabilities;
   /** Kernel functions from BTF: parameters, result, the BTF id that attaching wants. */
   kernelFunction(name: string): KernelFunction | undefined;
-  /** All traceable kernel function names, sorted lazily, for listings and wildcards; `typed`: those that BTF describes. */
+  /**
+   * All traceable kernel function names, sorted lazily, for listings and wildcards; `typed`: those that BTF describes.
+   */
   kernelFunctions(only?: "typed"): readonly string[];
   /** The module a function's symbol lies in, "vmlinux" for the kernel proper: for listings, which need no types. */
   functionModule(name: string): string | undefined;
-  /** All functions of this name, where several share it: static ones of several files may. Absent where names are unique. */
+  /**
+   * All functions of this name, where several share it: static ones of several files may. Absent where names are
+   * unique.
+   */
   functionsSharing?(name: string): readonly FunctionPlace[];
   /**
-   * Functions that a wildcard means, and where each begins or, with less work, where it can be traced: the kernel takes both.
-   * Absent, or undefined, where the kernel does not tell.
+   * Functions that a wildcard means, and where each begins or, with less work, where it can be traced: the kernel takes
+   * both. Absent, or undefined, where the kernel does not tell.
    */
-  functionsAt?(pattern: { readonly module: string | undefined; readonly name: string }, place: "start" | "traced"): readonly FunctionAt[] | undefined;
-  /** Whether BTF of the kernel proper knows a function of this name: a good deal faster, as no type is decoded. Absent: see kernelFunction. */
+  functionsAt?(
+    pattern: { readonly module: string | undefined; readonly name: string },
+    place: "start" | "traced",
+  ): readonly FunctionAt[] | undefined;
+  /**
+   * Whether BTF of the kernel proper knows a function of this name: a good deal faster, as no type is decoded. Absent:
+   * see kernelFunction.
+   */
   hasKernelFunction?(name: string): boolean;
   /** Why symbols of the kernel have no addresses, where it keeps those to itself. */
   symbolsHidden?(): string | undefined;
   /** Symbols of /proc/kallsyms. */
   symbolAddress(name: string): bigint | undefined;
-  /** The machine code of a kernel function as it runs now (of several the one at `address`); or why it is not to be had. Absent on machines without one. */
+  /**
+   * The machine code of a kernel function as it runs now (of several the one at `address`); or why it is not to be had.
+   * Absent on machines without one.
+   */
   kernelCode?(name: string, address?: bigint): KernelCode | string;
   /** The kernel's binary with its debug information, or why there is none. Opens nothing until it is called. */
   kernelImage?(): KernelImage | string;
@@ -44,28 +58,49 @@ export interface System {
   tracepoint(category: string, name: string): TracepointFormat | undefined;
   tracepoints(): readonly { readonly category: string; readonly name: string }[];
   /** Raw tracepoints with their BTF argument types (from btf_trace_NAME typedefs, the leading void* dropped). */
-  rawTracepoint(name: string): { readonly btfId: number; readonly args: readonly { readonly name: string; readonly type: Type }[]; /** Absent for the kernel proper. */ readonly module?: string } | undefined;
+  rawTracepoint(name: string):
+    | {
+        readonly btfId: number;
+        readonly args: readonly { readonly name: string; readonly type: Type }[];
+        /** Absent for the kernel proper. */ readonly module?: string;
+      }
+    | undefined;
   /** Whether there is one of this name: a good deal faster, as no type is decoded. */
   hasRawTracepoint(name: string): boolean;
   rawTracepoints(): readonly string[];
   /** Constants of the kernel's enums and its modules', each name once: for listings. Absent on machines without any. */
   enumConstants?(): Iterable<{ readonly name: string; readonly value: bigint }>;
-  /** Names of the kernel's types, for completion: with a tag (`struct`), or those that go without. Some more than once. */
+  /**
+   * Names of the kernel's types, for completion: with a tag (`struct`), or those that go without. Some more than once.
+   */
   typeNames?(tag?: "struct" | "union" | "enum"): Iterable<string>;
   /** Functions of loaded BPF programs that have type information. Absent on machines without any. */
   bpfFunctions?(): readonly BpfFunction[];
   /** BTF iterators (bpf_iter__NAME structs). */
   iterators(): readonly string[];
-  /** A binary: a path, or a name found as the shell or the dynamic loader would; seen from the process's root with a pid. */
+  /**
+   * A binary: a path, or a name found as the shell or the dynamic loader would; seen from the process's root with a
+   * pid.
+   */
   binary(pathOrName: string, pid?: number): Binary | undefined;
   /** Executables and libraries mapped into a process (or all running ones without a pid). */
   mappedBinaries(pid: number): readonly string[];
 }
 
-/** `program`: its id; `btfId`: of its own type information. `tracing`: it is itself bound to a function of the kernel. */
-export interface BpfFunction { readonly program: number; readonly name: string; readonly btfId: number; readonly tracing: boolean }
+/**
+ * `program`: its id; `btfId`: of its own type information. `tracing`: it is itself bound to a function of the kernel.
+ */
+export interface BpfFunction {
+  readonly program: number;
+  readonly name: string;
+  readonly btfId: number;
+  readonly tracing: boolean;
+}
 
-export interface FunctionAt { readonly name: string; readonly address: bigint }
+export interface FunctionAt {
+  readonly name: string;
+  readonly address: bigint;
+}
 
 export interface KernelFunction {
   readonly name: string;
@@ -79,7 +114,10 @@ export interface KernelFunction {
 }
 
 /** Where one of several functions of a name begins, and its module ("vmlinux" for the kernel proper). */
-export interface FunctionPlace { readonly address: bigint; readonly module: string }
+export interface FunctionPlace {
+  readonly address: bigint;
+  readonly module: string;
+}
 
 export interface KernelCode {
   readonly name: string;
@@ -146,8 +184,8 @@ export interface Binary {
   /** The function symbol that holds a place in the file. */
   functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined;
   /**
-   * What debug information tells of it; a string says why there is none, and what to do. Opens nothing until it is called. With
-   * "at hand" no server is asked.
+   * What debug information tells of it; a string says why there is none, and what to do. Opens nothing until it is
+   * called. With "at hand" no server is asked.
    */
   debugInfo?(where?: "at hand"): DebugInfo | string;
   /** Where exceptions come to in the function, or the part of one, that holds an address. */
@@ -161,10 +199,17 @@ export interface Binary {
 }
 
 /** Of an executable: bytes, and what the end is aligned to. A library's is wherever the loader says. */
-export type ThreadLocals = { readonly kind: "executable"; readonly size: bigint; readonly align: bigint }
+export type ThreadLocals =
+  | { readonly kind: "executable"; readonly size: bigint; readonly align: bigint }
   | { readonly kind: "library"; readonly access: LibraryThreadLocals };
 
-export interface BinarySymbol { readonly name: string; readonly address: bigint; readonly size: bigint; readonly fileOffset: bigint; readonly kind: "function" | "object" }
+export interface BinarySymbol {
+  readonly name: string;
+  readonly address: bigint;
+  readonly size: bigint;
+  readonly fileOffset: bigint;
+  readonly kind: "function" | "object";
+}
 
 export interface UsdtProbe {
   readonly provider: string;

@@ -13,7 +13,10 @@ const CPU_CLOCK = 0;
 const listed = ["hz", "ms", "s", "us"];
 
 /** Nanoseconds between two firings; a rate is kept as it was written, since perf does rates itself. */
-export interface TimerSite { readonly period: number; readonly timing: Timing }
+export interface TimerSite {
+  readonly period: number;
+  readonly timing: Timing;
+}
 
 function timerSite(provider: string, spec: ProbeSpec): { name: string; data: TimerSite } | string {
   const timing = parseTiming(provider, spec.parts);
@@ -23,9 +26,15 @@ function timerSite(provider: string, spec: ProbeSpec): { name: string; data: Tim
 }
 
 /** The perf event of a site: the kernel's cpu-clock. */
-function clock({ timing }: TimerSite): { type: number; config: number; samplePeriod: bigint } | { type: number; config: number; sampleFrequency: bigint } {
+function clock({
+  timing,
+}: TimerSite):
+  | { type: number; config: number; samplePeriod: bigint }
+  | { type: number; config: number; sampleFrequency: bigint } {
   const base = { type: PERF_TYPE_SOFTWARE, config: CPU_CLOCK };
-  return timing.kind === "rate" ? { ...base, sampleFrequency: timing.hertz } : { ...base, samplePeriod: timing.nanoseconds };
+  return timing.kind === "rate"
+    ? { ...base, sampleFrequency: timing.hertz }
+    : { ...base, samplePeriod: timing.nanoseconds };
 }
 
 export const interval: Provider = {
@@ -47,10 +56,12 @@ export const interval: Provider = {
   },
   attach(request) {
     const cpu = onlineCpus()[0] ?? 0;
-    return new Attaching(request).each((site, cookie) => {
-      const event = openPerfEvent({ ...clock(site.data as TimerSite), pid: -1, cpu });
-      return attachToPerfEvent(request.program, event, cookie);
-    }).done();
+    return new Attaching(request)
+      .each((site, cookie) => {
+        const event = openPerfEvent({ ...clock(site.data as TimerSite), pid: -1, cpu });
+        return attachToPerfEvent(request.program, event, cookie);
+      })
+      .done();
   },
 };
 
@@ -72,6 +83,7 @@ export const profile: Provider = {
   },
   attach(request) {
     return new Attaching(request)
-      .each((site, cookie) => attachEverywhere(request.program, clock(site.data as TimerSite), cookie, request.pid)).done();
+      .each((site, cookie) => attachEverywhere(request.program, clock(site.data as TimerSite), cookie, request.pid))
+      .done();
   },
 };

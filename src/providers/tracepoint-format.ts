@@ -6,8 +6,9 @@ const FIELD = /^\s*field:(.*?);\s*offset:(\d+);\s*size:(\d+);(?:\s*signed:(\d+);
 const DECLARATION = /^(.*[\s*\]])?(\w+)((?:\s*\[[^\]]*\])*)$/;
 
 /**
- * Fields in the file's order, without the common_ ones. A field's `declaration` is its C type without the name: an array's
- * dimensions stand behind it (`char[16]`), `__data_loc` and `__rel_loc` in front. Undefined when the text is no format.
+ * Fields in the file's order, without the common_ ones. A field's `declaration` is its C type without the name: an
+ * array's dimensions stand behind it (`char[16]`), `__data_loc` and `__rel_loc` in front. Undefined when the text is no
+ * format.
  */
 export function parseTracepointFormat(text: string): TracepointFormat | undefined {
   const id = /^ID:\s*(\d+)/m.exec(text);
@@ -26,7 +27,9 @@ export function parseTracepointFormat(text: string): TracepointFormat | undefine
     fields.push({
       name,
       declaration: `${(declared[1] ?? "").trim()}${declared[3].replace(/\s+/g, "")}`,
-      offset: Number(match[2]), size: Number(match[3]), signed: match[4] === "1",
+      offset: Number(match[2]),
+      size: Number(match[3]),
+      signed: match[4] === "1",
     });
   }
   return { id: Number(id[1]), fields };

@@ -6,4 +6,7 @@ export type TracepointSite =
   /** The program was bound when it was loaded. */
   | { readonly kind: "bound" };
 
-export interface Event { readonly category: string; readonly name: string }
+export interface Event {
+  readonly category: string;
+  readonly name: string;
+}

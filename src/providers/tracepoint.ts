@@ -34,13 +34,16 @@ export const tracepoint: Provider = {
   doc: "Static events of the kernel.",
 
   *list(parts, system, options) {
-    const events = system.tracepoints().map((event) => ({ ...event, probe: `tracepoint:${event.category}:${event.name}` }));
-    for (const { probe, ...event } of events.sort((a, b) => a.probe < b.probe ? -1 : 1)) {
+    const events = system
+      .tracepoints()
+      .map((event) => ({ ...event, probe: `tracepoint:${event.category}:${event.name}` }));
+    for (const { probe, ...event } of events.sort((a, b) => (a.probe < b.probe ? -1 : 1))) {
       // `tracepoint:*exec*` looks at categories and names alike.
       const [category = "*", name] = parts;
-      const listed = name === undefined
-        ? [event.name, event.category, `${event.category}:${event.name}`].some((text) => matches(category, text))
-        : matches(category, event.category) && matches(name, event.name);
+      const listed =
+        name === undefined
+          ? [event.name, event.category, `${event.category}:${event.name}`].some((text) => matches(category, text))
+          : matches(category, event.category) && matches(name, event.name);
       if (!listed) continue;
       if (!options.verbose) yield { probe };
       else yield { probe, details: (system.tracepoint(event.category, event.name)?.fields ?? []).map(describeField) };
@@ -51,14 +54,25 @@ export const tracepoint: Provider = {
     const [category, name] = spec.parts;
     if (category === undefined || name === undefined || name === "" || spec.parts.length > 2) {
       const alone = system.tracepoints().find((event) => event.name === category);
-      if (alone) return refused(spec, "syntax", "a tracepoint has a category and a name", `did you mean \`tracepoint:${alone.category}:${alone.name}\`?`);
+      if (alone)
+        return refused(
+          spec,
+          "syntax",
+          "a tracepoint has a category and a name",
+          `did you mean \`tracepoint:${alone.category}:${alone.name}\`?`,
+        );
       return wrongParts(spec, tracepoint.usage);
     }
     const events = find(category, name, system);
     if (events.length === 0) return notFound(spec, category, name, system, options);
     const heard = events.filter(({ category }) => !silentCategories.has(category));
     if (heard.length === 0) {
-      return refused(spec, "feature", "the kernel runs no programs at user events", "it writes them to tracefs and perf only; a static probe in the program can be traced with usdt");
+      return refused(
+        spec,
+        "feature",
+        "the kernel runs no programs at user events",
+        "it writes them to tracefs and perf only; a static probe in the program can be traced with usdt",
+      );
     }
     return resolved(variants(heard, system, options));
   },
@@ -71,19 +85,22 @@ export const tracepoint: Provider = {
     // A bound program serves all its sites at once.
     const bound = request.sites.flatMap((site, i) => ((site.data as TracepointSite).kind === "bound" ? [i] : []));
     if (bound.length > 0) attaching.together(bound, () => rawTracepointOpen(null, request.program));
-    else attaching.each((site, cookie) => {
-      const data = site.data as TracepointSite;
-      switch (data.kind) {
-        case "bound": return [];
-        case "raw": return [rawTracepointOpen(data.event, request.program, request.binding.cookie ? cookie : 0n)];
-        case "perf": {
-          const [event, ...link] = attachPerf(request.program, data.id, cookie);
-          if (link.length === 0) events.push(event);
-          else waits = true;
-          return [event, ...link];
+    else
+      attaching.each((site, cookie) => {
+        const data = site.data as TracepointSite;
+        switch (data.kind) {
+          case "bound":
+            return [];
+          case "raw":
+            return [rawTracepointOpen(data.event, request.program, request.binding.cookie ? cookie : 0n)];
+          case "perf": {
+            const [event, ...link] = attachPerf(request.program, data.id, cookie);
+            if (link.length === 0) events.push(event);
+            else waits = true;
+            return [event, ...link];
+          }
         }
-      }
-    });
+      });
     const keeper = releasedLater(events);
     waits ||= events.length > 0 && keeper === undefined;
     const attachment = attaching.done(keeper === undefined ? {} : { closed: () => closeFd(keeper) });
@@ -100,20 +117,44 @@ function find(category: string, name: string, system: System): Event[] {
   return system.tracepoint(category, name) ? [{ category, name }] : [];
 }
 
-function notFound(spec: Parameters<Provider["resolve"]>[0], category: string, name: string, system: System, options: ResolveOptions): Resolution {
+function notFound(
+  spec: Parameters<Provider["resolve"]>[0],
+  category: string,
+  name: string,
+  system: System,
+  options: ResolveOptions,
+): Resolution {
   const all = system.tracepoints();
   if (all.length === 0) {
-    return missing(spec, options, "no tracepoints can be seen on this machine", "tracefs must be readable at /sys/kernel/tracing; this needs root", "feature");
+    return missing(
+      spec,
+      options,
+      "no tracepoints can be seen on this machine",
+      "tracefs must be readable at /sys/kernel/tracing; this needs root",
+      "feature",
+    );
   }
-  if (hasWildcard(category) || hasWildcard(name)) return missing(spec, options, `no tracepoint matches \`${spec.text}\``);
+  if (hasWildcard(category) || hasWildcard(name))
+    return missing(spec, options, `no tracepoint matches \`${spec.text}\``);
   const inCategory = all.filter((event) => event.category === category);
   if (inCategory.length === 0) {
     const elsewhere = all.find((event) => event.name === name);
-    const help = elsewhere ? `did you mean \`tracepoint:${elsewhere.category}:${name}\`?` : didYouMean(category, all.map((event) => event.category));
+    const help = elsewhere
+      ? `did you mean \`tracepoint:${elsewhere.category}:${name}\`?`
+      : didYouMean(
+          category,
+          all.map((event) => event.category),
+        );
     return missing(spec, options, `there are no tracepoints of the category \`${category}\``, help);
   }
-  const help = didYouMean(name, inCategory.map((event) => event.name))
-    ?? all.filter((event) => event.name === name).map((event) => `did you mean \`tracepoint:${event.category}:${name}\`?`)[0];
+  const help =
+    didYouMean(
+      name,
+      inCategory.map((event) => event.name),
+    ) ??
+    all
+      .filter((event) => event.name === name)
+      .map((event) => `did you mean \`tracepoint:${event.category}:${name}\`?`)[0];
   return missing(spec, options, `no matches for tracepoint ${category}:${name}`, help);
 }
 
@@ -129,7 +170,10 @@ function variants(events: readonly Event[], system: System, options: ResolveOpti
     const served = new Set(calls.served);
     rest = events.filter((event) => !served.has(event));
   }
-  const rawSite = (event: Event): SiteRef => ({ name: nameOf(event), data: { kind: "raw", event: event.name } satisfies TracepointSite });
+  const rawSite = (event: Event): SiteRef => ({
+    name: nameOf(event),
+    data: { kind: "raw", event: event.name } satisfies TracepointSite,
+  });
   if (!record && uses.has("args")) {
     rest = rest.filter((event) => {
       const context = rawCallContext(event, system, uses);
@@ -138,7 +182,9 @@ function variants(events: readonly Event[], system: System, options: ResolveOpti
     });
   }
   if (!record && !uses.has("args")) {
-    const raw = rest.filter((event) => !dynamicCategories.has(event.category) && !isSystemCall(event) && system.hasRawTracepoint(event.name));
+    const raw = rest.filter(
+      (event) => !dynamicCategories.has(event.category) && !isSystemCall(event) && system.hasRawTracepoint(event.name),
+    );
     if (raw.length > 0) found.push(...variantsOf(rawContext("tracepoint", system), raw.map(rawSite), options));
     const served = new Set(raw);
     rest = rest.filter((event) => !served.has(event));
@@ -158,13 +204,20 @@ function perfVariants(events: readonly Event[], system: System, options: Resolve
     return format ? [{ event, format }] : [];
   });
   const reads = options.uses.has("args") || options.uses.has("ctx");
-  const groups = groupBy(withFormat, ({ event, format }) => (reads ? `${isSystemCall(event)} ${JSON.stringify(format.fields)}` : ""));
+  const groups = groupBy(withFormat, ({ event, format }) =>
+    reads ? `${isSystemCall(event)} ${JSON.stringify(format.fields)}` : "",
+  );
   return [...groups.values()].flatMap((group) => {
     const { event, format } = group[0];
     const context = perfContext(event, format, system);
-    return variantsOf(context, group.map((one): SiteRef => ({
-      name: nameOf(one.event), data: { kind: "perf", id: one.format.id } satisfies TracepointSite,
-    })), options);
+    return variantsOf(
+      context,
+      group.map((one): SiteRef => ({
+        name: nameOf(one.event),
+        data: { kind: "perf", id: one.format.id } satisfies TracepointSite,
+      })),
+      options,
+    );
   });
 }
 
@@ -190,14 +243,21 @@ export function recordArgument(field: TracepointField, space: "kernel" | "user",
   if (dynamic) {
     // The word says where in the record the array lies; as a value it is the array's address.
     const element = declaredType(dynamic[2], 0, signed, "kernel", system.types);
-    return { name, type: { kind: "pointer", target: element, space: "kernel" }, fetch: { kind: "data-location", offset, relative: dynamic[1] === "rel" } };
+    return {
+      name,
+      type: { kind: "pointer", target: element, space: "kernel" },
+      fetch: { kind: "data-location", offset, relative: dynamic[1] === "rel" },
+    };
   }
   const type = declaredType(field.declaration, size, signed, space, system.types);
   const word = wordSizes.find((one) => one === size);
   if (word === undefined || type.kind === "array" || type.kind === "struct") {
     const fetch: Fetch = { kind: "address", base: "context", offset };
     // Bytes of a type unknown to us.
-    const bytes = type.kind === "array" || type.kind === "struct" ? type : { kind: "array" as const, element: integer(8, false), length: size };
+    const bytes =
+      type.kind === "array" || type.kind === "struct"
+        ? type
+        : { kind: "array" as const, element: integer(8, false), length: size };
     return { name, type: bytes, fetch, place: "context" };
   }
   const extended = type.kind === "integer" || type.kind === "enum" ? type.signed : false;
@@ -206,7 +266,13 @@ export function recordArgument(field: TracepointField, space: "kernel" | "user",
 
 /** One descriptor on any CPU is enough: the program is called wherever the event happens. */
 function attachPerf(program: number, id: number, cookie: bigint): number[] {
-  const event = openPerfEvent({ type: PERF_TYPE_TRACEPOINT, config: id, samplePeriod: 1, pid: -1, cpu: onlineCpus()[0] ?? 0 });
+  const event = openPerfEvent({
+    type: PERF_TYPE_TRACEPOINT,
+    config: id,
+    samplePeriod: 1,
+    pid: -1,
+    cpu: onlineCpus()[0] ?? 0,
+  });
   return attachToPerfEvent(program, event, cookie);
 }
 

@@ -9,15 +9,20 @@ const step = "\t";
 
 type Tag = "struct" | "union" | "enum";
 
-/** `struct NAME`, `union NAME` or `enum NAME`, with wildcards all there are; verbose: how each is declared. Undefined for any other pattern. */
+/**
+ * `struct NAME`, `union NAME` or `enum NAME`, with wildcards all there are; verbose: how each is declared. Undefined
+ * for any other pattern.
+ */
 export function listType(pattern: string, system: System, { verbose }: ListOptions): readonly Listed[] | undefined {
   const match = /^(struct|union|enum)\s+(\S+)$/.exec(pattern);
   if (!match) return undefined;
   const [, tag, name] = match as unknown as [string, Tag, string];
   const names = hasWildcard(name)
     ? [...new Set(system.typeNames?.(tag) ?? [])].filter((each) => each !== "" && matches(name, each)).sort()
-    : system.types.find(name, tag) === undefined ? [] : [name];
-  return names.flatMap((each) => verbose ? declaration(each, tag, system) : [{ probe: `${tag} ${each}` }]);
+    : system.types.find(name, tag) === undefined
+      ? []
+      : [name];
+  return names.flatMap((each) => (verbose ? declaration(each, tag, system) : [{ probe: `${tag} ${each}` }]));
 }
 
 function declaration(name: string, tag: Tag, system: System): readonly Listed[] {
@@ -34,7 +39,10 @@ function structText(type: StructType, indent: string): string {
 }
 
 function enumText(type: EnumType): string {
-  return `enum ${type.name} {\n${[...type.names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([value, name]) => `${step}${name} = ${value},\n`).join("")}}`;
+  return `enum ${type.name} {\n${[...type.names]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([value, name]) => `${step}${name} = ${value},\n`)
+    .join("")}}`;
 }
 
 function memberText({ name, type, bitWidth, declared: known }: Member, indent: string): string {

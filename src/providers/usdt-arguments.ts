@@ -29,7 +29,10 @@ export interface SymbolPlaces {
 }
 
 type Width = 1 | 2 | 4 | 8;
-interface Shape { readonly size: Width; readonly signed: boolean }
+interface Shape {
+  readonly size: Width;
+  readonly signed: boolean;
+}
 
 const inVector = "in a vector register, which a probe cannot read";
 const strange = "in a place that strobe does not know";
@@ -40,16 +43,24 @@ export function parseUsdtArguments(text: string, machine: Machine, places: Symbo
   return split(text).map((argument): UsdtArgument => {
     const match = /^(?:(-?)([1248])(f?)@)?(.+)$/s.exec(argument);
     // A bare operand is as wide as a register.
-    const [size, signed, float] = match?.[2] === undefined ? [8 as const, false, false] : [Number(match[2]) as Width, match[1] === "-", match[3] === "f"];
+    const [size, signed, float] =
+      match?.[2] === undefined
+        ? [8 as const, false, false]
+        : [Number(match[2]) as Width, match[1] === "-", match[3] === "f"];
     const shape = { size, signed };
     // One space at a time: patterns with several places for spaces take the square of how many there are.
     const operand = match?.[4].replace(/\s+/g, " ").trim() ?? "";
     let bySymbol = false;
-    const noticing = (find: (symbol: string) => bigint | undefined) => (symbol: string): bigint | undefined => {
-      bySymbol = true;
-      return find(symbol);
+    const noticing =
+      (find: (symbol: string) => bigint | undefined) =>
+      (symbol: string): bigint | undefined => {
+        bySymbol = true;
+        return find(symbol);
+      };
+    const seen = {
+      distance: noticing((symbol) => places.distance(symbol)),
+      address: noticing((symbol) => places.address(symbol)),
     };
-    const seen = { distance: noticing((symbol) => places.distance(symbol)), address: noticing((symbol) => places.address(symbol)) };
     const value = machine === "x86-64" ? x86Operand(operand, shape, file, seen) : arm64Operand(operand, shape, file);
     return { text: argument, ...shape, float, bySymbol, value };
   });
@@ -98,21 +109,29 @@ function x86Operand(text: string, shape: Shape, file: RegisterFile, places: Symb
     const register = x86Register(text.slice(1));
     if (register === undefined) return strange;
     const whole = fetchRegister(file, register.name);
-    return sized(register.high ? { kind: "binary", operator: ">>>", left: whole, right: { kind: "constant", value: 8n } } : whole, shape);
+    return sized(
+      register.high ? { kind: "binary", operator: ">>>", left: whole, right: { kind: "constant", value: 8n } } : whole,
+      shape,
+    );
   }
   const memory = /^([^()]*)(?:\(\s*(%\w+)?\s*(?:,\s*(%\w+)\s*(?:,\s*([1248])\s*)?)?\))?$/.exec(text);
   if (!memory) return strange;
   const [, displacement = "", baseText, indexText, scaleText] = memory;
   const base = baseText === undefined ? undefined : x86Register(baseText.slice(1));
   const index = indexText === undefined ? undefined : x86Register(indexText.slice(1));
-  if ((baseText !== undefined && base === undefined) || (indexText !== undefined && index === undefined)) return strange;
-  const offset = sum(displacement, (symbol) => (base?.name === "ip" ? places.distance(symbol) : places.address(symbol)));
+  if ((baseText !== undefined && base === undefined) || (indexText !== undefined && index === undefined))
+    return strange;
+  const offset = sum(displacement, (symbol) =>
+    base?.name === "ip" ? places.distance(symbol) : places.address(symbol),
+  );
   if (typeof offset === "string") return offset;
   return {
     kind: "pointed",
     base: base ? fetchRegister(file, base.name) : { kind: "constant", value: 0n },
     ...(index ? { index: fetchRegister(file, index.name), scale: Number(scaleText ?? 1) as Width } : {}),
-    offset: Number(offset), ...shape, space: "user",
+    offset: Number(offset),
+    ...shape,
+    space: "user",
   };
 }
 
@@ -151,11 +170,15 @@ function arm64Operand(text: string, shape: Shape, file: RegisterFile): Fetch | s
   return {
     kind: "pointed",
     base: fetchRegister(file, base),
-    ...(counted === undefined ? {} : {
-      index: half ? { kind: "narrow", of: counted, size: 4, signed: extension === "sxtw" } as const : counted,
-      scale: (1 << Number(shift ?? 0)) as Width,
-    }),
-    offset: Number(offset), ...shape, space: "user",
+    ...(counted === undefined
+      ? {}
+      : {
+          index: half ? ({ kind: "narrow", of: counted, size: 4, signed: extension === "sxtw" } as const) : counted,
+          scale: (1 << Number(shift ?? 0)) as Width,
+        }),
+    offset: Number(offset),
+    ...shape,
+    space: "user",
   };
 }
 

@@ -3,7 +3,14 @@ import { BPF_TRACE_UPROBE_MULTI } from "../linux/bpf.ts";
 import type { Context } from "../language/context.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import { u64 } from "../language/types.ts";
-import { fetchCallArguments, fetchRegister, fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
+import {
+  fetchCallArguments,
+  fetchRegister,
+  fetchRegisters,
+  hostMachine,
+  registersOf,
+  registersType,
+} from "./registers.ts";
 import type { Binary, System } from "./system.ts";
 
 export interface UserContextOptions {
@@ -24,7 +31,9 @@ export function userContext({ provider, returns, system, uses }: UserContextOpti
     provider,
     programType: "kprobe",
     ...(multi ? { load: { attachType: BPF_TRACE_UPROBE_MULTI, btfId: 0 } } : {}),
-    ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : { numbered: fetchCallArguments(file, "user") }),
+    ...(returns
+      ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } }
+      : { numbered: fetchCallArguments(file, "user") }),
     registers: fetchRegisters(file),
     contextType: registers ? { kind: "pointer", target: registers, space: "kernel" } : registersType(file),
     // Kernels without multi links do not tell programs on uprobes where they are.
@@ -36,8 +45,8 @@ export function userContext({ provider, returns, system, uses }: UserContextOpti
 }
 
 /**
- * Where a symbol of the binary is, seen from a handler at `site`: as far from the probed instruction as in the file. A return
- * probe is elsewhere when it fires, so only fixed addresses will do there.
+ * Where a symbol of the binary is, seen from a handler at `site`: as far from the probed instruction as in the file. A
+ * return probe is elsewhere when it fires, so only fixed addresses will do there.
  */
 export function symbolsSeenFrom(binary: Binary, site: bigint, returns: boolean): NonNullable<Context["userSymbol"]> {
   const file = registersOf(hostMachine);
@@ -48,6 +57,13 @@ export function symbolsSeenFrom(binary: Binary, site: bigint, returns: boolean):
     const size = Number(symbol.size);
     if (binary.fixed) return { size, fetch: { kind: "constant", value: symbol.address } };
     if (returns) return undefined;
-    return { size, fetch: { kind: "address", base: fetchRegister(file, hostMachine === "arm64" ? "pc" : "ip"), offset: Number(symbol.address - here) } };
+    return {
+      size,
+      fetch: {
+        kind: "address",
+        base: fetchRegister(file, hostMachine === "arm64" ? "pc" : "ip"),
+        offset: Number(symbol.address - here),
+      },
+    };
   };
 }

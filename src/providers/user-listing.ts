@@ -7,20 +7,30 @@ import { copiesOf } from "./user-places.ts";
 import { debugInfoOf } from "./user-variables.ts";
 import { hasWildcard, matches } from "./wildcard.ts";
 
-/** Parameters as the function declares them; for one function also its locals, and where it and its inlined copies are. */
+/**
+ * Parameters as the function declares them; for one function also its locals, and where it and its inlined copies are.
+ */
 export function describeFunction(binary: Binary, symbol: BinarySymbol, returns: boolean, whole: boolean): string[] {
   const info = debugInfoOf(binary);
   if (typeof info === "string") return [];
   const functions = info.functionsNamed(symbol.name);
-  const fn = functions.find((one) => one.instances.some(({ kind, entry }) => kind === "body" && entry === symbol.address)) ?? functions[0]
+  const fn =
+    functions.find((one) => one.instances.some(({ kind, entry }) => kind === "body" && entry === symbol.address)) ??
+    functions[0] ??
     // An alias of the source's function.
-    ?? info.functionAt(symbol.address)?.fn;
+    info.functionAt(symbol.address)?.fn;
   if (fn === undefined) return [];
   const lines = returns ? [] : fn.parameters.map((parameter) => declaration(parameter));
   const { result } = fn;
-  if (returns && result !== undefined && behindTypedefs(result).kind !== "void") lines.push(`    ${spellDebugType(result, "retval")}`);
+  if (returns && result !== undefined && behindTypedefs(result).kind !== "void")
+    lines.push(`    ${spellDebugType(result, "retval")}`);
   if (!whole || returns) return lines;
-  return [...lines, ...localsOf(info, fn, symbol).map((local) => `    var ${spellDebugType(local.type, local.name)}`), `    at ${position(fn.declared)}`, ...copyLines([fn])];
+  return [
+    ...lines,
+    ...localsOf(info, fn, symbol).map((local) => `    var ${spellDebugType(local.type, local.name)}`),
+    `    at ${position(fn.declared)}`,
+    ...copyLines([fn]),
+  ];
 }
 
 function declaration({ type, name }: Variable): string {
@@ -38,7 +48,8 @@ function localsOf(info: DebugInfo, fn: SourceFunction, symbol: BinarySymbol): Va
   const locals = new Map<string, Variable>();
   const look = (address: bigint): void => {
     for (const variable of info.variablesAt(address)) {
-      if (variable.kind !== "parameter" && variable.name !== "") locals.set(`${variable.name} ${variable.declared.line}`, variable);
+      if (variable.kind !== "parameter" && variable.name !== "")
+        locals.set(`${variable.name} ${variable.declared.line}`, variable);
     }
   };
   look(info.afterPrologue(body));
@@ -49,11 +60,18 @@ function localsOf(info: DebugInfo, fn: SourceFunction, symbol: BinarySymbol): Va
 }
 
 function copyLines(functions: readonly SourceFunction[]): string[] {
-  return copiesOf(functions).flatMap(({ instance: { caller } }) => (caller === undefined ? [] : [`    inlined into ${caller.name} at ${position(caller.position)}`]));
+  return copiesOf(functions).flatMap(({ instance: { caller } }) =>
+    caller === undefined ? [] : [`    inlined into ${caller.name} at ${position(caller.position)}`],
+  );
 }
 
 /** Functions that have inlined copies. */
-export function* listInlined(binary: Binary, pattern: string, provider: string, options: ListOptions): Iterable<Listed> {
+export function* listInlined(
+  binary: Binary,
+  pattern: string,
+  provider: string,
+  options: ListOptions,
+): Iterable<Listed> {
   const info = debugInfoOf(binary);
   if (typeof info === "string") return;
   const seen = new Set<string>();
@@ -64,6 +82,11 @@ export function* listInlined(binary: Binary, pattern: string, provider: string, 
     const [fn] = functions;
     if (fn === undefined) continue;
     const probe = `${provider}:${binary.shownPath}:inlined:${name}`;
-    yield options.verbose ? { probe, details: [...fn.parameters.map(declaration), `    at ${position(fn.declared)}`, ...copyLines(functions)] } : { probe };
+    yield options.verbose
+      ? {
+          probe,
+          details: [...fn.parameters.map(declaration), `    at ${position(fn.declared)}`, ...copyLines(functions)],
+        }
+      : { probe };
   }
 }

@@ -1,5 +1,5 @@
-// What the last parts of a uprobe mean in a binary: symbols, names as their authors wrote them, places in functions, source lines.
-// Debug information is only opened where no symbol answers.
+// What the last parts of a uprobe mean in a binary: symbols, names as their authors wrote them, places in functions,
+// source lines. Debug information is only opened where no symbol answers.
 import { DamageError } from "../debuginfo/damage.ts";
 import type { DebugInfo, SourceFunction, SourcePosition } from "../debuginfo/dwarf/facts.ts";
 import { instructionAt } from "../debuginfo/instructions.ts";
@@ -20,8 +20,8 @@ const none: Places = { places: [], notes: [] };
 const just = (...places: readonly Place[]): Places => ({ places, notes: [] });
 
 /**
- * The places that a name, a wildcard, `function+offset` or an address means. A name means the function's body and its inlined
- * copies, a wildcard bodies alone.
+ * The places that a name, a wildcard, `function+offset` or an address means. A name means the function's body and its
+ * inlined copies, a wildcard bodies alone.
  */
 export function placesNamed(binary: Binary, wanted: string, options: Wanted): Places {
   const { cpp, inlined, symbolsOnly = false } = options;
@@ -30,7 +30,9 @@ export function placesNamed(binary: Binary, wanted: string, options: Wanted): Pl
   if (inlined) return placesOfSource(binary, wanted, options);
   if (cpp) {
     const found = placesOfCpp(binary, wanted);
-    return found.length > 0 || symbolsOnly ? withCopies(binary, wanted, found, options) : placesOfSource(binary, wanted, options);
+    return found.length > 0 || symbolsOnly
+      ? withCopies(binary, wanted, found, options)
+      : placesOfSource(binary, wanted, options);
   }
   // Names of Go look like wildcards: `main.(*Server).handle`, `main.Map[...]`.
   if (hasWildcard(wanted) && (binary.go === undefined || binary.symbol(wanted) === undefined)) {
@@ -40,15 +42,34 @@ export function placesNamed(binary: Binary, wanted: string, options: Wanted): Pl
   }
   const exact = binary.symbol(wanted);
   // Instances of a generic Go function share a name.
-  if (exact !== undefined && binary.go !== undefined) return withCopies(binary, wanted, placesByName(binary.symbols(), (symbol) => symbol === wanted, (symbol) => symbol), options);
+  if (exact !== undefined && binary.go !== undefined)
+    return withCopies(
+      binary,
+      wanted,
+      placesByName(
+        binary.symbols(),
+        (symbol) => symbol === wanted,
+        (symbol) => symbol,
+      ),
+      options,
+    );
   if (exact?.kind === "object") {
     const outside = outsideCode(binary, `of \`${wanted}\``, exact.address, exact.fileOffset);
     if (outside !== undefined) return outside;
   }
   if (exact !== undefined) {
-    const all = [exact, ...binary.namesakes?.(exact) ?? []].filter(({ fileOffset, address: at }) => fileOffset > 0n || at > 0n);
+    const all = [exact, ...(binary.namesakes?.(exact) ?? [])].filter(
+      ({ fileOffset, address: at }) => fileOffset > 0n || at > 0n,
+    );
     const offsets = new Set(all.map(({ fileOffset }) => fileOffset));
-    return offsets.size === 0 ? none : withCopies(binary, wanted, [...offsets].map((offset) => ({ name: wanted, offset })), options);
+    return offsets.size === 0
+      ? none
+      : withCopies(
+          binary,
+          wanted,
+          [...offsets].map((offset) => ({ name: wanted, offset })),
+          options,
+        );
   }
   const plus = /^(.+)\+(\w+)$/.exec(wanted);
   if (plus !== null) {
@@ -74,21 +95,28 @@ function placeAt(binary: Binary, wanted: string, address: bigint): Places {
   if (offset === undefined) return none;
   const within = binary.functionAt(offset);
   const inside = within && insideInstruction(binary, offset - BigInt(within.offset), within.offset);
-  if (inside !== undefined) return { problem: `${wanted} is inside an instruction of \`${within?.name}\`, which begins at ${within?.name}+${inside}` };
+  if (inside !== undefined)
+    return {
+      problem: `${wanted} is inside an instruction of \`${within?.name}\`, which begins at ${within?.name}+${inside}`,
+    };
   return just({ name: wanted, ...(within === undefined ? {} : { func: within.name }), offset });
 }
 
 /** Why nothing can be probed at an address: a breakpoint in data is never met, and would change what is read there. */
 function outsideCode(binary: Binary, wanted: string, address: bigint, offset: bigint | undefined): Places | undefined {
   const { code } = binary;
-  if (offset !== undefined && (code === undefined || code.some(({ low, high }) => offset >= low && offset < high))) return undefined;
+  if (offset !== undefined && (code === undefined || code.some(({ low, high }) => offset >= low && offset < high)))
+    return undefined;
   const hex = (value: bigint): string => `0x${value.toString(16)}`;
-  const ranges = (code ?? []).map(({ low, high }) => {
-    const begin = binary.address(low);
-    return begin === undefined ? "" : `${hex(begin)} to ${hex(begin + high - low - 1n)}`;
-  }).filter((range) => range !== "");
+  const ranges = (code ?? [])
+    .map(({ low, high }) => {
+      const begin = binary.address(low);
+      return begin === undefined ? "" : `${hex(begin)} to ${hex(begin + high - low - 1n)}`;
+    })
+    .filter((range) => range !== "");
   let nearest: BinarySymbol | undefined;
-  const distance = (symbol: BinarySymbol): bigint => (symbol.address > address ? symbol.address - address : address - symbol.address);
+  const distance = (symbol: BinarySymbol): bigint =>
+    symbol.address > address ? symbol.address - address : address - symbol.address;
   for (const symbol of binary.symbols()) {
     if (symbol.kind === "function" && (nearest === undefined || distance(symbol) < distance(nearest))) nearest = symbol;
   }
@@ -96,7 +124,10 @@ function outsideCode(binary: Binary, wanted: string, address: bigint, offset: bi
     ...(ranges.length === 0 ? [] : [`its code is at ${ranges.join(" and ")}`]),
     ...(nearest === undefined ? [] : [`the nearest function is \`${nearest.name}\` at ${hex(nearest.address)}`]),
   ];
-  return { problem: `the address ${wanted} is in no code of ${binary.shownPath}`, ...(where.length === 0 ? {} : { help: where.join("; ") }) };
+  return {
+    problem: `the address ${wanted} is in no code of ${binary.shownPath}`,
+    ...(where.length === 0 ? {} : { help: where.join("; ") }),
+  };
 }
 
 function placeIn(binary: Binary, wanted: string, name: string, by: string, returns: boolean): Places | undefined {
@@ -109,22 +140,27 @@ function placeIn(binary: Binary, wanted: string, name: string, by: string, retur
   if (returns && offset > 0n) return { problem: "a function returns from no offset" };
   if (offset >= symbol.size && symbol.size > 0n) return { problem: `\`${symbol.name}\` has only ${symbol.size} bytes` };
   const inside = insideInstruction(binary, symbol.fileOffset, Number(offset));
-  if (inside !== undefined) return { problem: `\`${wanted}\` is inside an instruction, which begins at ${symbol.name}+${inside}` };
+  if (inside !== undefined)
+    return { problem: `\`${wanted}\` is inside an instruction, which begins at ${symbol.name}+${inside}` };
   return just({ name: wanted, func: symbol.name, offset: symbol.fileOffset + offset });
 }
 
 /**
- * Where the instruction begins that a place is in the middle of; undefined when the place is a beginning. A breakpoint in the
- * middle of an instruction would corrupt the program.
+ * Where the instruction begins that a place is in the middle of; undefined when the place is a beginning. A breakpoint
+ * in the middle of an instruction would corrupt the program.
  */
 function insideInstruction(binary: Binary, functionOffset: bigint, offset: number): number | undefined {
   if (offset === 0) return undefined;
   if (binary.machine === "arm64") return offset % 4 === 0 ? undefined : offset - (offset % 4);
   const start = instructionAt(binary.read(functionOffset, offset + longestInstruction), offset);
-  return start === offset ? undefined : start ?? 0;
+  return start === offset ? undefined : (start ?? 0);
 }
 
-function placesByName(symbols: Iterable<BinarySymbol>, wanted: (symbol: string) => boolean, shown: (symbol: string) => string | undefined): Place[] {
+function placesByName(
+  symbols: Iterable<BinarySymbol>,
+  wanted: (symbol: string) => boolean,
+  shown: (symbol: string) => string | undefined,
+): Place[] {
   const found = new Map<string, Place>();
   for (const symbol of symbols) {
     if (symbol.kind !== "function" || symbol.fileOffset === 0n || !wanted(symbol.name)) continue;
@@ -142,12 +178,30 @@ function placesOfCpp(binary: Binary, wanted: string): Place[] {
   const named = (symbol: string): CppName | undefined => (coldPart.test(symbol) ? undefined : cppName(symbol));
   const exact = placesByName(binary.symbols(), (symbol) => matchesSource(wanted, named(symbol)), shown);
   if (exact.length > 0 || !wanted.includes("::") || hasWildcard(wanted)) return exact;
-  const inner = placesByName(binary.symbols(), (symbol) => {
-    const cpp = named(symbol);
-    const at = cpp?.signature.indexOf(`::${wanted.split("::")[0]}::`) ?? -1;
-    return cpp !== undefined && at >= 0 && matchesSource(wanted, { name: cpp.name.slice(at + 2), signature: cpp.signature.slice(at + 2), full: cpp.signature.slice(at + 2) });
-  }, shown);
-  return inner.length > 0 ? inner : placesByName(binary.symbols(), (symbol) => named(symbol)?.methods?.some((method) => isOrEnds(method, wanted)) === true, shown);
+  const inner = placesByName(
+    binary.symbols(),
+    (symbol) => {
+      const cpp = named(symbol);
+      const at = cpp?.signature.indexOf(`::${wanted.split("::")[0]}::`) ?? -1;
+      return (
+        cpp !== undefined &&
+        at >= 0 &&
+        matchesSource(wanted, {
+          name: cpp.name.slice(at + 2),
+          signature: cpp.signature.slice(at + 2),
+          full: cpp.signature.slice(at + 2),
+        })
+      );
+    },
+    shown,
+  );
+  return inner.length > 0
+    ? inner
+    : placesByName(
+        binary.symbols(),
+        (symbol) => named(symbol)?.methods?.some((method) => isOrEnds(method, wanted)) === true,
+        shown,
+      );
 }
 
 /** Is this the name that is meant, or one with outer scopes before it? */
@@ -167,7 +221,8 @@ function isMethod({ name, qualifiedName, parameters: [self] }: SourceFunction, w
 function matchesSource(wanted: string, cpp: CppName | undefined): boolean {
   if (cpp === undefined) return false;
   const { name, signature, full } = cpp;
-  if (!wanted.includes("(")) return matches(wanted, name) || (!wanted.includes("<") && matches(wanted, name.replace(/<.*>$/, "")));
+  if (!wanted.includes("("))
+    return matches(wanted, name) || (!wanted.includes("<") && matches(wanted, name.replace(/<.*>$/, "")));
   const spaced = wanted.replaceAll(/\s*,\s*/g, ", ");
   if (matches(spaced, signature) || matches(spaced, full)) return true;
   // Where nothing demangles, parameters are unknown.
@@ -176,7 +231,10 @@ function matchesSource(wanted: string, cpp: CppName | undefined): boolean {
 
 // ── by debug information ──
 
-/** Functions that debug information knows by a name that no symbol has: static ones, overloads, and copies that were inlined. */
+/**
+ * Functions that debug information knows by a name that no symbol has: static ones, overloads, and copies that were
+ * inlined.
+ */
 function placesOfSource(binary: Binary, wanted: string, options: Wanted): Places {
   const info = debugInfoOf(binary);
   if (typeof info === "string") return options.inlined ? { problem: `what was inlined is not known: ${info}` } : none;
@@ -196,10 +254,26 @@ function isSplitOff(binary: Binary, offset: bigint): boolean {
   return /\.part\.\d+/.test(binary.functionAt(offset)?.name ?? "");
 }
 
-/** What symbols tell, and the copies that debug information knows beside it, where that is on this machine and to be read. */
+/**
+ * What symbols tell, and the copies that debug information knows beside it, where that is on this machine and to be
+ * read.
+ */
 function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], options: Wanted): Places {
-  const { copies, dissolved } = options.symbolsOnly === true ? nothingKnown : copiesKnown(binary, wanted, bodies.map(({ offset }) => offset));
-  if (dissolved) return { places: bodies, notes: [{ message: `\`${wanted}\` was also inlined where the compiler left no code of it: calls there are not seen` }] };
+  const { copies, dissolved } =
+    options.symbolsOnly === true
+      ? nothingKnown
+      : copiesKnown(
+          binary,
+          wanted,
+          bodies.map(({ offset }) => offset),
+        );
+  if (dissolved)
+    return {
+      places: bodies,
+      notes: [
+        { message: `\`${wanted}\` was also inlined where the compiler left no code of it: calls there are not seen` },
+      ],
+    };
   return placesOfCopies(binary, wanted, bodies, copies, options);
 }
 
@@ -208,11 +282,16 @@ export function copiesBeside(binary: Binary, wanted: string, body: bigint, optio
   const { copies } = copiesKnown(binary, wanted, [body]);
   if (copies.length === 0) return undefined;
   const places = placesOfCopies(binary, wanted, [{ name: wanted, offset: body }], copies, options);
-  return "problem" in places ? places : { ...places, places: places.places.filter(({ inlined }) => inlined !== undefined) };
+  return "problem" in places
+    ? places
+    : { ...places, places: places.places.filter(({ inlined }) => inlined !== undefined) };
 }
 
 /** `dissolved`: there are calls in place of which there is nothing. */
-interface CopiesKnown { readonly copies: readonly InlinedCopy[]; readonly dissolved: boolean }
+interface CopiesKnown {
+  readonly copies: readonly InlinedCopy[];
+  readonly dissolved: boolean;
+}
 
 const nothingKnown: CopiesKnown = { copies: [], dissolved: false };
 
@@ -223,7 +302,12 @@ function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]):
     const address = bodies.length === 1 ? binary.address(bodies[0]) : undefined;
     const only = address === undefined ? undefined : info.functionAt(address)?.fn;
     // The clone of a function, or another name of it.
-    if (only !== undefined && ![only.name, only.qualifiedName, only.linkageName].includes(wanted) && !isQualified(wanted)) return nothingKnown;
+    if (
+      only !== undefined &&
+      ![only.name, only.qualifiedName, only.linkageName].includes(wanted) &&
+      !isQualified(wanted)
+    )
+      return nothingKnown;
     // Most functions are inlined in their own unit only: the others need not be asked.
     const functions = only?.confined === true ? [only] : functionsOf(info, wanted);
     const copies = copiesOf(functions);
@@ -240,8 +324,17 @@ export function functionsOf(info: DebugInfo, wanted: string): readonly SourceFun
   const plain = wanted.replace(/(?<=.)\(.*$/s, "");
   const named = info.functionsNamed(plain);
   // The outer namespaces may be left out.
-  const found = named.length > 0 || !plain.includes("::") ? named
-    : info.functionsNamed(plain.slice(plain.lastIndexOf("::") + 2)).filter((fn) => isOrEnds(fn.qualifiedName, plain) || isOrEnds(withoutArguments(fn.qualifiedName), plain) || isMethod(fn, plain));
+  const found =
+    named.length > 0 || !plain.includes("::")
+      ? named
+      : info
+          .functionsNamed(plain.slice(plain.lastIndexOf("::") + 2))
+          .filter(
+            (fn) =>
+              isOrEnds(fn.qualifiedName, plain) ||
+              isOrEnds(withoutArguments(fn.qualifiedName), plain) ||
+              isMethod(fn, plain),
+          );
   if (plain === wanted) return found;
   const spaced = wanted.replaceAll(/\s*,\s*/g, ", ");
   const overloads = found.filter(({ linkageName }) => {
@@ -251,9 +344,16 @@ export function functionsOf(info: DebugInfo, wanted: string): readonly SourceFun
   return overloads.length > 0 ? overloads : found;
 }
 
-/** The inlined copies of functions. What GCC split off a function and put back is called where that is declared, and is no copy. */
+/**
+ * The inlined copies of functions. What GCC split off a function and put back is called where that is declared, and is
+ * no copy.
+ */
 export function copiesOf(functions: readonly SourceFunction[]): InlinedCopy[] {
-  const isPart = ({ declared }: SourceFunction, position: SourcePosition | undefined): boolean => (
-    position?.line === declared.line && position.column === declared.column && position.file === declared.file);
-  return functions.flatMap((fn) => fn.instances.flatMap((instance) => (instance.kind === "inlined" && !isPart(fn, instance.caller?.position) ? [{ fn, instance }] : [])));
+  const isPart = ({ declared }: SourceFunction, position: SourcePosition | undefined): boolean =>
+    position?.line === declared.line && position.column === declared.column && position.file === declared.file;
+  return functions.flatMap((fn) =>
+    fn.instances.flatMap((instance) =>
+      instance.kind === "inlined" && !isPart(fn, instance.caller?.position) ? [{ fn, instance }] : [],
+    ),
+  );
 }

@@ -31,12 +31,18 @@ export interface ProgramPlace {
   readonly kernelSlide?: bigint;
   /** The copy that begins there. */
   readonly inlined?: InlinedCopy;
-  /** What the call was entered with can be kept for the place: for variables that the script names, or for all that it prints. */
+  /**
+   * What the call was entered with can be kept for the place: for variables that the script names, or for all that it
+   * prints.
+   */
   readonly keeps?: "named" | "all";
 }
 
 /** A copy of a function that was inlined into another. */
-export interface InlinedCopy { readonly fn: SourceFunction; readonly instance: FunctionInstance }
+export interface InlinedCopy {
+  readonly fn: SourceFunction;
+  readonly instance: FunctionInstance;
+}
 
 /** Types of a binary, by name. */
 export function typesNamed(binary: Binary): NonNullable<Context["typeNamed"]> {
@@ -65,7 +71,7 @@ const typesOf = new WeakMap<DebugInfo, DebugTypes>();
 
 function debugTypes(info: DebugInfo, space: "user" | "kernel"): DebugTypes {
   let types = typesOf.get(info);
-  if (types === undefined) typesOf.set(info, types = new DebugTypes(info, space));
+  if (types === undefined) typesOf.set(info, (types = new DebugTypes(info, space)));
   return types;
 }
 
@@ -82,7 +88,12 @@ export interface PlaceContext {
 /**
  * `context` with what debug information tells of the variables at a place that the handler mentions.
  */
-export function withVariables(context: Context, place: ProgramPlace, system: System, { uses }: Pick<ResolveOptions, "uses">): PlaceContext {
+export function withVariables(
+  context: Context,
+  place: ProgramPlace,
+  system: System,
+  { uses }: Pick<ResolveOptions, "uses">,
+): PlaceContext {
   const info = debugInfoOf(place.binary);
   const address = place.binary.address(place.offset);
   if (typeof info === "string" || address === undefined) {
@@ -95,17 +106,53 @@ export function withVariables(context: Context, place: ProgramPlace, system: Sys
   const named = kept?.seen ?? seen;
   const elsewhere = kept?.elsewhere ?? seen;
   const plain = place.keeps === "all" ? named : seen;
-  const around = place.inlined === undefined ? functionAround(info, place.binary, place.offset, address) : { ...place.inlined, entry: false, clone: false };
-  const retval = around === undefined || !place.returns || !uses.has("retval") ? undefined
-    : resultOf(around.reduced === true ? { ...around.fn, altered: true } : around.fn, seen, () => codeOf(around, place.binary)) ?? noResult(around.fn);
-  const args = place.returns ? undefined : parametersOf(around, info, (name) => (uses.has(`args.${name}`) || uses.has(`var.${name}`) ? named : plain), plain, place.binary).map((arg) => (
-    arg.absent === undefined || !uses.has(`args.${arg.name}`) ? arg : withLines(arg, around?.instance?.parameters.find(({ name }) => name === arg.name), around, info, elsewhere, place.binary)));
-  const variables = new Variables(info, { plain, named, elsewhere }, place.binary, place.returns, args ?? [], around, uses);
+  const around =
+    place.inlined === undefined
+      ? functionAround(info, place.binary, place.offset, address)
+      : { ...place.inlined, entry: false, clone: false };
+  const retval =
+    around === undefined || !place.returns || !uses.has("retval")
+      ? undefined
+      : (resultOf(around.reduced === true ? { ...around.fn, altered: true } : around.fn, seen, () =>
+          codeOf(around, place.binary),
+        ) ?? noResult(around.fn));
+  const args = place.returns
+    ? undefined
+    : parametersOf(
+        around,
+        info,
+        (name) => (uses.has(`args.${name}`) || uses.has(`var.${name}`) ? named : plain),
+        plain,
+        place.binary,
+      ).map((arg) =>
+        arg.absent === undefined || !uses.has(`args.${arg.name}`)
+          ? arg
+          : withLines(
+              arg,
+              around?.instance?.parameters.find(({ name }) => name === arg.name),
+              around,
+              info,
+              elsewhere,
+              place.binary,
+            ),
+      );
+  const variables = new Variables(
+    info,
+    { plain, named, elsewhere },
+    place.binary,
+    place.returns,
+    args ?? [],
+    around,
+    uses,
+  );
   const call = kept?.close();
   const usedArgs = (args ?? []).filter(({ name }) => uses.has("args.*") || uses.has(`args.${name}`));
   return {
     context: {
-      ...context, variables, ...(args === undefined || !uses.has("args") ? {} : { args }), ...(retval === undefined ? {} : { retval }),
+      ...context,
+      variables,
+      ...(args === undefined || !uses.has("args") ? {} : { args }),
+      ...(retval === undefined ? {} : { retval }),
     },
     key: keyOf([usedArgs, variables.used, retval, call]),
     ...(call === undefined ? {} : { call }),
@@ -120,7 +167,11 @@ function noResult({ name, language }: SourceFunction): Context["retval"] {
   return { type: u64, fetch: { kind: "constant", value: 0n }, absent: `not there: \`${name}\` returns nothing` };
 }
 
-function lackingIn(args: readonly Argument[] | undefined, variables: Variables, uses: ReadonlySet<string>): { readonly lacking?: string } {
+function lackingIn(
+  args: readonly Argument[] | undefined,
+  variables: Variables,
+  uses: ReadonlySet<string>,
+): { readonly lacking?: string } {
   for (const use of uses) {
     const [kind, name] = /^(args|var)\.(.+)$/s.exec(use)?.slice(1) ?? [];
     if (name === undefined || name === "*" || (kind === "args" && args === undefined)) continue;
@@ -142,17 +193,31 @@ function keyOf(parts: unknown): string {
   });
 }
 
-function seenFrom({ binary, returns, kernelSlide }: ProgramPlace, address: bigint, info: DebugInfo, context: Context, system: System): Seen {
+function seenFrom(
+  { binary, returns, kernelSlide }: ProgramPlace,
+  address: bigint,
+  info: DebugInfo,
+  context: Context,
+  system: System,
+): Seen {
   if (kernelSlide !== undefined) return seenInKernel({ binary, slide: kernelSlide }, address, info, system);
   const registers = registersOf(hostMachine);
   const types = debugTypes(info, "user");
-  const here: Fetch | undefined = !returns ? fetchRegister(registers, hostMachine === "arm64" ? "pc" : "ip")
-    : context.func === "user" ? { kind: "function" } : undefined;
+  const here: Fetch | undefined = !returns
+    ? fetchRegister(registers, hostMachine === "arm64" ? "pc" : "ip")
+    : context.func === "user"
+      ? { kind: "function" }
+      : undefined;
   const seen: Seen = {
-    address, registers, types, space: "user",
+    address,
+    registers,
+    types,
+    space: "user",
     loaded: (wanted) => {
       if (binary.fixed) return { kind: "constant", value: wanted };
-      return here === undefined ? "unknown where a function returns: this kernel does not tell where the program was loaded" : displaced(here, wanted - address);
+      return here === undefined
+        ? "unknown where a function returns: this kernel does not tell where the program was loaded"
+        : displaced(here, wanted - address);
     },
     threadLocal: (offset) => threadLocalAddress(binary, offset, seen, system),
   };
@@ -161,13 +226,23 @@ function seenFrom({ binary, returns, kernelSlide }: ProgramPlace, address: bigin
 
 function seenInKernel({ binary, slide }: KernelImage, address: bigint, info: DebugInfo, system: System): Seen {
   return {
-    address, registers: registersOf(hostMachine), types: debugTypes(info, "kernel"), space: "kernel",
-    loaded: (wanted) => perCpuAddress(binary, wanted, slide, system) ?? { kind: "constant", value: BigInt.asUintN(64, wanted + slide) },
+    address,
+    registers: registersOf(hostMachine),
+    types: debugTypes(info, "kernel"),
+    space: "kernel",
+    loaded: (wanted) =>
+      perCpuAddress(binary, wanted, slide, system) ?? { kind: "constant", value: BigInt.asUintN(64, wanted + slide) },
     threadLocal: () => "in thread-local storage, which the kernel does not have",
   };
 }
 
-interface Around { readonly fn: SourceFunction; readonly instance: FunctionInstance | undefined; /** The place is where it begins. */ readonly entry: boolean; readonly clone: boolean; /** It may have lost its result as well. */ readonly reduced?: boolean }
+interface Around {
+  readonly fn: SourceFunction;
+  readonly instance: FunctionInstance | undefined;
+  /** The place is where it begins. */ readonly entry: boolean;
+  readonly clone: boolean;
+  /** It may have lost its result as well. */ readonly reduced?: boolean;
+}
 
 /** What compilers call copies of a function with parameters of their own. */
 const cloned = /\.(constprop|isra|part|llvm|cold)\b/;
@@ -178,25 +253,52 @@ function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address
   if (found === undefined) return undefined;
   const { instance } = found;
   const symbol = binary.functionAt(offset)?.name ?? "";
-  return { ...found, entry: instance.kind === "body" && instance.entry === address, clone: cloned.test(symbol), reduced: /\.isra\b/.test(symbol) };
+  return {
+    ...found,
+    entry: instance.kind === "body" && instance.entry === address,
+    clone: cloned.test(symbol),
+    reduced: /\.isra\b/.test(symbol),
+  };
 }
 
 /** Lines that are looked at for where a variable lives, and runs of them that are named. */
 const [linesSearched, linesNamed] = [4096, 4];
 
 /** Says at which lines of the function a variable has a value, when it has none here. */
-function withLines(argument: Argument, variable: Variable | undefined, around: Around | undefined, info: DebugInfo, seen: Seen, binary: Binary): Argument {
+function withLines(
+  argument: Argument,
+  variable: Variable | undefined,
+  around: Around | undefined,
+  info: DebugInfo,
+  seen: Seen,
+  binary: Binary,
+): Argument {
   const { absent } = argument;
   if (absent === notYet && variable !== undefined && around?.instance !== undefined) {
     const line = lineWhenSet(variable, around.instance, around.fn.declared.file, info, binary);
-    return line === undefined ? argument : { ...argument, absent: `${absent}; it can be read at uprobe:${binary.shownPath}@${around.fn.declared.file.split("/").at(-1)}:${line}` };
+    return line === undefined
+      ? argument
+      : {
+          ...argument,
+          absent: `${absent}; it can be read at uprobe:${binary.shownPath}@${around.fn.declared.file.split("/").at(-1)}:${line}`,
+        };
   }
-  if (absent === undefined || !/^optimised out( here|$)/.test(absent) || variable === undefined || around?.instance === undefined) return argument;
-  const { fn, instance: { ranges } } = around;
+  if (
+    absent === undefined ||
+    !/^optimised out( here|$)/.test(absent) ||
+    variable === undefined ||
+    around?.instance === undefined
+  )
+    return argument;
+  const {
+    fn,
+    instance: { ranges },
+  } = around;
   const lines = new Map<number, boolean>();
   let searched = 0;
   for (const { line, address } of info.lines(fn.declared.file)) {
-    if (line === 0 || lines.get(line) === true || !ranges.some(({ low, high }) => low <= address && address < high)) continue;
+    if (line === 0 || lines.get(line) === true || !ranges.some(({ low, high }) => low <= address && address < high))
+      continue;
     if (++searched > linesSearched) break;
     const there = valueOf(variable, { ...seen, address });
     lines.set(line, there.absent === undefined && (there.type.kind !== "struct" || there.type.partial === undefined));
@@ -204,7 +306,10 @@ function withLines(argument: Argument, variable: Variable | undefined, around: A
   const runs = runsOf(lines);
   if (runs.length === 0) return { ...argument, absent: `${absent}, and all over ${fn.name}()` };
   const some = runs.length <= linesNamed ? runs.join(", ") : `${runs.slice(0, linesNamed).join(", ")} and others`;
-  return { ...argument, absent: `${absent}; it has a value at ${runs.length === 1 && !runs[0].includes("-") ? "line" : "lines"} ${some}` };
+  return {
+    ...argument,
+    absent: `${absent}; it has a value at ${runs.length === 1 && !runs[0].includes("-") ? "line" : "lines"} ${some}`,
+  };
 }
 
 /** Lines that have something, as in `3`, `12-15`: lines without code are in no one's way. */
@@ -224,24 +329,43 @@ function runsOf(lines: ReadonlyMap<number, boolean>): string[] {
 const unnamedResult = /^~[rb]\d+$/;
 
 /** Parameters in order, as they are at the place. */
-function parametersOf(around: Around | undefined, info: DebugInfo, seenFor: (name: string) => Seen, seen: Seen, binary: Binary): Argument[] {
+function parametersOf(
+  around: Around | undefined,
+  info: DebugInfo,
+  seenFor: (name: string) => Seen,
+  seen: Seen,
+  binary: Binary,
+): Argument[] {
   if (around === undefined) return [];
   const { fn, instance, entry, clone } = around;
   const parameters = (instance?.parameters ?? fn.parameters).filter(({ name }) => !unnamedResult.test(name));
   if (entry && instance !== undefined) {
     let prologue: { readonly is: Prologue | undefined } | undefined;
     const asked = (): Prologue | undefined => (prologue ??= { is: prologueOf(instance, info, binary) }).is;
-    return parametersAtEntry(clone ? { ...fn, altered: true } : fn, parameters, seen, asked).map(({ name, value }) => ({ name, ...value }));
+    return parametersAtEntry(clone ? { ...fn, altered: true } : fn, parameters, seen, asked).map(({ name, value }) => ({
+      name,
+      ...value,
+    }));
   }
   const inScope = info.variablesAt(seen.address).filter(({ kind, outer }) => kind === "parameter" && outer !== true);
   return parameters.map((parameter) => {
     const here = inScope.find(({ name }) => name === parameter.name) ?? parameter;
-    return { name: parameter.name, ...valueOf(here, seenFor(parameter.name)), ...(isNotYet(here, around, seen, binary) ? { absent: notYet } : {}) };
+    return {
+      name: parameter.name,
+      ...valueOf(here, seenFor(parameter.name)),
+      ...(isNotYet(here, around, seen, binary) ? { absent: notYet } : {}),
+    };
   });
 }
 
 /** The first line of a function all of whose code runs when a parameter is where debug information has it. */
-function lineWhenSet(variable: Variable, instance: FunctionInstance, file: string, info: DebugInfo, binary: Binary): number | undefined {
+function lineWhenSet(
+  variable: Variable,
+  instance: FunctionInstance,
+  file: string,
+  info: DebugInfo,
+  binary: Binary,
+): number | undefined {
   const { entry, ranges } = instance;
   const bytes = bytesOfDebugType(variable.type);
   let set = info.prologueEnd(instance);
@@ -259,7 +383,10 @@ function lineWhenSet(variable: Variable, instance: FunctionInstance, file: strin
   return [...lines.values()].filter(({ first }) => first >= set).sort((a, b) => Number(a.first - b.first))[0]?.line;
 }
 
-/** Whether a parameter has not been put yet where debug information has it: the place is among the function's first instructions. */
+/**
+ * Whether a parameter has not been put yet where debug information has it: the place is among the function's first
+ * instructions.
+ */
 function isNotYet(variable: Variable, { instance }: Around, { address }: Seen, binary: Binary): boolean {
   if (variable.kind !== "parameter" || instance?.kind !== "body") return false;
   const location = variable.location(address);
@@ -286,7 +413,9 @@ function prologueOf(instance: FunctionInstance, info: DebugInfo, binary: Binary)
 function codeOf({ instance }: Around, binary: Binary): CodeRange[] {
   return (instance?.ranges ?? []).flatMap(({ low, high }) => {
     const offset = binary.fileOffset(low);
-    return offset === undefined || high - low > largestFunction ? [] : [{ address: low, bytes: binary.read(offset, Number(high - low)) }];
+    return offset === undefined || high - low > largestFunction
+      ? []
+      : [{ address: low, bytes: binary.read(offset, Number(high - low)) }];
   });
 }
 
@@ -315,7 +444,15 @@ class Variables implements ProgramVariables {
   /** What the script uses. */
   readonly used: readonly unknown[];
 
-  constructor(info: DebugInfo, { plain, named, elsewhere }: { readonly plain: Seen; readonly named: Seen; readonly elsewhere: Seen }, binary: Binary, returns: boolean, args: readonly Argument[], around: Around | undefined, uses: ReadonlySet<string>) {
+  constructor(
+    info: DebugInfo,
+    { plain, named, elsewhere }: { readonly plain: Seen; readonly named: Seen; readonly elsewhere: Seen },
+    binary: Binary,
+    returns: boolean,
+    args: readonly Argument[],
+    around: Around | undefined,
+    uses: ReadonlySet<string>,
+  ) {
     this.#info = info;
     this.#seen = plain;
     this.#named = named;
@@ -348,7 +485,15 @@ class Variables implements ProgramVariables {
     const [plain, file] = at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
     if (file === undefined) {
       const local = this.#scope.find((variable) => variable.name === plain);
-      if (local !== undefined) return withLines(this.#argument(local, this.#named), local, this.#around, this.#info, this.#elsewhere, this.#binary);
+      if (local !== undefined)
+        return withLines(
+          this.#argument(local, this.#named),
+          local,
+          this.#around,
+          this.#info,
+          this.#elsewhere,
+          this.#binary,
+        );
       const arg = this.#args.find((one) => one.name === plain);
       if (arg !== undefined) return arg;
     }
@@ -360,7 +505,11 @@ class Variables implements ProgramVariables {
     const files = [...new Set(candidates.map(({ declared }) => declared.file.split("/").at(-1)))];
     const names = [...new Set(candidates.map(({ qualifiedName = plain }) => qualifiedName))];
     const choices = names.length > 1 ? names : files.map((one) => `${plain}@${one}`);
-    if (choices.length > 1) return `there are several variables \`${plain}\`: say which, as in ${choices.slice(0, 3).map((one) => `var("${one}")`).join(" or ")}`;
+    if (choices.length > 1)
+      return `there are several variables \`${plain}\`: say which, as in ${choices
+        .slice(0, 3)
+        .map((one) => `var("${one}")`)
+        .join(" or ")}`;
     return { ...this.#argument(first, this.#seen), name };
   }
 
@@ -370,7 +519,8 @@ class Variables implements ProgramVariables {
     const alias = this.#binary.symbol(name);
     if (alias?.kind !== "object") return [];
     for (const { kind, address, name: other } of this.#binary.symbols()) {
-      const found = kind === "object" && address === alias.address && other !== name ? this.#globals(other, undefined) : [];
+      const found =
+        kind === "object" && address === alias.address && other !== name ? this.#globals(other, undefined) : [];
       if (found.length > 0) return found;
     }
     return [];
@@ -384,14 +534,20 @@ class Variables implements ProgramVariables {
     return target && { name: `*${name}`, ...target };
   }
 
-  /** What a name means here: the nearest scope around the function has it, the function's own file, or whatever has it. */
+  /**
+   * What a name means here: the nearest scope around the function has it, the function's own file, or whatever has it.
+   */
   #globals(name: string, file: string | undefined): readonly Variable[] {
     const fn = this.#around?.fn;
-    const named = (wanted: string): Variable[] => this.#info.globalsNamed(wanted).filter(({ declared }) => file === undefined || isFile(declared.file, file));
+    const named = (wanted: string): Variable[] =>
+      this.#info.globalsNamed(wanted).filter(({ declared }) => file === undefined || isFile(declared.file, file));
     const all = named(name);
     for (const scope of scopesAround(fn?.qualifiedName ?? "")) {
       // Constants of a class go by its name only.
-      const visible = all.length === 0 ? named(`${scope}::${name}`) : all.filter(({ qualifiedName = "" }) => withoutUnnamed(qualifiedName) === `${scope}::${name}`);
+      const visible =
+        all.length === 0
+          ? named(`${scope}::${name}`)
+          : all.filter(({ qualifiedName = "" }) => withoutUnnamed(qualifiedName) === `${scope}::${name}`);
       if (visible.length > 0) return visible;
     }
     const outermost = all.filter(({ qualifiedName }) => qualifiedName === name);
@@ -407,7 +563,11 @@ class Variables implements ProgramVariables {
       const arg = kind === "parameter" ? this.#args.find((one) => one.name === name) : undefined;
       if (arg !== undefined) return arg;
       if (this.#unset(variable)) {
-        return { ...valueOf(variable, this.#seen), name, absent: "not set yet at the function's entry; probe a line behind its declaration" };
+        return {
+          ...valueOf(variable, this.#seen),
+          name,
+          absent: "not set yet at the function's entry; probe a line behind its declaration",
+        };
       }
     }
     const early = this.#around !== undefined && isNotYet(variable, this.#around, this.#seen, this.#binary);
@@ -423,7 +583,14 @@ class Variables implements ProgramVariables {
   #all(): Argument[] {
     const all = new Map<string, Argument>();
     for (const variable of this.#scope) {
-      if (variable.outer === true || variable.name === "" || unnamedResult.test(variable.name) || all.has(variable.name) || this.#unset(variable)) continue;
+      if (
+        variable.outer === true ||
+        variable.name === "" ||
+        unnamedResult.test(variable.name) ||
+        all.has(variable.name) ||
+        this.#unset(variable)
+      )
+        continue;
       const argument = this.#argument(variable, this.#seen);
       if (argument.absent !== undefined || sizeOf(argument.type) <= largestShown) all.set(variable.name, argument);
     }
@@ -438,7 +605,9 @@ const kernelsJiffies = "jiffies_64";
 function scopeAt(info: DebugInfo, address: bigint, instance: FunctionInstance | undefined): readonly Variable[] {
   const inScope = info.variablesAt(address);
   if (instance?.kind !== "inlined") return inScope;
-  const there = inScope.some((variable) => variable.outer !== true && instance.parameters.some(({ name }) => name === variable.name));
+  const there = inScope.some(
+    (variable) => variable.outer !== true && instance.parameters.some(({ name }) => name === variable.name),
+  );
   return there ? inScope : [...instance.parameters];
 }
 
@@ -450,7 +619,8 @@ export function isFile(path: string, wanted: string): boolean {
 /** `a::b` and `a` of `a::b::f`. */
 function scopesAround(name: string): readonly string[] {
   const scopes: string[] = [];
-  for (let parts = splitName(withoutUnnamed(name)); parts !== undefined; parts = splitName(parts.scope)) scopes.push(parts.scope);
+  for (let parts = splitName(withoutUnnamed(name)); parts !== undefined; parts = splitName(parts.scope))
+    scopes.push(parts.scope);
   return scopes;
 }
 

@@ -1,5 +1,5 @@
-// Variables that are watched in the processes that have their file mapped, those that map it later included: each has it elsewhere. The
-// kernel tells of mappings some time after them (linux/side-band.ts).
+// Variables that are watched in the processes that have their file mapped, those that map it later included: each has
+// it elsewhere. The kernel tells of mappings some time after them (linux/side-band.ts).
 import { realpathSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { LinuxError } from "../linux/error.ts";
@@ -37,7 +37,10 @@ export class WatchedProcesses implements Disposable {
   readonly #options: WatchedOptions;
   readonly #records: SideBand | undefined;
   /** By process. `since`: children that are younger are watched by the kernel's own doing. */
-  readonly #watched = new Map<number, { readonly at: bigint; readonly since: bigint; readonly events: readonly number[] }>();
+  readonly #watched = new Map<
+    number,
+    { readonly at: bigint; readonly since: bigint; readonly events: readonly number[] }
+  >();
   readonly #refused = new Set<string>();
   readonly #file: { readonly path: string; readonly inode: bigint | undefined };
   #timer: NodeJS.Timeout | undefined;
@@ -50,7 +53,12 @@ export class WatchedProcesses implements Disposable {
   /** Of processes that run: what they refuse is thrown where there is one only. @throws LinuxError */
   constructor(options: WatchedOptions) {
     this.#options = options;
-    const { pid, report, name, site: { path } } = options;
+    const {
+      pid,
+      report,
+      name,
+      site: { path },
+    } = options;
     const file = statSync(path, { throwIfNoEntry: false, bigint: true });
     this.#file = { path: file === undefined ? path : realpathSync(path), inode: file?.ino };
     try {
@@ -76,7 +84,8 @@ export class WatchedProcesses implements Disposable {
 
   /** The variable is watched no more in processes that have it there. */
   unwatch(address: bigint): void {
-    for (const { at, events } of this.#watched.values()) if (at === address) for (const event of events) disablePerfEvent(event);
+    for (const { at, events } of this.#watched.values())
+      if (at === address) for (const event of events) disablePerfEvent(event);
   }
 
   #tryTo(pid: number): boolean {
@@ -97,9 +106,21 @@ export class WatchedProcesses implements Disposable {
     if (this.#watched.has(pid)) return false;
     const address = this.#addressIn(pid);
     if (address === undefined) return false;
-    const { program, site: { length, mode }, pid: only } = this.#options;
+    const {
+      program,
+      site: { length, mode },
+      pid: only,
+    } = this.#options;
     const since = clockNs(CLOCK_MONOTONIC);
-    const event = { type: PERF_TYPE_BREAKPOINT, config: 0, config1: address, config2: length, bpType: mode, samplePeriod: 1, removeOnExec: true } as const;
+    const event = {
+      type: PERF_TYPE_BREAKPOINT,
+      config: 0,
+      config1: address,
+      config2: length,
+      bpType: mode,
+      samplePeriod: 1,
+      removeOnExec: true,
+    } as const;
     const events = attachEverywhere(program, event, 0n, pid, only === undefined ? true : "threads");
     this.#watched.set(pid, { at: address, since, events });
     return true;
@@ -109,13 +130,21 @@ export class WatchedProcesses implements Disposable {
   #addressIn(pid: number): bigint | undefined {
     const { code, address } = this.#options.site;
     for (const { start, end, permissions, offset, inode, path } of processMaps(pid)) {
-      if (permissions[2] !== "x" || offset > code.offset || code.offset >= offset + (end - start) || !this.#isOurs(withoutDeleted(path), inode)) continue;
+      if (
+        permissions[2] !== "x" ||
+        offset > code.offset ||
+        code.offset >= offset + (end - start) ||
+        !this.#isOurs(withoutDeleted(path), inode)
+      )
+        continue;
       return BigInt.asUintN(64, start + (code.offset - offset) - code.address + address);
     }
     return undefined;
   }
 
-  /** Some file systems tell other numbers of a mapping: there the path decides, as long as it leads to the same file. */
+  /**
+   * Some file systems tell other numbers of a mapping: there the path decides, as long as it leads to the same file.
+   */
   #isOurs(path: string, inode: bigint | undefined): boolean {
     const { path: real, inode: own } = this.#file;
     if (inode === own && basename(path) === basename(real)) return true;
@@ -136,7 +165,8 @@ export class WatchedProcesses implements Disposable {
     const { pid: only, name, report } = this.#options;
     switch (record.kind) {
       case "mmap": {
-        if ((only !== undefined && record.pid !== only) || record.pid === process.pid || !record.path.startsWith("/")) return;
+        if ((only !== undefined && record.pid !== only) || record.pid === process.pid || !record.path.startsWith("/"))
+          return;
         // Every program maps a few files.
         if (this.#watched.has(record.pid) || basename(record.path) !== basename(this.#file.path)) return;
         if (!this.#tryTo(record.pid)) {
@@ -159,7 +189,10 @@ export class WatchedProcesses implements Disposable {
         if (since !== undefined && record.time >= since) this.#forget(record.pid);
         return;
       }
-      case "lost": report(`WARNING: ${name}: processes that began may not be watched: ${record.count} records of processes were lost`);
+      case "lost":
+        report(
+          `WARNING: ${name}: processes that began may not be watched: ${record.count} records of processes were lost`,
+        );
     }
   }
 
@@ -180,8 +213,13 @@ export class WatchedProcesses implements Disposable {
     const { count, longest } = this.#late;
     if (count > 0) {
       const milliseconds = Number(longest / 10_000n) / 100;
-      report(`WARNING: ${name}: ${count === 1 ? "1 process was" : `${count} processes were`} watched from up to ${milliseconds} ms after mapping the file on: what was done until then is not seen`);
+      report(
+        `WARNING: ${name}: ${count === 1 ? "1 process was" : `${count} processes were`} watched from up to ${milliseconds} ms after mapping the file on: what was done until then is not seen`,
+      );
     }
-    if (this.#missed > 0) report(`WARNING: ${name}: ${this.#missed === 1 ? "1 process" : `${this.#missed} processes`} ended before being watched: nothing of what was done there is seen`);
+    if (this.#missed > 0)
+      report(
+        `WARNING: ${name}: ${this.#missed === 1 ? "1 process" : `${this.#missed} processes`} ended before being watched: nothing of what was done there is seen`,
+      );
   }
 }

@@ -3,7 +3,8 @@
 export function hasWildcard(pattern: string): boolean {
   if (/[*?]/.test(pattern)) return true;
   const close = pattern.lastIndexOf("]");
-  for (let open = pattern.indexOf("["); open >= 0 && open + 1 < close; open = pattern.indexOf("[", open + 1)) if (pattern[open + 1] !== "]") return true;
+  for (let open = pattern.indexOf("["); open >= 0 && open + 1 < close; open = pattern.indexOf("[", open + 1))
+    if (pattern[open + 1] !== "]") return true;
   return false;
 }
 
@@ -45,8 +46,8 @@ function translate(pattern: string): (name: string) => boolean {
     const expression = new RegExp(`^${pieces.join(".*")}$`, "s");
     return (name) => expression.test(name);
   }
-  // What stands between stars is as long as it is: the first place where it fits is as good as any. So time grows with the name,
-  // and not with a power of it.
+  // What stands between stars is as long as it is: the first place where it fits is as good as any. So time grows with
+  // the name, and not with a power of it.
   const [first, last] = [new RegExp(`^${pieces[0]}`, "s"), new RegExp(`${pieces[pieces.length - 1]}$`, "gs")];
   const between = pieces.slice(1, -1).map((piece) => new RegExp(piece, "gs"));
   return (name) => {
@@ -79,7 +80,10 @@ function piecesOf(pattern: string): string[] {
       const end = pattern.indexOf("]", i + 2);
       if (end < 0) text += "\\[";
       else {
-        const set = pattern.slice(i + 1, end).replace(/^!/, "^").replace(/[\\[\]]/g, "\\$&");
+        const set = pattern
+          .slice(i + 1, end)
+          .replace(/^!/, "^")
+          .replace(/[\\[\]]/g, "\\$&");
         text += isSet(set) ? `[${set}]` : escape(pattern.slice(i, end + 1));
         i = end;
       }

@@ -1,7 +1,16 @@
-// Which functions of a module are compiled from their source: those that reach a constructor of probes, and what they name.
+// Which functions of a module are compiled from their source: those that reach a constructor of probes, and what they
+// name.
 import type { AnyNode, Program } from "acorn";
 import {
-  bindingOf, isFunction, nameOf, type Binding, type FunctionLike, type Placed, type Reference, type Scope, type Scopes,
+  bindingOf,
+  isFunction,
+  nameOf,
+  type Binding,
+  type FunctionLike,
+  type Placed,
+  type Reference,
+  type Scope,
+  type Scopes,
 } from "./scopes.ts";
 
 /** Which names of a module are the library's: all ("*") or some; undefined for a module that has none of them. */
@@ -24,14 +33,19 @@ export function findHandlers(program: Program, scopes: Scopes, names: LibraryNam
 }
 
 /** Functions that TypeScript, Babel, SWC, esbuild, webpack and Rollup put around `require()`. */
-const interop = /^_*(import(Star|Default)|interop_?[Rr]equire_?([Ww]ildcard|[Dd]efault)|interop(Namespace|Default)\w*|toESM|toCommonJS)$/;
+const interop =
+  /^_*(import(Star|Default)|interop_?[Rr]equire_?([Ww]ildcard|[Dd]efault)|interop(Namespace|Default)\w*|toESM|toCommonJS)$/;
 
 function calledName(callee: AnyNode): string {
   switch (callee.type) {
-    case "Identifier": return callee.name;
-    case "MemberExpression": return nameOf(callee.property) ?? "";
-    case "SequenceExpression": return calledName(callee.expressions[callee.expressions.length - 1]);
-    default: return "";
+    case "Identifier":
+      return callee.name;
+    case "MemberExpression":
+      return nameOf(callee.property) ?? "";
+    case "SequenceExpression":
+      return calledName(callee.expressions[callee.expressions.length - 1]);
+    default:
+      return "";
   }
 }
 
@@ -64,22 +78,30 @@ class Search {
         for (const { node, scope } of this.#namesFromOutside(fn)) this.#follow(node, scope);
       }
     }
-    return [...this.#found].sort((a, b) => a.start - b.start || b.end - a.end).map((node) => ({
-      node,
-      captures: [...new Set(this.#namesFromOutside(node).map(({ node: { name } }) => name))],
-    }));
+    return [...this.#found]
+      .sort((a, b) => a.start - b.start || b.end - a.end)
+      .map((node) => ({
+        node,
+        captures: [...new Set(this.#namesFromOutside(node).map(({ node: { name } }) => name))],
+      }));
   }
 
   exports(): ReturnType<LibraryNames> {
     this.run();
-    const makers = new Set([...this.#sinks].flatMap(({ definition }) => (definition.kind === "parameter" ? [definition.of] : [])));
+    const makers = new Set(
+      [...this.#sinks].flatMap(({ definition }) => (definition.kind === "parameter" ? [definition.of] : [])),
+    );
     const scope = this.#scopes.module;
     const isMaker = (node: AnyNode): boolean => {
       const fn = isFunction(node) ? node : this.#functionOf(node, scope);
       return (fn !== undefined && makers.has(fn)) || this.#libraryName(node, scope) !== undefined;
     };
     if (this.#exportsLibrary()) return "*";
-    const found = new Set(this.#commonExports().filter(({ value }) => isMaker(value)).map(({ name }) => name));
+    const found = new Set(
+      this.#commonExports()
+        .filter(({ value }) => isMaker(value))
+        .map(({ name }) => name),
+    );
     for (const statement of this.#program.body) {
       switch (statement.type) {
         case "ExportAllDeclaration": {
@@ -103,7 +125,8 @@ class Search {
           }
           if (declaration?.type === "FunctionDeclaration" && isMaker(declaration)) found.add(declaration.id.name);
           if (declaration?.type === "VariableDeclaration") {
-            for (const { id } of declaration.declarations) if (id.type === "Identifier" && isMaker(id)) found.add(id.name);
+            for (const { id } of declaration.declarations)
+              if (id.type === "Identifier" && isMaker(id)) found.add(id.name);
           }
           break;
         }
@@ -114,8 +137,12 @@ class Search {
   }
 
   #usesLibrary(): boolean {
-    return this.#program.body.some((statement) => statement.type === "ImportDeclaration" && this.#names(String(statement.source.value)) !== undefined)
-      || [...this.#scopes.loads].some((specifier) => this.#names(specifier) !== undefined);
+    return (
+      this.#program.body.some(
+        (statement) =>
+          statement.type === "ImportDeclaration" && this.#names(String(statement.source.value)) !== undefined,
+      ) || [...this.#scopes.loads].some((specifier) => this.#names(specifier) !== undefined)
+    );
   }
 
   #followCall(node: AnyNode & { type: "CallExpression" }, scope: Scope): void {
@@ -132,7 +159,9 @@ class Search {
       const { definition } = sink;
       if (definition.kind !== "parameter" || definition.of !== callee) continue;
       const isRest = callee.params[definition.index].type === "RestElement";
-      const passed = isRest ? node.arguments.slice(definition.index) : node.arguments.slice(definition.index, definition.index + 1);
+      const passed = isRest
+        ? node.arguments.slice(definition.index)
+        : node.arguments.slice(definition.index, definition.index + 1);
       for (const argument of passed) this.#follow(argument, scope);
     }
   }
@@ -155,7 +184,8 @@ class Search {
         for (const property of node.properties) {
           if (property.type === "SpreadElement") this.#follow(property.argument, scope);
           // A method needs a name that can be repeated.
-          else if (property.kind === "init" && !(property.method && property.computed)) this.#follow(property.value, scope);
+          else if (property.kind === "init" && !(property.method && property.computed))
+            this.#follow(property.value, scope);
         }
         return;
       case "ArrayExpression":
@@ -182,10 +212,12 @@ class Search {
       }
       case "CallExpression": {
         // How esbuild keeps the names of functions.
-        if (node.callee.type === "Identifier" && node.callee.name === "__name" && node.arguments.length === 2) this.#follow(node.arguments[0], scope);
+        if (node.callee.type === "Identifier" && node.callee.name === "__name" && node.arguments.length === 2)
+          this.#follow(node.arguments[0], scope);
         // A function that makes handlers; a call of the library was looked at as such.
         const callee = this.#functionOf(node.callee, scope);
-        for (const result of (callee && this.#scopes.results.get(callee)) ?? []) this.#follow(result.node, result.scope);
+        for (const result of (callee && this.#scopes.results.get(callee)) ?? [])
+          this.#follow(result.node, result.scope);
         return;
       }
       default:
@@ -219,7 +251,8 @@ class Search {
       const { declaration } = statement;
       if (declaration?.type === "FunctionDeclaration") this.#followExport(declaration);
       if (declaration?.type === "VariableDeclaration") {
-        for (const { id, init } of declaration.declarations) if (id.type === "Identifier" && init) this.#followExport(init);
+        for (const { id, init } of declaration.declarations)
+          if (id.type === "Identifier" && init) this.#followExport(init);
       }
       for (const { local } of statement.specifiers) if (local.type === "Identifier") this.#followExport(local);
     }
@@ -229,45 +262,79 @@ class Search {
   /** What CommonJS exports: `exports.name = …`, `module.exports = { name }`. */
   #commonExports(): { readonly name: string; readonly value: AnyNode }[] {
     if (!this.#isCommonJS) return [];
-    return this.#program.body.flatMap((statement) => statement.type === "ExpressionStatement" ? this.#commonExport(statement.expression) : []);
+    return this.#program.body.flatMap((statement) =>
+      statement.type === "ExpressionStatement" ? this.#commonExport(statement.expression) : [],
+    );
   }
 
   /** Whether CommonJS exports all that the library has: `__exportStar(require("strobe"), exports)`. */
   #exportsLibrary(): boolean {
-    return this.#program.body.some((statement) => statement.type === "ExpressionStatement" && statement.expression.type === "CallExpression"
-      && /^_*(export_?[sS]tar|reExport)$/.test(calledName(statement.expression.callee))
-      && statement.expression.arguments.some((argument) => this.#libraryPath(argument, this.#scopes.module, new Set())?.length === 0));
+    return this.#program.body.some(
+      (statement) =>
+        statement.type === "ExpressionStatement" &&
+        statement.expression.type === "CallExpression" &&
+        /^_*(export_?[sS]tar|reExport)$/.test(calledName(statement.expression.callee)) &&
+        statement.expression.arguments.some(
+          (argument) => this.#libraryPath(argument, this.#scopes.module, new Set())?.length === 0,
+        ),
+    );
   }
 
   #commonExport(node: AnyNode): { readonly name: string; readonly value: AnyNode }[] {
-    // `__export(all, { name: () => local })`, `Object.defineProperty(exports, "name", { get: function () { return local; } })`
+    // `__export(all, { name: () => local })`, `Object.defineProperty(exports, "name", { get: function () { return
+    // local; } })`
     if (node.type === "CallExpression") {
       const called = calledName(node.callee);
       const given = node.arguments.at(-1);
       if (given?.type !== "ObjectExpression") return [];
       const getters = given.properties.flatMap((each) => {
-        const value = each.type === "Property" && !each.computed && isFunction(each.value) ? this.#scopes.results.get(each.value)?.[0]?.node : undefined;
+        const value =
+          each.type === "Property" && !each.computed && isFunction(each.value)
+            ? this.#scopes.results.get(each.value)?.[0]?.node
+            : undefined;
         return value === undefined ? [] : [{ name: nameOf((each as { key: AnyNode }).key) ?? "", value }];
       });
       if (/^_*export$/.test(called)) return getters;
-      const name = called === "defineProperty" && node.arguments.length === 3 ? constantName(node.arguments[1]) : undefined;
-      return name === undefined ? [] : getters.filter((each) => each.name === "get").map(({ value }) => ({ name, value }));
+      const name =
+        called === "defineProperty" && node.arguments.length === 3 ? constantName(node.arguments[1]) : undefined;
+      return name === undefined
+        ? []
+        : getters.filter((each) => each.name === "get").map(({ value }) => ({ name, value }));
     }
-    if (node.type !== "AssignmentExpression" || node.operator !== "=" || node.left.type !== "MemberExpression" || node.left.computed) return [];
+    if (
+      node.type !== "AssignmentExpression" ||
+      node.operator !== "=" ||
+      node.left.type !== "MemberExpression" ||
+      node.left.computed
+    )
+      return [];
     const { object, property } = node.left;
-    const isExports = (of: AnyNode): boolean => of.type === "Identifier" ? of.name === "exports"
-      : of.type === "MemberExpression" && of.object.type === "Identifier" && of.object.name === "module" && nameOf(of.property) === "exports";
+    const isExports = (of: AnyNode): boolean =>
+      of.type === "Identifier"
+        ? of.name === "exports"
+        : of.type === "MemberExpression" &&
+          of.object.type === "Identifier" &&
+          of.object.name === "module" &&
+          nameOf(of.property) === "exports";
     // `exports.a = exports.b = a`
     const value = node.right.type === "AssignmentExpression" ? node.right.right : node.right;
     if (isExports(node.left) && value.type === "ObjectExpression") {
-      return value.properties.flatMap((each) => each.type === "Property" && !each.computed && each.kind === "init" ? [{ name: nameOf(each.key) ?? "", value: each.value }] : []);
+      return value.properties.flatMap((each) =>
+        each.type === "Property" && !each.computed && each.kind === "init"
+          ? [{ name: nameOf(each.key) ?? "", value: each.value }]
+          : [],
+      );
     }
     const name = nameOf(property);
     return isExports(object) && name !== undefined ? [{ name, value }, ...this.#commonExport(node.right)] : [];
   }
 
   #followExport(node: AnyNode): void {
-    const fn = isFunction(node) ? node : node.type === "Identifier" ? this.#functionOf(node, this.#scopes.module) : undefined;
+    const fn = isFunction(node)
+      ? node
+      : node.type === "Identifier"
+        ? this.#functionOf(node, this.#scopes.module)
+        : undefined;
     if (fn && !fn.async && !fn.generator) this.#follow(fn, this.#scopes.module);
   }
 
@@ -288,7 +355,8 @@ class Search {
         const { definition } = binding;
         if (definition.kind === "import") return this.#imported(definition.from, definition.imported);
         if (/^strobe__WEBPACK_IMPORTED_MODULE_\d+__$/.test(node.name)) return [];
-        if (definition.kind !== "variable" || !definition.initial || !definition.path || binding.again) return undefined;
+        if (definition.kind !== "variable" || !definition.initial || !definition.path || binding.again)
+          return undefined;
         const path = this.#libraryPath(definition.initial, binding.scope, seen);
         return path ? [...path, ...definition.path] : undefined;
       }
@@ -299,9 +367,11 @@ class Search {
         if (path?.length === 0 && name === "default") return path;
         return path && name !== undefined ? [...path, name] : undefined;
       }
-      case "ChainExpression": return this.#libraryPath(node.expression, scope, seen);
+      case "ChainExpression":
+        return this.#libraryPath(node.expression, scope, seen);
       // `(0, strobe_1.map)`: how compilers and bundlers write what they imported.
-      case "SequenceExpression": return this.#libraryPath(node.expressions[node.expressions.length - 1], scope, seen);
+      case "SequenceExpression":
+        return this.#libraryPath(node.expressions[node.expressions.length - 1], scope, seen);
       // CommonJS, and modules that load the library late.
       case "CallExpression": {
         const { callee, arguments: args } = node;
@@ -316,7 +386,8 @@ class Search {
         const specifier = argument.type === "ImportExpression" ? constantName(argument.source) : undefined;
         return specifier === undefined ? undefined : this.#imported(specifier, "*");
       }
-      default: return undefined;
+      default:
+        return undefined;
     }
   }
 
@@ -350,9 +421,12 @@ class Search {
         const name = node.computed ? constantName(node.property) : nameOf(node.property);
         return object && name !== undefined ? memberOf(object, name) : undefined;
       }
-      case "ChainExpression": return this.#valueOf(node.expression, scope, depth + 1);
-      case "SequenceExpression": return this.#valueOf(node.expressions[node.expressions.length - 1], scope, depth + 1);
-      default: return { node, scope };
+      case "ChainExpression":
+        return this.#valueOf(node.expression, scope, depth + 1);
+      case "SequenceExpression":
+        return this.#valueOf(node.expressions[node.expressions.length - 1], scope, depth + 1);
+      default:
+        return { node, scope };
     }
   }
 
@@ -400,7 +474,12 @@ function contains(outer: AnyNode, inner: AnyNode): boolean {
 function memberOf(object: Placed, name: string): Placed | undefined {
   if (object.node.type !== "ObjectExpression") return undefined;
   for (const property of object.node.properties) {
-    if (property.type === "Property" && !property.computed && property.kind === "init" && nameOf(property.key) === name) {
+    if (
+      property.type === "Property" &&
+      !property.computed &&
+      property.kind === "init" &&
+      nameOf(property.key) === name
+    ) {
       return { node: property.value, scope: object.scope };
     }
   }

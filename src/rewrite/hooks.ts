@@ -1,14 +1,27 @@
-// Node's module hooks: where "strobe" is, and what a file with handlers is loaded as. Written once, as steps that ask for what the
-// next hook says, because Node has hooks on the program's own thread (`registerHooks`) and, before, on another (`register`).
+// Node's module hooks: where "strobe" is, and what a file with handlers is loaded as. Written once, as steps that ask
+// for what the next hook says, because Node has hooks on the program's own thread (`registerHooks`) and, before, on
+// another (`register`).
 import { fileURLToPath } from "node:url";
 import { ScriptError } from "../language/diagnostic.ts";
 import { fromJavaScript, isTypeScript, loadModule, loadTypeScript } from "./modules.ts";
 import type { Format, LoadedModule } from "./kept-modules.ts";
 
-interface ResolveContext { readonly parentURL?: string }
-interface Resolved { readonly url: string; readonly format?: string | null; readonly shortCircuit?: boolean }
-interface LoadContext { readonly format?: string | null }
-interface Loaded { readonly format: string | null | undefined; readonly source?: string | ArrayBuffer | NodeJS.TypedArray | null; readonly shortCircuit?: boolean }
+interface ResolveContext {
+  readonly parentURL?: string;
+}
+interface Resolved {
+  readonly url: string;
+  readonly format?: string | null;
+  readonly shortCircuit?: boolean;
+}
+interface LoadContext {
+  readonly format?: string | null;
+}
+interface Loaded {
+  readonly format: string | null | undefined;
+  readonly source?: string | ArrayBuffer | NodeJS.TypedArray | null;
+  readonly shortCircuit?: boolean;
+}
 
 type Maybe<T> = T | Promise<T>;
 type Next<Context, Result> = (specifier: string, context?: Context) => Result;
@@ -16,16 +29,21 @@ type Next<Context, Result> = (specifier: string, context?: Context) => Result;
 type Steps<Result> = Generator<string, Result, Result>;
 
 const own: Readonly<Record<string, string>> = {
-  strobe: "./index.mjs", "strobe/register": "./register.mjs", "strobe/esbuild": "./esbuild.mjs",
-  "strobe/rollup": "./rollup.mjs", "strobe/vite": "./rollup.mjs",
+  strobe: "./index.mjs",
+  "strobe/register": "./register.mjs",
+  "strobe/esbuild": "./esbuild.mjs",
+  "strobe/rollup": "./rollup.mjs",
+  "strobe/vite": "./rollup.mjs",
 };
 
 /** The library's own files. */
 const installation = fileURLToPath(new URL(".", import.meta.url));
 
 function* resolving(specifier: string): Steps<Resolved> {
-  // This very installation, also for files that have none around them: handlers and what compiles them must be of one library.
-  if (Object.hasOwn(own, specifier)) return { url: new URL(own[specifier], import.meta.url).href, format: "module", shortCircuit: true };
+  // This very installation, also for files that have none around them: handlers and what compiles them must be of one
+  // library.
+  if (Object.hasOwn(own, specifier))
+    return { url: new URL(own[specifier], import.meta.url).href, format: "module", shortCircuit: true };
   try {
     return yield specifier;
   } catch (error) {
@@ -45,7 +63,8 @@ function* loading(url: string, context: LoadContext, scripts: boolean): Steps<Lo
   if (!url.startsWith("file:")) return yield url;
   const file = fileURLToPath(url);
   if (file.startsWith(installation)) return yield url;
-  const known: Format | undefined = context.format === "module" || context.format === "commonjs" ? context.format : undefined;
+  const known: Format | undefined =
+    context.format === "module" || context.format === "commonjs" ? context.format : undefined;
   let loaded: LoadedModule | undefined;
   let refusal: unknown;
   try {
@@ -59,7 +78,8 @@ function* loading(url: string, context: LoadContext, scripts: boolean): Steps<Lo
   try {
     // Node from 22.18 on, or a loader such as tsx.
     const other = yield url;
-    const compiled = refusal !== undefined && other.source ? fromJavaScript(file, textOf(other.source), known) : undefined;
+    const compiled =
+      refusal !== undefined && other.source ? fromJavaScript(file, textOf(other.source), known) : undefined;
     return compiled ? { ...compiled, shortCircuit: true } : other;
   } catch (error) {
     if (refusal !== undefined) throw refusal;
@@ -77,7 +97,11 @@ export const hooks = {
 };
 
 /** For `module.register`. */
-export function resolve(specifier: string, context: ResolveContext, next: Next<ResolveContext, Maybe<Resolved>>): Promise<Resolved> {
+export function resolve(
+  specifier: string,
+  context: ResolveContext,
+  next: Next<ResolveContext, Maybe<Resolved>>,
+): Promise<Resolved> {
   return walkLater(resolving(specifier), (asked) => next(asked, context));
 }
 

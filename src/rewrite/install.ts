@@ -3,7 +3,10 @@ import { hooks } from "./hooks.ts";
 import { fromJavaScript } from "./modules.ts";
 import { reachesLibrary } from "./library-names.ts";
 
-/** Node 22.15 and later run hooks on the thread of the program; before, `register` has a thread of its own, and its cost. */
+/**
+ * Node 22.15 and later run hooks on the thread of the program; before, `register` has a thread of its own, and its
+ * cost.
+ */
 const { registerHooks, Module } = nodeModule as {
   readonly registerHooks?: (own: typeof hooks) => void;
   readonly Module?: { readonly prototype: { _compile?: Compile } };
@@ -21,8 +24,8 @@ export function installHooks(): void {
 }
 
 /**
- * What `register`'s hooks hand out as CommonJS cannot require the library, which is a module, and what is required never comes by
- * them. What every CommonJS file does come by is this method.
+ * What `register`'s hooks hand out as CommonJS cannot require the library, which is a module, and what is required
+ * never comes by them. What every CommonJS file does come by is this method.
  */
 function rewriteScripts(prototype: { _compile?: Compile }): void {
   const compile = prototype._compile;

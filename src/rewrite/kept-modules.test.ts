@@ -18,7 +18,8 @@ function counting(source: string): { make: () => LoadedModule; times: number } {
 
 test("a file that has not changed is not made again", () => {
   const first = counting("made\nof it\n");
-  for (let i = 0; i < 3; i++) assert.deepEqual(kept("/a.ts", "text", undefined, first.make), { format: "module", source: "made\nof it\n" });
+  for (let i = 0; i < 3; i++)
+    assert.deepEqual(kept("/a.ts", "text", undefined, first.make), { format: "module", source: "made\nof it\n" });
   assert.equal(first.times, 1);
   const changed = counting("other");
   assert.equal(kept("/a.ts", "text 2", undefined, changed.make)?.source, "other");
@@ -26,7 +27,10 @@ test("a file that has not changed is not made again", () => {
   assert.equal(kept("/a.ts", "text 2", "module", changed.make)?.source, "other");
   assert.equal(changed.times, 2);
   assert.equal(readdirSync(join(cache, "modules")).length, 1, "one of a file");
-  assert.equal(kept("/b.ts", "text", undefined, () => undefined), undefined);
+  assert.equal(
+    kept("/b.ts", "text", undefined, () => undefined),
+    undefined,
+  );
 });
 
 test("what is damaged is made again", () => {

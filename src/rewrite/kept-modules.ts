@@ -5,13 +5,23 @@ import { nameFor } from "../store/whole.ts";
 
 export type Format = "module" | "commonjs";
 
-export interface LoadedModule { readonly format: Format; readonly source: string }
+export interface LoadedModule {
+  readonly format: Format;
+  readonly source: string;
+}
 
 const files = new KeptFiles({ folder: "modules", names: /^[0-9a-f]{16}$/, files: 512 });
 
-/** `make`'s module, or what it made of the same before; `behind` is what else it goes by. Whatever goes wrong with what is kept, it is made again. */
+/**
+ * `make`'s module, or what it made of the same before; `behind` is what else it goes by. Whatever goes wrong with what
+ * is kept, it is made again.
+ */
 export function kept(
-  file: string, text: string, known: Format | undefined, make: () => LoadedModule | undefined, behind = "",
+  file: string,
+  text: string,
+  known: Format | undefined,
+  make: () => LoadedModule | undefined,
+  behind = "",
 ): LoadedModule | undefined {
   const name = nameFor(file);
   // Who made it, for which Node, of what: its first line.

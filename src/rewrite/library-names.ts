@@ -1,4 +1,5 @@
-// What a program's own modules hand on of the library: `export * from "strobe"`, and functions of theirs that make probes of handlers.
+// What a program's own modules hand on of the library: `export * from "strobe"`, and functions of theirs that make
+// probes of handlers.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,12 +23,17 @@ export function namesIn(file: string): LibraryNames {
   };
 }
 
-/** Whether a file may have handlers: it names the library, or imports modules that lead to it. Told by texts alone, without parsing. */
+/**
+ * Whether a file may have handlers: it names the library, or imports modules that lead to it. Told by texts alone,
+ * without parsing.
+ */
 export function reachesLibrary(file: string, text: string): boolean {
   return mayHaveHandlers(text) || besides(file, text).some(reaches);
 }
 
-/** What says whether the modules that hand the library on to a file are still the same: their paths, times and sizes. */
+/**
+ * What says whether the modules that hand the library on to a file are still the same: their paths, times and sizes.
+ */
 export function stampsBehind(file: string, text: string): string {
   const stamps = new Map<string, string>();
   const add = (from: string, its: string): void => {
@@ -65,7 +71,9 @@ function textOf(path: string): string {
 /** The modules beside a file that it imports. */
 function besides(file: string, text: string): string[] {
   if (isPackaged(file)) return [];
-  return [...text.matchAll(/\b(?:from|import|require\()\s*["']([^"'\n]+)["']/g)].flatMap(([, specifier]) => pathOf(specifier, file) ?? []);
+  return [...text.matchAll(/\b(?:from|import|require\()\s*["']([^"'\n]+)["']/g)].flatMap(
+    ([, specifier]) => pathOf(specifier, file) ?? [],
+  );
 }
 
 function namesOf(path: string): Names {
@@ -98,7 +106,9 @@ function pathOf(specifier: string, file: string): string | undefined {
   const path = specifier.startsWith("file:") ? fileURLToPath(specifier) : resolve(dirname(file), specifier);
   const compiled = /^(.*\.[mc]?)js$/.exec(path);
   const candidates = [...endings.map((ending) => path + ending), ...(compiled ? [`${compiled[1]}ts`] : [])];
-  return candidates.find((candidate) => /\.[mc]?[jt]s$/.test(candidate) && existsSync(candidate) && statSync(candidate).isFile());
+  return candidates.find(
+    (candidate) => /\.[mc]?[jt]s$/.test(candidate) && existsSync(candidate) && statSync(candidate).isFile(),
+  );
 }
 
 function isPackaged(file: string): boolean {

@@ -43,28 +43,39 @@ function fromTypeScript(file: string, text: string, known: Format | undefined): 
 
 function stripped(file: string, text: string, known: Format | undefined): LoadedModule {
   const code = stripTypes(file, text);
-  const rewritten = reachesLibrary(file, text) || mayNeedUsing(text) ? rewriteModule({ file, text, javascript: code }, { names: namesIn(file), lowersUsing: true }) : undefined;
+  const rewritten =
+    reachesLibrary(file, text) || mayNeedUsing(text)
+      ? rewriteModule({ file, text, javascript: code }, { names: namesIn(file), lowersUsing: true })
+      : undefined;
   return { format: formatOf(file, code, known), source: rewritten ? withMap(rewritten) : code };
 }
 
 /** JavaScript, a file's or what somebody else made of it; undefined when it has no handlers. */
 export function fromJavaScript(file: string, text: string, known: Format | undefined): LoadedModule | undefined {
-  return kept(file, text, known, () => {
-    const rewritten = rewriteModule({ file, text }, { names: namesIn(file), lowersUsing: true });
-    return rewritten && { format: formatOf(file, text, known), source: withMap(rewritten) };
-  }, stampsBehind(file, text));
+  return kept(
+    file,
+    text,
+    known,
+    () => {
+      const rewritten = rewriteModule({ file, text }, { names: namesIn(file), lowersUsing: true });
+      return rewritten && { format: formatOf(file, text, known), source: withMap(rewritten) };
+    },
+    stampsBehind(file, text),
+  );
 }
 
 /** What a file is: what its name says, or else whether it has what only modules have. */
 function formatOf(file: string, code: string, known: Format | undefined): Format {
   switch (extname(file)) {
     case ".mts":
-    case ".mjs": return "module";
+    case ".mjs":
+      return "module";
     case ".cts":
-    case ".cjs": return "commonjs";
+    case ".cjs":
+      return "commonjs";
     default: {
       const program = parsed(code);
-      return known === "module" || !program || usesModules(program, code) ? "module" : known ?? "commonjs";
+      return known === "module" || !program || usesModules(program, code) ? "module" : (known ?? "commonjs");
     }
   }
 }

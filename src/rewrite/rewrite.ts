@@ -3,8 +3,9 @@
 //   tracepoint("…", (args) => { bytes.at(comm).count(); })
 //   tracepoint("…", withCaptures((args) => { bytes.at(comm).count(); }, () => ({ bytes, comm }), { file, text, offset, code }))
 //
-// Captures are a function, evaluated when a probe is attached, so that a handler may name what is defined further down. Nothing is
-// inserted but within lines, so lines keep their numbers; a module without handlers is left as it is, byte by byte.
+// Captures are a function, evaluated when a probe is attached, so that a handler may name what is defined further down.
+// Nothing is inserted but within lines, so lines keep their numbers; a module without handlers is left as it is, byte
+// by byte.
 import type { AnyNode, Options, Program } from "acorn";
 import type { MagicString } from "magic-string";
 import { fromPackage } from "../linux/packages.ts";
@@ -14,7 +15,8 @@ import { lowerUsing, mayNeedUsing } from "./using.ts";
 
 /** Loaded when a file is first rewritten: what is kept from before needs neither. */
 const parser = (): typeof import("acorn") => fromPackage(() => require("acorn")) as typeof import("acorn");
-const editsOf = (text: string): MagicString => new (fromPackage(() => require("magic-string")) as typeof import("magic-string")).MagicString(text);
+const editsOf = (text: string): MagicString =>
+  new (fromPackage(() => require("magic-string")) as typeof import("magic-string")).MagicString(text);
 
 export interface Module {
   /** Its path, as messages name it. */
@@ -27,7 +29,10 @@ export interface Module {
 export interface RewriteOptions {
   /** Which names other modules have from the library; `"strobe"` has all of them. */
   readonly names?: LibraryNames;
-  /** What to insert into: the text as it was written (for a bundler that knows types itself) or the JavaScript (the default). */
+  /**
+   * What to insert into: the text as it was written (for a bundler that knows types itself) or the JavaScript (the
+   * default).
+   */
   readonly into?: "text" | "javascript";
   /** Rewrites `using` and `await using` where this Node does not know them; into JavaScript only. */
   readonly lowersUsing?: boolean;
@@ -39,8 +44,14 @@ export interface Rewritten {
   map(): string;
 }
 
-/** Wraps the handlers of a module, and lowers what Node does not know. Undefined when it has neither, or is not JavaScript: then whoever runs it says what is wrong. */
-export function rewriteModule({ file, text, javascript = text }: Module, options: RewriteOptions = {}): Rewritten | undefined {
+/**
+ * Wraps the handlers of a module, and lowers what Node does not know. Undefined when it has neither, or is not
+ * JavaScript: then whoever runs it says what is wrong.
+ */
+export function rewriteModule(
+  { file, text, javascript = text }: Module,
+  options: RewriteOptions = {},
+): Rewritten | undefined {
   const { names = ownNames, into = "javascript", lowersUsing = false } = options;
   const program = parsed(javascript);
   if (!program) return undefined;
@@ -49,7 +60,9 @@ export function rewriteModule({ file, text, javascript = text }: Module, options
   const edits = editsOf(target);
   const lowered = lowersUsing && mayNeedUsing(text) && lowerUsing(program, edits);
   const rewritten: Rewritten = {
-    get code() { return edits.toString(); },
+    get code() {
+      return edits.toString();
+    },
     map: () => edits.generateMap({ source: file, includeContent: true, hires: "boundary" }).toString(),
   };
   if (handlers.length === 0) return lowered ? rewritten : undefined;
@@ -65,12 +78,17 @@ export function rewriteModule({ file, text, javascript = text }: Module, options
         edits.appendRight(startIn(target, javascript, wrap.start), `${wrap.ahead}${wrapper}(${wrap.open}`);
         edits.prependLeft(wrap.end, `${wrap.close}${rest}${wrap.behind}`);
         break;
-      case "module": ofModule.push(`${wrapper}(${wrap.name}${rest}; `); break;
-      case "block": edits.appendLeft(wrap.at, `${wrap.separator} ${wrapper}(${wrap.name}${rest};`); break;
+      case "module":
+        ofModule.push(`${wrapper}(${wrap.name}${rest}; `);
+        break;
+      case "block":
+        edits.appendLeft(wrap.at, `${wrap.separator} ${wrapper}(${wrap.name}${rest};`);
+        break;
     }
   }
   const prologue = usesModules(program, javascript)
-    ? `import { withCaptures as ${wrapper} } from "strobe"; ` : `const { withCaptures: ${wrapper} } = require("strobe"); `;
+    ? `import { withCaptures as ${wrapper} } from "strobe"; `
+    : `const { withCaptures: ${wrapper} } = require("strobe"); `;
   const start = javascript.startsWith("#!") ? javascript.indexOf("\n") + 1 : 0;
   const { at, separator } = afterDirectives(program.body, start, javascript);
   edits.appendLeft(at, separator + prologue + ofModule.join(""));
@@ -112,15 +130,21 @@ export function usesModules(program: Program, javascript: string): boolean {
   }
 }
 
-/** How a function is wrapped: where it stands, or, for a declaration, by a call before any statement of its block runs. */
+/**
+ * How a function is wrapped: where it stands, or, for a declaration, by a call before any statement of its block runs.
+ */
 type Wrapping = { readonly start: number; readonly end: number } & (
   | {
-    readonly kind: "expression";
-    /** Before the wrapper's call, within its parentheses around the function, and behind all. */
-    readonly ahead: string; readonly open: string; readonly close: string; readonly behind: string;
-  }
+      readonly kind: "expression";
+      /** Before the wrapper's call, within its parentheses around the function, and behind all. */
+      readonly ahead: string;
+      readonly open: string;
+      readonly close: string;
+      readonly behind: string;
+    }
   | { readonly kind: "module"; readonly name: string }
-  | { readonly kind: "block"; readonly name: string; readonly at: number; readonly separator: string });
+  | { readonly kind: "block"; readonly name: string; readonly at: number; readonly separator: string }
+);
 
 function wrapping({ node }: Handler, parent: AnyNode, javascript: string): Wrapping {
   const { start, end } = node;
@@ -140,16 +164,30 @@ function wrapping({ node }: Handler, parent: AnyNode, javascript: string): Wrapp
     // A method is one only in an object, so it gets one of its own.
     const key = javascript.slice(parent.key.start, parent.key.end);
     return {
-      kind: "expression", start: parent.start, end: parent.end,
-      ahead: `${key}: `, open: "{ ", close: ` }${memberText(parent.key, key)}`, behind: "",
+      kind: "expression",
+      start: parent.start,
+      end: parent.end,
+      ahead: `${key}: `,
+      open: "{ ",
+      close: ` }${memberText(parent.key, key)}`,
+      behind: "",
     };
   }
   // Functions are named after what they are assigned to, and stay so.
   const key = namedAfter(node, parent);
   const text = key && javascript.slice(key.start, key.end);
   const behind = parent.type === "ExportDefaultDeclaration" && node.type === "FunctionDeclaration" ? ";" : "";
-  if (!key || !text || nameOf(key) === "__proto__") return { kind: "expression", start, end, ahead: "", open: "", close: "", behind };
-  return { kind: "expression", start, end, ahead: "", open: `{ ${text}: `, close: ` }${memberText(key, text)}`, behind };
+  if (!key || !text || nameOf(key) === "__proto__")
+    return { kind: "expression", start, end, ahead: "", open: "", close: "", behind };
+  return {
+    kind: "expression",
+    start,
+    end,
+    ahead: "",
+    open: `{ ${text}: `,
+    close: ` }${memberText(key, text)}`,
+    behind,
+  };
 }
 
 function memberText(key: AnyNode, text: string): string {
@@ -160,16 +198,24 @@ function memberText(key: AnyNode, text: string): string {
 function namedAfter(node: FunctionLike, parent: AnyNode): AnyNode | undefined {
   if (node.type !== "ArrowFunctionExpression" && node.id) return undefined;
   switch (parent.type) {
-    case "VariableDeclarator": return parent.id.type === "Identifier" ? parent.id : undefined;
+    case "VariableDeclarator":
+      return parent.id.type === "Identifier" ? parent.id : undefined;
     case "AssignmentPattern":
-    case "AssignmentExpression": return parent.left.type === "Identifier" ? parent.left : undefined;
-    case "Property": return parent.computed ? undefined : parent.key;
-    default: return undefined;
+    case "AssignmentExpression":
+      return parent.left.type === "Identifier" ? parent.left : undefined;
+    case "Property":
+      return parent.computed ? undefined : parent.key;
+    default:
+      return undefined;
   }
 }
 
 /** The end of a block's directives ("use strict"), or its start, and what has to stand before a statement there. */
-function afterDirectives(body: readonly AnyNode[], start: number, javascript: string): { readonly at: number; readonly separator: string } {
+function afterDirectives(
+  body: readonly AnyNode[],
+  start: number,
+  javascript: string,
+): { readonly at: number; readonly separator: string } {
   let at = start;
   for (const statement of body) {
     if (statement.type !== "ExpressionStatement" || statement.directive === undefined) break;
@@ -179,13 +225,21 @@ function afterDirectives(body: readonly AnyNode[], start: number, javascript: st
 }
 
 /** What `Place` says of a function: its lines, behind as many empty ones as come before them in the file. */
-function placeText(file: string, text: string, javascript: string, starts: readonly number[], { start, end }: Wrapping): string {
+function placeText(
+  file: string,
+  text: string,
+  javascript: string,
+  starts: readonly number[],
+  { start, end }: Wrapping,
+): string {
   const before = lineAt(starts, start);
   const lineStart = starts[before];
   const lineEnd = starts[lineAt(starts, end) + 1] ?? text.length + 1;
   const lines = JSON.stringify(text.slice(lineStart, lineEnd - 1));
-  return `{ file: ${JSON.stringify(file)}, text: ${before > 0 ? `"\\n".repeat(${before}) + ` : ""}${lines}, offset: ${before + start - lineStart}, `
-    + `code: ${JSON.stringify(javascript.slice(start, end))} }`;
+  return (
+    `{ file: ${JSON.stringify(file)}, text: ${before > 0 ? `"\\n".repeat(${before}) + ` : ""}${lines}, offset: ${before + start - lineStart}, ` +
+    `code: ${JSON.stringify(javascript.slice(start, end))} }`
+  );
 }
 
 /** Offsets of the lines' first characters. */

@@ -31,7 +31,10 @@ export interface Binding {
 export type Reference = Placed<Identifier>;
 
 /** A piece of the program, and the scope in which its names are looked up. */
-export interface Placed<N extends AnyNode = AnyNode> { readonly node: N; readonly scope: Scope }
+export interface Placed<N extends AnyNode = AnyNode> {
+  readonly node: N;
+  readonly scope: Scope;
+}
 
 export type FunctionLike = FunctionNode & AnyNode;
 
@@ -56,7 +59,9 @@ export function bindingOf(name: string, scope: Scope): Binding | undefined {
 }
 
 export function isFunction(node: AnyNode): node is FunctionLike {
-  return node.type === "FunctionDeclaration" || node.type === "FunctionExpression" || node.type === "ArrowFunctionExpression";
+  return (
+    node.type === "FunctionDeclaration" || node.type === "FunctionExpression" || node.type === "ArrowFunctionExpression"
+  );
 }
 
 /** The nodes right below a node, in the order of the text. */
@@ -70,7 +75,12 @@ export function childrenOf(node: AnyNode): AnyNode[] {
 }
 
 function isNode(value: unknown): value is AnyNode {
-  return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string" && "start" in value;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { type?: unknown }).type === "string" &&
+    "start" in value
+  );
 }
 
 export function analyze(program: Program): Scopes {
@@ -92,7 +102,10 @@ class Analysis implements Scopes {
     this.module = opened(program, undefined, true);
   }
 
-  /** Declares what statements of a block declare before any of them runs: everything but `var` of other blocks, done by `hoist`. */
+  /**
+   * Declares what statements of a block declare before any of them runs: everything but `var` of other blocks, done by
+   * `hoist`.
+   */
   declareStatements(statements: readonly AnyNode[], scope: Scope): void {
     for (const statement of statements) this.#declareStatement(statement, scope);
     if (scope.holdsVariables) for (const statement of statements) this.#hoist(statement, scope);
@@ -106,7 +119,8 @@ class Analysis implements Scopes {
         return;
       case "CallExpression":
         this.calls.push({ node, scope });
-        if (node.callee.type === "Identifier" && node.callee.name === "require" && node.arguments.length === 1) this.#addLoad(node.arguments[0]);
+        if (node.callee.type === "Identifier" && node.callee.name === "require" && node.arguments.length === 1)
+          this.#addLoad(node.arguments[0]);
         break;
       case "ImportExpression":
         this.#addLoad(node.source);
@@ -131,7 +145,10 @@ class Analysis implements Scopes {
       case "SwitchStatement": {
         this.visit(node.discriminant, scope);
         const inner = opened(node, scope, false);
-        this.declareStatements(node.cases.flatMap((one) => one.consequent), inner);
+        this.declareStatements(
+          node.cases.flatMap((one) => one.consequent),
+          inner,
+        );
         return this.#visitAll(node.cases, inner);
       }
       case "CatchClause": {
@@ -185,14 +202,24 @@ class Analysis implements Scopes {
   }
 
   #visitFunction(node: FunctionLike, around: Scope): void {
-    // Defaults of parameters do not see what the body declares: parameters and body have a scope each. A function expression's
-    // own name is around both.
+    // Defaults of parameters do not see what the body declares: parameters and body have a scope each. A function
+    // expression's own name is around both.
     const named = node.type === "FunctionExpression" && node.id ? opened(node, around, false) : around;
     if (node.type === "FunctionExpression" && node.id) declare(node.id.name, named, { kind: "function", node });
     const outside = opened(node, named, node.body.type !== "BlockStatement");
     node.params.forEach((parameter, index) => {
-      const whole = parameter.type === "Identifier" ? parameter : parameter.type === "AssignmentPattern" ? parameter.left : undefined;
-      this.#declarePattern(parameter, outside, (name) => ({ kind: "parameter", of: node, index, whole: whole === name }));
+      const whole =
+        parameter.type === "Identifier"
+          ? parameter
+          : parameter.type === "AssignmentPattern"
+            ? parameter.left
+            : undefined;
+      this.#declarePattern(parameter, outside, (name) => ({
+        kind: "parameter",
+        of: node,
+        index,
+        whole: whole === name,
+      }));
     });
     for (const parameter of node.params) this.#visitPattern(parameter, outside);
     this.results.set(node, []);
@@ -220,7 +247,8 @@ class Analysis implements Scopes {
   /** What a pattern computes while it is taken apart: defaults and computed keys. The names are declared already. */
   #visitPattern(pattern: Pattern | AnyNode, scope: Scope): void {
     switch (pattern.type) {
-      case "Identifier": return;
+      case "Identifier":
+        return;
       case "ObjectPattern":
         for (const property of pattern.properties) {
           if (property.type === "RestElement") this.#visitPattern(property.argument, scope);
@@ -233,11 +261,13 @@ class Analysis implements Scopes {
       case "ArrayPattern":
         for (const element of pattern.elements) if (element) this.#visitPattern(element, scope);
         return;
-      case "RestElement": return this.#visitPattern(pattern.argument, scope);
+      case "RestElement":
+        return this.#visitPattern(pattern.argument, scope);
       case "AssignmentPattern":
         this.#visitPattern(pattern.left, scope);
         return this.visit(pattern.right, scope);
-      default: return this.visit(pattern, scope);
+      default:
+        return this.visit(pattern, scope);
     }
   }
 
@@ -246,8 +276,12 @@ class Analysis implements Scopes {
       case "ImportDeclaration": {
         const from = String(statement.source.value);
         for (const specifier of statement.specifiers) {
-          const imported = specifier.type === "ImportNamespaceSpecifier" ? "*"
-            : specifier.type === "ImportDefaultSpecifier" ? "default" : nameOf(specifier.imported);
+          const imported =
+            specifier.type === "ImportNamespaceSpecifier"
+              ? "*"
+              : specifier.type === "ImportDefaultSpecifier"
+                ? "default"
+                : nameOf(specifier.imported);
           declare(specifier.local.name, scope, { kind: "import", from, imported });
         }
         return;
@@ -289,25 +323,37 @@ class Analysis implements Scopes {
   }
 
   #declarePattern(
-    pattern: Pattern, scope: Scope, define: (name: Identifier, path: readonly string[] | undefined) => Definition, path: readonly string[] | undefined = [],
+    pattern: Pattern,
+    scope: Scope,
+    define: (name: Identifier, path: readonly string[] | undefined) => Definition,
+    path: readonly string[] | undefined = [],
   ): void {
     switch (pattern.type) {
-      case "Identifier": return declare(pattern.name, scope, define(pattern, path));
+      case "Identifier":
+        return declare(pattern.name, scope, define(pattern, path));
       case "ObjectPattern":
         for (const property of pattern.properties) {
           if (property.type === "RestElement") this.#declarePattern(property.argument, scope, define, undefined);
           else {
             const key = property.computed ? undefined : nameOf(property.key);
-            this.#declarePattern(property.value, scope, define, key === undefined || path === undefined ? undefined : [...path, key]);
+            this.#declarePattern(
+              property.value,
+              scope,
+              define,
+              key === undefined || path === undefined ? undefined : [...path, key],
+            );
           }
         }
         return;
       case "ArrayPattern":
         for (const element of pattern.elements) if (element) this.#declarePattern(element, scope, define, undefined);
         return;
-      case "RestElement": return this.#declarePattern(pattern.argument, scope, define, undefined);
-      case "AssignmentPattern": return this.#declarePattern(pattern.left, scope, define, undefined);
-      case "MemberExpression": return;
+      case "RestElement":
+        return this.#declarePattern(pattern.argument, scope, define, undefined);
+      case "AssignmentPattern":
+        return this.#declarePattern(pattern.left, scope, define, undefined);
+      case "MemberExpression":
+        return;
     }
   }
 }

@@ -1,4 +1,5 @@
-// TypeScript to JavaScript without moving a character: types become blanks, as Node itself does it where it knows TypeScript.
+// TypeScript to JavaScript without moving a character: types become blanks, as Node itself does it where it knows
+// TypeScript.
 import { ScriptError, type Span } from "../language/diagnostic.ts";
 import { fromPackage } from "../linux/packages.ts";
 
@@ -51,8 +52,9 @@ function stripped(file: string, text: string): { readonly code: string; readonly
 }
 
 /**
- * Text of the same length, where a long line goes on in others behind `;`, `,`, `{` and `}`. The stripper prepares a message for each
- * syntax that it refuses, with the whole line that this is in: of 3000 enums in a line of 40 kB that takes 15 s.
+ * Text of the same length, where a long line goes on in others behind `;`, `,`, `{` and `}`. The stripper prepares a
+ * message for each syntax that it refuses, with the whole line that this is in: of 3000 enums in a line of 40 kB that
+ * takes 15 s.
  */
 function inShortLines(text: string): string {
   if (text.length <= LONG) return text;
@@ -70,10 +72,15 @@ function gaveUp(file: string, text: string, error: unknown): unknown {
   if (!(error instanceof Error && ["RuntimeError", "RangeError"].includes(error.name))) return error;
   loaded = undefined;
   delete require.cache[require.resolve("@swc/wasm-typescript")];
-  return new ScriptError({ name: file, text }, [{
-    severity: "error", code: "limit", span: { start: 0, end: 0 }, message: "this file is nested too deeply to have its types stripped",
-    help: "divide what is nested, or compile the file before (tsx, esbuild)",
-  }]);
+  return new ScriptError({ name: file, text }, [
+    {
+      severity: "error",
+      code: "limit",
+      span: { start: 0, end: 0 },
+      message: "this file is nested too deeply to have its types stripped",
+      help: "divide what is nested, or compile the file before (tsx, esbuild)",
+    },
+  ]);
 }
 
 function isRefusal(error: unknown): error is Refusal {
@@ -82,13 +89,21 @@ function isRefusal(error: unknown): error is Refusal {
 
 function refused(file: string, text: string, span: Span, { code, message }: Refusal): ScriptError {
   const unsupported = /^TypeScript (.*) is not supported in strip-only mode$/.exec(message);
-  return new ScriptError({ name: file, text }, [{
-    severity: "error",
-    code: code === UNSUPPORTED ? "feature" : "syntax",
-    span,
-    message: unsupported ? `TypeScript's ${unsupported[1]} is more than a type, and only types are stripped` : lowerFirst(message),
-    ...(unsupported ? { help: "write it in JavaScript (an object of constants, fields, modules), or compile the file before (tsx, esbuild)" } : {}),
-  }]);
+  return new ScriptError({ name: file, text }, [
+    {
+      severity: "error",
+      code: code === UNSUPPORTED ? "feature" : "syntax",
+      span,
+      message: unsupported
+        ? `TypeScript's ${unsupported[1]} is more than a type, and only types are stripped`
+        : lowerFirst(message),
+      ...(unsupported
+        ? {
+            help: "write it in JavaScript (an object of constants, fields, modules), or compile the file before (tsx, esbuild)",
+          }
+        : {}),
+    },
+  ]);
 }
 
 function lowerFirst(text: string): string {

@@ -1,5 +1,6 @@
-// `using` and `await using`, for versions of Node that do not know them. A block's rest goes into `try … finally`; a module's
-// cannot, because of its exports, and is let go of at its end: what ends it earlier ends the process. Lines keep their numbers.
+// `using` and `await using`, for versions of Node that do not know them. A block's rest goes into `try … finally`; a
+// module's cannot, because of its exports, and is let go of at its end: what ends it earlier ends the process. Lines
+// keep their numbers.
 import type { AnyNode, Program, VariableDeclaration } from "acorn";
 import type { MagicString } from "magic-string";
 import { childrenOf } from "./scopes.ts";
@@ -53,6 +54,13 @@ function asConstant({ start, declarations }: Using, edits: MagicString): void {
 }
 
 function disposal({ kind, declarations }: Using): string {
-  return declarations.map(({ id }) => id.type === "Identifier" ? id.name : "undefined").reverse().map((name) => kind === "using"
-    ? `${name}?.[Symbol.dispose](); ` : `await (${name}?.[Symbol.asyncDispose] ?? ${name}?.[Symbol.dispose])?.call(${name}); `).join("");
+  return declarations
+    .map(({ id }) => (id.type === "Identifier" ? id.name : "undefined"))
+    .reverse()
+    .map((name) =>
+      kind === "using"
+        ? `${name}?.[Symbol.dispose](); `
+        : `await (${name}?.[Symbol.asyncDispose] ?? ${name}?.[Symbol.dispose])?.call(${name}); `,
+    )
+    .join("");
 }

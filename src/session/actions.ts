@@ -8,9 +8,15 @@ import { decoder } from "./decode.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
 import { snapshotOf, type LiveMap } from "./maps.ts";
 
-/** Makes a function that formats a record's fields: the command of system(), the path of cat(). Printf is the output room's. */
+/**
+ * Makes a function that formats a record's fields: the command of system(), the path of cat(). Printf is the output
+ * room's.
+ */
 export type TextFormatter = (
-  format: PrintfFormat, fields: readonly EventField[], memory: RecordMemory, services: ConsumerServices,
+  format: PrintfFormat,
+  fields: readonly EventField[],
+  memory: RecordMemory,
+  services: ConsumerServices,
 ) => (offset: number) => string;
 
 export interface ActionTargets {
@@ -40,26 +46,33 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
     case "time":
     case "join":
     case "data":
-    case "error": return consumer.handler({ ...schema, action }, memory, services);
+    case "error":
+      return consumer.handler({ ...schema, action }, memory, services);
     case "exit": {
       const code = fieldReader(fields[0], memory, 0);
       return (offset) => targets.exit(code(offset));
     }
     case "unwatch": {
       const [address, pid] = fields.map((field) => field.offset);
-      return (offset) => targets.unwatch(memory.view.getBigUint64(offset + address, true), Number(memory.view.getBigUint64(offset + pid, true)));
+      return (offset) =>
+        targets.unwatch(
+          memory.view.getBigUint64(offset + address, true),
+          Number(memory.view.getBigUint64(offset + pid, true)),
+        );
     }
     case "watch": {
       const { name } = action;
       const [address, pid, time] = fields.map((field) => field.offset);
       const at = (offset: number): bigint => memory.view.getBigUint64(offset, true);
-      return (offset) => targets.watch({ name, address: at(offset + address), pid: Number(at(offset + pid)), time: at(offset + time) });
+      return (offset) =>
+        targets.watch({ name, address: at(offset + address), pid: Number(at(offset + pid)), time: at(offset + time) });
     }
     case "print-map": {
       const top = fieldReader(fields[0], memory, 0);
       const divisor = fieldReader(fields[1], memory, 1);
       const live = liveMap(targets, action.map);
-      return (offset) => consumer.map(shown(snapshotOf(live, action.map)), { top: top(offset), divisor: divisor(offset), services });
+      return (offset) =>
+        consumer.map(shown(snapshotOf(live, action.map)), { top: top(offset), divisor: divisor(offset), services });
     }
     case "print-aggregate": {
       const live = liveMap(targets, action.map);
@@ -68,7 +81,10 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
         const from = offset + (key?.offset ?? 0);
         const entry = key === undefined ? noKey : memory.bytes.slice(from, from + sizeOf(key.type));
         const value = live.lookup(key === undefined ? null : entry) ?? new Uint8Array(sizeOf(live.map.value));
-        consumer.map({ map: live.map, index: action.map, entries: [[entry, value]] }, { top: 0, divisor: 1, services, bare: true });
+        consumer.map(
+          { map: live.map, index: action.map, entries: [[entry, value]] },
+          { top: 0, divisor: 1, services, bare: true },
+        );
       };
     }
     case "clear-map": {
@@ -93,11 +109,13 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
 
 /** The maps that a session prints when it ends: the script's, by name, those that hold anything. */
 export function printableMaps(liveMaps: ReadonlyMap<number, LiveMap>): MapSnapshot[] {
-  return [...liveMaps]
-    .sort(([, a], [, b]) => (a.map.name < b.map.name ? -1 : a.map.name > b.map.name ? 1 : 0))
-    .map(([index, live]) => snapshotOf(live, index))
-    // A name that no script can write is strobe's own.
-    .filter(({ map, entries }) => entries.length > 0 && !map.name.startsWith("."));
+  return (
+    [...liveMaps]
+      .sort(([, a], [, b]) => (a.map.name < b.map.name ? -1 : a.map.name > b.map.name ? 1 : 0))
+      .map(([index, live]) => snapshotOf(live, index))
+      // A name that no script can write is strobe's own.
+      .filter(({ map, entries }) => entries.length > 0 && !map.name.startsWith("."))
+  );
 }
 
 /** A map without keys that was asked for is shown as what reading it gives: zero when nothing is in it. */
@@ -149,11 +167,17 @@ function copyFile(path: string, limit: number, consumer: Consumer): void {
 function reason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
-    case "ENOENT": return "No such file or directory";
-    case "EACCES": return "Permission denied";
-    case "EISDIR": return "Is a directory";
-    case "ENOTDIR": return "Not a directory";
-    case "EAGAIN": return "Resource temporarily unavailable";
-    default: return message;
+    case "ENOENT":
+      return "No such file or directory";
+    case "EACCES":
+      return "Permission denied";
+    case "EISDIR":
+      return "Is a directory";
+    case "ENOTDIR":
+      return "Not a directory";
+    case "EAGAIN":
+      return "Resource temporarily unavailable";
+    default:
+      return message;
   }
 }

@@ -12,7 +12,13 @@ const doubleSums = () => require("../language/double-sums.ts") as typeof import(
  * All CPUs' copies as one. `copies` holds them `stride` bytes apart, the first at `offset`; the result is
  * aggregateWords(type) words.
  */
-export function mergeCopies(type: AggregateType, copies: DataView, offset: number, stride: number, cpus: number): Uint8Array {
+export function mergeCopies(
+  type: AggregateType,
+  copies: DataView,
+  offset: number,
+  stride: number,
+  cpus: number,
+): Uint8Array {
   const words = aggregateWords(type);
   const merged = new BigUint64Array(words);
   switch (sumsDoubles(type) ? "avg" : type.aggregate) {
@@ -23,7 +29,8 @@ export function mergeCopies(type: AggregateType, copies: DataView, offset: numbe
     case "lhist":
       for (let cpu = 0; cpu < cpus; cpu++) {
         const at = offset + cpu * stride;
-        // A BigUint64Array keeps the low 64 bits: sums wrap as the kernel's do, negative ones included. Most words are 0.
+        // A BigUint64Array keeps the low 64 bits: sums wrap as the kernel's do, negative ones included. Most words are
+        // 0.
         for (let word = 0; word < words; word++) {
           const value = copies.getBigUint64(at + word * 8, true);
           if (value !== 0n) merged[word] += value;
@@ -54,7 +61,10 @@ export function mergeCopies(type: AggregateType, copies: DataView, offset: numbe
           const number = copies.getBigUint64(at, true);
           if (number === 0n || number < merged[cell]) continue;
           const own = [copies.getBigUint64(at + 8, true), copies.getBigUint64(at + 16, true)] as const;
-          merged.set([number, ...(number === merged[cell] ? joinCells(type, [merged[cell + 1], merged[cell + 2]], own) : own)], cell);
+          merged.set(
+            [number, ...(number === merged[cell] ? joinCells(type, [merged[cell + 1], merged[cell + 2]], own) : own)],
+            cell,
+          );
         }
       }
       break;
@@ -72,7 +82,10 @@ function beats(type: AggregateType, value: bigint, best: bigint): boolean {
  * `at` is the index of the copy's first word; `time`: nanoseconds since the epoch, for tseries.
  */
 export function addToCopy(type: AggregateType, words: BigUint64Array, at: number, value: bigint, time = 0n): void {
-  if (sumsDoubles(type)) return doubleSums().addToSum((word, amount) => { Atomics.add(words, at + word, BigInt.asUintN(64, amount)); }, value);
+  if (sumsDoubles(type))
+    return doubleSums().addToSum((word, amount) => {
+      Atomics.add(words, at + word, BigInt.asUintN(64, amount));
+    }, value);
   switch (type.aggregate) {
     case "count":
       Atomics.add(words, at, 1n);
@@ -106,7 +119,10 @@ export function addToCopy(type: AggregateType, words: BigUint64Array, at: number
       const number = time / interval;
       const cell = at + Number(number % BigInt(intervals)) * seriesCellWords;
       const one = cellOf(type, BigInt.asUintN(64, value), time);
-      words.set([number, ...(words[cell] === number ? joinCells(type, [words[cell + 1], words[cell + 2]], one) : one)], cell);
+      words.set(
+        [number, ...(words[cell] === number ? joinCells(type, [words[cell + 1], words[cell + 2]], one) : one)],
+        cell,
+      );
       return;
     }
   }

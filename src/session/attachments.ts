@@ -1,4 +1,5 @@
-// What a session has attached: programs to their sites through the providers, the sites that failed, and letting go of them.
+// What a session has attached: programs to their sites through the providers, the sites that failed, and letting go of
+// them.
 import type { Plan } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import type { SiteRef } from "../language/check/checked.ts";
@@ -14,7 +15,9 @@ export class AttachError extends Error {
 
   constructor(failed: AttachError["failed"]) {
     const [first] = failed;
-    super(`cannot attach ${first.probe}: ${first.reason}${failed.length > 1 ? ` (and ${failed.length - 1} more)` : ""}`);
+    super(
+      `cannot attach ${first.probe}: ${first.reason}${failed.length > 1 ? ` (and ${failed.length - 1} more)` : ""}`,
+    );
     this.name = "AttachError";
     this.failed = failed;
   }
@@ -53,11 +56,20 @@ export class Attachments {
   attach(programs: readonly LoadedProgram[]): void {
     const { missingProbes, trouble, log } = this.#options;
     const failed: { probe: string; reason: string }[] = [];
-    const probes = programs.filter(({ program }) => !isEdge(program.provider)).map((loaded) => ({ loaded, attacher: this.#attacherOf(loaded) }));
-    const lastFirst = ({ loaded, attacher }: typeof probes[number]): boolean => attacher.lastRunsFirst?.(loaded.program.binding) ?? false;
-    const [reversed, others] = [probes.filter((probe) => lastFirst(probe)), probes.filter((probe) => !lastFirst(probe))];
+    const probes = programs
+      .filter(({ program }) => !isEdge(program.provider))
+      .map((loaded) => ({ loaded, attacher: this.#attacherOf(loaded) }));
+    const lastFirst = ({ loaded, attacher }: (typeof probes)[number]): boolean =>
+      attacher.lastRunsFirst?.(loaded.program.binding) ?? false;
+    const [reversed, others] = [
+      probes.filter((probe) => lastFirst(probe)),
+      probes.filter((probe) => !lastFirst(probe)),
+    ];
     const inOrder = [...others, ...reversed.reverse()];
-    const [first, then] = [inOrder.filter(({ loaded }) => loaded.program.binding.first), inOrder.filter(({ loaded }) => !loaded.program.binding.first)];
+    const [first, then] = [
+      inOrder.filter(({ loaded }) => loaded.program.binding.first),
+      inOrder.filter(({ loaded }) => !loaded.program.binding.first),
+    ];
     for (const { loaded, attacher } of [...first, ...then]) this.#ofProgram.set(loaded, this.#attach(loaded, attacher));
     for (const { loaded } of probes) {
       const { program } = loaded;
@@ -70,11 +82,13 @@ export class Attachments {
     }
     if (failed.length === 0) return;
     switch (missingProbes) {
-      case "error": throw new AttachError(failed);
+      case "error":
+        throw new AttachError(failed);
       case "warn":
         for (const { probe, reason } of failed) trouble({ kind: "attach", probe, reason });
         return;
-      case "ignore": return;
+      case "ignore":
+        return;
     }
   }
 
@@ -97,7 +111,10 @@ export class Attachments {
   #attach({ program, descriptor }: LoadedProgram, attacher: Attacher): Attachment {
     const pid = this.#options.pidFor(attacher);
     return attacher.attach({
-      program: descriptor, binding: program.binding, sites: program.sites, cookies: program.cookies.map(BigInt),
+      program: descriptor,
+      binding: program.binding,
+      sites: program.sites,
+      cookies: program.cookies.map(BigInt),
       report: (text) => this.#options.trouble({ kind: "message", text }),
       ...(pid === undefined ? {} : { pid }),
     });
@@ -105,7 +122,7 @@ export class Attachments {
 
   /** What does not fire by itself: each to be called once. */
   get runs(): readonly (() => Measured | void)[] {
-    return [...this.#ofProgram.values()].flatMap((attachment) => attachment.run ? [() => attachment.run?.()] : []);
+    return [...this.#ofProgram.values()].flatMap((attachment) => (attachment.run ? [() => attachment.run?.()] : []));
   }
 
   /** Whether there is anything that fires by itself. */
@@ -116,7 +133,11 @@ export class Attachments {
   /** What waits for the command to become its program; undefined when nothing does. */
   get atExec(): ((pid: number) => void) | undefined {
     const waiting = [...this.#ofProgram.values()].filter((attachment) => attachment.executed !== undefined);
-    return waiting.length === 0 ? undefined : (pid) => { for (const attachment of waiting) attachment.executed?.(pid); };
+    return waiting.length === 0
+      ? undefined
+      : (pid) => {
+          for (const attachment of waiting) attachment.executed?.(pid);
+        };
   }
 
   /** An address is watched from now on. */

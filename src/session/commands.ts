@@ -1,8 +1,11 @@
-// The commands of system(): one after the other, each before the events behind it. The event loop goes on meanwhile, so that signals
-// are heard.
+// The commands of system(): one after the other, each before the events behind it. The event loop goes on meanwhile, so
+// that signals are heard.
 import type { Consumer } from "./events.ts";
 
-/** Milliseconds that commands have once the session is to end: those that wait may still begin, and what runs then is ended. */
+/**
+ * Milliseconds that commands have once the session is to end: those that wait may still begin, and what runs then is
+ * ended.
+ */
 const grace = 200;
 /** In bytes: of what one command writes. */
 const mostOutput = 1 << 30;

@@ -13,7 +13,11 @@ const helpOfUnkept: Readonly<Record<UnkeptCalls["where"], string>> = {
   inside: "in calls whose entry it did not see: it asks for what they were called with",
 };
 
-interface Counter { readonly offsets: readonly number[]; readonly trouble: (count: number) => Trouble; seen: number }
+interface Counter {
+  readonly offsets: readonly number[];
+  readonly trouble: (count: number) => Trouble;
+  seen: number;
+}
 
 /** The per-CPU region, as far as counters care. */
 export interface CounterRegion {
@@ -41,11 +45,15 @@ export class TroubleCounters {
       this.#known.add(offset);
       this.#counters.push({ offsets: [offset], trouble, seen: 0 });
     };
-    for (const watched of plan.watches) add(watched.offset, (count) => ({ kind: "failed", watched, count, code: this.#code(watched.offset + 8) }));
+    for (const watched of plan.watches)
+      add(watched.offset, (count) => ({ kind: "failed", watched, count, code: this.#code(watched.offset + 8) }));
     for (const loop of plan.loops) {
       const { unkept } = loop;
-      add(loop.offset, (count) => (unkept === undefined ? { kind: "loop-cut", loop, count }
-        : { kind: "missed", probe: unkept.probe, count, help: helpOfUnkept[unkept.where] }));
+      add(loop.offset, (count) =>
+        unkept === undefined
+          ? { kind: "loop-cut", loop, count }
+          : { kind: "missed", probe: unkept.probe, count, help: helpOfUnkept[unkept.where] },
+      );
     }
     for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
     for (const { role, failureOffset } of plan.kernelMaps) {
@@ -59,14 +67,22 @@ export class TroubleCounters {
       if (this.#known.has(failureOffset)) continue;
       this.#known.add(failureOffset);
       for (const why of refusals) {
-        this.#counters.push({ offsets: refusalOffsets(failureOffset, why), trouble: (count) => ({ kind: "map-full", map: name, why, count }), seen: 0 });
+        this.#counters.push({
+          offsets: refusalOffsets(failureOffset, why),
+          trouble: (count) => ({ kind: "map-full", map: name, why, count }),
+          seen: 0,
+        });
       }
     }
   }
 
   /** A failure's code, on whichever CPU there was one. */
   #code(offset: number): number {
-    const { memory: { u32 }, stripe, cpus } = this.#region!;
+    const {
+      memory: { u32 },
+      stripe,
+      cpus,
+    } = this.#region!;
     for (let cpu = 0; cpu < cpus; cpu++) {
       const code = u32[(offset + cpu * stripe) >>> 2] | 0;
       if (code !== 0) return code;
@@ -78,7 +94,11 @@ export class TroubleCounters {
   take(): Trouble[] {
     const region = this.#region;
     if (!region) return [];
-    const { memory: { u32 }, stripe, cpus } = region;
+    const {
+      memory: { u32 },
+      stripe,
+      cpus,
+    } = region;
     const troubles: Trouble[] = [];
     for (const counter of this.#counters) {
       let total = 0;

@@ -25,15 +25,36 @@ test("64-bit integers are numbers as long as they are exact", () => {
     [1n << 63n, 1n << 63n, -(1n << 63n)],
   ];
   for (const [stored, unsigned, signed] of values) {
-    assert.deepEqual(decode(u64, (view) => view.setBigUint64(0, stored, true)), unsigned);
-    assert.deepEqual(decode(i64, (view) => view.setBigUint64(0, stored, true)), signed);
+    assert.deepEqual(
+      decode(u64, (view) => view.setBigUint64(0, stored, true)),
+      unsigned,
+    );
+    assert.deepEqual(
+      decode(i64, (view) => view.setBigUint64(0, stored, true)),
+      signed,
+    );
   }
 });
 
 test("a text that came before is not taken for a longer or a shorter one", () => {
   for (const capacity of [4, 64, 100]) {
     const read = decoder({ kind: "string", capacity });
-    const texts = ["ab", "ab", "abc", "a", "", "", "abcd", "abcd", "x".repeat(capacity), "x".repeat(capacity), "x".repeat(capacity - 1), "é", "é", "è"];
+    const texts = [
+      "ab",
+      "ab",
+      "abc",
+      "a",
+      "",
+      "",
+      "abcd",
+      "abcd",
+      "x".repeat(capacity),
+      "x".repeat(capacity),
+      "x".repeat(capacity - 1),
+      "é",
+      "é",
+      "è",
+    ];
     for (const text of texts.filter((one) => Buffer.byteLength(one) <= capacity)) {
       const bytes = new Uint8Array(capacity + 8).fill(1);
       bytes.fill(0, 8);
@@ -44,7 +65,15 @@ test("a text that came before is not taken for a longer or a shorter one", () =>
 });
 
 test("a tuple of everything small", () => {
-  const elements: Type[] = [i8, u16, i32, boolType, { kind: "string", capacity: 8 }, { kind: "buffer", capacity: 6 }, u64];
+  const elements: Type[] = [
+    i8,
+    u16,
+    i32,
+    boolType,
+    { kind: "string", capacity: 8 },
+    { kind: "buffer", capacity: 6 },
+    u64,
+  ];
   const { offsets } = fieldLayout(elements);
   const value = decode({ kind: "tuple", elements }, (view, bytes) => {
     view.setInt8(offsets[0], -3);
@@ -60,14 +89,29 @@ test("a tuple of everything small", () => {
 });
 
 test("structs give their members, anonymous ones' members and bit-fields", () => {
-  const inner = { kind: "struct", union: true, name: "", size: 4, members: [{ name: "flags", type: u32, offset: 0 }] } as const;
+  const inner = {
+    kind: "struct",
+    union: true,
+    name: "",
+    size: 4,
+    members: [{ name: "flags", type: u32, offset: 0 }],
+  } as const;
   const struct: Type = {
-    kind: "struct", union: false, name: "s", size: 16,
+    kind: "struct",
+    union: false,
+    name: "s",
+    size: 16,
     members: [
       { name: "", type: inner, offset: 4 },
       { name: "low", type: u32, offset: 0, bitOffset: 3, bitWidth: 6 },
       { name: "sign", type: i32, offset: 0, bitOffset: 9, bitWidth: 2 },
-      { name: "choice", type: { kind: "enum", name: "", bits: 32, signed: true, names: new Map() }, offset: 0, bitOffset: 9, bitWidth: 2 },
+      {
+        name: "choice",
+        type: { kind: "enum", name: "", bits: 32, signed: true, names: new Map() },
+        offset: 0,
+        bitOffset: 9,
+        bitWidth: 2,
+      },
       { name: "yes", type: { kind: "boolean" }, offset: 0, bitOffset: 10, bitWidth: 1 },
       { name: "name", type: { kind: "array", element: char, length: 4 }, offset: 8 },
       { name: "pair", type: { kind: "array", element: u16, length: 2 }, offset: 12 },
@@ -85,29 +129,51 @@ test("structs give their members, anonymous ones' members and bit-fields", () =>
 
 test("stacks and names carry what naming them needs", () => {
   const stack: Type = { kind: "stack", space: "user", mode: "perf", limit: 5 };
-  assert.deepEqual(decode(stack, (view) => {
-    view.setBigInt64(0, -14n, true);
-    view.setUint32(8, 42, true);
-    view.setUint32(12, 43, true);
-  }), { kind: "stack", space: "user", mode: "perf", limit: 5, id: -14, pid: 42, tid: 43 });
-  assert.deepEqual(decode({ kind: "named", of: "inet" }, (view, bytes) => {
-    view.setUint32(0, 2, true);
-    bytes.set([127, 0, 0, 1], 8);
-  }), { kind: "inet", value: 0, bytes: new Uint8Array([127, 0, 0, 1]) });
+  assert.deepEqual(
+    decode(stack, (view) => {
+      view.setBigInt64(0, -14n, true);
+      view.setUint32(8, 42, true);
+      view.setUint32(12, 43, true);
+    }),
+    { kind: "stack", space: "user", mode: "perf", limit: 5, id: -14, pid: 42, tid: 43 },
+  );
+  assert.deepEqual(
+    decode({ kind: "named", of: "inet" }, (view, bytes) => {
+      view.setUint32(0, 2, true);
+      bytes.set([127, 0, 0, 1], 8);
+    }),
+    { kind: "inet", value: 0, bytes: new Uint8Array([127, 0, 0, 1]) },
+  );
 });
 
 test("aggregations", () => {
   const stats: AggregateType = { kind: "aggregate", aggregate: "stats", signed: true };
-  assert.deepEqual(decode(stats, (view) => {
-    view.setBigInt64(0, -7n, true);
-    view.setBigUint64(8, 2n, true);
-  }), { count: 2, average: -3, total: -7 });
+  assert.deepEqual(
+    decode(stats, (view) => {
+      view.setBigInt64(0, -7n, true);
+      view.setBigUint64(8, 2n, true);
+    }),
+    { count: 2, average: -3, total: -7 },
+  );
   const hist: AggregateType = { kind: "aggregate", aggregate: "hist", signed: true, bits: 0 };
-  assert.deepEqual(decode(hist, (view) => {
-    view.setBigUint64(8 * bucketOf(4n, 0), 3n, true);
-    view.setBigUint64(8 * bucketOf(20n, 0), 1n, true);
-  }), [{ low: 4, high: 8, count: 3 }, { low: 8, high: 16, count: 0 }, { low: 16, high: 32, count: 1 }]);
-  assert.deepEqual(decode(hist, () => {}), []);
+  assert.deepEqual(
+    decode(hist, (view) => {
+      view.setBigUint64(8 * bucketOf(4n, 0), 3n, true);
+      view.setBigUint64(8 * bucketOf(20n, 0), 1n, true);
+    }),
+    [
+      { low: 4, high: 8, count: 3 },
+      { low: 8, high: 16, count: 0 },
+      { low: 16, high: 32, count: 1 },
+    ],
+  );
+  assert.deepEqual(
+    decode(hist, () => {}),
+    [],
+  );
   const linear: AggregateType = { kind: "aggregate", aggregate: "lhist", signed: true, min: 0n, max: 10n, step: 5n };
-  assert.deepEqual(decode(linear, (view) => view.setBigUint64(24, 9n, true)), [{ low: 10, high: null, count: 9 }]);
+  assert.deepEqual(
+    decode(linear, (view) => view.setBigUint64(24, 9n, true)),
+    [{ low: 10, high: null, count: 9 }],
+  );
 });

@@ -9,8 +9,17 @@ const doubleSums = () => require("../language/double-sums.ts") as typeof import(
 
 /** An integer is a number when a double holds it exactly, else a bigint. Pointers are always bigints. */
 export type DecodedValue =
-  | null | boolean | number | bigint | string | Uint8Array
-  | readonly DecodedValue[] | DecodedStack | DecodedName | DecodedStats | readonly DecodedBucket[]
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Uint8Array
+  | readonly DecodedValue[]
+  | DecodedStack
+  | DecodedName
+  | DecodedStats
+  | readonly DecodedBucket[]
   | { readonly [field: string]: DecodedValue };
 
 /** A captured stack: its frames are in the stack map (SymbolResolver.stack). A negative id: the stack was lost. */
@@ -38,10 +47,21 @@ export interface DecodedName {
   readonly clock?: "boot" | "real";
 }
 
-export interface DecodedStats { readonly count: number | bigint; readonly average: number | bigint; readonly total: number | bigint }
+export interface DecodedStats {
+  readonly count: number | bigint;
+  readonly average: number | bigint;
+  readonly total: number | bigint;
+}
 
-/** The half-open range [low, high); null is open. Empty buckets before the first and after the last full one are left out. */
-export interface DecodedBucket { readonly low: number | bigint | null; readonly high: number | bigint | null; readonly count: number | bigint }
+/**
+ * The half-open range [low, high); null is open. Empty buckets before the first and after the last full one are left
+ * out.
+ */
+export interface DecodedBucket {
+  readonly low: number | bigint | null;
+  readonly high: number | bigint | null;
+  readonly count: number | bigint;
+}
 
 export type Decoder = (view: DataView, bytes: Uint8Array, offset: number) => DecodedValue;
 
@@ -49,13 +69,20 @@ export type Decoder = (view: DataView, bytes: Uint8Array, offset: number) => Dec
 export function decoder(type: Type): Decoder {
   switch (type.kind) {
     case "unknown":
-    case "void": return () => null;
-    case "boolean": return (_view, bytes, offset) => bytes[offset] !== 0;
+    case "void":
+      return () => null;
+    case "boolean":
+      return (_view, bytes, offset) => bytes[offset] !== 0;
     case "integer":
-    case "enum": return integerDecoder(type.bits, type.signed);
-    case "pointer": return (view, _bytes, offset) => view.getBigUint64(offset, true);
-    case "string": return textDecoder(type.capacity);
-    case "buffer": return (view, bytes, offset) => bytes.slice(offset + 4, offset + 4 + Math.min(view.getUint32(offset, true), type.capacity));
+    case "enum":
+      return integerDecoder(type.bits, type.signed);
+    case "pointer":
+      return (view, _bytes, offset) => view.getBigUint64(offset, true);
+    case "string":
+      return textDecoder(type.capacity);
+    case "buffer":
+      return (view, bytes, offset) =>
+        bytes.slice(offset + 4, offset + 4 + Math.min(view.getUint32(offset, true), type.capacity));
     case "array": {
       if (type.element.kind === "integer" && type.element.character) return textDecoder(type.length);
       const element = decoder(type.element);
@@ -74,16 +101,21 @@ export function decoder(type: Type): Decoder {
     }
     case "record": {
       const { offsets } = fieldLayout(type.fields.map((field) => field.type));
-      return objectDecoder(type.fields.map((field, i) => ({ name: field.name, at: offsets[i], decode: decoder(field.type) })));
+      return objectDecoder(
+        type.fields.map((field, i) => ({ name: field.name, at: offsets[i], decode: decoder(field.type) })),
+      );
     }
-    case "struct": return structDecoder(type);
+    case "struct":
+      return structDecoder(type);
     case "sequence": {
       const { capacity, stride } = type;
       const element = decoder(type.element);
       const mapping = type.form === "mapping";
       return (view, bytes, offset) => {
         const copied = Math.min(capacity, stride === 0 ? 0 : Math.floor(view.getUint32(offset + 12, true) / stride));
-        const values = Array.from({ length: copied }, (_, i) => element(view, bytes, offset + sequenceHeader + i * stride));
+        const values = Array.from({ length: copied }, (_, i) =>
+          element(view, bytes, offset + sequenceHeader + i * stride),
+        );
         return mapping && values.every(isNamed) ? Object.fromEntries(values) : values;
       };
     }
@@ -99,12 +131,19 @@ export function decoder(type: Type): Decoder {
     case "stack": {
       const { space, mode, limit } = type;
       return (view, _bytes, offset) => ({
-        kind: "stack", space, mode, limit,
-        id: readSigned64(view, offset), pid: view.getUint32(offset + 8, true), tid: view.getUint32(offset + 12, true),
+        kind: "stack",
+        space,
+        mode,
+        limit,
+        id: readSigned64(view, offset),
+        pid: view.getUint32(offset + 8, true),
+        tid: view.getUint32(offset + 12, true),
       });
     }
-    case "named": return namedDecoder(type.of);
-    case "aggregate": return aggregateDecoder(type);
+    case "named":
+      return namedDecoder(type.of);
+    case "aggregate":
+      return aggregateDecoder(type);
   }
 }
 
@@ -117,7 +156,9 @@ export function readUnsigned64(view: DataView, offset: number): number | bigint 
 /** A signed 64-bit integer: a number where it is exact. */
 export function readSigned64(view: DataView, offset: number): number | bigint {
   const high = view.getInt32(offset + 4, true);
-  return high >= -0x1f_ffff && high < 0x20_0000 ? high * 0x1_0000_0000 + view.getUint32(offset, true) : view.getBigInt64(offset, true);
+  return high >= -0x1f_ffff && high < 0x20_0000
+    ? high * 0x1_0000_0000 + view.getUint32(offset, true)
+    : view.getBigInt64(offset, true);
 }
 
 /** A bigint as a number where that is exact. */
@@ -125,12 +166,25 @@ export function exact(value: bigint): number | bigint {
   return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 
-function integerDecoder(bits: number, signed: boolean): (view: DataView, bytes: Uint8Array, offset: number) => number | bigint {
+function integerDecoder(
+  bits: number,
+  signed: boolean,
+): (view: DataView, bytes: Uint8Array, offset: number) => number | bigint {
   switch (bits) {
-    case 8: return signed ? (view, _, offset) => view.getInt8(offset) : (_view, bytes, offset) => bytes[offset];
-    case 16: return signed ? (view, _, offset) => view.getInt16(offset, true) : (view, _, offset) => view.getUint16(offset, true);
-    case 32: return signed ? (view, _, offset) => view.getInt32(offset, true) : (view, _, offset) => view.getUint32(offset, true);
-    default: return signed ? (view, _, offset) => readSigned64(view, offset) : (view, _, offset) => readUnsigned64(view, offset);
+    case 8:
+      return signed ? (view, _, offset) => view.getInt8(offset) : (_view, bytes, offset) => bytes[offset];
+    case 16:
+      return signed
+        ? (view, _, offset) => view.getInt16(offset, true)
+        : (view, _, offset) => view.getUint16(offset, true);
+    case 32:
+      return signed
+        ? (view, _, offset) => view.getInt32(offset, true)
+        : (view, _, offset) => view.getUint32(offset, true);
+    default:
+      return signed
+        ? (view, _, offset) => readSigned64(view, offset)
+        : (view, _, offset) => readUnsigned64(view, offset);
   }
 }
 
@@ -180,7 +234,11 @@ export function readText(bytes: Uint8Array, offset: number, capacity: number): s
   return text;
 }
 
-interface DecodedField { readonly name: string; readonly at: number; readonly decode: Decoder }
+interface DecodedField {
+  readonly name: string;
+  readonly at: number;
+  readonly decode: Decoder;
+}
 
 function objectDecoder(fields: readonly DecodedField[]): Decoder {
   return (view, bytes, offset) => {
@@ -200,7 +258,12 @@ function structDecoder(type: Extract<Type, { kind: "struct" }>): Decoder {
       if (member.absent !== undefined) continue;
       if (member.name === "" && member.type.kind === "struct") collect(member.type, at);
       else if (member.bitWidth === undefined) fields.push({ name: member.name, at, decode: decoder(member.type) });
-      else fields.push({ name: member.name, at, decode: bitFieldDecoder(member.bitOffset ?? 0, member.bitWidth, member.type) });
+      else
+        fields.push({
+          name: member.name,
+          at,
+          decode: bitFieldDecoder(member.bitOffset ?? 0, member.bitWidth, member.type),
+        });
     }
   };
   collect(type, 0);
@@ -224,33 +287,52 @@ const familyInet = 2;
 
 function namedDecoder(of: NamedType["of"]): Decoder {
   switch (of) {
-    case "usym": return (view, _bytes, offset) => ({ kind: of, value: readUnsigned64(view, offset), pid: view.getUint32(offset + 8, true) });
-    case "inet": return (view, bytes, offset) => ({
-      kind: of, value: 0, bytes: bytes.slice(offset + 8, offset + (view.getUint32(offset, true) === familyInet ? 12 : 24)),
-    });
-    case "macaddr": return (_view, bytes, offset) => ({ kind: of, value: 0, bytes: bytes.slice(offset, offset + 6) });
-    case "timestamp": return (view, _bytes, offset) => ({
-      kind: of, value: readUnsigned64(view, offset),
-      format: view.getUint32(offset + 8, true), clock: view.getUint32(offset + 12, true) === 0 ? "boot" : "real",
-    });
-    case "strerror": return (view, _bytes, offset) => ({ kind: of, value: readSigned64(view, offset) });
-    case "float32": return (view, _bytes, offset) => view.getFloat32(offset, true);
-    case "float64": return (view, _bytes, offset) => view.getFloat64(offset, true);
-    case "username": return (view, _bytes, offset) => ({ kind: of, value: view.getUint32(offset, true) });
+    case "usym":
+      return (view, _bytes, offset) => ({
+        kind: of,
+        value: readUnsigned64(view, offset),
+        pid: view.getUint32(offset + 8, true),
+      });
+    case "inet":
+      return (view, bytes, offset) => ({
+        kind: of,
+        value: 0,
+        bytes: bytes.slice(offset + 8, offset + (view.getUint32(offset, true) === familyInet ? 12 : 24)),
+      });
+    case "macaddr":
+      return (_view, bytes, offset) => ({ kind: of, value: 0, bytes: bytes.slice(offset, offset + 6) });
+    case "timestamp":
+      return (view, _bytes, offset) => ({
+        kind: of,
+        value: readUnsigned64(view, offset),
+        format: view.getUint32(offset + 8, true),
+        clock: view.getUint32(offset + 12, true) === 0 ? "boot" : "real",
+      });
+    case "strerror":
+      return (view, _bytes, offset) => ({ kind: of, value: readSigned64(view, offset) });
+    case "float32":
+      return (view, _bytes, offset) => view.getFloat32(offset, true);
+    case "float64":
+      return (view, _bytes, offset) => view.getFloat64(offset, true);
+    case "username":
+      return (view, _bytes, offset) => ({ kind: of, value: view.getUint32(offset, true) });
     case "ksym":
     case "cgroup_path":
     case "signal_name":
     case "process_name":
     case "syscall_name":
-    case "probe": return (view, _bytes, offset) => ({ kind: of, value: readUnsigned64(view, offset) });
+    case "probe":
+      return (view, _bytes, offset) => ({ kind: of, value: readUnsigned64(view, offset) });
   }
 }
 
 function aggregateDecoder(type: AggregateType): Decoder {
   if (type.float) {
     const length = aggregateWords(type);
-    const read = (view: DataView, offset: number): bigint[] => Array.from({ length }, (_, i) => view.getBigUint64(offset + i * 8, true));
-    if (type.aggregate !== "stats") return (view, _bytes, offset) => doubleSums().floatAggregateValue(type, read(view, offset));
+    const read = (view: DataView, offset: number): bigint[] =>
+      Array.from({ length }, (_, i) => view.getBigUint64(offset + i * 8, true));
+    if (type.aggregate !== "stats")
+      return (view, _bytes, offset) => doubleSums().floatAggregateValue(type, read(view, offset));
     return (view, _bytes, offset) => {
       const { count, average, total } = doubleSums().floatAggregate(type, read(view, offset));
       return { count: exact(count), average, total };
@@ -267,22 +349,34 @@ function aggregateDecoder(type: AggregateType): Decoder {
   switch (type.aggregate) {
     case "tseries": {
       const words = aggregateWords(type);
-      return (view, _bytes, offset) => seriesPoints(type, Array.from({ length: words }, (_, i) => view.getBigUint64(offset + i * 8, true)))
-        .flatMap(({ start, value }) => (value === undefined ? [] : [{ start: Number(start / 1000n) / 1000, value: exact(value) }]));
+      return (view, _bytes, offset) =>
+        seriesPoints(
+          type,
+          Array.from({ length: words }, (_, i) => view.getBigUint64(offset + i * 8, true)),
+        ).flatMap(({ start, value }) =>
+          value === undefined ? [] : [{ start: Number(start / 1000n) / 1000, value: exact(value) }],
+        );
     }
-    case "count": return (view, _bytes, offset) => readUnsigned64(view, offset);
+    case "count":
+      return (view, _bytes, offset) => readUnsigned64(view, offset);
     case "sum":
     case "min":
-    case "max": return (view, _bytes, offset) => word(view, offset);
-    case "avg": return (view, _bytes, offset) => average(view, offset);
-    case "stats": return (view, _bytes, offset) => ({
-      count: readUnsigned64(view, offset + 8), average: average(view, offset), total: word(view, offset),
-    });
+    case "max":
+      return (view, _bytes, offset) => word(view, offset);
+    case "avg":
+      return (view, _bytes, offset) => average(view, offset);
+    case "stats":
+      return (view, _bytes, offset) => ({
+        count: readUnsigned64(view, offset + 8),
+        average: average(view, offset),
+        total: word(view, offset),
+      });
     case "hist":
     case "lhist": {
       const words = aggregateWords(type);
       return (view, _bytes, offset) => {
-        const empty = (bucket: number) => view.getUint32(offset + bucket * 8, true) === 0 && view.getUint32(offset + bucket * 8 + 4, true) === 0;
+        const empty = (bucket: number) =>
+          view.getUint32(offset + bucket * 8, true) === 0 && view.getUint32(offset + bucket * 8 + 4, true) === 0;
         let first = 0;
         while (first < words && empty(first)) first++;
         let last = words - 1;
@@ -297,7 +391,11 @@ function aggregateDecoder(type: AggregateType): Decoder {
   }
 }
 
-function rangeOf(type: AggregateType, bucket: number, buckets: number): { low: number | bigint | null; high: number | bigint | null } {
+function rangeOf(
+  type: AggregateType,
+  bucket: number,
+  buckets: number,
+): { low: number | bigint | null; high: number | bigint | null } {
   if (type.aggregate === "hist") {
     const { low, high } = bucketRange(bucket, type.bits ?? 0);
     return { low: low === null ? null : exact(low), high: exact(high) };

@@ -1,5 +1,5 @@
-// Takes records out of the ring for as long as a session lives: at once when they are few, in batches when they come in floods,
-// with turns of Node's event loop in between.
+// Takes records out of the ring for as long as a session lives: at once when they are few, in batches when they come in
+// floods, with turns of Node's event loop in between.
 import type { RingBuffer } from "../linux/ring.ts";
 import { napLength, Naps } from "./nap.ts";
 import { batchRecords, type Records } from "./records.ts";
@@ -26,12 +26,16 @@ export interface DrainLoopOptions {
 const hurriedBatches = 16;
 /** How often the counters of lost events are looked at, in milliseconds. */
 const countersEvery = 1000;
-/** Milliseconds that the thread itself waits for the next record, since it is woken for less; then the event loop does. */
+/**
+ * Milliseconds that the thread itself waits for the next record, since it is woken for less; then the event loop does.
+ */
 const linger = 50;
 /** As long as Node's timers can wait, in milliseconds: a promise alone would not keep the process alive. */
 const forever = 0x7fff_ffff;
 
-/** A steady clock in milliseconds. Node loads `performance` and its ten modules when it is first used; this is there. */
+/**
+ * A steady clock in milliseconds. Node loads `performance` and its ten modules when it is first used; this is there.
+ */
 function uptime(): number {
   return process.uptime() * 1000;
 }
@@ -71,7 +75,10 @@ export class DrainLoop {
     }
   }
 
-  /** Takes what has come, and rests; gives what to wait for, where that is not done. (A function of its own, which V8 compiles.) */
+  /**
+   * Takes what has come, and rests; gives what to wait for, where that is not done. (A function of its own, which V8
+   * compiles.)
+   */
   #pass(): Promise<void> | undefined {
     const { ring, records, taken } = this.#options;
     const count = records.drain();

@@ -19,7 +19,10 @@ const likelyAsked = 64;
 const sourcesKept = 1 << 16;
 
 /** A file as the kernel knows it: `device` is major << 20 | minor. */
-export interface FileKey { readonly device: bigint; readonly inode: bigint }
+export interface FileKey {
+  readonly device: bigint;
+  readonly inode: bigint;
+}
 
 export interface BinarySymbols {
   readonly elf?: Elf;
@@ -75,7 +78,9 @@ export class ElfFiles implements Disposable {
     this.#likely = likely.slice(0, likelyAsked);
   }
 
-  /** `identity` names the file whatever path leads to it (device and inode, or build id); `paths` are tried in order. */
+  /**
+   * `identity` names the file whatever path leads to it (device and inode, or build id); `paths` are tried in order.
+   */
   symbols(identity: string, paths: readonly string[]): BinarySymbols | undefined {
     const known = this.#binaries.get(identity);
     if (known) return known;
@@ -98,7 +103,9 @@ export class ElfFiles implements Disposable {
       // The same file may be known by its other kind of identity.
       const sameFile = `file ${bytes.key.device}:${bytes.key.inode}`;
       const known = this.#binaries.get(sameFile);
-      const right = identity.startsWith(buildIdPrefix) ? buildIdOf(elf) === identity.slice(buildIdPrefix.length) : !isAnother(bytes.key, identity);
+      const right = identity.startsWith(buildIdPrefix)
+        ? buildIdOf(elf) === identity.slice(buildIdPrefix.length)
+        : !isAnother(bytes.key, identity);
       if (known || !right) bytes[Symbol.dispose]();
       if (!right) continue;
       if (known) return known;
@@ -124,7 +131,8 @@ export class ElfFiles implements Disposable {
   /** Split debug info, where distributions put it, or what they left in the binary. */
   #debug(elf: Elf): Elf | undefined {
     const id = buildIdOf(elf);
-    const file = id === undefined ? undefined : this.#elf(`/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
+    const file =
+      id === undefined ? undefined : this.#elf(`/usr/lib/debug/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`);
     if (!file) return embeddedSymbols(elf);
     this.#open.push(file.bytes);
     return file.elf;
@@ -153,26 +161,31 @@ function symbolsOf(elf: Elf, debug?: Elf): BinarySymbols {
   return {
     elf,
     buildId: buildIdOf(elf),
-    lookup: (fileOffset) => undamaged(() => {
-      const address = elf.addressOf(fileOffset);
-      if (address === undefined) return undefined;
-      const stub = (stubs ??= pltStubs(elf))(address);
-      if (stub !== undefined) return { symbol: `${stub.name}@plt`, offset: Number(address - stub.address) };
-      const at = symbols.functionAt(address);
-      if (at !== undefined) return { symbol: at.name, offset: at.offset };
-      // Stripped Go programs still know their functions.
-      const known = (go ??= { program: GoProgram.of(elf) }).program?.at(address);
-      return known && { symbol: known.name, offset: Number(address - known.address) };
-    }),
+    lookup: (fileOffset) =>
+      undamaged(() => {
+        const address = elf.addressOf(fileOffset);
+        if (address === undefined) return undefined;
+        const stub = (stubs ??= pltStubs(elf))(address);
+        if (stub !== undefined) return { symbol: `${stub.name}@plt`, offset: Number(address - stub.address) };
+        const at = symbols.functionAt(address);
+        if (at !== undefined) return { symbol: at.name, offset: at.offset };
+        // Stripped Go programs still know their functions.
+        const known = (go ??= { program: GoProgram.of(elf) }).program?.at(address);
+        return known && { symbol: known.name, offset: Number(address - known.address) };
+      }),
     addressOf: (fileOffset) => undamaged(() => elf.addressOf(fileOffset)),
-    returnsFromSignal: (fileOffset) => undamaged(() => {
-      const code = elf.read(Number(fileOffset), longestSignalReturn);
-      return signalReturns.some((bytes) => code.subarray(0, bytes.length).equals(bytes));
-    }) ?? false,
+    returnsFromSignal: (fileOffset) =>
+      undamaged(() => {
+        const code = elf.read(Number(fileOffset), longestSignalReturn);
+        return signalReturns.some((bytes) => code.subarray(0, bytes.length).equals(bytes));
+      }) ?? false,
   };
 }
 
-/** rt_sigreturn is system call 15 of x86-64; compilers and C libraries write its call in one of these ways, as gdb knows them, too. */
+/**
+ * rt_sigreturn is system call 15 of x86-64; compilers and C libraries write its call in one of these ways, as gdb knows
+ * them, too.
+ */
 const signalReturns = [
   [0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05], // mov $15, %rax; syscall
   [0xb8, 15, 0, 0, 0, 0x0f, 0x05], // mov $15, %eax; syscall
@@ -209,12 +222,14 @@ function deviceOf(dev: bigint): bigint {
 /** `08:01:1234`, as /proc and the kernel's records name a file, when it is not a build id. */
 export function keyOf(identity: string): FileKey | undefined {
   const parts = /^([0-9a-f]+):([0-9a-f]+):(\d+)$/.exec(identity);
-  return parts ? { device: (BigInt(`0x${parts[1]}`) << 20n) | BigInt(`0x${parts[2]}`), inode: BigInt(parts[3]) } : undefined;
+  return parts
+    ? { device: (BigInt(`0x${parts[1]}`) << 20n) | BigInt(`0x${parts[2]}`), inode: BigInt(parts[3]) }
+    : undefined;
 }
 
 /**
- * Whether a file has taken the place of the one that was mapped: another of the same file system. Some file systems (btrfs, overlays)
- * have other devices for stat(2) than for mappings.
+ * Whether a file has taken the place of the one that was mapped: another of the same file system. Some file systems
+ * (btrfs, overlays) have other devices for stat(2) than for mappings.
  */
 function isAnother(file: FileKey, identity: string): boolean {
   const mapped = keyOf(identity);

@@ -12,7 +12,9 @@ export function encodeKey(types: readonly Type[], parts: readonly unknown[]): Ui
   return types.length === 1 ? encode(types[0], parts[0]) : encode({ kind: "tuple", elements: types }, parts);
 }
 
-/** @throws EncodeError for values of another type, and for types that only the kernel can make: stacks, names, structs */
+/**
+ * @throws EncodeError for values of another type, and for types that only the kernel can make: stacks, names, structs
+ */
 export function encode(type: Type, value: unknown): Uint8Array {
   const bytes = new Uint8Array(sizeOf(type));
   write(type, value, new DataView(bytes.buffer), bytes, 0);
@@ -31,10 +33,18 @@ function write(type: Type, value: unknown, view: DataView, bytes: Uint8Array, of
       const whole = integer(value);
       // The low bits, as a cast in a handler takes them.
       switch (type.kind === "pointer" ? 64 : type.bits) {
-        case 8: view.setUint8(offset, Number(BigInt.asUintN(8, whole))); return;
-        case 16: view.setUint16(offset, Number(BigInt.asUintN(16, whole)), true); return;
-        case 32: view.setUint32(offset, Number(BigInt.asUintN(32, whole)), true); return;
-        default: view.setBigUint64(offset, BigInt.asUintN(64, whole), true); return;
+        case 8:
+          view.setUint8(offset, Number(BigInt.asUintN(8, whole)));
+          return;
+        case 16:
+          view.setUint16(offset, Number(BigInt.asUintN(16, whole)), true);
+          return;
+        case 32:
+          view.setUint32(offset, Number(BigInt.asUintN(32, whole)), true);
+          return;
+        default:
+          view.setBigUint64(offset, BigInt.asUintN(64, whole), true);
+          return;
       }
     }
     case "string": {
@@ -52,7 +62,8 @@ function write(type: Type, value: unknown, view: DataView, bytes: Uint8Array, of
       return;
     }
     case "tuple": {
-      if (!Array.isArray(value) || value.length !== type.elements.length) throw mismatch(`an array of ${type.elements.length}`, value);
+      if (!Array.isArray(value) || value.length !== type.elements.length)
+        throw mismatch(`an array of ${type.elements.length}`, value);
       const { offsets } = fieldLayout(type.elements);
       type.elements.forEach((element, i) => write(element, value[i], view, bytes, offset + offsets[i]));
       return;
@@ -60,17 +71,21 @@ function write(type: Type, value: unknown, view: DataView, bytes: Uint8Array, of
     case "record": {
       if (typeof value !== "object" || value === null) throw mismatch("an object", value);
       const { offsets } = fieldLayout(type.fields.map((field) => field.type));
-      type.fields.forEach(({ name, type: inner }, i) => write(inner, (value as Readonly<Record<string, unknown>>)[name], view, bytes, offset + offsets[i]));
+      type.fields.forEach(({ name, type: inner }, i) =>
+        write(inner, (value as Readonly<Record<string, unknown>>)[name], view, bytes, offset + offsets[i]),
+      );
       return;
     }
     case "array": {
-      if (type.element.kind === "integer" && type.element.character) return write({ kind: "string", capacity: type.length }, value, view, bytes, offset);
+      if (type.element.kind === "integer" && type.element.character)
+        return write({ kind: "string", capacity: type.length }, value, view, bytes, offset);
       if (!Array.isArray(value) || value.length !== type.length) throw mismatch(`an array of ${type.length}`, value);
       const stride = sizeOf(type.element);
       value.forEach((item, i) => write(type.element, item, view, bytes, offset + i * stride));
       return;
     }
-    case "aggregate": throw new EncodeError(`a ${type.aggregate} is counted by handlers, not set`);
+    case "aggregate":
+      throw new EncodeError(`a ${type.aggregate} is counted by handlers, not set`);
     case "named":
       if (isFloat(type)) {
         if (typeof value !== "number") throw mismatch("a number", value);
@@ -79,7 +94,12 @@ function write(type: Type, value: unknown, view: DataView, bytes: Uint8Array, of
         return;
       }
       throw new EncodeError(`only a handler can make a value of this kind (${type.of})`);
-    case "unknown": case "void": case "struct": case "sequence": case "choice": case "stack":
+    case "unknown":
+    case "void":
+    case "struct":
+    case "sequence":
+    case "choice":
+    case "stack":
       throw new EncodeError(`only a handler can make a value of this kind (${type.kind})`);
   }
 }
@@ -98,10 +118,16 @@ function mismatch(wanted: string, value: unknown): EncodeError {
 
 function described(value: unknown): string {
   switch (typeof value) {
-    case "object": return value === null ? "null" : Array.isArray(value) ? `an array of ${value.length}` : "an object";
-    case "undefined": return "undefined";
-    case "function": case "symbol": return `a ${typeof value}`;
-    case "string": return JSON.stringify(value);
-    default: return String(value);
+    case "object":
+      return value === null ? "null" : Array.isArray(value) ? `an array of ${value.length}` : "an object";
+    case "undefined":
+      return "undefined";
+    case "function":
+    case "symbol":
+      return `a ${typeof value}`;
+    case "string":
+      return JSON.stringify(value);
+    default:
+      return String(value);
   }
 }

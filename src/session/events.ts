@@ -14,11 +14,18 @@ export interface RecordMemory {
   readonly words: Uint32Array;
 }
 
-/** Handles one schema's records. The record begins at `offset` with its 8-byte header and is only valid during the call. */
+/**
+ * Handles one schema's records. The record begins at `offset` with its 8-byte header and is only valid during the call.
+ */
 export type RecordHandler = (offset: number) => void;
 
 /** `bare`: one entry, as a value. */
-export interface MapOptions { readonly top: number; readonly divisor: number; readonly services: ConsumerServices; readonly bare?: true }
+export interface MapOptions {
+  readonly top: number;
+  readonly divisor: number;
+  readonly services: ConsumerServices;
+  readonly bare?: true;
+}
 
 /**
  * Receives a session's events. Handlers are made once a schema (and once a memory: the kernel's ring and the host
@@ -53,7 +60,10 @@ export interface ConsumerServices {
   readonly symbols: SymbolResolver;
   /** Milliseconds since the epoch of a boot-clock time in nanoseconds. */
   bootToEpochMilliseconds(nanoseconds: bigint): number;
-  /** Text goes to a terminal: names and strings are spelled as shown-text.ts of the output room does. Absent: bytes stay. */
+  /**
+   * Text goes to a terminal: names and strings are spelled as shown-text.ts of the output room does. Absent: bytes
+   * stay.
+   */
   readonly terminal?: boolean;
 }
 
@@ -61,17 +71,28 @@ export interface SymbolResolver {
   /** `vfs_read`, offset 12; undefined when unknown. */
   kernel(address: bigint): Frame;
   user(address: bigint, pid: number): Frame;
-  /** The frame that a signal handler returns to, if the address is one: it is no call, and neither is the one above it. */
+  /**
+   * The frame that a signal handler returns to, if the address is one: it is no call, and neither is the one above it.
+   */
   signalReturn?(address: bigint, pid: number): Frame | undefined;
-  /** What stands for an interpreted function's frame among a stack's addresses (`isInterpreted`); undefined for what is no function of the program's. */
+  /**
+   * What stands for an interpreted function's frame among a stack's addresses (`isInterpreted`); undefined for what is
+   * no function of the program's.
+   */
   interpreted?(address: bigint, pid: number): Frame | undefined;
-  /** With debug information: the copies inlined there, innermost first, then the function; each with its place in the source. */
+  /**
+   * With debug information: the copies inlined there, innermost first, then the function; each with its place in the
+   * source.
+   */
   inlined?(address: bigint, pid: number): readonly Frame[];
   /** Addresses of a captured stack, innermost first; undefined when it was lost. */
   stack(id: bigint, map: number): readonly bigint[] | undefined;
   /** Build id and file offset frames of a build-id stack. */
   buildIdStack(id: bigint, map: number): readonly BuildIdFrame[] | undefined;
-  /** Which file's code an address of a process is, and where in the file; undefined for what is in none that has a build id. */
+  /**
+   * Which file's code an address of a process is, and where in the file; undefined for what is in none that has a build
+   * id.
+   */
   place(address: bigint, pid: number): BuildIdFrame | undefined;
   userName(uid: number): string;
   /** What a process is called now; "" when it is gone. */
@@ -82,7 +103,10 @@ export interface SymbolResolver {
 }
 
 /** `buildId`: in hexadecimal; "" where there is none, and `offset` is the address. */
-export interface BuildIdFrame { readonly buildId: string; readonly offset: bigint }
+export interface BuildIdFrame {
+  readonly buildId: string;
+  readonly offset: bigint;
+}
 
 export interface Frame {
   readonly address: bigint;
@@ -94,7 +118,10 @@ export interface Frame {
   /** Where in the source, as far as debug information was asked for and there. `file`: as the compiler recorded it. `line`: 0 when unknown;
    * of JavaScript where the function begins. */
   readonly source?: { readonly file: string; readonly line: number };
-  /** Of a function that an interpreter runs: in which language, "interpreted" when that is not known. Its address is the function's object. */
+  /**
+   * Of a function that an interpreter runs: in which language, "interpreted" when that is not known. Its address is the
+   * function's object.
+   */
   readonly language?: "python" | "javascript" | "interpreted";
   /** A copy inlined into the function of a later frame, at the same address. */
   readonly inlined?: true;
@@ -104,7 +131,10 @@ export interface Frame {
   readonly mark?: string;
 }
 
-/** A map's bytes at one moment. Keys and values are in the layout of language/layout.ts; aggregations are already summed over CPUs. */
+/**
+ * A map's bytes at one moment. Keys and values are in the layout of language/layout.ts; aggregations are already summed
+ * over CPUs.
+ */
 export interface MapSnapshot {
   readonly map: IrMap;
   readonly index: number;
@@ -124,10 +154,26 @@ export type Trouble =
   /** `help`: why, and what to change; without it the handler was running already. */
   | { readonly kind: "missed"; readonly probe: string; readonly count: number; readonly help?: string }
   | { readonly kind: "attach"; readonly probe: string; readonly reason: string }
-  /** The governor holds a handler back: it runs for one event of `every`. `rate`: events a second; shares of the machine's CPU time. */
-  | { readonly kind: "throttled"; readonly probe: string; readonly rate: number; readonly share: number; readonly limit: number; readonly every: number }
+  /**
+   * The governor holds a handler back: it runs for one event of `every`. `rate`: events a second; shares of the
+   * machine's CPU time.
+   */
+  | {
+      readonly kind: "throttled";
+      readonly probe: string;
+      readonly rate: number;
+      readonly share: number;
+      readonly limit: number;
+      readonly every: number;
+    }
   /** The governor has detached a probe that cost too much without its handler. */
-  | { readonly kind: "detached"; readonly probe: string; readonly rate: number; readonly share: number; readonly limit: number }
+  | {
+      readonly kind: "detached";
+      readonly probe: string;
+      readonly rate: number;
+      readonly share: number;
+      readonly limit: number;
+    }
   /** Events that the governor left out, at the end. */
   | { readonly kind: "skipped"; readonly probe: string; readonly count: number }
   | { readonly kind: "message"; readonly text: string };

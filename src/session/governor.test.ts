@@ -3,8 +3,11 @@ import { test } from "node:test";
 import { govern, shares, type Load } from "./governor.ts";
 
 /** A program that ran so often in the window, its handler taking so long, held back to one event in `every`. */
-const load = (runs: number, body: number, { entry = 100, every = 1 }: { entry?: number; every?: number } = {}): Load => (
-  { runs, entry, every, nanoseconds: (runs / every) * body + (runs - runs / every) * 8 });
+const load = (
+  runs: number,
+  body: number,
+  { entry = 100, every = 1 }: { entry?: number; every?: number } = {},
+): Load => ({ runs, entry, every, nanoseconds: (runs / every) * body + (runs - runs / every) * 8 });
 
 test("a budget goes to the modest first, the rest is shared alike", () => {
   assert.deepEqual(shares([10, 20, 30], 100), [10, 20, 30]);
@@ -13,7 +16,10 @@ test("a budget goes to the modest first, the rest is shared alike", () => {
 });
 
 test("nobody is held back within the budget", () => {
-  assert.deepEqual(govern([load(1000, 500), load(10, 50)], 1_000_000), [{ every: 1, hopeless: false }, { every: 1, hopeless: false }]);
+  assert.deepEqual(govern([load(1000, 500), load(10, 50)], 1_000_000), [
+    { every: 1, hopeless: false },
+    { every: 1, hopeless: false },
+  ]);
 });
 
 test("an expensive handler is run for as few events as keep it within what is left, the modest one beside it untouched", () => {

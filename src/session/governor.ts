@@ -1,5 +1,6 @@
-// Keeps what a session's handlers cost below a share of the machine's CPU time. A handler that costs more than is left for it
-// runs for only some of its events; where even that is too much, since getting to the handler is what costs, its probe goes.
+// Keeps what a session's handlers cost below a share of the machine's CPU time. A handler that costs more than is left
+// for it runs for only some of its events; where even that is too much, since getting to the handler is what costs, its
+// probe goes.
 import type { Trouble } from "./events.ts";
 import type { Gates } from "./kernel-objects.ts";
 import type { OverheadMeter } from "./overhead.ts";
@@ -14,8 +15,13 @@ export interface Load {
   readonly every: number;
 }
 
-/** `every`: a power of two, 1 to run all. `hopeless`: its cost stays above its share however rarely the handler runs. */
-export interface Verdict { readonly every: number; readonly hopeless: boolean }
+/**
+ * `every`: a power of two, 1 to run all. `hopeless`: its cost stays above its share however rarely the handler runs.
+ */
+export interface Verdict {
+  readonly every: number;
+  readonly hopeless: boolean;
+}
 
 /** Nanoseconds that a held-back run takes in the handler. */
 const skippedNanoseconds = 8;
@@ -24,7 +30,9 @@ const rarest = 1 << 20;
 /** A handler is let run more often when it would then still take only so much of its share. */
 const ease = 0.5;
 
-/** Splits a budget of CPU nanoseconds: who needs less than an equal part keeps what it needs, the others share the rest. */
+/**
+ * Splits a budget of CPU nanoseconds: who needs less than an equal part keeps what it needs, the others share the rest.
+ */
 export function shares(costs: readonly number[], budget: number): number[] {
   const granted = costs.map(() => 0);
   const order = costs.map((_, i) => i).sort((a, b) => costs[a] - costs[b]);
@@ -44,10 +52,14 @@ export function govern(loads: readonly Load[], budget: number): Verdict[] {
     const body = handled < 1 ? 0 : Math.max(0, nanoseconds - (runs - handled) * skippedNanoseconds) / handled;
     return { runs, entry, body, cost: runs * (entry + body) };
   });
-  const granted = shares(whole.map(({ cost }) => cost), budget);
+  const granted = shares(
+    whole.map(({ cost }) => cost),
+    budget,
+  );
   return loads.map(({ every }, i) => {
     const { runs, entry, body, cost } = whole[i];
-    // Held back and silent: nothing is known of its handler, so it stays as it is, but more often when it has become rare.
+    // Held back and silent: nothing is known of its handler, so it stays as it is, but more often when it has become
+    // rare.
     if (runs === 0) return { every: Math.max(1, every / 2), hopeless: false };
     const floor = runs * (entry + skippedNanoseconds);
     const needed = (share: number): number => {
@@ -81,7 +93,12 @@ export interface GovernorOptions {
   readonly detach: (program: number) => void;
 }
 
-interface Held { every: number; hopeless: number; detached: boolean; told: boolean }
+interface Held {
+  every: number;
+  hopeless: number;
+  detached: boolean;
+  told: boolean;
+}
 
 export class Governor implements Disposable {
   readonly #options: GovernorOptions;
@@ -99,7 +116,8 @@ export class Governor implements Disposable {
 
   /** Takes in programs that the meter has got. */
   grow(): void {
-    while (this.#held.length < this.#options.meter.programs.length) this.#held.push({ every: 1, hopeless: 0, detached: false, told: false });
+    while (this.#held.length < this.#options.meter.programs.length)
+      this.#held.push({ every: 1, hopeless: 0, detached: false, told: false });
   }
 
   /** Measures the window since the last look and acts. */
@@ -109,8 +127,12 @@ export class Governor implements Disposable {
     const window = capacity - this.#capacity;
     this.#capacity = capacity;
     if (window <= 0) return;
-    const loads = meter.since().map(({ runs, nanoseconds }, i): Load => (
-      { runs, nanoseconds, entry: meter.entry[i], every: this.#held[i].every }));
+    const loads = meter.since().map(({ runs, nanoseconds }, i): Load => ({
+      runs,
+      nanoseconds,
+      entry: meter.entry[i],
+      every: this.#held[i].every,
+    }));
     const verdicts = govern(loads, window * limit);
     let worst = -1;
     verdicts.forEach(({ every, hopeless }, i) => {
@@ -135,7 +157,12 @@ export class Governor implements Disposable {
 
   #facts(program: number, { runs, nanoseconds, entry }: Load, window: number) {
     const { meter, limit } = this.#options;
-    return { probe: this.#name(program), rate: runs / (window / meter.cpus / 1e9), share: (nanoseconds + runs * entry) / window, limit };
+    return {
+      probe: this.#name(program),
+      rate: runs / (window / meter.cpus / 1e9),
+      share: (nanoseconds + runs * entry) / window,
+      limit,
+    };
   }
 
   /** How a program is held back. */
@@ -154,7 +181,7 @@ export class Governor implements Disposable {
 
   #name(program: number): string {
     const { sites, name } = this.#options.meter.programs[program].program;
-    return sites.length > 1 ? `${sites[0].name} and ${sites.length - 1} more` : sites[0]?.name ?? name;
+    return sites.length > 1 ? `${sites[0].name} and ${sites.length - 1} more` : (sites[0]?.name ?? name);
   }
 
   #setGate(program: number, every: number): void {
@@ -163,7 +190,10 @@ export class Governor implements Disposable {
   }
 
   #skipped(program: number): number {
-    const { memory: { u32 }, role: { first, stripe, cpus } } = this.#options.gates;
+    const {
+      memory: { u32 },
+      role: { first, stripe, cpus },
+    } = this.#options.gates;
     let total = 0;
     for (let cpu = 0; cpu < cpus; cpu++) {
       const word = (first + cpu * stripe + program * 16 + 8) >>> 2;

@@ -38,28 +38,43 @@ export class LiveHostRuntime implements HostRuntime {
   /** The current process, as far as a host program has one, is strobe. */
   builtin(name: string): bigint {
     switch (name) {
-      case "initial-pid-and-tid": return (this.#initialIds ??= initialIds());
-      case "pid-and-tid": return BigInt(process.pid) << 32n | BigInt(process.pid);
-      case "gid-and-uid": return BigInt(process.getgid?.() ?? 0) << 32n | BigInt(process.getuid?.() ?? 0);
-      case "cpu": return currentCpu();
-      case "random": return BigInt(Math.floor(Math.random() * 0x1_0000_0000));
-      case "nsecs-boot": return clockNs(CLOCK_BOOTTIME);
-      case "nsecs-monotonic": return clockNs(CLOCK_MONOTONIC);
+      case "initial-pid-and-tid":
+        return (this.#initialIds ??= initialIds());
+      case "pid-and-tid":
+        return (BigInt(process.pid) << 32n) | BigInt(process.pid);
+      case "gid-and-uid":
+        return (BigInt(process.getgid?.() ?? 0) << 32n) | BigInt(process.getuid?.() ?? 0);
+      case "cpu":
+        return currentCpu();
+      case "random":
+        return BigInt(Math.floor(Math.random() * 0x1_0000_0000));
+      case "nsecs-boot":
+        return clockNs(CLOCK_BOOTTIME);
+      case "nsecs-monotonic":
+        return clockNs(CLOCK_MONOTONIC);
       case "nsecs-tai":
-      case "nsecs-sw-tai": return clockNs(CLOCK_TAI);
-      case "nsecs-wall": return clockNs(CLOCK_REALTIME);
-      case "jiffies": return clockNs(CLOCK_BOOTTIME) / 4_000_000n;
-      case "elapsed": return clockNs(CLOCK_BOOTTIME) - this.#services.start;
-      case "child-pid": return BigInt(this.#services.childPid);
-      case "user-mode": return 1n;
+      case "nsecs-sw-tai":
+        return clockNs(CLOCK_TAI);
+      case "nsecs-wall":
+        return clockNs(CLOCK_REALTIME);
+      case "jiffies":
+        return clockNs(CLOCK_BOOTTIME) / 4_000_000n;
+      case "elapsed":
+        return clockNs(CLOCK_BOOTTIME) - this.#services.start;
+      case "child-pid":
+        return BigInt(this.#services.childPid);
+      case "user-mode":
+        return 1n;
       // No task, no context, no kernel: 0, as a failed read is.
       case "cgroup":
       case "numa-node":
       case "task":
       case "func-ip":
       case "attach-cookie":
-      case "context": return 0n;
-      default: throw new InternalError(`a host program asks for "${name}"`);
+      case "context":
+        return 0n;
+      default:
+        throw new InternalError(`a host program asks for "${name}"`);
     }
   }
 

@@ -1,5 +1,12 @@
 // Frames of interpreted functions in stacks: what the unwinder copied of each function, as names, files and lines.
-import { functionAt, functionTexts, v8FunctionAt, v8InferredRoom, v8ScopeWords, v8Version } from "../compiler/unwind-layout.ts";
+import {
+  functionAt,
+  functionTexts,
+  v8FunctionAt,
+  v8InferredRoom,
+  v8ScopeWords,
+  v8Version,
+} from "../compiler/unwind-layout.ts";
 import { interpreted } from "../compiler/unwound-stack.ts";
 import { lineOfInstruction, pythonBytes, pythonText } from "../debuginfo/python-code.ts";
 import { v8Scope, v8Text } from "../debuginfo/v8-metadata.ts";
@@ -16,7 +23,10 @@ interface InterpretedFunction {
   lineAt(place: number): number;
 }
 
-/** What CPython runs below a constructor that it calls itself, to see that it gave nothing (_Py_InitCleanup, 3.12 and later). */
+/**
+ * What CPython runs below a constructor that it calls itself, to see that it gave nothing (_Py_InitCleanup, 3.12 and
+ * later).
+ */
 const cleanup = "__init__";
 const functionsKept = 1 << 16;
 const placeMask = (1n << BigInt(interpreted.placeBits)) - 1n;
@@ -53,7 +63,9 @@ export class InterpretedFunctions {
     if (language === "python" && symbol === cleanup && file === cleanup) return undefined;
     if (symbol === undefined) this.#nameless(key);
     return {
-      address, language, ...(symbol === undefined ? {} : { symbol }),
+      address,
+      language,
+      ...(symbol === undefined ? {} : { symbol }),
       ...(file === undefined ? {} : { source: { file, line: known.lineAt(Number(word & placeMask)) } }),
     };
   }
@@ -66,7 +78,9 @@ export class InterpretedFunctions {
 
 function functionOf(copied: Uint8Array, sources: ScriptLines): InterpretedFunction {
   const bytes = Buffer.from(copied);
-  return bytes.readUInt32LE(functionAt.version) < v8Version ? pythonFunction(bytes) : javascriptFunction(bytes, sources);
+  return bytes.readUInt32LE(functionAt.version) < v8Version
+    ? pythonFunction(bytes)
+    : javascriptFunction(bytes, sources);
 }
 
 function part(bytes: Buffer, at: number, room: number): Buffer {
@@ -78,23 +92,45 @@ function pythonFunction(bytes: Buffer): InterpretedFunction {
   const firstLine = bytes.readUInt32LE(functionAt.firstLine);
   const lines = pythonBytes(part(bytes, functionAt.lines, functionTexts.lines));
   return {
-    pid: bytes.readUInt32LE(functionAt.pid), address: bytes.readBigUInt64LE(functionAt.object), language: "python",
+    pid: bytes.readUInt32LE(functionAt.pid),
+    address: bytes.readBigUInt64LE(functionAt.object),
+    language: "python",
     name: pythonText(part(bytes, functionAt.qualifiedName, functionTexts.qualifiedName), version),
     file: pythonText(part(bytes, functionAt.file, functionTexts.file), version),
-    lineAt: (place) => place === interpreted.before ? firstLine : place === interpreted.beyond ? 0 : lineOfInstruction(lines, firstLine, place) ?? 0,
+    lineAt: (place) =>
+      place === interpreted.before
+        ? firstLine
+        : place === interpreted.beyond
+          ? 0
+          : (lineOfInstruction(lines, firstLine, place) ?? 0),
   };
 }
 
 function javascriptFunction(bytes: Buffer, sources: ScriptLines): InterpretedFunction {
   const pid = bytes.readUInt32LE(functionAt.pid);
   const words = v8ScopeWords * 8;
-  const scope = v8Scope(part(bytes, v8FunctionAt.scope, words), part(bytes, v8FunctionAt.scopeName, words), bytes.readUInt32LE(functionAt.version) - v8Version);
-  const own = scope?.named === false ? undefined : v8Text(part(bytes, functionAt.qualifiedName, functionTexts.qualifiedName));
-  const inferred = scope?.inferred === true ? v8Text(part(bytes, v8FunctionAt.inferred, v8InferredRoom), part(bytes, v8FunctionAt.inferredRest, v8InferredRoom)) : undefined;
+  const scope = v8Scope(
+    part(bytes, v8FunctionAt.scope, words),
+    part(bytes, v8FunctionAt.scopeName, words),
+    bytes.readUInt32LE(functionAt.version) - v8Version,
+  );
+  const own =
+    scope?.named === false ? undefined : v8Text(part(bytes, functionAt.qualifiedName, functionTexts.qualifiedName));
+  const inferred =
+    scope?.inferred === true
+      ? v8Text(
+          part(bytes, v8FunctionAt.inferred, v8InferredRoom),
+          part(bytes, v8FunctionAt.inferredRest, v8InferredRoom),
+        )
+      : undefined;
   const file = v8Text(part(bytes, functionAt.file, functionTexts.file));
   const line = file === undefined || scope?.start === undefined ? 0 : sources.lineOf(pid, file, scope.start);
   return {
-    pid, address: bytes.readBigUInt64LE(functionAt.object), language: "javascript",
-    name: own || inferred || (scope === undefined ? undefined : "(anonymous)"), file, lineAt: () => line,
+    pid,
+    address: bytes.readBigUInt64LE(functionAt.object),
+    language: "javascript",
+    name: own || inferred || (scope === undefined ? undefined : "(anonymous)"),
+    file,
+    lineAt: () => line,
   };
 }

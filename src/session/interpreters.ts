@@ -1,6 +1,13 @@
 // Which processes run an interpreter whose frames the unwinder can tell, and what of it the unwinder has to know.
 import { basename } from "node:path";
-import { interpreter, interpreterAt, interpreterBytes, interpreterKind, v8, v8Version } from "../compiler/unwind-layout.ts";
+import {
+  interpreter,
+  interpreterAt,
+  interpreterBytes,
+  interpreterKind,
+  v8,
+  v8Version,
+} from "../compiler/unwind-layout.ts";
 import { DamageError } from "../debuginfo/damage.ts";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
 import type { Elf } from "../debuginfo/elf.ts";
@@ -10,21 +17,35 @@ import { biasOf, type CodeMapping } from "./user-symbols.ts";
 
 type Words = readonly (readonly [at: number, word: bigint])[];
 
-/** Interpreters by the names of the files that have them; `words`: what the unwinder is told, at offsets of its layout. */
-interface Kind { readonly file: RegExp; readonly of: string; words(elf: Elf, symbols: ElfSymbols): ((bias: bigint) => Words) | string | undefined; readonly help: string }
+/**
+ * Interpreters by the names of the files that have them; `words`: what the unwinder is told, at offsets of its layout.
+ */
+interface Kind {
+  readonly file: RegExp;
+  readonly of: string;
+  words(elf: Elf, symbols: ElfSymbols): ((bias: bigint) => Words) | string | undefined;
+  readonly help: string;
+}
 const kinds: readonly Kind[] = [
   {
     // `python3.11`, `libpython3.11.so.1.0`
-    file: /^(?:lib)?python3/, of: "Python", help: "python -X perf (3.12 and later) writes maps that name them",
+    file: /^(?:lib)?python3/,
+    of: "Python",
+    help: "python -X perf (3.12 and later) writes maps that name them",
     words: (elf, symbols) => told(pythonFacts(elf, symbols), pythonWords),
   },
   {
-    file: /^(?:lib)?(?:node|nodejs|v8)(?:$|[-.\d])/, of: "JavaScript", help: "node --perf-basic-prof --interpreted-frames-native-stack writes maps that name them",
+    file: /^(?:lib)?(?:node|nodejs|v8)(?:$|[-.\d])/,
+    of: "JavaScript",
+    help: "node --perf-basic-prof --interpreted-frames-native-stack writes maps that name them",
     words: (elf, symbols) => told(v8Facts(elf, symbols), v8Words),
   },
 ];
 
-function told<T extends object>(facts: T | string | undefined, words: (facts: T, bias: bigint) => Words): ((bias: bigint) => Words) | string | undefined {
+function told<T extends object>(
+  facts: T | string | undefined,
+  words: (facts: T, bias: bigint) => Words,
+): ((bias: bigint) => Words) | string | undefined {
   return typeof facts === "object" ? (bias) => words(facts, bias) : facts;
 }
 
@@ -72,11 +93,30 @@ export class Interpreters {
 
 function pythonWords(facts: PythonFacts, bias: bigint): Words {
   const { minor, evaluates, otherPart, key } = facts;
-  const offsets = ["threadId", "frame", "inner", "executable", "previous", "instruction", "owner", "names", "code", "firstLine"] as const;
+  const offsets = [
+    "threadId",
+    "frame",
+    "inner",
+    "executable",
+    "previous",
+    "instruction",
+    "owner",
+    "names",
+    "code",
+    "firstLine",
+  ] as const;
   return [
-    [interpreter.kind, BigInt(minor === 11 ? interpreterKind.pythonEntered : interpreterKind.python)], [interpreter.version, BigInt(minor)],
-    [interpreter.low, evaluates.low + bias], [interpreter.size, evaluates.size], [interpreter.key, key + bias],
-    ...(otherPart ? [[interpreter.otherLow, otherPart.low + bias], [interpreter.otherSize, otherPart.size]] as const : []),
+    [interpreter.kind, BigInt(minor === 11 ? interpreterKind.pythonEntered : interpreterKind.python)],
+    [interpreter.version, BigInt(minor)],
+    [interpreter.low, evaluates.low + bias],
+    [interpreter.size, evaluates.size],
+    [interpreter.key, key + bias],
+    ...(otherPart
+      ? ([
+          [interpreter.otherLow, otherPart.low + bias],
+          [interpreter.otherSize, otherPart.size],
+        ] as const)
+      : []),
     ...offsets.map((name) => [interpreter[name], BigInt(facts[name])] as const),
   ];
 }
@@ -86,8 +126,11 @@ function v8Words(facts: V8Facts): Words {
   const offsets = ["shared", "name", "script", "literal", "scriptName", "scriptId"] as const;
   const types = ["functionType", "scriptType", "scopeType", "scopeNames"] as const;
   return [
-    [v8.kind, BigInt(interpreterKind.v8)], [v8.version, BigInt(v8Version + facts.scopeNames)], [v8.functionTypes, functionTypes],
-    ...offsets.map((name) => [v8[name], BigInt(facts[name] - 1)] as const), ...types.map((name) => [v8[name], BigInt(facts[name])] as const),
+    [v8.kind, BigInt(interpreterKind.v8)],
+    [v8.version, BigInt(v8Version + facts.scopeNames)],
+    [v8.functionTypes, functionTypes],
+    ...offsets.map((name) => [v8[name], BigInt(facts[name] - 1)] as const),
+    ...types.map((name) => [v8[name], BigInt(facts[name])] as const),
   ];
 }
 /** Behind the type of functions there are those of constructors: of classes, promises, arrays. */

@@ -1,5 +1,5 @@
-// What a session creates in the kernel: maps, their mapped memory, loaded programs. Nothing is pinned, so all of it goes
-// when the descriptors do, however this process ends.
+// What a session creates in the kernel: maps, their mapped memory, loaded programs. Nothing is pinned, so all of it
+// goes when the descriptors do, however this process ends.
 import { readFileSync } from "node:fs";
 import type { IrMap } from "../compiler/ir.ts";
 import type { GatesRole, KernelMap, KernelProgram, Plan } from "../compiler/plan.ts";
@@ -8,14 +8,32 @@ import { MapFlag, MapType } from "../bpf/kinds.ts";
 import { Btf } from "../debuginfo/btf.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import type { ProgramType } from "../language/context.ts";
-import { createMap, loadProgram, mapDelete, mapEntries, mapLookup, mapUpdate, mapUpdateMany, openModuleBtf } from "../linux/bpf.ts";
+import {
+  createMap,
+  loadProgram,
+  mapDelete,
+  mapEntries,
+  mapLookup,
+  mapUpdate,
+  mapUpdateMany,
+  openModuleBtf,
+} from "../linux/bpf.ts";
 import { E2BIG, EBUSY, EDEADLK, ENOMEM, ETIMEDOUT, LinuxError } from "../linux/error.ts";
 import { closeFd } from "../linux/ffi.ts";
 import { MappedArray } from "../linux/mapped-array.ts";
 import { possibleCpus } from "../linux/perf.ts";
 import { RingBuffer } from "../linux/ring.ts";
 import { closeAll } from "./detach.ts";
-import { aggregateOf, copiedValues, HashMap, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type LiveMap } from "./maps.ts";
+import {
+  aggregateOf,
+  copiedValues,
+  HashMap,
+  PercpuSlotMap,
+  plainValues,
+  SlotMap,
+  type KernelTable,
+  type LiveMap,
+} from "./maps.ts";
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols.ts";
 import type { UnwindMaps } from "./unwind-tables.ts";
@@ -24,18 +42,38 @@ import type { UnwindMaps } from "./unwind-tables.ts";
 const bpfFunctions = () => require("../linux/bpf-functions.ts") as typeof import("../linux/bpf-functions.ts");
 
 /** enum bpf_prog_type, include/uapi/linux/bpf.h */
-const programTypes: Readonly<Record<ProgramType, number>> = { kprobe: 2, tracepoint: 5, perf_event: 7, raw_tracepoint: 17, tracing: 26 };
+const programTypes: Readonly<Record<ProgramType, number>> = {
+  kprobe: 2,
+  tracepoint: 5,
+  perf_event: 7,
+  raw_tracepoint: 17,
+  tracing: 26,
+};
 const BPF_F_SLEEPABLE = 16;
 
-export interface PercpuRegion { readonly memory: MappedArray; readonly stripe: number; readonly cpus: number }
+export interface PercpuRegion {
+  readonly memory: MappedArray;
+  readonly stripe: number;
+  readonly cpus: number;
+}
 
 /** Where the governor says how often each program's handler runs. */
-export interface Gates { readonly memory: MappedArray; readonly role: GatesRole }
+export interface Gates {
+  readonly memory: MappedArray;
+  readonly role: GatesRole;
+}
 
 /** The table of one of the script's maps by key. */
-export interface KeyedTable { readonly name: string; readonly keySize: number; readonly descriptor: number }
+export interface KeyedTable {
+  readonly name: string;
+  readonly keySize: number;
+  readonly descriptor: number;
+}
 
-export interface LoadedProgram { readonly program: KernelProgram; readonly descriptor: number }
+export interface LoadedProgram {
+  readonly program: KernelProgram;
+  readonly descriptor: number;
+}
 
 export class KernelObjects implements Disposable {
   readonly cpus = possibleCpus();
@@ -74,7 +112,14 @@ export class KernelObjects implements Disposable {
       return;
     }
     const entries = map.role.kind === "events" && map.entries === 0 ? this.#plan.config.ringBytes : map.entries;
-    const fd = createMap({ name: map.name, type: map.type, keySize: map.keySize, valueSize: map.valueSize, entries, flags: map.flags });
+    const fd = createMap({
+      name: map.name,
+      type: map.type,
+      keySize: map.keySize,
+      valueSize: map.valueSize,
+      entries,
+      flags: map.flags,
+    });
     this.maps.push(fd);
     switch (map.role.kind) {
       case "globals":
@@ -82,7 +127,11 @@ export class KernelObjects implements Disposable {
         break;
       case "percpu":
         // The plan may have been made for fewer CPUs than are possible, never for more.
-        this.percpu = { memory: new MappedArray(fd, map.valueSize), stripe: map.role.stripe, cpus: Math.floor(map.valueSize / map.role.stripe) };
+        this.percpu = {
+          memory: new MappedArray(fd, map.valueSize),
+          stripe: map.role.stripe,
+          cpus: Math.floor(map.valueSize / map.role.stripe),
+        };
         break;
       case "gates":
         this.gates = { memory: new MappedArray(fd, map.valueSize), role: map.role };
@@ -106,9 +155,11 @@ export class KernelObjects implements Disposable {
   #bind(map: IrMap, index: number): void {
     const { storage } = map;
     // Counted where handlers count theirs.
-    const refused = ({ failureOffset }: KernelMap) => (why: Refusal): void => {
-      if (failureOffset !== undefined) this.count(refusalOffsets(failureOffset, why)[0]);
-    };
+    const refused =
+      ({ failureOffset }: KernelMap) =>
+      (why: Refusal): void => {
+        if (failureOffset !== undefined) this.count(refusalOffsets(failureOffset, why)[0]);
+      };
     switch (storage.kind) {
       case "slot":
         if (!this.#globals) throw new InternalError(`the plan has no globals region for @${map.name}`);
@@ -116,7 +167,10 @@ export class KernelObjects implements Disposable {
         break;
       case "percpu-slot":
         if (!this.percpu) throw new InternalError(`the plan has no per-CPU region for @${map.name}`);
-        this.liveMaps.set(index, new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.percpu.cpus));
+        this.liveMaps.set(
+          index,
+          new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.percpu.cpus),
+        );
         break;
       case "hash":
       case "lru-hash":
@@ -124,7 +178,10 @@ export class KernelObjects implements Disposable {
       case "percpu-lru-hash": {
         const { kernel, fd } = this.#kernelMap(index, map.name);
         const values = "copies" in storage ? copiedValues(aggregateOf(map), storage) : plainValues(kernel.valueSize);
-        this.liveMaps.set(index, new HashMap(map, tableOf(fd, kernel.keySize, values.bytes, refused(kernel)), kernel.keySize, values));
+        this.liveMaps.set(
+          index,
+          new HashMap(map, tableOf(fd, kernel.keySize, values.bytes, refused(kernel)), kernel.keySize, values),
+        );
         break;
       }
       case "stacks": {
@@ -150,11 +207,17 @@ export class KernelObjects implements Disposable {
       if (role.kind !== "map" || unused) return [];
       const { name, storage } = this.#plan.maps[role.map];
       if (storage.kind === "stacks" && !storage.unwind) return [];
-      const copies = !("copies" in storage) ? "" : storage.copies === 1 ? ", one copy of each value" : `, ${storage.copies} copies of each value`;
+      const copies = !("copies" in storage)
+        ? ""
+        : storage.copies === 1
+          ? ", one copy of each value"
+          : `, ${storage.copies} copies of each value`;
       const shared = "copies" in storage && storage.copies < this.cpus ? ` for ${this.cpus} CPUs` : "";
       const memory = (flags & MapFlag.NO_PREALLOC) === 0 ? "allocated at the start" : "allocated as they come";
-      const megabytes = ((keySize + valueSize) * entries / 1e6).toFixed(1);
-      return [`map @${name}: ${type === MapType.HASH ? "hash" : "lruhash"} of ${entries} entries, ${megabytes} MB ${memory}${copies}${shared}`];
+      const megabytes = (((keySize + valueSize) * entries) / 1e6).toFixed(1);
+      return [
+        `map @${name}: ${type === MapType.HASH ? "hash" : "lruhash"} of ${entries} entries, ${megabytes} MB ${memory}${copies}${shared}`,
+      ];
     });
   }
 
@@ -166,22 +229,41 @@ export class KernelObjects implements Disposable {
 
   /** Where the unwinder looks for tables; undefined when the plan has none. */
   get unwinding(): UnwindMaps | undefined {
-    const fdOf = (kind: KernelMap["role"]["kind"]): number | undefined => this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === kind)];
+    const fdOf = (kind: KernelMap["role"]["kind"]): number | undefined =>
+      this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === kind)];
     const nodes = fdOf("unwind-nodes");
     const processes = fdOf("unwind-processes");
     const wanted = fdOf("unwind-wanted");
     const files = fdOf("unwind-files");
     const functions = fdOf("unwind-functions");
-    if (nodes === undefined || processes === undefined || wanted === undefined || files === undefined || functions === undefined) return undefined;
+    if (
+      nodes === undefined ||
+      processes === undefined ||
+      wanted === undefined ||
+      files === undefined ||
+      functions === undefined
+    )
+      return undefined;
     return {
-      takeWanted: () => [...mapEntries(wanted, 4, 4)].map(([key]) => {
-        mapDelete(wanted, key);
-        return new DataView(key.buffer, key.byteOffset).getUint32(0, true);
-      }),
+      takeWanted: () =>
+        [...mapEntries(wanted, 4, 4)].map(([key]) => {
+          mapDelete(wanted, key);
+          return new DataView(key.buffer, key.byteOffset).getUint32(0, true);
+        }),
       nodes: { updateMany: (keys, values) => mapUpdateMany(nodes, keys.length, keys, values) },
-      functions: { lookup: (key) => mapLookup(functions, key, this.#plan.kernelMaps.find(({ role }) => role.kind === "unwind-functions")?.valueSize ?? 0) },
+      functions: {
+        lookup: (key) =>
+          mapLookup(
+            functions,
+            key,
+            this.#plan.kernelMaps.find(({ role }) => role.kind === "unwind-functions")?.valueSize ?? 0,
+          ),
+      },
       files: { update: (key, value) => update(files, key, value) },
-      processes: { update: (key, value) => update(processes, key, value), remove: (key) => void mapDelete(processes, key) },
+      processes: {
+        update: (key, value) => update(processes, key, value),
+        remove: (key) => void mapDelete(processes, key),
+      },
     };
   }
 
@@ -201,10 +283,15 @@ export class KernelObjects implements Disposable {
     return { kernel: this.#plan.kernelMaps[at], fd: this.maps[at] };
   }
 
-  /** Loads the plan's programs, or others of a plan that has grown. @throws LinuxError: with the verifier's log, when it refused one */
+  /**
+   * Loads the plan's programs, or others of a plan that has grown. @throws LinuxError: with the verifier's log, when it
+   * refused one
+   */
   load(
-    constants: Omit<Targets, "maps" | "kernelVariable" | "kernelFunction">, log: (line: string) => void,
-    programs: readonly KernelProgram[] = this.#plan.programs, loaded: LoadedProgram[] = this.programs,
+    constants: Omit<Targets, "maps" | "kernelVariable" | "kernelFunction">,
+    log: (line: string) => void,
+    programs: readonly KernelProgram[] = this.#plan.programs,
+    loaded: LoadedProgram[] = this.programs,
   ): void {
     let btf: Btf | undefined;
     const typesOfKernel = (): Btf => (btf ??= new Btf(readFileSync("/sys/kernel/btf/vmlinux")));
@@ -241,7 +328,9 @@ export class KernelObjects implements Disposable {
           ...(load ? { expectedAttachType: load.attachType } : {}),
           ...(load && load.btfId !== 0 ? { attachBtfId: load.btfId } : {}),
           ...(target === undefined ? {} : { attachBtfObjectFd: target }),
-          ...(load?.module !== undefined && load.module !== "vmlinux" ? { attachBtfObjectFd: moduleOf(load.module) } : {}),
+          ...(load?.module !== undefined && load.module !== "vmlinux"
+            ? { attachBtfObjectFd: moduleOf(load.module) }
+            : {}),
         });
         loaded.push({ program, descriptor });
         log(`loaded ${program.name}: ${program.code.length / 8} instructions, ${program.sites.length} sites`);
@@ -287,7 +376,9 @@ function tableOf(fd: number, keySize: number, valueSize: number, refused: (why: 
   };
 }
 
-/** What may pass by itself, as when the kernel's allocator is filled a moment later, is tried again. @throws LinuxError */
+/**
+ * What may pass by itself, as when the kernel's allocator is filled a moment later, is tried again. @throws LinuxError
+ */
 function update(fd: number, key: Uint8Array, value: Uint8Array): void {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,9 +1,19 @@
-// How much the script's maps hold, for someone who looks once a second: nothing that costs handlers, and nothing that grows with the
-// maps. The kernel counts the keys of its hash tables itself (bpf_map_sum_elem_count, since 6.6); a program that asks for them is
-// loaded when they are first looked at. What is lone is looked up.
+// How much the script's maps hold, for someone who looks once a second: nothing that costs handlers, and nothing that
+// grows with the maps. The kernel counts the keys of its hash tables itself (bpf_map_sum_elem_count, since 6.6); a
+// program that asks for them is loaded when they are first looked at. What is lone is looked up.
 import { sumsDoubles } from "../language/floating.ts";
 import { readFileSync } from "node:fs";
-import { Alu, type BpfInstruction, Class, encode, Jump, LD_IMM64, Mode, Pseudo, widthCode } from "../bpf/instruction.ts";
+import {
+  Alu,
+  type BpfInstruction,
+  Class,
+  encode,
+  Jump,
+  LD_IMM64,
+  Mode,
+  Pseudo,
+  widthCode,
+} from "../bpf/instruction.ts";
 import { programTypes } from "../bpf/kinds.ts";
 import { Btf } from "../debuginfo/btf.ts";
 import { loadProgram, mapNextKey, testRun } from "../linux/bpf.ts";
@@ -13,13 +23,15 @@ import { decoder } from "./decode.ts";
 import type { KeyedTable } from "./kernel-objects.ts";
 import type { LiveMap } from "./maps.ts";
 
-export type MapSize = { readonly name: string } & (
+export type MapSize = { readonly name: string } &
   /** Undefined: some, where the kernel does not count them. */
-  | { readonly kind: "keys"; readonly keys: number | undefined }
-  | { readonly kind: "value"; readonly value: number | bigint }
-  /** Values that an aggregation has seen. */
-  | { readonly kind: "values"; readonly values: bigint }
-  | { readonly kind: "set" });
+  (
+    | { readonly kind: "keys"; readonly keys: number | undefined }
+    | { readonly kind: "value"; readonly value: number | bigint }
+    /** Values that an aggregation has seen. */
+    | { readonly kind: "values"; readonly values: bigint }
+    | { readonly kind: "set" }
+  );
 
 export class MapSizes implements Disposable {
   readonly #tables: readonly KeyedTable[];
@@ -32,7 +44,9 @@ export class MapSizes implements Disposable {
     this.#counter = tables.length === 0 ? undefined : loadCounter(tables);
   }
 
-  /** Of the maps without keys the one that has seen most, and of the others the one of most keys; none that are empty. */
+  /**
+   * Of the maps without keys the one that has seen most, and of the others the one of most keys; none that are empty.
+   */
   largest(): MapSize[] {
     let lone: ReturnType<typeof loneSize>;
     for (const live of this.#lone) {
@@ -42,7 +56,8 @@ export class MapSizes implements Disposable {
     let keyed: { readonly name: string; readonly kind: "keys"; readonly keys: number | undefined } | undefined;
     for (const [i, table] of this.#tables.entries()) {
       const keys = this.#keysOf(table, i);
-      if (keys !== 0 && (keyed === undefined || (keys ?? 0) > (keyed.keys ?? 0))) keyed = { name: table.name, kind: "keys", keys };
+      if (keys !== 0 && (keyed === undefined || (keys ?? 0) > (keyed.keys ?? 0)))
+        keyed = { name: table.name, kind: "keys", keys };
     }
     return [lone?.size, keyed].filter((size) => size !== undefined);
   }
@@ -60,12 +75,21 @@ export class MapSizes implements Disposable {
   }
 }
 
-/** A program that gives the number of keys of the table whose index is its argument; undefined where the kernel has none such. */
+/**
+ * A program that gives the number of keys of the table whose index is its argument; undefined where the kernel has none
+ * such.
+ */
 function loadCounter(tables: readonly KeyedTable[]): number | undefined {
   try {
     const count = new Btf(readFileSync("/sys/kernel/btf/vmlinux")).find("bpf_map_sum_elem_count", "function");
     if (count === undefined) return undefined;
-    const one = (fields: Partial<BpfInstruction> & Pick<BpfInstruction, "code">): BpfInstruction => ({ dst: 0, src: 0, offset: 0, imm: 0, ...fields });
+    const one = (fields: Partial<BpfInstruction> & Pick<BpfInstruction, "code">): BpfInstruction => ({
+      dst: 0,
+      src: 0,
+      offset: 0,
+      imm: 0,
+      ...fields,
+    });
     const exit = one({ code: Class.JMP | Jump.EXIT });
     const code = encode([
       one({ code: Class.LDX | Mode.MEM | widthCode(8), dst: 6, src: 1 }),
@@ -97,17 +121,25 @@ function loneSize(live: LiveMap): { readonly size: MapSize; readonly seen: bigin
   }
   if (type.kind !== "aggregate") return { size: { name, kind: "set" }, seen: 1n };
   const words = new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
-  const values = (seen: bigint): { size: MapSize; seen: bigint } => ({ size: { name, kind: "values", values: seen }, seen });
+  const values = (seen: bigint): { size: MapSize; seen: bigint } => ({
+    size: { name, kind: "values", values: seen },
+    seen,
+  });
   if (type.float) return sumsDoubles(type) ? values(words[0]) : { size: { name, kind: "set" }, seen: 1n };
   switch (type.aggregate) {
-    case "count": return { size: { name, kind: "value", value: words[0] }, seen: words[0] };
+    case "count":
+      return { size: { name, kind: "value", value: words[0] }, seen: words[0] };
     case "sum":
     case "min":
-    case "max": return { size: { name, kind: "value", value: type.signed ? BigInt.asIntN(64, words[0]) : words[0] }, seen: 1n };
+    case "max":
+      return { size: { name, kind: "value", value: type.signed ? BigInt.asIntN(64, words[0]) : words[0] }, seen: 1n };
     case "avg":
-    case "stats": return values(words[1]);
+    case "stats":
+      return values(words[1]);
     case "hist":
-    case "lhist": return values(words.reduce((sum, count) => sum + count, 0n));
-    case "tseries": return { size: { name, kind: "set" }, seen: 1n };
+    case "lhist":
+      return values(words.reduce((sum, count) => sum + count, 0n));
+    case "tseries":
+      return { size: { name, kind: "set" }, seen: 1n };
   }
 }

@@ -5,7 +5,15 @@ import { aggregateWords } from "../language/layout.ts";
 import { bucketOf } from "../language/histogram.ts";
 import { i64, u64, type AggregateKind, type AggregateType, type SeriesKind, type Type } from "../language/types.ts";
 import { addToCopy, mergeCopies } from "./aggregates.ts";
-import { HashMap, copiedValues, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type SharedMemory } from "./maps.ts";
+import {
+  HashMap,
+  copiedValues,
+  PercpuSlotMap,
+  plainValues,
+  SlotMap,
+  type KernelTable,
+  type SharedMemory,
+} from "./maps.ts";
 
 function aggregate(kind: AggregateKind, signed = true): AggregateType {
   return kind === "lhist"
@@ -54,7 +62,12 @@ function merge(type: AggregateType, ...cpus: bigint[][]): bigint[] {
 }
 
 test("a series joins the CPUs' cells of an interval, and a newer interval takes the cell", () => {
-  const series = (kind: SeriesKind, signed = true): AggregateType => ({ kind: "aggregate", aggregate: "tseries", signed, series: { interval: 10n, intervals: 1, kind } });
+  const series = (kind: SeriesKind, signed = true): AggregateType => ({
+    kind: "aggregate",
+    aggregate: "tseries",
+    signed,
+    series: { interval: 10n, intervals: 1, kind },
+  });
   assert.deepEqual(merge(series("last"), [7n, 5n, 70n], [7n, 6n, 75n], [6n, 9n, 69n]), [7n, 6n, 75n]);
   assert.deepEqual(merge(series("avg"), [7n, 5n, 1n], [0n, 0n, 0n], [7n, minusOne, 2n]), [7n, 4n, 3n]);
   assert.deepEqual(merge(series("sum"), [7n, 5n, 0n], [8n, 1n, 0n], [7n, 3n, 0n]), [8n, 1n, 0n]);
@@ -64,9 +77,20 @@ test("a series joins the CPUs' cells of an interval, and a newer interval takes 
 
 test("adding to a series: an interval's values are one, an older interval makes room", () => {
   const add = (kind: SeriesKind): bigint[] => {
-    const type: AggregateType = { kind: "aggregate", aggregate: "tseries", signed: true, series: { interval: 10n, intervals: 2, kind } };
+    const type: AggregateType = {
+      kind: "aggregate",
+      aggregate: "tseries",
+      signed: true,
+      series: { interval: 10n, intervals: 2, kind },
+    };
     const cells = new BigUint64Array(6);
-    for (const [value, time] of [[9n, 5n], [5n, 21n], [-2n, 29n], [3n, 30n]] as const) addToCopy(type, cells, 0, value, time);
+    for (const [value, time] of [
+      [9n, 5n],
+      [5n, 21n],
+      [-2n, 29n],
+      [3n, 30n],
+    ] as const)
+      addToCopy(type, cells, 0, value, time);
     return [...cells].map((word) => BigInt.asIntN(64, word));
   };
   assert.deepEqual(add("last"), [2n, -2n, 29n, 3n, 3n, 30n]);
@@ -114,7 +138,10 @@ test("a per-CPU slot: what the kernel wrote on any CPU and the host's own are re
   slot.aggregate(null, 7n);
   assert.deepEqual(words(slot.lookup()), [2n, 3n]);
   slot.zero();
-  assert.deepEqual(slot.entries().map(([k, v]) => [k.length, words(v)]), [[0, [0n, 0n]]]);
+  assert.deepEqual(
+    slot.entries().map(([k, v]) => [k.length, words(v)]),
+    [[0, [0n, 0n]]],
+  );
   slot.clear();
   assert.deepEqual(slot.entries(), []);
   assert.ok(shared.words.every((word) => word === 0n));
@@ -133,10 +160,22 @@ test("copies in hash entries are merged, and zeroed or cleared together", () => 
   map.aggregate(key(1n), 25n); // bucket 3: [20, 30)
   map.aggregate(key(2n), -1n);
   assert.equal(words(map.lookup(key(1n)))[3], 8n);
-  assert.deepEqual(map.entries().map(([k, v]) => [words(k)[0], words(v).reduce((a, b) => a + b)]), [[1n, 8n], [2n, 1n]]);
+  assert.deepEqual(
+    map.entries().map(([k, v]) => [words(k)[0], words(v).reduce((a, b) => a + b)]),
+    [
+      [1n, 8n],
+      [2n, 1n],
+    ],
+  );
   assert.equal(map.length(), 2);
   map.zero();
-  assert.deepEqual(map.entries().map(([k, v]) => [words(k)[0], words(v).reduce((a, b) => a + b)]), [[1n, 0n], [2n, 0n]]);
+  assert.deepEqual(
+    map.entries().map(([k, v]) => [words(k)[0], words(v).reduce((a, b) => a + b)]),
+    [
+      [1n, 0n],
+      [2n, 0n],
+    ],
+  );
   assert.equal(map.delete(key(1n)), true);
   assert.equal(map.delete(key(1n)), false);
   map.clear();
@@ -150,8 +189,19 @@ test("hash entries: stores are padded to the value's size, adding makes missing 
   assert.equal(map.add(key(5n), 2n), 2n);
   assert.equal(map.add(key(5n), -3n), -1n);
   map.store(key(6n), new Uint8Array([1]));
-  assert.deepEqual(map.entries().map(([k, v]) => [words(k), words(v)]), [[[5n], [minusOne]], [[6n], [1n]]]);
-  const histogram = new HashMap(irMap(aggregate("hist"), { kind: "lru-hash" }, [u64]), kernel, 8, plainValues(aggregateWords(aggregate("hist")) * 8));
+  assert.deepEqual(
+    map.entries().map(([k, v]) => [words(k), words(v)]),
+    [
+      [[5n], [minusOne]],
+      [[6n], [1n]],
+    ],
+  );
+  const histogram = new HashMap(
+    irMap(aggregate("hist"), { kind: "lru-hash" }, [u64]),
+    kernel,
+    8,
+    plainValues(aggregateWords(aggregate("hist")) * 8),
+  );
   kernel.data.clear();
   histogram.aggregate(key(1n), 20n);
   histogram.aggregate(key(1n), 31n);

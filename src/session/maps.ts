@@ -24,7 +24,11 @@ export interface KernelTable {
 }
 
 /** Memory shared with the kernel: linux/mapped-array.ts, or plain memory in tests. */
-export interface SharedMemory { readonly words: BigUint64Array; readonly bytes: Uint8Array; readonly view: DataView }
+export interface SharedMemory {
+  readonly words: BigUint64Array;
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+}
 
 export type MapEntries = readonly (readonly [key: Uint8Array, value: Uint8Array])[];
 
@@ -225,7 +229,8 @@ export function plainValues(valueSize: number): TableValues {
 export function copiedValues(type: AggregateType, { copies, stride }: Copies): TableValues {
   return {
     bytes: copies * stride,
-    read: (bytes) => mergeCopies(type, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, stride, copies),
+    read: (bytes) =>
+      mergeCopies(type, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, stride, copies),
     add: () => {
       throw new InternalError("an aggregation is no integer");
     },

@@ -4,8 +4,19 @@ import { napLength, Naps } from "./nap.ts";
 
 const ringBytes = 8 << 20;
 /** At a steady rate (records a millisecond of 48 bytes), found after so long. */
-function nap(rate: number, milliseconds: number, how: { readonly turn?: boolean; readonly patience?: number } = {}): number {
-  return napLength({ records: rate * milliseconds, bytes: rate * milliseconds * 48, ringBytes, milliseconds, turn: false, ...how });
+function nap(
+  rate: number,
+  milliseconds: number,
+  how: { readonly turn?: boolean; readonly patience?: number } = {},
+): number {
+  return napLength({
+    records: rate * milliseconds,
+    bytes: rate * milliseconds * 48,
+    ringBytes,
+    milliseconds,
+    turn: false,
+    ...how,
+  });
 }
 
 test("lines that come one by one are out within some milliseconds", () => {
@@ -48,11 +59,14 @@ test("what was there in no time at all is no infinite rate", () => {
 function napsWith(slept: (milliseconds: number, until?: number) => boolean) {
   let now = 0;
   const sleeps: number[] = [];
-  const naps = new Naps(() => now, (milliseconds, until) => {
-    sleeps.push(milliseconds);
-    now += milliseconds;
-    return slept(milliseconds, until);
-  });
+  const naps = new Naps(
+    () => now,
+    (milliseconds, until) => {
+      sleeps.push(milliseconds);
+      now += milliseconds;
+      return slept(milliseconds, until);
+    },
+  );
   return { naps, sleeps, now: () => now };
 }
 
@@ -61,7 +75,9 @@ test("a thread of our own sleeps, with a turn of the event loop now and then", a
   let turns = 0;
   for (let i = 0; i < 40; i++) {
     let turned = false;
-    setImmediate(() => { turned = true; });
+    setImmediate(() => {
+      turned = true;
+    });
     const wait = naps.take(10, Infinity, now());
     if (wait === undefined) continue;
     await wait;
@@ -84,7 +100,9 @@ test("what comes up in the event loop has its turn at once", async () => {
   const { naps, sleeps, now } = napsWith(() => false);
   for (const milliseconds of [10, 0, 200]) {
     let turned = false;
-    setImmediate(() => { turned = true; });
+    setImmediate(() => {
+      turned = true;
+    });
     await naps.take(milliseconds, Infinity, now());
     assert.equal(turned, true);
   }
@@ -106,7 +124,9 @@ test("a sleep ends with what is waited for", async () => {
 test("whoever needs the event loop sooner gets it", async () => {
   const { naps, sleeps, now } = napsWith(() => true);
   let ticked = false;
-  setTimeout(() => { ticked = true; }, 1);
+  setTimeout(() => {
+    ticked = true;
+  }, 1);
   await naps.take(10, 5, now());
   assert.equal(ticked, true);
   await naps.take(0, 0, now());

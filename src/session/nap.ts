@@ -17,8 +17,8 @@ export interface Look {
 /** Records a millisecond from which on lines are more than a person reads. */
 const flood = 20;
 /**
- * Milliseconds that a nap takes at least and at most, and how many records of a flood it waits for in between. Within 5 ms of its
- * event, with what the scheduler and the writing take, a line is out.
+ * Milliseconds that a nap takes at least and at most, and how many records of a flood it waits for in between. Within 5
+ * ms of its event, with what the scheduler and the writing take, a line is out.
  */
 const inThread = { least: 2, most: 5, worth: 1000 };
 const inLoop = { least: 3, most: 20, worth: 4000 };
@@ -34,10 +34,15 @@ export function napLength({ records, bytes, ringBytes, milliseconds, turn, patie
   return Math.floor(Math.min(wanted, (ringBytes * gathered * elapsed) / bytes));
 }
 
-/** The event loop's turns are no further apart than this, in milliseconds: a timer of somebody's may be late by so much. */
+/**
+ * The event loop's turns are no further apart than this, in milliseconds: a timer of somebody's may be late by so much.
+ */
 const betweenTurns = 100;
 
-/** The naps themselves: in the thread where that harms nobody, since a turn of Node's event loop costs more than the nap. */
+/**
+ * The naps themselves: in the thread where that harms nobody, since a turn of Node's event loop costs more than the
+ * nap.
+ */
 export class Naps {
   readonly #now: () => number;
   readonly #sleep: typeof sleepInThread;
@@ -57,8 +62,9 @@ export class Naps {
   }
 
   /**
-   * Rests for so many milliseconds; gives what to wait for, if anything. `free`: for how many milliseconds from now nobody needs
-   * the event loop. `now`: on the clock. `until`: a descriptor that ends it, in the thread, when it becomes readable.
+   * Rests for so many milliseconds; gives what to wait for, if anything. `free`: for how many milliseconds from now
+   * nobody needs the event loop. `now`: on the clock. `until`: a descriptor that ends it, in the thread, when it
+   * becomes readable.
    */
   take(milliseconds: number, free: number, now: number, until?: number): Promise<void> | undefined {
     if (free <= 0 || free < milliseconds) return milliseconds < 1 ? this.turn() : this.#timed(milliseconds);

@@ -1,5 +1,5 @@
-// What a session's own programs cost the machine: the kernel's run-time statistics of each, and an estimate of what it takes
-// to get to the program at all.
+// What a session's own programs cost the machine: the kernel's run-time statistics of each, and an estimate of what it
+// takes to get to the program at all.
 import type { KernelProgram } from "../compiler/plan.ts";
 import { enableStats, progInfo } from "../linux/bpf.ts";
 import { closeFd } from "../linux/ffi.ts";
@@ -9,19 +9,31 @@ import type { HandlerCost, SessionStats } from "./stats.ts";
 import { measureUprobe } from "./uprobe-cost.ts";
 
 /** Runs and nanoseconds of one program. */
-export interface ProgramTime { readonly runs: number; readonly nanoseconds: number }
+export interface ProgramTime {
+  readonly runs: number;
+  readonly nanoseconds: number;
+}
 
 /**
- * Nanoseconds from the traced code into an empty handler and back, by kind of probe. In the kernel, machines differ by a
- * factor of two or three; `trap` is what a uprobe takes here.
+ * Nanoseconds from the traced code into an empty handler and back, by kind of probe. In the kernel, machines differ by
+ * a factor of two or three; `trap` is what a uprobe takes here.
  */
 function entryNanoseconds({ provider, type }: KernelProgram, trap: number): number {
   switch (type) {
-    case "tracing": return 40;
-    case "raw_tracepoint": return 60;
-    case "tracepoint": return 100;
-    case "perf_event": return 1000;
-    case "kprobe": return inProcesses.has(provider) ? trap * (provider === "uretprobe" ? 1.5 : 1) : provider === "kretprobe" ? 300 : 150;
+    case "tracing":
+      return 40;
+    case "raw_tracepoint":
+      return 60;
+    case "tracepoint":
+      return 100;
+    case "perf_event":
+      return 1000;
+    case "kprobe":
+      return inProcesses.has(provider)
+        ? trap * (provider === "uretprobe" ? 1.5 : 1)
+        : provider === "kretprobe"
+          ? 300
+          : 150;
   }
 }
 const inProcesses: ReadonlySet<string> = new Set(["uprobe", "uretprobe", "usdt", "insn", "ret", "app"]);
@@ -37,7 +49,9 @@ function timeOf({ descriptor }: LoadedProgram): ProgramTime {
   return { runs: runCount, nanoseconds: runTimeNs };
 }
 
-/** While this is there, the kernel counts runs and their time. It costs each program on the machine some 20 ns a run. */
+/**
+ * While this is there, the kernel counts runs and their time. It costs each program on the machine some 20 ns a run.
+ */
 export class OverheadMeter implements Disposable {
   readonly programs: LoadedProgram[] = [];
   readonly #statistics: number;
@@ -78,7 +92,10 @@ export class OverheadMeter implements Disposable {
     const now = this.#read();
     const last = this.#last;
     this.#last = now;
-    return now.map(({ runs, nanoseconds }, i) => ({ runs: runs - last[i].runs, nanoseconds: nanoseconds - last[i].nanoseconds }));
+    return now.map(({ runs, nanoseconds }, i) => ({
+      runs: runs - last[i].runs,
+      nanoseconds: nanoseconds - last[i].nanoseconds,
+    }));
   }
 
   /** All since the start. `held`: what the governor knows of each program. */
@@ -88,13 +105,20 @@ export class OverheadMeter implements Disposable {
       const { program } = this.programs[i];
       const probeNanoseconds = runs * this.entry[i];
       return {
-        probe: program.sites[0]?.name ?? program.name, probes: program.sites.length, runs, handlerNanoseconds: nanoseconds, probeNanoseconds,
-        share: (nanoseconds + probeNanoseconds) / capacity, ...held(i),
+        probe: program.sites[0]?.name ?? program.name,
+        probes: program.sites.length,
+        runs,
+        handlerNanoseconds: nanoseconds,
+        probeNanoseconds,
+        share: (nanoseconds + probeNanoseconds) / capacity,
+        ...held(i),
       };
     });
     const own = process.cpuUsage(this.#ownAtStart);
     return {
-      seconds: capacity / this.cpus / 1e9, handlers, share: handlers.reduce((sum, { share }) => sum + share, 0),
+      seconds: capacity / this.cpus / 1e9,
+      handlers,
+      share: handlers.reduce((sum, { share }) => sum + share, 0),
       ownShare: ((own.user + own.system) * 1000) / capacity,
     };
   }

@@ -1,6 +1,14 @@
 // skboutput(): packets that handlers hand out, written to capture files in the order of their times.
 import { closeSync, openSync, writeSync } from "node:fs";
-import { mostPacketBytes, packetFile, packetHead, packetLength, packetSkipped, packetTime, packetWhole } from "../compiler/packets.ts";
+import {
+  mostPacketBytes,
+  packetFile,
+  packetHead,
+  packetLength,
+  packetSkipped,
+  packetTime,
+  packetWhole,
+} from "../compiler/packets.ts";
 import { LinuxError } from "../linux/error.ts";
 import { PerfOutput } from "../linux/perf-output.ts";
 import { CLOCK_BOOTTIME, clockNs } from "../linux/procfs.ts";
@@ -19,7 +27,12 @@ export interface PacketOptions {
   readonly failed: (text: string) => void;
 }
 
-interface Packet { readonly time: bigint; readonly file: number; readonly whole: number; readonly bytes: Uint8Array }
+interface Packet {
+  readonly time: bigint;
+  readonly file: number;
+  readonly whole: number;
+  readonly bytes: Uint8Array;
+}
 
 export class Packets implements Disposable {
   readonly #options: PacketOptions;
@@ -51,7 +64,8 @@ export class Packets implements Disposable {
     this.#held.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
     const later = all ? -1 : this.#held.findIndex(({ time }) => time > now);
     const ready = later < 0 ? this.#held.splice(0) : this.#held.splice(0, later);
-    for (const { file, time, bytes, whole } of ready) this.#append(file, packetRecord(time + this.#options.bootToWall, bytes, whole));
+    for (const { file, time, bytes, whole } of ready)
+      this.#append(file, packetRecord(time + this.#options.bootToWall, bytes, whole));
   }
 
   #append(file: number, record: Uint8Array): void {
@@ -60,7 +74,9 @@ export class Packets implements Disposable {
     try {
       for (let written = 0; written < record.length;) written += writeSync(fd, record, written);
     } catch (error) {
-      this.#options.failed(`ERROR: cannot write ${this.#options.paths[file]}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#options.failed(
+        `ERROR: cannot write ${this.#options.paths[file]}: ${error instanceof Error ? error.message : String(error)}`,
+      );
       closeSync(fd);
       this.#files[file] = undefined;
     }
@@ -84,7 +100,9 @@ function packetOf(data: Uint8Array): Packet | undefined {
   const end = Math.min(word(packetLength), data.length - packetHead);
   if (skipped >= end) return undefined;
   return {
-    time: view.getBigUint64(packetTime, true), file: word(packetFile), whole: Math.max(0, word(packetWhole) - skipped),
+    time: view.getBigUint64(packetTime, true),
+    file: word(packetFile),
+    whole: Math.max(0, word(packetWhole) - skipped),
     bytes: data.subarray(packetHead + skipped, packetHead + end),
   };
 }

@@ -3,7 +3,10 @@ import { test } from "node:test";
 import { fileHead, packetRecord } from "./pcap.ts";
 
 /** Words of 4 bytes. */
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex").replaceAll(/.{8}(?!$)/g, "$& ");
+const hex = (bytes: Uint8Array): string =>
+  Buffer.from(bytes)
+    .toString("hex")
+    .replaceAll(/.{8}(?!$)/g, "$& ");
 
 test("a capture file begins with its head: nanoseconds, version 2.4, raw IP", () => {
   assert.equal(hex(fileHead(65_400)), "4d3cb2a1 02000400 00000000 00000000 78ff0000 65000000");

@@ -1,5 +1,5 @@
-// Code of processes: which addresses are which functions, for the user stacks and symbols of events, and the tables with which the
-// kernel unwinds stacks. Scripts without either never load this.
+// Code of processes: which addresses are which functions, for the user stacks and symbols of events, and the tables
+// with which the kernel unwinds stacks. Scripts without either never load this.
 import { basename } from "node:path";
 import type { Plan } from "../compiler/plan.ts";
 import { demangle } from "../linux/demangle.ts";
@@ -17,8 +17,8 @@ import { UnwindTables, type UnwindMaps } from "./unwind-tables.ts";
 import { liveProcessFiles, UserSymbols, type CodeMapping } from "./user-symbols.ts";
 
 /**
- * What attaching may wait for tables, in milliseconds: of the process or command that was named (a second for the largest
- * browser), of the binaries that probes are in, and of processes that may be met.
+ * What attaching may wait for tables, in milliseconds: of the process or command that was named (a second for the
+ * largest browser), of the binaries that probes are in, and of processes that may be met.
  */
 const prepareNamed = 20_000;
 const prepareTraced = 1000;
@@ -29,7 +29,11 @@ const wantedMilliseconds = 10;
 const trustMilliseconds = 1;
 
 /** `pid`: the only process whose stacks are asked for. */
-export interface UnwindingOptions { readonly maps: UnwindMaps; readonly pid?: number | undefined; readonly trouble: (text: string) => void }
+export interface UnwindingOptions {
+  readonly maps: UnwindMaps;
+  readonly pid?: number | undefined;
+  readonly trouble: (text: string) => void;
+}
 
 export class ProcessSymbols implements ProcessMemory, Disposable {
   /** Paths of binaries that probes are in. */
@@ -54,7 +58,8 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     this.#files = new ElfFiles(this.#traced);
     const files = liveProcessFiles((identity, paths) => this.#files.symbols(identity, paths));
     this.#users = new UserSymbols(
-      plan.config.cppDemangle ? { ...files, sourceName: demangle } : files, undefined,
+      plan.config.cppDemangle ? { ...files, sourceName: demangle } : files,
+      undefined,
       unwinding && ((pid, mappings) => this.#changed.set(pid, mappings)),
     );
     // Probes in binaries are met by processes that have mapped them; in a container, the path may be another.
@@ -69,9 +74,10 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
       binaryOf: (mapping, pid) => this.#users.binary(mapping, pid),
       cache: new UnwindCache(),
       interpreting: (pid) => scripts.notice(pid),
-      wanted: (pid, mappings) => (unwinding.pid === undefined
-        ? this.#namesOnly && (mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path))))
-        : pid === unwinding.pid),
+      wanted: (pid, mappings) =>
+        unwinding.pid === undefined
+          ? this.#namesOnly && (mappings.length === 0 || mappings.some(({ path }) => names.has(basename(path))))
+          : pid === unwinding.pid,
     });
     this.#takeWanted = () => unwinding.maps.takeWanted();
   }
@@ -89,15 +95,25 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
   }
 
   /**
-   * Before anything is attached: lets the unwinder know of the target and what it will run, else of processes that run what is
-   * probed, or of all, those that used the CPU most first, as far as that takes no longer than it may; the others follow when
-   * it meets them.
+   * Before anything is attached: lets the unwinder know of the target and what it will run, else of processes that run
+   * what is probed, or of all, those that used the CPU most first, as far as that takes no longer than it may; the
+   * others follow when it meets them.
    */
-  prepareUnwinding({ pid, command }: { readonly pid?: number | undefined; readonly command?: string | undefined }): void {
+  prepareUnwinding({
+    pid,
+    command,
+  }: {
+    readonly pid?: number | undefined;
+    readonly command?: string | undefined;
+  }): void {
     if (!this.#unwinding) return;
     const end = performance.now() + (pid === undefined && command === undefined ? prepareTraced : prepareNamed);
     // What any program that is started will need.
-    for (const path of pid !== undefined ? [] : command !== undefined ? [...filesOfCommand(command), ...this.#traced] : [...this.#traced, ...commonLibraries()]) {
+    for (const path of pid !== undefined
+      ? []
+      : command !== undefined
+        ? [...filesOfCommand(command), ...this.#traced]
+        : [...this.#traced, ...commonLibraries()]) {
       const binary = this.#files.symbols(`path:${path}`, [path]);
       if (binary) this.#unwinding.prepare(binary);
     }
@@ -137,7 +153,8 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     const elsewhere = rootOf(pid) !== "";
     for (const [i, mapping] of this.#users.code(pid).entries()) {
       // The program itself comes first: it may be replaced by a newer one meanwhile.
-      if (mapping.path.startsWith("/") && (i === 0 || elsewhere || withoutDeleted(mapping.path) !== mapping.path)) this.#users.binary(mapping, pid);
+      if (mapping.path.startsWith("/") && (i === 0 || elsewhere || withoutDeleted(mapping.path) !== mapping.path))
+        this.#users.binary(mapping, pid);
     }
   }
 
@@ -217,10 +234,19 @@ function everyTraced(plan: Plan): ReadonlySet<string | undefined> {
 
 /** The C library and the dynamic loader, as this process has them. */
 function commonLibraries(): readonly string[] {
-  return [...new Set(processMaps(process.pid).map(({ path }) => path).filter((path) => /\/(?:libc|ld-linux-x86-64)\.so\.\d+$/.test(path)))];
+  return [
+    ...new Set(
+      processMaps(process.pid)
+        .map(({ path }) => path)
+        .filter((path) => /\/(?:libc|ld-linux-x86-64)\.so\.\d+$/.test(path)),
+    ),
+  ];
 }
 
 /** Processes that run now, those that used the CPU for longest first. */
 function busiestProcesses(): readonly number[] {
-  return processIds().map((pid) => ({ pid, used: cpuTicks(pid) })).sort((a, b) => b.used - a.used).map(({ pid }) => pid);
+  return processIds()
+    .map((pid) => ({ pid, used: cpuTicks(pid) }))
+    .sort((a, b) => b.used - a.used)
+    .map(({ pid }) => pid);
 }

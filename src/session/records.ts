@@ -1,11 +1,15 @@
-// Records of events and their handlers: records that kernel programs leave in the ring, and those of programs that run here.
+// Records of events and their handlers: records that kernel programs leave in the ring, and those of programs that run
+// here.
 import type { EventSchema } from "../compiler/plan.ts";
 import type { RingBuffer } from "../linux/ring.ts";
 import { recordHandler, type ActionTargets } from "./actions.ts";
 import type { Commands } from "./commands.ts";
 import type { RecordHandler, RecordMemory } from "./events.ts";
 
-/** Records handled before Node's event loop gets a turn: some milliseconds of work. A full batch means that more is waiting. */
+/**
+ * Records handled before Node's event loop gets a turn: some milliseconds of work. A full batch means that more is
+ * waiting.
+ */
 export const batchRecords = 4096;
 /** Bytes in the ring, with its header. */
 const smallestRecord = 16;
@@ -27,7 +31,13 @@ export class Records {
   /** Takes one record of the ring. */
   readonly #take: (offset: number) => void;
 
-  constructor(schemas: readonly EventSchema[], ring: RingBuffer | undefined, ringBytes: number, targets: ActionTargets, commands: Commands) {
+  constructor(
+    schemas: readonly EventSchema[],
+    ring: RingBuffer | undefined,
+    ringBytes: number,
+    targets: ActionTargets,
+    commands: Commands,
+  ) {
     this.#commands = commands;
     this.#ring = ring;
     this.#ringBytes = ringBytes;

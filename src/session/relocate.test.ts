@@ -4,20 +4,30 @@ import type { Relocation } from "../compiler/plan.ts";
 import { relocated, type Targets } from "./relocate.ts";
 
 const targets: Targets = {
-  maps: [7, 300], childPid: 4242, bootToWall: -2n, bootToTai: 37_000_000_000n, start: 0x1234_5678_9abc_def0n,
+  maps: [7, 300],
+  childPid: 4242,
+  bootToWall: -2n,
+  bootToTai: 37_000_000_000n,
+  start: 0x1234_5678_9abc_def0n,
   kernelVariable: (symbol) => (symbol === "runqueues" ? 99 : undefined),
   kernelFunction: (symbol) => (symbol === "bpf_session_is_return" ? 66_736 : undefined),
 };
 
 /** r1 = 0x1122334455667788 ll; exit; r2 = 0 ll */
 const code = new Uint8Array([
-  0x18, 0x01, 0, 0, 0x88, 0x77, 0x66, 0x55, 0, 0, 0, 0, 0x44, 0x33, 0x22, 0x11,
-  0x95, 0, 0, 0, 0, 0, 0, 0,
-  0x18, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+  0x18, 0x01, 0, 0, 0x88, 0x77, 0x66, 0x55, 0, 0, 0, 0, 0x44, 0x33, 0x22, 0x11, 0x95, 0, 0, 0, 0, 0, 0, 0, 0x18, 0x02,
+  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
 function patch(...relocations: Partial<Relocation>[]): Uint8Array {
-  return relocated({ name: "p", code, relocations: relocations.map((r) => ({ instruction: 0, kind: "map", map: 0, offset: 0, ...r })) }, targets);
+  return relocated(
+    {
+      name: "p",
+      code,
+      relocations: relocations.map((r) => ({ instruction: 0, kind: "map", map: 0, offset: 0, ...r })),
+    },
+    targets,
+  );
 }
 
 test("maps are patched by descriptor, values with their offset, and the plan's code stays as it was", () => {
@@ -54,7 +64,9 @@ test("a relocation that is not on a 64-bit load is refused", () => {
 
 test("a call of a kernel function gets its BTF id", () => {
   const program = (symbol: string) => ({
-    name: "p", code: new Uint8Array([0x85, 0x20, 0, 0, 0, 0, 0, 0]), relocations: [{ instruction: 0, kind: "kernel-function" as const, symbol, map: -1, offset: 0 }],
+    name: "p",
+    code: new Uint8Array([0x85, 0x20, 0, 0, 0, 0, 0, 0]),
+    relocations: [{ instruction: 0, kind: "kernel-function" as const, symbol, map: -1, offset: 0 }],
   });
   assert.deepEqual([...relocated(program("bpf_session_is_return"), targets)], [0x85, 0x20, 0, 0, 0xb0, 0x04, 1, 0]);
   assert.throws(() => relocated(program("nope"), targets), /no function "nope"/);

@@ -1,5 +1,5 @@
-// Fills what only this session knows into a program's code: map descriptors (include/uapi/linux/bpf.h, BPF_PSEUDO_MAP_FD
-// and its kin) and constants of this run.
+// Fills what only this session knows into a program's code: map descriptors (include/uapi/linux/bpf.h,
+// BPF_PSEUDO_MAP_FD and its kin) and constants of this run.
 import type { KernelProgram } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
 
@@ -39,7 +39,9 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
       continue;
     }
     if (code[at] !== LD_IMM64) {
-      throw new InternalError(`${program.name}: the relocation at instruction ${relocation.instruction} is not on a 64-bit load`);
+      throw new InternalError(
+        `${program.name}: the relocation at instruction ${relocation.instruction} is not on a 64-bit load`,
+      );
     }
     const write = (pseudo: number, low: number, high: number): void => {
       // The registers share a byte: destination in the low half, source in the high one.
@@ -47,7 +49,8 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
       view.setInt32(at + 4, low, true);
       view.setInt32(at + 12, high, true);
     };
-    const constant = (value: bigint): void => write(PSEUDO_NONE, Number(BigInt.asIntN(32, value)), Number(BigInt.asIntN(32, value >> 32n)));
+    const constant = (value: bigint): void =>
+      write(PSEUDO_NONE, Number(BigInt.asIntN(32, value)), Number(BigInt.asIntN(32, value >> 32n)));
     switch (relocation.kind) {
       case "map":
         write(PSEUDO_MAP_FD, descriptor(relocation.map, targets, program.name), 0);
@@ -81,6 +84,7 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
 
 function descriptor(map: number, targets: Targets, program: string): number {
   const fd = targets.maps[map];
-  if (fd === undefined) throw new InternalError(`${program}: relocation to kernel map ${map}, of ${targets.maps.length}`);
+  if (fd === undefined)
+    throw new InternalError(`${program}: relocation to kernel map ${map}, of ${targets.maps.length}`);
   return fd;
 }

@@ -1,12 +1,15 @@
-// Lines of scripts: V8 tells where a function begins in characters of its source, which is on disk. A file that was written after its process
-// began need not be what the process runs: then there is no line.
+// Lines of scripts: V8 tells where a function begins in characters of its source, which is on disk. A file that was
+// written after its process began need not be what the process runs: then there is no line.
 import { fileURLToPath } from "node:url";
 import { closeSync } from "node:fs";
 import { openOthersFile, readOthersFile } from "../linux/others-files.ts";
 import { startedAt } from "../linux/procfs.ts";
 import { rootOf } from "../providers/live-binary.ts";
 
-interface Began { readonly milliseconds: number; readonly root: string }
+interface Began {
+  readonly milliseconds: number;
+  readonly root: string;
+}
 
 const largestScript = 16 << 20;
 const processesKept = 4096;
@@ -39,7 +42,8 @@ export class ScriptLines {
     let high = ends.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (ends[middle] < character) low = middle + 1; else high = middle;
+      if (ends[middle] < character) low = middle + 1;
+      else high = middle;
     }
     return low + 1;
   }
@@ -53,7 +57,9 @@ export class ScriptLines {
       const { descriptor, stat } = openOthersFile(place);
       closeSync(descriptor);
       if (Number(stat.mtimeMs) > began.milliseconds + clockTick) return undefined;
-      const text = readOthersFile(place, { limit: largestScript }).toString("utf8").replace(/^\ufeff/, "");
+      const text = readOthersFile(place, { limit: largestScript })
+        .toString("utf8")
+        .replace(/^\ufeff/, "");
       const ends: number[] = [];
       for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) ends.push(at);
       return Float64Array.from(ends);

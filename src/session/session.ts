@@ -60,7 +60,10 @@ export interface SessionOptions {
   readonly interrupted?: () => boolean;
   /** What was done, a line a step (`-v`). */
   readonly log?: (line: string) => void;
-  /** Called once the maps are there, with nothing attached yet: to store in them what handlers find from the first event on. */
+  /**
+   * Called once the maps are there, with nothing attached yet: to store in them what handlers find from the first event
+   * on.
+   */
   readonly loaded?: (session: Session) => void;
 }
 
@@ -77,7 +80,10 @@ export interface Session extends AsyncDisposable {
   /** pid of the -c command. */
   readonly childPid: number | undefined;
   readonly services: ConsumerServices;
-  /** After everything was printed and let go of. Rejects with what a consumer or a host program threw; all is let go of then, too. */
+  /**
+   * After everything was printed and let go of. Rejects with what a consumer or a host program threw; all is let go of
+   * then, too.
+   */
   readonly ended: Promise<SessionEnd>;
   /** Detaches, prints what is left and ends: Ctrl-C, SIGTERM. Can be called at any time, and again. */
   stop(): void;
@@ -87,15 +93,18 @@ export interface Session extends AsyncDisposable {
   largestMaps(): readonly MapSize[] | undefined;
   /** Removes all entries of a map, by its index in the plan. Nothing after the end. */
   clear(map: number): void;
-  /** Sets an entry of a map that holds plain values. Nothing after the end. @throws EncodeError when it is of another type */
+  /**
+   * Sets an entry of a map that holds plain values. Nothing after the end. @throws EncodeError when it is of another
+   * type
+   */
   store(map: number, key: readonly unknown[], value: unknown): void;
   /** Removes an entry of a map; whether there was one. @throws EncodeError */
   remove(map: number, key: readonly unknown[]): boolean;
   /** What the handlers have cost so far, at the end: in all. Undefined unless `stats` or `maxOverhead` was given. */
   stats(): SessionStats | undefined;
   /**
-   * Takes over a plan that has grown: this one's maps, programs and events, and more programs and events behind them. They are
-   * loaded and attached; how many probes came is told. Nothing after the end. @throws LinuxError, AttachError
+   * Takes over a plan that has grown: this one's maps, programs and events, and more programs and events behind them.
+   * They are loaded and attached; how many probes came is told. Nothing after the end. @throws LinuxError, AttachError
    */
   extend(plan: Plan): number;
 }
@@ -159,36 +168,68 @@ class LiveSession implements Session {
     }
     const { unwinding } = this.#kernel;
     const trouble = (text: string): void => this.#consumer.trouble({ kind: "message", text: `WARNING: ${text}` });
-    this.#symbols = new LiveSymbols(this.#kernel.stacks, plan, trouble, unwinding && { maps: unwinding, pid: options.pid, trouble });
+    this.#symbols = new LiveSymbols(
+      this.#kernel.stacks,
+      plan,
+      trouble,
+      unwinding && { maps: unwinding, pid: options.pid, trouble },
+    );
     const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
     this.#owners = new StackOwners(this.#kernel.liveMaps.values(), fieldTypes, () => this.#symbols.processes);
     this.#counters = new TroubleCounters(plan, this.#kernel.percpu);
     const clock = this.#clock;
-    this.services = { plan, symbols: this.#symbols, bootToEpochMilliseconds: (nanoseconds) => epochMilliseconds(clock, nanoseconds) };
+    this.services = {
+      plan,
+      symbols: this.#symbols,
+      bootToEpochMilliseconds: (nanoseconds) => epochMilliseconds(clock, nanoseconds),
+    };
     this.#commands = new Commands(this.#consumer, (error) => {
       if (error !== undefined) this.#fail(error);
       // What programs here have said meanwhile.
-      else void this.#records.settle().then(() => this.#consumer.flush()).catch((failure: unknown) => this.#fail(failure));
+      else
+        void this.#records
+          .settle()
+          .then(() => this.#consumer.flush())
+          .catch((failure: unknown) => this.#fail(failure));
     });
-    this.#records = new Records(plan.schemas, this.#kernel.ring, this.#kernel.ringBytes, this.#targets(), this.#commands);
-    this.#hosts = new HostPrograms(plan.hosts, new LiveHostRuntime({
-      maps: this.#kernel.liveMaps, start: clock.start, childPid: this.childPid ?? 0, emit: (schema, record) => this.#records.emit(schema, record),
-      failed: (watch) => this.#kernel.count(this.#plan.watches[watch].offset),
-      rest: () => {
-        this.#consumer.flush();
-        return options.interrupted?.() ?? false;
-      },
-    }));
+    this.#records = new Records(
+      plan.schemas,
+      this.#kernel.ring,
+      this.#kernel.ringBytes,
+      this.#targets(),
+      this.#commands,
+    );
+    this.#hosts = new HostPrograms(
+      plan.hosts,
+      new LiveHostRuntime({
+        maps: this.#kernel.liveMaps,
+        start: clock.start,
+        childPid: this.childPid ?? 0,
+        emit: (schema, record) => this.#records.emit(schema, record),
+        failed: (watch) => this.#kernel.count(this.#plan.watches[watch].offset),
+        rest: () => {
+          this.#consumer.flush();
+          return options.interrupted?.() ?? false;
+        },
+      }),
+    );
     this.#attachments = new Attachments({
-      findAttacher: options.findAttacher, missingProbes: plan.config.missingProbes, log: this.#log,
-      pidFor: ({ followsCommand }) => options.follow ? undefined : options.pid ?? (followsCommand ? this.childPid : undefined),
+      findAttacher: options.findAttacher,
+      missingProbes: plan.config.missingProbes,
+      log: this.#log,
+      pidFor: ({ followsCommand }) =>
+        options.follow ? undefined : (options.pid ?? (followsCommand ? this.childPid : undefined)),
       trouble: (trouble) => this.#consumer.trouble(trouble),
     });
     this.#loop = new DrainLoop({
-      ring: this.#kernel.ring, ringBytes: this.#kernel.ringBytes, records: this.#records,
+      ring: this.#kernel.ring,
+      ringBytes: this.#kernel.ringBytes,
+      records: this.#records,
       taken: () => this.#consumer.flush(),
       look: () => this.#reportTrouble(),
-      movesAlone: plan.kernelMaps.some(({ role, failureOffset }) => failureOffset !== undefined || role.kind === "unwind-processes"),
+      movesAlone: plan.kernelMaps.some(
+        ({ role, failureOffset }) => failureOffset !== undefined || role.kind === "unwind-processes",
+      ),
       mayThreadSleep: () => this.#mayThreadSleep,
       untilNeeded: () => this.#hosts.untilNext(),
       patience: options.consumer.patience,
@@ -197,7 +238,10 @@ class LiveSession implements Session {
 
   #targets(): ActionTargets {
     return {
-      consumer: this.#consumer, services: this.services, formatter: this.#options.formatter, liveMaps: this.#kernel.liveMaps,
+      consumer: this.#consumer,
+      services: this.services,
+      formatter: this.#options.formatter,
+      liveMaps: this.#kernel.liveMaps,
       run: (command) => this.#commands.run(command),
       watch: (asked) => this.#attachments.watch(asked),
       unwatch: (address, pid) => this.#attachments.unwatch(address, pid),
@@ -211,7 +255,10 @@ class LiveSession implements Session {
 
   get attached(): number {
     // begin and end count even where begin was the end of it.
-    const edges = this.#plan.programs.reduce((sum, { provider, sites }) => isEdge(provider) ? sum + sites.length : sum, 0);
+    const edges = this.#plan.programs.reduce(
+      (sum, { provider, sites }) => (isEdge(provider) ? sum + sites.length : sum),
+      0,
+    );
     return this.#attachments.probes + edges + this.#hosts.sites;
   }
 
@@ -254,7 +301,11 @@ class LiveSession implements Session {
           this.#finish({ exitCode: this.#end.exitCode, reason: "target" });
         });
         const free = target.go(this.#attachments.atExec);
-        if (free !== undefined) this.#consumer.trouble({ kind: "message", text: `WARNING: variables are watched some time after the command has begun: ${free.message}` });
+        if (free !== undefined)
+          this.#consumer.trouble({
+            kind: "message",
+            text: `WARNING: variables are watched some time after the command has begun: ${free.message}`,
+          });
       }
     } catch (error) {
       await this.#release();
@@ -329,17 +380,20 @@ class LiveSession implements Session {
   }
 
   #startHosts(): void {
-    this.#hosts.start((run) => {
-      if (this.#over) return;
-      try {
-        // Events that happened before this moment come first.
-        this.#records.drainAll();
-        if (!this.#over) run();
-        this.#consumer.flush();
-      } catch (error) {
-        this.#fail(error);
-      }
-    }, () => !this.#records.busy);
+    this.#hosts.start(
+      (run) => {
+        if (this.#over) return;
+        try {
+          // Events that happened before this moment come first.
+          this.#records.drainAll();
+          if (!this.#over) run();
+          this.#consumer.flush();
+        } catch (error) {
+          this.#fail(error);
+        }
+      },
+      () => !this.#records.busy,
+    );
   }
 
   /** What is in the ring at this moment, and the ends of the commands that it starts. */
@@ -364,7 +418,8 @@ class LiveSession implements Session {
     if (this.#attachments.firing || this.#hosts.waiting) return;
     // After `begin` and what runs once there is nothing to wait for.
     const some = this.#plan.programs.length + this.#plan.hosts.length > 0;
-    if (runs.length > 0 || (some && this.#target === undefined)) this.#finish({ exitCode: this.#end.exitCode, reason: "exit" });
+    if (runs.length > 0 || (some && this.#target === undefined))
+      this.#finish({ exitCode: this.#end.exitCode, reason: "exit" });
   }
 
   #failure: { readonly error: unknown } | undefined;
@@ -378,7 +433,10 @@ class LiveSession implements Session {
     const map = this.#kernel.packets;
     if (map === undefined || this.#options.dryRun) return;
     this.#packets = new (packets().Packets)({
-      paths: this.#plan.packetFiles, map, bytes: this.#plan.config.ringBytes, bootToWall: this.#clock.bootToWall,
+      paths: this.#plan.packetFiles,
+      map,
+      bytes: this.#plan.config.ringBytes,
+      bootToWall: this.#clock.bootToWall,
       lost: (count) => this.#consumer.trouble({ kind: "lost", probe: "skboutput()", count }),
       failed: (text) => this.#consumer.trouble({ kind: "message", text }),
     });
@@ -398,7 +456,9 @@ class LiveSession implements Session {
       return;
     }
     this.#governor = new (governor().Governor)({
-      meter, gates, limit: maxOverhead,
+      meter,
+      gates,
+      limit: maxOverhead,
       report: (trouble) => {
         this.#consumer.trouble(trouble);
         this.#consumer.flush();
@@ -476,7 +536,11 @@ class LiveSession implements Session {
     await this.#records.drainRest(() => this.#consumer.flush());
     this.#records.deaf = false;
     const left = this.#commands.resume();
-    if (left > 0) this.#consumer.trouble({ kind: "message", text: `WARNING: ${left} command${left === 1 ? "" : "s"} of system() not run: strobe was told to end` });
+    if (left > 0)
+      this.#consumer.trouble({
+        kind: "message",
+        text: `WARNING: ${left} command${left === 1 ? "" : "s"} of system() not run: strobe was told to end`,
+      });
     this.#runOnce("end");
     await this.#takeAll();
     this.#records.deaf = false;
@@ -487,11 +551,13 @@ class LiveSession implements Session {
     const consumer = this.#consumer;
     consumer.endOfEvents?.();
     if (this.#plan.config.printMapsOnExit) {
-      for (const snapshot of printableMaps(this.#kernel.liveMaps)) consumer.map(snapshot, { top: 0, divisor: 1, services: this.services });
+      for (const snapshot of printableMaps(this.#kernel.liveMaps))
+        consumer.map(snapshot, { top: 0, divisor: 1, services: this.services });
     }
     // What was asked to be named is known now.
     const { nameless, namelessFunctions } = this.#symbols;
-    if (namelessFunctions > 0) consumer.trouble({ kind: "message", text: `WARNING: ${namelessFunctionsText(namelessFunctions)}` });
+    if (namelessFunctions > 0)
+      consumer.trouble({ kind: "message", text: `WARNING: ${namelessFunctionsText(namelessFunctions)}` });
     if (nameless > 0) consumer.trouble({ kind: "message", text: `WARNING: ${namelessText(nameless)}` });
     this.#tellRefusals();
     consumer.flush();

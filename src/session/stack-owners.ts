@@ -10,12 +10,23 @@ import type { LiveMap } from "./maps.ts";
 /** Offsets of pids in a value of this type: of its user stacks and user symbols. */
 export function pidOffsets(type: Type, at = 0): number[] {
   switch (type.kind) {
-    case "stack": return type.space === "user" ? [at + 8] : [];
-    case "named": return type.of === "usym" ? [at + 8] : [];
-    case "tuple": return inFields(type.elements, at);
-    case "record": return inFields(type.fields.map((field) => field.type), at);
-    case "array": return Array.from({ length: type.length }, (_, i) => pidOffsets(type.element, at + i * sizeOf(type.element))).flat();
-    default: return [];
+    case "stack":
+      return type.space === "user" ? [at + 8] : [];
+    case "named":
+      return type.of === "usym" ? [at + 8] : [];
+    case "tuple":
+      return inFields(type.elements, at);
+    case "record":
+      return inFields(
+        type.fields.map((field) => field.type),
+        at,
+      );
+    case "array":
+      return Array.from({ length: type.length }, (_, i) =>
+        pidOffsets(type.element, at + i * sizeOf(type.element)),
+      ).flat();
+    default:
+      return [];
   }
 }
 
@@ -24,7 +35,11 @@ function inFields(types: readonly Type[], at: number): number[] {
   return types.flatMap((type, i) => pidOffsets(type, at + offsets[i]));
 }
 
-interface Watched { readonly live: LiveMap; readonly inKey: readonly number[]; readonly inValue: readonly number[] }
+interface Watched {
+  readonly live: LiveMap;
+  readonly inKey: readonly number[];
+  readonly inValue: readonly number[];
+}
 
 /** Milliseconds between two looks: at first often, then ever more rarely. */
 const firstPause = 1;

@@ -1,4 +1,5 @@
-// Numbers to names, for whoever formats events: kernel and user addresses, captured stacks, users, cgroups, system calls.
+// Numbers to names, for whoever formats events: kernel and user addresses, captured stacks, users, cgroups, system
+// calls.
 import { readFileSync } from "node:fs";
 import type { IrMap } from "../compiler/ir.ts";
 import type { Plan } from "../compiler/plan.ts";
@@ -38,7 +39,12 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   readonly #trouble: (text: string) => void;
 
   /** `trouble`: told of what cannot be named, once. `unwinding`: where the unwinder in the kernel looks for tables. */
-  constructor(stacks: ReadonlyMap<number, StackTable>, plan: Plan, trouble: (text: string) => void, unwinding?: UnwindingOptions) {
+  constructor(
+    stacks: ReadonlyMap<number, StackTable>,
+    plan: Plan,
+    trouble: (text: string) => void,
+    unwinding?: UnwindingOptions,
+  ) {
     this.#stacks = stacks;
     this.#trouble = trouble;
     this.#plan = plan;

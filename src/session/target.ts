@@ -7,7 +7,10 @@ export interface Target extends Disposable {
   readonly pid: number;
   /** A command that is held back has come to wait: what it does from here on is its own. */
   readonly ready: Promise<void>;
-  /** Starts a command that was held back; `executed` is called when it has become its program, before that runs. Gives why it was not. */
+  /**
+   * Starts a command that was held back; `executed` is called when it has become its program, before that runs. Gives
+   * why it was not.
+   */
   go(executed?: (pid: number) => void): Error | undefined;
   readonly ended: Promise<void>;
   /** Why a command could not be started, known when it has ended. */
@@ -26,7 +29,12 @@ export function commandTarget(command: string): Target {
     pid: child.pid,
     ready: child.ready,
     go: (executed) => {
-      if (executed !== undefined) return (require("../linux/exec-stop.ts") as typeof import("../linux/exec-stop.ts")).stopAtExec(child.pid, () => child.go(), () => executed(child.pid));
+      if (executed !== undefined)
+        return (require("../linux/exec-stop.ts") as typeof import("../linux/exec-stop.ts")).stopAtExec(
+          child.pid,
+          () => child.go(),
+          () => executed(child.pid),
+        );
       child.go();
       return undefined;
     },
@@ -42,7 +50,13 @@ export function commandTarget(command: string): Target {
 export function processTarget(pid: number): Target {
   if (!isRunning(pid)) throw new Error(`failed to attach to pid ${pid}: no such process`);
   const watch = watchProcess(pid);
-  return { pid, ready: Promise.resolve(), go: () => undefined, ended: watch.ended, [Symbol.dispose]: () => watch[Symbol.dispose]() };
+  return {
+    pid,
+    ready: Promise.resolve(),
+    go: () => undefined,
+    ended: watch.ended,
+    [Symbol.dispose]: () => watch[Symbol.dispose](),
+  };
 }
 
 /** A zombie has ended: it only waits for its parent. */

@@ -5,7 +5,10 @@ import { Timers } from "./timers.ts";
 test("ticks keep to their multiples, in order of time and then of the script", () => {
   let now = 0;
   const ran: string[] = [];
-  const ticker = (name: string, milliseconds: number) => ({ period: milliseconds * 1e6, run: () => void ran.push(`${name}@${now}`) });
+  const ticker = (name: string, milliseconds: number) => ({
+    period: milliseconds * 1e6,
+    run: () => void ran.push(`${name}@${now}`),
+  });
   using timers = new Timers([ticker("slow", 30), ticker("fast", 10)], () => now);
   timers.tick();
   assert.deepEqual(ran, []);
@@ -38,9 +41,19 @@ test("a long stop is caught up to a limit, the rest is counted", () => {
 test("disposing within a tick stops what was due", () => {
   let now = 0;
   const ran: string[] = [];
-  const timers: Timers = new Timers([
-    { period: 1e6, run: () => { ran.push("a"); timers[Symbol.dispose](); } }, { period: 1e6, run: () => void ran.push("b") },
-  ], () => now);
+  const timers: Timers = new Timers(
+    [
+      {
+        period: 1e6,
+        run: () => {
+          ran.push("a");
+          timers[Symbol.dispose]();
+        },
+      },
+      { period: 1e6, run: () => void ran.push("b") },
+    ],
+    () => now,
+  );
   now = 3;
   timers.tick();
   assert.deepEqual(ran, ["a"]);

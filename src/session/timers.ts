@@ -1,5 +1,5 @@
-// Host programs that run on a schedule. Ticks keep to their multiples of the period however long a tick takes, and those
-// that are due at once run in the order of their times, then of the script.
+// Host programs that run on a schedule. Ticks keep to their multiples of the period however long a tick takes, and
+// those that are due at once run in the order of their times, then of the script.
 
 export interface Ticker {
   /** Nanoseconds. */
@@ -7,9 +7,14 @@ export interface Ticker {
   run(): void;
 }
 
-interface Scheduled { readonly ticker: Ticker; /** Milliseconds on the timers' clock. */ due: number }
+interface Scheduled {
+  readonly ticker: Ticker;
+  /** Milliseconds on the timers' clock. */ due: number;
+}
 
-/** Ticks made up for when the process could not keep up (a slow command, a stopped terminal); older ones are dropped. */
+/**
+ * Ticks made up for when the process could not keep up (a slow command, a stopped terminal); older ones are dropped.
+ */
 const catchUpLimit = 1000;
 
 /** Milliseconds between two looks at whether those that are due may run. */
@@ -24,7 +29,11 @@ export class Timers implements Disposable {
   missed = 0;
 
   /** Where they may not run, ticks stay due. */
-  constructor(tickers: readonly Ticker[], now: () => number = () => process.uptime() * 1000, mayRun: () => boolean = () => true) {
+  constructor(
+    tickers: readonly Ticker[],
+    now: () => number = () => process.uptime() * 1000,
+    mayRun: () => boolean = () => true,
+  ) {
     this.#now = now;
     this.#mayRun = mayRun;
     const start = now();

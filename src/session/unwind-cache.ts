@@ -26,6 +26,7 @@ export class UnwindCache {
   }
 
   write(buildId: string, { base, starts, rules }: UnwindTable): void {
-    if (starts.length >= fewestRows) this.#files.write(buildId, keptBytes(layout, 0, [BigInt64Array.of(base), starts, rules]));
+    if (starts.length >= fewestRows)
+      this.#files.write(buildId, keptBytes(layout, 0, [BigInt64Array.of(base), starts, rules]));
   }
 }

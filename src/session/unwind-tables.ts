@@ -1,6 +1,14 @@
-// What the unwinder in the kernel needs to know of processes: where which code is mapped, and how to unwind it. A binary's
-// table is made when a process is first seen with it, and shared by all.
-import { fileRows, mappingBytes, mappingEnd, mappingShift, mappingsKept, mappingTree, unusedAddress } from "../compiler/unwind-layout.ts";
+// What the unwinder in the kernel needs to know of processes: where which code is mapped, and how to unwind it. A
+// binary's table is made when a process is first seen with it, and shared by all.
+import {
+  fileRows,
+  mappingBytes,
+  mappingEnd,
+  mappingShift,
+  mappingsKept,
+  mappingTree,
+  unusedAddress,
+} from "../compiler/unwind-layout.ts";
 import { CallFrames } from "../debuginfo/call-frames.ts";
 import { ElfError, type Elf } from "../debuginfo/elf.ts";
 import { unwindTableSteps, type UnwindTable } from "../debuginfo/unwind-table.ts";
@@ -22,9 +30,15 @@ export interface UnwindMaps {
 }
 
 /** A binary and, where it is a file, how the kernel knows that. */
-export interface UnwindBinary { readonly elf?: Elf; readonly file?: FileKey }
+export interface UnwindBinary {
+  readonly elf?: Elf;
+  readonly file?: FileKey;
+}
 
-interface Binary { readonly elf: Elf; readonly trees: readonly UnwindTree[] }
+interface Binary {
+  readonly elf: Elf;
+  readonly trees: readonly UnwindTree[];
+}
 
 const PT_LOAD = 1;
 
@@ -122,7 +136,12 @@ export class UnwindTables implements Disposable {
     if (ranges.length === 0) return this.#options.maps.processes.remove(numberKey(pid));
     const interpreter = this.#interpreters.entry(pid, mappings);
     if (interpreter) this.#options.interpreting?.(pid);
-    this.#write(() => this.#options.maps.processes.update(numberKey(pid), withInterpreter(rowsEntry(ranges, mappingsKept), interpreter)));
+    this.#write(() =>
+      this.#options.maps.processes.update(
+        numberKey(pid),
+        withInterpreter(rowsEntry(ranges, mappingsKept), interpreter),
+      ),
+    );
   }
 
   #elfOf(mapping: CodeMapping, pid: number): Elf | undefined {
@@ -198,7 +217,9 @@ export class UnwindTables implements Disposable {
 
   #add(elf: Elf, table: UnwindTable): Binary | undefined {
     let trees: readonly UnwindTree[] | undefined;
-    this.#write(() => { trees = this.#nodes.add(table); });
+    this.#write(() => {
+      trees = this.#nodes.add(table);
+    });
     return trees && { elf, trees };
   }
 
@@ -206,29 +227,46 @@ export class UnwindTables implements Disposable {
     try {
       write();
     } catch (error) {
-      if (!this.#full) this.#options.trouble(`no room for more unwinding tables: ${error instanceof Error ? error.message : String(error)}`);
+      if (!this.#full)
+        this.#options.trouble(
+          `no room for more unwinding tables: ${error instanceof Error ? error.message : String(error)}`,
+        );
       this.#full = true;
     }
   }
 }
 
-interface Range { readonly start: bigint; readonly end: bigint; readonly root: number; readonly shift: number }
+interface Range {
+  readonly start: bigint;
+  readonly end: bigint;
+  readonly root: number;
+  readonly shift: number;
+}
 
 /** The parts of a mapping that no later one lies over. */
-function uncovered({ start, end }: CodeMapping, over: readonly Range[]): { readonly start: bigint; readonly end: bigint }[] {
+function uncovered(
+  { start, end }: CodeMapping,
+  over: readonly Range[],
+): { readonly start: bigint; readonly end: bigint }[] {
   let pieces = [{ start, end }];
   for (const range of over) {
     if (range.end <= start || range.start >= end) continue;
-    pieces = pieces.flatMap((piece) => [
-      { start: piece.start, end: piece.end < range.start ? piece.end : range.start },
-      { start: piece.start > range.end ? piece.start : range.end, end: piece.end },
-    ]).filter((piece) => piece.start < piece.end);
+    pieces = pieces
+      .flatMap((piece) => [
+        { start: piece.start, end: piece.end < range.start ? piece.end : range.start },
+        { start: piece.start > range.end ? piece.start : range.end, end: piece.end },
+      ])
+      .filter((piece) => piece.start < piece.end);
   }
   return pieces;
 }
 
 /** A piece of a mapping, cut by the trees that hold its rules. */
-function treeRanges(piece: { readonly start: bigint; readonly end: bigint }, mapping: CodeMapping, { elf, trees }: Binary): Range[] {
+function treeRanges(
+  piece: { readonly start: bigint; readonly end: bigint },
+  mapping: CodeMapping,
+  { elf, trees }: Binary,
+): Range[] {
   const bias = biasOf(mapping, elf);
   if (bias === undefined) return [];
   return trees.flatMap(({ low, high, root }) => {
@@ -240,15 +278,17 @@ function treeRanges(piece: { readonly start: bigint; readonly end: bigint }, map
 
 /** The trees of a binary by where their code is in its file. */
 function fileRanges({ elf, trees }: Binary): Range[] {
-  const ranges = elf.segments.filter(({ type, fileSize }) => type === PT_LOAD && fileSize > 0).flatMap(({ offset, address, fileSize }) => {
-    const bias = BigInt(offset) - address;
-    const end = address + BigInt(fileSize);
-    return trees.flatMap(({ low, high, root }) => {
-      const from = low > address ? low : address;
-      const to = high < end ? high : end;
-      return from < to ? [{ start: from + bias, end: to + bias, root, shift: Number(from - low) }] : [];
+  const ranges = elf.segments
+    .filter(({ type, fileSize }) => type === PT_LOAD && fileSize > 0)
+    .flatMap(({ offset, address, fileSize }) => {
+      const bias = BigInt(offset) - address;
+      const end = address + BigInt(fileSize);
+      return trees.flatMap(({ low, high, root }) => {
+        const from = low > address ? low : address;
+        const to = high < end ? high : end;
+        return from < to ? [{ start: from + bias, end: to + bias, root, shift: Number(from - low) }] : [];
+      });
     });
-  });
   return ranges.sort((a, b) => (a.start < b.start ? -1 : 1));
 }
 

@@ -10,19 +10,26 @@ import { UnwindNodes, type UnwindTree } from "./unwind-trees.ts";
 /** A table whose row i begins at i * 4. */
 function tableOf(rows: number): UnwindTable {
   const starts = Uint32Array.from({ length: rows + 1 }, (_, i) => i * 4);
-  const rules = Uint32Array.from({ length: rows + 1 }, (_, i) => (i === rows ? UnwindKind.none : unwindRule(UnwindKind.rsp, i & 7, i)));
+  const rules = Uint32Array.from({ length: rows + 1 }, (_, i) =>
+    i === rows ? UnwindKind.none : unwindRule(UnwindKind.rsp, i & 7, i),
+  );
   return { base: 0x1000n, starts, rules };
 }
 
 /** As the program in the kernel searches: in each node the last row not above the key. */
-function search(nodes: ReadonlyMap<number, Uint32Array>, trees: readonly UnwindTree[], address: bigint): number | undefined {
+function search(
+  nodes: ReadonlyMap<number, Uint32Array>,
+  trees: readonly UnwindTree[],
+  address: bigint,
+): number | undefined {
   const tree = trees.find(({ low, high }) => address >= low && address < high);
   if (tree === undefined) return undefined;
   let number = tree.root;
   for (let level = 0; level < 2; level++) {
     const words = nodes.get(number)!;
     let row = 0;
-    for (let half = nodeKeys / 2; half >= 1; half /= 2) if (words[(row + half) * 2] <= Number(address - tree.low)) row += half;
+    for (let half = nodeKeys / 2; half >= 1; half /= 2)
+      if (words[(row + half) * 2] <= Number(address - tree.low)) row += half;
     number = words[row * 2 + 1];
   }
   return number;
@@ -30,10 +37,15 @@ function search(nodes: ReadonlyMap<number, Uint32Array>, trees: readonly UnwindT
 
 function written(): { readonly nodes: Map<number, Uint32Array>; readonly writer: UnwindNodes } {
   const nodes = new Map<number, Uint32Array>();
-  return { nodes, writer: new UnwindNodes((numbers, bytes) => {
-    assert.equal(bytes.length, numbers.length * nodeKeys * nodeRowBytes);
-    numbers.forEach((number, i) => nodes.set(number, new Uint32Array(bytes.buffer, i * nodeKeys * nodeRowBytes, nodeKeys * 2)));
-  }) };
+  return {
+    nodes,
+    writer: new UnwindNodes((numbers, bytes) => {
+      assert.equal(bytes.length, numbers.length * nodeKeys * nodeRowBytes);
+      numbers.forEach((number, i) =>
+        nodes.set(number, new Uint32Array(bytes.buffer, i * nodeKeys * nodeRowBytes, nodeKeys * 2)),
+      );
+    }),
+  };
 }
 
 test("every row is found, in tables of one node and in those of several trees", () => {
@@ -43,7 +55,12 @@ test("every row is found, in tables of one node and in those of several trees", 
     const trees = writer.add(table);
     assert.equal(trees.length, Math.ceil(rows / 65_536));
     for (const row of [0, 1, 254, 255, 256, 257, 65_535, 65_536, 65_537, rows - 1].filter((n) => n < rows)) {
-      for (const within of [0n, 3n]) assert.equal(search(nodes, trees, table.base + BigInt(row) * 4n + within), table.rules[row], `${row} of ${rows}`);
+      for (const within of [0n, 3n])
+        assert.equal(
+          search(nodes, trees, table.base + BigInt(row) * 4n + within),
+          table.rules[row],
+          `${row} of ${rows}`,
+        );
     }
     assert.equal(search(nodes, trees, table.base + BigInt(rows) * 4n), undefined, "behind the code");
   }
@@ -56,7 +73,10 @@ test("libc's rules are those of its call frame information", { skip: !existsSync
   const table = unwindTable(frames);
   const { nodes, writer } = written();
   const trees = writer.add(table);
-  const kinds = new Map([[7, UnwindKind.rsp], [6, UnwindKind.rbp]]);
+  const kinds = new Map([
+    [7, UnwindKind.rsp],
+    [6, UnwindKind.rbp],
+  ]);
   let compared = 0;
   let told = 0;
   for (let at = 0; at < table.starts.length - 1; at += 7) {

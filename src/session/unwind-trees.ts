@@ -3,7 +3,11 @@ import { nodeKeys, nodeRowBytes, unusedKey } from "../compiler/unwind-layout.ts"
 import type { UnwindTable } from "../debuginfo/unwind-table.ts";
 
 /** Code of a binary, by its ELF virtual addresses, and the root of the tree of its rules. */
-export interface UnwindTree { readonly low: bigint; readonly high: bigint; readonly root: number }
+export interface UnwindTree {
+  readonly low: bigint;
+  readonly high: bigint;
+  readonly root: number;
+}
 
 const nodeBytes = nodeKeys * nodeRowBytes;
 const nodeWords = nodeBytes / 4;
@@ -39,7 +43,10 @@ export class UnwindNodes {
           words[at + 1] = rules[row];
         }
       }
-      this.#write(Uint32Array.from({ length: 1 + leaves }, (_, i) => root + i), new Uint8Array(words.buffer));
+      this.#write(
+        Uint32Array.from({ length: 1 + leaves }, (_, i) => root + i),
+        new Uint8Array(words.buffer),
+      );
       trees.push({ low: base + BigInt(starts[first]), high: base + BigInt(starts[end]), root });
     }
     return trees;

@@ -1,5 +1,5 @@
-// What a uprobe's trap costs on this machine: a few tenths of a microsecond on some, ten times that in a virtual machine in a
-// virtual machine. So it is tried, on a function of the C library in this very process.
+// What a uprobe's trap costs on this machine: a few tenths of a microsecond on some, ten times that in a virtual
+// machine in a virtual machine. So it is tried, on a function of the C library in this very process.
 import { readFileSync } from "node:fs";
 import { bytesOf, Elf } from "../debuginfo/elf.ts";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
@@ -27,7 +27,14 @@ export function measureUprobe(): number | undefined {
     const call = numberFunction(library.path, "abs", 1);
     const without = least(call);
     program = loadProgram({ name: "uprobe_cost", type: KPROBE, code: nothing, license: "Dual MIT/GPL" });
-    event = openPerfEvent({ type, config: 0, config1: cString(library.path), config2: library.offset, pid: process.pid, cpu: -1 });
+    event = openPerfEvent({
+      type,
+      config: 0,
+      config1: cString(library.path),
+      config2: library.offset,
+      pid: process.pid,
+      cpu: -1,
+    });
     perfAttach(event, program);
     return Math.max(0, least(call) - without);
   } catch (error) {
@@ -52,7 +59,9 @@ function least(call: (value: number) => number): number {
 
 /** The C library of this process, and where abs() begins in its file. */
 function cLibrary(): { readonly path: string; readonly offset: bigint } | undefined {
-  const path = /^\S+ r-xp .*\s(\/\S*\/libc(?:\.so\.6|-[\d.]+\.so|\.musl\S*))$/m.exec(readFileSync("/proc/self/maps", "utf8"))?.[1];
+  const path = /^\S+ r-xp .*\s(\/\S*\/libc(?:\.so\.6|-[\d.]+\.so|\.musl\S*))$/m.exec(
+    readFileSync("/proc/self/maps", "utf8"),
+  )?.[1];
   if (path === undefined) return undefined;
   const elf = new Elf(bytesOf(readFileSync(path)));
   const address = new ElfSymbols(elf).find("abs")?.address;

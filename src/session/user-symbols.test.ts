@@ -18,16 +18,28 @@ function machine() {
     maps: (pid) => processes.get(pid) ?? [],
     binary(identity, paths) {
       asked.push(`${identity} ${paths.join(" ")}`);
-      return { lookup: (at) => (at < 0x1000n ? undefined : { symbol: `f${Number(at >> 8n)}`, offset: Number(at & 0xffn) }) };
+      return {
+        lookup: (at) => (at < 0x1000n ? undefined : { symbol: `f${Number(at >> 8n)}`, offset: Number(at & 0xffn) }),
+      };
     },
     perfMap: () => perfMap,
   };
-  return { processes, asked, files, setPerfMap: (text: string) => { perfMap = text; } };
+  return {
+    processes,
+    asked,
+    files,
+    setPerfMap: (text: string) => {
+      perfMap = text;
+    },
+  };
 }
 
 test("an address is named by its binary's function at the file's offset", () => {
   const { processes, asked, files } = machine();
-  processes.set(9, [mapping(0x5000n, 0x6000n, 0n, "/bin/x", "r--p"), mapping(0x6000n, 0x8000n, 0x1000n, "/bin/x (deleted)")]);
+  processes.set(9, [
+    mapping(0x5000n, 0x6000n, 0n, "/bin/x", "r--p"),
+    mapping(0x6000n, 0x8000n, 0x1000n, "/bin/x (deleted)"),
+  ]);
   const symbols = new UserSymbols(files);
   assert.deepEqual(symbols.frame(0x6210n, 9), { address: 0x6210n, symbol: "f18", offset: 0x10, module: "/bin/x" });
   assert.deepEqual(asked, ["08:01:5 /proc/9/map_files/6000-8000"]);
@@ -74,27 +86,58 @@ test("pids of user stacks are found wherever they lie in a key", () => {
   const usym: Type = { kind: "named", of: "usym" };
   assert.deepEqual(pidOffsets(stack), [8]);
   assert.deepEqual(pidOffsets({ ...stack, space: "kernel" }), []);
-  assert.deepEqual(pidOffsets({ kind: "tuple", elements: [u64, stack, i64, { kind: "tuple", elements: [usym] }] }), [16, 40]);
+  assert.deepEqual(
+    pidOffsets({ kind: "tuple", elements: [u64, stack, i64, { kind: "tuple", elements: [usym] }] }),
+    [16, 40],
+  );
 });
 
 test("what the kernel tells names processes that were never seen in /proc", () => {
   const { asked, files } = machine();
   const symbols = new UserSymbols(files);
-  const x = { time: 0n, start: 0x6000n, end: 0x8000n, offset: 0x1000n, file: { buildId: "abcd" }, path: "/bin/x" } as const;
-  symbols.apply([{ kind: "exec", time: 0n, pid: 8 }, { kind: "mmap", pid: 8, ...x }, { kind: "fork", time: 0n, pid: 9, parent: 8 }]);
+  const x = {
+    time: 0n,
+    start: 0x6000n,
+    end: 0x8000n,
+    offset: 0x1000n,
+    file: { buildId: "abcd" },
+    path: "/bin/x",
+  } as const;
+  symbols.apply([
+    { kind: "exec", time: 0n, pid: 8 },
+    { kind: "mmap", pid: 8, ...x },
+    { kind: "fork", time: 0n, pid: 9, parent: 8 },
+  ]);
   assert.deepEqual(symbols.frame(0x6210n, 9), { address: 0x6210n, symbol: "f18", offset: 0x10, module: "/bin/x" });
   assert.deepEqual(asked, ["build-id:abcd /proc/9/root/bin/x /proc/9/map_files/6000-8000 /proc/8/root/bin/x /bin/x"]);
 
   symbols.apply([{ kind: "fork", time: 0n, pid: 10, parent: 9 }]);
   symbols.frame(0x6210n, 10);
-  assert.equal(asked.at(-1), "build-id:abcd /proc/10/root/bin/x /proc/10/map_files/6000-8000 /proc/9/root/bin/x /proc/8/root/bin/x /bin/x");
+  assert.equal(
+    asked.at(-1),
+    "build-id:abcd /proc/10/root/bin/x /proc/10/map_files/6000-8000 /proc/9/root/bin/x /proc/8/root/bin/x /bin/x",
+  );
 
   // The child maps a library, partly over its program, and then becomes another program: both stay known.
-  symbols.apply([{ kind: "mmap", pid: 9, ...x, start: 0x7000n, offset: 0x9000n, file: { device: "08:01", inode: 7n }, path: "/lib/y" }]);
+  symbols.apply([
+    {
+      kind: "mmap",
+      pid: 9,
+      ...x,
+      start: 0x7000n,
+      offset: 0x9000n,
+      file: { device: "08:01", inode: 7n },
+      path: "/lib/y",
+    },
+  ]);
   assert.equal(symbols.frame(0x6fffn, 9).symbol, "f31");
   assert.equal(symbols.frame(0x7000n, 9).symbol, "f144");
   assert.equal(symbols.frame(0x7000n, 8).symbol, "f32");
-  symbols.apply([{ kind: "exec", time: 0n, pid: 9 }, { kind: "mmap", pid: 9, ...x, end: 0x6800n, offset: 0x5000n, path: "/bin/z" }, { kind: "exit", time: 0n, pid: 9 }]);
+  symbols.apply([
+    { kind: "exec", time: 0n, pid: 9 },
+    { kind: "mmap", pid: 9, ...x, end: 0x6800n, offset: 0x5000n, path: "/bin/z" },
+    { kind: "exit", time: 0n, pid: 9 },
+  ]);
   assert.deepEqual(symbols.frame(0x6000n, 9), { address: 0x6000n, symbol: "f80", offset: 0, module: "/bin/z" });
   assert.deepEqual(symbols.frame(0x7000n, 9), { address: 0x7000n, symbol: "f144", offset: 0, module: "/lib/y" });
 
@@ -117,10 +160,20 @@ test("after records were lost, processes that live are read again", () => {
 test("of too many processes, those that ended first are forgotten first, and counted when they are asked for", () => {
   const { files } = machine();
   const symbols = new UserSymbols(files);
-  const start = (pid: number) => symbols.apply([
-    { kind: "exec", time: 0n, pid },
-    { kind: "mmap", time: 0n, pid, start: 0x6000n, end: 0x8000n, offset: 0x1000n, file: { buildId: "abcd" }, path: "/bin/x" },
-  ]);
+  const start = (pid: number) =>
+    symbols.apply([
+      { kind: "exec", time: 0n, pid },
+      {
+        kind: "mmap",
+        time: 0n,
+        pid,
+        start: 0x6000n,
+        end: 0x8000n,
+        offset: 0x1000n,
+        file: { buildId: "abcd" },
+        path: "/bin/x",
+      },
+    ]);
   start(1);
   const last = processesKept + 1000;
   for (let pid = 2; pid <= last; pid++) {
@@ -128,6 +181,9 @@ test("of too many processes, those that ended first are forgotten first, and cou
     symbols.apply([{ kind: "exit", time: 0n, pid }]);
   }
   const named = (pid: number) => symbols.frame(0x6000n, pid).symbol;
-  assert.deepEqual([named(1), named(last), named(1010), named(2), named(3), named(3)], ["f16", "f16", "f16", undefined, undefined, undefined]);
+  assert.deepEqual(
+    [named(1), named(last), named(1010), named(2), named(3), named(3)],
+    ["f16", "f16", "f16", undefined, undefined, undefined],
+  );
   assert.deepEqual([...symbols.nameless], [2, 3]);
 });

@@ -46,7 +46,7 @@ export function liveProcessFiles(binary: ProcessFiles["binary"]): ProcessFiles {
       const own = fields?.get("NSpid")?.split(/\s+/).at(-1) ?? String(pid);
       // Nobody else's: anybody may make files in /tmp. Of a process whose user is not known, root's alone.
       const user = fields?.get("Uid")?.split(/\s+/)[1];
-      const owner = user === undefined ? owners.get(pid) ?? 0 : Number(user);
+      const owner = user === undefined ? (owners.get(pid) ?? 0) : Number(user);
       for (const path of [`/proc/${pid}/root/tmp/perf-${own}.map`, `/tmp/perf-${pid}.map`]) {
         try {
           return readOthersFile(path, { owner, direct: true, limit: largestPerfMap }).toString("latin1");
@@ -59,7 +59,11 @@ export function liveProcessFiles(binary: ProcessFiles["binary"]): ProcessFiles {
   };
 }
 
-interface JitFunction { readonly start: bigint; readonly size: bigint; readonly name: string }
+interface JitFunction {
+  readonly start: bigint;
+  readonly size: bigint;
+  readonly name: string;
+}
 
 /** Code of a process. */
 export interface CodeMapping {
@@ -71,12 +75,16 @@ export interface CodeMapping {
   readonly path: string;
 }
 
-/** What was added to the file's addresses when it was mapped. Segments begin anywhere in their first page, mappings with it. */
+/**
+ * What was added to the file's addresses when it was mapped. Segments begin anywhere in their first page, mappings with
+ * it.
+ */
 export function biasOf({ start, end, offset }: CodeMapping, elf: Elf): bigint | undefined {
   for (const segment of elf.segments) {
     if (segment.type !== PT_LOAD) continue;
     const from = BigInt(segment.offset);
-    if (offset < from + BigInt(segment.fileSize) && offset + (end - start) > from) return start - (offset - from + segment.address);
+    if (offset < from + BigInt(segment.fileSize) && offset + (end - start) > from)
+      return start - (offset - from + segment.address);
   }
   return undefined;
 }
@@ -85,8 +93,8 @@ const PT_LOAD = 1;
 
 interface Process {
   /**
-   * What was mapped, the newest first: an exec begins a new image, and so does reading other mappings than before. Older
-   * ones remain, since stacks may have been taken then. In an image, later mappings lie over earlier ones.
+   * What was mapped, the newest first: an exec begins a new image, and so does reading other mappings than before.
+   * Older ones remain, since stacks may have been taken then. In an image, later mappings lie over earlier ones.
    */
   images: readonly (readonly CodeMapping[])[];
   /** When /proc was read last. */
@@ -119,13 +127,17 @@ export class UserSymbols {
   readonly #processes = new Map<number, Process>();
   /** Those of them that are known to have ended, in this order. */
   readonly #ended = new Set<number>();
-  /** Processes whose addresses were asked about, and whose code is not known: they ended unseen, or too many came after them. */
+  /**
+   * Processes whose addresses were asked about, and whose code is not known: they ended unseen, or too many came after
+   * them.
+   */
   readonly nameless = new Set<number>();
   readonly #now: () => number;
 
   /** `changed` is told of a process's code whenever something is learnt of it: undefined when it has ended. */
   constructor(
-    files: ProcessFiles, now: () => number = () => performance.now(),
+    files: ProcessFiles,
+    now: () => number = () => performance.now(),
     changed: (pid: number, mappings: readonly CodeMapping[] | undefined) => void = () => {},
   ) {
     this.#files = files;
@@ -145,15 +157,20 @@ export class UserSymbols {
           this.#exec(record.pid);
           this.#files.began?.(record.pid);
           break;
-        case "mmap": this.#map(record.pid, mappedCode(record)); break;
+        case "mmap":
+          this.#map(record.pid, mappedCode(record));
+          break;
         // Its stacks may be printed later, so it is only the first to go when there are too many.
         case "exit":
           if (this.#processes.has(record.pid)) this.#ended.add(record.pid);
           this.#changed(record.pid, undefined);
           break;
         // What was lost may be anything: read what still can be read.
-        case "lost": for (const pid of this.#processes.keys()) this.refresh(pid); break;
-        default: record satisfies never;
+        case "lost":
+          for (const pid of this.#processes.keys()) this.refresh(pid);
+          break;
+        default:
+          record satisfies never;
       }
     }
   }
@@ -191,7 +208,9 @@ export class UserSymbols {
   inlined(address: bigint, pid: number): readonly Frame[] {
     const frame = this.frame(address, pid);
     const mapping = mappingOf(this.#process(pid), address);
-    const sources = mapping?.path.startsWith("/") ? this.binary(mapping, pid)?.sources?.(address - mapping.start + mapping.offset) ?? [] : [];
+    const sources = mapping?.path.startsWith("/")
+      ? (this.binary(mapping, pid)?.sources?.(address - mapping.start + mapping.offset) ?? [])
+      : [];
     if (sources.length === 0) return [frame];
     return sources.map(({ function: symbol, position: { file, line }, inlined }) => {
       const source = line > 0 ? { source: { file, line } } : {};
@@ -200,14 +219,20 @@ export class UserSymbols {
     });
   }
 
-  /** What a signal handler returns to, which then goes on where the signal came: the address above it on the stack is no call's. */
+  /**
+   * What a signal handler returns to, which then goes on where the signal came: the address above it on the stack is no
+   * call's.
+   */
   signalReturn(address: bigint, pid: number): Frame | undefined {
     const process = this.#process(pid);
     const known = process.signalReturns.get(address);
     if (known !== undefined) return known || undefined;
     const mapping = mappingOf(process, address);
-    const is = mapping?.path.startsWith("/") === true && this.binary(mapping, pid)?.returnsFromSignal?.(address - mapping.start + mapping.offset) === true;
-    const frame = is && mapping ? { address, symbol: signalReturnName, offset: 0, module: withoutDeleted(mapping.path) } : false;
+    const is =
+      mapping?.path.startsWith("/") === true &&
+      this.binary(mapping, pid)?.returnsFromSignal?.(address - mapping.start + mapping.offset) === true;
+    const frame =
+      is && mapping ? { address, symbol: signalReturnName, offset: 0, module: withoutDeleted(mapping.path) } : false;
     if (process.signalReturns.size >= framesKept) process.signalReturns.clear();
     process.signalReturns.set(address, frame);
     return frame || undefined;
@@ -219,14 +244,21 @@ export class UserSymbols {
     const mapping = mappingOf(process, address) ?? this.#reread(process, address, pid);
     if (!mapping?.path.startsWith("/")) return undefined;
     const { identity } = mapping;
-    const buildId = identity.startsWith(buildIdPrefix) ? identity.slice(buildIdPrefix.length) : this.binary(mapping, pid)?.buildId;
+    const buildId = identity.startsWith(buildIdPrefix)
+      ? identity.slice(buildIdPrefix.length)
+      : this.binary(mapping, pid)?.buildId;
     return buildId === undefined ? undefined : { buildId, offset: address - mapping.start + mapping.offset };
   }
 
   #process(pid: number): Process {
     const process = this.#processes.get(pid);
     if (process) return process;
-    return this.#keep(pid, { images: [this.#executable(pid)], readAt: this.#now(), frames: new Map(), signalReturns: new Map() });
+    return this.#keep(pid, {
+      images: [this.#executable(pid)],
+      readAt: this.#now(),
+      frames: new Map(),
+      signalReturns: new Map(),
+    });
   }
 
   /** When there are too many, those that ended first go first. */
@@ -261,7 +293,9 @@ export class UserSymbols {
   }
 
   #exec(pid: number): void {
-    const process = this.#processes.get(pid) ?? this.#keep(pid, { images: [], readAt: this.#now(), frames: new Map(), signalReturns: new Map() });
+    const process =
+      this.#processes.get(pid) ??
+      this.#keep(pid, { images: [], readAt: this.#now(), frames: new Map(), signalReturns: new Map() });
     this.#push(process, [], pid);
   }
 
@@ -270,7 +304,14 @@ export class UserSymbols {
     const [image = [], ...older] = process.images;
     const last = image.findLast(({ start, end }) => mapping.start < end && start < mapping.end);
     // Known from /proc, or changed in its protection only.
-    if (last && last.start === mapping.start && last.end === mapping.end && last.offset === mapping.offset && last.path === mapping.path) return;
+    if (
+      last &&
+      last.start === mapping.start &&
+      last.end === mapping.end &&
+      last.offset === mapping.offset &&
+      last.path === mapping.path
+    )
+      return;
     const next = [...image.slice(-mappingsKept), mapping];
     process.images = [next, ...older];
     forget(process);
@@ -284,10 +325,16 @@ export class UserSymbols {
   }
 
   #executable(pid: number): readonly CodeMapping[] {
-    return this.#files.maps(pid).filter((mapping) => mapping.permissions[2] === "x").map((mapping) => ({
-      start: mapping.start, end: mapping.end, offset: mapping.offset, path: mapping.path,
-      identity: `${mapping.device}:${mapping.inode}`,
-    }));
+    return this.#files
+      .maps(pid)
+      .filter((mapping) => mapping.permissions[2] === "x")
+      .map((mapping) => ({
+        start: mapping.start,
+        end: mapping.end,
+        offset: mapping.offset,
+        path: mapping.path,
+        identity: `${mapping.device}:${mapping.inode}`,
+      }));
   }
 
   #resolve(process: Process, address: bigint, pid: number): Frame {
@@ -312,9 +359,9 @@ export class UserSymbols {
   }
 
   /**
-   * Where a file may be found: in the root of its process, while that lives; in those of the processes it came from, which
-   * may live in the same container; else the path may mean the same to us. Other roots than its own are only worth a try
-   * where a wrong file is noticed. What was removed or replaced since, the mapping itself still leads to.
+   * Where a file may be found: in the root of its process, while that lives; in those of the processes it came from,
+   * which may live in the same container; else the path may mean the same to us. Other roots than its own are only
+   * worth a try where a wrong file is noticed. What was removed or replaced since, the mapping itself still leads to.
    */
   #placesOf(path: string, { identity, path: named, start, end }: CodeMapping, pid: number): string[] {
     const mapped = mappedFile(pid, { start, end });
@@ -367,7 +414,13 @@ function forget(process: Process): void {
 }
 
 function mappedCode({ start, end, offset, file, path }: PerfRecord & { readonly kind: "mmap" }): CodeMapping {
-  return { start, end, offset, path, identity: "buildId" in file ? `${buildIdPrefix}${file.buildId}` : `${file.device}:${file.inode}` };
+  return {
+    start,
+    end,
+    offset,
+    path,
+    identity: "buildId" in file ? `${buildIdPrefix}${file.buildId}` : `${file.device}:${file.inode}`,
+  };
 }
 
 /** Whether mappings read from /proc are all known, whatever else was mapped before. */

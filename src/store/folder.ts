@@ -1,12 +1,26 @@
-// A folder that nobody but root and ourselves can change, held by a descriptor. Every name on the way to it is looked at, from the root
-// on, before the next: a name in a folder that others cannot write to, or that is ours or root's in a sticky one, means the same from
-// then on, since nobody else can rename it or link something else there.
+// A folder that nobody but root and ourselves can change, held by a descriptor. Every name on the way to it is looked
+// at, from the root on, before the next: a name in a folder that others cannot write to, or that is ours or root's in a
+// sticky one, means the same from then on, since nobody else can rename it or link something else there.
 import {
-  closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, renameSync, unlinkSync, type Stats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  unlinkSync,
+  type Stats,
 } from "node:fs";
 
 const { O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
-/** open(2): a descriptor to look with. Nothing is opened, so that nothing blocks; of a symbolic link it is the link itself. */
+/**
+ * open(2): a descriptor to look with. Nothing is opened, so that nothing blocks; of a symbolic link it is the link
+ * itself.
+ */
 const O_PATH = 0o10000000;
 const STICKY = 0o1000;
 const BY_OTHERS = 0o022;
@@ -66,8 +80,15 @@ export class Folder implements Disposable {
         checkOwner(stat, `the link ${next}`);
         if (links === mostLinks) throw new Untrusted(`there are too many links on the way to ${path}`);
         const target = readlinkSync(next);
-        const rest = names.slice(i + 1).map((each) => `/${each}`).join("");
-        return Folder.open((target.startsWith("/") ? target : `${way}/${target}`) + rest, Math.min(make, left - 1), links + 1);
+        const rest = names
+          .slice(i + 1)
+          .map((each) => `/${each}`)
+          .join("");
+        return Folder.open(
+          (target.startsWith("/") ? target : `${way}/${target}`) + rest,
+          Math.min(make, left - 1),
+          links + 1,
+        );
       }
       way = next;
     }
@@ -82,8 +103,8 @@ export class Folder implements Disposable {
   }
 
   /**
-   * What `use` makes of a file; undefined where there is none, or none of ours: links, FIFOs, devices, folders and what others may write
-   * are not even opened, or closed unread.
+   * What `use` makes of a file; undefined where there is none, or none of ours: links, FIFOs, devices, folders and what
+   * others may write are not even opened, or closed unread.
    */
   open<T>(name: string, use: (file: OpenFile) => T): T | undefined {
     // Most often there is none, and an error takes Node long to make.
@@ -91,19 +112,23 @@ export class Folder implements Disposable {
     const fd = openSync(within(this.#fd, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     try {
       const stat = fstatSync(fd);
-      return stat.isFile() && stat.uid === process.geteuid?.() && !byOthers(stat) ? use({ fd, size: stat.size }) : undefined;
+      return stat.isFile() && stat.uid === process.geteuid?.() && !byOthers(stat)
+        ? use({ fd, size: stat.size })
+        : undefined;
     } finally {
       closeSync(fd);
     }
   }
 
   /**
-   * A file as `fill` writes it, in the place of what had its name; nothing changes when it says no. Under the name there is always a
-   * whole file: the old one, or this. @throws what the kernel says
+   * A file as `fill` writes it, in the place of what had its name; nothing changes when it says no. Under the name
+   * there is always a whole file: the old one, or this. @throws what the kernel says
    */
   replace(name: string, fill: (fd: number) => boolean, mode = 0o600): void {
     // Processes of several containers may have one number: names are random.
-    const fresh = `${name}.${Math.floor(Math.random() * 2 ** 32).toString(16).padStart(8, "0")}.new`;
+    const fresh = `${name}.${Math.floor(Math.random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, "0")}.new`;
     const path = within(this.#fd, fresh);
     const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     let done = false;
@@ -159,7 +184,10 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof Untrusted || (error instanceof Error && "code" in error);
 }
 
-/** Node has no openat(2) and its like; what is below a descriptor's name in /proc is looked up in the folder that it stands for. */
+/**
+ * Node has no openat(2) and its like; what is below a descriptor's name in /proc is looked up in the folder that it
+ * stands for.
+ */
 function within(fd: number, name: string): string {
   return `/proc/self/fd/${fd}/${name}`;
 }
@@ -169,8 +197,8 @@ function lookAt(_folder: string, path: string): Stats | undefined {
 }
 
 /**
- * Where all can write, a user can mount a file system of their own (fuse(4)), which answers what they like, or never. It is asked nothing:
- * a descriptor for looking tells its mount by itself (proc_pid_fdinfo(5)).
+ * Where all can write, a user can mount a file system of their own (fuse(4)), which answers what they like, or never.
+ * It is asked nothing: a descriptor for looking tells its mount by itself (proc_pid_fdinfo(5)).
  */
 function lookWhereAllCanWrite(folder: string, path: string): Stats | undefined {
   const opened: number[] = [];
@@ -208,7 +236,9 @@ export function byOthers({ mode }: Stats): boolean {
   return (mode & BY_OTHERS) !== 0;
 }
 
-/** A folder on the way. What is root's or ours in a sticky folder is left alone by others, who may put theirs beside it. */
+/**
+ * A folder on the way. What is root's or ours in a sticky folder is left alone by others, who may put theirs beside it.
+ */
 function checkPassed(stat: Stats, path: string): void {
   checkOwner(stat, path);
   if (byOthers(stat) && (stat.mode & STICKY) === 0) throw new Untrusted(`others can write to ${path}`);

@@ -1,5 +1,6 @@
-// V8's compiled code for files of JavaScript: beside them where nobody but us can change anything, else in the store. V8 believes what
-// it is given, and damage ends the process; so it is given only what is whole, and was written by us or by root.
+// V8's compiled code for files of JavaScript: beside them where nobody but us can change anything, else in the store.
+// V8 believes what it is given, and damage ends the process; so it is given only what is whole, and was written by us
+// or by root.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { byOthers, Folder, isRefusal } from "./folder.ts";
 import { KeptFiles } from "./kept-files.ts";
@@ -30,10 +31,14 @@ export class KeptCode {
     let folder: Folder | undefined;
     try {
       folder = Folder.open(this.#folder);
-      folder.replace(file + suffix, (fd) => {
-        large.write(fd, code);
-        return true;
-      }, 0o644);
+      folder.replace(
+        file + suffix,
+        (fd) => {
+          large.write(fd, code);
+          return true;
+        },
+        0o644,
+      );
     } catch (error) {
       if (!isRefusal(error)) throw error;
       this.#inStore.write(this.#nameInStore(file), code);

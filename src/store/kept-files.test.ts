@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
-  chmodSync, lutimesSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync,
+  chmodSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +36,10 @@ test("a file is read as it was written, and the new one takes the old one's plac
     kept.write("a", Buffer.from("two, and more"));
     assert.equal(kept.read("a")?.toString(), "two, and more");
     assert.equal(kept.path("a"), placeOf(folder, "a"));
-    assert.deepEqual([statSync(placeOf(folder)).mode & 0o777, statSync(placeOf(folder, "a")).mode & 0o777], [0o700, 0o600]);
+    assert.deepEqual(
+      [statSync(placeOf(folder)).mode & 0o777, statSync(placeOf(folder, "a")).mode & 0o777],
+      [0o700, 0o600],
+    );
     assert.deepEqual(readdirSync(placeOf(folder)), ["a"]);
     kept.write("b", "");
     assert.equal(kept.read("b")?.length, 0);
@@ -110,12 +123,18 @@ test("a damaged file is removed", () => {
       kept.write("a", contents.subarray(0, length));
       const file = placeOf(folder, "a");
       const whole = readFileSync(file);
-      const spoilt = [whole.subarray(0, -1), Buffer.concat([whole, Buffer.of(0)]), Buffer.alloc(whole.length), Buffer.alloc(0)];
+      const spoilt = [
+        whole.subarray(0, -1),
+        Buffer.concat([whole, Buffer.of(0)]),
+        Buffer.alloc(whole.length),
+        Buffer.alloc(0),
+      ];
       for (let at = 0; at < whole.length; at += 1 + (at >> 2)) {
         const damaged = Buffer.from(whole);
         damaged[at] ^= 1 << (at & 7);
         spoilt.push(damaged);
-        if (at > 20) spoilt.push(whole.subarray(0, at), Buffer.from(whole).fill(0xff, at, Math.min(at + 20, whole.length)));
+        if (at > 20)
+          spoilt.push(whole.subarray(0, at), Buffer.from(whole).fill(0xff, at, Math.min(at + 20, whole.length)));
       }
       for (const bytes of spoilt) {
         writeFileSync(file, bytes, { mode: 0o600 });
@@ -132,7 +151,13 @@ test("a file that is not filled, or not to the end, leaves nothing", () => {
   const kept = new KeptFiles(kind("unfilled"));
   kept.write("a", "old");
   kept.make("a", () => false);
-  assert.throws(() => kept.make("a", () => { throw new RangeError("a mistake"); }), RangeError);
+  assert.throws(
+    () =>
+      kept.make("a", () => {
+        throw new RangeError("a mistake");
+      }),
+    RangeError,
+  );
   assert.deepEqual(readdirSync(placeOf("unfilled")), ["a"]);
   assert.equal(kept.read("a")?.toString(), "old");
 });

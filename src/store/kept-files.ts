@@ -67,12 +67,14 @@ export class KeptFiles {
   }
 
   #whole(name: string, read: (file: OpenFile) => Buffer | undefined): Buffer | undefined {
-    return this.#inFolder(false, name, (folder) => folder.open(name, (file) => {
-      const contents = file.size <= largest ? read(file) : undefined;
-      if (contents === undefined) folder.remove(name);
-      else usedNow(file.fd);
-      return contents;
-    }));
+    return this.#inFolder(false, name, (folder) =>
+      folder.open(name, (file) => {
+        const contents = file.size <= largest ? read(file) : undefined;
+        if (contents === undefined) folder.remove(name);
+        else usedNow(file.fd);
+        return contents;
+      }),
+    );
   }
 
   /** Undefined where there is no such folder that is ours alone. */
@@ -85,10 +87,12 @@ export class KeptFiles {
     const { names: own, files: most, bytes } = this.#kind;
     const names = folder.names().filter((name) => own.test(name.replace(unfinished, "")));
     if (names.length <= most && bytes === undefined) return;
-    const files = names.flatMap((name) => {
-      const stat = folder.stat(name);
-      return stat?.isFile() ? [{ name, time: stat.mtimeMs, size: stat.size }] : [];
-    }).sort((a, b) => b.time - a.time);
+    const files = names
+      .flatMap((name) => {
+        const stat = folder.stat(name);
+        return stat?.isFile() ? [{ name, time: stat.mtimeMs, size: stat.size }] : [];
+      })
+      .sort((a, b) => b.time - a.time);
     let left = bytes ?? Infinity;
     for (const [i, { name, size }] of files.entries()) {
       if (i >= most || (left -= size) < 0) folder.remove(name);

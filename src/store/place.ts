@@ -8,7 +8,10 @@ interface Place {
   readonly make: number;
 }
 
-/** Root's: whatever the environment says of homes, which may be somebody else's (sudo that keeps HOME, su without a dash). */
+/**
+ * Root's: whatever the environment says of homes, which may be somebody else's (sudo that keeps HOME, su without a
+ * dash).
+ */
 const ofRoot: Place = { path: "/var/cache/strobe", make: 1 };
 
 /** STROBE_CACHE; else root's own, or below the user's cache folder (XDG Base Directory). */
@@ -24,8 +27,8 @@ export function userCache(name: string): Place {
   const { HOME, XDG_CACHE_HOME } = process.env;
   // Relative ones count as none, says the specification.
   if (XDG_CACHE_HOME?.startsWith("/")) return { path: `${XDG_CACHE_HOME}/${name}`, make: Infinity };
-  // Homes are not ours to make: those of system users are `/nonexistent`, and are meant to stay that. (Node's module takes half a
-  // millisecond to load.)
+  // Homes are not ours to make: those of system users are `/nonexistent`, and are meant to stay that. (Node's module
+  // takes half a millisecond to load.)
   return { path: `${HOME || process.getBuiltinModule("node:os").homedir()}/.cache/${name}`, make: 2 };
 }
 
@@ -37,7 +40,10 @@ export function openStore(name: string, make: boolean): Folder {
 
 /** Where a folder of the store is, made, for what opens it by its path: nobody else can put another one there. */
 export function storePath(name: string): string | undefined {
-  return inFolder(() => openStore(name, true), ({ path }) => path);
+  return inFolder(
+    () => openStore(name, true),
+    ({ path }) => path,
+  );
 }
 
 /** Where things are kept, and why they are not. */

@@ -36,7 +36,10 @@ export const plain: Form = {
   read: ({ fd, size }) => readAt(fd, 0, size),
 };
 
-/** With their CRC-32 in front, which Node has ready: half a megabyte takes JavaScript milliseconds before V8 has compiled it. */
+/**
+ * With their CRC-32 in front, which Node has ready: half a megabyte takes JavaScript milliseconds before V8 has
+ * compiled it.
+ */
 export const large: Form = {
   write(fd, contents) {
     writeAll(fd, headed(largeMark, crc32(contents), contents.length));
@@ -58,8 +61,8 @@ export function readLarge(bytes: Buffer): Buffer | undefined {
 type Crc32 = (bytes: Uint8Array, value: number) => number;
 
 /**
- * node:zlib's. Loading that module takes 5 ms, a tenth of a start; what is behind it is there already. Where Node may warn of asking for
- * that, or refuses (versions to come, the permission model), it is the module.
+ * node:zlib's. Loading that module takes 5 ms, a tenth of a start; what is behind it is there already. Where Node may
+ * warn of asking for that, or refuses (versions to come, the permission model), it is the module.
  */
 function crc32(bytes: Uint8Array): number {
   return (native ??= behindZlib() ?? process.getBuiltinModule("node:zlib").crc32)(bytes, 0);
@@ -71,7 +74,9 @@ const newestKnown = 24;
 
 function behindZlib(): Crc32 | undefined {
   const { execArgv, env, versions } = process;
-  const warned = [...execArgv, env["NODE_OPTIONS"]].some((option) => option?.includes("pending-deprecation")) || env["NODE_PENDING_DEPRECATION"] === "1";
+  const warned =
+    [...execArgv, env["NODE_OPTIONS"]].some((option) => option?.includes("pending-deprecation")) ||
+    env["NODE_PENDING_DEPRECATION"] === "1";
   if (warned || parseInt(versions.node) > newestKnown) return undefined;
   try {
     const internals = process as unknown as { readonly binding: (name: string) => { readonly crc32?: Crc32 } };
@@ -109,8 +114,9 @@ function readAt(fd: number, offset: number, length: number): Buffer | undefined 
 }
 
 /**
- * Two sums of 32 bits, in which each word, at its place, counts: another word gives another sum, whatever the others are. They tell
- * damage, not malice, which a folder's owner is there to keep out. (Multipliers and shifts of MurmurHash3.)
+ * Two sums of 32 bits, in which each word, at its place, counts: another word gives another sum, whatever the others
+ * are. They tell damage, not malice, which a folder's owner is there to keep out. (Multipliers and shifts of
+ * MurmurHash3.)
  */
 export function sumOf(bytes: Uint8Array): readonly [number, number] {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
@@ -140,5 +146,7 @@ function spread(sum: number): number {
 
 /** A text's sum in 16 hexadecimal digits: a name for what has none. */
 export function nameFor(text: string): string {
-  return sumOf(Buffer.from(text)).map((word) => word.toString(16).padStart(8, "0")).join("");
+  return sumOf(Buffer.from(text))
+    .map((word) => word.toString(16).padStart(8, "0"))
+    .join("");
 }

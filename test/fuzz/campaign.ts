@@ -1,4 +1,5 @@
-// Watches a worker: an input that takes too long, too much memory or the whole process is a failure as well. Keeps what failed.
+// Watches a worker: an input that takes too long, too much memory or the whole process is a failure as well. Keeps what
+// failed.
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -13,10 +14,14 @@ const mostBytes = 1.5 * 2 ** 30;
 /** Making an input smaller takes many runs of it. */
 const minimiseSeconds = 60;
 
-const { values } = parseArgs({ options: { seconds: { type: "string", default: "3600" }, only: { type: "string", default: "" } } });
+const { values } = parseArgs({
+  options: { seconds: { type: "string", default: "3600" }, only: { type: "string", default: "" } },
+});
 const seed = Number(process.env["STROBE_SEED"] ?? Date.now() % 1_000_000);
 const names = values.only === "" ? [] : values.only.split(",");
-for (const name of names) if (!targets.some((target) => target.name === name)) throw new Error(`no such target: ${name} (there are ${targets.map((target) => target.name).join(", ")})`);
+for (const name of names)
+  if (!targets.some((target) => target.name === name))
+    throw new Error(`no such target: ${name} (there are ${targets.map((target) => target.name).join(", ")})`);
 
 const until = performance.now() + Number(values.seconds) * 1000;
 const from: Record<string, number> = {};
@@ -35,12 +40,18 @@ function keep(failure: Failure): void {
   process.stdout.write(`\n${failure.target} ${failure.index}: ${failure.kind}\n${failure.error}\nkept as ${path}\n`);
 }
 
-interface State { readonly place: string; readonly cpu: number; readonly memory: number }
+interface State {
+  readonly place: string;
+  readonly cpu: number;
+  readonly memory: number;
+}
 
 /** Of the worker: where it is, the CPU time that it has taken in seconds, and its memory. */
 function stateOf(pid: number): State | undefined {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "").split(" ");
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ");
     const ticks = Number(fields[11]) + Number(fields[12]);
     return { place: readFileSync(progress, "latin1").trim(), cpu: ticks / 100, memory: Number(fields[21]) * 4096 };
   } catch {
@@ -54,7 +65,7 @@ const progress = `.cache/fuzz/progress-${process.pid}`;
 async function watched(worker: ChildProcess, ended: Promise<unknown>): Promise<string | undefined> {
   const stop = ended.then(() => true);
   let since: State | undefined;
-  while (!await Promise.race([sleep(200, false), stop])) {
+  while (!(await Promise.race([sleep(200, false), stop]))) {
     if (performance.now() > until) {
       worker.kill("SIGKILL");
       await stop;
@@ -64,7 +75,12 @@ async function watched(worker: ChildProcess, ended: Promise<unknown>): Promise<s
     if (now === undefined) continue;
     if (since?.place !== now.place) since = now;
     const limit = now.place.endsWith("minimise") ? minimiseSeconds : mostSeconds;
-    const why = now.cpu - since.cpu > limit ? `takes more than ${limit} s` : now.memory > mostBytes ? "takes more than 1.5 GB" : undefined;
+    const why =
+      now.cpu - since.cpu > limit
+        ? `takes more than ${limit} s`
+        : now.memory > mostBytes
+          ? "takes more than 1.5 GB"
+          : undefined;
     if (why === undefined) continue;
     worker.kill("SIGKILL");
     await stop;
@@ -75,13 +91,20 @@ async function watched(worker: ChildProcess, ended: Promise<unknown>): Promise<s
 
 while (performance.now() < until) {
   writeFileSync(progress, "");
-  const worker = spawn(process.execPath, ["--enable-source-maps", "--max-old-space-size=1400", ".cache/fuzz/worker.js"], {
-    stdio: ["pipe", "pipe", "pipe", openSync(progress, "r+")], env: { ...process.env, STROBE_FUZZ_WORKER: "1" },
-  });
+  const worker = spawn(
+    process.execPath,
+    ["--enable-source-maps", "--max-old-space-size=1400", ".cache/fuzz/worker.js"],
+    {
+      stdio: ["pipe", "pipe", "pipe", openSync(progress, "r+")],
+      env: { ...process.env, STROBE_FUZZ_WORKER: "1" },
+    },
+  );
   worker.stdin?.end(JSON.stringify({ seed, from, names }));
   createInterface({ input: worker.stdout! }).on("line", (line) => keep(JSON.parse(line) as Failure));
   let last = "";
-  worker.stderr?.on("data", (data: Buffer) => { last = (last + data.toString()).slice(-2000); });
+  worker.stderr?.on("data", (data: Buffer) => {
+    last = (last + data.toString()).slice(-2000);
+  });
   const why = await watched(worker, new Promise((done) => worker.on("close", done)));
   const [name, index] = readFileSync(progress, "latin1").trim().split(" ");
   const target = targets.find((one) => one.name === name);
@@ -92,7 +115,13 @@ while (performance.now() < until) {
   from[name] = Number(index) + 1;
   if (why === undefined) continue;
   const input = inputOf(target, target.seeds(), seed, Number(index));
-  keep({ target: name, index: Number(index), kind: why, error: `${input.length} bytes${last === "" ? "" : `: ${last}`}`, input: input.toString("base64") });
+  keep({
+    target: name,
+    index: Number(index),
+    kind: why,
+    error: `${input.length} bytes${last === "" ? "" : `: ${last}`}`,
+    input: input.toString("base64"),
+  });
 }
 process.stdout.write(kept === 0 ? "nothing failed\n" : `\n${kept} kinds of failures\n`);
 process.exit(kept === 0 ? 0 : 1);

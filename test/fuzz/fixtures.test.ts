@@ -11,6 +11,7 @@ for (const name of readdirSync(folder).sort()) {
   test(name, () => {
     const target = targets.find((one) => one.name === name);
     assert.ok(target !== undefined && existsSync(`${folder}/${name}`), "fixtures are of a target");
-    for (const file of readdirSync(`${folder}/${name}`)) assert.equal(failureOf(target, readFileSync(`${folder}/${name}/${file}`)), undefined, `${name}/${file}`);
+    for (const file of readdirSync(`${folder}/${name}`))
+      assert.equal(failureOf(target, readFileSync(`${folder}/${name}/${file}`)), undefined, `${name}/${file}`);
   });
 }

@@ -1,7 +1,11 @@
 // Makes an input that fails smaller, as long as it fails in the same way.
 
 /** `fails` tells whether an input still does; it is asked `tries` times at most, and for `milliseconds`. */
-export function minimised(input: Buffer, fails: (input: Buffer) => boolean, { text = false, tries = 3000, milliseconds = 20_000 } = {}): Buffer {
+export function minimised(
+  input: Buffer,
+  fails: (input: Buffer) => boolean,
+  { text = false, tries = 3000, milliseconds = 20_000 } = {},
+): Buffer {
   const until = performance.now() + milliseconds;
   let left = tries;
   let best = input;

@@ -4,8 +4,16 @@ import { build } from "esbuild";
 import { asModule } from "../../modules.mjs";
 
 await build({
-  ...asModule, logLevel: "warning", sourcemap: "linked", splitting: true, outdir: ".cache/fuzz",
+  ...asModule,
+  logLevel: "warning",
+  sourcemap: "linked",
+  splitting: true,
+  outdir: ".cache/fuzz",
   entryPoints: { campaign: "test/fuzz/campaign.ts", worker: "test/fuzz/worker.ts" },
 });
-const { status } = spawnSync(process.execPath, ["--enable-source-maps", ".cache/fuzz/campaign.js", ...process.argv.slice(2)], { stdio: "inherit" });
+const { status } = spawnSync(
+  process.execPath,
+  ["--enable-source-maps", ".cache/fuzz/campaign.js", ...process.argv.slice(2)],
+  { stdio: "inherit" },
+);
 process.exit(status ?? 1);

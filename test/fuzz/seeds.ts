@@ -15,18 +15,31 @@ export function texts(...all: readonly string[]): Seed[] {
 }
 
 function filesOf(folder: string, ending: string): string[] {
-  return readdirSync(folder).filter((name) => name.endsWith(ending)).map((name) => readFileSync(join(folder, name), "utf8"));
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => readFileSync(join(folder, name), "utf8"));
 }
 
 /** What the documentation shows between fences of a language. */
 function shown(language: RegExp): string[] {
-  return filesOf("docs", ".md").flatMap((page) => [...page.matchAll(/```(\w*)\n([^]*?)```/g)].filter(([, of]) => language.test(of)).map(([, , text]) => text));
+  return filesOf("docs", ".md").flatMap((page) =>
+    [...page.matchAll(/```(\w*)\n([^]*?)```/g)].filter(([, of]) => language.test(of)).map(([, , text]) => text),
+  );
 }
 
 export function scriptSeeds(): Seed[] {
-  const own = ["tools", "src/language/bpftrace/fixtures", "src/compiler/fixtures", "src/language/bpftrace/fixtures/format"].flatMap((folder) => filesOf(folder, ".bt"));
-  const quoted = filesOf("docs", ".md").flatMap((page) => [...page.matchAll(/'([^'\n]*\{[^'\n]*)'/g)].map(([, text]) => text));
-  const random = Array.from({ length: 60 }, (_, i) => render(randomProgram(i + 1).pieces).replaceAll("rawtracepoint:differential", "kprobe:f"));
+  const own = [
+    "tools",
+    "src/language/bpftrace/fixtures",
+    "src/compiler/fixtures",
+    "src/language/bpftrace/fixtures/format",
+  ].flatMap((folder) => filesOf(folder, ".bt"));
+  const quoted = filesOf("docs", ".md").flatMap((page) =>
+    [...page.matchAll(/'([^'\n]*\{[^'\n]*)'/g)].map(([, text]) => text),
+  );
+  const random = Array.from({ length: 60 }, (_, i) =>
+    render(randomProgram(i + 1).pieces).replaceAll("rawtracepoint:differential", "kprobe:f"),
+  );
   return texts(...own, ...quoted, ...random, ...shown(/^$/));
 }
 
@@ -40,7 +53,9 @@ export function headerSeeds(): Seed[] {
 
 export function handlerSeeds(): Seed[] {
   const own = readFileSync("src/language/typescript/parse.test.ts", "utf8");
-  const bodies = [...own.matchAll(/^ {2}\["[^"]*", (?:"((?:[^"\\]|\\.)*)"|'([^']*)')/gm)].map(([, double, single]) => double ?? single);
+  const bodies = [...own.matchAll(/^ {2}\["[^"]*", (?:"((?:[^"\\]|\\.)*)"|'([^']*)')/gm)].map(
+    ([, double, single]) => double ?? single,
+  );
   return texts(...bodies.map((body) => `(args) => { ${body} }`));
 }
 
@@ -64,11 +79,14 @@ namespace app { struct Base { virtual ~Base() {} virtual int f(int) = 0; }; temp
 int g(app::Base &b, int x) { try { return b.f(x); } catch (int y) { return y; } }
 int main(int argc, char **) { app::Box<long> box; std::vector<std::string> v(argc); return g(box, argc) + (int)v.size(); }
 `;
-const rustSource = "struct P { x: i32, e: Option<u8> }\nfn add(p: &P, n: i32) -> i32 { p.x + n + p.e.unwrap_or(0) as i32 }\nfn main() { let p = P { x: 1, e: Some(3) }; std::process::exit(add(&p, 2)) }\n";
+const rustSource =
+  "struct P { x: i32, e: Option<u8> }\nfn add(p: &P, n: i32) -> i32 { p.x + n + p.e.unwrap_or(0) as i32 }\nfn main() { let p = P { x: 1, e: Some(3) }; std::process::exit(add(&p, 2)) }\n";
 
 let elfs: readonly Seed[] | undefined;
 
-/** Programs and libraries as compilers make them in many ways, those that are here. Small: a large one is mostly alike. */
+/**
+ * Programs and libraries as compilers make them in many ways, those that are here. Small: a large one is mostly alike.
+ */
 export function elfSeeds(): readonly Seed[] {
   return (elfs ??= built());
 }
@@ -80,23 +98,52 @@ function built(): readonly Seed[] {
     const from = join(folder, `program${ending}`);
     const to = join(folder, "out");
     writeFileSync(from, text);
-    const { status } = spawnSync(compiler, [...options, "-o", to, from], { cwd: folder, stdio: "ignore", timeout: 120_000 });
+    const { status } = spawnSync(compiler, [...options, "-o", to, from], {
+      cwd: folder,
+      stdio: "ignore",
+      timeout: 120_000,
+    });
     if (status === 0) made.push(readFileSync(to));
   };
   try {
-    const usdt = existsSync("/usr/include/sys/sdt.h") ? source : source.replace(/#include.*\n/, "").replace(/DTRACE_PROBE2\([^;]*;/, "");
+    const usdt = existsSync("/usr/include/sys/sdt.h")
+      ? source
+      : source.replace(/#include.*\n/, "").replace(/DTRACE_PROBE2\([^;]*;/, "");
     for (const options of [
-      ["-g", "-O1", "-Wl,--build-id"], ["-gdwarf-4", "-O2"], ["-g", "-gz=zlib"], ["-g", "-gsplit-dwarf"], ["-gdwarf-4", "-fdebug-types-section", "-O2"], ["-g", "-O2", "-c"],
-      ["-gdwarf64", "-gdwarf-5"], ["-g", "-shared", "-fPIC"], ["-s", "-O2"], ["-g1", "-O2", "-m32", "-c"], ["-gdwarf-3", "-O1", "-static-pie", "-nostdlib"],
-    ]) make("gcc", ".c", usdt, ...options);
+      ["-g", "-O1", "-Wl,--build-id"],
+      ["-gdwarf-4", "-O2"],
+      ["-g", "-gz=zlib"],
+      ["-g", "-gsplit-dwarf"],
+      ["-gdwarf-4", "-fdebug-types-section", "-O2"],
+      ["-g", "-O2", "-c"],
+      ["-gdwarf64", "-gdwarf-5"],
+      ["-g", "-shared", "-fPIC"],
+      ["-s", "-O2"],
+      ["-g1", "-O2", "-m32", "-c"],
+      ["-gdwarf-3", "-O1", "-static-pie", "-nostdlib"],
+    ])
+      make("gcc", ".c", usdt, ...options);
     make("clang", ".c", usdt, "-g", "-O2", "-gpubnames");
     make("g++", ".cc", plusSource, "-g", "-O1", "-c");
     make("rustc", ".rs", rustSource, "-g", "--emit=obj", "--crate-type=bin");
   } finally {
     rmSync(folder, { recursive: true });
   }
-  for (const path of ["/bin/true", "/usr/lib/x86_64-linux-gnu/libdl.so.2"]) if (existsSync(path)) made.push(readFileSync(path));
-  made.push(Buffer.from(usdtObject("x86-64", "app", [{ name: "one", parameters: [{ size: 8, signed: false, float: false }, { size: 4, signed: true, float: false }] }])));
+  for (const path of ["/bin/true", "/usr/lib/x86_64-linux-gnu/libdl.so.2"])
+    if (existsSync(path)) made.push(readFileSync(path));
+  made.push(
+    Buffer.from(
+      usdtObject("x86-64", "app", [
+        {
+          name: "one",
+          parameters: [
+            { size: 8, signed: false, float: false },
+            { size: 4, signed: true, float: false },
+          ],
+        },
+      ]),
+    ),
+  );
   return made.filter(({ length }) => length < 300_000).map((bytes) => ({ bytes, ranges: rangesOf(bytes) }));
 }
 
@@ -106,13 +153,23 @@ let split: { readonly binary: Buffer; readonly files: readonly Seed[] } | undefi
 export function splitDwarf(): { readonly binary: Buffer; readonly files: readonly Seed[] } {
   if (split !== undefined) return split;
   const folder = mkdtempSync(join(tmpdir(), "strobe-fuzz-"));
-  const run = (command: string, ...words: string[]): boolean => spawnSync(command, words, { cwd: folder, stdio: "ignore", timeout: 120_000 }).status === 0;
+  const run = (command: string, ...words: string[]): boolean =>
+    spawnSync(command, words, { cwd: folder, stdio: "ignore", timeout: 120_000 }).status === 0;
   try {
     writeFileSync(join(folder, "program.c"), source.replace(/#include.*\n/, "").replace(/DTRACE_PROBE2\([^;]*;/, ""));
-    if (!run("gcc", "-g", "-O1", "-gsplit-dwarf", "-gdwarf-4", "-c", "program.c") || !run("gcc", "-o", "program", "program.o")) return (split = { binary: Buffer.alloc(0), files: [] });
+    if (
+      !run("gcc", "-g", "-O1", "-gsplit-dwarf", "-gdwarf-4", "-c", "program.c") ||
+      !run("gcc", "-o", "program", "program.o")
+    )
+      return (split = { binary: Buffer.alloc(0), files: [] });
     run("dwp", "program.dwo", "-o", "program.dwp");
-    const files = ["program.dwo", "program.dwp"].filter((name) => existsSync(join(folder, name))).map((name) => readFileSync(join(folder, name)));
-    return (split = { binary: readFileSync(join(folder, "program")), files: files.map((bytes) => ({ bytes, ranges: rangesOf(bytes) })) });
+    const files = ["program.dwo", "program.dwp"]
+      .filter((name) => existsSync(join(folder, name)))
+      .map((name) => readFileSync(join(folder, name)));
+    return (split = {
+      binary: readFileSync(join(folder, "program")),
+      files: files.map((bytes) => ({ bytes, ranges: rangesOf(bytes) })),
+    });
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -122,8 +179,16 @@ export function splitDwarf(): { readonly binary: Buffer; readonly files: readonl
 function rangesOf(bytes: Buffer): [number, number][] {
   const elf = new Elf(bytesOf(bytes));
   const table = Number(bytes.readBigUInt64LE(40));
-  const sections = elf.sections.filter(({ type, size, name }) => type !== 8 && size > 0 && !/^\.(text|rodata|data)$/.test(name));
-  const headers: [number, number][] = elf.wide ? [[0, 64], [64, 64 + elf.segments.length * 56], [table, bytes.length]] : [[0, 52]];
+  const sections = elf.sections.filter(
+    ({ type, size, name }) => type !== 8 && size > 0 && !/^\.(text|rodata|data)$/.test(name),
+  );
+  const headers: [number, number][] = elf.wide
+    ? [
+        [0, 64],
+        [64, 64 + elf.segments.length * 56],
+        [table, bytes.length],
+      ]
+    : [[0, 52]];
   return [...headers, ...sections.map(({ offset, size }): [number, number] => [offset, offset + size])];
 }
 
@@ -132,11 +197,29 @@ export function btfSeeds(): Seed[] {
   const int = writer.int("int", 4, { signed: true });
   const char = writer.int("char", 1);
   const names = writer.array(char, 16);
-  const self = writer.struct("point", 40, [["x", int, 0], ["name", names, 32], ["low", int, 160, 3]]);
+  const self = writer.struct("point", 40, [
+    ["x", int, 0],
+    ["name", names, 32],
+    ["low", int, 160, 3],
+  ]);
   const pointer = writer.pointer(self);
-  writer.struct("list", 16, [["next", pointer, 0], ["prev", pointer, 64]]);
-  writer.struct("either", 8, [["a", int, 0], ["b", pointer, 0]], true);
-  writer.enum("color", [["RED", 0], ["BLUE", 5]]);
+  writer.struct("list", 16, [
+    ["next", pointer, 0],
+    ["prev", pointer, 64],
+  ]);
+  writer.struct(
+    "either",
+    8,
+    [
+      ["a", int, 0],
+      ["b", pointer, 0],
+    ],
+    true,
+  );
+  writer.enum("color", [
+    ["RED", 0],
+    ["BLUE", 5],
+  ]);
   writer.enum64("big", [["HUGE", 1n << 40n]]);
   writer.forward("absent");
   writer.volatile(writer.typedef("point_t", self));
@@ -145,15 +228,20 @@ export function btfSeeds(): Seed[] {
 
 /** Sections of programs, for what reads nothing but these. */
 export function sectionSeeds(...names: readonly string[]): () => Seed[] {
-  return () => elfSeeds().flatMap(({ bytes }) => {
-    const elf = new Elf(bytesOf(bytes));
-    return elf.sections.filter(({ name, size }) => size > 0 && names.includes(name)).map((section) => ({ bytes: Buffer.from(elf.content(section)) }));
-  });
+  return () =>
+    elfSeeds().flatMap(({ bytes }) => {
+      const elf = new Elf(bytesOf(bytes));
+      return elf.sections
+        .filter(({ name, size }) => size > 0 && names.includes(name))
+        .map((section) => ({ bytes: Buffer.from(elf.content(section)) }));
+    });
 }
 
 export function packedSeeds(): Seed[] {
   const text = Buffer.from("strobe ".repeat(100));
-  return spawnSync("xz", ["--version"]).status === 0 ? [{ bytes: execFileSync("xz", ["-c"], { input: text }) }] : texts("\u00fd7zXZ\0");
+  return spawnSync("xz", ["--version"]).status === 0
+    ? [{ bytes: execFileSync("xz", ["-c"], { input: text }) }]
+    : texts("\u00fd7zXZ\0");
 }
 
 export function loaderCacheSeeds(): Seed[] {

@@ -1,5 +1,8 @@
 /** A valid input. `ranges`: parts of it that deserve as much damage each, however small: headers, sections. */
-export interface Seed { readonly bytes: Buffer; readonly ranges?: readonly (readonly [from: number, to: number])[] }
+export interface Seed {
+  readonly bytes: Buffer;
+  readonly ranges?: readonly (readonly [from: number, to: number])[];
+}
 
 /** Something that takes bytes of any kind. */
 export interface Target {

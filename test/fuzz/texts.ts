@@ -17,10 +17,17 @@ const never = (): boolean => false;
 const formatText = `name: sample\nID: 372\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n
 \tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\tfield:__data_loc char[] name;\toffset:24;\tsize:4;\tsigned:0;\n\tfield:unsigned long args[6];\toffset:32;\tsize:48;\tsigned:0;\n
 print fmt: "%s %d", REC->prev_comm, REC->common_pid\n`;
-const mapsText = "55d0c8a00000-55d0c8a01000 r-xp 00001000 fe:01 1234   /usr/bin/true\n7f00-7f01 rw-p 00000000 00:00 0 [heap]\n7ffd1000-7ffd2000 r-xp 0 08:01 99 /tmp/a b (deleted)\n";
+const mapsText =
+  "55d0c8a00000-55d0c8a01000 r-xp 00001000 fe:01 1234   /usr/bin/true\n7f00-7f01 rw-p 00000000 00:00 0 [heap]\n7ffd1000-7ffd2000 r-xp 0 08:01 99 /tmp/a b (deleted)\n";
 const perfMapText = "55d0c8a00000 40 LazyCompile:*add file.js:3:4\n7f00 0x10 with spaces\nffffffffffffffff 1 end\n";
-const symbolsText = "ffffffff81000000 T _stext\nffffffff81000010 t local.isra.0\nffffffffc0000000 t helper\t[module]\n0000000000000000 A fixed\n";
-const planText = toText({ programs: [{ name: "a", code: new Uint8Array([1, 2, 3]), cookies: [1, 2], ids: new Map([["x", 5n]]) }], text: "\u00e9\n", nothing: undefined, big: 1n << 70n });
+const symbolsText =
+  "ffffffff81000000 T _stext\nffffffff81000010 t local.isra.0\nffffffffc0000000 t helper\t[module]\n0000000000000000 A fixed\n";
+const planText = toText({
+  programs: [{ name: "a", code: new Uint8Array([1, 2, 3]), cookies: [1, 2], ids: new Map([["x", 5n]]) }],
+  text: "\u00e9\n",
+  nothing: undefined,
+  big: 1n << 70n,
+});
 
 function perfSeeds(): Seed[] {
   const record = (type: number, ...words: readonly number[]): Seed => {
@@ -31,30 +38,106 @@ function perfSeeds(): Seed[] {
     bytes.write("/usr/bin/true", 8 + words.length * 4);
     return { bytes };
   };
-  return [record(2, 1, 2, 3, 4), record(3, 7, 7), record(4, 7, 7, 1, 1, 5), record(7, 7, 7, 1, 1, 5), record(10, 7, 7, 0x1000, 0, 0x1000, 0, 0, 0, 8, 1, 99, 0, 1, 0, 5, 2)];
+  return [
+    record(2, 1, 2, 3, 4),
+    record(3, 7, 7),
+    record(4, 7, 7, 1, 1, 5),
+    record(7, 7, 7, 1, 1, 5),
+    record(10, 7, 7, 0x1000, 0, 0x1000, 0, 0, 0, 8, 1, 99, 0, 1, 0, 5, 2),
+  ];
 }
 
 export const textTargets: readonly Target[] = [
-  { name: "tracepoint-format", words: ["field:", ";", "\toffset:", "size:", "signed:", "\n", "ID: ", "[", "]", "__data_loc", "__rel_loc", "print fmt:", "char *", "struct", "0", "-1"], seeds: () => texts(formatText), refuses: never, run: (input) => void parseTracepointFormat(input.toString()) },
   {
-    name: "usdt-arguments", words: ["8@", "-4@", "8f@", "%rax", "%xmm0", "(", ")", ",", "[", "]", "sp", "x0", "$5", "0x10", "counter", "+", "-", "*", " ", "(%rip)", "#", "!", "%fs:"],
-    seeds: () => texts("8@%rax -4@-20(%rbp) 4@$5 8@counter(%rip) 1@(%rdx,%rax,8)", "8@x0 -4@[sp, 12] 8@[x1, x2, lsl 3] 4@5", "8f@%xmm0 8@%fs:16(%rax)"), refuses: never,
+    name: "tracepoint-format",
+    words: [
+      "field:",
+      ";",
+      "\toffset:",
+      "size:",
+      "signed:",
+      "\n",
+      "ID: ",
+      "[",
+      "]",
+      "__data_loc",
+      "__rel_loc",
+      "print fmt:",
+      "char *",
+      "struct",
+      "0",
+      "-1",
+    ],
+    seeds: () => texts(formatText),
+    refuses: never,
+    run: (input) => void parseTracepointFormat(input.toString()),
+  },
+  {
+    name: "usdt-arguments",
+    words: [
+      "8@",
+      "-4@",
+      "8f@",
+      "%rax",
+      "%xmm0",
+      "(",
+      ")",
+      ",",
+      "[",
+      "]",
+      "sp",
+      "x0",
+      "$5",
+      "0x10",
+      "counter",
+      "+",
+      "-",
+      "*",
+      " ",
+      "(%rip)",
+      "#",
+      "!",
+      "%fs:",
+    ],
+    seeds: () =>
+      texts(
+        "8@%rax -4@-20(%rbp) 4@$5 8@counter(%rip) 1@(%rdx,%rax,8)",
+        "8@x0 -4@[sp, 12] 8@[x1, x2, lsl 3] 4@5",
+        "8f@%xmm0 8@%fs:16(%rax)",
+      ),
+    refuses: never,
     run(input) {
       const places = { distance: () => 16n, address: (symbol: string) => (symbol.length > 3 ? 0x404000n : undefined) };
       for (const machine of ["x86-64", "arm64"] as const) parseUsdtArguments(input.toString(), machine, places);
     },
   },
   { name: "perf-record", seeds: perfSeeds, refuses: never, run: (input) => void parsePerfRecord(input) },
-  { name: "maps", words: ["-", " ", "r-xp", "\n", "ffffffffffffffff", "0", "00:00", "/", "(deleted)", "\\012"], seeds: () => texts(mapsText), refuses: never, run: (input) => void parseMaps(input.toString()) },
   {
-    name: "perf-map", words: [" ", "\n", "0x", "ffffffffffffffffff", "0", "-1", "name"], seeds: () => texts(perfMapText), refuses: never,
+    name: "maps",
+    words: ["-", " ", "r-xp", "\n", "ffffffffffffffff", "0", "00:00", "/", "(deleted)", "\\012"],
+    seeds: () => texts(mapsText),
+    refuses: never,
+    run: (input) => void parseMaps(input.toString()),
+  },
+  {
+    name: "perf-map",
+    words: [" ", "\n", "0x", "ffffffffffffffffff", "0", "-1", "name"],
+    seeds: () => texts(perfMapText),
+    refuses: never,
     run(input) {
-      const symbols = new UserSymbols({ maps: () => parseMaps(mapsText), binary: () => undefined, perfMap: () => input.toString("latin1") });
+      const symbols = new UserSymbols({
+        maps: () => parseMaps(mapsText),
+        binary: () => undefined,
+        perfMap: () => input.toString("latin1"),
+      });
       for (const address of [0x55d0c8a00010n, 0x7f00n, 0n, (1n << 64n) - 1n]) symbols.frame(address, 7);
     },
   },
   {
-    name: "kallsyms", words: ["ffffffff81000000", " T ", "\n", "\t[m]", "ffff", " "], seeds: () => texts(symbolsText), refuses: never,
+    name: "kallsyms",
+    words: ["ffffffff81000000", " T ", "\n", "\t[m]", "ffff", " "],
+    seeds: () => texts(symbolsText),
+    refuses: never,
     run(input) {
       const symbols = Kallsyms.parse(input);
       symbols.address("helper");
@@ -62,9 +145,50 @@ export const textTargets: readonly Target[] = [
       symbols.sharedFunctions();
     },
   },
-  { name: "plan", words: ["{", "}", "[", "]", "\"", ":", ",", "null", "$", "1e999", "\\u0000", "__proto__"], seeds: () => texts(planText), refuses: (error) => error instanceof SyntaxError, run: (input) => void fromText(input.toString()) },
-  { name: "demangle", words: ["_Z", "N", "E", "St", "I", "S_", "T_", "3app", "i", "L", "_ZN", "K", "D1Ev", "99999999", "_R", "Nv", "17h0123456789abcdefE"], seeds: () => texts("_ZN3app6Server6handleEi", "_ZNSt6vectorIiSaIiEE9push_backERKi", "_ZN4core3fmt5write17h0123456789abcdefE", "_RNvC1a4main"), refuses: never, run: runNames },
-  { name: "pcap", seeds: () => texts("packet bytes"), refuses: never, run: (input) => void packetRecord(BigInt(input.length) << 50n, input, input.length * 3) },
+  {
+    name: "plan",
+    words: ["{", "}", "[", "]", '"', ":", ",", "null", "$", "1e999", "\\u0000", "__proto__"],
+    seeds: () => texts(planText),
+    refuses: (error) => error instanceof SyntaxError,
+    run: (input) => void fromText(input.toString()),
+  },
+  {
+    name: "demangle",
+    words: [
+      "_Z",
+      "N",
+      "E",
+      "St",
+      "I",
+      "S_",
+      "T_",
+      "3app",
+      "i",
+      "L",
+      "_ZN",
+      "K",
+      "D1Ev",
+      "99999999",
+      "_R",
+      "Nv",
+      "17h0123456789abcdefE",
+    ],
+    seeds: () =>
+      texts(
+        "_ZN3app6Server6handleEi",
+        "_ZNSt6vectorIiSaIiEE9push_backERKi",
+        "_ZN4core3fmt5write17h0123456789abcdefE",
+        "_RNvC1a4main",
+      ),
+    refuses: never,
+    run: runNames,
+  },
+  {
+    name: "pcap",
+    seeds: () => texts("packet bytes"),
+    refuses: never,
+    run: (input) => void packetRecord(BigInt(input.length) << 50n, input, input.length * 3),
+  },
 ];
 
 function runNames(input: Buffer): void {

@@ -1,5 +1,5 @@
-// Runs inputs until it is told to stop or does not survive one. Says on standard output, a line of JSON each, what failed, and writes
-// which input it is at to the file that it is given, before each.
+// Runs inputs until it is told to stop or does not survive one. Says on standard output, a line of JSON each, what
+// failed, and writes which input it is at to the file that it is given, before each.
 import { readFileSync, writeSync } from "node:fs";
 import { InternalError } from "../../src/faults/internal-error.ts";
 import { Random } from "../support/random.ts";
@@ -8,12 +8,19 @@ import { mutated } from "./mutate.ts";
 import type { Seed, Target } from "./target.ts";
 import { targets } from "./targets.ts";
 
-export interface Failure { readonly target: string; readonly index: number; readonly kind: string; readonly error: string; readonly input: string }
+export interface Failure {
+  readonly target: string;
+  readonly index: number;
+  readonly kind: string;
+  readonly error: string;
+  readonly input: string;
+}
 
 /** The input that a seed, a target and a number stand for. */
 export function inputOf(target: Target, seeds: readonly Seed[], seed: number, index: number): Buffer {
   let state = seed >>> 0;
-  for (const letter of `${target.name} ${index}`) state = (Math.imul(state ^ letter.charCodeAt(0), 0x01000193) + 1) >>> 0;
+  for (const letter of `${target.name} ${index}`)
+    state = (Math.imul(state ^ letter.charCodeAt(0), 0x01000193) + 1) >>> 0;
   return mutated(target, seeds, new Random(state));
 }
 
@@ -23,7 +30,7 @@ export function failureOf(target: Target, input: Buffer): unknown {
     target.run(Buffer.from(input));
     return undefined;
   } catch (error) {
-    return target.refuses(error) ? undefined : error ?? "nothing was thrown";
+    return target.refuses(error) ? undefined : (error ?? "nothing was thrown");
   }
 }
 
@@ -32,7 +39,9 @@ export function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const where = /\/src\/([\w/-]+\.ts:\d+)/.exec(error.stack ?? "")?.[1];
   const said = error instanceof InternalError ? error.fault : error.message;
-  return where === undefined ? `${error.name}: ${said.replaceAll(/\d+/g, "N").slice(0, 100)}` : `${error.name} at ${where}`;
+  return where === undefined
+    ? `${error.name}: ${said.replaceAll(/\d+/g, "N").slice(0, 100)}`
+    : `${error.name} at ${where}`;
 }
 
 function work(progress: number, seed: number, from: Record<string, number>, names: readonly string[]): void {
@@ -61,7 +70,11 @@ function work(progress: number, seed: number, from: Record<string, number>, name
         writeSync(progress, `${target.name} ${index} minimise`.padEnd(48), 0);
         const small = minimised(input, alike, { text: target.words !== undefined });
         const failure: Failure = {
-          target: target.name, index, kind, error: error instanceof Error ? error.stack ?? error.message : kind, input: small.toString("base64"),
+          target: target.name,
+          index,
+          kind,
+          error: error instanceof Error ? (error.stack ?? error.message) : kind,
+          input: small.toString("base64"),
         };
         process.stdout.write(`${JSON.stringify(failure)}\n`);
       }
@@ -71,6 +84,10 @@ function work(progress: number, seed: number, from: Record<string, number>, name
 
 /** Started as `worker.js PROGRESS-FD SEED FROM NAMES`; imported, it does nothing. */
 if (process.env["STROBE_FUZZ_WORKER"] === "1") {
-  const { seed, from, names } = JSON.parse(readFileSync(0, "utf8")) as { seed: number; from: Record<string, number>; names: readonly string[] };
+  const { seed, from, names } = JSON.parse(readFileSync(0, "utf8")) as {
+    seed: number;
+    from: Record<string, number>;
+    names: readonly string[];
+  };
   work(3, seed, from, names);
 }

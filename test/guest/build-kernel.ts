@@ -1,6 +1,6 @@
-// `npm run guest:kernel`: builds a kernel of our own from Debian's source package, with what stock kernels leave out and with
-// its debug information, into the cache. Nothing is done where the same configuration and source were built before; `--fresh`
-// builds the newest source anew. Five to ten minutes on two CPUs.
+// `npm run guest:kernel`: builds a kernel of our own from Debian's source package, with what stock kernels leave out
+// and with its debug information, into the cache. Nothing is done where the same configuration and source were built
+// before; `--fresh` builds the newest source anew. Five to ten minutes on two CPUs.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -14,9 +14,17 @@ const sourcePackage = "linux-source-6.12";
 const fragment = resolve("test/guest/kernel.config");
 const folder = join(cache, "own");
 const needs = [
-  ["gcc", "gcc"], ["make", "make"], ["flex", "flex"], ["bison", "bison"], ["bc", "bc"], ["pahole", "dwarves"], ["xz", "xz-utils"],
-  ["apt-get", "apt"], ["dpkg-deb", "dpkg"],
-  ["/usr/include/libelf.h", "libelf-dev"], ["/usr/include/openssl/ssl.h", "libssl-dev"],
+  ["gcc", "gcc"],
+  ["make", "make"],
+  ["flex", "flex"],
+  ["bison", "bison"],
+  ["bc", "bc"],
+  ["pahole", "dwarves"],
+  ["xz", "xz-utils"],
+  ["apt-get", "apt"],
+  ["dpkg-deb", "dpkg"],
+  ["/usr/include/libelf.h", "libelf-dev"],
+  ["/usr/include/openssl/ssl.h", "libssl-dev"],
 ] as const;
 
 function main(argv: readonly string[]): void {
@@ -27,7 +35,9 @@ function main(argv: readonly string[]): void {
     return;
   }
   const path = (process.env["PATH"] ?? "").split(":");
-  const absent = needs.filter(([file]) => !(file.startsWith("/") ? existsSync(file) : path.some((place) => existsSync(join(place, file)))));
+  const absent = needs.filter(
+    ([file]) => !(file.startsWith("/") ? existsSync(file) : path.some((place) => existsSync(join(place, file)))),
+  );
   if (absent.length > 0) throw new Error(`needs the packages ${absent.map(([, name]) => name).join(", ")}`);
   const start = performance.now();
   removeAbandoned(folder);
@@ -43,35 +53,64 @@ function main(argv: readonly string[]): void {
   process.stdout.write(`${folder} built in ${((performance.now() - start) / 1000).toFixed(0)} s\n`);
 }
 
-/** Gives the folder with the image, vmlinux, System.map and configuration, each named with the release, and with the modules. */
+/**
+ * Gives the folder with the image, vmlinux, System.map and configuration, each named with the release, and with the
+ * modules.
+ */
 function buildKernel(work: string): string {
   mkdirSync(work, { recursive: true });
   unpackPackages(suite, join(work, "package"), () => [sourcePackage]);
   const source = join(work, "source");
   mkdirSync(source);
-  run(work, "tar", "-xf", join(work, "package/usr/src", `${sourcePackage}.tar.xz`), "-C", source, "--strip-components=1");
+  run(
+    work,
+    "tar",
+    "-xf",
+    join(work, "package/usr/src", `${sourcePackage}.tar.xz`),
+    "-C",
+    source,
+    "--strip-components=1",
+  );
   run(source, "make", "-s", "tinyconfig");
   run(source, "scripts/kconfig/merge_config.sh", "-m", ".config", fragment);
   run(source, "make", "-s", "olddefconfig");
   const config = readFileSync(join(source, ".config"), "utf8").split("\n");
-  const lost = readFileSync(fragment, "utf8").split("\n").filter((line) => line.startsWith("CONFIG_") && !config.includes(line));
-  if (lost.length > 0) throw new Error(`the kernel's configuration has no ${lost.join(", ")}: something that these depend on is off`);
+  const lost = readFileSync(fragment, "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("CONFIG_") && !config.includes(line));
+  if (lost.length > 0)
+    throw new Error(`the kernel's configuration has no ${lost.join(", ")}: something that these depend on is off`);
   run(source, "nice", "make", "-s", `-j${availableParallelism()}`, "bzImage", "modules");
   const release = execFileSync("make", ["-s", "kernelrelease"], { cwd: source, encoding: "utf8" }).trim();
   const result = join(work, "result");
   mkdirSync(result);
-  const files = { "arch/x86/boot/bzImage": "vmlinuz", vmlinux: "vmlinux", "System.map": "System.map", ".config": "config" };
-  for (const [file, name] of Object.entries(files)) copyFileSync(join(source, file), join(result, `${name}-${release}`));
+  const files = {
+    "arch/x86/boot/bzImage": "vmlinuz",
+    vmlinux: "vmlinux",
+    "System.map": "System.map",
+    ".config": "config",
+  };
+  for (const [file, name] of Object.entries(files))
+    copyFileSync(join(source, file), join(result, `${name}-${release}`));
   mkdirSync(join(result, "modules"));
   // One a line, as objects: drivers/net/tun.o
   const modules = readFileSync(join(source, "modules.order"), "utf8").match(/^.+(?=\.o$)/gm) ?? [];
-  for (const module of modules) copyFileSync(join(source, `${module}.ko`), join(result, "modules", `${basename(module)}.ko`));
+  for (const module of modules)
+    copyFileSync(join(source, `${module}.ko`), join(result, "modules", `${basename(module)}.ko`));
   return result;
 }
 
 function run(cwd: string, command: string, ...args: string[]): void {
-  const reproducible = { KBUILD_BUILD_TIMESTAMP: "1970-01-01", KBUILD_BUILD_USER: "strobe", KBUILD_BUILD_HOST: "guest" };
-  execFileSync(command, args, { cwd, stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, ...reproducible } });
+  const reproducible = {
+    KBUILD_BUILD_TIMESTAMP: "1970-01-01",
+    KBUILD_BUILD_USER: "strobe",
+    KBUILD_BUILD_HOST: "guest",
+  };
+  execFileSync(command, args, {
+    cwd,
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, ...reproducible },
+  });
 }
 
 try {

@@ -1,5 +1,5 @@
-// Linux 6.17 to 6.19.3: the verifier uses states that it has freed, and oopses, at loops in functions that a helper calls
-// (compiler/bpf/map-operations.ts). What strobe generates for those kernels must not come to that.
+// Linux 6.17 to 6.19.3: the verifier uses states that it has freed, and oopses, at loops in functions that a helper
+// calls (compiler/bpf/map-operations.ts). What strobe generates for those kernels must not come to that.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { complaint, runGuest } from "./guest.ts";
@@ -44,11 +44,19 @@ uprobe:/bin/node:uv_sleep {
 
 for (const kernel of kernels.filter(({ faulty, name }) => faulty && (only === undefined || only === name))) {
   const files = filesToRun(kernel);
-  test(`Linux ${kernel.name} takes loops over maps that it could oops at`, { skip: typeof files === "string" && files, timeout: 300_000 }, async () => {
-    assert.ok(typeof files !== "string");
-    const guest = await runGuest({ kernel: files, deadline: 240, jobs: [{ script: `strobe --dry-run - <<'END'\n${script}\nEND\n`, deadline: 120 }] });
-    assert.doesNotMatch(guest.console, complaint);
-    assert.equal(guest.jobs[0]?.stderr, "Attached 1 probe\n");
-    assert.equal(guest.jobs[0].code, 0);
-  });
+  test(
+    `Linux ${kernel.name} takes loops over maps that it could oops at`,
+    { skip: typeof files === "string" && files, timeout: 300_000 },
+    async () => {
+      assert.ok(typeof files !== "string");
+      const guest = await runGuest({
+        kernel: files,
+        deadline: 240,
+        jobs: [{ script: `strobe --dry-run - <<'END'\n${script}\nEND\n`, deadline: 120 }],
+      });
+      assert.doesNotMatch(guest.console, complaint);
+      assert.equal(guest.jobs[0]?.stderr, "Attached 1 probe\n");
+      assert.equal(guest.jobs[0].code, 0);
+    },
+  );
 }

@@ -21,16 +21,23 @@ async function main(argv: readonly string[]): Promise<number> {
   const missing = missingForGuests();
   if (missing) throw new Error(missing);
   const deadline = Number(valuesOf("--deadline")[0] ?? 60);
-  const script = words.length === 1 ? words[0] ?? "" : words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+  const script =
+    words.length === 1 ? (words[0] ?? "") : words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
   const result = await runGuest({
-    kernel: kernelFiles(kernel), jobs: [{ script, deadline }], deadline: deadline + 30, modules: valuesOf("--module"),
+    kernel: kernelFiles(kernel),
+    jobs: [{ script, deadline }],
+    deadline: deadline + 30,
+    modules: valuesOf("--module"),
     memory: valuesOf("--memory")[0] ?? "1G",
     files: Object.fromEntries(valuesOf("--file").map((pair) => pair.split("=", 2) as [string, string])),
   });
   const [job] = result.jobs;
-  if (!job || options.includes("--verbose")) process.stderr.write(`${result.console.trimEnd().split("\n").slice(-consoleTail).join("\n")}\n`);
+  if (!job || options.includes("--verbose"))
+    process.stderr.write(`${result.console.trimEnd().split("\n").slice(-consoleTail).join("\n")}\n`);
   if (options.includes("--verbose")) {
-    process.stderr.write(`booted in ${result.bootSeconds.toFixed(1)} s, ran ${job?.seconds.toFixed(1) ?? "?"} s, ${result.seconds.toFixed(1)} s in all\n`);
+    process.stderr.write(
+      `booted in ${result.bootSeconds.toFixed(1)} s, ran ${job?.seconds.toFixed(1) ?? "?"} s, ${result.seconds.toFixed(1)} s in all\n`,
+    );
   }
   if (!job) throw new Error("the guest ended without an answer; the end of its console is above");
   process.stdout.write(job.stdout);

@@ -1,4 +1,5 @@
-// Writes archives of the "newc" format, which Linux unpacks as its first file system. Folders come before what is in them.
+// Writes archives of the "newc" format, which Linux unpacks as its first file system. Folders come before what is in
+// them.
 import { dirname } from "node:path";
 
 const headerWords = 13;
@@ -8,7 +9,11 @@ export class Archive {
   readonly #paths = new Set<string>(["/", "."]);
 
   file(path: string, content: Uint8Array | string, executable = false): void {
-    this.#add(path, (executable ? 0o755 : 0o644) | 0o100000, typeof content === "string" ? Buffer.from(content) : content);
+    this.#add(
+      path,
+      (executable ? 0o755 : 0o644) | 0o100000,
+      typeof content === "string" ? Buffer.from(content) : content,
+    );
   }
 
   link(path: string, target: string): void {
@@ -37,7 +42,9 @@ export class Archive {
   }
 }
 
-/** A header of a magic number and thirteen words in hexadecimal, the name, and the content, each padded to four bytes. */
+/**
+ * A header of a magic number and thirteen words in hexadecimal, the name, and the content, each padded to four bytes.
+ */
 function record(name: string, inode: number, mode: number, content: Uint8Array): readonly Uint8Array[] {
   const words = Array.from({ length: headerWords }, () => 0);
   words[0] = inode;
@@ -46,5 +53,9 @@ function record(name: string, inode: number, mode: number, content: Uint8Array):
   words[6] = content.length;
   words[11] = name.length + 1;
   const header = `070701${words.map((word) => word.toString(16).padStart(8, "0")).join("")}${name}\0`;
-  return [Buffer.from(header.padEnd(Math.ceil(header.length / 4) * 4, "\0")), content, new Uint8Array(-content.length & 3)];
+  return [
+    Buffer.from(header.padEnd(Math.ceil(header.length / 4) * 4, "\0")),
+    content,
+    new Uint8Array(-content.length & 3),
+  ];
 }

@@ -26,7 +26,10 @@ export async function programs(folder: string): Promise<Readonly<Record<string, 
 
 export function listOf(folder: string, cases: readonly ProbeCase[], name: string): string {
   const path = join(folder, name);
-  writeFileSync(path, JSON.stringify(cases.map(({ script, tool, command, args }) => ({ script, tool, command, args }))));
+  writeFileSync(
+    path,
+    JSON.stringify(cases.map(({ script, tool, command, args }) => ({ script, tool, command, args }))),
+  );
   return path;
 }
 
@@ -35,8 +38,8 @@ export function resultsIn(lines: readonly string[]): CaseResult[] {
 }
 
 /**
- * On a kernel that preempts handlers, another process may come by the same probe meanwhile, and is missed: in emulation that
- * happens. What a case itself does is counted exactly.
+ * On a kernel that preempts handlers, another process may come by the same probe meanwhile, and is missed: in emulation
+ * that happens. What a case itself does is counted exactly.
  */
 const interrupted = /^WARNING: \S+ missed \d+ events? \(its handler was already running\)\n/gm;
 

@@ -1,6 +1,7 @@
-// Runs in the guest (and on the machine itself): every case by the command's own main(), in one process, since starting Node takes a second there.
-// Each result is written at once, so that a guest that dies has told what it did before. Standard error must be a file: a case's
-// part of it is read back, which also has what is written to the descriptor and what the traced programs say.
+// Runs in the guest (and on the machine itself): every case by the command's own main(), in one process, since starting
+// Node takes a second there. Each result is written at once, so that a guest that dies has told what it did before.
+// Standard error must be a file: a case's part of it is read back, which also has what is written to the descriptor and
+// what the traced programs say.
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { main } from "../../src/cli/main.ts";
 import type { CaseResult, GuestCase } from "./cases.ts";
@@ -20,12 +21,26 @@ for (const [index, { script, tool, command, args = [] }] of cases.entries()) {
   writeFileSync(output, "");
   const start = performance.now();
   const late = setTimeout(() => process.kill(process.pid, "SIGINT"), caseMilliseconds);
-  const words = ["-o", output, ...(command === undefined ? [] : ["-c", command]), ...(tool === undefined ? ["-e", script] : [`${tools}/${tool}.bt`, "--"]), ...args];
+  const words = [
+    "-o",
+    output,
+    ...(command === undefined ? [] : ["-c", command]),
+    ...(tool === undefined ? ["-e", script] : [`${tools}/${tool}.bt`, "--"]),
+    ...args,
+  ];
   const { exitCode } = await main(words);
   clearTimeout(late);
   process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM").removeAllListeners("SIGHUP");
-  const stderr = said().toString("utf8", before).replace(/^Attached \d+ probes?\n/m, "");
-  const result: CaseResult = { index, code: exitCode, stdout: readFileSync(output, "utf8"), stderr, milliseconds: Math.round(performance.now() - start) };
+  const stderr = said()
+    .toString("utf8", before)
+    .replace(/^Attached \d+ probes?\n/m, "");
+  const result: CaseResult = {
+    index,
+    code: exitCode,
+    stdout: readFileSync(output, "utf8"),
+    stderr,
+    milliseconds: Math.round(performance.now() - start),
+  };
   appendFileSync(results, `case ${JSON.stringify(result)}\n`);
 }
 rmSync(output, { force: true });

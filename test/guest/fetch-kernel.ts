@@ -22,7 +22,9 @@ export function kernelFiles(kernel: Kernel): KernelFiles {
   const folder = join(cache, kernel.name);
   if (kernel.source === "own") {
     if (!existsSync(folder)) throw new Error("our own kernel is not built: npm run guest:kernel");
-    const release = readdirSync(folder).find((name) => name.startsWith("vmlinux-"))?.slice("vmlinux-".length);
+    const release = readdirSync(folder)
+      .find((name) => name.startsWith("vmlinux-"))
+      ?.slice("vmlinux-".length);
     if (!release) throw new Error(`${folder} has no kernel: remove the folder, and npm run guest:kernel`);
     const modules = join(folder, "modules");
     if (!existsSync(modules)) throw new Error("our own kernel was built without modules: npm run guest:kernel");
@@ -33,7 +35,9 @@ export function kernelFiles(kernel: Kernel): KernelFiles {
   const release = modules && readdirSync(modules)[0];
   if (!release) throw new Error(`${folder} has no kernel: remove the folder to fetch it anew`);
   // Newer suites keep the image with the modules.
-  const image = [join(folder, "boot", `vmlinuz-${release}`), join(modules, release, "vmlinuz")].find((path) => existsSync(path));
+  const image = [join(folder, "boot", `vmlinuz-${release}`), join(modules, release, "vmlinuz")].find((path) =>
+    existsSync(path),
+  );
   if (!image) throw new Error(`${folder} has no kernel image: remove the folder to fetch it anew`);
   return { release, image, modules: join(modules, release) };
 }
@@ -42,16 +46,23 @@ function fetchKernel({ name, suite, package: first }: DebianKernel, folder: stri
   try {
     unpackPackages(suite, folder, (apt) => imagePackages(first, apt));
   } catch (error) {
-    throw new Error(`the ${name} kernel of Debian ${suite} cannot be fetched: ${(error as Error).message}`, { cause: error });
+    throw new Error(`the ${name} kernel of Debian ${suite} cannot be fetched: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 
-/** The packages that the image is in, with `first` where it is none that stands for another: newer suites keep the kernel and its modules apart. */
+/**
+ * The packages that the image is in, with `first` where it is none that stands for another: newer suites keep the
+ * kernel and its modules apart.
+ */
 function imagePackages(first: string, apt: Apt): readonly string[] {
   const found = new Set(/-\d/.test(first) ? [first] : []);
   const visit = (name: string): void => {
     const depends = apt("apt-cache", "depends", "--important", name);
-    for (const [, next = ""] of depends.matchAll(/^ +(?:Pre)?Depends: (linux-(?:image|binary|modules|base)-\d\S*)$/gm)) {
+    for (const [, next = ""] of depends.matchAll(
+      /^ +(?:Pre)?Depends: (linux-(?:image|binary|modules|base)-\d\S*)$/gm,
+    )) {
       if (found.has(next)) continue;
       found.add(next);
       visit(next);

@@ -7,8 +7,8 @@ import type { KernelFiles } from "./fetch-kernel.ts";
 import { initramfs, type GuestContents } from "./initramfs.ts";
 import { guestSlot } from "./slots.ts";
 
-// QEMU 7.2 emulates cmpxchg16b wrongly now and then (it leaves garbage in the flags), which kernels die of in kmalloc(). Fewer
-// levels of page tables are walked faster.
+// QEMU 7.2 emulates cmpxchg16b wrongly now and then (it leaves garbage in the flags), which kernels die of in
+// kmalloc(). Fewer levels of page tables are walked faster.
 const cpu = "max,-cx16,-la57";
 
 /** What the kernel says when something of it went wrong. */
@@ -46,7 +46,14 @@ export interface GuestOptions extends GuestContents {
   readonly kaslr?: boolean;
 }
 
-export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false, cutAt, ...contents }: GuestOptions): Promise<GuestResult> {
+export async function runGuest({
+  kernel,
+  deadline,
+  memory = "1G",
+  kaslr = false,
+  cutAt,
+  ...contents
+}: GuestOptions): Promise<GuestResult> {
   const slot = await guestSlot();
   const folder = mkdtempSync(join(tmpdir(), "strobe-guest-"));
   try {
@@ -58,15 +65,44 @@ export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false,
     const console = join(folder, "console");
     const start = process.hrtime.bigint();
     const elapsed = (): number => Number(process.hrtime.bigint() - start) / 1e9;
-    const qemu = spawn("qemu-system-x86_64", [
-      "-accel", "tcg,thread=single", "-cpu", cpu, "-smp", "2", "-m", memory, "-nodefaults", "-display", "none", "-no-reboot",
-      "-kernel", kernel.image, "-initrd", archive, "-serial", `file:${console}`, "-serial", `file:${results}`,
-      "-append", `console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable${tscFrequency()} no_timer_check${kaslr ? "" : " nokaslr"}`,
-    ], { stdio: ["ignore", "ignore", "pipe"] });
+    const qemu = spawn(
+      "qemu-system-x86_64",
+      [
+        "-accel",
+        "tcg,thread=single",
+        "-cpu",
+        cpu,
+        "-smp",
+        "2",
+        "-m",
+        memory,
+        "-nodefaults",
+        "-display",
+        "none",
+        "-no-reboot",
+        "-kernel",
+        kernel.image,
+        "-initrd",
+        archive,
+        "-serial",
+        `file:${console}`,
+        "-serial",
+        `file:${results}`,
+        "-append",
+        `console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable${tscFrequency()} no_timer_check${kaslr ? "" : " nokaslr"}`,
+      ],
+      { stdio: ["ignore", "ignore", "pipe"] },
+    );
     let complaint = "";
-    qemu.stderr.on("data", (data: Buffer) => { complaint += data.toString(); });
+    qemu.stderr.on("data", (data: Buffer) => {
+      complaint += data.toString();
+    });
     const killer = setTimeout(() => qemu.kill("SIGKILL"), deadline * 1000);
-    const watcher = cutAt && setInterval(() => { if (cutAt.test(textOf(results))) qemu.kill("SIGKILL"); }, 100);
+    const watcher =
+      cutAt &&
+      setInterval(() => {
+        if (cutAt.test(textOf(results))) qemu.kill("SIGKILL");
+      }, 100);
     await new Promise<void>((done, failed) => {
       qemu.on("error", failed);
       qemu.on("close", () => done());
@@ -81,15 +117,16 @@ export async function runGuest({ kernel, deadline, memory = "1G", kaslr = false,
 }
 
 /**
- * The emulated time-stamp counter is the host's. Guests measure its frequency against emulated timers, and on a busy host find
- * one at which their seconds are a tenth as long: where the host's kernel knows it, it is told.
+ * The emulated time-stamp counter is the host's. Guests measure its frequency against emulated timers, and on a busy
+ * host find one at which their seconds are a tenth as long: where the host's kernel knows it, it is told.
  */
 function tscFrequency(): string {
   const { stdout } = spawnSync("dmesg", { encoding: "utf8", maxBuffer: 1 << 26 });
   const virtual = /^flags\s*:.* hypervisor( |$)/m;
   const cpus = readFileSync("/proc/cpuinfo", "latin1");
   // On hardware this is what the CPU runs at just now; under a hypervisor it is the counter's.
-  const known = /tsc: Detected (\d+\.\d+) MHz TSC|tsc: Detected (\d+\.\d+) MHz processor/.exec(stdout ?? "") ??
+  const known =
+    /tsc: Detected (\d+\.\d+) MHz TSC|tsc: Detected (\d+\.\d+) MHz processor/.exec(stdout ?? "") ??
     (virtual.test(cpus) ? /^cpu MHz\s*: (\d+\.\d+)$/m.exec(cpus) : null);
   const megahertz = known?.[1] ?? known?.[2];
   return megahertz === undefined ? "" : ` tsc_early_khz=${Math.round(Number(megahertz) * 1000)}`;
@@ -111,11 +148,15 @@ function textOf(path: string): string {
 function readResults(text: string): Pick<GuestResult, "jobs" | "lines" | "complete" | "bootSeconds"> {
   const jobs: JobResult[] = [];
   let bootSeconds = 0;
-  for (const [, code, start, end, stdout = "", stderr = ""] of text.matchAll(/^job \d+ (\d+) (\S+) (\S+)\n([^-.]*)-\n([^-.]*)\.\n/gm)) {
+  for (const [, code, start, end, stdout = "", stderr = ""] of text.matchAll(
+    /^job \d+ (\d+) (\S+) (\S+)\n([^-.]*)-\n([^-.]*)\.\n/gm,
+  )) {
     if (jobs.length === 0) bootSeconds = Number(start);
     jobs.push({
-      code: Number(code), seconds: Number(end) - Number(start),
-      stdout: Buffer.from(stdout, "base64").toString(), stderr: Buffer.from(stderr, "base64").toString(),
+      code: Number(code),
+      seconds: Number(end) - Number(start),
+      stdout: Buffer.from(stdout, "base64").toString(),
+      stderr: Buffer.from(stderr, "base64").toString(),
     });
   }
   return { jobs, lines: text.split("\n"), complete: /^done$/m.test(text), bootSeconds };

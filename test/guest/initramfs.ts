@@ -23,17 +23,24 @@ export interface GuestContents {
 const jobSeconds = 60;
 const busybox = "/bin/busybox";
 
-export function initramfs(kernel: KernelFiles, { jobs, files = {}, modules = [] }: GuestContents): readonly Uint8Array[] {
+export function initramfs(
+  kernel: KernelFiles,
+  { jobs, files = {}, modules = [] }: GuestContents,
+): readonly Uint8Array[] {
   const archive = new Archive();
-  for (const folder of ["/proc", "/sys", "/dev", "/tmp", "/run", "/root", "/var", "/var/cache", "/modules", "/jobs"]) archive.folder(folder);
+  for (const folder of ["/proc", "/sys", "/dev", "/tmp", "/run", "/root", "/var", "/var/cache", "/modules", "/jobs"])
+    archive.folder(folder);
   archive.file(busybox, readFileSync(realpathSync(busybox)), true);
-  for (const applet of execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n")) archive.link(`/bin/${applet}`, "busybox");
+  for (const applet of execFileSync(busybox, ["--list"], { encoding: "utf8" }).trim().split("\n"))
+    archive.link(`/bin/${applet}`, "busybox");
   archive.link("/usr/bin/env", "/bin/busybox");
   program(archive, "/bin/node", process.execPath);
   project(archive);
   for (const [place, path] of Object.entries(files)) program(archive, place, path);
   for (const name of modules) archive.file(`/modules/${name}.ko`, moduleOf(kernel, name));
-  jobs.forEach(({ script, deadline = jobSeconds }, i) => archive.file(`/jobs/${String(i).padStart(5, "0")}`, `#deadline ${deadline}\n${script}\n`));
+  jobs.forEach(({ script, deadline = jobSeconds }, i) =>
+    archive.file(`/jobs/${String(i).padStart(5, "0")}`, `#deadline ${deadline}\n${script}\n`),
+  );
   archive.file("/init", init(modules), true);
   return archive.parts();
 }
@@ -71,10 +78,16 @@ poweroff -f
 function project(archive: Archive): void {
   // The command's compiled code, which is slow to make under emulation.
   if (!readdirSync("dist").some((name) => name.endsWith(".cache"))) {
-    spawnSync(process.execPath, ["dist/strobe.js", "-q", "-e", "begin { exit(); }"], { stdio: "ignore", timeout: 20_000 });
+    spawnSync(process.execPath, ["dist/strobe.js", "-q", "-e", "begin { exit(); }"], {
+      stdio: "ignore",
+      timeout: 20_000,
+    });
   }
-  const take = (path: string): void => archive.file(`/strobe/${path}`, readFileSync(resolve(path)), path.endsWith("strobe.js"));
-  const built = readdirSync("dist", { withFileTypes: true }).filter((file) => file.isFile() && !/\.map$|^strobe-linux-/.test(file.name));
+  const take = (path: string): void =>
+    archive.file(`/strobe/${path}`, readFileSync(resolve(path)), path.endsWith("strobe.js"));
+  const built = readdirSync("dist", { withFileTypes: true }).filter(
+    (file) => file.isFile() && !/\.map$|^strobe-linux-/.test(file.name),
+  );
   for (const { name } of built) take(`dist/${name}`);
   for (const name of readdirSync("tools", { recursive: true, encoding: "utf8" })) {
     if (/\.\w+$/.test(name)) take(`tools/${name}`);
@@ -83,9 +96,15 @@ function project(archive: Archive): void {
   for (const name of readdirSync("node_modules/koffi", { recursive: true, encoding: "utf8" })) {
     if (/^(?:index|indirect|lib\/|src\/koffi\/).*js$/.test(name)) take(`node_modules/koffi/${name}`);
   }
-  for (const name of ["package.json", "index.js", "linux_x64/koffi.node"]) take(`node_modules/@koromix/koffi-linux-x64/${name}`);
+  for (const name of ["package.json", "index.js", "linux_x64/koffi.node"])
+    take(`node_modules/@koromix/koffi-linux-x64/${name}`);
   for (const name of ["package.json", "iced_x86.js", "iced_x86_bg.wasm"]) take(`node_modules/iced-x86/${name}`);
-  for (const [name, file] of [["acorn", "acorn.mjs"], ["acorn", "acorn.js"], ["magic-string", "index.mjs"], ["@jridgewell/sourcemap-codec", "sourcemap-codec.mjs"]]) {
+  for (const [name, file] of [
+    ["acorn", "acorn.mjs"],
+    ["acorn", "acorn.js"],
+    ["magic-string", "index.mjs"],
+    ["@jridgewell/sourcemap-codec", "sourcemap-codec.mjs"],
+  ]) {
     for (const path of ["package.json", `dist/${file}`]) take(`node_modules/${name}/${path}`);
   }
   archive.link("/bin/strobe", "/strobe/dist/strobe.js");
@@ -109,7 +128,9 @@ function program(archive: Archive, place: string, path: string): void {
 
 /** A module as it is loaded: newer suites ship them compressed. */
 function moduleOf(kernel: KernelFiles, name: string): Uint8Array {
-  const found = readdirSync(kernel.modules, { recursive: true, encoding: "utf8" }).find((path) => new RegExp(`(^|/)${name}\\.ko(\\.xz)?$`).test(path));
+  const found = readdirSync(kernel.modules, { recursive: true, encoding: "utf8" }).find((path) =>
+    new RegExp(`(^|/)${name}\\.ko(\\.xz)?$`).test(path),
+  );
   if (!found) throw new Error(`the ${kernel.release} kernel has no module ${name}`);
   const path = join(kernel.modules, found);
   return path.endsWith(".xz") ? execFileSync("xz", ["-dc", path], { maxBuffer: 1 << 28 }) : readFileSync(path);
@@ -118,8 +139,11 @@ function moduleOf(kernel: KernelFiles, name: string): Uint8Array {
 /** Why no guest can be run on this machine; nothing where it can. */
 export function missingForGuests(): string | undefined {
   if (process.arch !== "x64") return "guests are x86-64 only";
-  const absent = [["qemu-system-x86_64", "qemu-system-x86"], ["busybox", "busybox-static"], ["xz", "xz-utils"]].filter(([name = ""]) =>
-    !(process.env["PATH"] ?? "").split(":").some((folder) => existsSync(join(folder, name))));
+  const absent = [
+    ["qemu-system-x86_64", "qemu-system-x86"],
+    ["busybox", "busybox-static"],
+    ["xz", "xz-utils"],
+  ].filter(([name = ""]) => !(process.env["PATH"] ?? "").split(":").some((folder) => existsSync(join(folder, name))));
   if (absent.length > 0) return `needs the packages ${absent.map(([, name]) => name).join(", ")}`;
   return existsSync(busybox) && existsSync(dirname(resolve("dist/strobe.js"))) ? undefined : "the project is not built";
 }

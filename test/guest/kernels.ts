@@ -17,7 +17,9 @@ export interface DebianKernel extends Named {
 }
 
 /** Built by build-kernel.ts, with what Debian's leave out. */
-export interface OwnKernel extends Named { readonly source: "own" }
+export interface OwnKernel extends Named {
+  readonly source: "own";
+}
 
 export type Kernel = DebianKernel | OwnKernel;
 

@@ -15,7 +15,9 @@ export interface KernelColumn {
 export function kernelsPage(unsorted: readonly KernelColumn[]): string {
   const columns = unsorted.toSorted((a, b) => numberOf(a) - numberOf(b));
   const titles = columns.map(({ name }) => (name === "own" ? "own kernel" : `Linux ${name}`));
-  const rows = (columns[0]?.probes ?? []).map((name) => `| ${name} | ${columns.map(({ cells }) => cells.get(name) ?? "").join(" | ")} |`);
+  const rows = (columns[0]?.probes ?? []).map(
+    (name) => `| ${name} | ${columns.map(({ cells }) => cells.get(name) ?? "").join(" | ")} |`,
+  );
   const language = columns.map(({ cells, language }) => {
     const tried = language.filter((name) => cells.has(name));
     const held = tried.filter((name) => cells.get(name) === "yes").length;

@@ -1,4 +1,5 @@
-// What this machine's kernel refuses and only guests can show, beyond the counts of cases.ts: handlers at BPF programs, packets.
+// What this machine's kernel refuses and only guests can show, beyond the counts of cases.ts: handlers at BPF programs,
+// packets.
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
@@ -13,8 +14,12 @@ const traced = 'kprobe:vfs_read /comm == "work" && arg2 == 512/ { @m[1] = 1; for
 
 /** Three datagrams to itself. */
 const sendsItself = [
-  'const s = require("node:dgram").createSocket("udp4");', 'const text = "0123456789".repeat(500);', "let n = 0;",
-  's.on("message", () => ++n < 3 ? send() : s.close());', 'const send = () => s.send(text, 9999, "127.0.0.1");', 's.bind(9999, "127.0.0.1", send);',
+  'const s = require("node:dgram").createSocket("udp4");',
+  'const text = "0123456789".repeat(500);',
+  "let n = 0;",
+  's.on("message", () => ++n < 3 ? send() : s.close());',
+  'const send = () => s.send(text, 9999, "127.0.0.1");',
+  's.bind(9999, "127.0.0.1", send);',
 ].join(" ");
 
 /** More ways through its rounds than verifiers without a budget of rounds walk: there the rounds are calls. */
@@ -49,7 +54,9 @@ const trials: readonly Trial[] = [
       const [main, each, ...rest] = lines;
       assert.match(main ?? "", /^fentry:bpf:\d+:vfs_read$/, stdout + stderr);
       assert.match(each ?? "", /^fentry:bpf:\d+:each_1$/);
-      const counts = Object.fromEntries(rest.filter((line) => line.startsWith("@")).map((line) => line.split(": ") as [string, string]));
+      const counts = Object.fromEntries(
+        rest.filter((line) => line.startsWith("@")).map((line) => line.split(": ") as [string, string]),
+      );
       assert.equal(counts["@n"], "10", stdout + stderr);
       assert.equal(counts["@each"], "10");
       // It runs at each read of all processes, and decides itself; the reads of the loader are work's, too.
@@ -64,12 +71,18 @@ const trials: readonly Trial[] = [
       wc -c < /tmp/sent.pcap`,
     check: ({ stdout, stderr }) => {
       // Three packets of 28 bytes of headers and 5000 more, each with 16 before it; the file's own are 24.
-      assert.deepEqual(stdout.split("\n").filter((line) => line !== ""), ["@[0]: 3", `${24 + 3 * (16 + 28 + 5000)}`], stderr);
+      assert.deepEqual(
+        stdout.split("\n").filter((line) => line !== ""),
+        ["@[0]: 3", `${24 + 3 * (16 + 28 + 5000)}`],
+        stderr,
+      );
     },
   },
 ];
 
 tryOnKernels({
-  verb: "reaches", trials: () => trials, deadline: 300,
+  verb: "reaches",
+  trials: () => trials,
+  deadline: 300,
   files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-no-pie"]) }),
 });

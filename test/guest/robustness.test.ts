@@ -13,7 +13,7 @@ after(() => folder.remove());
 
 /** Without multi links each function costs a perf event: hundreds are enough there. */
 const wildcard = (kernel: string): { readonly pattern: string; readonly least: number } =>
-  (kernel === "6.1" ? { pattern: "vfs_*", least: 50 } : { pattern: "[a-f]*", least: 10_000 });
+  kernel === "6.1" ? { pattern: "vfs_*", least: 50 } : { pattern: "[a-f]*", least: 10_000 };
 
 /** Starts a trace, and waits until it is attached. */
 function background(script: string): string {
@@ -41,7 +41,8 @@ const trialsOf = (kernel: string): readonly Trial[] => [
     },
   },
   {
-    name: "thousands of functions by a wildcard", deadline: 150,
+    name: "thousands of functions by a wildcard",
+    deadline: 150,
     script: `strobe -v -e 'config = { max_probes = 100000 } kprobe:${wildcard(kernel).pattern} { @all = count(); } kprobe:vfs_read /pid == cpid/ { @work = count(); } end { clear(@all); }' -c '/bin/work 10'`,
     check: ({ stdout, stderr, code }) => {
       assert.equal(code, 0, stderr);
@@ -76,23 +77,29 @@ const trialsOf = (kernel: string): readonly Trial[] => [
       assert.equal(code, 0, stderr);
       assert.equal(stdout.trim(), "@: 100", stderr);
       assert.match(stderr, /^Attached 1 probe$/m);
-      assert.match(stderr, /^WARNING: could not attach kprobe:do_int3: .*EINVAL.*on its list of those that must not be probed/m);
+      assert.match(
+        stderr,
+        /^WARNING: could not attach kprobe:do_int3: .*EINVAL.*on its list of those that must not be probed/m,
+      );
     },
   },
-  ...["kprobe:dummy:dummy_xmit", "kprobe:dummy:dummy_*", "kretprobe:dummy:dummy_xmit", "fentry:dummy:dummy_xmit"].map((probe): Trial => ({
-    name: `a module that is unloaded under ${probe}`,
-    // The kernel lets it go, or says that it is in use; either way the trace goes on and ends.
-    script: `insmod /modules/dummy.ko 2>/dev/null; ip link set dummy0 up
+  ...["kprobe:dummy:dummy_xmit", "kprobe:dummy:dummy_*", "kretprobe:dummy:dummy_xmit", "fentry:dummy:dummy_xmit"].map(
+    (probe): Trial => ({
+      name: `a module that is unloaded under ${probe}`,
+      // The kernel lets it go, or says that it is in use; either way the trace goes on and ends.
+      script: `insmod /modules/dummy.ko 2>/dev/null; ip link set dummy0 up
       ${background(`${probe} { @ = count(); } interval:ms:100 { @ticks++; if (@ticks == 20) { printf("still here\\n"); exit(); } }`)}
       rmmod dummy 2>/dev/null && echo unloaded || echo in use; wait $!; echo "ended with $?"; cat /tmp/trace
       rmmod dummy 2>/dev/null; grep -c '^dummy ' /proc/modules`,
-    check: ({ stdout, stderr }) => {
-      // Whether the kernel let it go or not, nothing of the trace holds it any more at the end.
-      assert.match(stdout, /^(unloaded|in use)\nended with 0\nready\n(.*\n)*still here\n[^]*\n0\n$/, stderr);
-    },
-  })),
+      check: ({ stdout, stderr }) => {
+        // Whether the kernel let it go or not, nothing of the trace holds it any more at the end.
+        assert.match(stdout, /^(unloaded|in use)\nended with 0\nready\n(.*\n)*still here\n[^]*\n0\n$/, stderr);
+      },
+    }),
+  ),
   {
-    name: "plans are kept for the modules that are loaded, and not where events were added", deadline: 200,
+    name: "plans are kept for the modules that are loaded, and not where events were added",
+    deadline: 200,
     script: `kept() { strobe -v -c '/bin/work 100' -e 'kprobe:vfs_read /comm == "work" && arg2 == 512/ { @ = count(); }' 2>&1 | grep -E 'plan was kept|^@'; }
       insmod /modules/dummy.ko 2>/dev/null; kept; kept; rmmod dummy; insmod /modules/dummy.ko; kept; kept; rmmod dummy
       echo 'p:added vfs_read' > /sys/kernel/tracing/kprobe_events; kept; echo > /sys/kernel/tracing/kprobe_events`,
@@ -110,7 +117,10 @@ const trialsOf = (kernel: string): readonly Trial[] => [
 
 tryOnKernels({
   // A minute or two, but for a machine that has no CPU to spare.
-  verb: "survives", trials: trialsOf, deadline: 900, modules: ["dummy"],
+  verb: "survives",
+  trials: trialsOf,
+  deadline: 900,
+  modules: ["dummy"],
   files: () => ({
     "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-no-pie"]),
     "/bin/sleepers": compileC(folder.path, "sleepers", sleepersSource),
@@ -122,11 +132,21 @@ test("a power cut in mid-trace loses nothing that was printed", { timeout: 300_0
   const files = kernel === undefined ? `there is no kernel ${only}` : filesToRun(kernel);
   if (typeof files === "string") return t.skip(files);
   const guest = await runGuest({
-    kernel: files, deadline: 240, cutAt: /^event 5$/m,
-    jobs: [{ script: "strobe -q -o /dev/ttyS1 -e 'kprobe:vfs_read { @ = count(); } interval:ms:100 { @n++; printf(\"event %d\\n\", @n); }'" }],
+    kernel: files,
+    deadline: 240,
+    cutAt: /^event 5$/m,
+    jobs: [
+      {
+        script:
+          "strobe -q -o /dev/ttyS1 -e 'kprobe:vfs_read { @ = count(); } interval:ms:100 { @n++; printf(\"event %d\\n\", @n); }'",
+      },
+    ],
   });
   assert.equal(guest.complete, false);
   assert.deepEqual(guest.jobs, []);
-  assert.deepEqual(guest.lines.filter((line) => line.startsWith("event")).slice(0, 5), [1, 2, 3, 4, 5].map((i) => `event ${i}`));
+  assert.deepEqual(
+    guest.lines.filter((line) => line.startsWith("event")).slice(0, 5),
+    [1, 2, 3, 4, 5].map((i) => `event ${i}`),
+  );
   assert.doesNotMatch(guest.console, complaint);
 });

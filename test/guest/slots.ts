@@ -1,5 +1,5 @@
-// Guests are two at a time on a machine, whoever starts them: emulation takes a CPU each, and a guest that gets too little of
-// one misses its deadlines.
+// Guests are two at a time on a machine, whoever starts them: emulation takes a CPU each, and a guest that gets too
+// little of one misses its deadlines.
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

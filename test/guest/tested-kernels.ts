@@ -15,7 +15,10 @@ export interface TestedKernel {
 /** `own`: ours as well. */
 export function testedKernels({ own }: { readonly own: boolean }): readonly TestedKernel[] {
   return kernels
-    .filter(({ name, belowFloor, faulty, source }) => !belowFloor && !faulty && (own || source !== "own") && (only === undefined || only === name))
+    .filter(
+      ({ name, belowFloor, faulty, source }) =>
+        !belowFloor && !faulty && (own || source !== "own") && (only === undefined || only === name),
+    )
     .map((kernel) => ({ name: kernel.name, files: filesToRun(kernel) }));
 }
 

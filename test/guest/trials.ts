@@ -23,22 +23,26 @@ export interface Trials extends Pick<GuestOptions, "modules"> {
 
 export function tryOnKernels({ verb, trials, files, modules = [], deadline }: Trials): void {
   for (const { name, files: kernel } of testedKernels({ own: false })) {
-    test(`Linux ${name} ${verb}`, { skip: typeof kernel === "string" && kernel, timeout: (deadline + 30) * 1000 }, async (t) => {
-      assert.ok(typeof kernel !== "string");
-      const jobs = trials(name);
-      const guest = await runGuest({ kernel, deadline, jobs, files: files(), modules });
-      for (const [i, trial] of jobs.entries()) {
-        const job = guest.jobs[i];
-        await t.test(trial.name, () => {
-          assert.ok(job, `the guest never ended this one; its console:\n${guest.console.slice(-3000)}`);
-          trial.check(job);
+    test(
+      `Linux ${name} ${verb}`,
+      { skip: typeof kernel === "string" && kernel, timeout: (deadline + 30) * 1000 },
+      async (t) => {
+        assert.ok(typeof kernel !== "string");
+        const jobs = trials(name);
+        const guest = await runGuest({ kernel, deadline, jobs, files: files(), modules });
+        for (const [i, trial] of jobs.entries()) {
+          const job = guest.jobs[i];
+          await t.test(trial.name, () => {
+            assert.ok(job, `the guest never ended this one; its console:\n${guest.console.slice(-3000)}`);
+            trial.check(job);
+          });
+          t.diagnostic(`${trial.name}: ${job?.seconds.toFixed(1)} s`);
+        }
+        await t.test("the kernel did not complain", () => {
+          assert.doesNotMatch(guest.console, complaint);
+          assert.ok(guest.complete, guest.console.slice(-3000));
         });
-        t.diagnostic(`${trial.name}: ${job?.seconds.toFixed(1)} s`);
-      }
-      await t.test("the kernel did not complain", () => {
-        assert.doesNotMatch(guest.console, complaint);
-        assert.ok(guest.complete, guest.console.slice(-3000));
-      });
-    });
+      },
+    );
   }
 }

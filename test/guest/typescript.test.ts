@@ -1,5 +1,5 @@
-// Handlers in TypeScript at functions of the kernel, which the policies of many machines keep from being probed: exact counts on
-// other kernels. The program is run as its users run it, so that its handlers carry what they capture.
+// Handlers in TypeScript at functions of the kernel, which the policies of many machines keep from being probed: exact
+// counts on other kernels. The program is run as its users run it, so that its handlers carry what they capture.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -55,25 +55,41 @@ console.log(JSON.stringify({ reason, attached: session.attached, calls: [...call
 const expected = {
   reason: "target",
   attached: 6,
-  calls: [[["by number", "zero"], 1000], [["fentry", "zero"], 1000], [["kprobe", "zero"], 1000]],
-  returned: [["fexit", 512_000], ["kretprobe", 512_000]],
+  calls: [
+    [["by number", "zero"], 1000],
+    [["fentry", "zero"], 1000],
+    [["kprobe", "zero"], 1000],
+  ],
+  returned: [
+    ["fexit", 512_000],
+    ["kretprobe", 512_000],
+  ],
   sizes: [{ low: 512, high: 1024, count: 1000 }],
   events: [[JSON.stringify({ name: "work", size: 64, file: "null" }), 1000]],
 };
 
 for (const { name, files: kernel } of testedKernels({ own: false })) {
-  test(`Linux ${name}`, { skip: typeof kernel === "string" && kernel, timeout: (guestSeconds + 60) * 1000 }, async () => {
-    assert.ok(typeof kernel !== "string");
-    const path = join(folder.path, "program.mjs");
-    writeFileSync(path, program);
-    const { jobs: [job], console } = await runGuest({
-      kernel, deadline: guestSeconds, jobs: [{ script: "strobe run /root/program.mjs", deadline: guestSeconds }],
-      files: { "/root/program.mjs": path, "/bin/work": compileC(folder.path, "work", workSource) },
-    });
-    assert.ok(job, console.slice(-3000));
-    assert.equal(job.stderr, "");
-    assert.deepEqual(JSON.parse(job.stdout), expected);
-    assert.equal(job.code, 0);
-    assert.doesNotMatch(console, complaint);
-  });
+  test(
+    `Linux ${name}`,
+    { skip: typeof kernel === "string" && kernel, timeout: (guestSeconds + 60) * 1000 },
+    async () => {
+      assert.ok(typeof kernel !== "string");
+      const path = join(folder.path, "program.mjs");
+      writeFileSync(path, program);
+      const {
+        jobs: [job],
+        console,
+      } = await runGuest({
+        kernel,
+        deadline: guestSeconds,
+        jobs: [{ script: "strobe run /root/program.mjs", deadline: guestSeconds }],
+        files: { "/root/program.mjs": path, "/bin/work": compileC(folder.path, "work", workSource) },
+      });
+      assert.ok(job, console.slice(-3000));
+      assert.equal(job.stderr, "");
+      assert.deepEqual(JSON.parse(job.stdout), expected);
+      assert.equal(job.code, 0);
+      assert.doesNotMatch(console, complaint);
+    },
+  );
 }

@@ -1,5 +1,5 @@
-// A program whose every call is known: `work N` reads N times 512 bytes of zeros, writes N times 64 bytes to nowhere, asks
-// N times for its parent and calls three functions of its own; `work N PATH` then opens PATH N times.
+// A program whose every call is known: `work N` reads N times 512 bytes of zeros, writes N times 64 bytes to nowhere,
+// asks N times for its parent and calls three functions of its own; `work N PATH` then opens PATH N times.
 export const workSource = `
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,7 +27,8 @@ int main(int argc, char **argv)
 }
 `;
 
-// `sleepers N [SECONDS]`: after so many seconds, N processes are in one kernel function at the same time, for three seconds.
+// `sleepers N [SECONDS]`: after so many seconds, N processes are in one kernel function at the same time, for three
+// seconds.
 export const sleepersSource = `
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Random programs through the verifier: none of them is refused, unless as too complex, with the loop named. STROBE_ROUNDS
-// scripts from STROBE_SEED on; `npm run test:verifier` takes twenty thousand.
+// Random programs through the verifier: none of them is refused, unless as too complex, with the loop named.
+// STROBE_ROUNDS scripts from STROBE_SEED on; `npm run test:verifier` takes twenty thousand.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { loadScript, places } from "../support/loading.ts";
@@ -21,11 +21,12 @@ describe("the verifier", { skip: process.geteuid?.() !== 0 && "needs root" }, ()
       const { outcome, detail } = loadScript(text, place);
       outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
       if (outcome === "too complex") assert.match(detail, /more ways through it than the kernel's verifier walks/);
-      if (outcome === "rejected" || outcome === "crash" || outcome === "refused") failures.push(`seed ${seed} at a ${place}: ${outcome}\n${detail}\n\n${text}`);
+      if (outcome === "rejected" || outcome === "crash" || outcome === "refused")
+        failures.push(`seed ${seed} at a ${place}: ${outcome}\n${detail}\n\n${text}`);
     }
     t.diagnostic(JSON.stringify(outcomes));
     assert.equal(failures.length, 0, failures.join("\n\n────────\n\n"));
-    assert.ok((outcomes["too complex"] ?? 0) <= Math.ceil(rounds * mostTooComplex / 100), JSON.stringify(outcomes));
+    assert.ok((outcomes["too complex"] ?? 0) <= Math.ceil((rounds * mostTooComplex) / 100), JSON.stringify(outcomes));
     assert.ok((outcomes["loaded"] ?? 0) > rounds / 2, JSON.stringify(outcomes));
   });
 });
@@ -33,5 +34,8 @@ describe("the verifier", { skip: process.geteuid?.() !== 0 && "needs root" }, ()
 /** Every other one reads memory, and of those every other one is at a function of a program. */
 function scriptOf(seed: number): { readonly place: (typeof places)[number]; readonly text: string } {
   const memory = seed % 2 === 0;
-  return { place: memory ? places[(seed / 2) % places.length] : "rawtracepoint", text: render(randomProgram(seed, memory).pieces) };
+  return {
+    place: memory ? places[(seed / 2) % places.length] : "rawtracepoint",
+    text: render(randomProgram(seed, memory).pieces),
+  };
 }

@@ -1,5 +1,5 @@
-// What start-up may take, in numbers that do not depend on how fast the machine is: bytes of the command, files that a one-liner
-// opens, system calls until its first line. strobe counts them itself, beside those of an empty Node.
+// What start-up may take, in numbers that do not depend on how fast the machine is: bytes of the command, files that a
+// one-liner opens, system calls until its first line. strobe counts them itself, beside those of an empty Node.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
@@ -11,8 +11,8 @@ const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs ro
 const command = resolve("dist/strobe.js");
 const folder = temporaryFolder();
 const oneLiners = {
-  "begin": 'begin { printf("hi\\n"); exit(); }',
-  "tracepoint": 'tracepoint:raw_syscalls:sys_enter { printf("%d\\n", args.id); exit(); }',
+  begin: 'begin { printf("hi\\n"); exit(); }',
+  tracepoint: 'tracepoint:raw_syscalls:sys_enter { printf("%d\\n", args.id); exit(); }',
 };
 // What belongs to the person who runs the tests: options, certificates.
 const { NODE_OPTIONS: _options, NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env;
@@ -38,7 +38,9 @@ after(async () => {
 });
 
 /** Of a Node with these arguments, up to its first line: system calls of the main thread, and files opened. */
-async function startUp(args: readonly string[]): Promise<{ readonly calls: number; readonly files: readonly string[] }> {
+async function startUp(
+  args: readonly string[],
+): Promise<{ readonly calls: number; readonly files: readonly string[] }> {
   const words = [process.execPath, ...args].map((word) => `'${word}'`).join(" ");
   const script = `
     tracepoint:raw_syscalls:sys_enter /tid == cpid && !@done/ { @calls = count(); }
@@ -80,17 +82,36 @@ for (const [name, script] of Object.entries(oneLiners)) {
 
 test("a one-liner loads none of Node's own modules that it does not use", deadline, async () => {
   const report = join(folder.path, "report.cjs");
-  writeFileSync(report, 'process.on("exit", () => require("node:fs").writeFileSync(process.env.REPORT, process.moduleLoadList.join("\\n")));');
-  const loaded = (name: string): string[] => readFileSync(join(folder.path, name), "utf8").split("\n").filter((line) => line.startsWith("NativeModule "));
-  const watched = (name: string): NodeJS.ProcessEnv => ({ ...env, NODE_OPTIONS: `--require=${report}`, REPORT: join(folder.path, name) });
-  const node = spawnSync(process.execPath, [join(folder.path, "empty.cjs")], { env: watched("node.txt"), timeout: 20_000 });
+  writeFileSync(
+    report,
+    'process.on("exit", () => require("node:fs").writeFileSync(process.env.REPORT, process.moduleLoadList.join("\\n")));',
+  );
+  const loaded = (name: string): string[] =>
+    readFileSync(join(folder.path, name), "utf8")
+      .split("\n")
+      .filter((line) => line.startsWith("NativeModule "));
+  const watched = (name: string): NodeJS.ProcessEnv => ({
+    ...env,
+    NODE_OPTIONS: `--require=${report}`,
+    REPORT: join(folder.path, name),
+  });
+  const node = spawnSync(process.execPath, [join(folder.path, "empty.cjs")], {
+    env: watched("node.txt"),
+    timeout: 20_000,
+  });
   assert.equal(node.status, 0);
   const { code, stderr } = await strobe(["-q", "-e", oneLiners.tracepoint], { env: watched("own.txt") });
   assert.equal(code, 0, stderr);
   const known = new Set(loaded("node.txt"));
-  const own = loaded("own.txt").map((line) => line.slice("NativeModule ".length)).filter((name) => !known.has(`NativeModule ${name}`));
+  const own = loaded("own.txt")
+    .map((line) => line.slice("NativeModule ".length))
+    .filter((name) => !known.has(`NativeModule ${name}`));
   const wanted = own.filter((name) => !name.startsWith("internal/"));
-  // Each of crypto, child_process, worker_threads takes as long as compiling the script does: getBuiltinModule() where they are used.
-  assert.deepEqual(wanted.filter((name) => name !== "vm"), []);
+  // Each of crypto, child_process, worker_threads takes as long as compiling the script does: getBuiltinModule() where
+  // they are used.
+  assert.deepEqual(
+    wanted.filter((name) => name !== "vm"),
+    [],
+  );
   assert.ok(own.length <= budget.builtins, own.join("\n"));
 });

@@ -1,5 +1,6 @@
-// Programs with probes as other tools hand them to Node: vitest, Vite and Rollup with strobe's plugin; what TypeScript, Babel, SWC,
-// esbuild and webpack make of modules, with the module hook; and, of all of them, handlers that a person tells what they capture.
+// Programs with probes as other tools hand them to Node: vitest, Vite and Rollup with strobe's plugin; what TypeScript,
+// Babel, SWC, esbuild and webpack make of modules, with the module hook; and, of all of them, handlers that a person
+// tells what they capture.
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -20,7 +21,16 @@ before(async () => {
   mkdirSync(root);
   writeFileSync(join(root, "package.json"), '{ "private": true }');
   // Vite 8 wants a newer npm than some versions of Node have.
-  if (skip === false) await install(root, "vite@7", "vitest@3", "rollup@4", "webpack@5", "@babel/core@7", "@babel/plugin-transform-modules-commonjs@7");
+  if (skip === false)
+    await install(
+      root,
+      "vite@7",
+      "vitest@3",
+      "rollup@4",
+      "webpack@5",
+      "@babel/core@7",
+      "@babel/plugin-transform-modules-commonjs@7",
+    );
   mkdirSync(join(root, "node_modules"), { recursive: true });
   symlinkSync(resolve("."), join(root, "node_modules/strobe"));
 });
@@ -87,13 +97,16 @@ const prints = (stdout: string): Ended => ({ stdout, stderr: "", code: 0 });
 /** What a tool that is installed exports. */
 const required = (name: string): unknown => createRequire(join(root, "package.json"))(name);
 
-const typed = (text: string): string => `type Unused = string;\n${text.replaceAll("(args) =>", "(args: any) =>").replaceAll("(n) =>", "(n: any) =>").replace("(size, handler)", "(size: number, handler: (args: any) => void)")}`;
+const typed = (text: string): string =>
+  `type Unused = string;\n${text.replaceAll("(args) =>", "(args: any) =>").replaceAll("(n) =>", "(n: any) =>").replace("(size, handler)", "(size: number, handler: (args: any) => void)")}`;
 const inTypeScript = { "count.ts": typed(counting), "probes.ts": typed(probes), "main.ts": main };
 const inJavaScript = { "count.js": counting, "probes.js": probes, "main.js": main };
 
 test("vitest, with the plugin", { skip }, async () => {
   const path = project("vitest", {
-    ...inTypeScript, "package.json": '{ "type": "module" }', "vitest.config.ts": 'import { strobe } from "strobe/vite";\nexport default { plugins: [strobe()] };\n',
+    ...inTypeScript,
+    "package.json": '{ "type": "module" }',
+    "vitest.config.ts": 'import { strobe } from "strobe/vite";\nexport default { plugins: [strobe()] };\n',
     "count.test.ts": `import { expect, test } from "vitest"; import { count } from "./count.js";\ntest("counts", async () => { expect(await count()).toEqual(${expected.trim()}); });\n`,
   });
   const { stdout, code } = await run(tool("vitest"), ["run"], path);
@@ -103,7 +116,11 @@ test("vitest, with the plugin", { skip }, async () => {
 
 test("vitest, without the plugin: by hand, and the help names the plugin", { skip }, async () => {
   const path = project("vitest-by-hand", {
-    "hand.ts": typed(byHand), "count.ts": typed(counting), "probes.ts": typed(probes), "package.json": '{ "type": "module" }', "vitest.config.ts": "export default {};\n",
+    "hand.ts": typed(byHand),
+    "count.ts": typed(counting),
+    "probes.ts": typed(probes),
+    "package.json": '{ "type": "module" }',
+    "vitest.config.ts": "export default {};\n",
     "hand.test.ts": `import { expect, test } from "vitest"; import { count } from "./hand.js";\ntest("counts", async () => { expect(await count()).toEqual(${handMade.trim()}); });\n`,
     "told.test.ts": `import { expect, test } from "vitest"; import { count } from "./count.js";
 test("says what to do", async () => { await expect(count()).rejects.toThrow(/add strobe's plugin to their configuration, .plugins: \\[strobe\\(\\)\\]. with .import { strobe } from "strobe\\/vite"/); });\n`,
@@ -116,7 +133,8 @@ test("says what to do", async () => { await expect(count()).rejects.toThrow(/add
 test("Vite, for Node, minified and not", { skip }, async () => {
   for (const minify of [false, true]) {
     const path = project(`vite-${minify}`, {
-      ...inTypeScript, "package.json": '{ "type": "module" }',
+      ...inTypeScript,
+      "package.json": '{ "type": "module" }',
       "vite.config.ts": `import { strobe } from "strobe/vite";\nexport default { plugins: [strobe()], logLevel: "error", build: { ssr: "main.ts", minify: ${minify}, sourcemap: true } };\n`,
     });
     assert.deepEqual(await run(tool("vite"), ["build"], path), prints(""));
@@ -128,7 +146,8 @@ test("Rollup, as a module and as CommonJS", { skip }, async () => {
   for (const format of ["es", "cjs"]) {
     const extension = format === "es" ? "mjs" : "cjs";
     const path = project(`rollup-${format}`, {
-      ...inJavaScript, "rollup.config.mjs": `import { strobe } from "strobe/rollup";
+      ...inJavaScript,
+      "rollup.config.mjs": `import { strobe } from "strobe/rollup";
         export default { input: "main.js", external: [/^node:/], plugins: [strobe()], output: { file: "out.${extension}", format: "${format}", sourcemap: true } };\n`,
     });
     const { code, stderr } = await run(tool("rollup"), ["-c", "--silent"], path);
@@ -140,12 +159,25 @@ test("Rollup, as a module and as CommonJS", { skip }, async () => {
 /** What makes CommonJS of a module's text. */
 const toCommonJS: Readonly<Record<string, (text: string) => string | Promise<string>>> = {
   Babel: (text) => {
-    const babel = required("@babel/core") as { transformSync(text: string, options: object): { readonly code: string } };
-    return babel.transformSync(text, { configFile: false, babelrc: false, plugins: [required("@babel/plugin-transform-modules-commonjs")] }).code;
+    const babel = required("@babel/core") as {
+      transformSync(text: string, options: object): { readonly code: string };
+    };
+    return babel.transformSync(text, {
+      configFile: false,
+      babelrc: false,
+      plugins: [required("@babel/plugin-transform-modules-commonjs")],
+    }).code;
   },
   SWC: async (text) => {
     const { transform } = await import("@swc/core");
-    return (await transform(text, { configFile: false, swcrc: false, jsc: { target: "es2022", externalHelpers: false }, module: { type: "commonjs" } })).code;
+    return (
+      await transform(text, {
+        configFile: false,
+        swcrc: false,
+        jsc: { target: "es2022", externalHelpers: false },
+        module: { type: "commonjs" },
+      })
+    ).code;
   },
   esbuild: async (text) => {
     const { transform } = await import("esbuild");
@@ -155,8 +187,16 @@ const toCommonJS: Readonly<Record<string, (text: string) => string | Promise<str
 
 for (const [name, transform] of Object.entries(toCommonJS)) {
   test(`CommonJS of ${name}, with the hook and by hand`, { skip }, async () => {
-    const files = { "count.js": counting, "probes.js": probes, "main.js": main, "hand.js": byHand, "hand-main.js": main.replace("count.js", "hand.js") };
-    const compiled = Object.fromEntries(await Promise.all(Object.entries(files).map(async ([file, text]) => [file, await transform(text)] as const)));
+    const files = {
+      "count.js": counting,
+      "probes.js": probes,
+      "main.js": main,
+      "hand.js": byHand,
+      "hand-main.js": main.replace("count.js", "hand.js"),
+    };
+    const compiled = Object.fromEntries(
+      await Promise.all(Object.entries(files).map(async ([file, text]) => [file, await transform(text)] as const)),
+    );
     const path = project(`common-${name}`, { ...compiled, "package.json": '{ "type": "commonjs" }' });
     assert.deepEqual(await node(path, "--import", register, "main.js"), prints(expected));
     assert.deepEqual(await node(path, "--disable-warning=ExperimentalWarning", "hand-main.js"), prints(handMade));
@@ -165,9 +205,20 @@ for (const [name, transform] of Object.entries(toCommonJS)) {
 
 test("CommonJS of TypeScript, with the hook and by hand", { skip }, async () => {
   const path = project("tsc", {
-    ...inTypeScript, "hand.ts": typed(byHand), "hand-main.ts": main.replace("count.js", "hand.js"), "package.json": '{ "type": "commonjs" }',
+    ...inTypeScript,
+    "hand.ts": typed(byHand),
+    "hand-main.ts": main.replace("count.js", "hand.js"),
+    "package.json": '{ "type": "commonjs" }',
     "tsconfig.json": JSON.stringify({
-      compilerOptions: { module: "commonjs", moduleResolution: "bundler", target: "es2022", outDir: "out", noCheck: true, noImplicitAny: false, types: ["node"] },
+      compilerOptions: {
+        module: "commonjs",
+        moduleResolution: "bundler",
+        target: "es2022",
+        outDir: "out",
+        noCheck: true,
+        noImplicitAny: false,
+        types: ["node"],
+      },
       files: ["main.ts", "hand-main.ts"],
     }),
   });
@@ -179,18 +230,49 @@ test("CommonJS of TypeScript, with the hook and by hand", { skip }, async () => 
 
 test("bundles of webpack and esbuild, with the hook and by hand", { skip }, async () => {
   const path = project("bundled", {
-    ...inJavaScript, "one.js": byHand.replace(", { self, bytes })", ")"), "one-main.js": main.replace("count.js", "one.js"),
-    "hand.js": byHand, "hand-main.js": main.replace("count.js", "hand.js"),
+    ...inJavaScript,
+    "one.js": byHand.replace(", { self, bytes })", ")"),
+    "one-main.js": main.replace("count.js", "one.js"),
+    "hand.js": byHand,
+    "hand-main.js": main.replace("count.js", "hand.js"),
   });
-  const webpack = required("webpack") as (options: object, done: (error: unknown, stats: { hasErrors(): boolean; toString(): string }) => void) => void;
-  await new Promise<void>((done, failed) => webpack({
-    context: path, mode: "development", devtool: false, target: "node", entry: { main: "./one-main.js", hand: "./hand-main.js" },
-    output: { path: join(path, "webpack") }, externals: { strobe: "commonjs strobe" },
-  }, (error, stats) => error || stats.hasErrors() ? failed(error ?? new Error(stats.toString())) : done()));
-  await build({ entryPoints: { main: join(path, "main.js"), hand: join(path, "hand-main.js") }, bundle: true, platform: "node", format: "cjs", outdir: join(path, "esbuild"), external: ["strobe"], logLevel: "error" });
+  const webpack = required("webpack") as (
+    options: object,
+    done: (error: unknown, stats: { hasErrors(): boolean; toString(): string }) => void,
+  ) => void;
+  await new Promise<void>((done, failed) =>
+    webpack(
+      {
+        context: path,
+        mode: "development",
+        devtool: false,
+        target: "node",
+        entry: { main: "./one-main.js", hand: "./hand-main.js" },
+        output: { path: join(path, "webpack") },
+        externals: { strobe: "commonjs strobe" },
+      },
+      (error, stats) => (error || stats.hasErrors() ? failed(error ?? new Error(stats.toString())) : done()),
+    ),
+  );
+  await build({
+    entryPoints: { main: join(path, "main.js"), hand: join(path, "hand-main.js") },
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    outdir: join(path, "esbuild"),
+    external: ["strobe"],
+    logLevel: "error",
+  });
   // What a module of webpack's hands to another is not followed.
-  for (const [bundler, counted] of [["webpack", handMade], ["esbuild", expected]]) {
+  for (const [bundler, counted] of [
+    ["webpack", handMade],
+    ["esbuild", expected],
+  ]) {
     assert.deepEqual(await node(path, "--import", register, `${bundler}/main.js`), prints(counted), bundler);
-    assert.deepEqual(await node(path, "--disable-warning=ExperimentalWarning", `${bundler}/hand.js`), prints(handMade), bundler);
+    assert.deepEqual(
+      await node(path, "--disable-warning=ExperimentalWarning", `${bundler}/hand.js`),
+      prints(handMade),
+      bundler,
+    );
   }
 });

@@ -14,7 +14,10 @@ import { Features } from "../../src/linux/features.ts";
 
 export const capabilities: Capabilities = new Features().capabilities();
 /** What a program is bound to when its type wants that. */
-export interface Bound { readonly attachType?: number; readonly btfId?: number }
+export interface Bound {
+  readonly attachType?: number;
+  readonly btfId?: number;
+}
 
 const STRIPE = 16384;
 /** Of each map, as many as results are told apart. */
@@ -35,51 +38,125 @@ export class KernelModule implements Disposable {
   readonly #program: number;
   readonly generated: GeneratedProgram;
 
-  constructor(fn: IrFunction, maps: readonly IrMap[], options: { readonly functions?: readonly IrFunction[]; readonly schemas?: readonly EventSchema[]; readonly capabilities?: Partial<Capabilities>; readonly bound?: Bound; readonly directLoads?: boolean } = {}) {
+  constructor(
+    fn: IrFunction,
+    maps: readonly IrMap[],
+    options: {
+      readonly functions?: readonly IrFunction[];
+      readonly schemas?: readonly EventSchema[];
+      readonly capabilities?: Partial<Capabilities>;
+      readonly bound?: Bound;
+      readonly directLoads?: boolean;
+    } = {},
+  ) {
     this.#module = { functions: [fn, ...(options.functions ?? [])], maps, probeNames: [] };
     this.#schemas = options.schemas ?? [];
     const stripes = 2 ** Math.ceil(Math.log2(capabilities.cpus));
-    this.#add({ role: { kind: "globals", size: GLOBALS }, name: "globals", type: MapType.ARRAY, keySize: 4, valueSize: GLOBALS, entries: 1, flags: MapFlag.MMAPABLE });
-    this.#add({ role: { kind: "percpu", stripe: STRIPE }, name: "percpu", type: MapType.ARRAY, keySize: 4, valueSize: STRIPE * stripes, entries: 1, flags: MapFlag.MMAPABLE });
-    if (this.#schemas.length > 0) this.#add({ role: { kind: "events" }, name: "events", type: MapType.RINGBUF, keySize: 0, valueSize: 0, entries: 4096, flags: 0 });
+    this.#add({
+      role: { kind: "globals", size: GLOBALS },
+      name: "globals",
+      type: MapType.ARRAY,
+      keySize: 4,
+      valueSize: GLOBALS,
+      entries: 1,
+      flags: MapFlag.MMAPABLE,
+    });
+    this.#add({
+      role: { kind: "percpu", stripe: STRIPE },
+      name: "percpu",
+      type: MapType.ARRAY,
+      keySize: 4,
+      valueSize: STRIPE * stripes,
+      entries: 1,
+      flags: MapFlag.MMAPABLE,
+    });
+    if (this.#schemas.length > 0)
+      this.#add({
+        role: { kind: "events" },
+        name: "events",
+        type: MapType.RINGBUF,
+        keySize: 0,
+        valueSize: 0,
+        entries: 4096,
+        flags: 0,
+      });
     const scratch = scratchBytes(fn, this.#module);
-    if (scratch > 0) this.#add({ role: { kind: "scratch" }, name: "scratch", type: MapType.PERCPU_ARRAY, keySize: 4, valueSize: scratch, entries: 1, flags: 0 });
+    if (scratch > 0)
+      this.#add({
+        role: { kind: "scratch" },
+        name: "scratch",
+        type: MapType.PERCPU_ARRAY,
+        keySize: 4,
+        valueSize: scratch,
+        entries: 1,
+        flags: 0,
+      });
     maps.forEach((map, index) => {
       const { storage } = map;
       if (storage.kind === "slot" || storage.kind === "percpu-slot") return;
       if (storage.kind === "stacks") {
-        this.#add({ role: { kind: "map", map: index }, name: "stacks", type: MapType.STACK_TRACE, keySize: 4, valueSize: storage.frames * 8, entries: 128, flags: 0 });
+        this.#add({
+          role: { kind: "map", map: index },
+          name: "stacks",
+          type: MapType.STACK_TRACE,
+          keySize: 4,
+          valueSize: storage.frames * 8,
+          entries: 128,
+          flags: 0,
+        });
         return;
       }
       const type = storage.kind === "hash" || storage.kind === "percpu-hash" ? MapType.HASH : MapType.LRU_HASH;
       const valueSize = "copies" in storage ? storage.copies * storage.stride : sizeOf(map.value);
       this.#add({
-        role: { kind: "map", map: index }, name: map.name, type, keySize: Math.max(1, keyLayout(map.keys).size), valueSize, entries: map.entries, flags: 0,
+        role: { kind: "map", map: index },
+        name: map.name,
+        type,
+        keySize: Math.max(1, keyLayout(map.keys).size),
+        valueSize,
+        entries: map.entries,
+        flags: 0,
         failureOffset: failuresOf(index),
       });
     });
     this.generated = generateProgram(fn, this.#module, {
-      schemas: this.#schemas, kernelMaps: this.kernelMaps, capabilities: { ...capabilities, ...options.capabilities }, directLoads: options.directLoads ?? fn.context?.programType === "tracing",
+      schemas: this.#schemas,
+      kernelMaps: this.kernelMaps,
+      capabilities: { ...capabilities, ...options.capabilities },
+      directLoads: options.directLoads ?? fn.context?.programType === "tracing",
     });
     const code = this.generated.code.slice();
     const view = new DataView(code.buffer);
     for (const relocation of this.generated.relocations) {
       const at = relocation.instruction * 8;
-      if (relocation.kind === "map" || relocation.kind === "map-value") view.setInt32(at + 4, this.#fds[relocation.map] ?? -1, true);
+      if (relocation.kind === "map" || relocation.kind === "map-value")
+        view.setInt32(at + 4, this.#fds[relocation.map] ?? -1, true);
       else if (relocation.kind === "child-pid") view.setInt32(at + 4, 4321, true);
-      else if (relocation.kind === "kernel-variable") view.setInt32(at + 4, kernelVariables.get(relocation.symbol ?? "") ?? 0, true);
+      else if (relocation.kind === "kernel-variable")
+        view.setInt32(at + 4, kernelVariables.get(relocation.symbol ?? "") ?? 0, true);
       else view.setInt32(at + 4, 1000, true);
     }
     const type = fn.context?.programType ?? "raw_tracepoint";
     try {
       this.#program = loadProgram({
-        name: "strobe_test", type: programTypes[type], code, license: "Dual MIT/GPL",
-        ...(options.bound?.btfId === undefined ? {} : { attachBtfId: options.bound.btfId, expectedAttachType: options.bound.attachType ?? AttachType.TRACE_RAW_TP }),
+        name: "strobe_test",
+        type: programTypes[type],
+        code,
+        license: "Dual MIT/GPL",
+        ...(options.bound?.btfId === undefined
+          ? {}
+          : {
+              attachBtfId: options.bound.btfId,
+              expectedAttachType: options.bound.attachType ?? AttachType.TRACE_RAW_TP,
+            }),
         ...(this.generated.subprograms.length > 1 ? { subprograms: this.generated.subprograms } : {}),
       });
     } catch (error) {
       this[Symbol.dispose]();
-      if (error instanceof LinuxError) throw new Error(`${error.message}\n${(error.log ?? "").slice(-3000)}\n${this.text().join("\n")}`, { cause: error });
+      if (error instanceof LinuxError)
+        throw new Error(`${error.message}\n${(error.log ?? "").slice(-3000)}\n${this.text().join("\n")}`, {
+          cause: error,
+        });
       throw error;
     }
   }
@@ -104,7 +181,11 @@ export class KernelModule implements Disposable {
   }
   /** The result words: signed. */
   results(count: number): bigint[] {
-    const bytes = mapLookup(this.fdOf(({ kind }) => kind === "globals"), new Uint8Array(4), GLOBALS);
+    const bytes = mapLookup(
+      this.fdOf(({ kind }) => kind === "globals"),
+      new Uint8Array(4),
+      GLOBALS,
+    );
     if (bytes === undefined) return [];
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     return Array.from({ length: count }, (_, i) => view.getBigInt64(i * 16 + 8, true));
@@ -131,7 +212,11 @@ export class KernelModule implements Disposable {
     return mapEntries(this.#fds[index] ?? -1, kernelMap.keySize, kernelMap.valueSize);
   }
   put(map: number, key: bigint, value: Uint8Array): void {
-    mapUpdate(this.fdOf((role) => role.kind === "map" && role.map === map), new Uint8Array(BigUint64Array.of(key).buffer), value);
+    mapUpdate(
+      this.fdOf((role) => role.kind === "map" && role.map === map),
+      new Uint8Array(BigUint64Array.of(key).buffer),
+      value,
+    );
   }
 
   [Symbol.dispose](): void {

@@ -13,7 +13,13 @@ const slots = (count: number): IrMap[] => Array.from({ length: count }, (_, i) =
 const live = { skip: process.getuid?.() === 0 ? false : "needs root" };
 
 /** Builds, runs once with the arguments, gives the first `count` results. */
-function execute(count: number, build: (f: IrBuilder) => void, args: bigint[] = [], maps: readonly IrMap[] = [], more: ConstructorParameters<typeof KernelModule>[2] = {}): bigint[] {
+function execute(
+  count: number,
+  build: (f: IrBuilder) => void,
+  args: bigint[] = [],
+  maps: readonly IrMap[] = [],
+  more: ConstructorParameters<typeof KernelModule>[2] = {},
+): bigint[] {
   const f = new IrBuilder();
   build(f);
   using module = new KernelModule(f.finish(raw), [...slots(count), ...maps], more);
@@ -21,20 +27,49 @@ function execute(count: number, build: (f: IrBuilder) => void, args: bigint[] = 
   return module.results(count);
 }
 
-const words = [0n, 1n, -1n, 2n, 7n, -7n, 100n, 0x7fff_ffff_ffff_ffffn, -0x8000_0000_0000_0000n, 0x1234_5678_9abc_def0n, 0xffff_ffffn, -0x8000_0000n];
+const words = [
+  0n,
+  1n,
+  -1n,
+  2n,
+  7n,
+  -7n,
+  100n,
+  0x7fff_ffff_ffff_ffffn,
+  -0x8000_0000_0000_0000n,
+  0x1234_5678_9abc_def0n,
+  0xffff_ffffn,
+  -0x8000_0000n,
+];
 const s64 = (value: bigint): bigint => BigInt.asIntN(64, value);
 const un = (value: bigint): bigint => BigInt.asUintN(64, value);
 
 const binaryMeaning: Record<BinaryOp, (a: bigint, b: bigint) => bigint> = {
-  add: (a, b) => a + b, sub: (a, b) => a - b, mul: (a, b) => a * b,
-  udiv: (a, b) => (b === 0n ? 0n : un(a) / un(b)), sdiv: (a, b) => (b === 0n ? 0n : a / b),
-  umod: (a, b) => (b === 0n ? a : un(a) % un(b)), smod: (a, b) => (b === 0n ? a : a % b),
-  and: (a, b) => a & b, or: (a, b) => a | b, xor: (a, b) => a ^ b,
-  shl: (a, b) => a << (b & 63n), lshr: (a, b) => un(a) >> (b & 63n), ashr: (a, b) => a >> (b & 63n),
+  add: (a, b) => a + b,
+  sub: (a, b) => a - b,
+  mul: (a, b) => a * b,
+  udiv: (a, b) => (b === 0n ? 0n : un(a) / un(b)),
+  sdiv: (a, b) => (b === 0n ? 0n : a / b),
+  umod: (a, b) => (b === 0n ? a : un(a) % un(b)),
+  smod: (a, b) => (b === 0n ? a : a % b),
+  and: (a, b) => a & b,
+  or: (a, b) => a | b,
+  xor: (a, b) => a ^ b,
+  shl: (a, b) => a << (b & 63n),
+  lshr: (a, b) => un(a) >> (b & 63n),
+  ashr: (a, b) => a >> (b & 63n),
 };
 const compareMeaning: Record<CompareOp, (a: bigint, b: bigint) => boolean> = {
-  eq: (a, b) => a === b, ne: (a, b) => a !== b, ult: (a, b) => un(a) < un(b), ule: (a, b) => un(a) <= un(b), ugt: (a, b) => un(a) > un(b), uge: (a, b) => un(a) >= un(b),
-  slt: (a, b) => a < b, sle: (a, b) => a <= b, sgt: (a, b) => a > b, sge: (a, b) => a >= b,
+  eq: (a, b) => a === b,
+  ne: (a, b) => a !== b,
+  ult: (a, b) => un(a) < un(b),
+  ule: (a, b) => un(a) <= un(b),
+  ugt: (a, b) => un(a) > un(b),
+  uge: (a, b) => un(a) >= un(b),
+  slt: (a, b) => a < b,
+  sle: (a, b) => a <= b,
+  sgt: (a, b) => a > b,
+  sge: (a, b) => a >= b,
 };
 
 describe("generated code on this kernel", live, () => {
@@ -48,10 +83,18 @@ describe("generated code on this kernel", live, () => {
         const known = f.constant(right);
         const all = kinds.flatMap((kind) => [f.binary(kind, a, b), f.binary(kind, a, known), f.binary(kind, known, a)]);
         all.forEach((value, i) => f.result(i, value));
-        using module = new KernelModule(f.finish(raw), slots(all.length), { capabilities: { cpuV4: cpuV4 && capabilities.cpuV4 } });
+        using module = new KernelModule(f.finish(raw), slots(all.length), {
+          capabilities: { cpuV4: cpuV4 && capabilities.cpuV4 },
+        });
         for (const left of words) {
           module.run(un(left), un(right));
-          const expected = kinds.flatMap((kind) => [binaryMeaning[kind](left, right), binaryMeaning[kind](left, right), binaryMeaning[kind](right, left)]).map(s64);
+          const expected = kinds
+            .flatMap((kind) => [
+              binaryMeaning[kind](left, right),
+              binaryMeaning[kind](left, right),
+              binaryMeaning[kind](right, left),
+            ])
+            .map(s64);
           assert.deepEqual(module.results(all.length), expected, `${left} with ${right}`);
         }
       }
@@ -68,7 +111,10 @@ describe("generated code on this kernel", live, () => {
       kinds.forEach((kind, i) => {
         f.result(i * 4, f.compare(kind, a, b));
         f.result(i * 4 + 1, f.compare(kind, known, a));
-        for (const [offset, condition] of [[2, f.compare(kind, a, known)], [3, f.compare(kind, known, b)]] as const) {
+        for (const [offset, condition] of [
+          [2, f.compare(kind, a, known)],
+          [3, f.compare(kind, known, b)],
+        ] as const) {
           const [yes, no, join] = [f.block(), f.block(), f.block(1)];
           f.branch(condition, yes, no);
           f.at(yes);
@@ -83,49 +129,76 @@ describe("generated code on this kernel", live, () => {
       for (const left of words) {
         module.run(un(left), un(right));
         const bit = (value: boolean): bigint => (value ? 1n : 0n);
-        const expected = kinds.flatMap((kind) => [compareMeaning[kind](left, right), compareMeaning[kind](right, left), compareMeaning[kind](left, right), compareMeaning[kind](right, right)].map(bit));
+        const expected = kinds.flatMap((kind) =>
+          [
+            compareMeaning[kind](left, right),
+            compareMeaning[kind](right, left),
+            compareMeaning[kind](left, right),
+            compareMeaning[kind](right, right),
+          ].map(bit),
+        );
         assert.deepEqual(module.results(kinds.length * 4), expected, `${left} with ${right}`);
       }
     }
   });
 
   test("extends and swaps", () => {
-    const results = execute(9, (f) => {
-      const a = f.argument(0);
-      let i = 0;
-      for (const bits of [8, 16, 32] as const) {
-        for (const signed of [false, true]) {
+    const results = execute(
+      9,
+      (f) => {
+        const a = f.argument(0);
+        let i = 0;
+        for (const bits of [8, 16, 32] as const) {
+          for (const signed of [false, true]) {
+            const result = f.fresh();
+            f.add({ op: "extend", result, value: a, bits, signed });
+            f.result(i++, result);
+          }
+        }
+        for (const bits of [16, 32, 64] as const) {
           const result = f.fresh();
-          f.add({ op: "extend", result, value: a, bits, signed });
+          f.add({ op: "swap-bytes", result, value: a, bits });
           f.result(i++, result);
         }
-      }
-      for (const bits of [16, 32, 64] as const) {
-        const result = f.fresh();
-        f.add({ op: "swap-bytes", result, value: a, bits });
-        f.result(i++, result);
-      }
-    }, [0x0123_4567_89ab_cdefn]);
-    assert.deepEqual(results, [0xefn, -0x11n, 0xcdefn, -0x3211n, 0x89ab_cdefn, s64(0xffff_ffff_89ab_cdefn), 0xefcdn, 0xefcd_ab89n, s64(0xefcd_ab89_6745_2301n)]);
+      },
+      [0x0123_4567_89ab_cdefn],
+    );
+    assert.deepEqual(results, [
+      0xefn,
+      -0x11n,
+      0xcdefn,
+      -0x3211n,
+      0x89ab_cdefn,
+      s64(0xffff_ffff_89ab_cdefn),
+      0xefcdn,
+      0xefcd_ab89n,
+      s64(0xefcd_ab89_6745_2301n),
+    ]);
   });
 
   test("a loop with a guard swaps its parameters", () => {
     for (const mayGoto of [true, false]) {
-      const results = execute(2, (f) => {
-        const count = f.argument(0);
-        const [head, body, step, exit] = [f.block(3), f.block(), f.block(), f.block()];
-        f.jump(head, f.constant(0), f.constant(1), f.constant(2));
-        f.at(head);
-        f.end({ op: "guard", body, exit });
-        f.at(body);
-        const [i, a, b] = [f.parameter(head), f.parameter(head, 1), f.parameter(head, 2)];
-        f.branch(f.compare("slt", i, count), step, exit);
-        f.at(step);
-        f.jump(head, f.binary("add", i, f.constant(1)), b, a);
-        f.at(exit);
-        f.result(0, a);
-        f.result(1, b);
-      }, [7n], [], { capabilities: { mayGoto: mayGoto && capabilities.mayGoto } });
+      const results = execute(
+        2,
+        (f) => {
+          const count = f.argument(0);
+          const [head, body, step, exit] = [f.block(3), f.block(), f.block(), f.block()];
+          f.jump(head, f.constant(0), f.constant(1), f.constant(2));
+          f.at(head);
+          f.end({ op: "guard", body, exit });
+          f.at(body);
+          const [i, a, b] = [f.parameter(head), f.parameter(head, 1), f.parameter(head, 2)];
+          f.branch(f.compare("slt", i, count), step, exit);
+          f.at(step);
+          f.jump(head, f.binary("add", i, f.constant(1)), b, a);
+          f.at(exit);
+          f.result(0, a);
+          f.result(1, b);
+        },
+        [7n],
+        [],
+        { capabilities: { mayGoto: mayGoto && capabilities.mayGoto } },
+      );
       assert.deepEqual(results, [2n, 1n]);
     }
   });
@@ -145,32 +218,61 @@ describe("generated code on this kernel", live, () => {
     f.jump(head, f.binary("add", i, f.constant(1)));
     f.at(exit);
     f.result(0, i);
-    using module = new KernelModule(f.finish(raw), [slotMap(0), irMap("h", [u64], type, { kind: "percpu-hash", ...copiesOf(type, 16, capabilities.cpus) })], {});
+    using module = new KernelModule(
+      f.finish(raw),
+      [slotMap(0), irMap("h", [u64], type, { kind: "percpu-hash", ...copiesOf(type, 16, capabilities.cpus) })],
+      {},
+    );
     module.run(53n);
     assert.deepEqual(module.results(1), [13n]);
     assert.equal(module.entries(1).length, 13);
   });
 
   test("many values at once survive calls", () => {
-    const results = execute(1, (f) => {
-      const values = Array.from({ length: 20 }, (_, i) => f.binary("add", f.argument(i % 4), f.constant(i)));
-      const random = f.builtin("random");
-      const zero = f.binary("and", random, f.constant(0));
-      const again = f.builtin("cpu");
-      const none = f.binary("and", again, f.constant(0));
-      f.result(0, values.reduce((sum, value) => f.binary("add", f.binary("mul", sum, f.constant(3)), value), f.binary("add", zero, none)));
-    }, [10n, 20n, 30n, 40n]);
+    const results = execute(
+      1,
+      (f) => {
+        const values = Array.from({ length: 20 }, (_, i) => f.binary("add", f.argument(i % 4), f.constant(i)));
+        const random = f.builtin("random");
+        const zero = f.binary("and", random, f.constant(0));
+        const again = f.builtin("cpu");
+        const none = f.binary("and", again, f.constant(0));
+        f.result(
+          0,
+          values.reduce(
+            (sum, value) => f.binary("add", f.binary("mul", sum, f.constant(3)), value),
+            f.binary("add", zero, none),
+          ),
+        );
+      },
+      [10n, 20n, 30n, 40n],
+    );
     let expected = 0n;
     for (let i = 0; i < 20; i++) expected = expected * 3n + BigInt((i % 4) * 10 + 10 + i);
     assert.deepEqual(results, [s64(expected)]);
   });
 
   test("builtin values", () => {
-    const names = ["pid-and-tid", "gid-and-uid", "cpu", "cgroup", "numa-node", "random", "nsecs-boot", "nsecs-monotonic", "nsecs-tai", "nsecs-wall", "nsecs-sw-tai", "jiffies", "elapsed", "child-pid"] as const;
+    const names = [
+      "pid-and-tid",
+      "gid-and-uid",
+      "cpu",
+      "cgroup",
+      "numa-node",
+      "random",
+      "nsecs-boot",
+      "nsecs-monotonic",
+      "nsecs-tai",
+      "nsecs-wall",
+      "nsecs-sw-tai",
+      "jiffies",
+      "elapsed",
+      "child-pid",
+    ] as const;
     const results = execute(names.length, (f) => names.forEach((name, i) => f.result(i, f.builtin(name))));
     const of = (name: (typeof names)[number]): bigint => results[names.indexOf(name)] ?? -1n;
-    assert.equal(of("pid-and-tid"), BigInt(process.pid) << 32n | BigInt(process.pid));
-    assert.equal(of("gid-and-uid"), BigInt(process.getgid?.() ?? -1) << 32n | BigInt(process.getuid?.() ?? -1));
+    assert.equal(of("pid-and-tid"), (BigInt(process.pid) << 32n) | BigInt(process.pid));
+    assert.equal(of("gid-and-uid"), (BigInt(process.getgid?.() ?? -1) << 32n) | BigInt(process.getuid?.() ?? -1));
     assert.equal(of("child-pid"), 4321n);
     assert.ok(of("cpu") < BigInt(capabilities.cpus));
     assert.ok(of("nsecs-wall") > of("nsecs-boot") && of("nsecs-wall") < of("nsecs-boot") + 1_000_000n);
@@ -202,22 +304,34 @@ describe("generated code on this kernel", live, () => {
   });
 
   test("reads of this process's memory", () => {
-    const results = execute(6, (f) => {
-      const address = f.argument(0);
-      const read = (offset: number, size: 1 | 2 | 4 | 8, signed: boolean): void => {
-        const result = f.fresh();
-        f.add({ op: "read", result, space: "user", address, offset, size, signed });
-        f.result(offset, result);
-      };
-      read(0, 1, false);
-      read(1, 1, true);
-      read(2, 2, true);
-      read(3, 4, false);
-      read(4, 8, false);
-      const failed = f.fresh();
-      f.add({ op: "read", result: failed, space: "kernel", address: f.constant(0), offset: 16, size: 8, signed: false });
-      f.result(5, failed);
-    }, [1n]);
+    const results = execute(
+      6,
+      (f) => {
+        const address = f.argument(0);
+        const read = (offset: number, size: 1 | 2 | 4 | 8, signed: boolean): void => {
+          const result = f.fresh();
+          f.add({ op: "read", result, space: "user", address, offset, size, signed });
+          f.result(offset, result);
+        };
+        read(0, 1, false);
+        read(1, 1, true);
+        read(2, 2, true);
+        read(3, 4, false);
+        read(4, 8, false);
+        const failed = f.fresh();
+        f.add({
+          op: "read",
+          result: failed,
+          space: "kernel",
+          address: f.constant(0),
+          offset: 16,
+          size: 8,
+          signed: false,
+        });
+        f.result(5, failed);
+      },
+      [1n],
+    );
     assert.deepEqual(results, [0n, 0n, 0n, 0n, 0n, 0n]);
   });
 
@@ -260,100 +374,134 @@ describe("generated code on this kernel", live, () => {
   });
 
   test("strings and buffers from a process, with limits", () => {
-    const results = execute(5, (f) => {
-      const [address, limit] = [f.argument(0), f.argument(1)];
-      const text = f.memory(32);
-      const length = f.fresh();
-      f.add({ op: "fill", to: text, source: { kind: "string", space: "user", address, limit, size: 32, padded: true }, length });
-      f.result(0, length);
-      const bytes = f.memory(36);
-      const count = f.fresh();
-      f.add({ op: "fill", to: bytes, source: { kind: "buffer", space: "user", address, length: limit, capacity: 32, padded: true }, length: count });
-      f.result(1, count);
-      const stored = f.fresh();
-      f.add({ op: "load", result: stored, from: bytes, size: 4, signed: false });
-      f.result(2, stored);
-      const block = f.memory(40);
-      f.fill(block, { kind: "memory", space: "user", address, size: 40 });
-      const comm = f.memory(16);
-      f.fill(comm, { kind: "comm" });
-      const commLength = f.fresh();
-      f.add({ op: "string-length", result: commLength, text: comm, capacity: 16 });
-      f.result(3, f.compare("ugt", commLength, f.constant(0)));
-      const fixed = f.memory(32);
-      const fixedLength = f.fresh();
-      f.add({ op: "fill", to: fixed, source: { kind: "string", space: "kernel", address, size: 32, padded: false }, length: fixedLength });
-      f.result(4, fixedLength);
-    }, [8n, 1000n]);
+    const results = execute(
+      5,
+      (f) => {
+        const [address, limit] = [f.argument(0), f.argument(1)];
+        const text = f.memory(32);
+        const length = f.fresh();
+        f.add({
+          op: "fill",
+          to: text,
+          source: { kind: "string", space: "user", address, limit, size: 32, padded: true },
+          length,
+        });
+        f.result(0, length);
+        const bytes = f.memory(36);
+        const count = f.fresh();
+        f.add({
+          op: "fill",
+          to: bytes,
+          source: { kind: "buffer", space: "user", address, length: limit, capacity: 32, padded: true },
+          length: count,
+        });
+        f.result(1, count);
+        const stored = f.fresh();
+        f.add({ op: "load", result: stored, from: bytes, size: 4, signed: false });
+        f.result(2, stored);
+        const block = f.memory(40);
+        f.fill(block, { kind: "memory", space: "user", address, size: 40 });
+        const comm = f.memory(16);
+        f.fill(comm, { kind: "comm" });
+        const commLength = f.fresh();
+        f.add({ op: "string-length", result: commLength, text: comm, capacity: 16 });
+        f.result(3, f.compare("ugt", commLength, f.constant(0)));
+        const fixed = f.memory(32);
+        const fixedLength = f.fresh();
+        f.add({
+          op: "fill",
+          to: fixed,
+          source: { kind: "string", space: "kernel", address, size: 32, padded: false },
+          length: fixedLength,
+        });
+        f.result(4, fixedLength);
+      },
+      [8n, 1000n],
+    );
     assert.deepEqual(results, [0n, 0n, 32n, 1n, 0n]);
   });
 
   test("keyed maps: store, load, add, has, delete, length", () => {
     for (const kind of ["hash", "lru-hash"] as const) {
-      const results = execute(11, (f) => {
-        const key = f.key(f.argument(0));
-        const other = f.key(f.constant(99));
-        const load = (index: number, place: typeof key): void => {
-          const [entry, result] = [f.fresh(), f.fresh()];
-          f.add({ op: "map-lookup", result: entry, map: 11, key: place });
-          f.add({ op: "entry-load", result, map: 11, entry, size: 8, signed: true });
-          f.result(index, result);
-        };
-        const add = (index: number, place: typeof key, by: number, old: boolean): void => {
-          const result = f.fresh();
-          f.add({ op: "map-add", map: 11, key: place, value: f.constant(by), result, old });
-          f.result(index, result);
-        };
-        const has = (index: number, place: typeof key): void => {
-          const [entry, result] = [f.fresh(), f.fresh()];
-          f.add({ op: "map-lookup", result: entry, map: 11, key: place });
-          f.add({ op: "compare", kind: "ne", result, left: entry, right: f.constant(0) });
-          f.result(index, result);
-        };
-        load(0, key);
-        f.add({ op: "map-store", map: 11, key, source: { kind: "value", value: f.constant(-5), width: 8 } });
-        load(1, key);
-        add(2, key, 12, false);
-        add(3, key, 1, true);
-        add(4, other, 3, false);
-        add(5, other, -10, true);
-        has(6, other);
-        const length = f.fresh();
-        f.add({ op: "map-length", result: length, map: 11 });
-        f.result(7, length);
-        const deleted = f.fresh();
-        f.add({ op: "map-delete", result: deleted, map: 11, key: other });
-        f.result(8, deleted);
-        const again = f.fresh();
-        f.add({ op: "map-delete", result: again, map: 11, key: other });
-        f.result(9, again);
-        has(10, other);
-      }, [5n], [irMap("m", [u64], i64, { kind })]);
+      const results = execute(
+        11,
+        (f) => {
+          const key = f.key(f.argument(0));
+          const other = f.key(f.constant(99));
+          const load = (index: number, place: typeof key): void => {
+            const [entry, result] = [f.fresh(), f.fresh()];
+            f.add({ op: "map-lookup", result: entry, map: 11, key: place });
+            f.add({ op: "entry-load", result, map: 11, entry, size: 8, signed: true });
+            f.result(index, result);
+          };
+          const add = (index: number, place: typeof key, by: number, old: boolean): void => {
+            const result = f.fresh();
+            f.add({ op: "map-add", map: 11, key: place, value: f.constant(by), result, old });
+            f.result(index, result);
+          };
+          const has = (index: number, place: typeof key): void => {
+            const [entry, result] = [f.fresh(), f.fresh()];
+            f.add({ op: "map-lookup", result: entry, map: 11, key: place });
+            f.add({ op: "compare", kind: "ne", result, left: entry, right: f.constant(0) });
+            f.result(index, result);
+          };
+          load(0, key);
+          f.add({ op: "map-store", map: 11, key, source: { kind: "value", value: f.constant(-5), width: 8 } });
+          load(1, key);
+          add(2, key, 12, false);
+          add(3, key, 1, true);
+          add(4, other, 3, false);
+          add(5, other, -10, true);
+          has(6, other);
+          const length = f.fresh();
+          f.add({ op: "map-length", result: length, map: 11 });
+          f.result(7, length);
+          const deleted = f.fresh();
+          f.add({ op: "map-delete", result: deleted, map: 11, key: other });
+          f.result(8, deleted);
+          const again = f.fresh();
+          f.add({ op: "map-delete", result: again, map: 11, key: other });
+          f.result(9, again);
+          has(10, other);
+        },
+        [5n],
+        [irMap("m", [u64], i64, { kind })],
+      );
       assert.deepEqual(results, [0n, -5n, 7n, 7n, 3n, 3n, 1n, 2n, 1n, 0n, 0n]);
     }
   });
 
   test("scalar maps: add, has, delete", () => {
-    const results = execute(5, (f) => {
-      const sum = f.fresh();
-      f.add({ op: "map-add", map: 5, value: f.argument(0), result: sum });
-      const old = f.fresh();
-      f.add({ op: "map-add", map: 5, value: f.constant(1), result: old, old: true });
-      f.add({ op: "map-add", map: 5, value: f.constant(1) });
-      const now = f.fresh();
-      f.add({ op: "map-load", result: now, map: 5, size: 8, signed: true });
-      const has = f.fresh();
-      f.add({ op: "map-delete", result: has, map: 5 });
-      const gone = f.fresh();
-      f.add({ op: "map-has", result: gone, map: 5 });
-      [sum, old, now, has, gone].forEach((value, i) => f.result(i, value));
-    }, [40n], [irMap("n", [], i64, { kind: "slot", offset: 1024 })]);
+    const results = execute(
+      5,
+      (f) => {
+        const sum = f.fresh();
+        f.add({ op: "map-add", map: 5, value: f.argument(0), result: sum });
+        const old = f.fresh();
+        f.add({ op: "map-add", map: 5, value: f.constant(1), result: old, old: true });
+        f.add({ op: "map-add", map: 5, value: f.constant(1) });
+        const now = f.fresh();
+        f.add({ op: "map-load", result: now, map: 5, size: 8, signed: true });
+        const has = f.fresh();
+        f.add({ op: "map-delete", result: has, map: 5 });
+        const gone = f.fresh();
+        f.add({ op: "map-has", result: gone, map: 5 });
+        [sum, old, now, has, gone].forEach((value, i) => f.result(i, value));
+      },
+      [40n],
+      [irMap("n", [], i64, { kind: "slot", offset: 1024 })],
+    );
     assert.deepEqual(results, [40n, 40n, 42n, 1n, 0n]);
   });
 
   test("a full map counts what it refuses", () => {
     const f = new IrBuilder();
-    f.add({ op: "map-store", map: 0, key: f.key(f.argument(0)), source: { kind: "value", value: f.constant(1), width: 8 } });
+    f.add({
+      op: "map-store",
+      map: 0,
+      key: f.key(f.argument(0)),
+      source: { kind: "value", value: f.constant(1), width: 8 },
+    });
     f.add({ op: "map-add", map: 0, key: f.key(f.argument(0)), value: f.constant(1) });
     using module = new KernelModule(f.finish(raw), [irMap("small", [u64], u64, { kind: "hash" }, 2)]);
     for (let key = 0n; key < 6n; key++) module.run(key);
@@ -363,11 +511,17 @@ describe("generated code on this kernel", live, () => {
 
   test("a refused update before a counter of the same block", () => {
     const f = new IrBuilder();
-    f.add({ op: "map-store", map: 0, key: f.key(f.argument(0)), source: { kind: "value", value: f.constant(1), width: 8 } });
+    f.add({
+      op: "map-store",
+      map: 0,
+      key: f.key(f.argument(0)),
+      source: { kind: "value", value: f.constant(1), width: 8 },
+    });
     f.add({ op: "aggregate", map: 1 });
     f.add({ op: "aggregate", map: 2, value: f.argument(0) });
     const maps = [
-      irMap("small", [u64], u64, { kind: "hash" }, 1), irMap("count", [], { kind: "aggregate", aggregate: "count", signed: false }, { kind: "percpu-slot", offset: 0 }),
+      irMap("small", [u64], u64, { kind: "hash" }, 1),
+      irMap("count", [], { kind: "aggregate", aggregate: "count", signed: false }, { kind: "percpu-slot", offset: 0 }),
       irMap("sum", [], { kind: "aggregate", aggregate: "sum", signed: false }, { kind: "percpu-slot", offset: 16 }),
     ];
     using module = new KernelModule(f.finish(raw), maps);
@@ -378,16 +532,56 @@ describe("generated code on this kernel", live, () => {
   const aggregates: [AggregateType, (values: bigint[]) => [word: number, expected: bigint][]][] = [
     [{ kind: "aggregate", aggregate: "count", signed: false }, (v) => [[0, BigInt(v.length)]]],
     [{ kind: "aggregate", aggregate: "sum", signed: true }, (v) => [[0, v.reduce((a, b) => a + b)]]],
-    [{ kind: "aggregate", aggregate: "avg", signed: true }, (v) => [[0, v.reduce((a, b) => a + b)], [1, BigInt(v.length)]]],
+    [
+      { kind: "aggregate", aggregate: "avg", signed: true },
+      (v) => [
+        [0, v.reduce((a, b) => a + b)],
+        [1, BigInt(v.length)],
+      ],
+    ],
     [{ kind: "aggregate", aggregate: "stats", signed: true }, (v) => [[1, BigInt(v.length)]]],
     [{ kind: "aggregate", aggregate: "min", signed: true }, (v) => [[0, v.reduce((a, b) => (a < b ? a : b))]]],
     [{ kind: "aggregate", aggregate: "max", signed: true }, (v) => [[0, v.reduce((a, b) => (a > b ? a : b))]]],
-    ...[0, 1, 3, 5].map((bits): [AggregateType, (values: bigint[]) => [number, bigint][]] => [{ kind: "aggregate", aggregate: "hist", signed: true, bits }, (v) => histogram(v.map((x) => bucketOf(x, bits)))]),
-    ...[[0n, 100n, 10n], [-50n, 77n, 8n]].map(([min = 0n, max = 0n, step = 1n]): [AggregateType, (values: bigint[]) => [number, bigint][]] => [
-      { kind: "aggregate", aggregate: "lhist", signed: true, min, max, step }, (v) => histogram(v.map((x) => linearBucketOf(x, min, max, step))),
+    ...[0, 1, 3, 5].map((bits): [AggregateType, (values: bigint[]) => [number, bigint][]] => [
+      { kind: "aggregate", aggregate: "hist", signed: true, bits },
+      (v) => histogram(v.map((x) => bucketOf(x, bits))),
+    ]),
+    ...[
+      [0n, 100n, 10n],
+      [-50n, 77n, 8n],
+    ].map(([min = 0n, max = 0n, step = 1n]): [AggregateType, (values: bigint[]) => [number, bigint][]] => [
+      { kind: "aggregate", aggregate: "lhist", signed: true, min, max, step },
+      (v) => histogram(v.map((x) => linearBucketOf(x, min, max, step))),
     ]),
   ];
-  const samples = [0n, 1n, 2n, 3n, 5n, 8n, 15n, 16n, 17n, 31n, 33n, 63n, 64n, 76n, 77n, 99n, 100n, 1000n, 65535n, 65536n, -1n, -50n, -51n, (1n << 40n) + 12345n, (1n << 62n) + 1n, (1n << 63n) - 1n];
+  const samples = [
+    0n,
+    1n,
+    2n,
+    3n,
+    5n,
+    8n,
+    15n,
+    16n,
+    17n,
+    31n,
+    33n,
+    63n,
+    64n,
+    76n,
+    77n,
+    99n,
+    100n,
+    1000n,
+    65535n,
+    65536n,
+    -1n,
+    -50n,
+    -51n,
+    (1n << 40n) + 12345n,
+    (1n << 62n) + 1n,
+    (1n << 63n) - 1n,
+  ];
   for (const [type, expected] of aggregates) {
     test(`${type.aggregate}${type.bits ?? ""}${type.step ?? ""}: per CPU, keyed, and read back`, () => {
       const f = new IrBuilder();
@@ -401,9 +595,15 @@ describe("generated code on this kernel", live, () => {
         f.result(i, read);
       });
       const copies = copiesOf(type, 16, capabilities.cpus);
-      const maps = [...slots(2), irMap("s", [], type, { kind: "percpu-slot", offset: 8 }), irMap("k", [u64], type, { kind: "percpu-hash", ...copies })];
+      const maps = [
+        ...slots(2),
+        irMap("s", [], type, { kind: "percpu-slot", offset: 8 }),
+        irMap("k", [u64], type, { kind: "percpu-hash", ...copies }),
+      ];
       using module = new KernelModule(f.finish(raw), maps);
-      const small = samples.filter((x) => type.aggregate === "hist" || type.aggregate === "lhist" || (x < 1n << 60n && x > -(1n << 60n)));
+      const small = samples.filter(
+        (x) => type.aggregate === "hist" || type.aggregate === "lhist" || (x < 1n << 60n && x > -(1n << 60n)),
+      );
       for (const sample of small) module.run(un(sample));
       const wanted = expected(small);
       const entry = module.entries(3)[0]?.[1];
@@ -413,13 +613,21 @@ describe("generated code on this kernel", live, () => {
         if (type.aggregate !== "min" && type.aggregate !== "max") {
           assert.equal(module.perCpuWord(16 + word * 8), want, `slot word ${word}`);
           let sum = 0n;
-          for (let copy = 0; copy < copies.copies; copy++) sum += view.getBigInt64(copy * copies.stride + word * 8, true);
+          for (let copy = 0; copy < copies.copies; copy++)
+            sum += view.getBigInt64(copy * copies.stride + word * 8, true);
           assert.equal(sum, want, `keyed word ${word}`);
         }
       }
       if (type.aggregate === "hist" || type.aggregate === "lhist" || type.aggregate === "tseries") return;
       const total = small.reduce((a, b) => a + b);
-      const read = { count: BigInt(small.length), sum: total, avg: total / BigInt(small.length), stats: total / BigInt(small.length), min: wanted[0]?.[1], max: wanted[0]?.[1] }[type.aggregate];
+      const read = {
+        count: BigInt(small.length),
+        sum: total,
+        avg: total / BigInt(small.length),
+        stats: total / BigInt(small.length),
+        min: wanted[0]?.[1],
+        max: wanted[0]?.[1],
+      }[type.aggregate];
       assert.deepEqual(module.results(2), [read, read]);
     });
   }
@@ -428,20 +636,45 @@ describe("generated code on this kernel", live, () => {
     const callback = new IrBuilder("each", "map-callback");
     const [key, value, sum] = [callback.fresh(), callback.fresh(), callback.fresh()];
     callback.add({ op: "load", result: key, from: { kind: "callback", of: "key", offset: 0 }, size: 8, signed: false });
-    callback.add({ op: "load", result: value, from: { kind: "callback", of: "value", offset: 0 }, size: 8, signed: false });
-    callback.add({ op: "load", result: sum, from: { kind: "callback", of: "captures", offset: 8 }, size: 8, signed: false });
-    callback.add({ op: "store", to: { kind: "callback", of: "captures", offset: 8 }, size: 8, value: callback.binary("add", sum, callback.binary("mul", key, value)) });
+    callback.add({
+      op: "load",
+      result: value,
+      from: { kind: "callback", of: "value", offset: 0 },
+      size: 8,
+      signed: false,
+    });
+    callback.add({
+      op: "load",
+      result: sum,
+      from: { kind: "callback", of: "captures", offset: 8 },
+      size: 8,
+      signed: false,
+    });
+    callback.add({
+      op: "store",
+      to: { kind: "callback", of: "captures", offset: 8 },
+      size: 8,
+      value: callback.binary("add", sum, callback.binary("mul", key, value)),
+    });
     callback.end({ op: "return", stop: false });
     const f = new IrBuilder();
     const captures = f.slot(16);
     f.add({ op: "zero", at: { kind: "slot", slot: captures, offset: 0 }, size: 16 });
-    for (let i = 1; i <= 5; i++) f.add({ op: "map-store", map: 1, key: f.key(f.constant(i)), source: { kind: "value", value: f.constant(i * 10), width: 8 } });
+    for (let i = 1; i <= 5; i++)
+      f.add({
+        op: "map-store",
+        map: 1,
+        key: f.key(f.constant(i)),
+        source: { kind: "value", value: f.constant(i * 10), width: 8 },
+      });
     f.add({ op: "for-each", map: 1, callback: 1, captures });
     const total = f.fresh();
     f.add({ op: "load", result: total, from: { kind: "slot", slot: captures, offset: 8 }, size: 8, signed: false });
     f.result(0, total);
     const functions: IrFunction[] = [callback.finish(undefined)];
-    using module = new KernelModule(f.finish(raw), [slotMap(0), irMap("m", [u64], u64, { kind: "hash" })], { functions });
+    using module = new KernelModule(f.finish(raw), [slotMap(0), irMap("m", [u64], u64, { kind: "hash" })], {
+      functions,
+    });
     module.run();
     assert.deepEqual(module.results(1), [550n]);
   });

@@ -5,7 +5,15 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { syscallsSource } from "../support/programs.ts";
-import { bpfObjects, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+import {
+  bpfObjects,
+  compileC,
+  interrupt,
+  nothingLeft,
+  startStrobe,
+  strobe,
+  temporaryFolder,
+} from "../support/strobe.ts";
 
 const folder = temporaryFolder();
 let syscalls = "";
@@ -23,19 +31,30 @@ after(async () => {
 const counting = 'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { @ = count(); }';
 
 test("a script's options: described, and none but those", async () => {
-  const script = 'begin { print((getopt("size", -5, "How large"), getopt("name", "x\\"y"), getopt("all"), getopt("quiet", true, "Say less"))); exit(); }';
+  const script =
+    'begin { print((getopt("size", -5, "How large"), getopt("name", "x\\"y"), getopt("all"), getopt("quiet", true, "Say less"))); exit(); }';
   const help = await strobe(["-e", script, "--", "--help"]);
-  assert.deepEqual([help.stdout.split("\n"), help.stderr, help.code], [[
-    "What the program asks for, behind a lone --:",
-    "  --size=NUMBER  How large; -5 unless given",
-    '  --name=TEXT    "x\\"y" unless given',
-    "  --all",
-    "  --quiet        Say less; true unless given",
-    "",
-  ], "", 0]);
+  assert.deepEqual(
+    [help.stdout.split("\n"), help.stderr, help.code],
+    [
+      [
+        "What the program asks for, behind a lone --:",
+        "  --size=NUMBER  How large; -5 unless given",
+        '  --name=TEXT    "x\\"y" unless given',
+        "  --all",
+        "  --quiet        Say less; true unless given",
+        "",
+      ],
+      "",
+      0,
+    ],
+  );
   const unknown = await strobe(["-e", script, "--", "--siez=5"]);
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /error: the script asks for no option --siez\n[^]*help: it asks for --size, --name, --all, --quiet\n/);
+  assert.match(
+    unknown.stderr,
+    /error: the script asks for no option --siez\n[^]*help: it asks for --size, --name, --all, --quiet\n/,
+  );
   const own = await strobe(["-q", "-e", 'begin { print(getopt("help")); exit(); }', "--", "--help"]);
   assert.deepEqual([own.stdout, own.code], ["true\n\n\n", 0]);
 });
@@ -43,14 +62,33 @@ test("a script's options: described, and none but those", async () => {
 test("what failed is told with its place, and in JSON as what it is", async () => {
   const script = 'begin { $z = 0; print(5 / $z); errorf("no"); assert(1 == 2, "100 %"); }';
   const text = await strobe(["-q", "-e", script]);
-  const places = ["1:23-29: WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.", "1:32-44: ERROR: no", "1:46-69: ERROR: assert failed: 100 %"];
-  assert.deepEqual([text.stdout, text.stderr, text.code], ["1\n\n\n", places.map((place) => `-e:${place}\n`).join(""), 1]);
+  const places = [
+    "1:23-29: WARNING: Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.",
+    "1:32-44: ERROR: no",
+    "1:46-69: ERROR: assert failed: 100 %",
+  ];
+  assert.deepEqual(
+    [text.stdout, text.stderr, text.code],
+    ["1\n\n\n", places.map((place) => `-e:${place}\n`).join(""), 1],
+  );
   const json = await strobe(["-q", "-f", "json", "-e", script]);
-  const told = json.stdout.trim().split("\n").map((line) => JSON.parse(line) as { type: string; msg?: string; col?: number });
-  assert.deepEqual(told.map(({ type, msg, col }) => [type, msg, col]), [
-    ["runtime_error", "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.", 23],
-    ["value", undefined, undefined], ["errorf", "no", 32], ["errorf", "assert failed: 100 %", 46],
-  ]);
+  const told = json.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { type: string; msg?: string; col?: number });
+  assert.deepEqual(
+    told.map(({ type, msg, col }) => [type, msg, col]),
+    [
+      [
+        "runtime_error",
+        "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.",
+        23,
+      ],
+      ["value", undefined, undefined],
+      ["errorf", "no", 32],
+      ["errorf", "assert failed: 100 %", 46],
+    ],
+  );
   assert.equal((await strobe(["-q", "--no-warnings", "-e", "begin { $z = 0; print(5 / $z); exit(); }"])).stderr, "");
 });
 
@@ -80,7 +118,10 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 test("SIGKILL in mid-trace leaves nothing", async () => {
-  const running = startStrobe(["-e", `${counting} profile:hz:99 { @p[pid] = count(); } uprobe:${syscalls}:main { @u = count(); }`]);
+  const running = startStrobe([
+    "-e",
+    `${counting} profile:hz:99 { @p[pid] = count(); } uprobe:${syscalls}:main { @u = count(); }`,
+  ]);
   await running.attached;
   running.child.kill("SIGKILL");
   assert.equal((await running.outcome).signal, "SIGKILL");
@@ -88,7 +129,13 @@ test("SIGKILL in mid-trace leaves nothing", async () => {
 });
 
 test("the traced command's end is the end", async () => {
-  const { stdout, stderr, code } = await strobe(["-q", "-c", `${syscalls} 77`, "-e", "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @ = count(); }"]);
+  const { stdout, stderr, code } = await strobe([
+    "-q",
+    "-c",
+    `${syscalls} 77`,
+    "-e",
+    "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @ = count(); }",
+  ]);
   assert.deepEqual([stdout, stderr, code], ["\n\n@: 77\n", "", 0]);
 });
 
@@ -99,8 +146,11 @@ test("a traced process's end is the end", async () => {
 });
 
 test("a closed pipe ends it quietly", () => {
-  const { stdout, stderr } = spawnSync("bash", ["-c",
-    `"${process.execPath}" dist/strobe.js -q -e 'interval:ms:1 { printf("line\\n"); }' | head -n 3`], { encoding: "utf8", timeout: 15_000 });
+  const { stdout, stderr } = spawnSync(
+    "bash",
+    ["-c", `"${process.execPath}" dist/strobe.js -q -e 'interval:ms:1 { printf("line\\n"); }' | head -n 3`],
+    { encoding: "utf8", timeout: 15_000 },
+  );
   assert.equal(stdout, "line\nline\nline\n");
   assert.equal(stderr, "");
 });
@@ -113,32 +163,59 @@ test("-o writes the output to a file", async () => {
 });
 
 test("-f json prints an object a line", async () => {
-  const { stdout } = await strobe(["-q", "-f", "json", "-e", 'begin { printf("a \\"b\\"\\n"); @m["k", 1] = 2; @h = hist(4); exit(); }']);
-  const lines = stdout.trim().split("\n").map((line): unknown => JSON.parse(line));
+  const { stdout } = await strobe([
+    "-q",
+    "-f",
+    "json",
+    "-e",
+    'begin { printf("a \\"b\\"\\n"); @m["k", 1] = 2; @h = hist(4); exit(); }',
+  ]);
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
   assert.deepEqual(lines, [
     { type: "printf", data: 'a "b"\n' },
     { type: "hist", data: { "@h": [{ min: 4, max: 7, count: 1 }] } },
     { type: "map", data: { "@m": { "k,1": 2 } } },
   ]);
   const loud = await strobe(["-f", "json", "-e", 'begin { cat("/proc/sys/kernel/ostype"); }']);
-  assert.equal(loud.stdout, '{"type": "attached_probes", "count": 1, "data": {"probes": 1}}\n{"type": "cat", "data": "Linux\\n"}\n');
+  assert.equal(
+    loud.stdout,
+    '{"type": "attached_probes", "count": 1, "data": {"probes": 1}}\n{"type": "cat", "data": "Linux\\n"}\n',
+  );
 });
 
 test("several formats at once: each in its place, messages once", async (t) => {
   const folder = temporaryFolder();
   t.after(() => folder.remove());
   const [json, folded] = ["out.json", "out.folded"].map((name) => join(folder.path, name));
-  const script = "begin { printf(\"%d\\n\", 7); @n[1] = 2; warnf(\"so\"); exit(); }";
-  const { stdout, stderr, code } = await strobe(["-f", "text", "-f", `json=${json}`, "-f", `folded=${folded}`, "-e", script]);
+  const script = 'begin { printf("%d\\n", 7); @n[1] = 2; warnf("so"); exit(); }';
+  const { stdout, stderr, code } = await strobe([
+    "-f",
+    "text",
+    "-f",
+    `json=${json}`,
+    "-f",
+    `folded=${folded}`,
+    "-e",
+    script,
+  ]);
   assert.equal(code, 0);
   assert.equal(stdout, "7\n\n\n@n[1]: 2\n");
   assert.equal(stderr, "-e:1:39-50: WARNING: so\nAttached 1 probe\n");
-  assert.deepEqual(readFileSync(json, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as unknown), [
-    { type: "attached_probes", count: 1, data: { probes: 1 } },
-    { type: "printf", data: "7\n" },
-    { type: "warnf", msg: "so", filename: "-e", line: 1, col: 39 },
-    { type: "map", data: { "@n": { 1: 2 } } },
-  ]);
+  assert.deepEqual(
+    readFileSync(json, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as unknown),
+    [
+      { type: "attached_probes", count: 1, data: { probes: 1 } },
+      { type: "printf", data: "7\n" },
+      { type: "warnf", msg: "so", filename: "-e", line: 1, col: 39 },
+      { type: "map", data: { "@n": { 1: 2 } } },
+    ],
+  );
   assert.equal(readFileSync(folded, "utf8"), "7\n1 2\n");
 });
 
@@ -161,7 +238,7 @@ test("an empty environment will do", async () => {
 });
 
 test("mistakes are shown where they are, with the nearest name, all at once", async () => {
-  const script = "tracepoint:sched:sched_swich { @ = count(); }\nbegin { print(nsec); printf(\"%d\\n\", \"text\"); }\n";
+  const script = 'tracepoint:sched:sched_swich { @ = count(); }\nbegin { print(nsec); printf("%d\\n", "text"); }\n';
   const file = join(folder.path, "wrong.bt");
   writeFileSync(file, script);
   const { stderr, stdout, code } = await strobe([file]);
@@ -197,7 +274,11 @@ test("--dry-run runs neither begin and end nor the command", async () => {
 });
 
 test("--dry-run attaches and leaves", async () => {
-  const { stdout, stderr, code } = await strobe(["--dry-run", "-e", 'tracepoint:sched:sched_switch { printf("x\\n"); }']);
+  const { stdout, stderr, code } = await strobe([
+    "--dry-run",
+    "-e",
+    'tracepoint:sched:sched_switch { printf("x\\n"); }',
+  ]);
   assert.deepEqual([stdout, stderr, code], ["", "Attached 1 probe\n", 0]);
 });
 
@@ -205,16 +286,30 @@ test("-l lists, -lv shows arguments", async () => {
   const list = await strobe(["-l", "tracepoint:sched:sched_process_ex*"]);
   assert.equal(list.stdout, "tracepoint:sched:sched_process_exec\ntracepoint:sched:sched_process_exit\n");
   const verbose = await strobe(["-lv", "tracepoint:sched:sched_process_exec"]);
-  assert.equal(verbose.stdout, "tracepoint:sched:sched_process_exec\n    __data_loc char[] filename\n    pid_t pid\n    pid_t old_pid\n");
+  assert.equal(
+    verbose.stdout,
+    "tracepoint:sched:sched_process_exec\n    __data_loc char[] filename\n    pid_t pid\n    pid_t old_pid\n",
+  );
   const type = await strobe(["-lv", "struct llist_node"]);
   assert.equal(type.stdout, "vmlinux: struct llist_node {\n\tstruct llist_node *next;\n};\n");
   assert.equal((await strobe(["-l", "struct llist_node"])).stdout, "struct llist_node\n");
   const spelled = (await strobe(["-lv", "struct iphdr,struct file_operations"])).stdout.split("\n");
-  for (const line of ["__u8 ihl: 4;", "__be16 tot_len;", "\t__be32 saddr;", "ssize_t (*write)(struct file *, const char *, size_t, loff_t *);"]) {
-    assert.ok(spelled.some((one) => one.endsWith(`\t${line}`)), line);
+  for (const line of [
+    "__u8 ihl: 4;",
+    "__be16 tot_len;",
+    "\t__be32 saddr;",
+    "ssize_t (*write)(struct file *, const char *, size_t, loff_t *);",
+  ]) {
+    assert.ok(
+      spelled.some((one) => one.endsWith(`\t${line}`)),
+      line,
+    );
   }
   const result = await strobe(["-lv", "fexit:vfs_read"]);
-  assert.equal(result.stdout, "fexit:vmlinux:vfs_read\n    struct file * file\n    char * buf\n    size_t count\n    loff_t * pos\n    ssize_t retval\n");
+  assert.equal(
+    result.stdout,
+    "fexit:vmlinux:vfs_read\n    struct file * file\n    char * buf\n    size_t count\n    loff_t * pos\n    ssize_t retval\n",
+  );
   const none = await strobe(["-l", "tracepoint:nothing:here"]);
   assert.equal(none.stdout, "");
   const ofScript = await strobe(["-l", "-e", "tracepoint:sched:sched_process_ex* { } begin { }"]);
@@ -240,7 +335,12 @@ test("what is wrong is told with where", async () => {
   const most = readFileSync("/proc/sys/kernel/perf_event_max_sample_rate", "utf8").trim();
   const often = await strobe(["-e", "profile:hz:999999999 { }"]);
   assert.equal(often.code, 1);
-  assert.ok(often.stderr.includes(`(EINVAL); the kernel samples ${most} times a second at most (sysctl kernel.perf_event_max_sample_rate)\n`), often.stderr);
+  assert.ok(
+    often.stderr.includes(
+      `(EINVAL); the kernel samples ${most} times a second at most (sysctl kernel.perf_event_max_sample_rate)\n`,
+    ),
+    often.stderr,
+  );
   const none = await strobe(["-l", "-e", "tracepoint:sched:sched_swich { }"]);
   assert.deepEqual([none.stdout, none.code], ["", 1]);
   assert.match(none.stderr, /^-e:1:1: error: no matches for tracepoint sched:sched_swich\n/);
@@ -248,7 +348,10 @@ test("what is wrong is told with where", async () => {
   writeFileSync(cut, readFileSync(syscalls).subarray(0, 2000), { mode: 0o755 });
   const listing = await strobe(["-l", `uprobe:${cut}:*`]);
   assert.equal(listing.code, 1);
-  assert.ok(listing.stderr.startsWith(`strobe: ${cut}: damaged ELF file: the section table lies behind the end of the file\n`), listing.stderr);
+  assert.ok(
+    listing.stderr.startsWith(`strobe: ${cut}: damaged ELF file: the section table lies behind the end of the file\n`),
+    listing.stderr,
+  );
 });
 
 test("misuse says how to use it", async () => {
@@ -260,15 +363,34 @@ test("misuse says how to use it", async () => {
 });
 
 test("without root it says what is missing", () => {
-  const run = spawnSync("setpriv", ["--reuid", "65534", "--clear-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all",
-    process.execPath, resolve("dist/strobe.js"), "-e", "tracepoint:sched:sched_switch { @ = count(); }"], { encoding: "utf8" });
+  const run = spawnSync(
+    "setpriv",
+    [
+      "--reuid",
+      "65534",
+      "--clear-groups",
+      "--no-new-privs",
+      "--inh-caps=-all",
+      "--bounding-set=-all",
+      process.execPath,
+      resolve("dist/strobe.js"),
+      "-e",
+      "tracepoint:sched:sched_switch { @ = count(); }",
+    ],
+    { encoding: "utf8" },
+  );
   assert.equal(run.status, 1);
   assert.match(run.stderr, /root|CAP_BPF|privilege/i);
 });
 
 test("events that do not fit are counted and said", async () => {
-  const running = startStrobe(["-e", 'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { printf("%d %s\\n", nsecs, "some text that makes the record long enough to fill the ring"); }'],
-    { env: { ...process.env, BPFTRACE_PERF_RB_PAGES: "64" } });
+  const running = startStrobe(
+    [
+      "-e",
+      'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { printf("%d %s\\n", nsecs, "some text that makes the record long enough to fill the ring"); }',
+    ],
+    { env: { ...process.env, BPFTRACE_PERF_RB_PAGES: "64" } },
+  );
   await running.attached;
   // A stopped reader cannot keep up.
   running.child.kill("SIGSTOP");
@@ -282,8 +404,13 @@ test("events that do not fit are counted and said", async () => {
 });
 
 test("a full map is counted and said", async () => {
-  const running = startStrobe(["-e", 'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { @n++; @m[@n] = 1; } end { printf("%d\\n", len(@m)); clear(@m); clear(@n); }'],
-    { env: { ...process.env, BPFTRACE_MAX_MAP_KEYS: "100" } });
+  const running = startStrobe(
+    [
+      "-e",
+      'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { @n++; @m[@n] = 1; } end { printf("%d\\n", len(@m)); clear(@m); clear(@n); }',
+    ],
+    { env: { ...process.env, BPFTRACE_MAX_MAP_KEYS: "100" } },
+  );
   await running.attached;
   spawnSync(syscalls, ["1000"]);
   const { stdout, stderr } = await interrupt(running);
@@ -292,9 +419,15 @@ test("a full map is counted and said", async () => {
 });
 
 test("a terminal shows a live line while nothing is printed, and only a terminal", () => {
-  const { stdout } = spawnSync("script", ["-qec",
-    `"${process.execPath}" dist/strobe.js -e 'interval:ms:1300 { printf("one line\\n"); exit(); } tracepoint:syscalls:sys_enter_getppid { @ = count(); }'`, "/dev/null"],
-  { encoding: "utf8", timeout: 15_000 });
+  const { stdout } = spawnSync(
+    "script",
+    [
+      "-qec",
+      `"${process.execPath}" dist/strobe.js -e 'interval:ms:1300 { printf("one line\\n"); exit(); } tracepoint:syscalls:sys_enter_getppid { @ = count(); }'`,
+      "/dev/null",
+    ],
+    { encoding: "utf8", timeout: 15_000 },
+  );
   assert.match(stdout, /tracing… [01] s, (?:0 events printed|@: [\d,]+), 0 lost/);
   // It is wiped before the line, which stands alone.
   assert.ok(stdout.includes("\r\u001b[Kone line\r\n"));

@@ -1,4 +1,5 @@
-// What functions of C++ return: each value that is shown is the program's own, whether it comes back in registers or in memory.
+// What functions of C++ return: each value that is shown is the program's own, whether it comes back in registers or in
+// memory.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +28,10 @@ function byName(text: string, names: ReadonlySet<string>): Record<string, string
   const found: Record<string, string[]> = {};
   for (const line of text.split("\n")) {
     const [name, ...values] = line.split(" ");
-    if (names.has(name)) (found[name] ??= []).push(values.map((value) => String(BigInt.asIntN(64, BigInt(numbers[value] ?? value)))).join(" "));
+    if (names.has(name))
+      (found[name] ??= []).push(
+        values.map((value) => String(BigInt.asIntN(64, BigInt(numbers[value] ?? value)))).join(" "),
+      );
   }
   return found;
 }
@@ -54,15 +58,27 @@ async function compare(path: string, mayRefuse: boolean): Promise<number> {
     for (const [, line, message] of lines) {
       const name = ordered[Number(line) - 1];
       assert.ok(mayRefuse && name.startsWith("s_"), `${name}: ${message}`);
-      assert.match(message, /retval is (returned in memory, whose address the function does not give back|not known: the compiler changed)/);
+      assert.match(
+        message,
+        /retval is (returned in memory, whose address the function does not give back|not known: the compiler changed)/,
+      );
       names.delete(name);
     }
   }
 }
 
-for (const [compiler, ...flags] of [["g++", "-O0"], ["g++", "-O2", "-gdwarf-4"], ["clang++", "-O0"], ["clang++", "-O2"], ["clang++", "-O3", "-gdwarf-4"]]) {
+for (const [compiler, ...flags] of [
+  ["g++", "-O0"],
+  ["g++", "-O2", "-gdwarf-4"],
+  ["clang++", "-O0"],
+  ["clang++", "-O2"],
+  ["clang++", "-O3", "-gdwarf-4"],
+]) {
   test(`results of functions, by ${compiler} ${flags.join(" ")}`, { skip: missing(compiler) }, async () => {
-    const values = await compare(compileWith(compiler, folder.path, "results.cpp", "results", "-std=c++17", ...flags), compiler === "clang++" && !flags.includes("-O0"));
+    const values = await compare(
+      compileWith(compiler, folder.path, "results.cpp", "results", "-std=c++17", ...flags),
+      compiler === "clang++" && !flags.includes("-O0"),
+    );
     assert.ok(values >= 150, `${values} values`);
   });
 }

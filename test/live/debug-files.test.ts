@@ -10,9 +10,15 @@ import { openBinary } from "../../src/providers/live-binary.ts";
 const folder = mkdtempSync(join(tmpdir(), "strobe-debug-files-"));
 after(() => rmSync(folder, { recursive: true }));
 const source = resolve("src/debuginfo/dwarf/fixture.c");
-const missing = !existsSync(source) ? "run from the project's folder" : ["gcc", "objcopy"].some((tool) => spawnSync(tool, ["--version"]).status !== 0) && "needs gcc and binutils";
+const missing = !existsSync(source)
+  ? "run from the project's folder"
+  : ["gcc", "objcopy"].some((tool) => spawnSync(tool, ["--version"]).status !== 0) && "needs gcc and binutils";
 
-interface Stripped { readonly path: string; readonly debug: string; readonly id: string }
+interface Stripped {
+  readonly path: string;
+  readonly debug: string;
+  readonly id: string;
+}
 
 /** A stripped program, and its debug file elsewhere. */
 function stripped(name: string, ...options: string[]): Stripped {
@@ -98,15 +104,26 @@ test("from a debuginfod server, once", { skip: missing }, async () => {
   const cache = join(folder, "by-server", "cache");
   // The server has to answer while this process waits: it is one of its own.
   const { spawn } = await import("node:child_process");
-  const server = spawn(process.execPath, ["-e", `
+  const server = spawn(
+    process.execPath,
+    [
+      "-e",
+      `
     const [id, file] = process.argv.slice(1);
     const server = require("node:http").createServer((request, response) => {
       if (request.url !== "/buildid/" + id + "/debuginfo") return response.writeHead(404).end();
       response.end(require("node:fs").readFileSync(file));
     });
-    server.listen(0, "127.0.0.1", () => console.log(server.address().port));`, id, debug], { stdio: ["ignore", "pipe", "inherit"] });
+    server.listen(0, "127.0.0.1", () => console.log(server.address().port));`,
+      id,
+      debug,
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
   try {
-    const port = await new Promise<string>((resolve) => server.stdout.once("data", (data: Buffer) => resolve(data.toString().trim())));
+    const port = await new Promise<string>((resolve) =>
+      server.stdout.once("data", (data: Buffer) => resolve(data.toString().trim())),
+    );
     process.env["DEBUGINFOD_CACHE_PATH"] = cache;
     assert.equal(typeof names(path), "string", "nobody is asked unless told");
     process.env["DEBUGINFOD_URLS"] = `http://127.0.0.1:1 http://127.0.0.1:${port}/`;
@@ -121,8 +138,16 @@ test("from a debuginfod server, once", { skip: missing }, async () => {
   }
 });
 
-test("sections compressed with zstd", { skip: missing || !execFileSync("objcopy", ["--help"], { encoding: "utf8" }).includes("zstd") && "needs binutils with zstd" }, () => {
-  const { debug } = stripped("zstd");
-  execFileSync("objcopy", ["--compress-debug-sections=zstd", debug]);
-  assert.deepEqual(names(debug), all);
-});
+test(
+  "sections compressed with zstd",
+  {
+    skip:
+      missing ||
+      (!execFileSync("objcopy", ["--help"], { encoding: "utf8" }).includes("zstd") && "needs binutils with zstd"),
+  },
+  () => {
+    const { debug } = stripped("zstd");
+    execFileSync("objcopy", ["--compress-debug-sections=zstd", debug]);
+    assert.deepEqual(names(debug), all);
+  },
+);

@@ -1,5 +1,5 @@
-// Random programs through both executors, with equal results. STROBE_SEED runs other programs than the usual ones (or one
-// alone, with STROBE_PROGRAMS=1).
+// Random programs through both executors, with equal results. STROBE_SEED runs other programs than the usual ones (or
+// one alone, with STROBE_PROGRAMS=1).
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMap } from "../../src/linux/bpf.ts";
@@ -29,7 +29,12 @@ const noBpf = ((): string | false => {
 const withRounds = new Features().capabilities().mayGoto;
 
 /** The smallest program found that fails in the same way. */
-function shrink(differential: Differential, program: RandomProgram, seed: number, failure: Failure): { pieces: readonly Piece[]; failure: Failure } {
+function shrink(
+  differential: Differential,
+  program: RandomProgram,
+  seed: number,
+  failure: Failure,
+): { pieces: readonly Piece[]; failure: Failure } {
   let smallest = { pieces: program.pieces, failure };
   const inputs = randomInputs(seed, runs);
   let tries = 0;
@@ -156,7 +161,11 @@ describe("both executors", { skip: noBpf }, () => {
   for (const [name, body] of Object.entries(found)) {
     it(`agree on ${name}`, () => {
       using differential = new Differential();
-      const { failure, events, entries } = differential.run(`rawtracepoint:differential { ${body} }`, randomInputs(1, runs), false);
+      const { failure, events, entries } = differential.run(
+        `rawtracepoint:differential { ${body} }`,
+        randomInputs(1, runs),
+        false,
+      );
       assert.equal(failure, undefined, failure?.detail);
       assert.ok(events + entries > 0);
     });
@@ -167,7 +176,11 @@ describe("both executors", { skip: noBpf }, () => {
       using differential = new Differential();
       differential.sparing = true;
       differential.mayGoto = false;
-      const { failure, events } = differential.run(`rawtracepoint:differential { ${body} }`, randomInputs(1, runs), false);
+      const { failure, events } = differential.run(
+        `rawtracepoint:differential { ${body} }`,
+        randomInputs(1, runs),
+        false,
+      );
       assert.equal(failure, undefined, failure?.detail);
       assert.ok(events > 0);
     });

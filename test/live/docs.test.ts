@@ -18,7 +18,13 @@ interface Block {
   readonly output?: string;
 }
 
-const pages = ["README.md", ...readdirSync("docs").filter((name) => name.endsWith(".md")).sort().map((name) => join("docs", name))];
+const pages = [
+  "README.md",
+  ...readdirSync("docs")
+    .filter((name) => name.endsWith(".md"))
+    .sort()
+    .map((name) => join("docs", name)),
+];
 const blocks = pages.flatMap(blocksOf);
 const inLanguage = (language: string): readonly Block[] => blocks.filter((block) => block.language === language);
 
@@ -73,7 +79,12 @@ test("links between pages lead somewhere", () => {
       const path = target === "" ? page : join(page, "..", target);
       const text = readFileSync(path, "utf8");
       if (anchor !== undefined) {
-        const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) => title.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-"));
+        const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+          title
+            .toLowerCase()
+            .replace(/[^\w\- ]/g, "")
+            .replaceAll(" ", "-"),
+        );
         assert.ok(anchors.includes(anchor), `${page} links to ${path}#${anchor}`);
       }
     }
@@ -84,7 +95,10 @@ for (const block of inLanguage("bt")) {
   test(`${block.at}: the script ${block.output === undefined ? "compiles" : "prints what the page says"}`, async () => {
     if (block.output === undefined) {
       const { diagnostics, plan } = compileScript({ name: block.at, text: block.text }, { env: {} });
-      assert.deepEqual(diagnostics.map(({ message }) => message), []);
+      assert.deepEqual(
+        diagnostics.map(({ message }) => message),
+        [],
+      );
       assert.ok(plan);
       return;
     }
@@ -102,7 +116,8 @@ function trimmed(text: string): string {
 
 for (const { at, text } of inLanguage("sh")) {
   for (const line of text.split("\n").filter((line) => line !== "")) {
-    if (line.startsWith("npm ")) test(`${at}: npm has the scripts of \`${line.slice(0, 50)}\``, () => assertScripts(line));
+    if (line.startsWith("npm "))
+      test(`${at}: npm has the scripts of \`${line.slice(0, 50)}\``, () => assertScripts(line));
     else test(`${at}: ${line.slice(0, 60)}`, () => runLine(line));
   }
 }
@@ -131,17 +146,23 @@ async function runLine(line: string): Promise<void> {
     if (child.pid !== undefined) process.kill(-child.pid, "SIGINT");
   };
   let timer: NodeJS.Timeout | undefined;
-  child.stdout.on("data", (data: Buffer) => { size += data.length; });
+  child.stdout.on("data", (data: Buffer) => {
+    size += data.length;
+  });
   child.stderr.on("data", (data: Buffer) => {
     stderr += data.toString();
     if (/^Attached \d+ probe/m.test(stderr)) timer ??= setTimeout(interrupt, 1000);
   });
   const deadline = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, "SIGKILL"), 15_000);
-  const [code, signal] = await new Promise<[number | null, string | null]>((done) => child.on("close", (...end) => done(end)));
+  const [code, signal] = await new Promise<[number | null, string | null]>((done) =>
+    child.on("close", (...end) => done(end)),
+  );
   clearTimeout(timer);
   clearTimeout(deadline);
-  // Of all the machine's programs some end, or begin, while their stacks are taken; what is counted as nameless is theirs.
-  const expected = /^Attached \d+ probes?$|^WARNING: (?:\d+ stacks? (?:ends? early|follows? frame pointers only)|addresses of \d+ process(?:es)? have no names|\d+ interpreted functions? ha(?:s|ve) no name): /;
+  // Of all the machine's programs some end, or begin, while their stacks are taken; what is counted as nameless is
+  // theirs.
+  const expected =
+    /^Attached \d+ probes?$|^WARNING: (?:\d+ stacks? (?:ends? early|follows? frame pointers only)|addresses of \d+ process(?:es)? have no names|\d+ interpreted functions? ha(?:s|ve) no name): /;
   const troubles = stderr.split("\n").filter((message) => message !== "" && !expected.test(message));
   assert.deepEqual({ code, signal, troubles }, { code: 0, signal: null, troubles: [] });
   if (!/\bprintf\b/.test(line)) assert.ok(size > 0, "it printed nothing");
@@ -152,11 +173,18 @@ test("the programs of the pages have right types", () => {
   const types = join(scratch, "types");
   mkdirSync(types, { recursive: true });
   examples.forEach(({ text }, i) => writeFileSync(join(types, `example-${i}.ts`), `${text}\nexport {};\n`));
-  writeFileSync(join(types, "tsconfig.json"), JSON.stringify({
-    extends: relative(types, resolve("tsconfig.json")),
-    compilerOptions: { paths: { strobe: [relative(types, resolve("src/index.ts"))] }, noUnusedLocals: false, types: ["node"] },
-    include: ["*.ts"],
-  }));
+  writeFileSync(
+    join(types, "tsconfig.json"),
+    JSON.stringify({
+      extends: relative(types, resolve("tsconfig.json")),
+      compilerOptions: {
+        paths: { strobe: [relative(types, resolve("src/index.ts"))] },
+        noUnusedLocals: false,
+        types: ["node"],
+      },
+      include: ["*.ts"],
+    }),
+  );
   const { stdout, status } = spawnSync("npx", ["tsc", "--noEmit", "-p", types], { encoding: "utf8" });
   assert.equal(stdout, "");
   assert.equal(status, 0);
@@ -166,26 +194,41 @@ for (const [i, { at, text, output }] of inLanguage("ts").entries()) {
   test(`${at}: the program ${output === undefined ? "runs" : "prints what the page says"}`, async () => {
     // What does not end by itself is aborted, as its user would do.
     const shim = join(scratch, `strobe-${i}.mjs`);
-    writeFileSync(shim, `
+    writeFileSync(
+      shim,
+      `
       import { trace as start } from ${JSON.stringify(library)};
       export * from ${JSON.stringify(library)};
       export const trace = (first, ...rest) => {
         const options = rest.length > 0 && rest.at(-1).kind !== "probe" ? rest.pop() : {};
         return start(first, ...rest, { ...options, signal: AbortSignal.any([AbortSignal.timeout(1500), ...(options.signal ? [options.signal] : [])]) });
       };
-    `);
+    `,
+    );
     const program = join(scratch, `example-${i}.mjs`);
     const source = join(scratch, `example-${i}.ts`);
     writeFileSync(source, text);
     await build({
-      entryPoints: [source], plugins: [strobePlugin()], outfile: program, bundle: true, platform: "node", format: "esm",
-      target: "node20.19", logLevel: "error", alias: { strobe: shim }, external: [library, "node:*"],
+      entryPoints: [source],
+      plugins: [strobePlugin()],
+      outfile: program,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20.19",
+      logLevel: "error",
+      alias: { strobe: shim },
+      external: [library, "node:*"],
     });
     const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "pipe"] });
     let stdout = "";
     let stderr = "";
-    child.stdout.on("data", (data: Buffer) => { stdout += data.toString(); });
-    child.stderr.on("data", (data: Buffer) => { stderr += data.toString(); });
+    child.stdout.on("data", (data: Buffer) => {
+      stdout += data.toString();
+    });
+    child.stderr.on("data", (data: Buffer) => {
+      stderr += data.toString();
+    });
     const deadline = setTimeout(() => child.kill("SIGKILL"), 10_000);
     const code = await new Promise<number | null>((done) => child.on("close", done));
     clearTimeout(deadline);

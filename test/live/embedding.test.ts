@@ -1,5 +1,5 @@
-// The library inside of other programs: many traces at once, threads that end in their midst, CommonJS, and its types as consumers of
-// any kind see them.
+// The library inside of other programs: many traces at once, threads that end in their midst, CommonJS, and its types
+// as consumers of any kind see them.
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -16,7 +16,11 @@ after(() => folder.remove());
 
 async function run(name: string, text: string): Promise<readonly string[]> {
   writeFileSync(join(folder.path, name), text);
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [name], { cwd: folder.path, timeout: 60_000, encoding: "utf8" });
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [name], {
+    cwd: folder.path,
+    timeout: 60_000,
+    encoding: "utf8",
+  });
   assert.equal(stderr, "");
   return stdout.trimEnd().split("\n");
 }
@@ -27,7 +31,10 @@ const held = `const held = () => require("node:fs").readdirSync("/proc/self/fd")
 }).length;`;
 
 test("CommonJS requires it, and ten traces of one process count each their own", async () => {
-  assert.deepEqual(await run("ten.cjs", `
+  assert.deepEqual(
+    await run(
+      "ten.cjs",
+      `
     ${held}
     const { execFileSync } = require("node:child_process");
     const { map, trace, tracepoint, pid, cpid, ScriptError } = require("strobe");
@@ -42,11 +49,17 @@ test("CommonJS requires it, and ten traces of one process count each their own",
       console.log(traces.map(({ calls }) => calls.get()).join(), held());
       await trace("nonsense:x { }").catch((error) => console.log(error instanceof ScriptError, error.diagnostics[0].code));
     })();
-  `), ["10,20,30,40,50,60,70,80,90,100 0", "true name"]);
+  `,
+    ),
+    ["10,20,30,40,50,60,70,80,90,100 0", "true name"],
+  );
 });
 
 test("worker threads trace, and what ends one ends its probes and nothing else", { timeout: 120_000 }, async () => {
-  assert.deepEqual(await run("workers.cjs", `
+  assert.deepEqual(
+    await run(
+      "workers.cjs",
+      `
     ${held}
     const { once } = require("node:events");
     const { Worker, isMainThread, parentPort, workerData } = require("node:worker_threads");
@@ -76,11 +89,17 @@ test("worker threads trace, and what ends one ends its probes and nothing else",
       if (workerData === "terminate") setInterval(() => {}, 1000);
     }
     void (isMainThread ? main() : worker());
-  `), ["stop 0", "exit 0", "terminate 0"]);
+  `,
+    ),
+    ["stop 0", "exit 0", "terminate 0"],
+  );
 });
 
-test("its types suit every consumer, also those that check them", { skip: spawnSync("test", ["-e", "dist/types/index.d.ts"]).status === 0 ? false : "the declarations are not built" }, () => {
-  const program = `
+test(
+  "its types suit every consumer, also those that check them",
+  { skip: spawnSync("test", ["-e", "dist/types/index.d.ts"]).status === 0 ? false : "the declarations are not built" },
+  () => {
+    const program = `
     import { event, map, trace, tracepoint, comm, type Trace, type MapOptions } from "strobe";
     const reads = map<[comm: string], "sum">();
     const opened = event<{ path: string; at?: number }>();
@@ -95,21 +114,39 @@ test("its types suit every consumer, also those that check them", { skip: spawnS
     // @ts-expect-error there is no such option
     export const wrong: MapOptions = { entires: 1 };
   `;
-  const settings = [
-    { module: "nodenext" }, { module: "node16" }, { module: "esnext", moduleResolution: "bundler" }, { module: "preserve", moduleResolution: "bundler" },
-  ];
-  for (const [i, setting] of settings.entries()) {
-    const place = join(folder.path, `types${i}`);
-    mkdirSync(place);
-    writeFileSync(join(place, "program.mts"), program);
-    writeFileSync(join(place, "tsconfig.json"), JSON.stringify({
-      compilerOptions: {
-        ...setting, target: "es2022", lib: ["es2023", "esnext.disposable"], types: ["node"], noEmit: true,
-        strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noPropertyAccessFromIndexSignature: true, skipLibCheck: false,
-      },
-      include: ["program.mts"],
-    }));
-    const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["-p", place], { encoding: "utf8", timeout: 120_000 });
-    assert.equal(stdout, "", JSON.stringify(setting));
-  }
-});
+    const settings = [
+      { module: "nodenext" },
+      { module: "node16" },
+      { module: "esnext", moduleResolution: "bundler" },
+      { module: "preserve", moduleResolution: "bundler" },
+    ];
+    for (const [i, setting] of settings.entries()) {
+      const place = join(folder.path, `types${i}`);
+      mkdirSync(place);
+      writeFileSync(join(place, "program.mts"), program);
+      writeFileSync(
+        join(place, "tsconfig.json"),
+        JSON.stringify({
+          compilerOptions: {
+            ...setting,
+            target: "es2022",
+            lib: ["es2023", "esnext.disposable"],
+            types: ["node"],
+            noEmit: true,
+            strict: true,
+            exactOptionalPropertyTypes: true,
+            noUncheckedIndexedAccess: true,
+            noPropertyAccessFromIndexSignature: true,
+            skipLibCheck: false,
+          },
+          include: ["program.mts"],
+        }),
+      );
+      const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["-p", place], {
+        encoding: "utf8",
+        timeout: 120_000,
+      });
+      assert.equal(stdout, "", JSON.stringify(setting));
+    }
+  },
+);

@@ -1,4 +1,5 @@
-// Floating-point numbers of programs: what a script reads, computes and prints is what the program itself does, bit for bit.
+// Floating-point numbers of programs: what a script reads, computes and prints is what the program itself does, bit for
+// bit.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -66,17 +67,21 @@ async function output(script: string, rounds: number): Promise<{ ours: string; t
 }
 
 test("arithmetic, comparisons, conversions and %g are the processor's and the C library's", async () => {
-  const { ours, theirs } = await output(`uprobe:${program}:visit {
+  const { ours, theirs } = await output(
+    `uprobe:${program}:visit {
     $a = args.p->a; $b = args.p->b;
     printf("%.17g %.17g %.17g %.17g %d%d%d%d%d%d %.17g %.17g %ld %.17g %.9g %.17g %.17g %.17g %.17g\\n", $a + $b, $a - $b, $a * $b, $a / $b,
       $a < $b, $a <= $b, $a > $b, $a >= $b, $a == $b, $a != $b, args.p->f, (double)args.p->i, (int64)$a, -$a, (float)$b, floor($a), ceil($a), trunc($a), round($a));
-  }`, 3000);
+  }`,
+    3000,
+  );
   assert.equal(ours.split("\n").length, 3000);
   assert.equal(ours, theirs);
 });
 
 test("aggregations, maps and tuples of doubles", async () => {
-  const { ours } = await output(`uprobe:${program}:visit {
+  const { ours } = await output(
+    `uprobe:${program}:visit {
     $x = (double)(args.p->i % 1000) / 4;
     @sum = sum($x); @whole = sum(args.p->i % 1000); @avg[1] = avg($x); @count = count(); @min = min($x); @max = max($x); @stats = stats(0.1);
     @none = sum(args.p->a); @least = min(args.p->a); @last["x"] = (2.5, args.p->f * 0, 1); @from = 1; @from = 0.25; @half[0.5] += 0.5; @narrow = (float)0.1;
@@ -86,8 +91,12 @@ test("aggregations, maps and tuples of doubles", async () => {
     printf("%d %d %s\\n", @min >= -249.75, @max <= 249.75, @last["x"].0 > 2 ? "more" : "less"); @sorted[1] = 0.25; @sorted[2] = -1; @sorted[3] = 1.0e10;
     for ($kv : @sorted) { @order += $kv.1; } print(@order); print(@sorted);
     clear(@sum); clear(@whole); clear(@avg); clear(@count); clear(@min); clear(@max); clear(@last); clear(@half); clear(@stats); clear(@from); clear(@narrow); clear(@none); clear(@least); clear(@sorted); clear(@order);
-  }`, 200);
-  assert.equal(ours, `true
+  }`,
+    200,
+  );
+  assert.equal(
+    ours,
+    `true
 true
 100
 @stats: { .count = 200, .average = 0.1, .total = 20 }
@@ -99,36 +108,64 @@ true
 @order: 9999999999.25
 @sorted[2]: -1
 @sorted[1]: 0.25
-@sorted[3]: 10000000000`);
+@sorted[3]: 10000000000`,
+  );
 });
 
 test("JSON has them as numbers, and texts for what are none", async () => {
   const path = join(folder.path, "json");
-  const { code, stderr } = await strobe(["-q", "-f", "json", "-o", path, "-e", "begin { print((2.5, -0.0, 1.0e300, 1.0 / 0, -1.0 / 0, 0.0 / 0)); @avg = avg(1.5); @avg = avg(2); exit(); }"]);
-  assert.equal(code, 0, stderr);
-  assert.deepEqual(readFileSync(path, "utf8").trim().split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data), [
-    [2.5, -0, 1e300, "inf", "-inf", "nan"], { "@avg": 1.75 },
+  const { code, stderr } = await strobe([
+    "-q",
+    "-f",
+    "json",
+    "-o",
+    path,
+    "-e",
+    "begin { print((2.5, -0.0, 1.0e300, 1.0 / 0, -1.0 / 0, 0.0 / 0)); @avg = avg(1.5); @avg = avg(2); exit(); }",
   ]);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(
+    readFileSync(path, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { data: unknown }).data),
+    [[2.5, -0, 1e300, "inf", "-inf", "nan"], { "@avg": 1.75 }],
+  );
 });
 
 test("memory, globals and casts of pointers", async () => {
-  const { ours } = await output(`uprobe:${program}:visit {
+  const { ours } = await output(
+    `uprobe:${program}:visit {
     $p = uaddr("table"); print(*(double *)$p); print(((double *)$p)[1]); print(var("table")); print(*(float *)uaddr("ratio")); print(var("ratio") > 3.14 && !(var("ratio") > 3.15)); exit();
-  }`, 1);
+  }`,
+    1,
+  );
   assert.equal(ours, "0.1\n-2.5\n[0.1,-2.5,1e+300]\n3.14159\ntrue");
 });
 
 test("what a probe cannot see, and what is not there, is refused with what to do", async () => {
   const refused: readonly (readonly [body: string, message: RegExp])[] = [
     ["print(args.direct);", /`direct` is in a vector register, which a probe cannot read/],
-    ["@ = hist(args.p->a);", /hist\(\) only supports integer arguments \(double provided\)\n[^]*help: cast it, which cuts its fraction off: \(int64\)/],
+    [
+      "@ = hist(args.p->a);",
+      /hist\(\) only supports integer arguments \(double provided\)\n[^]*help: cast it, which cuts its fraction off: \(int64\)/,
+    ],
     ["print(args.p->a % 2);", /'%': it cannot be used on double and int64\n[^]*help: cast to integers first/],
     ["print(args.p->a & 1);", /'&': it cannot be used on double and int64\n[^]*help: it works on integers: \(int64\)x/],
     ["$x = 1.5; $x++;", /`\+\+` counts integers, and \$x is a double\n[^]*help: \$x \+= 1/],
     ['printf("%f", 1);', /unsupported format specifier for type 'int64': %f\n[^]*help: cast it: \(double\)/],
-    ['printf("%d", 1.5);', /unsupported format specifier for type 'double': %d\n[^]*help: use %f, %e or %g, or cast it: \(int64\)/],
-    ["let $x : int64 = args.p->a;", /type mismatch for \$x: trying to assign value of type 'double' when variable already has a type 'int64'/],
-    ["@ = avg(args.p->a); print(@ > 1.0);", /the avg\(\) of doubles in @ needs strobe's own process, and this uprobe probe runs in the kernel/],
+    [
+      'printf("%d", 1.5);',
+      /unsupported format specifier for type 'double': %d\n[^]*help: use %f, %e or %g, or cast it: \(int64\)/,
+    ],
+    [
+      "let $x : int64 = args.p->a;",
+      /type mismatch for \$x: trying to assign value of type 'double' when variable already has a type 'int64'/,
+    ],
+    [
+      "@ = avg(args.p->a); print(@ > 1.0);",
+      /the avg\(\) of doubles in @ needs strobe's own process, and this uprobe probe runs in the kernel/,
+    ],
     ["print(1e300);", /1e300 does not fit 64 bits: 1.0e300 is a double/],
     ["print(1.5x);", /`1.5x` is not a number/],
   ];

@@ -1,4 +1,5 @@
-// What traced processes open while a script runs is probed as it appears: libraries by dlopen, and programs of children.
+// What traced processes open while a script runs is probed as it appears: libraries by dlopen, and programs of
+// children.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,8 +22,8 @@ function pluginSource(name: string): string {
 }
 
 /**
- * Opens each library it is given, 200 ms after another, and calls it ten times after 300 ms more (with "slowly", two seconds). With
- * "wait", begins when told.
+ * Opens each library it is given, 200 ms after another, and calls it ten times after 300 ms more (with "slowly", two
+ * seconds). With "wait", begins when told.
  */
 const openerSource = `
 #include <dlfcn.h>
@@ -87,7 +88,12 @@ async function over(command: string, script: string, ...more: string[]): Promise
 }
 
 /** Traces a program by its pid, which goes on once probes are attached. */
-async function overRunning(program: string, args: readonly string[], script: string, ...more: string[]): Promise<{ stdout: string; stderr: string }> {
+async function overRunning(
+  program: string,
+  args: readonly string[],
+  script: string,
+  ...more: string[]
+): Promise<{ stdout: string; stderr: string }> {
   const child = spawn(program, args, { stdio: ["pipe", "inherit", "inherit"] });
   try {
     const running = startStrobe([...more, "-p", String(child.pid), "-e", script]);
@@ -103,16 +109,29 @@ async function overRunning(program: string, args: readonly string[], script: str
 }
 
 test("-c: a library that the command opens later, by its name", async () => {
-  assert.equal(await over(`${opener} work=${plugin}`, "uprobe:libplugin.so:work_step { @[probe, func] = count(); @sum = sum(arg0); }"),
-    `@[uprobe:${plugin}:work_step, work_step]: 10\n@sum: 45`);
+  assert.equal(
+    await over(
+      `${opener} work=${plugin}`,
+      "uprobe:libplugin.so:work_step { @[probe, func] = count(); @sum = sum(arg0); }",
+    ),
+    `@[uprobe:${plugin}:work_step, work_step]: 10\n@sum: 45`,
+  );
 });
 
 test("-p: the same, in the process alone, and strobe says that it waits and that it found it", async () => {
   const stranger = spawn(opener, ["wait", `work=${plugin}`], { stdio: ["pipe", "inherit", "inherit"] });
   try {
     setTimeout(() => stranger.stdin.end("\n"), 300);
-    const { stdout, stderr } = await overRunning(opener, ["wait", `work=${plugin}`], "uprobe:libplugin:work { @ = count(); } uretprobe:libplugin:work { @results = sum(retval); }", "-v");
-    assert.equal(stdout.replaceAll("\n\n", "\n"), `@: 10\n@results: ${Array.from({ length: 10 }, (_, n) => n + 41 + n).reduce((a, b) => a + b)}`);
+    const { stdout, stderr } = await overRunning(
+      opener,
+      ["wait", `work=${plugin}`],
+      "uprobe:libplugin:work { @ = count(); } uretprobe:libplugin:work { @results = sum(retval); }",
+      "-v",
+    );
+    assert.equal(
+      stdout.replaceAll("\n\n", "\n"),
+      `@: 10\n@results: ${Array.from({ length: 10 }, (_, n) => n + 41 + n).reduce((a, b) => a + b)}`,
+    );
     assert.match(stderr, /warning: target file 'libplugin' does not exist or is not executable/);
     assert.match(stderr, /help: it is probed as soon as the process opens a file that has it/);
     assert.match(stderr, /opened \S*libplugin\.so: attached 2 more probes/);
@@ -122,19 +141,45 @@ test("-p: the same, in the process alone, and strobe says that it waits and that
 });
 
 test("wildcards over files, of functions and static probes, of libraries one after the other", async () => {
-  const { stdout } = await overRunning(opener, ["wait", `work=${plugin}`, `toil=${other}`], `
+  const { stdout } = await overRunning(
+    opener,
+    ["wait", `work=${plugin}`, `toil=${other}`],
+    `
     uprobe:*:*_step { @calls[func] = count(); }
     usdt:*:plugin:* { @values[probe] = sum(arg1); printf("%s %d\\n", str(arg0) == "" ? "n" : "", arg0); }
-    usdt:*:plugin:toil { @toil = count(); }`);
-  const lines = stdout.split("\n").filter((line) => line.startsWith("@")).sort();
+    usdt:*:plugin:toil { @toil = count(); }`,
+  );
+  const lines = stdout
+    .split("\n")
+    .filter((line) => line.startsWith("@"))
+    .sort();
   const values = Array.from({ length: 10 }, (_, i) => 41 + i).reduce((a, b) => a + b);
-  assert.deepEqual(lines, ["@calls[toil_step]: 10", "@calls[work_step]: 10", "@toil: 10", `@values[usdt:${other}:plugin:toil]: ${values}`, `@values[usdt:${plugin}:plugin:work]: ${values}`].sort());
-  assert.deepEqual(stdout.split("\n").filter((line) => line.startsWith("n ")), [...Array(20).keys()].map((n) => `n ${n % 10}`));
+  assert.deepEqual(
+    lines,
+    [
+      "@calls[toil_step]: 10",
+      "@calls[work_step]: 10",
+      "@toil: 10",
+      `@values[usdt:${other}:plugin:toil]: ${values}`,
+      `@values[usdt:${plugin}:plugin:work]: ${values}`,
+    ].sort(),
+  );
+  assert.deepEqual(
+    stdout.split("\n").filter((line) => line.startsWith("n ")),
+    [...Array(20).keys()].map((n) => `n ${n % 10}`),
+  );
 });
 
 test("a file that is there already is not probed twice when it is opened", async () => {
-  const { stdout } = await overRunning(opener, ["wait", `work=${plugin}`], `uprobe:${plugin}:work_step { @path = count(); } uprobe:*:work_step { @any = count(); }`);
-  assert.deepEqual(stdout.split("\n").filter((line) => line !== ""), ["@any: 10", "@path: 10"]);
+  const { stdout } = await overRunning(
+    opener,
+    ["wait", `work=${plugin}`],
+    `uprobe:${plugin}:work_step { @path = count(); } uprobe:*:work_step { @any = count(); }`,
+  );
+  assert.deepEqual(
+    stdout.split("\n").filter((line) => line !== ""),
+    ["@any: 10", "@path: 10"],
+  );
   assert.equal(await over(`${opener} work=${plugin} work=${plugin}`, "usdt:*:plugin:work { @ = count(); }"), "@: 20");
 });
 
@@ -145,11 +190,17 @@ test("-c: any function of the command itself from its first instruction on, and 
 });
 
 test("--follow -c: what a child of the command opens", async () => {
-  assert.equal(await over(`/bin/sh -c '${opener} work=${plugin}; exit 0'`, "usdt:*:plugin:work { @ = sum(arg0); }", "--follow"), "@: 45");
+  assert.equal(
+    await over(`/bin/sh -c '${opener} work=${plugin}; exit 0'`, "usdt:*:plugin:work { @ = sum(arg0); }", "--follow"),
+    "@: 45",
+  );
 });
 
 test("places inside functions, lines with their variables, and the library's own calls", async () => {
-  const own = compileC(folder.path, "libinside.so", `#include <stdlib.h>
+  const own = compileC(
+    folder.path,
+    "libinside.so",
+    `#include <stdlib.h>
     static int calls = 40;
     __attribute__((noinline)) int inside_step(int n)
     {
@@ -157,7 +208,9 @@ test("places inside functions, lines with their variables, and the library's own
       calls++; /* here */
       return sum;
     }
-    int inside(int n) { if (abs(n) != n) return 0; return inside_step(n) + (int)labs(n); }`, ["-O0", "-g", "-shared", "-fPIC", "-fno-builtin"]);
+    int inside(int n) { if (abs(n) != n) return 0; return inside_step(n) + (int)labs(n); }`,
+    ["-O0", "-g", "-shared", "-fPIC", "-fno-builtin"],
+  );
   const script = `
     ret:libinside:inside_step { @ret[func] = sum(retval); }
     insn:libinside:inside_step:0 { @insn[func] = count(); }
@@ -171,48 +224,105 @@ test("places inside functions, lines with their variables, and the library's own
     const steps = lines.filter((line) => line.startsWith("@steps["));
     assert.ok(steps.length > 8, text);
     for (const step of steps) assert.match(step, /^@steps\[insn:\S*libinside\.so:inside_step:\d+\]: 10$/);
-    assert.deepEqual(lines.filter((line) => !line.startsWith("@steps[") && !line.startsWith("@line[")).sort(),
-      ["@insn[inside_step]: 10", "@plt[abs]: 10", "@ret[inside_step]: " + sums, "@sums: " + sums, "@wild[labs]: 10"]);
-    assert.deepEqual(lines.filter((line) => line.startsWith("@line[")).sort(), Array.from({ length: 10 }, (_, n) => `@line[${40 + n}]: 1`));
+    assert.deepEqual(lines.filter((line) => !line.startsWith("@steps[") && !line.startsWith("@line[")).sort(), [
+      "@insn[inside_step]: 10",
+      "@plt[abs]: 10",
+      "@ret[inside_step]: " + sums,
+      "@sums: " + sums,
+      "@wild[labs]: 10",
+    ]);
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith("@line[")).sort(),
+      Array.from({ length: 10 }, (_, n) => `@line[${40 + n}]: 1`),
+    );
   };
   check((await overRunning(opener, ["wait", "slowly", `inside=${own}`], script)).stdout);
   check(await over(`${opener} slowly inside=${own}`, script));
 });
 
 test("under --max-overhead and --stats as well, and what comes is held back, too", async () => {
-  const { stdout, stderr } = await overRunning(opener, ["wait", `work=${plugin}`, `toil=${other}`], "uprobe:*:*_step { @[func] = count(); }", "--max-overhead", "50%", "--stats");
-  assert.deepEqual(stdout.split("\n").filter((line) => line.startsWith("@")).sort(), ["@[toil_step]: 10", "@[work_step]: 10"]);
+  const { stdout, stderr } = await overRunning(
+    opener,
+    ["wait", `work=${plugin}`, `toil=${other}`],
+    "uprobe:*:*_step { @[func] = count(); }",
+    "--max-overhead",
+    "50%",
+    "--stats",
+  );
+  assert.deepEqual(
+    stdout
+      .split("\n")
+      .filter((line) => line.startsWith("@"))
+      .sort(),
+    ["@[toil_step]: 10", "@[work_step]: 10"],
+  );
   // Each library's handler is in the account.
   assert.match(stderr + stdout, /uprobe:\S*libplugin\.so:work_step\b/);
   assert.match(stderr + stdout, /uprobe:\S*libother\.so:toil_step\b/);
-  const busy = compileC(folder.path, "libbusy.so", `
+  const busy = compileC(
+    folder.path,
+    "libbusy.so",
+    `
     __attribute__((noinline)) int busy_step(int n) { __asm__ volatile(""); return n; }
-    int busy(int n) { int sum = 0; for (int i = 0; i < 60000; i++) sum += busy_step(n); return sum; }`, ["-O2", "-shared", "-fPIC"]);
-  const held = await overRunning(opener, ["wait", `busy=${busy}`], "uprobe:*:busy_step { @ = count(); }", "--max-overhead", "0.5%");
+    int busy(int n) { int sum = 0; for (int i = 0; i < 60000; i++) sum += busy_step(n); return sum; }`,
+    ["-O2", "-shared", "-fPIC"],
+  );
+  const held = await overRunning(
+    opener,
+    ["wait", `busy=${busy}`],
+    "uprobe:*:busy_step { @ = count(); }",
+    "--max-overhead",
+    "0.5%",
+  );
   assert.match(held.stderr, /busy_step/);
   const counted = Number(/^@: (\d+)$/m.exec(held.stdout)?.[1]);
   assert.ok(counted < 600_000, held.stdout);
 });
 
 test("a library without the function leaves the others alone, and one that never comes is no failure", async () => {
-  assert.equal(await over(`${opener} toil=${other} work=${plugin}`, "uprobe:*:work_step { @ = count(); } uprobe:libnowhere.so:f { @never = count(); }"), "@: 10");
+  assert.equal(
+    await over(
+      `${opener} toil=${other} work=${plugin}`,
+      "uprobe:*:work_step { @ = count(); } uprobe:libnowhere.so:f { @never = count(); }",
+    ),
+    "@: 10",
+  );
 });
 
 test("--follow: the process and the children it starts, counted by each, and nobody else", async () => {
   const script = `uprobe:${forker}:own { @[pid == cpid] = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); } end { @end = count(); }`;
   assert.equal(await over(forker, script, "--follow"), "@[false]: 6\n@[true]: 100\n@end: 1\n@getppid: 4");
-  const { stdout } = await overRunning(forker, ["wait"], `uprobe:*:own { @[comm] = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); }`, "--follow");
-  assert.deepEqual(stdout.split("\n").filter((line) => line !== ""), ["@[forker]: 106", "@getppid: 4"]);
+  const { stdout } = await overRunning(
+    forker,
+    ["wait"],
+    `uprobe:*:own { @[comm] = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); }`,
+    "--follow",
+  );
+  assert.deepEqual(
+    stdout.split("\n").filter((line) => line !== ""),
+    ["@[forker]: 106", "@getppid: 4"],
+  );
 });
 
 test("-p without --follow is the process alone", async () => {
-  const { stdout } = await overRunning(forker, ["wait"], `uprobe:${forker}:own { @ = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); }`);
-  assert.deepEqual(stdout.split("\n").filter((line) => line !== ""), ["@: 100", "@getppid: 1"]);
+  const { stdout } = await overRunning(
+    forker,
+    ["wait"],
+    `uprobe:${forker}:own { @ = count(); } tracepoint:syscalls:sys_enter_getppid { @getppid = count(); }`,
+  );
+  assert.deepEqual(
+    stdout.split("\n").filter((line) => line !== ""),
+    ["@: 100", "@getppid: 1"],
+  );
 });
 
 test("--follow: programs that children become, and the libraries these open", async () => {
   const command = `/bin/sh -c '(/bin/true; ${opener} work=${plugin}); exit 0'`;
-  const text = await over(command, "usdt:*:plugin:work { @work = count(); } tracepoint:sched:sched_process_exec { @[comm] = count(); }", "--follow");
+  const text = await over(
+    command,
+    "usdt:*:plugin:work { @work = count(); } tracepoint:sched:sched_process_exec { @[comm] = count(); }",
+    "--follow",
+  );
   assert.deepEqual(text.split("\n").sort(), ["@[opener]: 1", "@[sh]: 1", "@[true]: 1", "@work: 10"]);
 });
 

@@ -98,7 +98,9 @@ int main(int argc, char **argv) {
 `;
 
 const folder = temporaryFolder();
-let turns = "", mixed = "", objects = "";
+let turns = "",
+  mixed = "",
+  objects = "";
 
 before(() => {
   if (skip) return;
@@ -116,23 +118,36 @@ async function over(command: string, script: string): Promise<{ printed: string;
   const output = join(folder.path, "output");
   const { stdout, stderr, code } = await strobe(["-o", output, "-c", command, "-e", script]);
   assert.equal(code, 0, stderr);
-  return { printed: readFileSync(output, "utf8").trim(), command: stdout, stderr: stderr.replace(/^Attached \d+ probes?\n/m, "") };
+  return {
+    printed: readFileSync(output, "utf8").trim(),
+    command: stdout,
+    stderr: stderr.replace(/^Attached \d+ probes?\n/m, ""),
+  };
 }
 
 const alone = (command: string, ...args: string[]): string => spawnSync(command, args, { encoding: "utf8" }).stdout;
 
-test("every instruction is counted exactly, but the one that the kernel refuses, which is named", { skip }, async () => {
-  const { printed, command, stderr } = await over(turns, `insn:${turns}:turns:* { @[probe] = count(); }`);
-  const counts = Object.fromEntries([...printed.matchAll(/turns:(\d+)\]: (\d+)/g)].map(([, offset, count]) => [offset, Number(count)]));
-  assert.deepEqual(counts, { 0: 10, 2: 10, 9: 70, 11: 70, 18: 70, 19: 70, 20: 70, 22: 70, 24: 10, 27: 10, 29: 10 });
-  assert.equal(command, "280 70 70\n");
-  assert.match(stderr, /warning: 1 of 14 instructions of `turns` cannot be probed/);
-  assert.match(stderr, /turns:14 `lock incl 4\(%rdx\)`: the kernel refuses the prefix `lock`/);
-});
+test(
+  "every instruction is counted exactly, but the one that the kernel refuses, which is named",
+  { skip },
+  async () => {
+    const { printed, command, stderr } = await over(turns, `insn:${turns}:turns:* { @[probe] = count(); }`);
+    const counts = Object.fromEntries(
+      [...printed.matchAll(/turns:(\d+)\]: (\d+)/g)].map(([, offset, count]) => [offset, Number(count)]),
+    );
+    assert.deepEqual(counts, { 0: 10, 2: 10, 9: 70, 11: 70, 18: 70, 19: 70, 20: 70, 22: 70, 24: 10, 27: 10, 29: 10 });
+    assert.equal(command, "280 70 70\n");
+    assert.match(stderr, /warning: 1 of 14 instructions of `turns` cannot be probed/);
+    assert.match(stderr, /turns:14 `lock incl 4\(%rdx\)`: the kernel refuses the prefix `lock`/);
+  },
+);
 
 test("one instruction, by an offset of either base, with registers", { skip }, async () => {
   for (const place of ["turns:20", "turns:0x14"]) {
-    const { printed, stderr } = await over(turns, `insn:${turns}:${place} { @eax = sum(reg("ax")); @n[func] = count(); }`);
+    const { printed, stderr } = await over(
+      turns,
+      `insn:${turns}:${place} { @eax = sum(reg("ax")); @n[func] = count(); }`,
+    );
     // 7, 7+6, 7+6+5 …: the sums so far, ten times.
     assert.deepEqual(printed.split(/\n+/), [`@eax: ${10 * (7 + 13 + 18 + 22 + 25 + 27 + 28)}`, "@n[turns]: 70"]);
     assert.equal(stderr, "");
@@ -141,10 +156,22 @@ test("one instruction, by an offset of either base, with registers", { skip }, a
 
 test("the disassembly is listed with offsets", { skip }, async () => {
   const { stdout } = await strobe(["-lv", `insn:${turns}:turns:*`]);
-  assert.match(stdout, new RegExp(`^insn:${turns}:turns:9\n {4}add %edi, %eax\ninsn:${turns}:turns:11\n {4}addl \\$1, \\(%rdx\\)\ninsn:${turns}:turns:14\n {4}lock incl 4\\(%rdx\\)\n {4}cannot be probed: the kernel refuses the prefix \`lock\`\n`, "m"));
+  assert.match(
+    stdout,
+    new RegExp(
+      `^insn:${turns}:turns:9\n {4}add %edi, %eax\ninsn:${turns}:turns:11\n {4}addl \\$1, \\(%rdx\\)\ninsn:${turns}:turns:14\n {4}lock incl 4\\(%rdx\\)\n {4}cannot be probed: the kernel refuses the prefix \`lock\`\n`,
+      "m",
+    ),
+  );
   assert.match(stdout, /turns:22\n {4}jne turns\+9\n/);
   const { stdout: plain } = await strobe(["-l", `insn:${turns}:turns:*`]);
-  assert.deepEqual(plain.trim().split("\n").map((line) => line.split(":").at(-1)), ["0", "2", "9", "11", "18", "19", "20", "22", "24", "27", "29", "30", "32"]);
+  assert.deepEqual(
+    plain
+      .trim()
+      .split("\n")
+      .map((line) => line.split(":").at(-1)),
+    ["0", "2", "9", "11", "18", "19", "20", "22", "24", "27", "29", "30", "32"],
+  );
 });
 
 test("places that cannot be probed are refused with the reason", { skip }, async () => {
@@ -154,14 +181,23 @@ test("places that cannot be probed are refused with the reason", { skip }, async
     return stderr;
   };
   assert.match(await complaint(`insn:${turns}:turns:10`), /turns:10 is inside an instruction, which begins at turns:9/);
-  assert.match(await complaint(`insn:${turns}:turns:14`), /`lock incl 4\(%rdx\)` at turns:14 cannot be probed: the kernel refuses the prefix `lock`/);
+  assert.match(
+    await complaint(`insn:${turns}:turns:14`),
+    /`lock incl 4\(%rdx\)` at turns:14 cannot be probed: the kernel refuses the prefix `lock`/,
+  );
   assert.match(await complaint(`insn:${turns}:turns:100`), /`turns` has only 33 bytes/);
-  assert.match(await complaint(`insn:${turns}:turn:*`), /there is no function `turn` in .*\n.*\n.*\nhelp: did you mean `turns`\?/);
+  assert.match(
+    await complaint(`insn:${turns}:turn:*`),
+    /there is no function `turn` in .*\n.*\n.*\nhelp: did you mean `turns`\?/,
+  );
   assert.match(await complaint(`insn:${turns}:turns:x`), /does not say what to probe/);
 });
 
 test("a program does the same with a probe on each instruction of its functions", { skip }, async () => {
-  const { command, printed } = await over(`${mixed} 24`, `insn:${mixed}:mixed:*, insn:${mixed}:chosen:* { @ = count(); } insn:${mixed}:mixed:0 { @calls = count(); }`);
+  const { command, printed } = await over(
+    `${mixed} 24`,
+    `insn:${mixed}:mixed:*, insn:${mixed}:chosen:* { @ = count(); } insn:${mixed}:mixed:0 { @calls = count(); }`,
+  );
   assert.equal(command, alone(mixed, "24"));
   assert.match(printed, /^@calls: 24$/m);
 });
@@ -169,11 +205,22 @@ test("a program does the same with a probe on each instruction of its functions"
 for (const level of ["-O0", "-O1", "-O2", "-O3"]) {
   test(`returns and what is returned are exact at ${level}`, { skip }, async () => {
     const program = compileC(folder.path, `returns${level}`, returnsSource, [level, "-g"]);
-    const probe = (name: string): string => `ret:${program}:${name} { @n["${name}"] = count(); @sum["${name}"] = sum((int32)retval); }\n`;
-    const { printed, command, stderr } = await over(`${program} 100`, ["leaf", "tail", "many", "rare"].map(probe).join(""));
-    const value = (map: string, name: string): number => Number(new RegExp(`^@${map}\\[${name}\\]: (-?\\d+)$`, "m").exec(printed)?.[1]);
-    const truth = command.trim().split("\n").map((line) => line.split(" "));
-    assert.deepEqual(truth.map(([name]) => name), ["leaf", "tail", "many", "rare"]);
+    const probe = (name: string): string =>
+      `ret:${program}:${name} { @n["${name}"] = count(); @sum["${name}"] = sum((int32)retval); }\n`;
+    const { printed, command, stderr } = await over(
+      `${program} 100`,
+      ["leaf", "tail", "many", "rare"].map(probe).join(""),
+    );
+    const value = (map: string, name: string): number =>
+      Number(new RegExp(`^@${map}\\[${name}\\]: (-?\\d+)$`, "m").exec(printed)?.[1]);
+    const truth = command
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" "));
+    assert.deepEqual(
+      truth.map(([name]) => name),
+      ["leaf", "tail", "many", "rare"],
+    );
     // Where a tail call is a call, its caller returns as well.
     const jumps = stderr.includes("`tail` to `leaf`");
     assert.equal(jumps, level === "-O2" || level === "-O3");
@@ -210,13 +257,19 @@ test("variables are known at instructions, and results by their types at returns
   const { stdout } = await strobe(["-lv", `insn:${program}:make:*`]);
   // i++ of the loop.
   const [, place = ""] = /^insn:\S*:(make:\d+)\n {4}addl \$1, -?\w+\(%rbp\)$/m.exec(stdout) ?? [];
-  const { printed, command } = await over(program, `
+  const { printed, command } = await over(
+    program,
+    `
     insn:${program}:${place} { @turns[var("n")] = sum(var("i")); }
-    ret:${program}:make { @x = sum(retval.x); @y = max(retval.y); }`);
+    ret:${program}:make { @x = sum(retval.x); @y = max(retval.y); }`,
+  );
   const lines = printed.split(/\n+/);
   assert.ok(lines.includes(`@x: ${command.trim()}`) && lines.includes("@y: 9"), printed);
   // 0 + 1 + … before n.
-  assert.deepEqual(lines.filter((line) => line.startsWith("@turns")).sort(), [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `@turns[${n}]: ${(n * (n - 1)) / 2}`));
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith("@turns")).sort(),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => `@turns[${n}]: ${(n * (n - 1)) / 2}`),
+  );
 });
 
 // ── calls through the linkage table ──
@@ -233,15 +286,24 @@ int main(int argc, char **argv) {
 }
 `;
 
-for (const [name, ...flags] of [["lazy", "-Wl,-z,lazy"], ["now", "-Wl,-z,now"], ["landing-pads", "-fcf-protection=full", "-Wl,-z,ibtplt"], ["fixed", "-no-pie"]]) {
+for (const [name, ...flags] of [
+  ["lazy", "-Wl,-z,lazy"],
+  ["now", "-Wl,-z,now"],
+  ["landing-pads", "-fcf-protection=full", "-Wl,-z,ibtplt"],
+  ["fixed", "-no-pie"],
+]) {
   test(`calls of imported functions are counted where they are made: ${name}`, { skip }, async () => {
     const program = compileC(folder.path, `calls-${name}`, callsSource, ["-O1", "-fno-builtin", ...flags]);
-    const { printed, command } = await over(`${program} 100`,
-      `plt:${program}:malloc { @bytes = sum(arg0); @f[func] = count(); } plt:${program}:* { @[probe] = count(); }`);
+    const { printed, command } = await over(
+      `${program} 100`,
+      `plt:${program}:malloc { @bytes = sum(arg0); @f[func] = count(); } plt:${program}:* { @[probe] = count(); }`,
+    );
     assert.equal(command, "4950\n");
     assert.match(printed, /^@bytes: 5050$/m);
     assert.match(printed, /^@f\[malloc\]: 100$/m);
-    const counts = Object.fromEntries([...printed.matchAll(/:(\w+)\]: (\d+)$/gm)].map(([, of, count]) => [of, Number(count)]));
+    const counts = Object.fromEntries(
+      [...printed.matchAll(/:(\w+)\]: (\d+)$/gm)].map(([, of, count]) => [of, Number(count)]),
+    );
     // What starting and ending make of it is the C library's affair.
     for (const of of ["__cxa_finalize", "atoi", "strtol"]) delete counts[of];
     assert.deepEqual(counts, { free: 100, malloc: 100, memset: 100, printf: 1, strlen: 100 });
@@ -304,7 +366,9 @@ function compileGo(name: string, ...flags: readonly string[]): string {
   writeFileSync(join(folder.path, "main.go"), goSource);
   const path = join(folder.path, name);
   const { status, stderr } = spawnSync("go", ["build", ...flags, "-o", path, "main.go"], {
-    cwd: folder.path, encoding: "utf8", env: { ...process.env, GO111MODULE: "off", GOFLAGS: "" },
+    cwd: folder.path,
+    encoding: "utf8",
+    env: { ...process.env, GO111MODULE: "off", GOFLAGS: "" },
   });
   assert.equal(status, 0, stderr);
   return path;
@@ -313,28 +377,57 @@ function compileGo(name: string, ...flags: readonly string[]): string {
 for (const [name, ...flags] of [["go"], ["go-stripped", "-ldflags=-s -w"]]) {
   test(`what Go functions return is exact: ${name}`, { skip: skipGo }, async () => {
     const program = compileGo(name, ...flags);
-    const { printed, command } = await over(program, `
+    const { printed, command } = await over(
+      program,
+      `
       ret:${program}:main.(*Server).handle { @sum = sum((int64)retval); @length[reg("cx")] = count(); @of[goid] = count(); @f[func] = count(); }
       uprobe:${program}:main.add { @second = sum((int64)arg1); @called[func] = count(); }
-      end { print(len(@of)); clear(@of); }`);
+      end { print(len(@of)); clear(@of); }`,
+    );
     // Twice the sum of 3a over even a below 25, less that of odd a; four goroutines.
     const sum = 4 * (3 * (12 * 13) - 12 * 12);
     assert.equal(command, `${sum}\n`);
-    assert.deepEqual(printed.split(/\n+/).filter((line) => line !== ""), ["4", "@called[main.add]: 100", "@f[main.(*Server).handle]: 100", "@length[2]: 48", "@length[1]: 52", `@second: ${sum}`, `@sum: ${sum}`]);
+    assert.deepEqual(
+      printed.split(/\n+/).filter((line) => line !== ""),
+      [
+        "4",
+        "@called[main.add]: 100",
+        "@f[main.(*Server).handle]: 100",
+        "@length[2]: 48",
+        "@length[1]: 52",
+        `@second: ${sum}`,
+        `@sum: ${sum}`,
+      ],
+    );
   });
 }
 
-test("a generic Go function of a stripped program goes by the name that all its instances have", { skip: skipGo }, async () => {
-  const program = compileGo("go-generic", "-ldflags=-s -w");
-  const { printed } = await over(program, `uprobe:${program}:main.Pick[...] { @in = count(); } ret:${program}:main.Pick[...] { @out = count(); }`);
-  assert.match(printed, /^@in: [23]\n+@out: 2$/);
-});
+test(
+  "a generic Go function of a stripped program goes by the name that all its instances have",
+  { skip: skipGo },
+  async () => {
+    const program = compileGo("go-generic", "-ldflags=-s -w");
+    const { printed } = await over(
+      program,
+      `uprobe:${program}:main.Pick[...] { @in = count(); } ret:${program}:main.Pick[...] { @out = count(); }`,
+    );
+    assert.match(printed, /^@in: [23]\n+@out: 2$/);
+  },
+);
 
 test("a uretprobe of a Go function is at its return instructions, and says so", { skip: skipGo }, async () => {
   const program = compileGo("go-in-place", "-ldflags=-s -w");
-  const { stdout, stderr, code } = await strobe(["-c", program, "-e", `uretprobe:${program}:main.add { @ = count(); @sum = sum((int64)retval); } ret:${program}:main.add { @ret = count(); @retsum = sum((int64)retval); }`]);
+  const { stdout, stderr, code } = await strobe([
+    "-c",
+    program,
+    "-e",
+    `uretprobe:${program}:main.add { @ = count(); @sum = sum((int64)retval); } ret:${program}:main.add { @ret = count(); @retsum = sum((int64)retval); }`,
+  ]);
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /warning: returns are probed at the function's return instructions, as by `ret:`: `main\.add` is a Go function, and a return trampoline on its stack would crash the program/);
+  assert.match(
+    stderr,
+    /warning: returns are probed at the function's return instructions, as by `ret:`: `main\.add` is a Go function, and a return trampoline on its stack would crash the program/,
+  );
   const [, printed] = /^(-?\d+)$/m.exec(stdout) ?? [];
   const value = (name: string): string | undefined => new RegExp(`^@${name}: (.*)$`, "m").exec(stdout)?.[1];
   assert.notEqual(printed, undefined);

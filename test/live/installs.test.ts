@@ -1,4 +1,5 @@
-// strobe as package managers install it, links and all: the command starts and a program finds the library, wherever the output goes.
+// strobe as package managers install it, links and all: the command starts and a program finds the library, wherever
+// the output goes.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,16 +12,29 @@ const folder = temporaryFolder();
 after(() => folder.remove());
 
 /** Where a way of installing put the command, and a folder whose programs find the library. */
-interface Installed { readonly command: string; readonly project: string }
+interface Installed {
+  readonly command: string;
+  readonly project: string;
+}
 
-const packed = skip ? "" : join(folder.path, (JSON.parse(
-  await succeed("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder.path], "."),
-) as { readonly filename: string }[])[0].filename);
+const packed = skip
+  ? ""
+  : join(
+      folder.path,
+      (
+        JSON.parse(
+          await succeed("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder.path], "."),
+        ) as { readonly filename: string }[]
+      )[0].filename,
+    );
 
 function project(name: string, more: object = {}): string {
   const path = join(folder.path, name);
   mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, "package.json"), JSON.stringify({ name: name.replaceAll("/", "-"), version: "1.0.0", private: true, ...more }));
+  writeFileSync(
+    join(path, "package.json"),
+    JSON.stringify({ name: name.replaceAll("/", "-"), version: "1.0.0", private: true, ...more }),
+  );
   return path;
 }
 
@@ -71,14 +85,22 @@ const ways: Readonly<Record<string, () => Promise<Installed>>> = {
     await install(tools, "pnpm@10");
     const path = project("pnpm");
     // Nobody finds a package that it does not name as its own: what ours needs is behind links.
-    await succeed(join(tools, "node_modules/.bin/pnpm"), ["add", "--config.hoist=false", "--store-dir", join(folder.path, "pnpm-store"), packed], path);
+    await succeed(
+      join(tools, "node_modules/.bin/pnpm"),
+      ["add", "--config.hoist=false", "--store-dir", join(folder.path, "pnpm-store"), packed],
+      path,
+    );
     return { command: join(path, "node_modules/.bin/strobe"), project: path };
   },
   yarn: async () => {
     const tools = project("yarn-itself");
     await install(tools, "yarn@1");
     const path = project("yarn");
-    await succeed(join(tools, "node_modules/.bin/yarn"), ["add", "--cache-folder", join(folder.path, "yarn-cache"), `file:${packed}`], path);
+    await succeed(
+      join(tools, "node_modules/.bin/yarn"),
+      ["add", "--cache-folder", join(folder.path, "yarn-cache"), `file:${packed}`],
+      path,
+    );
     return { command: join(path, "node_modules/.bin/strobe"), project: path };
   },
 };

@@ -14,16 +14,31 @@ const deadline = 60_000;
 /** Pythons of this machine, one a version; more can be named with STROBE_PYTHONS, separated by colons. */
 function pythons(): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const command of ["python3", "python3.11", "python3.12", "python3.13", "python3.14", ...(process.env.STROBE_PYTHONS ?? "").split(":")]) {
+  for (const command of [
+    "python3",
+    "python3.11",
+    "python3.12",
+    "python3.13",
+    "python3.14",
+    ...(process.env.STROBE_PYTHONS ?? "").split(":"),
+  ]) {
     if (command === "") continue;
-    const { stdout, status } = spawnSync(command, ["-c", "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"], { encoding: "utf8" });
+    const { stdout, status } = spawnSync(
+      command,
+      ["-c", "import sys; print('%d.%d' % sys.version_info[:2], sys.executable)"],
+      { encoding: "utf8" },
+    );
     const [version, path] = stdout?.trim().split(" ") ?? [];
-    if (status === 0 && version !== undefined && path !== undefined && Number(version.slice(2)) >= 11) found.set(version, found.get(version) ?? path);
+    if (status === 0 && version !== undefined && path !== undefined && Number(version.slice(2)) >= 11)
+      found.set(version, found.get(version) ?? path);
   }
   return found;
 }
 
-/** Calls in all ways that frames are made, in an order that a seed decides; at the bottom `note` tells the stack, then getsid is called. */
+/**
+ * Calls in all ways that frames are made, in an order that a seed decides; at the bottom `note` tells the stack, then
+ * getsid is called.
+ */
 const wanders = `
 import asyncio, functools, os, sys, threading
 seed = 7
@@ -124,14 +139,24 @@ noted.close()
 
 const folder = temporaryFolder();
 let objects = "";
-before(() => { objects = skip === false ? bpfObjects() : ""; });
+before(() => {
+  objects = skip === false ? bpfObjects() : "";
+});
 after(async () => {
   folder.remove();
   if (skip === false) await nothingLeft(objects);
 });
 
-/** Runs a command that waits for a line, with a script over it; gives the stacks that the script printed, each a line a frame. */
-async function stacksOf(command: readonly string[], script: string, pidOf = (pid: number): Promise<number> => Promise.resolve(pid), said = /^Attached 1 probe\n$/): Promise<string[][]> {
+/**
+ * Runs a command that waits for a line, with a script over it; gives the stacks that the script printed, each a line a
+ * frame.
+ */
+async function stacksOf(
+  command: readonly string[],
+  script: string,
+  pidOf = (pid: number): Promise<number> => Promise.resolve(pid),
+  said = /^Attached 1 probe\n$/,
+): Promise<string[][]> {
   const [program = "", ...rest] = command;
   const child = spawn(program, rest, { stdio: ["pipe", "ignore", "inherit"] });
   try {
@@ -142,14 +167,26 @@ async function stacksOf(command: readonly string[], script: string, pidOf = (pid
     assert.deepEqual(await ended, [0, null]);
     const { stdout, stderr } = await running.outcome;
     assert.match(stderr, said);
-    return stdout.split("STACK").slice(1).map((text) => text.split("\n").map((line) => line.trim()).filter((line) => line !== ""));
+    return stdout
+      .split("STACK")
+      .slice(1)
+      .map((text) =>
+        text
+          .split("\n")
+          .map((line) => line.trim())
+          .filter((line) => line !== ""),
+      );
   } finally {
     child.kill("SIGKILL");
   }
 }
 
 const found = skip === false ? pythons() : new Map<string, string>();
-test("there is a Python whose frames are known", { skip: skip || (found.size === 0 && "needs Python 3.11 or later") }, () => assert.ok(found.size > 0));
+test(
+  "there is a Python whose frames are known",
+  { skip: skip || (found.size === 0 && "needs Python 3.11 or later") },
+  () => assert.ok(found.size > 0),
+);
 
 for (const [version, path] of found) {
   test(`Python ${version}: four hundred stacks are what the program tells`, { timeout: 2 * deadline }, async () => {
@@ -157,14 +194,27 @@ for (const [version, path] of found) {
     writeFileSync(script, wanders);
     const stacks = await stacksOf([path, script, noted], 'uprobe:libc:getsid { printf("STACK%s", ustack); }');
     const theirs = readFileSync(noted, "utf8").trim().split("\n");
-    const ours = stacks.map((frames) => frames.filter((frame) => frame.endsWith(" [python]"))
-      .map((frame) => frame.replace(/^(.*) \((.*):(\d+)\) \[python\]$/, (_, name: string, _file: string, line: string) => `${name.replaceAll(" ", "_")}:${line}`)));
+    const ours = stacks.map((frames) =>
+      frames
+        .filter((frame) => frame.endsWith(" [python]"))
+        .map((frame) =>
+          frame.replace(
+            /^(.*) \((.*):(\d+)\) \[python\]$/,
+            (_, name: string, _file: string, line: string) => `${name.replaceAll(" ", "_")}:${line}`,
+          ),
+        ),
+    );
     assert.equal(ours.length, 400);
-    ours.forEach((frames, i) => assert.equal(frames.join(" "), theirs[i]?.trim(), `stack ${i}:\n${stacks[i]?.join("\n")}`));
+    ours.forEach((frames, i) =>
+      assert.equal(frames.join(" "), theirs[i]?.trim(), `stack ${i}:\n${stacks[i]?.join("\n")}`),
+    );
     // Each run of them stands behind the interpreter's function that runs it: never behind another.
     for (const frames of stacks) {
       const before = frames.filter((frame, i) => !frame.endsWith("[python]") && frames[i + 1]?.endsWith("[python]"));
-      assert.deepEqual(before.filter((frame) => !/^(_PyEval_EvalFrameDefault|\[(lib)?python3)/.test(frame)), []);
+      assert.deepEqual(
+        before.filter((frame) => !/^(_PyEval_EvalFrameDefault|\[(lib)?python3)/.test(frame)),
+        [],
+      );
     }
   });
 }
@@ -233,8 +283,12 @@ function nodes(): ReadonlyMap<string, string> {
   const known = new Map<string, string>();
   for (const command of ["node", ...(process.env.STROBE_NODES ?? "").split(":")]) {
     if (command === "") continue;
-    const [version, path] = spawnSync(command, ["-p", "process.versions.node.split('.')[0] + ' ' + process.execPath"], { encoding: "utf8" }).stdout?.trim().split(" ") ?? [];
-    if (version !== undefined && path !== undefined && Number(version) >= 20) known.set(version, known.get(version) ?? path);
+    const [version, path] =
+      spawnSync(command, ["-p", "process.versions.node.split('.')[0] + ' ' + process.execPath"], { encoding: "utf8" })
+        .stdout?.trim()
+        .split(" ") ?? [];
+    if (version !== undefined && path !== undefined && Number(version) >= 20)
+      known.set(version, known.get(version) ?? path);
   }
   return known;
 }
@@ -247,56 +301,85 @@ function isWithin(few: readonly string[], many: readonly string[]): boolean {
 
 for (const [version, path] of skip === false ? nodes() : []) {
   for (const [how, flags] of Object.entries({ interpreted: ["--no-opt", "--no-maglev"], "as it is": [] })) {
-    test(`Node ${version}, ${how}: five hundred stacks are what the program tells`, { timeout: 2 * deadline }, async () => {
-      const [script, noted] = [join(folder.path, "wanders.cjs"), join(folder.path, `noted-node-${version}`)];
-      writeFileSync(script, wandersJs);
-      const stacks = await stacksOf([path, ...flags, script, noted], 'uprobe:libc:getegid { printf("STACK%s", ustack); }');
-      const theirs = readFileSync(noted, "utf8").split("\n");
-      const lines = wandersJs.split("\n");
-      assert.equal(stacks.length, 500);
-      stacks.forEach((stack, i) => {
-        const frames = stack.filter((frame) => frame.endsWith(" [javascript]")).map((frame) => /^(.*?)(?: \((.*?)(?::(\d+))?\))? \[javascript\]$/.exec(frame)?.slice(1) ?? []);
-        // A name that is made of more than two parts is cut.
-        const [ours, told] = [frames.map(([name = ""]) => name.replaceAll(" ", "_").replace(/^Module\.\.+$/, "Module._extensions..js")), theirs[i]?.split(" ") ?? []];
-        // Where the compiler put a function into its caller, there is one frame for both.
-        if (how === "interpreted") assert.deepEqual(ours, told, stack.join("\n"));
-        else assert.ok(isWithin(ours, told), `${ours.join(" ")}\nof ${told.join(" ")}`);
-        for (const [name = "", file, line] of frames) {
-          if (file !== "wanders.cjs" || !lines.some((text) => text.startsWith(`function ${name}(`))) continue;
-          assert.equal(lines[Number(line) - 1]?.startsWith(`function ${name}(`), true, `${name}:${line}\n${stack.join("\n")}`);
-        }
-      });
-    });
+    test(
+      `Node ${version}, ${how}: five hundred stacks are what the program tells`,
+      { timeout: 2 * deadline },
+      async () => {
+        const [script, noted] = [join(folder.path, "wanders.cjs"), join(folder.path, `noted-node-${version}`)];
+        writeFileSync(script, wandersJs);
+        const stacks = await stacksOf(
+          [path, ...flags, script, noted],
+          'uprobe:libc:getegid { printf("STACK%s", ustack); }',
+        );
+        const theirs = readFileSync(noted, "utf8").split("\n");
+        const lines = wandersJs.split("\n");
+        assert.equal(stacks.length, 500);
+        stacks.forEach((stack, i) => {
+          const frames = stack
+            .filter((frame) => frame.endsWith(" [javascript]"))
+            .map((frame) => /^(.*?)(?: \((.*?)(?::(\d+))?\))? \[javascript\]$/.exec(frame)?.slice(1) ?? []);
+          // A name that is made of more than two parts is cut.
+          const [ours, told] = [
+            frames.map(([name = ""]) => name.replaceAll(" ", "_").replace(/^Module\.\.+$/, "Module._extensions..js")),
+            theirs[i]?.split(" ") ?? [],
+          ];
+          // Where the compiler put a function into its caller, there is one frame for both.
+          if (how === "interpreted") assert.deepEqual(ours, told, stack.join("\n"));
+          else assert.ok(isWithin(ours, told), `${ours.join(" ")}\nof ${told.join(" ")}`);
+          for (const [name = "", file, line] of frames) {
+            if (file !== "wanders.cjs" || !lines.some((text) => text.startsWith(`function ${name}(`))) continue;
+            assert.equal(
+              lines[Number(line) - 1]?.startsWith(`function ${name}(`),
+              true,
+              `${name}:${line}\n${stack.join("\n")}`,
+            );
+          }
+        });
+      },
+    );
   }
 }
 
 const busy = {
   python: {
-    source: "import os, sys\ndef leaf(n): return sum(i % 7 for i in range(n))\ndef deep(n): return leaf(20000) if n == 0 else max([n], key=lambda x: deep(n - 1))\ndef main():\n  os.getsid(0)\n  for _ in range(300): deep(4)\n  os.getsid(0)\nsys.stdin.readline()\nmain()\n",
+    source:
+      "import os, sys\ndef leaf(n): return sum(i % 7 for i in range(n))\ndef deep(n): return leaf(20000) if n == 0 else max([n], key=lambda x: deep(n - 1))\ndef main():\n  os.getsid(0)\n  for _ in range(300): deep(4)\n  os.getsid(0)\nsys.stdin.readline()\nmain()\n",
     wanted: ["deep (busy:3) [python]", "main (busy:6) [python]", "<module> (busy:9) [python]"],
     call: "getsid",
   },
   node: {
-    source: "require('node:fs').readSync(0, Buffer.alloc(1));\nfunction leaf(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; }\nfunction deep(n) { return n === 0 ? leaf(1e6) : [n].map(() => deep(n - 1))[0]; }\nfunction main() { process.getegid(); for (let i = 0; i < 500; i++) deep(4); process.getegid(); }\nmain();\n",
+    source:
+      "require('node:fs').readSync(0, Buffer.alloc(1));\nfunction leaf(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; }\nfunction deep(n) { return n === 0 ? leaf(1e6) : [n].map(() => deep(n - 1))[0]; }\nfunction main() { process.getegid(); for (let i = 0; i < 500; i++) deep(4); process.getegid(); }\nmain();\n",
     wanted: ["deep (busy:3) [javascript]", "main (busy:4) [javascript]", "(anonymous) (busy:1) [javascript]"],
     call: "getegid",
   },
 };
 for (const [kind, { source, wanted, call }] of Object.entries(busy)) {
   const path = kind === "node" ? process.execPath : [...found.values()][0];
-  test(`${kind}, busy: nearly all samples are told from the first function on`, { timeout: 2 * deadline, skip: skip || (path === undefined && "needs Python 3.11 or later") }, async () => {
-    mkdirSync(join(folder.path, kind));
-    const program = join(folder.path, kind, "busy");
-    writeFileSync(program, source);
-    // Samples count between two calls and in the program's own thread: neither while it begins or ends, nor where code is compiled.
-    const script = `uprobe:libc:${call} { @busy = 1 - @busy; } profile:hz:199 /@busy && tid == pid/ { printf("STACK%s", ustack); } end { clear(@busy); }`;
-    // A sample may come where a page with a name is not in memory: that is said, and the name is there the next time.
-    const stacks = await stacksOf([path ?? "", program], script, undefined,
-      /^Attached 3 probes\n(?:WARNING: \d+ interpreted functions? ha(?:s|ve) no name: .*\n)?$/);
-    const whole = stacks.filter((stack) => wanted.every((frame) => stack.includes(frame)) && stack.at(-1)?.startsWith("_start+"));
-    // A few are taken where a function begins and has no frame yet.
-    assert.ok(stacks.length >= 10 && whole.length >= 0.8 * stacks.length, `${whole.length} of ${stacks.length}`);
-  });
+  test(
+    `${kind}, busy: nearly all samples are told from the first function on`,
+    { timeout: 2 * deadline, skip: skip || (path === undefined && "needs Python 3.11 or later") },
+    async () => {
+      mkdirSync(join(folder.path, kind));
+      const program = join(folder.path, kind, "busy");
+      writeFileSync(program, source);
+      // Samples count between two calls and in the program's own thread: neither while it begins or ends, nor where
+      // code is compiled.
+      const script = `uprobe:libc:${call} { @busy = 1 - @busy; } profile:hz:199 /@busy && tid == pid/ { printf("STACK%s", ustack); } end { clear(@busy); }`;
+      // A sample may come where a page with a name is not in memory: that is said, and the name is there the next time.
+      const stacks = await stacksOf(
+        [path ?? "", program],
+        script,
+        undefined,
+        /^Attached 3 probes\n(?:WARNING: \d+ interpreted functions? ha(?:s|ve) no name: .*\n)?$/,
+      );
+      const whole = stacks.filter(
+        (stack) => wanted.every((frame) => stack.includes(frame)) && stack.at(-1)?.startsWith("_start+"),
+      );
+      // A few are taken where a function begins and has no frame yet.
+      assert.ok(stacks.length >= 10 && whole.length >= 0.8 * stacks.length, `${whole.length} of ${stacks.length}`);
+    },
+  );
 }
 
 const unshares = skip === false && spawnSync("unshare", ["-mpf", "true"]).status === 0;
@@ -311,28 +394,56 @@ async function startedBy(pid: number, name: string): Promise<number> {
 }
 
 const contained = {
-  python: { source: "import os, sys\ndef inner(): os.getsid(0)\ndef outer():\n  inner()\nsys.stdin.readline()\nouter()\n", call: "getsid", frames: ["inner (app:2)", "outer (app:4)", "<module> (app:6)"] },
+  python: {
+    source: "import os, sys\ndef inner(): os.getsid(0)\ndef outer():\n  inner()\nsys.stdin.readline()\nouter()\n",
+    call: "getsid",
+    frames: ["inner (app:2)", "outer (app:4)", "<module> (app:6)"],
+  },
   node: {
-    source: "require('node:fs').readSync(0, Buffer.alloc(1));\nfunction inner() { process.getegid(); }\nfunction outer() { inner(); }\nouter();\nsetTimeout(() => {}, 3000);\n", call: "getegid",
+    source:
+      "require('node:fs').readSync(0, Buffer.alloc(1));\nfunction inner() { process.getegid(); }\nfunction outer() { inner(); }\nouter();\nsetTimeout(() => {}, 3000);\n",
+    call: "getegid",
     frames: ["inner (app:2)", "outer (app:3)", "(anonymous) (app:1)"],
   },
 };
 for (const [kind, { source, call, frames }] of Object.entries(contained)) {
   const path = kind === "node" ? process.execPath : [...found.values()][0];
-  test(`${kind}, in namespaces where its script is elsewhere`, { timeout: 2 * deadline, skip: skip || (!unshares && "namespaces are not allowed here") || (path === undefined && "needs Python 3.11 or later") }, async () => {
-    const [outside, inside] = [join(folder.path, `outside-${kind}`), join(folder.path, `inside-${kind}`)];
-    for (const one of [outside, inside]) mkdirSync(one);
-    writeFileSync(join(outside, "app"), source);
-    const command = ["unshare", "-mpf", "--propagation", "private", "sh", "-c", `mount --bind ${outside} ${inside} && exec ${path} ${inside}/app`];
-    const [stack = []] = await stacksOf(command, `uprobe:libc:${call} { printf("STACK%s", ustack); }`, (pid) => startedBy(pid, basename(path ?? "")));
-    const told = stack.filter((frame) => / \[(?:python|javascript)\]$/.test(frame)).map((frame) => frame.replace(/ \[\w+\]$/, ""));
-    assert.deepEqual(told.slice(0, 3), frames, stack.join("\n"));
-  });
+  test(
+    `${kind}, in namespaces where its script is elsewhere`,
+    {
+      timeout: 2 * deadline,
+      skip:
+        skip ||
+        (!unshares && "namespaces are not allowed here") ||
+        (path === undefined && "needs Python 3.11 or later"),
+    },
+    async () => {
+      const [outside, inside] = [join(folder.path, `outside-${kind}`), join(folder.path, `inside-${kind}`)];
+      for (const one of [outside, inside]) mkdirSync(one);
+      writeFileSync(join(outside, "app"), source);
+      const command = [
+        "unshare",
+        "-mpf",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        `mount --bind ${outside} ${inside} && exec ${path} ${inside}/app`,
+      ];
+      const [stack = []] = await stacksOf(command, `uprobe:libc:${call} { printf("STACK%s", ustack); }`, (pid) =>
+        startedBy(pid, basename(path ?? "")),
+      );
+      const told = stack
+        .filter((frame) => / \[(?:python|javascript)\]$/.test(frame))
+        .map((frame) => frame.replace(/ \[\w+\]$/, ""));
+      assert.deepEqual(told.slice(0, 3), frames, stack.join("\n"));
+    },
+  );
 }
 
 /**
- * Says that it is Python 3.11, with a thread state, a ring of frames and a code object of its own making: what names them is as long as numbers
- * go, drives a terminal, or lies at the end of memory.
+ * Says that it is Python 3.11, with a thread state, a ring of frames and a code object of its own making: what names
+ * them is as long as numbers go, drives a terminal, or lies at the end of memory.
  */
 const pretends = `
 #include <pthread.h>
@@ -371,14 +482,21 @@ int main(int argc, char **argv) {
 
 const compiles = spawnSync("gcc", ["--version"]).status === 0;
 for (const [way, told] of Object.entries({ ring: 125, long: 125, edge: 125, wild: 125, cut: 2 })) {
-  test(`a program that pretends to be Python: ${way}`, { timeout: 2 * deadline, skip: skip || (!compiles && "needs gcc") }, async () => {
-    const path = compileC(folder.path, "python3-not", pretends, ["-O1", "-rdynamic", "-fno-optimize-sibling-calls"]);
-    const [stack = []] = await stacksOf([path, way], `uprobe:${path}:hit { printf("STACK%s", ustack); }`);
-    assert.deepEqual(stack.slice(0, 2).map((frame) => frame.replace(/\+.*/, "")), ["hit", "_PyEval_EvalFrameDefault"]);
-    const frames = stack.filter((frame) => frame.endsWith("[python]"));
-    assert.equal(frames.length, told);
-    for (const frame of frames) assert.match(frame, /^[ -~]*$/);
-    if (told > 100) assert.equal(stack.at(-1), "[no more than 127 frames are kept]");
-    else assert.match(stack.at(-1) ?? "", /^_start\+/);
-  });
+  test(
+    `a program that pretends to be Python: ${way}`,
+    { timeout: 2 * deadline, skip: skip || (!compiles && "needs gcc") },
+    async () => {
+      const path = compileC(folder.path, "python3-not", pretends, ["-O1", "-rdynamic", "-fno-optimize-sibling-calls"]);
+      const [stack = []] = await stacksOf([path, way], `uprobe:${path}:hit { printf("STACK%s", ustack); }`);
+      assert.deepEqual(
+        stack.slice(0, 2).map((frame) => frame.replace(/\+.*/, "")),
+        ["hit", "_PyEval_EvalFrameDefault"],
+      );
+      const frames = stack.filter((frame) => frame.endsWith("[python]"));
+      assert.equal(frames.length, told);
+      for (const frame of frames) assert.match(frame, /^[ -~]*$/);
+      if (told > 100) assert.equal(stack.at(-1), "[no more than 127 frames are kept]");
+      else assert.match(stack.at(-1) ?? "", /^_start\+/);
+    },
+  );
 }

@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
-  chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, truncateSync, unlinkSync, writeFileSync,
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -36,10 +45,18 @@ const script = String.raw`
   end { printf("end\n"); clear(@n); }`;
 const output = `7 x 1\ntrue ends, 1\nend\n\n\n@ages:\n[5]                    1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n\n@text[ä]: (1, -2)\n`;
 
-interface Run { readonly kept: boolean; readonly stdout: string; readonly stderr: string; readonly code: number | null }
+interface Run {
+  readonly kept: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd?: string): Promise<Run> {
-  const { stdout, stderr, code } = await strobe(["-v", ...args], { env: { ...own, ...env }, ...(cwd === undefined ? {} : { cwd }) });
+  const { stdout, stderr, code } = await strobe(["-v", ...args], {
+    env: { ...own, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
   return { kept: stderr.includes("the script has run before: its plan was kept\n"), stdout, stderr, code };
 }
 
@@ -63,8 +80,13 @@ test("a script that ran before gives the same from the plan that was kept", dead
 
 test("another script, parameter, option or setting has a plan of its own", deadline, async () => {
   const others: [args: readonly string[], env?: Record<string, string>][] = [
-    [["-c", "/bin/true", "-e", script.replace("end\\n", "fin\\n"), "7", "x"]], [["-c", "/bin/true", "-e", script, "8", "x"]],
-    [traced(["--stats"])], [traced(["-k"])], [traced(["--unsafe"])], [traced(["--probe-filter", "exit"])], [traced(["--max-overhead", "50%"])],
+    [["-c", "/bin/true", "-e", script.replace("end\\n", "fin\\n"), "7", "x"]],
+    [["-c", "/bin/true", "-e", script, "8", "x"]],
+    [traced(["--stats"])],
+    [traced(["-k"])],
+    [traced(["--unsafe"])],
+    [traced(["--probe-filter", "exit"])],
+    [traced(["--max-overhead", "50%"])],
     [traced(), { BPFTRACE_MAX_STRLEN: "32" }],
   ];
   for (const [args, env] of others) {
@@ -84,7 +106,7 @@ test("what is not whole, or not ours alone, is compiled anew", deadline, async (
   const whole = readFileSync(file);
   const spoil: Readonly<Record<string, () => void>> = {
     "cut short": () => truncateSync(file, whole.length - 1),
-    "zeros": () => writeFileSync(file, Buffer.from(whole).fill(0, whole.length - 600, whole.length - 100)),
+    zeros: () => writeFileSync(file, Buffer.from(whole).fill(0, whole.length - 600, whole.length - 100)),
     "another byte": () => writeFileSync(file, Buffer.from(whole).fill("8", whole.length - 100, whole.length - 99)),
     "of another boot": () => kept.write(name, Buffer.concat([Buffer.from('"00000000-'), whole.subarray(26)])),
     "for others to write": () => chmodSync(file, 0o622),
@@ -99,7 +121,10 @@ test("what is not whole, or not ours alone, is compiled anew", deadline, async (
 });
 
 test("a kept program that the verifier refuses is compiled anew", deadline, async () => {
-  const args = ["-e", 'begin { @a = 1; } tracepoint:raw_syscalls:sys_enter /pid == 1/ { @ = count(); } interval:ms:1 { exit(); }'];
+  const args = [
+    "-e",
+    "begin { @a = 1; } tracepoint:raw_syscalls:sys_enter /pid == 1/ { @ = count(); } interval:ms:1 { exit(); }",
+  ];
   for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
   const first = await run(args);
   const [name] = readdirSync(plans);
@@ -118,77 +143,125 @@ test("a kept program that the verifier refuses is compiled anew", deadline, asyn
   assert.doesNotMatch(third.stderr, /the verifier refused/);
 });
 
-test("a plan with probes in a program is kept until the program, or where it and its debug information are looked for, is another", deadline, async () => {
-  const place = temporaryFolder();
-  const source = (before: string): string => `${before} __attribute__((noinline, noclone)) int work(int n) { __asm__ volatile (""); return n + 1; }
+test(
+  "a plan with probes in a program is kept until the program, or where it and its debug information are looked for, is another",
+  deadline,
+  async () => {
+    const place = temporaryFolder();
+    const source = (
+      before: string,
+    ): string => `${before} __attribute__((noinline, noclone)) int work(int n) { __asm__ volatile (""); return n + 1; }
     int main(void) { int sum = 0; for (int i = 0; i < 3; i++) sum += work(i); return sum != 6; }`;
-  try {
-    const program = compileC(place.path, "program", source(""), ["-O1", "-g", "-no-pie"]);
-    const script = (target: string): string[] => ["-c", program, "-e", `uprobe:${target}:work { @[arg0] = count(); }`];
-    const output = "\n\n@[0]: 1\n@[1]: 1\n@[2]: 1\n";
-    const expected = async (kept: boolean, target = program, options: { cwd?: string } = {}): Promise<void> => {
-      const result = await run(script(target), {}, options.cwd);
-      assert.deepEqual([result.kept, result.stdout, result.code], [kept, output, 0], `${target}\n${result.stderr}`);
-    };
-    await expected(false);
-    await expected(true);
-    // The function is elsewhere in it.
-    compileC(place.path, "program", source("__attribute__((noinline, noclone)) int other(int n) { __asm__ volatile (\"\"); return n * 7 + 1; }"), ["-O1", "-g", "-no-pie"]);
-    await expected(false);
-    await expected(true);
-    // Its debug information is found beside it.
-    const tool = (...args: string[]): void => assert.equal(spawnSync("objcopy", args, { cwd: place.path }).status, 0);
-    tool("--only-keep-debug", "program", "apart");
-    tool("--strip-debug", "--add-gnu-debuglink=apart", "program");
-    await expected(false);
-    await expected(true);
-    mkdirSync(join(place.path, ".debug"));
-    renameSync(join(place.path, "apart"), join(place.path, ".debug", "apart"));
-    await expected(false);
-    await expected(true);
-    // By a relative path: it begins where strobe does.
-    await expected(false, "./program", { cwd: place.path });
-    await expected(true, "./program", { cwd: place.path });
-    const first = join(place.path, "first");
-    mkdirSync(first);
-    copyFileSync(program, join(first, "program"));
-    const elsewhere = await run(script("./program"), {}, first);
-    assert.deepEqual([elsewhere.kept, elsewhere.stdout], [false, "\n\n"]);
-    // By a name, of all processes: another folder of PATH may have one. By a wildcard: a file more.
-    const path = `${join(place.path, "zeroth")}:${first}:${own["PATH"]}`;
-    const attached = async (target: string): Promise<readonly [boolean, string | undefined]> => {
-      const { kept, stderr } = await run(["--dry-run", "-e", `uprobe:${target}:work { @ = count(); }`], { PATH: path });
-      return [kept, /^Attached (\d+) probes?$/m.exec(stderr)?.[1]];
-    };
-    assert.deepEqual([await attached("program"), await attached("program")], [[false, "1"], [true, "1"]]);
-    mkdirSync(join(place.path, "zeroth"));
-    copyFileSync(program, join(place.path, "zeroth", "program"));
-    assert.deepEqual([await attached("program"), await attached("program")], [[false, "1"], [true, "1"]]);
-    const pattern = `${first}/prog*`;
-    assert.deepEqual([await attached(pattern), await attached(pattern)], [[false, "1"], [true, "1"]]);
-    copyFileSync(program, join(first, "program-2"));
-    assert.deepEqual([await attached(pattern), await attached(pattern)], [[false, "2"], [true, "2"]]);
-  } finally {
-    place.remove();
-  }
-});
+    try {
+      const program = compileC(place.path, "program", source(""), ["-O1", "-g", "-no-pie"]);
+      const script = (target: string): string[] => [
+        "-c",
+        program,
+        "-e",
+        `uprobe:${target}:work { @[arg0] = count(); }`,
+      ];
+      const output = "\n\n@[0]: 1\n@[1]: 1\n@[2]: 1\n";
+      const expected = async (kept: boolean, target = program, options: { cwd?: string } = {}): Promise<void> => {
+        const result = await run(script(target), {}, options.cwd);
+        assert.deepEqual([result.kept, result.stdout, result.code], [kept, output, 0], `${target}\n${result.stderr}`);
+      };
+      await expected(false);
+      await expected(true);
+      // The function is elsewhere in it.
+      compileC(
+        place.path,
+        "program",
+        source('__attribute__((noinline, noclone)) int other(int n) { __asm__ volatile (""); return n * 7 + 1; }'),
+        ["-O1", "-g", "-no-pie"],
+      );
+      await expected(false);
+      await expected(true);
+      // Its debug information is found beside it.
+      const tool = (...args: string[]): void => assert.equal(spawnSync("objcopy", args, { cwd: place.path }).status, 0);
+      tool("--only-keep-debug", "program", "apart");
+      tool("--strip-debug", "--add-gnu-debuglink=apart", "program");
+      await expected(false);
+      await expected(true);
+      mkdirSync(join(place.path, ".debug"));
+      renameSync(join(place.path, "apart"), join(place.path, ".debug", "apart"));
+      await expected(false);
+      await expected(true);
+      // By a relative path: it begins where strobe does.
+      await expected(false, "./program", { cwd: place.path });
+      await expected(true, "./program", { cwd: place.path });
+      const first = join(place.path, "first");
+      mkdirSync(first);
+      copyFileSync(program, join(first, "program"));
+      const elsewhere = await run(script("./program"), {}, first);
+      assert.deepEqual([elsewhere.kept, elsewhere.stdout], [false, "\n\n"]);
+      // By a name, of all processes: another folder of PATH may have one. By a wildcard: a file more.
+      const path = `${join(place.path, "zeroth")}:${first}:${own["PATH"]}`;
+      const attached = async (target: string): Promise<readonly [boolean, string | undefined]> => {
+        const { kept, stderr } = await run(["--dry-run", "-e", `uprobe:${target}:work { @ = count(); }`], {
+          PATH: path,
+        });
+        return [kept, /^Attached (\d+) probes?$/m.exec(stderr)?.[1]];
+      };
+      assert.deepEqual(
+        [await attached("program"), await attached("program")],
+        [
+          [false, "1"],
+          [true, "1"],
+        ],
+      );
+      mkdirSync(join(place.path, "zeroth"));
+      copyFileSync(program, join(place.path, "zeroth", "program"));
+      assert.deepEqual(
+        [await attached("program"), await attached("program")],
+        [
+          [false, "1"],
+          [true, "1"],
+        ],
+      );
+      const pattern = `${first}/prog*`;
+      assert.deepEqual(
+        [await attached(pattern), await attached(pattern)],
+        [
+          [false, "1"],
+          [true, "1"],
+        ],
+      );
+      copyFileSync(program, join(first, "program-2"));
+      assert.deepEqual(
+        [await attached(pattern), await attached(pattern)],
+        [
+          [false, "2"],
+          [true, "2"],
+        ],
+      );
+    } finally {
+      place.remove();
+    }
+  },
+);
 
 test("what depends on processes or cgroups is not kept, nor what has a warning", deadline, async () => {
   for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
   const scripts = [
-    'uprobe:*:malloc /pid == 1/ { } begin { exit(); }', 'begin { printf("%d\\n", cgroupid("/") > 0); exit(); }',
-    'begin { @x = 1; } begin { $unused = 1; print(@nothing); exit(); }',
+    "uprobe:*:malloc /pid == 1/ { } begin { exit(); }",
+    'begin { printf("%d\\n", cgroupid("/") > 0); exit(); }',
+    "begin { @x = 1; } begin { $unused = 1; print(@nothing); exit(); }",
   ];
   for (const text of scripts) await run(["-e", text]);
   assert.deepEqual(readdirSync(plans), []);
 });
 
 test("every plan can be written down, and comes back as it was", deadline, () => {
-  const tools = readdirSync("tools").filter((name) => name.endsWith(".bt")).map((name) => readFileSync(join("tools", name), "utf8"));
+  const tools = readdirSync("tools")
+    .filter((name) => name.endsWith(".bt"))
+    .map((name) => readFileSync(join("tools", name), "utf8"));
   let compiled = 0;
   const refused: string[] = [];
   for (const text of [...tools, ...languageCases.map((each) => each.script)]) {
-    const { plan } = compileScript({ name: "script", text }, { unsafe: true, env: {}, positional: ["/bin/true", "main", "main"] });
+    const { plan } = compileScript(
+      { name: "script", text },
+      { unsafe: true, env: {}, positional: ["/bin/true", "main", "main"] },
+    );
     if (plan === undefined) continue;
     compiled++;
     const plain = plainPlan(plan);
@@ -203,34 +276,58 @@ test("every plan can be written down, and comes back as it was", deadline, () =>
   assert.deepEqual(refused, []);
 });
 
-test("a plan whose values are structs that reach themselves, arrays, enums, bit-fields and pointers shows them as before", deadline, async () => {
-  const place = temporaryFolder();
-  try {
-    const program = compileC(place.path, "program", `enum colour { RED, GREEN = 7, BLUE };
+test(
+  "a plan whose values are structs that reach themselves, arrays, enums, bit-fields and pointers shows them as before",
+  deadline,
+  async () => {
+    const place = temporaryFolder();
+    try {
+      const program = compileC(
+        place.path,
+        "program",
+        `enum colour { RED, GREEN = 7, BLUE };
       struct inner { short pair[2]; char text[6]; enum colour colour; };
       struct node { struct node *next; struct inner inner; unsigned low : 3; int high : 5; union { int number; float real; }; void (*call)(struct node *); };
       __attribute__((noinline, noclone)) int work(struct node *node, enum colour colour, const char *text) { __asm__ volatile ("" : : "r" (node), "r" (text) : "memory"); return colour; }
-      int main(void) { struct node node = { (struct node *)0x1234, { { 3, -4 }, "five", BLUE }, 5, -6, { 70 }, 0 }; return work(&node, GREEN, (char *)0x99) != 7; }`, ["-O1", "-g"]);
-    const shown = ".next = 0x1234, .inner = { .pair = [3,-4], .text = five, .colour = BLUE }, .low = 5, .high = -6, .number = 70";
-    const script = ["-c", program, "-e", `uprobe:${program}:work { print(*args.node); print(args.colour); @[*args.node] = args.text; exit(); }`];
-    for (const format of [[], ["-f", "json"]]) {
-      const before = await run([...format, ...script], { STROBE_CACHE: join(place.path, `nothing${format.length}`) });
-      await run(script);
-      const after = await run([...format, ...script]);
-      assert.deepEqual([before.kept, before.code, after.kept, after.code], [false, 0, true, 0], `${before.stderr}\n${after.stderr}`);
-      assert.equal(after.stdout, before.stdout);
-      assert.ok(format.length > 0 || (before.stdout.includes(shown) && before.stdout.includes("\nGREEN\n")), before.stdout);
+      int main(void) { struct node node = { (struct node *)0x1234, { { 3, -4 }, "five", BLUE }, 5, -6, { 70 }, 0 }; return work(&node, GREEN, (char *)0x99) != 7; }`,
+        ["-O1", "-g"],
+      );
+      const shown =
+        ".next = 0x1234, .inner = { .pair = [3,-4], .text = five, .colour = BLUE }, .low = 5, .high = -6, .number = 70";
+      const script = [
+        "-c",
+        program,
+        "-e",
+        `uprobe:${program}:work { print(*args.node); print(args.colour); @[*args.node] = args.text; exit(); }`,
+      ];
+      for (const format of [[], ["-f", "json"]]) {
+        const before = await run([...format, ...script], { STROBE_CACHE: join(place.path, `nothing${format.length}`) });
+        await run(script);
+        const after = await run([...format, ...script]);
+        assert.deepEqual(
+          [before.kept, before.code, after.kept, after.code],
+          [false, 0, true, 0],
+          `${before.stderr}\n${after.stderr}`,
+        );
+        assert.equal(after.stdout, before.stdout);
+        assert.ok(
+          format.length > 0 || (before.stdout.includes(shown) && before.stdout.includes("\nGREEN\n")),
+          before.stdout,
+        );
+      }
+    } finally {
+      place.remove();
     }
-  } finally {
-    place.remove();
-  }
-});
+  },
+);
 
 test("a script whose reader has gone is kept as well", deadline, async () => {
   for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
   const script = 'interval:ms:1 { printf("a line that head(1) is the last to read\\n"); }';
   const { status, stderr } = spawnSync("sh", ["-c", `'${process.execPath}' '${command}' -q -e '${script}' | head -3`], {
-    env: own, encoding: "utf8", timeout: 20_000,
+    env: own,
+    encoding: "utf8",
+    timeout: 20_000,
   });
   assert.deepEqual([status, stderr, readdirSync(plans).length], [0, "", 1]);
 });

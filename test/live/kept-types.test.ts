@@ -15,7 +15,9 @@ test("the index of the kernel's types is kept, used, and made again when it is d
     const sizes = async (): Promise<string> => {
       // Another script every time: one that ran before needs no types.
       const script = `begin { printf("%d %d\\n", sizeof(struct task_struct), offsetof(struct tcp_sock, bytes_sent)); exit(); } // ${runs++}`;
-      const { stdout, stderr, code } = await strobe(["-q", "-e", script], { env: { ...process.env, STROBE_CACHE: home.path } });
+      const { stdout, stderr, code } = await strobe(["-q", "-e", script], {
+        env: { ...process.env, STROBE_CACHE: home.path },
+      });
       assert.equal(code, 0, stderr);
       assert.match(stdout, /^\d+ \d+\n/);
       return stdout;

@@ -1,4 +1,5 @@
-// How tracepoints are let go of: without waiting for the kernel, which runs a handler some time longer than the session lasts.
+// How tracepoints are let go of: without waiting for the kernel, which runs a handler some time longer than the session
+// lasts.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -17,10 +18,19 @@ after(async () => {
 });
 
 /** Events whose records handlers read, so that each is a perf event. */
-const events = ["task:task_rename", "sched:sched_process_exec", "sched:sched_process_fork", "signal:signal_generate", "sock:inet_sock_set_state", "task:task_newtask"];
+const events = [
+  "task:task_rename",
+  "sched:sched_process_exec",
+  "sched:sched_process_fork",
+  "signal:signal_generate",
+  "sock:inet_sock_set_state",
+  "task:task_newtask",
+];
 
 test("ending a script with handlers on several tracepoints waits for the kernel at most once", deadline, async () => {
-  const handlers = events.map((event) => `tracepoint:${event} /args.${firstField(event)} == 0x7fffffff/ { @ = count(); }`).join(" ");
+  const handlers = events
+    .map((event) => `tracepoint:${event} /args.${firstField(event)} == 0x7fffffff/ { @ = count(); }`)
+    .join(" ");
   const script = `
     tracepoint:syscalls:sys_enter_close /pid == cpid/ { @closing[tid] = 1; @closes++; }
     tracepoint:syscalls:sys_exit_close /pid == cpid/ { delete(@closing, tid); }
@@ -37,10 +47,14 @@ test("ending a script with handlers on several tracepoints waits for the kernel 
 
 function firstField(event: string): string {
   switch (event) {
-    case "sched:sched_process_fork": return "child_pid";
-    case "signal:signal_generate": return "sig";
-    case "sock:inet_sock_set_state": return "oldstate";
-    default: return "pid";
+    case "sched:sched_process_fork":
+      return "child_pid";
+    case "signal:signal_generate":
+      return "sig";
+    case "sock:inet_sock_set_state":
+      return "oldstate";
+    default:
+      return "pid";
   }
 }
 

@@ -7,7 +7,16 @@ import { after, before, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import {
-  AttachError, compileScript, LinuxError, ScriptError, trace, type MapTable, type Trace, type TraceEvent, type TraceOptions, type Value,
+  AttachError,
+  compileScript,
+  LinuxError,
+  ScriptError,
+  trace,
+  type MapTable,
+  type Trace,
+  type TraceEvent,
+  type TraceOptions,
+  type Value,
 } from "../../src/index.ts";
 import { syscallsSource } from "../support/programs.ts";
 import { bpfObjects, compileC, nothingLeft, temporaryFolder } from "../support/strobe.ts";
@@ -73,7 +82,10 @@ test("a loop over the events sees each of them, then how it ended", async () => 
     assert.equal(event.type, "printf");
     texts.push(event.text);
   }
-  assert.deepEqual(texts, Array.from({ length: 1000 }, () => "1 calls"));
+  assert.deepEqual(
+    texts,
+    Array.from({ length: 1000 }, () => "1 calls"),
+  );
   assert.equal(session.dropped, 0);
   assert.deepEqual(await session.ended, { exitCode: 0, reason: "target" });
 });
@@ -94,18 +106,38 @@ test("print gives typed values", async () => {
     exit();
   }`);
   assert.deepEqual(seen, [
-    42, -1, 0x7fffffffffffffffn, 44, true, "text",
-    [1, "two", [3, 4]], { pid: 7, name: "x" }, "127.0.0.1", "read",
-    "Killed", "No such file or directory", 16n, [127, 0, 0, 1], new Uint8Array([97, 98]),
+    42,
+    -1,
+    0x7fffffffffffffffn,
+    44,
+    true,
+    "text",
+    [1, "two", [3, 4]],
+    { pid: 7, name: "x" },
+    "127.0.0.1",
+    "read",
+    "Killed",
+    "No such file or directory",
+    16n,
+    [127, 0, 0, 1],
+    new Uint8Array([97, 98]),
   ]);
 });
 
 test("a record of a kernel probe has the types of its fields", async () => {
-  const [first, ...rest] = await values(`${getppid} { print((mine=pid == cpid, name=comm, at=nsecs, stack=kstack(3))); }`, {
-    command: `${calls} 3`,
-  });
+  const [first, ...rest] = await values(
+    `${getppid} { print((mine=pid == cpid, name=comm, at=nsecs, stack=kstack(3))); }`,
+    {
+      command: `${calls} 3`,
+    },
+  );
   assert.equal(rest.length, 2);
-  const { mine, name, at, stack } = first as { mine: unknown; name: unknown; at: unknown; stack: { frames: readonly unknown[] } };
+  const { mine, name, at, stack } = first as {
+    mine: unknown;
+    name: unknown;
+    at: unknown;
+    stack: { frames: readonly unknown[] };
+  };
   assert.equal(mine, true);
   assert.equal(name, "calls");
   assert.equal(typeof at, "number");
@@ -117,40 +149,75 @@ test("a record of a kernel probe has the types of its fields", async () => {
 });
 
 test("maps come at the end with keys and values of their types", async () => {
-  assert.deepEqual(await maps(`begin {
+  assert.deepEqual(
+    await maps(`begin {
     @plain = 5; @text["a"] = "b"; @two[1, "x"] = (1, 2); @count = count(); @sum = sum(-3);
     @min[1] = min(9); @max = max(8); @avg = avg(7); @stats = stats(6); @stats = stats(8);
     @log = hist(5); @log = hist(6); @linear = lhist(25, 0, 100, 10); @linear = lhist(-1, 0, 100, 10);
     exit();
-  }`), {
-    plain: [[undefined, 5]],
-    text: [["a", "b"]],
-    two: [[[1, "x"], [1, 2]]],
-    count: [[undefined, 1]],
-    sum: [[undefined, -3]],
-    min: [[1, 9]],
-    max: [[undefined, 8]],
-    avg: [[undefined, 7]],
-    stats: [[undefined, { count: 2, average: 7, total: 14 }]],
-    log: [[undefined, [{ low: 4, high: 8, count: 2 }]]],
-    linear: [[undefined, [
-      { low: null, high: 0, count: 1 }, { low: 0, high: 10, count: 0 }, { low: 10, high: 20, count: 0 }, { low: 20, high: 30, count: 1 },
-    ]]],
-  });
+  }`),
+    {
+      plain: [[undefined, 5]],
+      text: [["a", "b"]],
+      two: [
+        [
+          [1, "x"],
+          [1, 2],
+        ],
+      ],
+      count: [[undefined, 1]],
+      sum: [[undefined, -3]],
+      min: [[1, 9]],
+      max: [[undefined, 8]],
+      avg: [[undefined, 7]],
+      stats: [[undefined, { count: 2, average: 7, total: 14 }]],
+      log: [[undefined, [{ low: 4, high: 8, count: 2 }]]],
+      linear: [
+        [
+          undefined,
+          [
+            { low: null, high: 0, count: 1 },
+            { low: 0, high: 10, count: 0 },
+            { low: 10, high: 20, count: 0 },
+            { low: 20, high: 30, count: 1 },
+          ],
+        ],
+      ],
+    },
+  );
 });
 
 test("what else a script says is told apart by type", async () => {
-  const seen = await events(`begin {
+  const seen = await events(
+    `begin {
     printf("p"); errorf("e"); warnf("w"); time("%Y"); @m[1] = 2; print(@m[1]); print(@m); clear(@m); system("echo s"); exit();
-  }`, { unsafe: true });
-  assert.deepEqual(seen.map(({ type }) => type).sort(), ["entry", "errorf", "map", "output", "printf", "time", "warnf"]);
-  assert.deepEqual(seen.find(({ type }) => type === "entry"), { type: "entry", map: "m", key: 1, value: 2 });
-  assert.deepEqual(seen.find(({ type }) => type === "output"), { type: "output", text: "s\n" });
+  }`,
+    { unsafe: true },
+  );
+  assert.deepEqual(seen.map(({ type }) => type).sort(), [
+    "entry",
+    "errorf",
+    "map",
+    "output",
+    "printf",
+    "time",
+    "warnf",
+  ]);
+  assert.deepEqual(
+    seen.find(({ type }) => type === "entry"),
+    { type: "entry", map: "m", key: 1, value: 2 },
+  );
+  assert.deepEqual(
+    seen.find(({ type }) => type === "output"),
+    { type: "output", text: "s\n" },
+  );
 });
 
 test("map() shows a map while the script runs", async () => {
   const watched = compileC(folder.path, "watched", syscallsSource);
-  await using session = await run('tracepoint:syscalls:sys_enter_getppid /comm == "watched"/ { @calls[comm] = count(); }');
+  await using session = await run(
+    'tracepoint:syscalls:sys_enter_getppid /comm == "watched"/ { @calls[comm] = count(); }',
+  );
   assert.deepEqual(session.map("calls"), { name: "calls", entries: [] });
   for (const calls of [500, 1000]) {
     await once(spawn(watched, ["500"]), "exit");
@@ -160,23 +227,33 @@ test("map() shows a map while the script runs", async () => {
   assert.deepEqual(session.map("@calls"), session.map("calls"));
   session.stop();
   await session.ended;
-  assert.throws(() => session.map("calls"), { name: "RangeError", message: "the trace has ended, and its maps with it" });
+  assert.throws(() => session.map("calls"), {
+    name: "RangeError",
+    message: "the trace has ended, and its maps with it",
+  });
 });
 
 test("sessions live side by side and see their own events", async () => {
-  const counts = await Promise.all([100, 200, 300].map((n) => maps(`${getppid} { @ = count(); }`, { command: `${calls} ${n}` })));
-  assert.deepEqual(counts.map((of) => of[""]), [100, 200, 300].map((n) => [[undefined, n]]));
+  const counts = await Promise.all(
+    [100, 200, 300].map((n) => maps(`${getppid} { @ = count(); }`, { command: `${calls} ${n}` })),
+  );
+  assert.deepEqual(
+    counts.map((of) => of[""]),
+    [100, 200, 300].map((n) => [[undefined, n]]),
+  );
 });
 
 test("parameters reach the script", async () => {
   const script = 'begin { print(($1, str($2), getopt("name", "none"), getopt("flag"))); exit(); }';
-  assert.deepEqual(await values(script, { positional: ["7", "two"], named: { name: "given", flag: true } }), [[7, "two", "given", true]]);
+  assert.deepEqual(await values(script, { positional: ["7", "two"], named: { name: "given", flag: true } }), [
+    [7, "two", "given", true],
+  ]);
   assert.deepEqual(await values(script, { named: new Map([["name", "map"]]) }), [[0, "", "map", false]]);
 });
 
 test("an AbortSignal ends the trace, and the maps still come", async () => {
   const controller = new AbortController();
-  const session = await trace("interval:ms:10 { @ticks = count(); printf(\"tick\"); }", { signal: controller.signal });
+  const session = await trace('interval:ms:10 { @ticks = count(); printf("tick"); }', { signal: controller.signal });
   const seen: TraceEvent[] = [];
   for await (const event of session) {
     seen.push(event);
@@ -188,7 +265,9 @@ test("an AbortSignal ends the trace, and the maps still come", async () => {
 });
 
 test("an AbortSignal that came before starts nothing", async () => {
-  await assert.rejects(trace("begin { }", { signal: AbortSignal.abort(new Error("too late")) }), { message: "too late" });
+  await assert.rejects(trace("begin { }", { signal: AbortSignal.abort(new Error("too late")) }), {
+    message: "too late",
+  });
 });
 
 test("leaving the loop, and leaving the scope, detach everything", async () => {
@@ -198,7 +277,7 @@ test("leaving the loop, and leaving the scope, detach everything", async () => {
     assert.ok(held().length > 0);
   }
   assert.deepEqual(held(), []);
-  const session = await run("interval:ms:5 { printf(\"tick\"); }");
+  const session = await run('interval:ms:5 { printf("tick"); }');
   for await (const event of session) {
     assert.equal(event.type, "printf");
     break;
@@ -228,7 +307,7 @@ test("a reader that is too slow loses the newest events, and their number is kno
 });
 
 test("what is wrong with a script is a ScriptError with its place", async () => {
-  const script = "begin { printf(\"%d\\n\", pidd); }";
+  const script = 'begin { printf("%d\\n", pidd); }';
   await assert.rejects(trace(script, { name: "mine.bt" }), (error) => {
     assert.ok(error instanceof ScriptError);
     const [diagnostic] = error.diagnostics;
@@ -240,31 +319,46 @@ test("what is wrong with a script is a ScriptError with its place", async () => 
     assert.match(error.message, /^mine\.bt:1:24: error: unknown identifier: 'pidd'\n/);
     return true;
   });
-  await assert.rejects(trace("begin { }", { pid: process.pid, command: "true" }), { message: /^strobe: pid and command exclude each other/ });
-  await assert.rejects(trace("tracepoint:syscalls:sys_enter_opena { }"), (error) =>
-    error instanceof ScriptError && /sys_enter_open/.test(error.diagnostics[0].help ?? ""));
-  await assert.rejects(trace("begin { system(\"true\"); }"), (error) =>
-    error instanceof ScriptError && error.diagnostics[0].code === "unsafe");
+  await assert.rejects(trace("begin { }", { pid: process.pid, command: "true" }), {
+    message: /^strobe: pid and command exclude each other/,
+  });
+  await assert.rejects(
+    trace("tracepoint:syscalls:sys_enter_opena { }"),
+    (error) => error instanceof ScriptError && /sys_enter_open/.test(error.diagnostics[0].help ?? ""),
+  );
+  await assert.rejects(
+    trace('begin { system("true"); }'),
+    (error) => error instanceof ScriptError && error.diagnostics[0].code === "unsafe",
+  );
 });
 
 test("warnings do not keep a script from running", async () => {
   await using session = await run("begin { 1; exit(); }");
-  assert.deepEqual(session.warnings.map(({ severity, code }) => ({ severity, code })), [{ severity: "warning", code: "unused" }]);
+  assert.deepEqual(
+    session.warnings.map(({ severity, code }) => ({ severity, code })),
+    [{ severity: "warning", code: "unused" }],
+  );
 });
 
 test("what the kernel refuses is a LinuxError or an AttachError, and nothing stays", async () => {
   // A map larger than the kernel's limit on one allocation.
-  await assert.rejects(run("config = { max_map_keys = 4294967295 } tracepoint:sched:sched_switch { @[nsecs, comm] = 1; }"), (error) => {
-    assert.ok(error instanceof LinuxError, String(error));
-    assert.equal(error.call, "bpf(BPF_MAP_CREATE)");
-    assert.match(error.errno, /^E/);
-    return true;
-  });
+  await assert.rejects(
+    run("config = { max_map_keys = 4294967295 } tracepoint:sched:sched_switch { @[nsecs, comm] = 1; }"),
+    (error) => {
+      assert.ok(error instanceof LinuxError, String(error));
+      assert.equal(error.call, "bpf(BPF_MAP_CREATE)");
+      assert.match(error.errno, /^E/);
+      return true;
+    },
+  );
   // More than a processor has debug registers.
   const watchpoints = Array.from({ length: 32 }, (_, i) => `watchpoint:${0x1000 + i * 8}:8:w`);
   await assert.rejects(run(`${watchpoints.join(", ")} { @ = count(); }`, { pid: process.pid }), (error) => {
     assert.ok(error instanceof AttachError, String(error));
-    assert.ok(error.failed.length > 0 && error.failed.every(({ probe, reason }) => watchpoints.includes(probe) && reason.length > 0));
+    assert.ok(
+      error.failed.length > 0 &&
+        error.failed.every(({ probe, reason }) => watchpoints.includes(probe) && reason.length > 0),
+    );
     return true;
   });
   assert.deepEqual(held(), []);
@@ -274,14 +368,20 @@ test("compileScript tells what would run without running it", () => {
   const good = compileScript({ name: "good", text: "tracepoint:sched:sched_switch { @[args.next_comm] = count(); }" });
   assert.deepEqual(good.diagnostics, []);
   assert.deepEqual(good.plan?.maps.filter(({ name }) => name === "").length, 1);
-  const bad = compileScript({ name: "bad", text: "begin { $x = 1; $x = \"a\"; }" });
+  const bad = compileScript({ name: "bad", text: 'begin { $x = 1; $x = "a"; }' });
   assert.equal(bad.plan, undefined);
-  assert.deepEqual(bad.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code), ["type"]);
+  assert.deepEqual(
+    bad.diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code),
+    ["type"],
+  );
 });
 
 test("memory stays flat over 200,000 events", async () => {
   // A thousand calls at a time, so that a busy machine keeps up.
-  const steady = compileC(folder.path, "steady", `
+  const steady = compileC(
+    folder.path,
+    "steady",
+    `
     #include <stdlib.h>
     #include <sys/syscall.h>
     #include <unistd.h>
@@ -292,14 +392,17 @@ test("memory stays flat over 200,000 events", async () => {
         usleep(5000);
       }
       return 0;
-    }`);
+    }`,
+  );
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const used = (): number => {
     collect();
     return process.memoryUsage().heapUsed;
   };
-  const read = async (thousands: number): Promise<{ session: Trace; received: number; others: readonly TraceEvent[] }> => {
+  const read = async (
+    thousands: number,
+  ): Promise<{ session: Trace; received: number; others: readonly TraceEvent[] }> => {
     const session = await run(`${getppid} { printf("%d", tid); }`, { command: `${steady} ${thousands}` });
     let received = 0;
     const others: TraceEvent[] = [];

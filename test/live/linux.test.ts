@@ -1,10 +1,22 @@
-// The kernel room against this machine's kernel: maps, programs, raw tracepoints, the ring buffer, and nothing left behind.
+// The kernel room against this machine's kernel: maps, programs, raw tracepoints, the ring buffer, and nothing left
+// behind.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, describe, it } from "node:test";
 import {
-  createMap, listLinks, listMaps, listPrograms, loadProgram, mapDelete, mapEntries, mapLookup, mapNextKey, mapUpdate, progInfo,
-  rawTracepointOpen, testRun,
+  createMap,
+  listLinks,
+  listMaps,
+  listPrograms,
+  loadProgram,
+  mapDelete,
+  mapEntries,
+  mapLookup,
+  mapNextKey,
+  mapUpdate,
+  progInfo,
+  rawTracepointOpen,
+  testRun,
 } from "../../src/linux/bpf.ts";
 import { LinuxError } from "../../src/linux/error.ts";
 import { Features } from "../../src/linux/features.ts";
@@ -38,7 +50,10 @@ const moveRegister = (to: number, from: number): number[] => insn(0xbf, to, from
 const call = (helper: number): number[] => insn(0x85, 0, 0, 0, helper);
 const exit = insn(0x95, 0, 0, 0, 0);
 /** A map's address: two instructions. */
-const mapAddress = (register: number, fd: number): number[] => [...insn(0x18, register, 1, 0, fd), ...insn(0, 0, 0, 0, 0)];
+const mapAddress = (register: number, fd: number): number[] => [
+  ...insn(0x18, register, 1, 0, fd),
+  ...insn(0, 0, 0, 0, 0),
+];
 
 const u32 = (value: number): Uint8Array => new Uint8Array(Uint32Array.of(value).buffer);
 const u64 = (...values: bigint[]): Uint8Array => new Uint8Array(BigUint64Array.from(values).buffer);
@@ -46,18 +61,26 @@ const asBigInt = (bytes: Uint8Array): bigint => new DataView(bytes.buffer, bytes
 
 const privileged = process.geteuid?.() === 0;
 const existing = privileged
-  ? { programs: new Set(listPrograms().map((p) => p.id)), maps: new Set(listMaps().map((m) => m.id)), links: new Set(listLinks().map((l) => l.id)) }
+  ? {
+      programs: new Set(listPrograms().map((p) => p.id)),
+      maps: new Set(listMaps().map((m) => m.id)),
+      links: new Set(listLinks().map((l) => l.id)),
+    }
   : undefined;
 
 describe("linux", { skip: privileged ? false : "needs root" }, () => {
   after(async () => {
-    const left = (): string[] => [
-      ...listPrograms().filter((p) => !existing?.programs.has(p.id)),
-      ...listMaps().filter((m) => !existing?.maps.has(m.id)),
-      ...listLinks().filter((l) => !existing?.links.has(l.id)),
-    ].map((o) => o.name).filter((name) => name.startsWith("strobetest"));
+    const left = (): string[] =>
+      [
+        ...listPrograms().filter((p) => !existing?.programs.has(p.id)),
+        ...listMaps().filter((m) => !existing?.maps.has(m.id)),
+        ...listLinks().filter((l) => !existing?.links.has(l.id)),
+      ]
+        .map((o) => o.name)
+        .filter((name) => name.startsWith("strobetest"));
     // Programs and maps are freed after a grace period.
-    for (let tries = 0; tries < 100 && left().length > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let tries = 0; tries < 100 && left().length > 0; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual(left(), []);
   });
 
@@ -72,7 +95,10 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
       assert.equal(entries.length, 5000);
       assert.equal(new Set(entries.map(([key]) => Buffer.from(key).toString("hex"))).size, 5000);
       assert.equal(sum, 3n * 4999n * 2500n);
-      assert.throws(() => mapUpdate(fd, u32(5001), u64(0n)), (error) => error instanceof LinuxError && error.errno === "E2BIG" && /full/.test(error.message));
+      assert.throws(
+        () => mapUpdate(fd, u32(5001), u64(0n)),
+        (error) => error instanceof LinuxError && error.errno === "E2BIG" && /full/.test(error.message),
+      );
       assert.equal(mapDelete(fd, u32(7)), true);
       assert.equal(mapDelete(fd, u32(7)), false);
       let keys = 0;
@@ -92,7 +118,14 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
       mapUpdate(percpu, u64(5n), values);
       assert.deepEqual(mapEntries(percpu, 8, stride), [[u64(5n), values]]);
       mapUpdate(array, u32(2), u64(9n));
-      assert.deepEqual(mapEntries(array, 4, 8).map(([key, value]) => [key[0], asBigInt(value)]), [[0, 0n], [1, 0n], [2, 9n]]);
+      assert.deepEqual(
+        mapEntries(array, 4, 8).map(([key, value]) => [key[0], asBigInt(value)]),
+        [
+          [0, 0n],
+          [1, 0n],
+          [2, 9n],
+        ],
+      );
     } finally {
       closeFd(percpu);
       closeFd(array);
@@ -110,13 +143,16 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
     } finally {
       closeFd(fd);
     }
-    assert.throws(() => loadProgram({ name: "strobetest_bad", type: RAW_TRACEPOINT, code: program(exit), license }), (error) => {
-      assert.ok(error instanceof LinuxError);
-      assert.equal(error.errno, "EACCES");
-      assert.match(error.log ?? "", /R0 !read_ok/);
-      assert.match(error.message, /strobetest_bad.*R0 !read_ok/);
-      return true;
-    });
+    assert.throws(
+      () => loadProgram({ name: "strobetest_bad", type: RAW_TRACEPOINT, code: program(exit), license }),
+      (error) => {
+        assert.ok(error instanceof LinuxError);
+        assert.equal(error.errno, "EACCES");
+        assert.match(error.log ?? "", /R0 !read_ok/);
+        assert.match(error.message, /strobetest_bad.*R0 !read_ok/);
+        return true;
+      },
+    );
   });
 
   it("accepts a callback function with the type information made from its start", () => {
@@ -124,9 +160,14 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
     // r2 = &callback; for_each_map_elem(map, callback, NULL, 0) gives the number of entries.
     const code = program(
       mapAddress(1, fd),
-      insn(0x18, 2, 4, 0, 5), insn(0, 0, 0, 0, 0), // pc-relative: the function 6 instructions on
-      move(3, 0), move(4, 0), call(164), exit,
-      move(0, 0), exit,
+      insn(0x18, 2, 4, 0, 5),
+      insn(0, 0, 0, 0, 0), // pc-relative: the function 6 instructions on
+      move(3, 0),
+      move(4, 0),
+      call(164),
+      exit,
+      move(0, 0),
+      exit,
     );
     const options = { name: "strobetest_for", type: RAW_TRACEPOINT, code, license };
     try {
@@ -142,73 +183,100 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
     }
   });
 
-  it("receives exactly the records of a raw tracepoint, in order, through the ring buffer", { timeout: 20_000 }, async () => {
-    const bytes = 1 << 16;
-    const map = createMap({ name: "strobetest_ring", type: RINGBUF, keySize: 0, valueSize: 0, entries: bytes });
-    const counter = createMap({ name: "strobetest_mmap", type: ARRAY, keySize: 4, valueSize: 16, entries: 1, flags: BPF_F_MMAPABLE });
-    using shared = new MappedArray(counter, 16);
-    shared.words[1] = BigInt(process.pid);
-    // On sys_enter of getpriority by this process: *counter++ and a 16-byte record { counter, argument }. Map value
-    // address: ld_imm64 with source register 2.
-    const getpriority = process.arch === "arm64" ? 141 : 140;
-    const code = program(
-      moveRegister(6, 1),
-      insn(0x79, 7, 6, 8, 0),
-      insn(0x55, 7, 0, 20, getpriority),
-      call(14), insn(0x77, 0, 0, 0, 32),
-      insn(0x18, 8, 2, 0, counter), insn(0, 0, 0, 0, 0),
-      insn(0x79, 1, 8, 8, 0), insn(0x5d, 0, 1, 14, 0),
-      mapAddress(1, map), move(2, 16), move(3, 0), call(131),
-      insn(0x15, 0, 0, 8, 0),
-      insn(0x79, 1, 8, 0, 0), insn(0x07, 1, 0, 0, 1), insn(0x7b, 8, 1, 0, 0), insn(0x7b, 0, 1, 0, 0), insn(0x7b, 0, 7, 8, 0),
-      moveRegister(1, 0), move(2, 0), call(132),
-      move(0, 0), exit,
-    );
-    const prog = loadProgram({ name: "strobetest_ring", type: RAW_TRACEPOINT, code, license });
-    const link = rawTracepointOpen("sys_enter", prog);
-    using ring = new RingBuffer(map, bytes);
-    const { getPriority } = await import("node:os");
-    try {
-      // 20000 records of 24 bytes go round the 64 KiB seven times.
-      const seen: number[] = [];
-      let wrong = 0;
-      const handle = (offset: number, length: number): void => {
-        if (length !== 16 || ring.memory.words[(offset >> 2) + 2] !== getpriority) wrong++;
-        seen.push(ring.memory.words[offset >> 2] ?? 0);
-      };
-      for (let round = 0; round < 20; round++) {
-        for (let i = 0; i < 1000; i++) getPriority();
-        assert.equal(ring.available(), 24_000);
-        let got = 0;
-        for (let n = ring.drain(handle, 300); n > 0; n = ring.drain(handle, 300)) got += n;
-        assert.equal(got, 1000);
-      }
-      assert.equal(wrong, 0);
-      assert.deepEqual(seen, Array.from({ length: 20_000 }, (_, i) => i + 1));
-      assert.equal(shared.words[0], 20_000n);
-      assert.equal(shared.u32[0], 20_000);
+  it(
+    "receives exactly the records of a raw tracepoint, in order, through the ring buffer",
+    { timeout: 20_000 },
+    async () => {
+      const bytes = 1 << 16;
+      const map = createMap({ name: "strobetest_ring", type: RINGBUF, keySize: 0, valueSize: 0, entries: bytes });
+      const counter = createMap({
+        name: "strobetest_mmap",
+        type: ARRAY,
+        keySize: 4,
+        valueSize: 16,
+        entries: 1,
+        flags: BPF_F_MMAPABLE,
+      });
+      using shared = new MappedArray(counter, 16);
+      shared.words[1] = BigInt(process.pid);
+      // On sys_enter of getpriority by this process: *counter++ and a 16-byte record { counter, argument }. Map value
+      // address: ld_imm64 with source register 2.
+      const getpriority = process.arch === "arm64" ? 141 : 140;
+      const code = program(
+        moveRegister(6, 1),
+        insn(0x79, 7, 6, 8, 0),
+        insn(0x55, 7, 0, 20, getpriority),
+        call(14),
+        insn(0x77, 0, 0, 0, 32),
+        insn(0x18, 8, 2, 0, counter),
+        insn(0, 0, 0, 0, 0),
+        insn(0x79, 1, 8, 8, 0),
+        insn(0x5d, 0, 1, 14, 0),
+        mapAddress(1, map),
+        move(2, 16),
+        move(3, 0),
+        call(131),
+        insn(0x15, 0, 0, 8, 0),
+        insn(0x79, 1, 8, 0, 0),
+        insn(0x07, 1, 0, 0, 1),
+        insn(0x7b, 8, 1, 0, 0),
+        insn(0x7b, 0, 1, 0, 0),
+        insn(0x7b, 0, 7, 8, 0),
+        moveRegister(1, 0),
+        move(2, 0),
+        call(132),
+        move(0, 0),
+        exit,
+      );
+      const prog = loadProgram({ name: "strobetest_ring", type: RAW_TRACEPOINT, code, license });
+      const link = rawTracepointOpen("sys_enter", prog);
+      using ring = new RingBuffer(map, bytes);
+      const { getPriority } = await import("node:os");
+      try {
+        // 20000 records of 24 bytes go round the 64 KiB seven times.
+        const seen: number[] = [];
+        let wrong = 0;
+        const handle = (offset: number, length: number): void => {
+          if (length !== 16 || ring.memory.words[(offset >> 2) + 2] !== getpriority) wrong++;
+          seen.push(ring.memory.words[offset >> 2] ?? 0);
+        };
+        for (let round = 0; round < 20; round++) {
+          for (let i = 0; i < 1000; i++) getPriority();
+          assert.equal(ring.available(), 24_000);
+          let got = 0;
+          for (let n = ring.drain(handle, 300); n > 0; n = ring.drain(handle, 300)) got += n;
+          assert.equal(got, 1000);
+        }
+        assert.equal(wrong, 0);
+        assert.deepEqual(
+          seen,
+          Array.from({ length: 20_000 }, (_, i) => i + 1),
+        );
+        assert.equal(shared.words[0], 20_000n);
+        assert.equal(shared.u32[0], 20_000);
 
-      // Waiting: an event wakes it, a deadline ends it, cancel() ends it, and the event loop goes on meanwhile.
-      // The timer that makes the event can only fire if the loop goes on.
-      setTimeout(() => getPriority(), 30);
-      let start = performance.now();
-      await ring.wait(5000);
-      const woken = performance.now() - start;
-      assert.ok(woken < 4000, `woken by its deadline, after ${woken} ms`);
-      assert.equal(ring.drain(handle, 10), 1);
-      start = performance.now();
-      await ring.wait(20);
-      assert.ok(performance.now() - start >= 18);
-      setTimeout(() => ring.cancel(), 5);
-      start = performance.now();
-      await ring.wait(5000);
-      assert.ok(performance.now() - start < 1000);
-    } finally {
-      await closeAllParallel([link, prog]);
-      closeFd(map);
-      closeFd(counter);
-    }
-  });
+        // Waiting: an event wakes it, a deadline ends it, cancel() ends it, and the event loop goes on meanwhile.
+        // The timer that makes the event can only fire if the loop goes on.
+        setTimeout(() => getPriority(), 30);
+        let start = performance.now();
+        await ring.wait(5000);
+        const woken = performance.now() - start;
+        assert.ok(woken < 4000, `woken by its deadline, after ${woken} ms`);
+        assert.equal(ring.drain(handle, 10), 1);
+        start = performance.now();
+        await ring.wait(20);
+        assert.ok(performance.now() - start >= 18);
+        setTimeout(() => ring.cancel(), 5);
+        start = performance.now();
+        await ring.wait(5000);
+        assert.ok(performance.now() - start < 1000);
+      } finally {
+        await closeAllParallel([link, prog]);
+        closeFd(map);
+        closeFd(counter);
+      }
+    },
+  );
 
   it("starts a command that waits before it runs", { timeout: 10_000 }, async () => {
     const child = spawnTraced("sh -c 'exit 7'");
@@ -217,7 +285,8 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
     assert.equal(await child.exited, 7);
     const sleeper = spawnTraced(`sleep "30"`);
     sleeper.go();
-    for (let i = 0; i < 200 && comm(sleeper.pid) !== "sleep"; i++) await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let i = 0; i < 200 && comm(sleeper.pid) !== "sleep"; i++)
+      await new Promise((resolve) => setTimeout(resolve, 5));
     assert.equal(comm(sleeper.pid), "sleep");
     sleeper.kill();
     assert.equal(await sleeper.exited, 128 + 15);
@@ -244,7 +313,9 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
   });
 
   it("refuses with the call's and the errno's name", () => {
-    assert.throws(() => openPerfEvent({ type: PERF_TYPE_SOFTWARE, config: 0, pid: 0x3fff_fff0, cpu: -1 }), (error) =>
-      error instanceof LinuxError && error.call === "perf_event_open" && error.errno === "ESRCH");
+    assert.throws(
+      () => openPerfEvent({ type: PERF_TYPE_SOFTWARE, config: 0, pid: 0x3fff_fff0, cpu: -1 }),
+      (error) => error instanceof LinuxError && error.call === "perf_event_open" && error.errno === "ESRCH",
+    );
   });
 });

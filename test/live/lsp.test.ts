@@ -5,9 +5,18 @@ import { chmodSync, cpSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import {
-  createProtocolConnection, StreamMessageReader, StreamMessageWriter,
-  type CompletionList, type Diagnostic, type DocumentSymbol, type Hover, type InitializeResult, type Location, type ProtocolConnection,
-  type PublishDiagnosticsParams, type TextEdit,
+  createProtocolConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type CompletionList,
+  type Diagnostic,
+  type DocumentSymbol,
+  type Hover,
+  type InitializeResult,
+  type Location,
+  type ProtocolConnection,
+  type PublishDiagnosticsParams,
+  type TextEdit,
 } from "vscode-languageserver/node";
 import { command, temporaryFolder } from "../support/strobe.ts";
 
@@ -21,35 +30,54 @@ before(async () => {
   server = spawn(process.execPath, [command, "lsp"], { stdio: ["pipe", "pipe", "inherit"], timeout: 60_000 });
   assert.ok(server.stdin !== null && server.stdout !== null);
   connection = createProtocolConnection(new StreamMessageReader(server.stdout), new StreamMessageWriter(server.stdin));
-  connection.onNotification("textDocument/publishDiagnostics", ({ diagnostics, version: of }: PublishDiagnosticsParams) => {
-    if (of === version) published(diagnostics);
-  });
+  connection.onNotification(
+    "textDocument/publishDiagnostics",
+    ({ diagnostics, version: of }: PublishDiagnosticsParams) => {
+      if (of === version) published(diagnostics);
+    },
+  );
   connection.listen();
-  const { capabilities } = await connection.sendRequest<InitializeResult>("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
+  const { capabilities } = await connection.sendRequest<InitializeResult>("initialize", {
+    processId: process.pid,
+    rootUri: null,
+    capabilities: {},
+  });
   assert.equal(capabilities.hoverProvider, true);
   await connection.sendNotification("initialized", {});
-  await connection.sendNotification("textDocument/didOpen", { textDocument: { uri, languageId: "bpftrace", version, text: "" } });
+  await connection.sendNotification("textDocument/didOpen", {
+    textDocument: { uri, languageId: "bpftrace", version, text: "" },
+  });
 });
 
 after(async () => {
   await connection.sendRequest("shutdown");
   await connection.sendNotification("exit");
-  await new Promise((resolve) => { server.once("exit", resolve); });
+  await new Promise((resolve) => {
+    server.once("exit", resolve);
+  });
   connection.dispose();
 });
 
 /** Replaces the document; gives what is then published. */
 async function write(text: string): Promise<Diagnostic[]> {
   version++;
-  const diagnostics = new Promise<Diagnostic[]>((resolve) => { published = resolve; });
-  await connection.sendNotification("textDocument/didChange", { textDocument: { uri, version }, contentChanges: [{ text }] });
+  const diagnostics = new Promise<Diagnostic[]>((resolve) => {
+    published = resolve;
+  });
+  await connection.sendNotification("textDocument/didChange", {
+    textDocument: { uri, version },
+    contentChanges: [{ text }],
+  });
   return diagnostics;
 }
 
 /** The text with the cursor's mark taken out, and where it was. */
 function marked(text: string): { text: string; position: { line: number; character: number } } {
   const lines = text.slice(0, text.indexOf("‸")).split("\n");
-  return { text: text.replace("‸", ""), position: { line: lines.length - 1, character: lines[lines.length - 1].length } };
+  return {
+    text: text.replace("‸", ""),
+    position: { line: lines.length - 1, character: lines[lines.length - 1].length },
+  };
 }
 
 async function ask<T>(method: string, script: string): Promise<T> {
@@ -96,20 +124,23 @@ test("probes complete part by part", async () => {
 
 test("arguments, members and settings complete behind a dot, in unfinished lines too", async () => {
   const fields = ["prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid", "next_prio"];
-  assert.deepEqual(await labels("tracepoint:sched:sched_switch { printf(\"%d\", args.‸ }"), fields);
+  assert.deepEqual(await labels('tracepoint:sched:sched_switch { printf("%d", args.‸ }'), fields);
   assert.deepEqual(await labels("tracepoint:sched:sched_switch /args.‸"), fields);
   const members = await labels("begin { $t = curtask; print($t->parent->‸); }");
-  assert.deepEqual(["pid", "tgid", "comm", "mm"].filter((name) => members.includes(name)), ["pid", "tgid", "comm", "mm"]);
-  assert.deepEqual(await labels("interval:s:1 { $r = (first=1, second=\"x\"); print($r.‸); }"), ["first", "second"]);
+  assert.deepEqual(
+    ["pid", "tgid", "comm", "mm"].filter((name) => members.includes(name)),
+    ["pid", "tgid", "comm", "mm"],
+  );
+  assert.deepEqual(await labels('interval:s:1 { $r = (first=1, second="x"); print($r.‸); }'), ["first", "second"]);
   assert.ok((await labels("begin { print(config.‸); }")).includes("max_strlen"));
 });
 
 test("names of the script and builtins complete in bodies", async () => {
-  const script = "fn twice($x : uint64) : uint64 { return $x * 2; }\nbegin { $count = 1; @seen[\"a\"] = $count; ‸ }";
+  const script = 'fn twice($x : uint64) : uint64 { return $x * 2; }\nbegin { $count = 1; @seen["a"] = $count; ‸ }';
   const all = await labels(script);
   for (const name of ["$count", "@seen", "twice", "printf", "nsecs", "if"]) assert.ok(all.includes(name), name);
   assert.deepEqual(await labels(script.replace("‸", "$c‸")), ["$count"]);
-  assert.deepEqual(await labels("begin { print(\"‸\"); }"), []);
+  assert.deepEqual(await labels('begin { print("‸"); }'), []);
   assert.deepEqual(await labels("begin { } // ‸"), []);
 });
 
@@ -117,7 +148,10 @@ test("types and constants of the kernel complete by their first letters", async 
   assert.ok((await labels("kprobe:vfs_read { print(((struct task_str‸")).includes("task_struct"));
   assert.ok((await labels("begin { print(sizeof(struct tcp_soc‸)); }")).every((name) => name.startsWith("tcp_soc")));
   const states = await labels("tracepoint:sock:inet_sock_set_state /args.newstate == TCP_LISTE‸/ { }");
-  assert.deepEqual(states.filter((name) => name.startsWith("TCP_")), ["TCP_LISTEN"]);
+  assert.deepEqual(
+    states.filter((name) => name.startsWith("TCP_")),
+    ["TCP_LISTEN"],
+  );
   const many = await ask<CompletionList>("textDocument/completion", "begin { $x = (struct ‸");
   assert.deepEqual([many.items.length, many.isIncomplete], [400, true]);
 });
@@ -126,29 +160,50 @@ test("hovering shows types, docs and a probe's arguments", async () => {
   assert.match(await shown("begin { $x‸ = (uint8)1; }"), /\$x : uint8/);
   assert.match(await shown("begin { @m[pid, comm] = 1; print(@m‸); }"), /@m\[uint64, string\[16\]\] : int64/);
   assert.match(await shown("begin { print(ns‸ecs); }"), /nsecs/);
-  assert.match(await shown("tracepoint:sched:sched_sw‸itch { }"), /tracepoint:sched:sched_switch\n\s+char prev_comm\[16\]/);
+  assert.match(
+    await shown("tracepoint:sched:sched_sw‸itch { }"),
+    /tracepoint:sched:sched_switch\n\s+char prev_comm\[16\]/,
+  );
   assert.match(await shown("tracepoint:sched:sched_switch { print(args.next_‸pid); }"), /next_pid : int32/);
 });
 
 test("a name leads to where it was made", async () => {
-  const place = async (script: string): Promise<unknown> => (await ask<Location | null>("textDocument/definition", script))?.range.start;
+  const place = async (script: string): Promise<unknown> =>
+    (await ask<Location | null>("textDocument/definition", script))?.range.start;
   assert.deepEqual(await place("begin { $a = 1;\n print($a‸); }"), { line: 0, character: 8 });
   assert.deepEqual(await place("// @m\nbegin { @m = 1; }\nend { print(@m‸); }"), { line: 1, character: 8 });
-  assert.deepEqual(await place("fn f($x : uint64) : uint64 { return $x; }\nbegin { print(f‸(1)); }"), { line: 0, character: 3 });
+  assert.deepEqual(await place("fn f($x : uint64) : uint64 { return $x; }\nbegin { print(f‸(1)); }"), {
+    line: 0,
+    character: 3,
+  });
   assert.deepEqual(await place("macro twice(x) { x * 2 }\nbegin { print(twi‸ce(1)); }"), { line: 0, character: 6 });
   assert.equal(await place("begin { print(pi‸d); }"), undefined);
 });
 
 test("the outline lists probes, functions and types; formatting is strobe fmt's", async () => {
   await write("struct S{int a;}; fn f($x:uint64):uint64{return $x;}\nbegin,end{print(f(1))}");
-  const symbols = await connection.sendRequest<DocumentSymbol[]>("textDocument/documentSymbol", { textDocument: { uri } });
-  assert.deepEqual(symbols.map(({ name }) => name), ["S", "f", "begin, end"]);
-  const [{ newText }] = await connection.sendRequest<TextEdit[]>("textDocument/formatting", { textDocument: { uri }, options: {} });
-  assert.equal(newText, "struct S { int a; };\nfn f($x : uint64) : uint64 { return $x; }\nbegin, end { print(f(1)) }\n");
+  const symbols = await connection.sendRequest<DocumentSymbol[]>("textDocument/documentSymbol", {
+    textDocument: { uri },
+  });
+  assert.deepEqual(
+    symbols.map(({ name }) => name),
+    ["S", "f", "begin, end"],
+  );
+  const [{ newText }] = await connection.sendRequest<TextEdit[]>("textDocument/formatting", {
+    textDocument: { uri },
+    options: {},
+  });
+  assert.equal(
+    newText,
+    "struct S { int a; };\nfn f($x : uint64) : uint64 { return $x; }\nbegin, end { print(f(1)) }\n",
+  );
 });
 
 test("mistakes of a long script come in time, and those of an older text do not come", async () => {
-  const probes = Array.from({ length: 200 }, (_, i) => `tracepoint:sched:sched_switch /args.next_pid == ${i}/ { @a[args.prev_comm, ${i}] = count(); }\n`);
+  const probes = Array.from(
+    { length: 200 },
+    (_, i) => `tracepoint:sched:sched_switch /args.next_pid == ${i}/ { @a[args.prev_comm, ${i}] = count(); }\n`,
+  );
   await write(probes.join(""));
   const times: number[] = [];
   for (let i = 0; i < 3; i++) {
@@ -161,55 +216,107 @@ test("mistakes of a long script come in time, and those of an older text do not 
   assert.ok(Math.min(...times) < 1500, `${times.map(Math.round).join()} ms`);
   const old = write("begin { print(olld); }");
   let answered = false;
-  void old.then(() => { answered = true; });
+  void old.then(() => {
+    answered = true;
+  });
   assert.deepEqual(await write("begin { print(pid); }"), []);
   assert.equal(answered, false);
 });
 
 test("positions that are in no text have answers", async () => {
-  await write("begin { print(\"😀\", pid); }");
-  const positions = [{ line: -1, character: 3 }, { line: 7e8, character: -2 }, { line: 0, character: 1e9 }, { line: 0, character: 16 }, { line: 0.5, character: 1.5 }];
+  await write('begin { print("😀", pid); }');
+  const positions = [
+    { line: -1, character: 3 },
+    { line: 7e8, character: -2 },
+    { line: 0, character: 1e9 },
+    { line: 0, character: 16 },
+    { line: 0.5, character: 1.5 },
+  ];
   for (const position of positions) {
-    for (const method of ["hover", "completion", "definition"]) await connection.sendRequest(`textDocument/${method}`, { textDocument: { uri }, position });
+    for (const method of ["hover", "completion", "definition"])
+      await connection.sendRequest(`textDocument/${method}`, { textDocument: { uri }, position });
   }
   await connection.sendNotification("textDocument/didChange", {
-    textDocument: { uri, version: ++version }, contentChanges: [{ range: { start: { line: 9, character: 9 }, end: { line: 99, character: 0 } }, text: "\nbegin { }" }],
+    textDocument: { uri, version: ++version },
+    contentChanges: [
+      { range: { start: { line: 9, character: 9 }, end: { line: 99, character: 0 } }, text: "\nbegin { }" },
+    ],
   });
   assert.deepEqual(await write("begin { }"), []);
 });
 
-test("who is not root is told what cannot be seen, and has the rest", { skip: process.geteuid?.() === 0 ? false : "only root can become somebody else" }, async () => {
-  const text = "tracepoint:sched:sched_switch { print(args.next_pid); }\nbegin { print(pidd); }";
-  // Its own copy: what root has built may be in a folder that is closed to others.
-  const folder = temporaryFolder();
-  try {
-    chmodSync(folder.path, 0o755);
-    cpSync(resolve("dist/lsp.js"), join(folder.path, "lsp.js"));
-    mkdirSync(join(folder.path, "node_modules"));
-    for (const name of ["koffi", "@koromix"]) cpSync(resolve("node_modules", name), join(folder.path, "node_modules", name), { recursive: true, dereference: true });
-    const own = spawn(process.execPath, ["-e", `require(${JSON.stringify(join(folder.path, "lsp.js"))}).serve()`], { stdio: ["pipe", "pipe", "inherit"], uid: 65534, gid: 65534, cwd: "/", timeout: 60_000 });
-    const other = createProtocolConnection(new StreamMessageReader(own.stdout), new StreamMessageWriter(own.stdin));
-    const told = new Promise<PublishDiagnosticsParams>((done) => { other.onNotification("textDocument/publishDiagnostics", done); });
-    other.listen();
-    await other.sendRequest("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
-    await other.sendNotification("initialized", {});
-    await other.sendNotification("textDocument/didOpen", { textDocument: { uri, languageId: "bpftrace", version: 0, text } });
-    const { diagnostics } = await told;
-    assert.deepEqual(diagnostics.map(({ severity, range }) => [severity, range.start.line]), [[2, 0], [1, 1]]);
-    assert.match(JSON.stringify(diagnostics[0].message), /root alone.*sudo strobe lsp/);
-    const list = await other.sendRequest<CompletionList>("textDocument/completion", { textDocument: { uri }, position: { line: 0, character: 23 } });
-    assert.deepEqual(list.items, []);
-    await other.sendRequest("shutdown");
-    await other.sendNotification("exit");
-    await new Promise((ended) => { own.once("exit", ended); });
-    other.dispose();
-  } finally {
-    folder.remove();
-  }
-});
+test(
+  "who is not root is told what cannot be seen, and has the rest",
+  { skip: process.geteuid?.() === 0 ? false : "only root can become somebody else" },
+  async () => {
+    const text = "tracepoint:sched:sched_switch { print(args.next_pid); }\nbegin { print(pidd); }";
+    // Its own copy: what root has built may be in a folder that is closed to others.
+    const folder = temporaryFolder();
+    try {
+      chmodSync(folder.path, 0o755);
+      cpSync(resolve("dist/lsp.js"), join(folder.path, "lsp.js"));
+      mkdirSync(join(folder.path, "node_modules"));
+      for (const name of ["koffi", "@koromix"])
+        cpSync(resolve("node_modules", name), join(folder.path, "node_modules", name), {
+          recursive: true,
+          dereference: true,
+        });
+      const own = spawn(process.execPath, ["-e", `require(${JSON.stringify(join(folder.path, "lsp.js"))}).serve()`], {
+        stdio: ["pipe", "pipe", "inherit"],
+        uid: 65534,
+        gid: 65534,
+        cwd: "/",
+        timeout: 60_000,
+      });
+      const other = createProtocolConnection(new StreamMessageReader(own.stdout), new StreamMessageWriter(own.stdin));
+      const told = new Promise<PublishDiagnosticsParams>((done) => {
+        other.onNotification("textDocument/publishDiagnostics", done);
+      });
+      other.listen();
+      await other.sendRequest("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
+      await other.sendNotification("initialized", {});
+      await other.sendNotification("textDocument/didOpen", {
+        textDocument: { uri, languageId: "bpftrace", version: 0, text },
+      });
+      const { diagnostics } = await told;
+      assert.deepEqual(
+        diagnostics.map(({ severity, range }) => [severity, range.start.line]),
+        [
+          [2, 0],
+          [1, 1],
+        ],
+      );
+      assert.match(JSON.stringify(diagnostics[0].message), /root alone.*sudo strobe lsp/);
+      const list = await other.sendRequest<CompletionList>("textDocument/completion", {
+        textDocument: { uri },
+        position: { line: 0, character: 23 },
+      });
+      assert.deepEqual(list.items, []);
+      await other.sendRequest("shutdown");
+      await other.sendNotification("exit");
+      await new Promise((ended) => {
+        own.once("exit", ended);
+      });
+      other.dispose();
+    } finally {
+      folder.remove();
+    }
+  },
+);
 
 test("any text at all gets an answer", async () => {
-  for (const text of ["‸", "}‸", "begin { ((((‸", "begin { $x = @[‸", "kprobe:‸", "/* ‸", "tracepoint:a:b /‸", "begin { .‸ }", "begin { )‸.", "macro m(x) {‸"]) {
+  for (const text of [
+    "‸",
+    "}‸",
+    "begin { ((((‸",
+    "begin { $x = @[‸",
+    "kprobe:‸",
+    "/* ‸",
+    "tracepoint:a:b /‸",
+    "begin { .‸ }",
+    "begin { )‸.",
+    "macro m(x) {‸",
+  ]) {
     const list = await ask<CompletionList>("textDocument/completion", text);
     assert.ok(Array.isArray(list.items), text);
     await ask("textDocument/hover", text);

@@ -14,7 +14,10 @@ let objects = "";
 /** Shares are of all CPUs, and the workload has only one. */
 const ofOneCpu = (share: number): number => share / cpus().length;
 
-/** Makes system calls and calls a function: so many times, or until its input ends, then at most 100,000 times a second when "paced". */
+/**
+ * Makes system calls and calls a function: so many times, or until its input ends, then at most 100,000 times a second
+ * when "paced".
+ */
 const source = `
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -47,7 +50,9 @@ after(async () => {
 function busy(...words: readonly string[]): { readonly pid: number; end(): Promise<number> } {
   const child = spawn(workload, words, { stdio: ["pipe", "pipe", "inherit"] });
   let text = "";
-  child.stdout.on("data", (data) => { text += data; });
+  child.stdout.on("data", (data) => {
+    text += data;
+  });
   const closed = new Promise((resolve) => child.on("close", resolve));
   return {
     pid: child.pid ?? 0,
@@ -59,7 +64,10 @@ function busy(...words: readonly string[]): { readonly pid: number; end(): Promi
   };
 }
 
-async function collect(events: AsyncIterable<TraceEvent>, until: (event: TraceEvent) => boolean): Promise<TraceEvent[]> {
+async function collect(
+  events: AsyncIterable<TraceEvent>,
+  until: (event: TraceEvent) => boolean,
+): Promise<TraceEvent[]> {
   const seen: TraceEvent[] = [];
   for await (const event of events) {
     seen.push(event);
@@ -71,11 +79,16 @@ async function collect(events: AsyncIterable<TraceEvent>, until: (event: TraceEv
 test("--stats counts every run of a handler, and says so at the end", deadline, async () => {
   const rounds = 20_000;
   const { stderr, stdout, code } = await strobe([
-    "--stats", "-c", `${workload} ${rounds}`, "-e", "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @calls = count(); } interval:s:100 { }",
+    "--stats",
+    "-c",
+    `${workload} ${rounds}`,
+    "-e",
+    "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @calls = count(); } interval:s:100 { }",
   ]);
   assert.equal(code, 0, stderr);
   assert.match(stdout, new RegExp(`@calls: ${rounds}\\b`));
-  const [, runs, handler] = /^ *([\d,]+) +([\d,]+) +40 +[\d.]+ % {2}tracepoint:syscalls:sys_enter_getppid$/m.exec(stderr) ?? [];
+  const [, runs, handler] =
+    /^ *([\d,]+) +([\d,]+) +40 +[\d.]+ % {2}tracepoint:syscalls:sys_enter_getppid$/m.exec(stderr) ?? [];
   // The program sits on the tracepoint of all system calls, so that it runs for those of others as well.
   assert.ok(Number(runs?.replaceAll(",", "")) >= rounds, stderr);
   assert.ok(Number(handler?.replaceAll(",", "")) > 0, stderr);
@@ -86,58 +99,78 @@ test("stats() is there when asked for, while a trace runs and after it", deadlin
   await using without = await trace("interval:s:100 { }");
   assert.equal(without.stats(), undefined);
   const work = busy();
-  const live = await trace(`tracepoint:syscalls:sys_enter_getppid /pid == ${work.pid}/ { @n++; if (@n == 1000) { exit(); } }`, { stats: true });
+  const live = await trace(
+    `tracepoint:syscalls:sys_enter_getppid /pid == ${work.pid}/ { @n++; if (@n == 1000) { exit(); } }`,
+    { stats: true },
+  );
   await collect(live, () => false);
   await work.end();
   const stats = live.stats();
   assert.equal(stats?.handlers.length, 1);
   const [handler] = stats.handlers;
   assert.ok(handler.runs >= 1000 && handler.handlerNanoseconds > 0 && handler.share > 0);
-  assert.deepEqual([handler.probe, handler.probes, handler.skipped, handler.state], ["tracepoint:syscalls:sys_enter_getppid", 1, 0, "running"]);
+  assert.deepEqual(
+    [handler.probe, handler.probes, handler.skipped, handler.state],
+    ["tracepoint:syscalls:sys_enter_getppid", 1, 0, "running"],
+  );
   assert.equal(stats.share, handler.share);
 });
 
-test("an expensive handler on a busy probe is run for a part of its events, and the others are counted", deadline, async () => {
-  const work = busy("0", "paced");
-  const limit = ofOneCpu(0.2);
-  const script = `tracepoint:syscalls:sys_enter_getppid /pid == ${work.pid}/ { @runs = count(); for ($i : 0..1000) { @sum = sum($i * rand); } }`;
-  const live = await trace(script, { maxOverhead: limit });
-  const events = await collect(live, (event) => event.type === "trouble" && event.trouble.kind === "throttled");
-  const throttled = events.at(-1);
-  assert.ok(throttled?.type === "trouble" && throttled.trouble.kind === "throttled");
-  assert.equal(throttled.trouble.probe, "tracepoint:syscalls:sys_enter_getppid");
-  assert.equal(throttled.trouble.limit, limit);
-  assert.ok(throttled.trouble.every >= 2 && throttled.trouble.share > limit && throttled.trouble.rate > 1000);
-  assert.match(throttled.text, /^WARNING: tracepoint:syscalls:sys_enter_getppid fires [\d,]+ times a second and takes [\d.]+ % of the CPUs \(the limit is [\d.]+ %\): its handler runs for one event in [\d,]+ now$/);
-  await work.end();
-});
+test(
+  "an expensive handler on a busy probe is run for a part of its events, and the others are counted",
+  deadline,
+  async () => {
+    const work = busy("0", "paced");
+    const limit = ofOneCpu(0.2);
+    const script = `tracepoint:syscalls:sys_enter_getppid /pid == ${work.pid}/ { @runs = count(); for ($i : 0..1000) { @sum = sum($i * rand); } }`;
+    const live = await trace(script, { maxOverhead: limit });
+    const events = await collect(live, (event) => event.type === "trouble" && event.trouble.kind === "throttled");
+    const throttled = events.at(-1);
+    assert.ok(throttled?.type === "trouble" && throttled.trouble.kind === "throttled");
+    assert.equal(throttled.trouble.probe, "tracepoint:syscalls:sys_enter_getppid");
+    assert.equal(throttled.trouble.limit, limit);
+    assert.ok(throttled.trouble.every >= 2 && throttled.trouble.share > limit && throttled.trouble.rate > 1000);
+    assert.match(
+      throttled.text,
+      /^WARNING: tracepoint:syscalls:sys_enter_getppid fires [\d,]+ times a second and takes [\d.]+ % of the CPUs \(the limit is [\d.]+ %\): its handler runs for one event in [\d,]+ now$/,
+    );
+    await work.end();
+  },
+);
 
-test("a probe that is too expensive without its handler is detached, and its process runs on untouched", deadline, async () => {
-  const work = busy();
-  const live = await trace(`uprobe:${workload}:hot { @ = count(); }`, { maxOverhead: ofOneCpu(0.02) });
-  const seen: TraceEvent[] = [];
-  for await (const event of live) {
-    seen.push(event);
-    if (event.type !== "trouble" || event.trouble.kind !== "detached") continue;
-    assert.equal(live.stats()?.handlers[0].state, "detached");
-    // Nothing more arrives once the probe has gone.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const settled = live.stats()?.handlers[0].runs;
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    assert.equal(live.stats()?.handlers[0].runs, settled);
-    live.stop();
-  }
-  assert.ok(await work.end() > 0);
-  const troubles = seen.flatMap((event) => (event.type === "trouble" ? [event.trouble] : []));
-  assert.deepEqual(troubles.map(({ kind }) => kind), ["detached", "skipped"]);
-  const [handler] = live.stats()?.handlers ?? [];
-  const map = seen.find((event) => event.type === "map");
-  const counted = map?.type === "map" ? Number(map.map.entries[0][1]) : 0;
-  // Every event is accounted for: either the handler saw it, or it was left out and counted.
-  assert.equal(counted + handler.skipped, handler.runs);
-  const skipped = troubles[1];
-  assert.ok(skipped.kind === "skipped" && skipped.count === handler.skipped && skipped.count > 0);
-});
+test(
+  "a probe that is too expensive without its handler is detached, and its process runs on untouched",
+  deadline,
+  async () => {
+    const work = busy();
+    const live = await trace(`uprobe:${workload}:hot { @ = count(); }`, { maxOverhead: ofOneCpu(0.02) });
+    const seen: TraceEvent[] = [];
+    for await (const event of live) {
+      seen.push(event);
+      if (event.type !== "trouble" || event.trouble.kind !== "detached") continue;
+      assert.equal(live.stats()?.handlers[0].state, "detached");
+      // Nothing more arrives once the probe has gone.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const settled = live.stats()?.handlers[0].runs;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      assert.equal(live.stats()?.handlers[0].runs, settled);
+      live.stop();
+    }
+    assert.ok((await work.end()) > 0);
+    const troubles = seen.flatMap((event) => (event.type === "trouble" ? [event.trouble] : []));
+    assert.deepEqual(
+      troubles.map(({ kind }) => kind),
+      ["detached", "skipped"],
+    );
+    const [handler] = live.stats()?.handlers ?? [];
+    const map = seen.find((event) => event.type === "map");
+    const counted = map?.type === "map" ? Number(map.map.entries[0][1]) : 0;
+    // Every event is accounted for: either the handler saw it, or it was left out and counted.
+    assert.equal(counted + handler.skipped, handler.runs);
+    const skipped = troubles[1];
+    assert.ok(skipped.kind === "skipped" && skipped.count === handler.skipped && skipped.count > 0);
+  },
+);
 
 test("a share that makes no sense is refused", deadline, async () => {
   const { code, stderr } = await strobe(["--max-overhead", "fast", "-e", "begin { }"]);

@@ -10,11 +10,18 @@ const folder = temporaryFolder();
 const installed = join(folder.path, "node_modules", "strobe");
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: Record<string, string> };
 
-interface Packed { readonly filename: string; readonly unpackedSize: number; readonly files: readonly { readonly path: string }[] }
+interface Packed {
+  readonly filename: string;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
 let packed: Packed;
 
 before(() => {
-  const pack = spawnSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder.path], { encoding: "utf8", timeout: 60_000 });
+  const pack = spawnSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder.path], {
+    encoding: "utf8",
+    timeout: 60_000,
+  });
   assert.equal(pack.status, 0, pack.stderr);
   [packed] = JSON.parse(pack.stdout) as Packed[];
   mkdirSync(installed, { recursive: true });
@@ -29,21 +36,39 @@ after(() => folder.remove());
 
 test("the package has what is needed to run and to write programs, and no sources", () => {
   const paths = packed.files.map(({ path }) => path);
-  for (const path of ["dist/strobe.js", "dist/index.mjs", "dist/types/index.d.ts", "tools/opens.bt", "README.md", "LICENSE"]) {
+  for (const path of [
+    "dist/strobe.js",
+    "dist/index.mjs",
+    "dist/types/index.d.ts",
+    "tools/opens.bt",
+    "README.md",
+    "LICENSE",
+  ]) {
     assert.ok(paths.includes(path), path);
   }
-  assert.deepEqual(paths.filter((path) => /^(src|test|bench)\//.test(path)), []);
+  assert.deepEqual(
+    paths.filter((path) => /^(src|test|bench)\//.test(path)),
+    [],
+  );
 });
 
 test("the installed command traces", () => {
-  const { stdout, stderr, status } = spawnSync(process.execPath, [join(installed, "dist/strobe.js"), "-q", "-e", "begin { print(6 * 7); exit(); }"], {
-    encoding: "utf8", cwd: folder.path, timeout: 20_000,
-  });
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [join(installed, "dist/strobe.js"), "-q", "-e", "begin { print(6 * 7); exit(); }"],
+    {
+      encoding: "utf8",
+      cwd: folder.path,
+      timeout: 20_000,
+    },
+  );
   assert.deepEqual([stdout.trim(), stderr, status], ["42", "", 0]);
 });
 
 test("a program that imports the library has its types, as strictly as one likes", () => {
-  writeFileSync(join(folder.path, "program.mts"), `
+  writeFileSync(
+    join(folder.path, "program.mts"),
+    `
     import { trace, type Trace } from "strobe";
     import "strobe/register";
     import { strobe } from "strobe/esbuild";
@@ -54,18 +79,38 @@ test("a program that imports the library has its types, as strictly as one likes
     // @ts-expect-error a number is no text
     const wrong: string = running.attached;
     export { attached, forRollup, forVite, strobe, wrong };
-  `);
-  writeFileSync(join(folder.path, "tsconfig.json"), JSON.stringify({
-    compilerOptions: { strict: true, module: "nodenext", target: "es2024", noEmit: true, skipLibCheck: false, types: ["node"], lib: ["es2024", "esnext.disposable"] },
-    include: ["program.mts"],
-  }));
-  const { stdout, status } = spawnSync(resolve("node_modules/.bin/tsc"), ["-p", folder.path], { encoding: "utf8", timeout: 60_000 });
+  `,
+  );
+  writeFileSync(
+    join(folder.path, "tsconfig.json"),
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        module: "nodenext",
+        target: "es2024",
+        noEmit: true,
+        skipLibCheck: false,
+        types: ["node"],
+        lib: ["es2024", "esnext.disposable"],
+      },
+      include: ["program.mts"],
+    }),
+  );
+  const { stdout, status } = spawnSync(resolve("node_modules/.bin/tsc"), ["-p", folder.path], {
+    encoding: "utf8",
+    timeout: 60_000,
+  });
   assert.deepEqual([stdout, status], ["", 0]);
 });
 
 test("with all it depends on it takes less than 16 MiB", () => {
-  const du = spawnSync("du", ["-sbL", installed, ...Object.keys(manifest.dependencies).map((name) => join(folder.path, "node_modules", name))], { encoding: "utf8" });
-  const bytes = du.stdout.split("\n").reduce((sum, line) => sum + Number(line.split("\t")[0]), 0)
-    + statSync(resolve("node_modules/@koromix/koffi-linux-x64/linux_x64/koffi.node")).size;
+  const du = spawnSync(
+    "du",
+    ["-sbL", installed, ...Object.keys(manifest.dependencies).map((name) => join(folder.path, "node_modules", name))],
+    { encoding: "utf8" },
+  );
+  const bytes =
+    du.stdout.split("\n").reduce((sum, line) => sum + Number(line.split("\t")[0]), 0) +
+    statSync(resolve("node_modules/@koromix/koffi-linux-x64/linux_x64/koffi.node")).size;
   assert.ok(bytes < 16 * 2 ** 20, `${(bytes / 2 ** 20).toFixed(1)} MiB`);
 });

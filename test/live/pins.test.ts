@@ -49,12 +49,21 @@ test("what a pinned iterator cannot do is refused, and a file that is there is l
     assert.equal(code, 1);
     return stderr.split("\n")[0].replace(/^[^ ]* /, "");
   };
-  assert.equal(await refusal("print(1);"), "error: `print()` is done by strobe, which is gone when a pinned iterator is read");
-  assert.equal(await refusal('printf("%.2s", "abc");'), "error: a pinned iterator cannot print this: the kernel knows no precision");
+  assert.equal(
+    await refusal("print(1);"),
+    "error: `print()` is done by strobe, which is gone when a pinned iterator is read",
+  );
+  assert.equal(
+    await refusal('printf("%.2s", "abc");'),
+    "error: a pinned iterator cannot print this: the kernel knows no precision",
+  );
   assert.equal(await refusal('printf("%o", 1);'), "error: a pinned iterator cannot print this: the kernel knows no %o");
   const pinning = (): ReturnType<typeof strobe> => strobe(["-q", "-e", `iter:task:${pin} { printf("a"); }`]);
   assert.equal((await pinning()).code, 0);
-  assert.match(await refusal('printf("b");'), /cannot attach .*BPF_OBJ_PIN.*exists already \(EEXIST\); remove it first: rm /);
+  assert.match(
+    await refusal('printf("b");'),
+    /cannot attach .*BPF_OBJ_PIN.*exists already \(EEXIST\); remove it first: rm /,
+  );
   assert.ok(readFileSync(pin, "utf8").startsWith("aaa"));
   rmSync(pin);
   assert.ok(!readdirSync(pins).includes("here"));

@@ -40,21 +40,30 @@ async function over(command: string, script: string, ...args: string[]): Promise
 const dd = "dd if=/dev/zero of=/dev/null bs=512 count=1000 status=none";
 
 test("a thousand reads are a thousand", async () => {
-  assert.equal(await over(dd, "tracepoint:syscalls:sys_enter_read /pid == cpid && args.fd == 0/ { @ = count(); }"), "@: 1000");
+  assert.equal(
+    await over(dd, "tracepoint:syscalls:sys_enter_read /pid == cpid && args.fd == 0/ { @ = count(); }"),
+    "@: 1000",
+  );
 });
 
 test("entry and return pair up, and a histogram's buckets sum to the calls", async () => {
-  const text = await over(dd, `
+  const text = await over(
+    dd,
+    `
     tracepoint:syscalls:sys_enter_read /pid == cpid && args.fd == 0/ { @in[tid] = nsecs; }
     tracepoint:syscalls:sys_exit_read /@in[tid]/ {
       @bytes = sum(args.ret); @size = hist(args.ret); @ns = hist(nsecs - @in[tid]); delete(@in, tid);
     }
-    end { clear(@in); }`);
+    end { clear(@in); }`,
+  );
   assert.match(text, /^@bytes: 512000$/m);
   assert.match(text, /@size:\n\[512, 1K\) +1000 \|@{52}\|/);
   const latencies = text.slice(text.indexOf("@ns:"), text.indexOf("@size:"));
   const counts = [...latencies.matchAll(/^\[.*?\) +(\d+) \|/gm)].map((m) => Number(m[1]));
-  assert.equal(counts.reduce((a, b) => a + b, 0), 1000);
+  assert.equal(
+    counts.reduce((a, b) => a + b, 0),
+    1000,
+  );
 });
 
 test("a wildcard over every system call counts each", async () => {
@@ -63,7 +72,10 @@ test("a wildcard over every system call counts each", async () => {
 });
 
 test("keys of comm and of several parts", async () => {
-  assert.equal(await over(dd, "tracepoint:syscalls:sys_enter_write /pid == cpid/ { @[comm, args.fd, pid == cpid] = count(); }"), "@[dd, 1, true]: 1000");
+  assert.equal(
+    await over(dd, "tracepoint:syscalls:sys_enter_write /pid == cpid/ { @[comm, args.fd, pid == cpid] = count(); }"),
+    "@[dd, 1, true]: 1000",
+  );
 });
 
 test("strings read from user space are what the program wrote", async () => {
@@ -75,8 +87,11 @@ test("strings read from user space are what the program wrote", async () => {
 
 test("string keys and comparisons", async () => {
   const [a, b] = [join(folder.path, "alpha"), join(folder.path, "beta")];
-  const text = await over(`${opens} ${a} ${b} ${a}`, `tracepoint:syscalls:sys_enter_openat /pid == cpid/ {
-    @[str(args.filename)] = count(); if (str(args.filename) == "${b}") { @beta++; } }`);
+  const text = await over(
+    `${opens} ${a} ${b} ${a}`,
+    `tracepoint:syscalls:sys_enter_openat /pid == cpid/ {
+    @[str(args.filename)] = count(); if (str(args.filename) == "${b}") { @beta++; } }`,
+  );
   assert.match(text, new RegExp(`^@\\[${b}\\]: 1$`, "m"));
   assert.match(text, new RegExp(`^@\\[${a}\\]: 2$`, "m"));
   assert.match(text, /^@beta: 1$/m);
@@ -84,22 +99,43 @@ test("string keys and comparisons", async () => {
 
 test("a raw tracepoint's arguments", async () => {
   const ppid = 110; // x86-64
-  assert.equal(await over(`${syscalls} 500`, `rawtracepoint:sys_enter /pid == cpid && args.id == ${ppid}/ { @ = count(); }`), "@: 500");
-  assert.equal(await over(`${syscalls} 500`, `rawtracepoint:sys_enter /pid == cpid && arg1 == ${ppid}/ { @ = count(); }`), "@: 500");
+  assert.equal(
+    await over(`${syscalls} 500`, `rawtracepoint:sys_enter /pid == cpid && args.id == ${ppid}/ { @ = count(); }`),
+    "@: 500",
+  );
+  assert.equal(
+    await over(`${syscalls} 500`, `rawtracepoint:sys_enter /pid == cpid && arg1 == ${ppid}/ { @ = count(); }`),
+    "@: 500",
+  );
 });
 
 test("raw system calls tell their numbers, results and arguments", async () => {
   const ppid = 110; // x86-64
-  assert.equal(await over(`${syscalls} 500`, `
+  assert.equal(
+    await over(
+      `${syscalls} 500`,
+      `
     tracepoint:raw_syscalls:sys_enter /pid == cpid && args.id == ${ppid}/ { @in = count(); }
-    tracepoint:raw_syscalls:sys_exit /pid == cpid && args.id == ${ppid} && args.ret > 0/ { @out = count(); }`), "@in: 500\n@out: 500");
-  assert.equal(await over(dd, "tracepoint:raw_syscalls:sys_enter /pid == cpid && args.id == 0 && args.args[2] == 512/ { @ = count(); }"), "@: 1000");
+    tracepoint:raw_syscalls:sys_exit /pid == cpid && args.id == ${ppid} && args.ret > 0/ { @out = count(); }`,
+    ),
+    "@in: 500\n@out: 500",
+  );
+  assert.equal(
+    await over(
+      dd,
+      "tracepoint:raw_syscalls:sys_enter /pid == cpid && args.id == 0 && args.args[2] == 512/ { @ = count(); }",
+    ),
+    "@: 1000",
+  );
 });
 
 test("kernel structures are what /proc says", async () => {
-  const running = startStrobe(["-q", "-e",
+  const running = startStrobe([
+    "-q",
+    "-e",
     `tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { printf("%d %d %s %d\\n", curtask.tgid, curtask.real_parent.tgid, curtask.comm, pid); exit(); }
-     interval:ms:20 { if (@ready == 0) { @ready = 1; printf("ready\\n"); } } end { clear(@ready); }`]);
+     interval:ms:20 { if (@ready == 0) { @ready = 1; printf("ready\\n"); } } end { clear(@ready); }`,
+  ]);
   while (!running.stdout().includes("ready")) await new Promise((done) => setTimeout(done, 10));
   const child = spawn(syscalls, ["1"]);
   const { stdout } = await running.outcome;
@@ -107,31 +143,51 @@ test("kernel structures are what /proc says", async () => {
 });
 
 test("tracepoint fields: text in place, numbers, negative numbers", async () => {
-  assert.equal(await over("/bin/true", 'tracepoint:sched:sched_process_exit /pid == cpid/ { printf("%s %d %d", args.comm, args.pid == cpid, args.prio); }'), "true 1 120");
-  assert.equal(await over("/bin/true", 'tracepoint:sched:sched_process_exec /pid == cpid/ { printf("%s", str(args.filename)); }'), "/bin/true");
+  assert.equal(
+    await over(
+      "/bin/true",
+      'tracepoint:sched:sched_process_exit /pid == cpid/ { printf("%s %d %d", args.comm, args.pid == cpid, args.prio); }',
+    ),
+    "true 1 120",
+  );
+  assert.equal(
+    await over("/bin/true", 'tracepoint:sched:sched_process_exec /pid == cpid/ { printf("%s", str(args.filename)); }'),
+    "/bin/true",
+  );
 });
 
 test("a function called so many times, its arguments and results", async () => {
-  const text = await over(`${calls} 100`, `
+  const text = await over(
+    `${calls} 100`,
+    `
     uprobe:${calls}:leaf_add { @adds = count(); @a = sum(arg0); @b = sum(arg1); }
     uretprobe:${calls}:leaf_add { @results = sum((int32)retval); }
-    uprobe:${calls}:leaf_text { printf("%s\\n", str(arg0)); }`);
+    uprobe:${calls}:leaf_text { printf("%s\\n", str(arg0)); }`,
+  );
   assert.equal(text, "hello from user space\n\n\n@a: 4950\n@adds: 100\n@b: 1000\n@results: 5950");
 });
 
 test("functions by wildcard, each by its name", async () => {
   const text = await over(`${calls} 20`, `uprobe:${calls}:leaf_* { @[func, probe] = count(); }`);
-  assert.deepEqual(text.split("\n").sort(), ["add", "box", "sub", "text"].map((name) => `@[leaf_${name}, uprobe:${calls}:leaf_${name}]: ${name === "add" || name === "sub" ? 20 : 1}`));
+  assert.deepEqual(
+    text.split("\n").sort(),
+    ["add", "box", "sub", "text"].map(
+      (name) => `@[leaf_${name}, uprobe:${calls}:leaf_${name}]: ${name === "add" || name === "sub" ? 20 : 1}`,
+    ),
+  );
 });
 
 test("structures of the script's own, bit-fields and nested ones, in user memory", async () => {
-  const text = await over(`${calls} 1`, `
+  const text = await over(
+    `${calls} 1`,
+    `
     struct point { int x; short y; char name[8]; };
     struct box { long id; struct point *corner; struct point center; unsigned small:3; unsigned big:20; };
     uprobe:${calls}:leaf_box {
       $b = (struct box *)arg0;
       printf("%d %d %d %s %d %d %s %d %d", $b->id, $b->corner->x, $b->corner->y, $b->corner->name, $b->center.x, $b->center.y, $b->center.name, $b->small, $b->big);
-    }`);
+    }`,
+  );
   assert.equal(text, "77 3 4 corner 5 -6 center 5 123456");
 });
 
@@ -153,7 +209,10 @@ test("user stacks have names", async () => {
 });
 
 test("kernel stacks have names", async () => {
-  const text = await over(`${syscalls} 4`, "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @[kstack] = count(); }");
+  const text = await over(
+    `${syscalls} 4`,
+    "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @[kstack] = count(); }",
+  );
   assert.match(text, /^@\[\n( {8}\S+\+\d+\n)+\]: 4$/);
   assert.match(text, /do_syscall_64\+\d+/);
 });
@@ -167,10 +226,17 @@ test("static probes: every argument form, semaphores, wildcards", async () => {
 });
 
 test("a static probe's name without a namespace means those of all", async () => {
-  const path = compileC(folder.path, "spaces", `#include <sys/sdt.h>
-    int main(void) { for (int i = 0; i < 3; i++) { DTRACE_PROBE1(here, step, i); DTRACE_PROBE2(there, step, i, 10L); DTRACE_PROBE(here, rest); } return 0; }`);
+  const path = compileC(
+    folder.path,
+    "spaces",
+    `#include <sys/sdt.h>
+    int main(void) { for (int i = 0; i < 3; i++) { DTRACE_PROBE1(here, step, i); DTRACE_PROBE2(there, step, i, 10L); DTRACE_PROBE(here, rest); } return 0; }`,
+  );
   for (const probe of ["step", "*:step"]) {
-    assert.equal(await over(path, `usdt:${path}:${probe} { @[probe] = sum(arg0); }`), `@[usdt:${path}:here:step]: 3\n@[usdt:${path}:there:step]: 3`);
+    assert.equal(
+      await over(path, `usdt:${path}:${probe} { @[probe] = sum(arg0); }`),
+      `@[usdt:${path}:here:step]: 3\n@[usdt:${path}:there:step]: 3`,
+    );
   }
   const { code, stderr } = await strobe(["-e", `usdt:${path}:* { @ = sum(arg0); }`]);
   assert.equal(code, 1);
@@ -179,8 +245,10 @@ test("a static probe's name without a namespace means those of all", async () =>
 
 test("clauses at one place run as they are written", async () => {
   for (const [command, probe, wild] of [
-    [`${calls} 1`, `uprobe:${calls}:middle`, `uprobe:${calls}:middl*`], [`${calls} 1`, `uretprobe:${calls}:middle`, `uretprobe:${calls}:middl*`],
-    [calls, `uprobe:${calls}:leaf_box+0`, `insn:${calls}:leaf_box:0`], [`${syscalls} 1`, "tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_enter_getppi*"],
+    [`${calls} 1`, `uprobe:${calls}:middle`, `uprobe:${calls}:middl*`],
+    [`${calls} 1`, `uretprobe:${calls}:middle`, `uretprobe:${calls}:middl*`],
+    [calls, `uprobe:${calls}:leaf_box+0`, `insn:${calls}:leaf_box:0`],
+    [`${syscalls} 1`, "tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_enter_getppi*"],
   ] as const) {
     const clauses = [probe, wild, probe, probe].map((one, i) => `${one} /pid == cpid/ { printf("${i}"); }`);
     assert.equal(await over(command, clauses.join("\n")), "0123", probe);
@@ -188,8 +256,14 @@ test("clauses at one place run as they are written", async () => {
 });
 
 test("probes of a program are named as it was", async () => {
-  for (const [written, named] of [["./calls", "./calls"], [`${folder.path}/./calls`, `${folder.path}/./calls`], [`"${calls}"`, calls]]) {
-    const { stdout } = await strobe(["-q", "-c", `${calls} 1`, "-e", `uprobe:${written}:leaf_box { print(probe); }`], { cwd: folder.path });
+  for (const [written, named] of [
+    ["./calls", "./calls"],
+    [`${folder.path}/./calls`, `${folder.path}/./calls`],
+    [`"${calls}"`, calls],
+  ]) {
+    const { stdout } = await strobe(["-q", "-c", `${calls} 1`, "-e", `uprobe:${written}:leaf_box { print(probe); }`], {
+      cwd: folder.path,
+    });
     assert.match(stdout, new RegExp(`^uprobe:${named.replaceAll(".", "\\.")}:leaf_box$`, "m"));
     const { stdout: list } = await strobe(["-l", `uprobe:${written}:leaf_box`], { cwd: folder.path });
     assert.equal(list, `uprobe:${named}:leaf_box\n`);
@@ -202,7 +276,10 @@ test("intervals tick on the host", async () => {
 });
 
 test("profile samples a busy process", async () => {
-  assert.equal(await over(spin, "profile:hz:199 /pid == cpid/ { @n++; if (@n == 5) { exit(); } if (@n > 5) { @n = 5; } }"), "@n: 5");
+  assert.equal(
+    await over(spin, "profile:hz:199 /pid == cpid/ { @n++; if (@n == 5) { exit(); } if (@n > 5) { @n = 5; } }"),
+    "@n: 5",
+  );
 });
 
 test("software events", async () => {
@@ -216,14 +293,24 @@ test("a watchpoint sees each write", async () => {
 });
 
 test("an iterator visits every task", async () => {
-  const { stdout } = await strobe(["-q", "-e", `iter:task { if (ctx.task.pid == ${process.pid}) { printf("%s %d\\n", ctx.task.comm, ctx.task.tgid); } }`]);
+  const { stdout } = await strobe([
+    "-q",
+    "-e",
+    `iter:task { if (ctx.task.pid == ${process.pid}) { printf("%s %d\\n", ctx.task.comm, ctx.task.tgid); } }`,
+  ]);
   const comm = spawnSync("cat", [`/proc/${process.pid}/comm`], { encoding: "utf8" }).stdout.trim();
   assert.equal(stdout.trim(), `${comm} ${process.pid}`);
 });
 
 test("probes of one process only", async () => {
   const child = spawn(spin);
-  const { stdout } = await strobe(["-q", "-p", String(child.pid), "-e", "profile:hz:99 { @[pid] = count(); @n++; if (@n >= 3) { exit(); } } end { clear(@n); }"]);
+  const { stdout } = await strobe([
+    "-q",
+    "-p",
+    String(child.pid),
+    "-e",
+    "profile:hz:99 { @[pid] = count(); @n++; if (@n >= 3) { exit(); } } end { clear(@n); }",
+  ]);
   child.kill();
   assert.match(stdout.trim(), new RegExp(`^@\\[${child.pid}\\]: [3-9]$`));
 });
@@ -237,7 +324,13 @@ test("a folder with a strange name is a path like another", async () => {
 
 test("-p narrows probes that attach everywhere", async () => {
   const child = spawn("bash", ["-c", "while :; do sleep 0.01; done"]);
-  const { stdout } = await strobe(["-q", "-p", String(child.pid), "-e", "tracepoint:raw_syscalls:sys_enter { @[pid] = count(); @n++; if (@n >= 50) { exit(); } } end { clear(@n); }"]);
+  const { stdout } = await strobe([
+    "-q",
+    "-p",
+    String(child.pid),
+    "-e",
+    "tracepoint:raw_syscalls:sys_enter { @[pid] = count(); @n++; if (@n >= 50) { exit(); } } end { clear(@n); }",
+  ]);
   child.kill();
   assert.match(stdout.trim(), new RegExp(`^@\\[${child.pid}\\]: \\d+$`));
 });

@@ -5,7 +5,15 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Features } from "../../src/linux/features.ts";
-import { bpfObjects, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+import {
+  bpfObjects,
+  compileC,
+  interrupt,
+  nothingLeft,
+  startStrobe,
+  strobe,
+  temporaryFolder,
+} from "../support/strobe.ts";
 
 const [major, minor] = new Features().capabilities().kernel;
 const noEnd = major > 6 || (major === 6 && minor >= 16) ? false : "which process ends is told since Linux 6.16";
@@ -58,7 +66,11 @@ async function during(script: string, run: () => void): Promise<string[]> {
   const running = startStrobe(["-e", script]);
   await running.attached;
   run();
-  return (await interrupt(running)).stdout.trim().split("\n").filter((line) => line !== "").sort();
+  return (await interrupt(running)).stdout
+    .trim()
+    .split("\n")
+    .filter((line) => line !== "")
+    .sort();
 }
 
 const both = (): void => {
@@ -67,28 +79,55 @@ const both = (): void => {
 };
 
 test("begin: programs by exec and by fork, threads but the first, in the one that begins", async () => {
-  assert.deepEqual(await during(`
+  assert.deepEqual(
+    await during(
+      `
     process:${program}:begin { @programs[comm, tid == pid] = count(); @[probe] = count(); }
-    thread:${program}:begin { @threads[comm, tid == pid] = count(); }`, both), [
-    `@[process:${program}:begin]: 3`, "@programs[lives, true]: 3", "@threads[lives, false]: 5",
-  ].sort());
+    thread:${program}:begin { @threads[comm, tid == pid] = count(); }`,
+      both,
+    ),
+    [`@[process:${program}:begin]: 3`, "@programs[lives, true]: 3", "@threads[lives, false]: 5"].sort(),
+  );
 });
 
 test("end: programs when their last thread goes, threads but the first", { skip: noEnd }, async () => {
-  assert.deepEqual(await during(`
+  assert.deepEqual(
+    await during(
+      `
     process:${program}:end { @programs[comm] = count(); }
-    thread:${program}:end { @threads[comm, tid == pid] = count(); }`, both), ["@programs[lives]: 2", "@threads[lives, false]: 5"]);
+    thread:${program}:end { @threads[comm, tid == pid] = count(); }`,
+      both,
+    ),
+    ["@programs[lives]: 2", "@threads[lives, false]: 5"],
+  );
 });
 
 test("of any program, those of a command", { skip: noEnd }, async () => {
-  const { stdout, stderr } = await strobe(["-q", "--follow", "-c", program, "-e", "process:*:begin { @begin[comm] = count(); } process:*:end { @end[comm] = count(); }"]);
+  const { stdout, stderr } = await strobe([
+    "-q",
+    "--follow",
+    "-c",
+    program,
+    "-e",
+    "process:*:begin { @begin[comm] = count(); } process:*:end { @end[comm] = count(); }",
+  ]);
   assert.equal(stderr, "");
-  assert.deepEqual(stdout.trim().split("\n").filter((line) => line !== "").sort(), ["@begin[lives]: 3", "@begin[true]: 1", "@end[lives]: 2", "@end[true]: 1"]);
+  assert.deepEqual(
+    stdout
+      .trim()
+      .split("\n")
+      .filter((line) => line !== "")
+      .sort(),
+    ["@begin[lives]: 3", "@begin[true]: 1", "@end[lives]: 2", "@end[true]: 1"],
+  );
 });
 
 test("what there is not is refused, with what there is", async () => {
   const said = async (probe: string): Promise<string> => (await strobe(["-e", `${probe} { }`])).stderr;
   assert.match(await said("process:/nowhere/program:begin"), /there is no program `\/nowhere\/program`/);
-  assert.match(await said(`process:${program}:begins`), /`begins` is no moment of a process[\s\S]*did you mean `begin`/);
+  assert.match(
+    await said(`process:${program}:begins`),
+    /`begins` is no moment of a process[\s\S]*did you mean `begin`/,
+  );
   assert.match(await said(`thread:"${program}":begin:now`), /written `thread:BINARY:\(begin\|end\)`/);
 });

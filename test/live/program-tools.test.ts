@@ -20,16 +20,24 @@ interface Program {
 
 function start(tool: string, ...args: readonly string[]): Program {
   ran.add(tool);
-  const child = spawn(process.execPath, [command, "run", `tools/${tool}.ts`, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [command, "run", `tools/${tool}.ts`, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const deadline = setTimeout(() => child.kill("SIGKILL"), 40_000);
   let stdout = "";
   let stderr = "";
-  child.stdout.on("data", (data: Buffer) => { stdout += data.toString(); });
-  child.stderr.on("data", (data: Buffer) => { stderr += data.toString(); });
-  const code = new Promise<number | null>((done) => child.on("close", (status) => {
-    clearTimeout(deadline);
-    done(status);
-  }));
+  child.stdout.on("data", (data: Buffer) => {
+    stdout += data.toString();
+  });
+  child.stderr.on("data", (data: Buffer) => {
+    stderr += data.toString();
+  });
+  const code = new Promise<number | null>((done) =>
+    child.on("close", (status) => {
+      clearTimeout(deadline);
+      done(status);
+    }),
+  );
   return { child, stdout: () => stdout, stderr: () => stderr, code };
 }
 
@@ -44,7 +52,9 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 /** Does a deed over and over, some milliseconds apart, until it is told to stop. */
 async function again(deed: () => Promise<void>, over: Promise<unknown>): Promise<void> {
   const state = { over: false };
-  void over.then(() => { state.over = true; });
+  void over.then(() => {
+    state.over = true;
+  });
   while (!state.over) {
     await deed();
     await sleep(20);
@@ -60,17 +70,31 @@ test("top shows the process that makes the calls", async () => {
   const top = start("top", "--every=500ms", "--screens=4", "--rows=1000");
   await again(() => worker("calls", "20000"), top.code);
   assert.equal(await top.code, 0, top.stderr());
-  const screens = top.stdout().split(/^(?=\d\d:\d\d:\d\d {2})/m).filter((screen) => screen !== "");
+  const screens = top
+    .stdout()
+    .split(/^(?=\d\d:\d\d:\d\d {2})/m)
+    .filter((screen) => screen !== "");
   assert.equal(screens.length, 4);
   assert.match(screens[0], /^\d\d:\d\d:\d\d {2}\d+ processes, [\d.]+[kM]? system calls a second\n {4}PID COMM/);
   assert.match(top.stdout(), new RegExp(`^ *\\d+ ${comm} +[\\d.]+k +[\\d.]+k? +\\d+$`, "m"));
 });
 
 test("alert tells of a process above the limit, runs a command, and ends", async () => {
-  const alert = start("alert", "--call=getppid", "--above=5000", `--comm=${comm}`, "--every=300ms", "--once", "--then=echo \"then $ALERT_COMM\"");
+  const alert = start(
+    "alert",
+    "--call=getppid",
+    "--above=5000",
+    `--comm=${comm}`,
+    "--every=300ms",
+    "--once",
+    '--then=echo "then $ALERT_COMM"',
+  );
   await again(() => worker("calls", "20000"), alert.code);
   assert.equal(await alert.code, 1, alert.stderr());
-  assert.match(alert.stdout(), new RegExp(`^\\d\\d:\\d\\d:\\d\\d ALERT ${comm} \\(\\d+\\): \\d+ getppid a second, the limit is 5000$`, "m"));
+  assert.match(
+    alert.stdout(),
+    new RegExp(`^\\d\\d:\\d\\d:\\d\\d ALERT ${comm} \\(\\d+\\): \\d+ getppid a second, the limit is 5000$`, "m"),
+  );
   assert.match(alert.stdout(), new RegExp(`^then ${comm}$`, "m"));
 });
 
@@ -82,12 +106,21 @@ test("summary counts the calls of a process, as JSON", async () => {
   child.stdin.end();
   assert.equal(await summary.code, 0, summary.stderr());
   const { programs } = JSON.parse(readFileSync(output, "utf8")) as {
-    programs: { program: string; calls: { name: string; count: number; failed: number; microseconds: number; histogram: { count: number }[] }[] }[];
+    programs: {
+      program: string;
+      calls: { name: string; count: number; failed: number; microseconds: number; histogram: { count: number }[] }[];
+    }[];
   };
-  assert.deepEqual(programs.map(({ program }) => program), [comm]);
+  assert.deepEqual(
+    programs.map(({ program }) => program),
+    [comm],
+  );
   const calls = new Map(programs[0].calls.map((call) => [call.name, call]));
   const getppid = calls.get("getppid");
-  assert.deepEqual([getppid?.count, getppid?.failed, getppid?.histogram.reduce((sum, { count }) => sum + count, 0)], [1234, 0, 1234]);
+  assert.deepEqual(
+    [getppid?.count, getppid?.failed, getppid?.histogram.reduce((sum, { count }) => sum + count, 0)],
+    [1234, 0, 1234],
+  );
   const pause = calls.get("clock_nanosleep");
   assert.equal(pause?.count, 1);
   assert.ok((pause?.microseconds ?? 0) >= 40_000 && (pause?.microseconds ?? 0) < 10_000_000);
@@ -96,7 +129,13 @@ test("summary counts the calls of a process, as JSON", async () => {
 test("supervise reports programs, files and calls of a command, and ends as it did", async () => {
   const report = join(folder.path, "report.txt");
   const written = join(folder.path, "written");
-  const supervise = start("supervise", `--output=${report}`, "sh", "-c", `cat /etc/hostname > '${written}'; cat < /missing-${process.pid}; ${work} calls 500 </dev/null; exit 3`);
+  const supervise = start(
+    "supervise",
+    `--output=${report}`,
+    "sh",
+    "-c",
+    `cat /etc/hostname > '${written}'; cat < /missing-${process.pid}; ${work} calls 500 </dev/null; exit 3`,
+  );
   assert.equal(await supervise.code, 3, supervise.stderr());
   const text = readFileSync(report, "utf8");
   assert.match(text, /^PROGRAMS\n +PID +PPID ENDED +PROGRAM$/m);
@@ -116,8 +155,11 @@ test("request lists what a server does to answer", async () => {
   writeFileSync(wanted, "found");
   const port = await freePort();
   const server = join(folder.path, "server.mjs");
-  writeFileSync(server, `import { createServer } from "node:http"; import { readFileSync } from "node:fs";
-    createServer((request, response) => response.end(readFileSync(${JSON.stringify(wanted)}))).listen(${port});`);
+  writeFileSync(
+    server,
+    `import { createServer } from "node:http"; import { readFileSync } from "node:fs";
+    createServer((request, response) => response.end(readFileSync(${JSON.stringify(wanted)}))).listen(${port});`,
+  );
   const request = start("request", "--path=/this", server);
   await until("the server", () => request.stdout().includes("Waiting for a request"));
   for (const path of ["/other", "/this?x=1"]) {
@@ -152,11 +194,16 @@ async function freePort(): Promise<number> {
 async function connected(port: number): Promise<void> {
   await sleep(300);
   const socket = connect(port, "127.0.0.1");
-  await new Promise((done, failed) => socket.once("connect", done).once("error", failed)).finally(() => socket.destroy());
+  await new Promise((done, failed) => socket.once("connect", done).once("error", failed)).finally(() =>
+    socket.destroy(),
+  );
 }
 
 test("every ready program is documented and tested", () => {
-  const programs = readdirSync("tools").filter((name) => name.endsWith(".ts")).map((name) => name.replace(/\.ts$/, "")).sort();
+  const programs = readdirSync("tools")
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => name.replace(/\.ts$/, ""))
+    .sort();
   const documentation = readFileSync("docs/tools.md", "utf8");
   assert.deepEqual([...ran].sort(), programs);
   for (const name of programs) assert.match(documentation, new RegExp(`^### ${name}$`, "m"));

@@ -1,6 +1,6 @@
-// Programs with probes in TypeScript, in each of the ways to run them, with the same exact counts: `strobe run`, the module hook (also
-// under tsx), bundles, and plain JavaScript that says itself what its handlers capture. STROBE_NODES names other versions of Node to
-// run them with, by path, with a colon between.
+// Programs with probes in TypeScript, in each of the ways to run them, with the same exact counts: `strobe run`, the
+// module hook (also under tsx), bundles, and plain JavaScript that says itself what its handlers capture. STROBE_NODES
+// names other versions of Node to run them with, by path, with a colon between.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -29,7 +29,9 @@ after(async () => {
   folder.remove();
 });
 
-/** Ten reads of 777 bytes and five of 5, told three ways: by a map, by a function that handlers share, and by events. */
+/**
+ * Ten reads of 777 bytes and five of 5, told three ways: by a map, by a function that handlers share, and by events.
+ */
 const counting = `import { readSync, openSync } from "node:fs";
 import * as strobe from "strobe";
 import { comm as name, event, map, pid, trace, tracepoint, type u64 } from "strobe";
@@ -66,8 +68,9 @@ let count = 0;
 for await (const { ret } of reads) count += ret;
 console.log(JSON.stringify([[...bytes.values()], [...calls.values()], count, [...small.entries()]]));
 `;
-const expected = '[[7770],[10],7770,[[5,5]]]\n';
-const own = 'import { comm, type u32 } from "strobe";\nexport function isOwn(pid: u32, own: number): boolean { return pid === own && comm !== "nobody"; }\n';
+const expected = "[[7770],[10],7770,[[5,5]]]\n";
+const own =
+  'import { comm, type u32 } from "strobe";\nexport function isOwn(pid: u32, own: number): boolean { return pid === own && comm !== "nobody"; }\n';
 
 function project(name: string, files: Readonly<Record<string, string>>, root = folder.path): string {
   const path = join(root, name);
@@ -76,15 +79,23 @@ function project(name: string, files: Readonly<Record<string, string>>, root = f
   return path;
 }
 
-interface Outcome { readonly stdout: string; readonly stderr: string; readonly code: number | null }
+interface Outcome {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
 
 function run(node: string, args: readonly string[], cwd = folder.path): Promise<Outcome> {
   const { NODE_OPTIONS: _, ...env } = process.env;
   const child = spawn(node, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
-  child.stdout.on("data", (data: Buffer) => { stdout += data.toString(); });
-  child.stderr.on("data", (data: Buffer) => { stderr += data.toString(); });
+  child.stdout.on("data", (data: Buffer) => {
+    stdout += data.toString();
+  });
+  child.stderr.on("data", (data: Buffer) => {
+    stderr += data.toString();
+  });
   const deadline = setTimeout(() => child.kill("SIGKILL"), 30_000);
   return new Promise((done, failed) => {
     child.on("error", failed);
@@ -105,13 +116,30 @@ for (const [index, node] of nodes.entries()) {
 
   test(`node --import strobe/register${named}`, async () => {
     const path = project("import", { "count.ts": counting, "own.ts": own });
-    assert.deepEqual(await run(node, ["--import", register, "count.ts"], path), { stdout: expected, stderr: "", code: 0 });
+    assert.deepEqual(await run(node, ["--import", register, "count.ts"], path), {
+      stdout: expected,
+      stderr: "",
+      code: 0,
+    });
   });
 
   test(`tsx, before and after the hook${named}`, async () => {
-    const path = project("tsx", { "package.json": '{ "type": "module" }', "count.ts": `enum Unused { A }\n${counting}`, "own.ts": own, "plain.ts": counting });
-    assert.deepEqual(await run(node, ["--import", tsx, "--import", register, "count.ts"], path), { stdout: expected, stderr: "", code: 0 });
-    assert.deepEqual(await run(node, ["--import", register, "--import", tsx, "plain.ts"], path), { stdout: expected, stderr: "", code: 0 });
+    const path = project("tsx", {
+      "package.json": '{ "type": "module" }',
+      "count.ts": `enum Unused { A }\n${counting}`,
+      "own.ts": own,
+      "plain.ts": counting,
+    });
+    assert.deepEqual(await run(node, ["--import", tsx, "--import", register, "count.ts"], path), {
+      stdout: expected,
+      stderr: "",
+      code: 0,
+    });
+    assert.deepEqual(await run(node, ["--import", register, "--import", tsx, "plain.ts"], path), {
+      stdout: expected,
+      stderr: "",
+      code: 0,
+    });
   });
 
   test(`JavaScript, as a module and as CommonJS${named}`, async () => {
@@ -130,23 +158,32 @@ for (const [index, node] of nodes.entries()) {
     const path = project("javascript", { "module.mjs": module, "common.cjs": common }, withLibrary);
     for (const file of ["module.mjs", "common.cjs"]) {
       const { stdout, stderr, code } = await run(node, ["--import", register, file], path);
-      const others = stderr.split("\n").filter((line) => line !== "" && !/ExperimentalWarning|--trace-warnings/.test(line));
+      const others = stderr
+        .split("\n")
+        .filter((line) => line !== "" && !/ExperimentalWarning|--trace-warnings/.test(line));
       assert.deepEqual({ file, stdout, others, code }, { file, stdout: "[ 7 ]\n", others: [], code: 0 });
     }
   });
 
   test(`plain JavaScript that says what its handlers capture${named}`, async () => {
-    const path = project("plain", { "plain.mjs": `import { map, pid, trace, tracepoint } from "strobe"; import { readSync, openSync } from "node:fs";
+    const path = project(
+      "plain",
+      {
+        "plain.mjs": `import { map, pid, trace, tracepoint } from "strobe"; import { readSync, openSync } from "node:fs";
       const self = process.pid, calls = map(); const session = await trace(tracepoint("syscalls:sys_exit_read", (args) => {
         if (pid === self && args.ret === 777) calls.count(); }, { self, calls }));
       const fd = openSync("/dev/zero"); for (let i = 0; i < 7; i++) readSync(fd, new Uint8Array(777));
-      session.stop(); await session.ended; console.log([...calls.values()]);` }, withLibrary);
+      session.stop(); await session.ended; console.log([...calls.values()]);`,
+      },
+      withLibrary,
+    );
     assert.deepEqual(await run(node, ["plain.mjs"], path), { stdout: "[ 7 ]\n", stderr: "", code: 0 });
   });
 
   test(`the library by way of the program's own modules${named}`, async () => {
     const files = {
-      "tracing.ts": 'export * from "./probes.ts";\nexport { tracepoint as tp, trace, map as counts } from "strobe";\nexport * as everything from "strobe";\n',
+      "tracing.ts":
+        'export * from "./probes.ts";\nexport { tracepoint as tp, trace, map as counts } from "strobe";\nexport * as everything from "strobe";\n',
       "probes.ts": `import { pid, tracepoint, type Handler, type Probe } from "strobe"; import { readers } from "./circle.ts";
         const self = process.pid;
         export const onRead = (handler: (args: any) => void): Probe => tracepoint("syscalls:sys_exit_read", { filter: () => pid === self, handler });
@@ -165,33 +202,58 @@ for (const [index, node] of nodes.entries()) {
     assert.deepEqual(await run(node, ["--import", register, "main.ts"], path), wanted);
     // What is kept of a file for the next run goes by what is behind it, too.
     const other = (name: string, text: string): Promise<Outcome> => {
-      writeFileSync(join(path, "probes.ts"), files["probes.ts"].replace("onRead = (handler", `${name} = (handler`).replace("onRead(one)", `${name}(one)`));
+      writeFileSync(
+        join(path, "probes.ts"),
+        files["probes.ts"].replace("onRead = (handler", `${name} = (handler`).replace("onRead(one)", `${name}(one)`),
+      );
       writeFileSync(join(path, "tracing.ts"), text);
       return run(node, [command, "run", "main.ts"], path);
     };
-    assert.match((await other("made", `${files["tracing.ts"]}export const onRead = (given: unknown) => given;\n`)).stderr, /trace\(\) wants/);
+    assert.match(
+      (await other("made", `${files["tracing.ts"]}export const onRead = (given: unknown) => given;\n`)).stderr,
+      /trace\(\) wants/,
+    );
     assert.deepEqual(await other("onRead", files["tracing.ts"]), wanted);
     const outfile = join(path, "out.mjs");
     await build({
-      entryPoints: [join(path, "main.ts")], bundle: true, platform: "node", format: "esm", minify: true, outfile, external: ["strobe"], plugins: [plugin()],
+      entryPoints: [join(path, "main.ts")],
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      minify: true,
+      outfile,
+      external: ["strobe"],
+      plugins: [plugin()],
       logLevel: "error",
     });
     assert.deepEqual(await run(node, [outfile], path), wanted);
   });
 
   test(`what nobody caught is shown where it is, by Node itself${named}`, async () => {
-    const path = project("uncaught", { "count.mjs": `import { map, trace, tracepoint } from "strobe";
+    const path = project(
+      "uncaught",
+      {
+        "count.mjs": `import { map, trace, tracepoint } from "strobe";
 const calls = map();
 await trace(tracepoint("syscalls:sys_exit_read", (args) => { calls.count(args.ret); }));
-` }, withLibrary);
+`,
+      },
+      withLibrary,
+    );
     const { stdout, stderr, code } = await run(node, ["count.mjs"], path);
     assert.deepEqual([stdout, code], ["", 1]);
-    const [, place, message] = /^(file:.*count\.mjs:3)\n.*\n *\^\n\s*(ScriptError: [^]*)\n    at async file:.*count\.mjs:3:1\n\nNode\.js/.exec(stderr) ?? [];
+    const [, place, message] =
+      /^(file:.*count\.mjs:3)\n.*\n *\^\n\s*(ScriptError: [^]*)\n    at async file:.*count\.mjs:3:1\n\nNode\.js/.exec(
+        stderr,
+      ) ?? [];
     assert.ok(place, stderr);
-    assert.equal(message, `ScriptError: handler:1:50: error: what \`calls\` is cannot be seen from the handler's source
+    assert.equal(
+      message,
+      `ScriptError: handler:1:50: error: what \`calls\` is cannot be seen from the handler's source
  1 │ tracepoint("syscalls:sys_exit_read", (args) => { calls.count(args.ret); })
    │                                                  ^^^^^
-help: pass it along: tracepoint(…, handler, { calls }); or run the file with \`strobe run\` or \`node --import strobe/register\`, or bundle it with strobe's plugin for esbuild, Vite or Rollup, which do that`);
+help: pass it along: tracepoint(…, handler, { calls }); or run the file with \`strobe run\` or \`node --import strobe/register\`, or bundle it with strobe's plugin for esbuild, Vite or Rollup, which do that`,
+    );
   });
 
   test(`bundles of esbuild, also minified${named}`, async () => {
@@ -199,15 +261,24 @@ help: pass it along: tracepoint(…, handler, { calls }); or run the file with \
     for (const minify of [false, true]) {
       const outfile = join(path, `out-${minify}.mjs`);
       await build({
-        entryPoints: [join(path, "count.ts")], bundle: true, platform: "node", format: "esm", minify, outfile, external: ["strobe"], plugins: [plugin()],
-        logLevel: "error", sourcemap: true,
+        entryPoints: [join(path, "count.ts")],
+        bundle: true,
+        platform: "node",
+        format: "esm",
+        minify,
+        outfile,
+        external: ["strobe"],
+        plugins: [plugin()],
+        logLevel: "error",
+        sourcemap: true,
       });
       assert.deepEqual(await run(node, [outfile], path), { stdout: expected, stderr: "", code: 0 });
     }
   });
 
   test(`using, also where Node has none${named}`, async () => {
-    const path = project("using", { "using.ts": `import { begin, print, trace } from "strobe";
+    const path = project("using", {
+      "using.ts": `import { begin, print, trace } from "strobe";
 const held = (name: string) => ({ name, [Symbol.asyncDispose]: async () => console.log("let go of", name), [Symbol.dispose]: () => console.log("dropped", name) });
 async function inside(): Promise<number> {
   await using a = held("a"), b = held("b");
@@ -223,42 +294,63 @@ try {
 await using session = await trace(begin(() => print("traced")));
 using none = null;
 await using last = held("last");
-console.log("end", session.attached, none)`, "other.ts": "{ using x = { [Symbol.dispose]: (): void => console.log('other') }; }\n" });
+console.log("end", session.attached, none)`,
+      "other.ts": "{ using x = { [Symbol.dispose]: (): void => console.log('other') }; }\n",
+    });
     assert.deepEqual(await run(node, [command, "run", "using.ts"], path), {
-      stdout: "a b c\ndropped c\nlet go of b\nlet go of a\ndropped d\nusing.ts:12:9\ntraced\nend 1 null\nlet go of last\n", stderr: "", code: 0,
+      stdout:
+        "a b c\ndropped c\nlet go of b\nlet go of a\ndropped d\nusing.ts:12:9\ntraced\nend 1 null\nlet go of last\n",
+      stderr: "",
+      code: 0,
     });
     assert.deepEqual(await run(node, [command, "run", "other.ts"], path), { stdout: "other\n", stderr: "", code: 0 });
   });
 
   test(`what strobe run hands to the program, and what becomes of it${named}`, async () => {
     const path = project("node", {
-      "args.ts": 'const [, file, ...rest]: string[] = process.argv; console.log(file, rest); process.exitCode = 7;',
-      "later.ts": 'import "strobe"; process.on("exit", (code) => console.log("exit", code)); setTimeout(() => { throw new RangeError("later"); }, 10);\n',
-      "caught.ts": 'process.on("uncaughtException", (error) => console.log("caught", error.message)); setTimeout(() => { throw new Error("mine"); }, 10);',
-      "syntax.ts": "import \"strobe\"; const a: number = ;\n",
-      "bad.ts": 'import { comm, trace, tracepoint } from "strobe";\ninterface Read { ret: number }\n\nawait trace(tracepoint("syscalls:sys_exit_read", '
-        + "(args: Read) => {\n  if (args.rett > 0) console.log(comm);\n}));\n",
+      "args.ts": "const [, file, ...rest]: string[] = process.argv; console.log(file, rest); process.exitCode = 7;",
+      "later.ts":
+        'import "strobe"; process.on("exit", (code) => console.log("exit", code)); setTimeout(() => { throw new RangeError("later"); }, 10);\n',
+      "caught.ts":
+        'process.on("uncaughtException", (error) => console.log("caught", error.message)); setTimeout(() => { throw new Error("mine"); }, 10);',
+      "syntax.ts": 'import "strobe"; const a: number = ;\n',
+      "bad.ts":
+        'import { comm, trace, tracepoint } from "strobe";\ninterface Read { ret: number }\n\nawait trace(tracepoint("syscalls:sys_exit_read", ' +
+        "(args: Read) => {\n  if (args.rett > 0) console.log(comm);\n}));\n",
     });
-    assert.deepEqual(await run(node, [command, "run", "args.ts", "-x", "a b", "--", "c"], path),
-      { stdout: `${join(path, "args.ts")} [ '-x', 'a b', '--', 'c' ]\n`, stderr: "", code: 7 });
+    assert.deepEqual(await run(node, [command, "run", "args.ts", "-x", "a b", "--", "c"], path), {
+      stdout: `${join(path, "args.ts")} [ '-x', 'a b', '--', 'c' ]\n`,
+      stderr: "",
+      code: 7,
+    });
     const later = await run(node, [command, "run", "later.ts"], path);
     assert.match(later.stderr, /^RangeError: later\n +at .*later\.ts:1:/);
     assert.deepEqual([later.stdout, later.code], ["exit 1\n", 1]);
-    assert.deepEqual(await run(node, [command, "run", "caught.ts"], path), { stdout: "caught mine\n", stderr: "", code: 0 });
+    assert.deepEqual(await run(node, [command, "run", "caught.ts"], path), {
+      stdout: "caught mine\n",
+      stderr: "",
+      code: 0,
+    });
     assert.deepEqual(await run(node, [command, "run", "syntax.ts"], path), {
-      stdout: "", code: 1, stderr: `${join(path, "syntax.ts")}:1:36: error: expression expected\n 1 │ import "strobe"; const a: number = ;\n   │                                    ^\n`,
+      stdout: "",
+      code: 1,
+      stderr: `${join(path, "syntax.ts")}:1:36: error: expression expected\n 1 │ import "strobe"; const a: number = ;\n   │                                    ^\n`,
     });
     assert.deepEqual(await run(node, [command, "run", "bad.ts"], path), {
-      stdout: "", code: 1,
-      stderr: `${join(path, "bad.ts")}:5:12: error: tracepoint:syscalls:sys_exit_read has no argument \`rett\`\n`
-        + " 5 │   if (args.rett > 0) console.log(comm);\n   │            ^^^^\nhelp: did you mean `ret`?\n",
+      stdout: "",
+      code: 1,
+      stderr:
+        `${join(path, "bad.ts")}:5:12: error: tracepoint:syscalls:sys_exit_read has no argument \`rett\`\n` +
+        " 5 │   if (args.rett > 0) console.log(comm);\n   │            ^^^^\nhelp: did you mean `ret`?\n",
     });
   });
 }
 
 test("what strobe run does not take", async () => {
   for (const [args, message] of [
-    [[], /nothing to run: give a program's path/], [["-p", "1"], /strobe run has no option -p/], [["x.bt"], /takes a program in TypeScript or JavaScript/],
+    [[], /nothing to run: give a program's path/],
+    [["-p", "1"], /strobe run has no option -p/],
+    [["x.bt"], /takes a program in TypeScript or JavaScript/],
     [["missing.ts"], /failed to open file 'missing\.ts': no such file/],
   ] as const) {
     const { stderr, code } = await run(process.execPath, [command, "run", ...args]);

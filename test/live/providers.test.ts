@@ -26,13 +26,18 @@ let links = 0;
 
 before(() => {
   folder = mkdtempSync(join(tmpdir(), "strobe-providers-"));
-  writeFileSync(join(folder, "calls.c"), `
+  writeFileSync(
+    join(folder, "calls.c"),
+    `
     __attribute__((noinline)) int first(int x) { __asm__ volatile("" ::: "memory"); return x + 1; }
     __attribute__((noinline)) int second(int x) { __asm__ volatile("" ::: "memory"); return x + 2; }
-    int main(void) { int t = 0; for (int i = 0; i < 5; i++) t += first(i); for (int i = 0; i < 3; i++) t += second(i); return t == 0; }`);
+    int main(void) { int t = 0; for (int i = 0; i < 5; i++) t += first(i); for (int i = 0; i < 3; i++) t += second(i); return t == 0; }`,
+  );
   execFileSync("gcc", ["-O1", "-o", join(folder, "calls"), join(folder, "calls.c")]);
   // A static probe as sys/sdt.h makes it, guarded by its semaphore.
-  writeFileSync(join(folder, "guarded.c"), `
+  writeFileSync(
+    join(folder, "guarded.c"),
+    `
     unsigned short volatile demo_semaphore __attribute__((section(".probes"))) = 0;
     __asm__(".pushsection .stapsdt.base,\\"aG\\",\\"progbits\\",.stapsdt.base,comdat\\n.weak _.stapsdt.base\\n"
       ".hidden _.stapsdt.base\\n_.stapsdt.base: .space 1\\n.size _.stapsdt.base, 1\\n.popsection");
@@ -41,7 +46,8 @@ before(() => {
         ".pushsection .note.stapsdt,\\"\\",\\"note\\"\\n.balign 4\\n.4byte 992f-991f, 994f-993f, 3\\n991: .asciz \\"stapsdt\\"\\n992: .balign 4\\n"
         "993: .8byte 990b, _.stapsdt.base, demo_semaphore\\n.asciz \\"demo\\"\\n.asciz \\"step\\"\\n.asciz \\"-4@%0\\"\\n994: .balign 4\\n.popsection" :: "r"(i));
       return 0;
-    }`);
+    }`,
+  );
   execFileSync("gcc", ["-O1", "-no-pie", "-o", join(folder, "guarded"), join(folder, "guarded.c")]);
   links = listLinks().length;
   stats = enableStats();
@@ -54,17 +60,27 @@ after(() => {
 
 function load(context: Context): number {
   return loadProgram({
-    name: "strobe_test", type: programTypes[context.programType], code: nothing, license: "Dual MIT/GPL",
+    name: "strobe_test",
+    type: programTypes[context.programType],
+    code: nothing,
+    license: "Dual MIT/GPL",
     ...(context.load ? { expectedAttachType: context.load.attachType, attachBtfId: context.load.btfId } : {}),
   });
 }
 
 /** Attaches all of a probe's variants around `work`; gives how often programs ran, and the sites attached. */
-function count(probe: string, work: () => void, uses: readonly string[] = [], pid?: number): { runs: number; attached: number; failed: string[] } {
+function count(
+  probe: string,
+  work: () => void,
+  uses: readonly string[] = [],
+  pid?: number,
+): { runs: number; attached: number; failed: string[] } {
   const [provider, ...parts] = splitPattern(probe);
   const { variants, diagnostics } = resolveSpec(
-    { provider: provider, parts, text: probe, span: { start: 0, end: probe.length } }, system,
-    { missing: "error", uses: new Set(uses), ...(pid === undefined ? {} : { pid }) });
+    { provider: provider, parts, text: probe, span: { start: 0, end: probe.length } },
+    system,
+    { missing: "error", uses: new Set(uses), ...(pid === undefined ? {} : { pid }) },
+  );
   assert.deepEqual(diagnostics, []);
   const programs: number[] = [];
   const attachments: Attachment[] = [];
@@ -73,14 +89,21 @@ function count(probe: string, work: () => void, uses: readonly string[] = [], pi
       assert.ok(context !== "host");
       const program = load(context);
       programs.push(program);
-      attachments.push(findAttacher(provider)!.attach({
-        program, binding: context, sites, cookies: sites.map((_, i) => BigInt(i + 1)), ...(pid === undefined ? {} : { pid }),
-      }));
+      attachments.push(
+        findAttacher(provider)!.attach({
+          program,
+          binding: context,
+          sites,
+          cookies: sites.map((_, i) => BigInt(i + 1)),
+          ...(pid === undefined ? {} : { pid }),
+        }),
+      );
     }
     work();
     const runs = programs.reduce((sum, program) => sum + progInfo(program).runCount, 0);
     return {
-      runs, attached: attachments.reduce((sum, one) => sum + one.attached.length, 0),
+      runs,
+      attached: attachments.reduce((sum, one) => sum + one.attached.length, 0),
       failed: attachments.flatMap((one) => one.failed.map(({ site, reason }) => `${site.name}: ${reason}`)),
     };
   } finally {
@@ -89,9 +112,13 @@ function count(probe: string, work: () => void, uses: readonly string[] = [], pi
   }
 }
 
-const run = (): void => { execFileSync(join(folder, "calls")); };
+const run = (): void => {
+  execFileSync(join(folder, "calls"));
+};
 /** The process's own system calls: each opens and reads a file. */
-const readSelf = (): void => { for (let i = 0; i < 50; i++) readFileSync("/proc/self/comm"); };
+const readSelf = (): void => {
+  for (let i = 0; i < 50; i++) readFileSync("/proc/self/comm");
+};
 
 describe("attaching", () => {
   it("runs a program at a function, exactly as often as it is called", () => {
@@ -104,7 +131,16 @@ describe("attaching", () => {
   });
 
   it("switches on a static probe by its semaphore", () => {
-    assert.deepEqual(count(`usdt:${folder}/guarded:demo:step`, () => { execFileSync(join(folder, "guarded")); }, ["arg0"]), { runs: 4, attached: 1, failed: [] });
+    assert.deepEqual(
+      count(
+        `usdt:${folder}/guarded:demo:step`,
+        () => {
+          execFileSync(join(folder, "guarded"));
+        },
+        ["arg0"],
+      ),
+      { runs: 4, attached: 1, failed: [] },
+    );
   });
 
   it("serves system calls with one program", () => {
@@ -116,18 +152,33 @@ describe("attaching", () => {
 
   it("runs programs at tracepoints: raw ones, BTF-typed ones, and on perf", () => {
     for (const [probe, uses] of [
-      ["tracepoint:sched:sched_process_exec", []], ["tracepoint:sched:sched_process_exec", ["args"]],
+      ["tracepoint:sched:sched_process_exec", []],
+      ["tracepoint:sched:sched_process_exec", ["args"]],
       ["tracepoint:syscalls:sys_exit_execve", ["kstack"]],
-      ["rawtracepoint:sched_process_exec", []], ["rawtracepoint:sched_process_exec", ["args"]],
+      ["rawtracepoint:sched_process_exec", []],
+      ["rawtracepoint:sched_process_exec", ["args"]],
     ] as const) {
-      const { runs, attached, failed } = count(probe, () => { run(); run(); }, uses);
-      assert.deepEqual({ enough: runs >= 2, attached, failed }, { enough: true, attached: 1, failed: [] }, `${probe} ${uses.join()}`);
+      const { runs, attached, failed } = count(
+        probe,
+        () => {
+          run();
+          run();
+        },
+        uses,
+      );
+      assert.deepEqual(
+        { enough: runs >= 2, attached, failed },
+        { enough: true, attached: 1, failed: [] },
+        `${probe} ${uses.join()}`,
+      );
     }
   });
 
   it("samples on every CPU, and on the threads of one process", () => {
     // By the processor's time, since others may have their share of it.
-    const spin = (): void => { for (const since = process.cpuUsage(); process.cpuUsage(since).user < 200_000;) for (let i = 0; i < 1e6; i++); };
+    const spin = (): void => {
+      for (const since = process.cpuUsage(); process.cpuUsage(since).user < 200_000;) for (let i = 0; i < 1e6; i++);
+    };
     const everywhere = count("profile:hz:500", spin);
     assert.deepEqual([everywhere.runs >= 20, everywhere.failed], [true, []], `${everywhere.runs} samples`);
     const ours = count("software:cpu-clock:1000000", spin, [], process.pid);
@@ -135,25 +186,45 @@ describe("attaching", () => {
   });
 
   it("says which sites the kernel refused, and attaches the others", () => {
-    const context = resolveSpec({ provider: "u", parts: [`${folder}/calls`, "first"], text: "", span: { start: 0, end: 0 } }, system,
-      { missing: "error", uses: new Set() }).variants[0];
+    const context = resolveSpec(
+      { provider: "u", parts: [`${folder}/calls`, "first"], text: "", span: { start: 0, end: 0 } },
+      system,
+      { missing: "error", uses: new Set() },
+    ).variants[0];
     assert.ok(context.context !== "host");
     const program = load(context.context);
     const site = context.sites[0];
-    const beyond = { name: "beyond", data: { path: (site.data as { path: string }).path, offset: 1n << 40n, semaphore: 0n } };
-    using attachment = findAttacher("uprobe")!.attach({ program, binding: context.context, sites: [beyond, site], cookies: [1n, 2n] });
+    const beyond = {
+      name: "beyond",
+      data: { path: (site.data as { path: string }).path, offset: 1n << 40n, semaphore: 0n },
+    };
+    using attachment = findAttacher("uprobe")!.attach({
+      program,
+      binding: context.context,
+      sites: [beyond, site],
+      cookies: [1n, 2n],
+    });
     run();
     assert.equal(progInfo(program).runCount, 5);
     assert.deepEqual(attachment.attached, [site]);
-    assert.deepEqual(attachment.failed.map((failure) => failure.site.name), ["beyond"]);
+    assert.deepEqual(
+      attachment.failed.map((failure) => failure.site.name),
+      ["beyond"],
+    );
     closeFd(program);
   });
 });
 
 describe("this machine", () => {
   it("has a number for each system call that tracefs has an event of", () => {
-    const unknown = system.tracepoints()
-      .filter(({ category, name }) => category === "syscalls" && name.startsWith("sys_enter_") && systemCallNumber(name.slice(10), hostMachine) === undefined);
+    const unknown = system
+      .tracepoints()
+      .filter(
+        ({ category, name }) =>
+          category === "syscalls" &&
+          name.startsWith("sys_enter_") &&
+          systemCallNumber(name.slice(10), hostMachine) === undefined,
+      );
     assert.deepEqual(unknown, []);
   });
 

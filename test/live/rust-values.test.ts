@@ -1,11 +1,18 @@
-// What is passed to functions of Rust and what they return, of some seventy types: each value that is shown is the program's own,
-// whatever the compiler made of the call; what is not shown is refused with its reason.
+// What is passed to functions of Rust and what they return, of some seventy types: each value that is shown is the
+// program's own, whatever the compiler made of the call; what is not shown is refused with its reason.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { compileWith, missing } from "../support/compilers.ts";
-import { expectedOf, forCSource, methodCounts, methodsSource, rustValuesScript, rustValuesSource } from "../support/rust-values.ts";
+import {
+  expectedOf,
+  forCSource,
+  methodCounts,
+  methodsSource,
+  rustValuesScript,
+  rustValuesSource,
+} from "../support/rust-values.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
@@ -24,22 +31,35 @@ after(async () => {
 
 /** Why a value is not shown, in the message's words. */
 const reasons = [
-  "in a vector register, which a probe cannot read", "not known at the function's entry", "not in its place yet at the function's beginning", "optimised out", "partly optimised out",
-  "not known: the compiler changed what the function takes and returns", "returned in memory, whose address the function does not give back", "returned in a way that",
+  "in a vector register, which a probe cannot read",
+  "not known at the function's entry",
+  "not in its place yet at the function's beginning",
+  "optimised out",
+  "partly optimised out",
+  "not known: the compiler changed what the function takes and returns",
+  "returned in memory, whose address the function does not give back",
+  "returned in a way that",
 ];
 
-interface Compared { readonly values: number; readonly refused: ReadonlyMap<string, number> }
+interface Compared {
+  readonly values: number;
+  readonly refused: ReadonlyMap<string, number>;
+}
 
 /** Parameters that have no value at the entry, as `FUNCTION NAME`: what `print(args)` says of all of them. */
 async function hiddenParameters(path: string, functions: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const script = join(folder.path, "args.bt");
   const output = join(folder.path, "args");
-  writeFileSync(script, [...functions].map((name) => `uprobe:${path}:${name} { printf("${name} "); print(args); }`).join("\n"));
+  writeFileSync(
+    script,
+    [...functions].map((name) => `uprobe:${path}:${name} { printf("${name} "); print(args); }`).join("\n"),
+  );
   const { code, stderr } = await strobe(["-o", output, "-c", path, script], { deadline: 240_000 });
   assert.equal(code, 0, stderr);
   const hidden = new Set<string>();
   for (const line of readFileSync(output, "utf8").split("\n")) {
-    for (const [, name] of line.matchAll(/[{,] \.(\w+) = <[a-z ]+>/g)) hidden.add(`${line.slice(0, line.indexOf(" "))} ${name}`);
+    for (const [, name] of line.matchAll(/[{,] \.(\w+) = <[a-z ]+>/g))
+      hidden.add(`${line.slice(0, line.indexOf(" "))} ${name}`);
   }
   return hidden;
 }
@@ -48,7 +68,10 @@ async function hiddenParameters(path: string, functions: ReadonlySet<string>): P
 async function compare(path: string): Promise<Compared> {
   let lines = rustValuesScript(path);
   if (path.endsWith("optimised")) {
-    const hidden = await hiddenParameters(path, new Set(lines.flatMap((line) => /^uprobe:[^ ]*:(\w+) /.exec(line)?.[1] ?? [])));
+    const hidden = await hiddenParameters(
+      path,
+      new Set(lines.flatMap((line) => /^uprobe:[^ ]*:(\w+) /.exec(line)?.[1] ?? [])),
+    );
     assert.ok(hidden.size > 0);
     lines = lines.filter((line) => {
       const name = /^uprobe:[^ ]*:(\w+) /.exec(line)?.[1];
@@ -90,10 +113,20 @@ function compareLines(program: string, script: string): number {
     for (const [i, text] of shown.entries()) {
       const words = own[i] === "" ? [] : own[i].split(" ");
       switch (of) {
-        case "is": assert.ok(variant === undefined ? isShownAs(text, words[0]) : text.includes(variant), `${key}: ${text}, not ${variant ?? words[0]}`); break;
-        case "n": assert.equal(Number(text), (n ?? 0) + i, key); break;
-        case "abc": assert.equal(text, "3 2200 4 text 2", key); break;
-        default: assert.deepEqual(text.split(" ").map(wordOf), words.map(wordOf), key);
+        case "is":
+          assert.ok(
+            variant === undefined ? isShownAs(text, words[0]) : text.includes(variant),
+            `${key}: ${text}, not ${variant ?? words[0]}`,
+          );
+          break;
+        case "n":
+          assert.equal(Number(text), (n ?? 0) + i, key);
+          break;
+        case "abc":
+          assert.equal(text, "3 2200 4 text 2", key);
+          break;
+        default:
+          assert.deepEqual(text.split(" ").map(wordOf), words.map(wordOf), key);
       }
       values += of === undefined ? words.length : of === "abc" ? 5 : 1;
     }
@@ -131,7 +164,10 @@ test("whatever is passed and returned, not optimised", { skip: missing("rustc") 
   const { values, refused } = await compare(compileWith("rustc", folder.path, "values.rs", "plain"));
   assert.ok(values > 2800, `${values} values`);
   // Floating-point numbers, and an enum of which a part is nowhere.
-  assert.deepEqual(Object.fromEntries(refused), { "in a vector register, which a probe cannot read": 5, "not known at the function's entry": 9 });
+  assert.deepEqual(Object.fromEntries(refused), {
+    "in a vector register, which a probe cannot read": 5,
+    "not known at the function's entry": 9,
+  });
 });
 
 for (const flags of [["-O"], ["-O", "-C", "lto", "-C", "codegen-units=1"]]) {
@@ -142,26 +178,48 @@ for (const flags of [["-O"], ["-O", "-C", "lto", "-C", "codegen-units=1"]]) {
 }
 
 for (const mangling of ["default", "v0"]) {
-  test(`methods by the names of their types, in symbols of the ${mangling} kind`, { skip: missing("rustc") }, async () => {
-    const flags = mangling === "default" ? [] : ["-C", `symbol-mangling-version=${mangling}`];
-    const path = compileWith("rustc", folder.path, "names.rs", "names", ...flags);
-    for (const kind of ["uprobe", "ret"]) {
-      const script = Object.keys(methodCounts).map((name) => `${kind}:${path}:${name} { @["${name}"] = count(); }`).join(" ");
-      const { code, stdout, stderr } = await strobe(["-f", "json", "-c", path, "-e", script]);
-      assert.equal(code, 0, stderr);
-      const counts = stdout.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as { type: string; data: Record<string, Record<string, number>> }).find(({ type }) => type === "map");
-      assert.deepEqual(counts?.data["@"], methodCounts, kind);
-    }
-  });
+  test(
+    `methods by the names of their types, in symbols of the ${mangling} kind`,
+    { skip: missing("rustc") },
+    async () => {
+      const flags = mangling === "default" ? [] : ["-C", `symbol-mangling-version=${mangling}`];
+      const path = compileWith("rustc", folder.path, "names.rs", "names", ...flags);
+      for (const kind of ["uprobe", "ret"]) {
+        const script = Object.keys(methodCounts)
+          .map((name) => `${kind}:${path}:${name} { @["${name}"] = count(); }`)
+          .join(" ");
+        const { code, stdout, stderr } = await strobe(["-f", "json", "-c", path, "-e", script]);
+        assert.equal(code, 0, stderr);
+        const counts = stdout
+          .split("\n")
+          .filter((line) => line.startsWith("{"))
+          .map((line) => JSON.parse(line) as { type: string; data: Record<string, Record<string, number>> })
+          .find(({ type }) => type === "map");
+        assert.deepEqual(counts?.data["@"], methodCounts, kind);
+      }
+    },
+  );
 }
 
-test("a function by a plain name may be C's: what C and Rust return in other ways is refused", { skip: missing("rustc") }, async () => {
-  const path = compileWith("rustc", folder.path, "plain.rs", "plain");
-  const shown: Record<string, string> = {};
-  for (const name of ["ctwo", "cfour", "csix", "cint", "clarge", "rtwo"]) {
-    const { stdout, stderr } = await strobe(["-c", path, "-e", `uretprobe:${path}:${name} { print(retval); }`]);
-    shown[name] = /error: (.*?);/.exec(stderr)?.[1] ?? stdout.split("\n").find((line) => /^[{-]/.test(line)) ?? stderr;
-  }
-  const untold = 'retval is returned as Rust or as C does: debug information does not tell whether it is extern "C"';
-  assert.deepEqual(shown, { ctwo: untold, cfour: "{ .a = 3, .b = 5 }", csix: "{ .a = 5, .b = 7 }", cint: "-7", clarge: "{ .a = [1,2,3,4,8] }", rtwo: untold });
-});
+test(
+  "a function by a plain name may be C's: what C and Rust return in other ways is refused",
+  { skip: missing("rustc") },
+  async () => {
+    const path = compileWith("rustc", folder.path, "plain.rs", "plain");
+    const shown: Record<string, string> = {};
+    for (const name of ["ctwo", "cfour", "csix", "cint", "clarge", "rtwo"]) {
+      const { stdout, stderr } = await strobe(["-c", path, "-e", `uretprobe:${path}:${name} { print(retval); }`]);
+      shown[name] =
+        /error: (.*?);/.exec(stderr)?.[1] ?? stdout.split("\n").find((line) => /^[{-]/.test(line)) ?? stderr;
+    }
+    const untold = 'retval is returned as Rust or as C does: debug information does not tell whether it is extern "C"';
+    assert.deepEqual(shown, {
+      ctwo: untold,
+      cfour: "{ .a = 3, .b = 5 }",
+      csix: "{ .a = 5, .b = 7 }",
+      cint: "-7",
+      clarge: "{ .a = [1,2,3,4,8] }",
+      rtwo: untold,
+    });
+  },
+);

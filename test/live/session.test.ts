@@ -19,9 +19,25 @@ import { openSession, type SessionOptions } from "../../src/session/session.ts";
 const deadline = { timeout: 20_000, skip: process.geteuid?.() !== 0 && "needs root" };
 
 const config: Plan["config"] = {
-  maxStringLength: 64, maxElements: 16, maxMapKeys: 64, maxCatBytes: 64, maxProbes: 8, maxBpfProgs: 8, ringBytes: 1 << 16, onStackLimit: 32,
-  stackMode: "bpftrace", stackUnwinding: "fp", missingProbes: "error", printMapsOnExit: true, stringTrailer: "..", cppDemangle: true,
-  lazySymbolication: false, license: "Dual MIT/GPL", logSize: 1 << 16, showDebugInfo: false, cacheUserSymbols: "PER_PID",
+  maxStringLength: 64,
+  maxElements: 16,
+  maxMapKeys: 64,
+  maxCatBytes: 64,
+  maxProbes: 8,
+  maxBpfProgs: 8,
+  ringBytes: 1 << 16,
+  onStackLimit: 32,
+  stackMode: "bpftrace",
+  stackUnwinding: "fp",
+  missingProbes: "error",
+  printMapsOnExit: true,
+  stringTrailer: "..",
+  cppDemangle: true,
+  lazySymbolication: false,
+  license: "Dual MIT/GPL",
+  logSize: 1 << 16,
+  showDebugInfo: false,
+  cacheUserSymbols: "PER_PID",
 };
 
 // Nobody else's objects have these names, though other tracers may come and go.
@@ -31,28 +47,77 @@ const lostOffset = 16;
 const writeNumber = process.arch === "arm64" ? 64 : 1;
 
 const percpuMap: KernelMap = {
-  role: { kind: "percpu", stripe }, name: `${tag}_p`, type: 2, keySize: 4, valueSize: stripe * possibleCpus(), entries: 1, flags: 0x400,
+  role: { kind: "percpu", stripe },
+  name: `${tag}_p`,
+  type: 2,
+  keySize: 4,
+  valueSize: stripe * possibleCpus(),
+  entries: 1,
+  flags: 0x400,
 };
-const globalsMap: KernelMap = { role: { kind: "globals", size: 16 }, name: `${tag}_g`, type: 2, keySize: 4, valueSize: 16, entries: 1, flags: 0x400 };
-const ringMap: KernelMap = { role: { kind: "events" }, name: `${tag}_r`, type: 27, keySize: 0, valueSize: 0, entries: 1 << 16, flags: 0 };
-const hashMap: KernelMap = { role: { kind: "map", map: 1 }, name: `${tag}_h`, type: 1, keySize: 8, valueSize: 8, entries: 64, flags: 0 };
+const globalsMap: KernelMap = {
+  role: { kind: "globals", size: 16 },
+  name: `${tag}_g`,
+  type: 2,
+  keySize: 4,
+  valueSize: 16,
+  entries: 1,
+  flags: 0x400,
+};
+const ringMap: KernelMap = {
+  role: { kind: "events" },
+  name: `${tag}_r`,
+  type: 27,
+  keySize: 0,
+  valueSize: 0,
+  entries: 1 << 16,
+  flags: 0,
+};
+const hashMap: KernelMap = {
+  role: { kind: "map", map: 1 },
+  name: `${tag}_h`,
+  type: 1,
+  keySize: 8,
+  valueSize: 8,
+  entries: 64,
+  flags: 0,
+};
 const kernelMaps = [percpuMap, globalsMap, ringMap, hashMap];
 
 const dataSchema: EventSchema = {
-  action: { kind: "data", name: "n" }, fields: [{ name: "n", type: u64, offset: 8 }], size: 16, probe: "raw", lostOffset,
+  action: { kind: "data", name: "n" },
+  fields: [{ name: "n", type: u64, offset: 8 }],
+  size: 16,
+  probe: "raw",
+  lostOffset,
 };
 const exitSchema: EventSchema = { ...dataSchema, action: { kind: "exit" } };
 const clearSchema: EventSchema = { ...dataSchema, action: { kind: "clear-map", map: 1 }, fields: [], size: 8 };
 const printSchema: EventSchema = { ...clearSchema, action: { kind: "print-map", map: 1 } };
 
 const basePlan: Plan = {
-  config, kernelMaps,
+  config,
+  kernelMaps,
   maps: [
-    { name: "writes", keys: [], value: { kind: "aggregate", aggregate: "count", signed: false }, storage: { kind: "percpu-slot", offset: 0 }, entries: 1 },
+    {
+      name: "writes",
+      keys: [],
+      value: { kind: "aggregate", aggregate: "count", signed: false },
+      storage: { kind: "percpu-slot", offset: 0 },
+      entries: 1,
+    },
     { name: "by", keys: [u64], value: u64, storage: { kind: "hash" }, entries: 64 },
     { name: "unset", keys: [], value: u64, storage: { kind: "slot", offset: 0 }, entries: 1 },
   ],
-  programs: [], hosts: [], schemas: [dataSchema, exitSchema, clearSchema, printSchema], probeNames: ["raw"], timeFormats: [], packetFiles: [], printStyle: "bpftrace", watches: [], loops: [],
+  programs: [],
+  hosts: [],
+  schemas: [dataSchema, exitSchema, clearSchema, printSchema],
+  probeNames: ["raw"],
+  timeFormats: [],
+  packetFiles: [],
+  printStyle: "bpftrace",
+  watches: [],
+  loops: [],
 };
 
 const binding: Binding = { defaultSpace: "kernel", cookie: false };
@@ -94,19 +159,37 @@ function countingProgram(): KernelProgram {
   a.exit();
   const { code, patches } = a.finish();
   return {
-    name: `${tag}_prog`, provider: "raw", type: "raw_tracepoint", binding, sites: [{ name: "raw:sys_enter", data: "sys_enter" }], cookies: [0],
-    code, relocations: patches.map(({ instruction, note }) => ({ instruction, ...note })), subprograms: [], frame: 0,
+    name: `${tag}_prog`,
+    provider: "raw",
+    type: "raw_tracepoint",
+    binding,
+    sites: [{ name: "raw:sys_enter", data: "sys_enter" }],
+    cookies: [0],
+    code,
+    relocations: patches.map(({ instruction, note }) => ({ instruction, ...note })),
+    subprograms: [],
+    frame: 0,
   };
 }
 
 const raw: Attacher = {
   attach({ program, sites: [site] }) {
     const descriptors = [rawTracepointOpen(String(site.data), program)];
-    return { attached: [site], failed: [], descriptors, [Symbol.dispose]: () => assert.fail("what names descriptors is not disposed") };
+    return {
+      attached: [site],
+      failed: [],
+      descriptors,
+      [Symbol.dispose]: () => assert.fail("what names descriptors is not disposed"),
+    };
   },
 };
 
-type Happened = ["event", DecodedValue] | ["map", string, [DecodedValue, DecodedValue][]] | ["attached", number] | ["end"] | ["text", string];
+type Happened =
+  | ["event", DecodedValue]
+  | ["map", string, [DecodedValue, DecodedValue][]]
+  | ["attached", number]
+  | ["end"]
+  | ["text", string];
 
 class Recorder implements Consumer {
   readonly happened: Happened[] = [];
@@ -125,12 +208,24 @@ class Recorder implements Consumer {
     const decodeKey = map.keys.length > 0 ? decoder(map.keys[0]) : () => null;
     const decodeValue = decoder(map.value);
     const view = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.happened.push(["map", map.name, entries.map(([key, value]) => [decodeKey(view(key), key, 0), decodeValue(view(value), value, 0)])]);
+    this.happened.push([
+      "map",
+      map.name,
+      entries.map(([key, value]) => [decodeKey(view(key), key, 0), decodeValue(view(value), value, 0)]),
+    ]);
   }
-  text(text: Uint8Array): void { this.happened.push(["text", Buffer.from(text).toString()]); }
-  trouble(trouble: Trouble): void { this.troubles.push(trouble); }
-  attached(probes: number): void { this.happened.push(["attached", probes]); }
-  endOfEvents(): void { this.happened.push(["end"]); }
+  text(text: Uint8Array): void {
+    this.happened.push(["text", Buffer.from(text).toString()]);
+  }
+  trouble(trouble: Trouble): void {
+    this.troubles.push(trouble);
+  }
+  attached(probes: number): void {
+    this.happened.push(["attached", probes]);
+  }
+  endOfEvents(): void {
+    this.happened.push(["end"]);
+  }
   flush(): void {}
 }
 
@@ -139,9 +234,18 @@ function options(consumer: Consumer, more: Partial<SessionOptions> = {}): Sessio
 }
 
 function assertNothingLeft(): void {
-  assert.deepEqual(listPrograms().filter(({ name }) => name.startsWith(tag)), []);
-  assert.deepEqual(listMaps().filter(({ name }) => name.startsWith(tag)), []);
-  assert.deepEqual(listLinks().filter(({ name }) => name.startsWith(tag)), []);
+  assert.deepEqual(
+    listPrograms().filter(({ name }) => name.startsWith(tag)),
+    [],
+  );
+  assert.deepEqual(
+    listMaps().filter(({ name }) => name.startsWith(tag)),
+    [],
+  );
+  assert.deepEqual(
+    listLinks().filter(({ name }) => name.startsWith(tag)),
+    [],
+  );
 }
 
 /** The kernel frees programs, and then the maps that they used, a moment after their last descriptor. */
@@ -163,13 +267,17 @@ function emitting(...records: [schema: number, value?: number][]): string {
 
 test("counts every write of a command, sends each, and ends with it, leaving nothing", deadline, async () => {
   const consumer = new Recorder();
-  const session = await openSession({
-    ...basePlan, programs: [countingProgram()],
-    hosts: [
-      { name: "begin", provider: "begin", sites: [{ name: "begin", data: null }], source: emitting([0, 1000]) },
-      { name: "end", provider: "end", sites: [{ name: "end", data: null }], source: emitting([0, 2000]) },
-    ],
-  }, options(consumer, { command: "dd if=/dev/zero of=/dev/null bs=1 count=5000 status=none" }));
+  const session = await openSession(
+    {
+      ...basePlan,
+      programs: [countingProgram()],
+      hosts: [
+        { name: "begin", provider: "begin", sites: [{ name: "begin", data: null }], source: emitting([0, 1000]) },
+        { name: "end", provider: "end", sites: [{ name: "end", data: null }], source: emitting([0, 2000]) },
+      ],
+    },
+    options(consumer, { command: "dd if=/dev/zero of=/dev/null bs=1 count=5000 status=none" }),
+  );
   assert.equal(session.attached, 3);
   assert.ok(session.childPid);
   assert.ok(listPrograms().some(({ name }) => name === `${tag}_prog`));
@@ -189,27 +297,49 @@ test("counts every write of a command, sends each, and ends with it, leaving not
   assert.throws(() => session.snapshot(0), RangeError);
 });
 
-test("intervals tick in order of their times; exit() ends the handlers, runs end and prints the maps", deadline, async () => {
-  const consumer = new Recorder();
-  const interval = (name: string, milliseconds: number, source: string) => (
-    { name, provider: "interval", sites: [{ name, data: { period: milliseconds * 1e6 } }], source });
-  const put = "const key = new Uint8Array(8); const value = new Uint8Array(8); value[0] = 7; key[0] = 1; runtime.mapStore(1, key, value); runtime.aggregate(0, null, 1n);";
-  const session = await openSession({
-    ...basePlan,
-    hosts: [
-      interval("slow", 50, `(runtime) => { ${put} (${emitting([3], [2], [3], [0, 5], [1, 3], [0, 6])})(runtime); }`),
-      interval("fast", 20, emitting([0, 2])),
-      { name: "end", provider: "end", sites: [{ name: "end", data: null }], source: `(runtime) => { ${put} }` },
-    ],
-  }, options(consumer));
-  assert.deepEqual(await session.ended, { exitCode: 3, reason: "exit" });
-  assert.deepEqual(consumer.happened, [
-    ["attached", 3], ["event", 2], ["event", 2],
-    ["map", "by", [[1, 7]]], ["map", "by", []], ["event", 5],
-    ["end"], ["map", "by", [[1, 7]]], ["map", "writes", [[null, 2]]],
-  ]);
-  assertNothingLeft();
-});
+test(
+  "intervals tick in order of their times; exit() ends the handlers, runs end and prints the maps",
+  deadline,
+  async () => {
+    const consumer = new Recorder();
+    const interval = (name: string, milliseconds: number, source: string) => ({
+      name,
+      provider: "interval",
+      sites: [{ name, data: { period: milliseconds * 1e6 } }],
+      source,
+    });
+    const put =
+      "const key = new Uint8Array(8); const value = new Uint8Array(8); value[0] = 7; key[0] = 1; runtime.mapStore(1, key, value); runtime.aggregate(0, null, 1n);";
+    const session = await openSession(
+      {
+        ...basePlan,
+        hosts: [
+          interval(
+            "slow",
+            50,
+            `(runtime) => { ${put} (${emitting([3], [2], [3], [0, 5], [1, 3], [0, 6])})(runtime); }`,
+          ),
+          interval("fast", 20, emitting([0, 2])),
+          { name: "end", provider: "end", sites: [{ name: "end", data: null }], source: `(runtime) => { ${put} }` },
+        ],
+      },
+      options(consumer),
+    );
+    assert.deepEqual(await session.ended, { exitCode: 3, reason: "exit" });
+    assert.deepEqual(consumer.happened, [
+      ["attached", 3],
+      ["event", 2],
+      ["event", 2],
+      ["map", "by", [[1, 7]]],
+      ["map", "by", []],
+      ["event", 5],
+      ["end"],
+      ["map", "by", [[1, 7]]],
+      ["map", "writes", [[null, 2]]],
+    ]);
+    assertNothingLeft();
+  },
+);
 
 test("stop() ends a session that waits, and a consumer that throws ends it with its error", deadline, async () => {
   const quiet = await openSession({ ...basePlan, programs: [countingProgram()] }, options(new Recorder()));
@@ -219,10 +349,18 @@ test("stop() ends a session that waits, and a consumer that throws ends it with 
   assert.ok(performance.now() - before < 2000);
 
   const consumer = new Recorder();
-  consumer.onEvent = () => { throw new Error("the output was closed"); };
-  const failing = await openSession({ ...basePlan, programs: [countingProgram()] }, options(consumer, { command: "dd if=/dev/zero of=/dev/null bs=1 count=10 status=none" }));
+  consumer.onEvent = () => {
+    throw new Error("the output was closed");
+  };
+  const failing = await openSession(
+    { ...basePlan, programs: [countingProgram()] },
+    options(consumer, { command: "dd if=/dev/zero of=/dev/null bs=1 count=10 status=none" }),
+  );
   await assert.rejects(failing.ended, /the output was closed/);
-  assert.deepEqual(consumer.happened.filter(([kind]) => kind === "map"), []);
+  assert.deepEqual(
+    consumer.happened.filter(([kind]) => kind === "map"),
+    [],
+  );
   await settled();
   assertNothingLeft();
 });
@@ -237,27 +375,42 @@ test("the end of a -p process ends the session", deadline, async () => {
   await assert.rejects(openSession(basePlan, options(consumer, { pid: sleeper.pid })), /no such process/);
 });
 
-test("probes that cannot attach are an error or a warning, as configured; a refused program leaves nothing", deadline, async () => {
-  const program = countingProgram();
-  const failing: Attacher = {
-    attach: ({ sites }) => ({ attached: [], failed: sites.map((site) => ({ site, reason: "no" })), descriptors: [], [Symbol.dispose]() {} }),
-  };
-  const plan = { ...basePlan, programs: [program] };
-  await assert.rejects(openSession(plan, options(new Recorder(), { findAttacher: () => failing })), (error) => {
-    assert.ok(error instanceof AttachError);
-    assert.deepEqual(error.failed, [{ probe: "raw:sys_enter", reason: "no" }]);
-    return true;
-  });
-  const consumer = new Recorder();
-  await using session = await openSession({ ...plan, config: { ...config, missingProbes: "warn" } }, options(consumer, { findAttacher: () => failing }));
-  assert.equal(session.attached, 0);
-  assert.deepEqual(consumer.troubles, [{ kind: "attach", probe: "raw:sys_enter", reason: "no" }]);
-  session.stop();
-  await session.ended;
+test(
+  "probes that cannot attach are an error or a warning, as configured; a refused program leaves nothing",
+  deadline,
+  async () => {
+    const program = countingProgram();
+    const failing: Attacher = {
+      attach: ({ sites }) => ({
+        attached: [],
+        failed: sites.map((site) => ({ site, reason: "no" })),
+        descriptors: [],
+        [Symbol.dispose]() {},
+      }),
+    };
+    const plan = { ...basePlan, programs: [program] };
+    await assert.rejects(openSession(plan, options(new Recorder(), { findAttacher: () => failing })), (error) => {
+      assert.ok(error instanceof AttachError);
+      assert.deepEqual(error.failed, [{ probe: "raw:sys_enter", reason: "no" }]);
+      return true;
+    });
+    const consumer = new Recorder();
+    await using session = await openSession(
+      { ...plan, config: { ...config, missingProbes: "warn" } },
+      options(consumer, { findAttacher: () => failing }),
+    );
+    assert.equal(session.attached, 0);
+    assert.deepEqual(consumer.troubles, [{ kind: "attach", probe: "raw:sys_enter", reason: "no" }]);
+    session.stop();
+    await session.ended;
 
-  // r0 is never set: the verifier refuses.
-  const broken = { ...program, code: new Uint8Array([0x95, 0, 0, 0, 0, 0, 0, 0]), relocations: [] };
-  await assert.rejects(openSession({ ...basePlan, programs: [program, broken] }, options(new Recorder())), /R0 !read_ok/);
-  await settled();
-  assertNothingLeft();
-});
+    // r0 is never set: the verifier refuses.
+    const broken = { ...program, code: new Uint8Array([0x95, 0, 0, 0, 0, 0, 0, 0]), relocations: [] };
+    await assert.rejects(
+      openSession({ ...basePlan, programs: [program, broken] }, options(new Recorder())),
+      /R0 !read_ok/,
+    );
+    await settled();
+    assertNothingLeft();
+  },
+);

@@ -21,14 +21,26 @@ after(async () => {
 });
 
 function run(...args: string[]): { stdout: string; stderr: string; status: number | null } {
-  const { stdout, stderr, status } = spawnSync(single, args, { encoding: "utf8", cwd: folder.path, env: {}, timeout: 20_000 });
+  const { stdout, stderr, status } = spawnSync(single, args, {
+    encoding: "utf8",
+    cwd: folder.path,
+    env: {},
+    timeout: 20_000,
+  });
   return { stdout, stderr, status };
 }
 
 test("it traces", () => {
-  const program = compileC(folder.path, "calls", "__attribute__((noinline)) int half(int x) { return x / 2; } int main(void) { int s = 0; for (int i = 0; i < 50; i++) s += half(i); return s & 0; }", ["-O0"]);
+  const program = compileC(
+    folder.path,
+    "calls",
+    "__attribute__((noinline)) int half(int x) { return x / 2; } int main(void) { int s = 0; for (int i = 0; i < 50; i++) s += half(i); return s & 0; }",
+    ["-O0"],
+  );
   assert.deepEqual(run("-q", "-c", program, "-e", `uprobe:${program}:half { @sum = sum(arg0); @calls = count(); }`), {
-    stdout: "\n\n@calls: 50\n@sum: 1225\n", stderr: "", status: 0,
+    stdout: "\n\n@calls: 50\n@sum: 1225\n",
+    stderr: "",
+    status: 0,
   });
 });
 
@@ -39,7 +51,11 @@ test("the instruction decoder is in it", () => {
 });
 
 test("options, mistakes and listings are the command's", () => {
-  assert.deepEqual(run("-l", "tracepoint:sched:sched_switch"), { stdout: "tracepoint:sched:sched_switch\n", stderr: "", status: 0 });
+  assert.deepEqual(run("-l", "tracepoint:sched:sched_switch"), {
+    stdout: "tracepoint:sched:sched_switch\n",
+    stderr: "",
+    status: 0,
+  });
   assert.match(run("-e", "begin { print(pidd) }").stderr, /did you mean `pid`\?/);
 });
 

@@ -1,5 +1,5 @@
-// Probes on source lines: ranges, lists, lines of functions and files with wildcards. Which lines have code is compared with readelf, where
-// they begin with gdb, and how often they run with gcov and with what the programs do.
+// Probes on source lines: ranges, lists, lines of functions and files with wildcards. Which lines have code is compared
+// with readelf, where they begin with gdb, and how often they run with gcov and with what the programs do.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -100,21 +100,38 @@ const rounds = 20;
 before(() => {
   objects = bpfObjects();
   mkdirSync(join(folder.path, "net"));
-  for (const [name, text] of [["util.h", helper], ["main.c", main], ["other.c", other], ["plus.cpp", plus]]) writeFileSync(join(folder.path, "net", name), text);
+  for (const [name, text] of [
+    ["util.h", helper],
+    ["main.c", main],
+    ["other.c", other],
+    ["plus.cpp", plus],
+  ])
+    writeFileSync(join(folder.path, "net", name), text);
 });
 after(async () => {
   await nothingLeft(objects);
   folder.remove();
 });
 
-const compileC = (name: string, ...flags: readonly string[]): string => compileWith("gcc", folder.path, "net/main.c", name, "net/other.c", ...flags);
+const compileC = (name: string, ...flags: readonly string[]): string =>
+  compileWith("gcc", folder.path, "net/main.c", name, "net/other.c", ...flags);
 
 /** What a script counted, by probe without the binary, and what was said. */
-async function counts(path: string, probes: string): Promise<{ readonly lines: ReadonlyMap<string, number>; readonly said: string; readonly code: number | null }> {
+async function counts(
+  path: string,
+  probes: string,
+): Promise<{ readonly lines: ReadonlyMap<string, number>; readonly said: string; readonly code: number | null }> {
   const output = join(folder.path, "output");
   writeFileSync(output, "");
-  const { stderr, code } = await strobe(["-o", output, "-c", `${path} ${rounds}`, "-e", `${probes} { @[probe] = count(); }`], { deadline: 60_000 });
-  const lines = new Map([...readFileSync(output, "utf8").matchAll(/^@\[uprobe:[^\]]*?((?::[^:\]@]+(?:::[^:\]@]+)*)?@[^\]]+)\]: (\d+)$/gm)].map(([, place, count]) => [place, Number(count)]));
+  const { stderr, code } = await strobe(
+    ["-o", output, "-c", `${path} ${rounds}`, "-e", `${probes} { @[probe] = count(); }`],
+    { deadline: 60_000 },
+  );
+  const lines = new Map(
+    [
+      ...readFileSync(output, "utf8").matchAll(/^@\[uprobe:[^\]]*?((?::[^:\]@]+(?:::[^:\]@]+)*)?@[^\]]+)\]: (\d+)$/gm),
+    ].map(([, place, count]) => [place, Number(count)]),
+  );
   return { lines, said: stderr, code };
 }
 
@@ -125,21 +142,43 @@ async function listed(pattern: string): Promise<readonly string[]> {
 
 /** Lines of a file that begin a statement, as binutils read the table. */
 function linesWithCode(path: string, file: string): readonly number[] {
-  const text = execFileSync("readelf", ["--debug-dump=decodedline", path], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  const rows = [...text.matchAll(/^(\S+)\s+(\d+)\s+0x[0-9a-f]+(?:\[\d+\])?\s+(?:\d+\s+)?x$/gm)].filter(([, name, line]) => name.split("/").at(-1) === file && line !== "0");
+  const text = execFileSync("readelf", ["--debug-dump=decodedline", path], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const rows = [...text.matchAll(/^(\S+)\s+(\d+)\s+0x[0-9a-f]+(?:\[\d+\])?\s+(?:\d+\s+)?x$/gm)].filter(
+    ([, name, line]) => name.split("/").at(-1) === file && line !== "0",
+  );
   return [...new Set(rows.map(([, , line]) => Number(line)))].sort((a, b) => a - b);
 }
 
 for (const [compiler, source, level] of [
-  ["gcc", "main.c", "-O0"], ["gcc", "main.c", "-O2"], ["clang", "main.c", "-O2"], ["g++", "plus.cpp", "-O0"], ["g++", "plus.cpp", "-O2"],
+  ["gcc", "main.c", "-O0"],
+  ["gcc", "main.c", "-O2"],
+  ["clang", "main.c", "-O2"],
+  ["g++", "plus.cpp", "-O0"],
+  ["g++", "plus.cpp", "-O2"],
 ] as const) {
   test(`the lines of ${source} that have code, by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
-    const path = compileWith(compiler, folder.path, `net/${source}`, `listed-${compiler}${level}`, ...(source === "main.c" ? ["net/other.c"] : []), level);
+    const path = compileWith(
+      compiler,
+      folder.path,
+      `net/${source}`,
+      `listed-${compiler}${level}`,
+      ...(source === "main.c" ? ["net/other.c"] : []),
+      level,
+    );
     const expected = linesWithCode(path, source);
     assert.ok(expected.length > 10, `${expected.length}`);
-    assert.deepEqual(await listed(`line:${path}@net/${source}:*`), expected.map((line) => `uprobe:${path}@net/${source}:${line}`));
+    assert.deepEqual(
+      await listed(`line:${path}@net/${source}:*`),
+      expected.map((line) => `uprobe:${path}@net/${source}:${line}`),
+    );
     const some = expected.filter((line) => line <= 9 || (line >= 12 && line <= 22));
-    assert.deepEqual(await listed(`uprobe:${path}@${source}:1-9,12-22`), some.map((line) => `uprobe:${path}@${source}:${line}`));
+    assert.deepEqual(
+      await listed(`uprobe:${path}@${source}:1-9,12-22`),
+      some.map((line) => `uprobe:${path}@${source}:${line}`),
+    );
   });
 }
 
@@ -149,12 +188,24 @@ test("each line counts as often as gcov says", { skip: missing("gcc") || missing
   runTool(folder.path, "gcc", ["-O0", "--coverage", "-o", "covered", "net/main.c", "net/other.c"]);
   runTool(folder.path, join(folder.path, "covered"), [`${rounds}`]);
   const notes = ["covered-main.gcno", "covered-other.gcno"];
-  const reports = execFileSync("gcov", ["--json-format", "--stdout", ...notes], { cwd: folder.path, encoding: "utf8" }).trim().split("\n");
-  interface Report { readonly files: readonly { readonly file: string; readonly lines: readonly { readonly line_number: number; readonly count: number; readonly function_name?: string }[] }[] }
+  const reports = execFileSync("gcov", ["--json-format", "--stdout", ...notes], { cwd: folder.path, encoding: "utf8" })
+    .trim()
+    .split("\n");
+  interface Report {
+    readonly files: readonly {
+      readonly file: string;
+      readonly lines: readonly {
+        readonly line_number: number;
+        readonly count: number;
+        readonly function_name?: string;
+      }[];
+    }[];
+  }
   const expected = new Map<string, number>();
   for (const { files } of reports.map((text) => JSON.parse(text) as Report)) {
     for (const { file, lines } of files) {
-      for (const { line_number: line, count } of lines) if (count > 0) expected.set(`@${file}:${line}`, (expected.get(`@${file}:${line}`) ?? 0) + count);
+      for (const { line_number: line, count } of lines)
+        if (count > 0) expected.set(`@${file}:${line}`, (expected.get(`@${file}:${line}`) ?? 0) + count);
     }
   }
   const { lines, code } = await counts(path, `uprobe:${path}@net/*.[ch]:*`);
@@ -172,10 +223,19 @@ test("ranges, lists, and lines from a function's first on", { skip: missing("gcc
   const sifted = Array.from({ length: rounds }, (_, i) => i % 7);
   const inner = sifted.reduce((sum, n) => sum + n, 0);
   const list = await counts(path, `uprobe:${path}@main.c:5,8-9,18`);
-  assert.deepEqual(Object.fromEntries(list.lines), { "@main.c:5": rounds, "@main.c:8": inner + rounds, "@main.c:9": inner, "@main.c:18": rounds });
+  assert.deepEqual(Object.fromEntries(list.lines), {
+    "@main.c:5": rounds,
+    "@main.c:8": inner + rounds,
+    "@main.c:9": inner,
+    "@main.c:18": rounds,
+  });
   assert.match(list.said, /^Attached 4 probes$/m);
   const relative = await counts(path, `uprobe:${path}:sift@net/main.c:+1,+4-5`);
-  assert.deepEqual(Object.fromEntries(relative.lines), { ":sift@net/main.c:5": rounds, ":sift@net/main.c:8": inner + rounds, ":sift@net/main.c:9": inner });
+  assert.deepEqual(Object.fromEntries(relative.lines), {
+    ":sift@net/main.c:5": rounds,
+    ":sift@net/main.c:8": inner + rounds,
+    ":sift@net/main.c:9": inner,
+  });
   const inHeader = await counts(path, `uprobe:${path}:twice@*.h:+1`);
   assert.deepEqual(Object.fromEntries(inHeader.lines), { ":twice@util.h:2": inner + rounds });
   const two = await counts(path, `uprobe:${path}@main.c:5,uprobe:${path}@other.c:3`);
@@ -184,44 +244,78 @@ test("ranges, lists, and lines from a function's first on", { skip: missing("gcc
   assert.deepEqual(Object.fromEntries(named.lines), { ":s*@main.c:4": rounds });
 });
 
-test("lines of functions that are inlined, and of those that the compiler mixed", { skip: missing("gcc") }, async () => {
-  const path = compileC("optimised", "-O2");
-  const inner = Array.from({ length: rounds }, (_, i) => i % 7).reduce((sum, n) => sum + n, 0);
-  const copies = await counts(path, `uprobe:${path}:twice@util.h:+1`);
-  assert.deepEqual(Object.fromEntries(copies.lines), { ":twice@util.h:2": inner + rounds });
-  assert.match(copies.said, /^Attached 1 probe$/m);
-  const all = await counts(path, `uprobe:${path}:sift@main.c:*`);
-  // Nothing of main's, which sift is in.
-  const numbers = [...all.lines.keys()].map((place) => Number(place.split(":").at(-1)));
-  assert.ok(numbers.length >= 4 && numbers.every((line) => line >= 4 && line <= 19), numbers.join());
-  assert.equal(all.lines.get(":sift@main.c:9"), inner);
-});
+test(
+  "lines of functions that are inlined, and of those that the compiler mixed",
+  { skip: missing("gcc") },
+  async () => {
+    const path = compileC("optimised", "-O2");
+    const inner = Array.from({ length: rounds }, (_, i) => i % 7).reduce((sum, n) => sum + n, 0);
+    const copies = await counts(path, `uprobe:${path}:twice@util.h:+1`);
+    assert.deepEqual(Object.fromEntries(copies.lines), { ":twice@util.h:2": inner + rounds });
+    assert.match(copies.said, /^Attached 1 probe$/m);
+    const all = await counts(path, `uprobe:${path}:sift@main.c:*`);
+    // Nothing of main's, which sift is in.
+    const numbers = [...all.lines.keys()].map((place) => Number(place.split(":").at(-1)));
+    assert.ok(numbers.length >= 4 && numbers.every((line) => line >= 4 && line <= 19), numbers.join());
+    assert.equal(all.lines.get(":sift@main.c:9"), inner);
+  },
+);
 
 test("functions of C++: overloads, lambdas, templates, and several on one line", { skip: missing("g++") }, async () => {
   const path = compileWith("g++", folder.path, "net/plus.cpp", "plus", "-O0");
   const handled = await counts(path, `uprobe:${path}:app::Server::handle@plus.cpp:*`);
   const prefix = ":app::Server::handle@plus.cpp:";
-  const expected = new Map([[6, 5], [8, 5], [9, 5], [10, 2], [11, 2], [12, 2], [13, 2 + 5], [14, 5], [15, 2], [16, 5], [17, 5]]);
-  for (const [line, count] of expected) if (line !== 13) assert.equal(handled.lines.get(`${prefix}${line}`), count, `${line}`);
-  assert.deepEqual([...handled.lines.keys()].map((place) => Number(place.slice(prefix.length))).sort((a, b) => a - b), [...expected.keys()]);
+  const expected = new Map([
+    [6, 5],
+    [8, 5],
+    [9, 5],
+    [10, 2],
+    [11, 2],
+    [12, 2],
+    [13, 2 + 5],
+    [14, 5],
+    [15, 2],
+    [16, 5],
+    [17, 5],
+  ]);
+  for (const [line, count] of expected)
+    if (line !== 13) assert.equal(handled.lines.get(`${prefix}${line}`), count, `${line}`);
+  assert.deepEqual(
+    [...handled.lines.keys()].map((place) => Number(place.slice(prefix.length))).sort((a, b) => a - b),
+    [...expected.keys()],
+  );
   const overload = await counts(path, `uprobe:${path}:handle(int)@plus.cpp:+1`);
   assert.deepEqual([...overload.lines.values()], [5]);
   const templates = await counts(path, `uprobe:${path}:larger@plus.cpp:+1`);
   assert.deepEqual([...templates.lines.values()], [10], "both instances");
-  const [one, two] = [await counts(path, `uprobe:${path}:one@plus.cpp:*`), await counts(path, `uprobe:${path}:app::two@plus.cpp:*`)];
+  const [one, two] = [
+    await counts(path, `uprobe:${path}:one@plus.cpp:*`),
+    await counts(path, `uprobe:${path}:app::two@plus.cpp:*`),
+  ];
   assert.deepEqual([[...one.lines.values()], [...two.lines.values()]], [[1], [1]]);
 });
 
 test("lines begin where gdb says", { skip: missing("gcc") || missing("gdb") }, async () => {
   const path = compileC("fixed", "-O0", "-no-pie");
   const output = join(folder.path, "output");
-  const { code } = await strobe(["-o", output, "-c", `${path} ${rounds}`, "-e", `uprobe:${path}@net/*.[ch]:* { @[probe, reg("ip")] = count(); }`], { deadline: 60_000 });
+  const { code } = await strobe(
+    ["-o", output, "-c", `${path} ${rounds}`, "-e", `uprobe:${path}@net/*.[ch]:* { @[probe, reg("ip")] = count(); }`],
+    { deadline: 60_000 },
+  );
   assert.equal(code, 0);
-  const mine = [...readFileSync(output, "utf8").matchAll(/^@\[uprobe:[^\]]*@([^\]]+), (\d+)\]: \d+$/gm)].map(([, place, address]) => `${place} ${Number(address).toString(16)}`);
+  const mine = [...readFileSync(output, "utf8").matchAll(/^@\[uprobe:[^\]]*@([^\]]+), (\d+)\]: \d+$/gm)].map(
+    ([, place, address]) => `${place} ${Number(address).toString(16)}`,
+  );
   const lines = [...new Set(mine.map((line) => line.split(" ")[0]))];
   assert.ok(lines.length > 25, lines.join());
-  const told = execFileSync("gdb", ["-nx", "-batch", ...lines.flatMap((place) => ["-ex", `info line ${place}`]), path], { encoding: "utf8" });
-  const theirs = [...told.matchAll(/^Line (\d+) of "([^"]+)" starts at address 0x([0-9a-f]+) /gm)].map(([, line, file, address]) => `${file}:${line} ${address}`);
+  const told = execFileSync(
+    "gdb",
+    ["-nx", "-batch", ...lines.flatMap((place) => ["-ex", `info line ${place}`]), path],
+    { encoding: "utf8" },
+  );
+  const theirs = [...told.matchAll(/^Line (\d+) of "([^"]+)" starts at address 0x([0-9a-f]+) /gm)].map(
+    ([, line, file, address]) => `${file}:${line} ${address}`,
+  );
   assert.deepEqual(mine.sort(), theirs.sort());
 });
 
@@ -232,9 +326,15 @@ test("what has no code is named with the nearest that has", { skip: missing("gcc
     assert.notEqual(code, 0, probe);
     return stderr;
   };
-  assert.match(await refusal("@main.c:15-16"), /lines 15 to 16 of main\.c have no code; the nearest lines that have some are 13 and 18/);
+  assert.match(
+    await refusal("@main.c:15-16"),
+    /lines 15 to 16 of main\.c have no code; the nearest lines that have some are 13 and 18/,
+  );
   assert.match(await refusal("@main.c:500"), /line 500 of main\.c has no code; the nearest line that has some is 32/);
-  assert.match(await refusal(":sift@main.c:25-26"), /lines 25 to 26 of `sift` in main\.c have no code; the nearest line that has some is 19/);
+  assert.match(
+    await refusal(":sift@main.c:25-26"),
+    /lines 25 to 26 of `sift` in main\.c have no code; the nearest line that has some is 19/,
+  );
   assert.match(await refusal("@main.c:+2"), /`\+2` counts from the first line of a function\n[^]*FUNCTION@main\.c:\+2/);
   assert.match(await refusal(":sitf@main.c:3"), /has no function `sitf`\n[^]*did you mean `sift`/);
   assert.match(await refusal(":work@main.c:3"), /`work` is not in a file main\.c\n[^]*it is in \S+net\/other\.c/);

@@ -15,7 +15,9 @@ __attribute__((noinline)) void tick(long n) { __asm__ volatile("" : : "r"(n)); }
 int main(int argc, char **argv) { for (long i = 0, n = atol(argv[1]); i < n; i++) tick(i); return 0; }`;
 
 /** Some 50,000 ticks a second: a flood that strobe sleeps in. */
-const flowing = source.replace("tick(i);", "{ tick(i); if (i % 100 == 0) usleep(2000); }").replace("<stdlib.h>", "<stdlib.h>\n#include <unistd.h>");
+const flowing = source
+  .replace("tick(i);", "{ tick(i); if (i % 100 == 0) usleep(2000); }")
+  .replace("<stdlib.h>", "<stdlib.h>\n#include <unistd.h>");
 
 let objects = "";
 let program = "";
@@ -82,7 +84,13 @@ test("one that traces a process sleeps until the process ends", deadline, async 
 test("in a flood of lines intervals tick in time, and Ctrl-C is heard", deadline, async () => {
   const path = join(folder.path, "flood");
   const running = startStrobe([
-    "-q", "-o", path, "-c", `${flow} 100000000`, "-e", `uprobe:${flow}:tick { printf("%d\\n", arg0); } interval:ms:10 { printf("at %d\\n", nsecs / 1000000); }`,
+    "-q",
+    "-o",
+    path,
+    "-c",
+    `${flow} 100000000`,
+    "-e",
+    `uprobe:${flow}:tick { printf("%d\\n", arg0); } interval:ms:10 { printf("at %d\\n", nsecs / 1000000); }`,
   ]);
   await sleep(3000);
   const before = performance.now();
@@ -103,11 +111,26 @@ for (const format of ["text", "json"]) {
     const events = 150_000;
     const path = join(folder.path, `lines.${format}`);
     const { code, stderr } = await strobe([
-      "-q", "-f", format, "-o", path, "-c", `${program} ${events}`, "-e", `uprobe:${program}:tick { printf("%d %s\\n", arg0, comm); }`,
+      "-q",
+      "-f",
+      format,
+      "-o",
+      path,
+      "-c",
+      `${program} ${events}`,
+      "-e",
+      `uprobe:${program}:tick { printf("%d %s\\n", arg0, comm); }`,
     ]);
     assert.deepEqual([code, stderr], [0, ""]);
-    const lines = readFileSync(path, "utf8").split("\n").filter((line) => line.includes("ticks"));
+    const lines = readFileSync(path, "utf8")
+      .split("\n")
+      .filter((line) => line.includes("ticks"));
     assert.equal(lines.length, events);
-    assert.ok(lines.every((line, n) => (format === "text" ? line : (JSON.parse(line) as { data: string }).data.trimEnd()) === `${n} ticks`));
+    assert.ok(
+      lines.every(
+        (line, n) =>
+          (format === "text" ? line : (JSON.parse(line) as { data: string }).data.trimEnd()) === `${n} ticks`,
+      ),
+    );
   });
 }

@@ -18,11 +18,20 @@ after(async () => {
   folder.remove();
 });
 
-interface Told { readonly status: number | null; readonly stdout: string; readonly stderr: string }
+interface Told {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /** Runs a shell's line; `$0` is strobe, `$1` and so on are `args`. */
 function shell(line: string, args: readonly string[], env: NodeJS.ProcessEnv = cached): Told {
-  return spawnSync("sh", ["-c", line.replaceAll("$0", `${process.execPath} ${command}`), "sh", ...args], { encoding: "utf8", env, timeout: 30_000, cwd: folder.path });
+  return spawnSync("sh", ["-c", line.replaceAll("$0", `${process.execPath} ${command}`), "sh", ...args], {
+    encoding: "utf8",
+    env,
+    timeout: 30_000,
+    cwd: folder.path,
+  });
 }
 
 const script = `
@@ -40,14 +49,20 @@ test("in a container, processes have the container's numbers", { ...deadline }, 
     assert.match(inner.stdout, /^1 0$/m, inner.stderr);
     assert.match(inner.stdout, stacks);
   }
-  const waits = 'until grep -q Attached said; do sleep 0.1; done';
-  const byNumber = shell(`mkfifo go; ${inside} sh -c '(read go; exec uname) <go & ($0 -p $! -e "$1" $! 2>said & ${waits}; echo >go; wait)' sh "$1"`,
-    ['tracepoint:syscalls:sys_enter_newuname { printf("%d %d\\n", pid == $1, tid == $1); }']);
+  const waits = "until grep -q Attached said; do sleep 0.1; done";
+  const byNumber = shell(
+    `mkfifo go; ${inside} sh -c '(read go; exec uname) <go & ($0 -p $! -e "$1" $! 2>said & ${waits}; echo >go; wait)' sh "$1"`,
+    ['tracepoint:syscalls:sys_enter_newuname { printf("%d %d\\n", pid == $1, tid == $1); }'],
+  );
   assert.match(byNumber.stdout, /^1 1$/m, byNumber.stderr);
 });
 
 test("with too few files to open, a message says so", { ...deadline }, () => {
-  const said = [20, 24, 256].map((files) => shell(`ulimit -n ${files}; exec $0 -c uname -e "$1"`, ["tracepoint:syscalls:sys_enter_newuname /pid == cpid/ { @ = count(); }"]));
+  const said = [20, 24, 256].map((files) =>
+    shell(`ulimit -n ${files}; exec $0 -c uname -e "$1"`, [
+      "tracepoint:syscalls:sys_enter_newuname /pid == cpid/ { @ = count(); }",
+    ]),
+  );
   for (const { status, stderr } of said) {
     assert.match(stderr, status === 0 ? /^Attached 1 probe$/m : /^strobe: cannot .*ulimit -n/);
     assert.doesNotMatch(stderr, /^ {4}at /m);
@@ -56,17 +71,28 @@ test("with too few files to open, a message says so", { ...deadline }, () => {
 });
 
 test("homes are not made, and a relative cache folder counts as none", () => {
-  const { XDG_CACHE_HOME: _cache, STROBE_CACHE: _store, ...others } = { ...process.env, ...cached } as NodeJS.ProcessEnv;
+  const {
+    XDG_CACHE_HOME: _cache,
+    STROBE_CACHE: _store,
+    ...others
+  } = { ...process.env, ...cached } as NodeJS.ProcessEnv;
   const args = ["begin { print(1); exit() }"];
   const home = `${folder.path}/gone`;
   assert.equal(shell('$0 -q -e "$1"', args, { ...others, HOME: home }).stdout, "1\n\n\n");
   assert.equal(shell('$0 -q -e "$1"', args, { ...others, HOME: home, XDG_CACHE_HOME: "relative" }).stdout, "1\n\n\n");
-  assert.deepEqual(["gone", "relative"].filter((name) => existsSync(`${folder.path}/${name}`)), []);
+  assert.deepEqual(
+    ["gone", "relative"].filter((name) => existsSync(`${folder.path}/${name}`)),
+    [],
+  );
 });
 
 test("without /proc, a message asks for it", { ...deadline }, () => {
-  const bare = (args: string, script: string) => shell(`unshare --mount sh -c 'umount -l /proc; exec $0 ${args} -e "$1"' sh "$1"`, [script]).stderr;
-  assert.match(bare("-c uname", "begin { }"), /^strobe: cannot run a command without \/proc: mount -t proc proc \/proc$/m);
+  const bare = (args: string, script: string) =>
+    shell(`unshare --mount sh -c 'umount -l /proc; exec $0 ${args} -e "$1"' sh "$1"`, [script]).stderr;
+  assert.match(
+    bare("-c uname", "begin { }"),
+    /^strobe: cannot run a command without \/proc: mount -t proc proc \/proc$/m,
+  );
   assert.match(bare("", "fentry:vfs_read { }"), /\n\/proc must be mounted: mount -t proc proc \/proc$/m);
 });
 
@@ -77,8 +103,12 @@ describe("a program that was removed or replaced is probed as it runs", deadline
     ${before}
     __attribute__((noinline)) int work(int x) { asm volatile(""); return x + 1; }
     int main(void) { int n = 0; for (int i = 0; i < 600; i++) { n += work(i); ${pause} } return n == 0; }`;
-  const others = "int first(int x) { return x * 3; } int second(int x) { return x / 7; } int third(int x) { return x % 11; }";
-  for (const [name, line] of [["removed", "rm"], ["replaced", "mv newer"]] as const) {
+  const others =
+    "int first(int x) { return x * 3; } int second(int x) { return x / 7; } int third(int x) { return x % 11; }";
+  for (const [name, line] of [
+    ["removed", "rm"],
+    ["replaced", "mv newer"],
+  ] as const) {
     for (const probe of ["uprobe:$path:work", "uprobe:$link:work", "uprobe:daemon:work"]) {
       test(`${name}, ${probe}`, () => {
         const runs = temporaryFolder();
@@ -87,8 +117,10 @@ describe("a program that was removed or replaced is probed as it runs", deadline
           compileC(runs.path, "newer", source(others, ""));
           symlinkSync(runs.path, `${runs.path}/link`);
           const where = probe.replace("$path", path).replace("$link", `${runs.path}/link/daemon`);
-          const { stdout, stderr } = shell(`cd "$1" && { ./daemon & pid=$!; sleep 0.2; ${line} daemon; $0 -q -p $pid -e "$2"; kill $pid; wait; }`,
-            [runs.path, `${where} { @[ustack(1)] = count(); if (@n++ == 5) { exit(); } }`]);
+          const { stdout, stderr } = shell(
+            `cd "$1" && { ./daemon & pid=$!; sleep 0.2; ${line} daemon; $0 -q -p $pid -e "$2"; kill $pid; wait; }`,
+            [runs.path, `${where} { @[ustack(1)] = count(); if (@n++ == 5) { exit(); } }`],
+          );
           assert.match(stdout, /^@\[\n {8}work\+0\n\]: [6-9]$/m, stderr);
         } finally {
           runs.remove();

@@ -9,7 +9,9 @@ import { liveSystem } from "../../src/providers/live-system.ts";
 const noBtf = existsSync("/sys/kernel/btf/vmlinux") ? false : "needs kernel BTF";
 const noBpftool = noBtf || (spawnSync("bpftool", ["version"]).status === 0 ? false : "needs bpftool");
 const noTracefs = existsSync("/sys/kernel/tracing/events/sched") ? false : "needs tracefs";
-const noSymbols = /^f{4}/m.test(readFileSync("/proc/kallsyms", "latin1").slice(0, 20_000)) ? false : "needs kernel symbols";
+const noSymbols = /^f{4}/m.test(readFileSync("/proc/kallsyms", "latin1").slice(0, 20_000))
+  ? false
+  : "needs kernel symbols";
 
 const system = liveSystem();
 
@@ -21,16 +23,24 @@ function struct(name: string): StructType {
 
 describe("kernel types", { skip: noBtf }, () => {
   it("has members where bpftool says they are", { skip: noBpftool }, () => {
-    const dump = execFileSync("bpftool", ["btf", "dump", "file", "/sys/kernel/btf/vmlinux"], { encoding: "utf8", maxBuffer: 1 << 28 });
+    const dump = execFileSync("bpftool", ["btf", "dump", "file", "/sys/kernel/btf/vmlinux"], {
+      encoding: "utf8",
+      maxBuffer: 1 << 28,
+    });
     for (const name of ["task_struct", "sock", "file", "dentry", "net_device", "tcp_sock", "page"]) {
       const text = new RegExp(`^\\[\\d+\\] STRUCT '${name}' size=(\\d+) vlen=\\d+\\n((?:\t.*\n)*)`, "m").exec(dump);
       assert.ok(text);
-      const expected = [...text[2].matchAll(/^\t'(.*?)' type_id=\d+ bits_offset=(\d+)(?: bitfield_size=(\d+))?$/gm)]
-        .map((m) => [m[1] === "(anon)" ? "" : m[1], Number(m[2]), m[3] === undefined ? undefined : Number(m[3])]);
+      const expected = [
+        ...text[2].matchAll(/^\t'(.*?)' type_id=\d+ bits_offset=(\d+)(?: bitfield_size=(\d+))?$/gm),
+      ].map((m) => [m[1] === "(anon)" ? "" : m[1], Number(m[2]), m[3] === undefined ? undefined : Number(m[3])]);
       assert.ok(expected.length > 3);
       const type = struct(name);
       assert.equal(type.size, Number(text[1]));
-      assert.deepEqual(type.members.map((m) => [m.name, m.offset * 8 + (m.bitOffset ?? 0), m.bitWidth]), expected, name);
+      assert.deepEqual(
+        type.members.map((m) => [m.name, m.offset * 8 + (m.bitOffset ?? 0), m.bitWidth]),
+        expected,
+        name,
+      );
     }
   });
 
@@ -42,7 +52,8 @@ describe("kernel types", { skip: noBtf }, () => {
       seen.add(type);
       for (const member of type.members) {
         let inner = member.type;
-        while (inner.kind === "pointer" || inner.kind === "array") inner = inner.kind === "pointer" ? inner.target : inner.element;
+        while (inner.kind === "pointer" || inner.kind === "array")
+          inner = inner.kind === "pointer" ? inner.target : inner.element;
         if (inner.kind === "struct") queue.push(inner);
         if (inner.kind === "enum") assert.ok(inner.names.size > 0 || inner.name !== "", member.name);
         if (member.bitWidth !== undefined) assert.ok(member.offset < type.size);
@@ -53,7 +64,14 @@ describe("kernel types", { skip: noBtf }, () => {
 
   it("knows raw tracepoints, functions and iterators", () => {
     const raw = system.rawTracepoint("sched_switch");
-    assert.deepEqual(raw?.args.slice(0, 3).map((a) => [a.name, a.type.kind]), [["preempt", "boolean"], ["prev", "pointer"], ["next", "pointer"]]);
+    assert.deepEqual(
+      raw?.args.slice(0, 3).map((a) => [a.name, a.type.kind]),
+      [
+        ["preempt", "boolean"],
+        ["prev", "pointer"],
+        ["next", "pointer"],
+      ],
+    );
     const prev = raw?.args[1]?.type;
     assert.ok(prev?.kind === "pointer" && prev.typed === true);
     assert.equal(prev.target, struct("task_struct"));
@@ -61,7 +79,10 @@ describe("kernel types", { skip: noBtf }, () => {
     assert.ok(system.rawTracepoints().includes("sched_switch"));
 
     const read = system.kernelFunction("vfs_read");
-    assert.deepEqual(read?.parameters.map((p) => p.name), ["file", "buf", "count", "pos"]);
+    assert.deepEqual(
+      read?.parameters.map((p) => p.name),
+      ["file", "buf", "count", "pos"],
+    );
     assert.deepEqual([read?.module, read?.result], ["vmlinux", { kind: "integer", bits: 64, signed: true }]);
     assert.equal(system.kernelFunction("no_such_function"), undefined);
     assert.ok(system.iterators().includes("task"));
@@ -96,7 +117,8 @@ describe("binaries", () => {
     const ldd = execFileSync("ldd", [process.execPath], { encoding: "utf8" });
     const libc = /libc\.so\.6 => (\S+)/.exec(ldd)?.[1];
     if (libc === undefined) return; // not glibc
-    for (const name of ["libc.so.6", "libc", "c"]) assert.equal(realpathSync(system.binary(name)!.path), realpathSync(libc), name);
+    for (const name of ["libc.so.6", "libc", "c"])
+      assert.equal(realpathSync(system.binary(name)!.path), realpathSync(libc), name);
     const malloc = system.binary("libc")!.symbol("malloc");
     assert.equal(malloc?.kind, "function");
     assert.deepEqual(system.binary("libc")!.functionAt(malloc.fileOffset + 1n)?.offset, 1);

@@ -1,19 +1,42 @@
-// Every ready script of tools/, run by the built command against a workload of known deeds. A script sees the whole machine;
-// what is checked (and shown when a check fails) is only what it says of the workload's own processes.
+// Every ready script of tools/, run by the built command against a workload of known deeds. A script sees the whole
+// machine; what is checked (and shown when a check fails) is only what it says of the workload's own processes.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
-  closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, readdirSync, rmdirSync, writeFileSync, writeSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmdirSync,
+  writeFileSync,
+  writeSync,
 } from "node:fs";
 import { createConnection, createServer, type AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { strobe } from "../support/strobe.ts";
-import { between, counted, documentation, documentOf, histogram, ran, rows, run, start, traced } from "../support/tool-runs.ts";
+import {
+  between,
+  counted,
+  documentation,
+  documentOf,
+  histogram,
+  ran,
+  rows,
+  run,
+  start,
+  traced,
+} from "../support/tool-runs.ts";
 import { comm, folder, work } from "../support/tool-workloads.ts";
 
 const ownComm = readFileSync("/proc/self/comm", "utf8").trim();
-const scripts = readdirSync("tools").filter((name) => name.endsWith(".bt")).map((name) => basename(name, ".bt")).sort();
+const scripts = readdirSync("tools")
+  .filter((name) => name.endsWith(".bt"))
+  .map((name) => basename(name, ".bt"))
+  .sort();
 
 test("allocations: sizes and the sum, exactly", async () => {
   const { text, lines } = await traced("allocations", [], () => run(work, "allocate", "300"));
@@ -28,7 +51,10 @@ test("allocations --pid: one process only", async () => {
     waiting.release();
     await waiting.output;
   });
-  assert.deepEqual(lines.filter((line) => line.startsWith("@")), [`@sizes[${comm}]:`, `@total[${comm}]: ${20 * 777}`]);
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith("@")),
+    [`@sizes[${comm}]:`, `@total[${comm}]: ${20 * 777}`],
+  );
 });
 
 /** Whether `command` is here at all. */
@@ -48,7 +74,10 @@ test("bash-lines: a typed line, as it was typed", async (t) => {
     return /strobe 42 (\d+)/.exec(output)?.[1];
   });
   const own = rows(trace, ([, pid]) => pid === trace.result);
-  assert.deepEqual(own.map(([, , ...line]) => line.join(" ")), [typed, "exit"]);
+  assert.deepEqual(
+    own.map(([, , ...line]) => line.join(" ")),
+    [typed, "exit"],
+  );
   assert.ok(own.every(([time]) => trace.during(time)));
 });
 
@@ -71,7 +100,10 @@ test("block-latency: a time for every write that went to the disk", async (t) =>
     return diskWrites() - first;
   });
   if (result === 0) return t.skip("needs a temporary folder on a block device");
-  const writes = [...text.matchAll(/^@us\[(\w*W\w*)\]:$/gm)].reduce((sum, [, kind]) => sum + counted(text, `@us[${kind}]`), 0);
+  const writes = [...text.matchAll(/^@us\[(\w*W\w*)\]:$/gm)].reduce(
+    (sum, [, kind]) => sum + counted(text, `@us[${kind}]`),
+    0,
+  );
   between(writes, 20, Infinity, "writes");
 });
 
@@ -102,10 +134,20 @@ test("deletes: the paths of both system calls, also of those that fail", async (
   const [a, b, missing] = ["first", "second", "missing"].map((name) => join(folder.path, name));
   writeFileSync(a, "");
   writeFileSync(b, "");
-  const trace = await traced("deletes", [], async () => [(await run("rm", "-f", a, missing)).pid, (await run("unlink", b)).pid]);
+  const trace = await traced("deletes", [], async () => [
+    (await run("rm", "-f", a, missing)).pid,
+    (await run("unlink", b)).pid,
+  ]);
   const [rm, unlink] = trace.result.map(String);
   const own = rows(trace, ([, pid]) => pid === rm || pid === unlink);
-  assert.deepEqual(own.map((columns) => columns.slice(1)), [[rm, "rm", a], [rm, "rm", missing], [unlink, "unlink", b]]);
+  assert.deepEqual(
+    own.map((columns) => columns.slice(1)),
+    [
+      [rm, "rm", a],
+      [rm, "rm", missing],
+      [unlink, "unlink", b],
+    ],
+  );
   assert.ok(own.every(([time]) => trace.during(time)));
 });
 
@@ -126,7 +168,14 @@ function deviceInterrupts(): Map<string, number> {
   for (const line of readFileSync("/proc/interrupts", "utf8").trim().split("\n").slice(1)) {
     const match = /^ *\d+: +((?:\d+ +)+)\S.* (\S+)$/.exec(line);
     if (!match || line.includes(", ")) continue;
-    found.set(match[2], (found.get(match[2]) ?? 0) + match[1].trim().split(/ +/).reduce((sum, count) => sum + Number(count), 0));
+    found.set(
+      match[2],
+      (found.get(match[2]) ?? 0) +
+        match[1]
+          .trim()
+          .split(/ +/)
+          .reduce((sum, count) => sum + Number(count), 0),
+    );
   }
   return found;
 }
@@ -149,10 +198,12 @@ test("interrupts: as many as the kernel counts", async (t) => {
 
 test("library-calls: each function by its name, also when the program has ended", async () => {
   const { lines } = await traced("library-calls", [], () => run(work, "lock", "1000"));
-  const counts = new Map(lines.flatMap((line) => {
-    const match = /^@\[(\S+), uprobe:\S+:(\w+)\]: (\d+)$/.exec(line);
-    return match?.[1] === comm ? [[match[2], Number(match[3])] as const] : [];
-  }));
+  const counts = new Map(
+    lines.flatMap((line) => {
+      const match = /^@\[(\S+), uprobe:\S+:(\w+)\]: (\d+)$/.exec(line);
+      return match?.[1] === comm ? [[match[2], Number(match[3])] as const] : [];
+    }),
+  );
   // The C library may lock for itself as the program starts and ends.
   between(counts.get("pthread_mutex_lock") ?? 0, 1000, 1010, "pthread_mutex_lock");
   assert.equal(counts.get("pthread_mutex_unlock"), counts.get("pthread_mutex_lock"));
@@ -161,7 +212,11 @@ test("library-calls: each function by its name, also when the program has ended"
 test("calltree: entries and returns, nested, with times that add up", async () => {
   const { lines } = await traced("calltree", [work, "[cp]a*s"], () => run(work, "calls", "3"));
   const calls = lines.slice(1);
-  assert.deepEqual(calls.map((line) => line.slice(23)), ["> calls", "  > pause_ms", "  < pause_ms", "< calls"], lines.join("\n"));
+  assert.deepEqual(
+    calls.map((line) => line.slice(23)),
+    ["> calls", "  > pause_ms", "  < pause_ms", "< calls"],
+    lines.join("\n"),
+  );
   const [inner = 0, outer = 0] = calls.slice(2).map((line) => Number(line.slice(9, 21)));
   assert.ok(inner >= 40_000 && outer >= inner && outer < 10_000_000, lines.join("\n"));
 });
@@ -192,9 +247,14 @@ test("lifetimes: age, exit status and signal", async () => {
   const { sleeper, most, three, killed } = trace.result;
   const own = rows(trace, ([, pid]) => [sleeper, three, killed].includes(Number(pid)));
   assert.ok(own.every(([time]) => trace.during(time)));
-  assert.deepEqual(own.map(([, pid, parent, , , status, signal]) => [pid, parent, status, signal].map(Number)), [
-    [sleeper, process.pid, 0, 0], [three, process.pid, 3, 0], [killed, process.pid, 0, 9],
-  ]);
+  assert.deepEqual(
+    own.map(([, pid, parent, , , status, signal]) => [pid, parent, status, signal].map(Number)),
+    [
+      [sleeper, process.pid, 0, 0],
+      [three, process.pid, 3, 0],
+      [killed, process.pid, 0, 9],
+    ],
+  );
   assert.equal(own[0][3], comm);
   between(Number(own[0][4]), 250, most + 1, "age of the sleeper in ms");
 });
@@ -205,15 +265,20 @@ test("off-cpu: a program that sleeps, where and how long", async () => {
     await run(work, "sleep", "300");
     return Date.now() - started;
   });
-  const stacks = [...text.matchAll(/^@us\[(.*?), (?:\n((?: {8}.*\n)+))?\]: (\d+)$/gm)].filter(([, name]) => name === comm);
+  const stacks = [...text.matchAll(/^@us\[(.*?), (?:\n((?: {8}.*\n)+))?\]: (\d+)$/gm)].filter(
+    ([, name]) => name === comm,
+  );
   const asleep = stacks.filter(([, , stack]) => /^ {8}hrtimer_nanosleep\+\d+$/m.test(stack));
   assert.equal(asleep.length, 1);
   between(Number(asleep[0][3]), 300_000, (result + 1) * 1000, "us asleep");
 });
 
-const memoryController = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"].find((path) =>
-  existsSync(join(path, "memory.limit_in_bytes")) || (existsSync(join(path, "cgroup.subtree_control"))
-    && readFileSync(join(path, "cgroup.subtree_control"), "utf8").split(/\s+/).includes("memory")));
+const memoryController = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"].find(
+  (path) =>
+    existsSync(join(path, "memory.limit_in_bytes")) ||
+    (existsSync(join(path, "cgroup.subtree_control")) &&
+      readFileSync(join(path, "cgroup.subtree_control"), "utf8").split(/\s+/).includes("memory")),
+);
 
 test("oom-kills: the victim and its size", async (t) => {
   if (memoryController === undefined) return t.skip("needs the memory controller of control groups");
@@ -222,7 +287,12 @@ test("oom-kills: the victim and its size", async (t) => {
   mkdirSync(group);
   try {
     // The limit's file of the first and of the second version of control groups; neither may swap its way out.
-    const settings = { "memory.limit_in_bytes": limit, "memory.max": limit, "memory.swappiness": 0, "memory.swap.max": 0 };
+    const settings = {
+      "memory.limit_in_bytes": limit,
+      "memory.max": limit,
+      "memory.swappiness": 0,
+      "memory.swap.max": 0,
+    };
     for (const [file, value] of Object.entries(settings)) {
       if (existsSync(join(group, file))) writeFileSync(join(group, file), String(value));
     }
@@ -254,7 +324,8 @@ test("opens --pid: every form of open, its descriptor or its error", async () =>
   const line = (fd: number, error: number, path: string) =>
     `${pid.padEnd(7)} ${comm.padEnd(16)} ${String(fd).padStart(4)} ${String(error).padStart(4)} ${path}`;
   assert.deepEqual(text.trim().split("\n").slice(1), [
-    ...[3, 4, 5].map((fd) => line(fd, 0, there)), ...[1, 2, 3].map(() => line(-1, 2, missing)),
+    ...[3, 4, 5].map((fd) => line(fd, 0, there)),
+    ...[1, 2, 3].map(() => line(-1, 2, missing)),
   ]);
 });
 
@@ -273,15 +344,26 @@ test("opens, deletes, signals and execs: by every system call that does it", asy
   const opened = await traced("opens", [], deeds);
   const pid = (trace: typeof opened): string => String(trace.result.pid);
   const opens = rows(opened, ([own]) => own === pid(opened)).map((columns) => columns.slice(2));
-  assert.deepEqual(opens.filter((columns) => columns[2] === path).map(([, error]) => error), ["0"]);
+  assert.deepEqual(
+    opens.filter((columns) => columns[2] === path).map(([, error]) => error),
+    ["0"],
+  );
   assert.equal(opens.filter((columns) => columns.slice(2).join(" ") === "(by its handle)").length, 1);
   const deleted = await traced("deletes", [], deeds);
-  assert.deepEqual(rows(deleted, ([, own]) => own === pid(deleted)).map((columns) => columns.slice(1)), [[pid(deleted), comm, directory]]);
+  assert.deepEqual(
+    rows(deleted, ([, own]) => own === pid(deleted)).map((columns) => columns.slice(1)),
+    [[pid(deleted), comm, directory]],
+  );
   const sent = await traced("signals", [], deeds);
   const own = rows(sent, ([, from, , , to]) => from === pid(sent) && to === pid(sent));
-  assert.deepEqual(own.map(([, , , number, , , result]) => `${number} ${result}`), Array<string>(6).fill("10 0"));
+  assert.deepEqual(
+    own.map(([, , , number, , , result]) => `${number} ${result}`),
+    Array<string>(6).fill("10 0"),
+  );
   const started = await traced("execs", [], deeds);
-  const lines = started.lines.filter((text) => text.split(/\s+/)[1] === pid(started)).map((text) => text.slice(24).trim());
+  const lines = started.lines
+    .filter((text) => text.split(/\s+/)[1] === pid(started))
+    .map((text) => text.slice(24).trim());
   assert.equal(lines.at(-1), `${comm.padEnd(16)} true by descriptor`.trim());
 });
 
@@ -293,7 +375,9 @@ test("page-faults: one for each page touched", async () => {
   });
   const faults = Number(result);
   between(faults, 4000, 4010, "faults that the kernel counts");
-  const own = lines.map((line) => /^@\[(.*), (\d+)\]: (\d+)$/.exec(line)).filter((match) => match?.[2] === String(waiting.pid));
+  const own = lines
+    .map((line) => /^@\[(.*), (\d+)\]: (\d+)$/.exec(line))
+    .filter((match) => match?.[2] === String(waiting.pid));
   assert.equal(own.length, 1);
   assert.equal(own[0]?.[1], comm);
   // Beside the pages touched: the program's own code and stack, for what it does before and after.
@@ -309,7 +393,8 @@ test("signals: from whom, to whom, and what became of it", async () => {
   const trace = await traced("signals", [], async () => {
     const receiver = start("sleep", ["30"]);
     // Until it is `sleep`; its predecessor catches what node catches.
-    while (readFileSync(`/proc/${receiver.pid}/comm`, "utf8") !== "sleep\n") await new Promise((done) => setTimeout(done, 5));
+    while (readFileSync(`/proc/${receiver.pid}/comm`, "utf8") !== "sleep\n")
+      await new Promise((done) => setTimeout(done, 5));
     receiver.child.kill("SIGWINCH");
     receiver.child.kill("SIGUSR1");
     await receiver.output;
@@ -317,11 +402,14 @@ test("signals: from whom, to whom, and what became of it", async () => {
   });
   const receiver = String(trace.result);
   const [self, own] = [String(process.pid), rows(trace, ([, from, , , to]) => from === receiver || to === receiver)];
-  assert.deepEqual(own.map((columns) => columns.slice(1)), [
-    [self, ownComm, "28", receiver, "sleep", "1", "Window", "changed"],
-    [self, ownComm, "10", receiver, "sleep", "0", "User", "defined", "signal", "1"],
-    [receiver, "sleep", "17", self, ownComm, "0", "Child", "exited"],
-  ]);
+  assert.deepEqual(
+    own.map((columns) => columns.slice(1)),
+    [
+      [self, ownComm, "28", receiver, "sleep", "1", "Window", "changed"],
+      [self, ownComm, "10", receiver, "sleep", "0", "User", "defined", "signal", "1"],
+      [receiver, "sleep", "17", self, ownComm, "0", "Child", "exited"],
+    ],
+  );
   assert.ok(own.every(([time]) => trace.during(time)));
 });
 
@@ -331,10 +419,16 @@ test("slow-files: every call on a file, its bytes and its time", async () => {
   const [bytes, most] = trace.result.output.split(" ").map(Number);
   const vectors = [1011, 1011, 1000, 1000, 1011, 1011];
   const moved = [321, 321, 77];
-  assert.equal(bytes, [32 << 20, 4321, 1234, 567, ...vectors, ...moved].reduce((sum, size) => sum + size));
+  assert.equal(
+    bytes,
+    [32 << 20, 4321, 1234, 567, ...vectors, ...moved].reduce((sum, size) => sum + size),
+  );
   const own = rows(trace, (columns) => columns[2] === String(trace.result.pid) && columns[5] === "slow");
   const sizes = [32 << 20, 4321, 1234, 567, ...vectors, ...moved, 0, 0, 0, 0];
-  assert.deepEqual(own.map(([, name, , , size]) => [name, Number(size)]), sizes.map((size) => [comm, size]));
+  assert.deepEqual(
+    own.map(([, name, , , size]) => [name, Number(size)]),
+    sizes.map((size) => [comm, size]),
+  );
   assert.ok(own.every(([time, , , ms]) => trace.during(time) && /^\d+\.\d{3}$/.test(ms)));
   between(Number(own[0][3]), 1, most, "ms for 32 MiB");
 });
@@ -347,7 +441,8 @@ test("slow-files --ms: nothing that is quicker", async () => {
 test("switches: as many as the kernel counts", async () => {
   const { lines, result } = await traced("switches", [], () => run(work, "pingpong", "500"));
   const [waited, preempted] = result.output.split(" ").map(Number);
-  const count = (map: string) => Number(lines.find((line) => line.startsWith(`@${map}[${comm}]: `))?.split(": ")[1] ?? 0);
+  const count = (map: string) =>
+    Number(lines.find((line) => line.startsWith(`@${map}[${comm}]: `))?.split(": ")[1] ?? 0);
   // Each hand-over is a switch: the first process waits, or is preempted by the one that it wakes.
   between(waited + preempted, 1000, Infinity, "switches that the kernel counts");
   // The program counts from its first deed to its last; its start and its end are switches as well.
@@ -385,7 +480,10 @@ test("syscalls --pid: one process only", async () => {
   assert.deepEqual([...lines].sort(), expected);
 });
 
-interface Connection { readonly server: number; readonly client: number }
+interface Connection {
+  readonly server: number;
+  readonly client: number;
+}
 
 /** A connection over the loopback: 1200 bytes there, 5000 back. Gives the ports once both ends are closed. */
 function connect(host: string): Promise<Connection> {
@@ -422,9 +520,13 @@ test("tcp-connections: both ends, their addresses and ports", async () => {
   const trace = await traced("tcp-connections", [], () => Promise.all(hosts.map(connect)));
   trace.result.forEach(({ server, client }, i) => {
     const host = hosts[i];
-    const own = rows(trace, (columns) => columns.slice(4).includes(String(client)) && columns.slice(4).includes(String(server)));
+    const own = rows(
+      trace,
+      (columns) => columns.slice(4).includes(String(client)) && columns.slice(4).includes(String(server)),
+    );
     assert.deepEqual(own.map((columns) => columns.slice(3).join(" ")).sort(), [
-      `IN ${host} ${server} ${host} ${client}`, `OUT ${host} ${client} ${host} ${server}`,
+      `IN ${host} ${server} ${host} ${client}`,
+      `OUT ${host} ${client} ${host} ${server}`,
     ]);
     const out = own.find((columns) => columns[3] === "OUT");
     assert.deepEqual(out?.slice(1, 3), [String(process.pid), ownComm]);
@@ -442,9 +544,13 @@ test("tcp-lifetimes: what each end sent and received", async () => {
   trace.result.connections.forEach(({ server, client }, i) => {
     const host = hosts[i];
     const own = rows(trace, (columns) => columns.includes(String(server)) && columns.includes(String(client)));
-    assert.deepEqual(own.map((columns) => columns.slice(1, 7)).sort((a, b) => Number(b[4]) - Number(a[4])), [
-      [host, String(server), host, String(client), "5000", "1201"], [host, String(client), host, String(server), "1200", "5001"],
-    ]);
+    assert.deepEqual(
+      own.map((columns) => columns.slice(1, 7)).sort((a, b) => Number(b[4]) - Number(a[4])),
+      [
+        [host, String(server), host, String(client), "5000", "1201"],
+        [host, String(client), host, String(server), "1200", "5001"],
+      ],
+    );
     for (const columns of own) between(Number(columns[7]), 0, trace.result.most + 1, "ms");
   });
 });
@@ -454,28 +560,39 @@ test("tcp-retransmits: a line for each SYN that is sent again", async () => {
   const [listener, ...waiting] = trace.result.output.split(" ");
   assert.ok(waiting.length > 0);
   const own = rows(trace, (columns) => columns[4] === listener);
-  assert.ok(own.every(([time, local, , remote]) => trace.during(time) && local === "127.0.0.1" && remote === "127.0.0.1"));
+  assert.ok(
+    own.every(([time, local, , remote]) => trace.during(time) && local === "127.0.0.1" && remote === "127.0.0.1"),
+  );
   // Once each, but for a machine so busy that the second time has come.
   assert.deepEqual([...new Set(own.map((columns) => columns[2]))].sort(), waiting.sort());
 });
 
 test("every script was run", () => {
   // Those of kernel functions run in guests (test/guest/cases.ts).
-  assert.deepEqual([...ran].sort(), scripts.filter((name) => !name.startsWith("kernel-")));
+  assert.deepEqual(
+    [...ran].sort(),
+    scripts.filter((name) => !name.startsWith("kernel-")),
+  );
 });
 
 test("docs/tools.md has a section, an example and a line in its table for each script", () => {
   const headings = [...documentation.matchAll(/^## (.*)$/gm)].map((match) => match[1]);
   const table = [...documentation.matchAll(/^\| \[([\w-]+)\]\(#([\w-]+)\) \| (.*) \|$/gm)];
   assert.deepEqual([...headings].sort(), scripts);
-  assert.deepEqual(table.map((match) => match[1]), headings);
+  assert.deepEqual(
+    table.map((match) => match[1]),
+    headings,
+  );
   for (const [, name, anchor, question] of table) {
     const [shebang, first] = readFileSync(`tools/${name}.bt`, "utf8").split("\n");
     assert.equal(shebang, "#!/usr/bin/env strobe");
     assert.equal(anchor, name);
     const asked = first.replace(`// ${name}: `, "");
     assert.equal(question, asked[0].toUpperCase() + asked.slice(1));
-    assert.ok(documentOf(name).replace(/\s+/g, " ").includes(question), `the section of ${name} does not ask its question`);
+    assert.ok(
+      documentOf(name).replace(/\s+/g, " ").includes(question),
+      `the section of ${name} does not ask its question`,
+    );
     assert.match(documentOf(name), new RegExp(`^\`\`\`\n# strobe tools/${name}\\.bt\\b.*\n[^\`]+\n\`\`\`$`, "m"));
   }
 });

@@ -12,15 +12,23 @@ const types = join(folder.path, "types");
 let program = "";
 
 before(async () => {
-  program = compileC(folder.path, "prog", `
+  program = compileC(
+    folder.path,
+    "prog",
+    `
     #include <sys/sdt.h>
     static void weighed(int x, long y) { DTRACE_PROBE2(prog, weighed, x, y); }
     struct point { int x; unsigned char tag; struct point *next; };
     __attribute__((noinline)) long weigh(const struct point *p, const char *name, unsigned short n) { return p->x + name[0] + n; }
-    int main(void) { weighed(3, 4); struct point p = { 1, 2, 0 }; return (int)weigh(&p, "a", 3) & 1; }`, ["-O0", "-g"]);
+    int main(void) { weighed(3, 4); struct point p = { 1, 2, 0 }; return (int)weigh(&p, "a", 3) & 1; }`,
+    ["-O0", "-g"],
+  );
   const { stdout, stderr, code } = await strobe(["types", "-o", types, "--binary", program], { deadline: 60_000 });
   assert.deepEqual([stderr, code], ["", 0]);
-  assert.match(stdout, /: \d+ tracepoints, \d+ raw tracepoints, \d+ functions, \d+ iterators, \d+ structs, \d+ constants\n$/);
+  assert.match(
+    stdout,
+    /: \d+ tracepoints, \d+ raw tracepoints, \d+ functions, \d+ iterators, \d+ structs, \d+ constants\n$/,
+  );
 });
 after(() => folder.remove());
 
@@ -29,23 +37,37 @@ function complaints(text: string, declarations = types): string[] {
   const project = join(folder.path, "project");
   mkdirSync(project, { recursive: true });
   writeFileSync(join(project, "program.ts"), text);
-  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({
-    extends: resolve("tsconfig.json"),
-    compilerOptions: {
-      paths: { strobe: [resolve("src/index.ts")] }, typeRoots: [resolve("node_modules/@types")], types: ["node"], noUnusedLocals: false, skipLibCheck: false,
-    },
-    include: ["program.ts", join(relative(project, declarations), "index.d.ts")],
-  }));
-  const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["--noEmit", "-p", project], { encoding: "utf8", timeout: 120_000 });
-  // The library's own sources have `npm run check`.
-  return stdout.split("\n").filter((line) => line !== "" && !/(^|\/)src\/.*\.ts\(/.test(line)).map((line) => {
-    const match = /(\w+\.(?:d\.)?ts)\((\d+),\d+\): error (TS\d+)/.exec(line);
-    return match === null ? line : `${match[1]}:${match[2]} ${match[3]}`;
+  writeFileSync(
+    join(project, "tsconfig.json"),
+    JSON.stringify({
+      extends: resolve("tsconfig.json"),
+      compilerOptions: {
+        paths: { strobe: [resolve("src/index.ts")] },
+        typeRoots: [resolve("node_modules/@types")],
+        types: ["node"],
+        noUnusedLocals: false,
+        skipLibCheck: false,
+      },
+      include: ["program.ts", join(relative(project, declarations), "index.d.ts")],
+    }),
+  );
+  const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["--noEmit", "-p", project], {
+    encoding: "utf8",
+    timeout: 120_000,
   });
+  // The library's own sources have `npm run check`.
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "" && !/(^|\/)src\/.*\.ts\(/.test(line))
+    .map((line) => {
+      const match = /(\w+\.(?:d\.)?ts)\((\d+),\d+\): error (TS\d+)/.exec(line);
+      return match === null ? line : `${match[1]}:${match[2]} ${match[3]}`;
+    });
 }
 
 test("the declarations are whole: nothing in them is unknown, and what they say fits the kernel", () => {
-  assert.deepEqual(complaints(`
+  assert.deepEqual(
+    complaints(`
     import { map, uprobe, uretprobe, usdt } from "strobe";
     import { enums, fentry, rawTracepoint, tracepoint } from "strobe";
     import type { ArgumentsOf, Enums, Iterators, KernelFunctions, RawTracepoints, ReturnOf, Structs, Tracepoints, UserFunctions } from "strobe";
@@ -75,12 +97,16 @@ test("the declarations are whole: nothing in them is unknown, and what they say 
     uprobe(${JSON.stringify(program)}, "weigh", ({ p, n }) => sizes.at("x").sum(p.next.x + n));
     uretprobe(${JSON.stringify(program)}, "weigh", (retval) => sizes.at("y").sum(retval));
     usdt(${JSON.stringify(program)}, "prog:weighed", ([first, second]) => sizes.at("z").sum(first + second));
-  `), []);
+  `),
+    [],
+  );
 });
 
 test("programs in C++ are declared whole, whatever their types are called", async () => {
   const source = join(folder.path, "shapes.cpp");
-  writeFileSync(source, `
+  writeFileSync(
+    source,
+    `
     #include <cstdint>
     namespace shapes {
       template <class T> struct Box { T value; virtual ~Box() {} virtual T get(int times) const { return value * times; } };
@@ -88,14 +114,19 @@ test("programs in C++ are declared whole, whatever their types are called", asyn
     }
     enum class Color : uint8_t { red, green };
     __attribute__((noinline)) int use(shapes::Named &named, Color color, shapes::Box<double> *other) { return named.get(2) + (int)color + (int)other->value; }
-    int main() { shapes::Named n; n.value = 1; n.inner = 2; shapes::Box<double> b; b.value = 3; return use(n, Color::green, &b) & 1; }`);
+    int main() { shapes::Named n; n.value = 1; n.inner = 2; shapes::Box<double> b; b.value = 3; return use(n, Color::green, &b) & 1; }`,
+  );
   const shapes = join(folder.path, "shapes");
   const built = spawnSync("g++", ["-g", "-O0", "-o", shapes, source], { encoding: "utf8" });
   assert.equal(built.status, 0, built.stderr);
   const declarations = join(folder.path, "types-of-two");
-  const { stderr, code } = await strobe(["types", "-o", declarations, "--binary", program, "--binary", shapes], { deadline: 60_000 });
+  const { stderr, code } = await strobe(["types", "-o", declarations, "--binary", program, "--binary", shapes], {
+    deadline: 60_000,
+  });
   assert.deepEqual([stderr, code], ["", 0]);
-  assert.deepEqual(complaints(`
+  assert.deepEqual(
+    complaints(
+      `
     import { map, uprobe } from "strobe";
     import type { Structs } from "strobe";
     const sizes = map<string, "sum">();
@@ -104,11 +135,16 @@ test("programs in C++ are declared whole, whatever their types are called", asyn
     declare const named: Structs["shapes::Named"];
     const inner: number = named.inner + named.a;
     named.outer;
-  `, declarations), ["program.ts:9 TS2339"]);
+  `,
+      declarations,
+    ),
+    ["program.ts:9 TS2339"],
+  );
 });
 
 test("a misspelt event, function, argument or member is red", () => {
-  assert.deepEqual(complaints(`
+  assert.deepEqual(
+    complaints(`
     import { enums, fentry, rawTracepoint, tracepoint, uprobe, usdt, type ArgumentsOf, type KernelFunctions, type Tracepoints, type UserFunctions } from "strobe";
     type A = Tracepoints["sched:sched_swich"];
     type B = KernelFunctions["vfs_raed"];
@@ -129,11 +165,26 @@ test("a misspelt event, function, argument or member is red", () => {
     tracepoint("sched:sched_switch", (args) => args.next_pdi);
     rawTracepoint("sched_switch", ({ perv }) => perv);
     enums.TCP_LISTNE;
-  `), [
-    "program.ts:3 TS2339", "program.ts:4 TS2339", "program.ts:6 TS2551", "program.ts:8 TS2551", "program.ts:10 TS2339", "program.ts:11 TS2345",
-    "program.ts:12 TS2339", "program.ts:13 TS2345", "program.ts:14 TS2345", "program.ts:15 TS2339", "program.ts:16 TS2551", "program.ts:17 TS2551",
-    "program.ts:18 TS2345", "program.ts:19 TS2551", "program.ts:20 TS2339", "program.ts:21 TS2551",
-  ]);
+  `),
+    [
+      "program.ts:3 TS2339",
+      "program.ts:4 TS2339",
+      "program.ts:6 TS2551",
+      "program.ts:8 TS2551",
+      "program.ts:10 TS2339",
+      "program.ts:11 TS2345",
+      "program.ts:12 TS2339",
+      "program.ts:13 TS2345",
+      "program.ts:14 TS2345",
+      "program.ts:15 TS2339",
+      "program.ts:16 TS2551",
+      "program.ts:17 TS2551",
+      "program.ts:18 TS2345",
+      "program.ts:19 TS2551",
+      "program.ts:20 TS2339",
+      "program.ts:21 TS2551",
+    ],
+  );
 });
 
 test("nothing is written twice, and nothing else is overwritten", async () => {
@@ -148,7 +199,10 @@ test("nothing is written twice, and nothing else is overwritten", async () => {
   writeFileSync(join(project, "program.mjs"), "console.log(1);\n");
   const stale = await strobe(["run", join(project, "program.mjs")]);
   assert.deepEqual([stale.stdout, stale.code], ["1\n", 0]);
-  assert.equal(stale.stderr, `strobe: ${join(project, "strobe-types")} is of Linux 5.15.0, and this is Linux ${release()}; \`strobe types\` writes it anew\n`);
+  assert.equal(
+    stale.stderr,
+    `strobe: ${join(project, "strobe-types")} is of Linux 5.15.0, and this is Linux ${release()}; \`strobe types\` writes it anew\n`,
+  );
   const renewed = await strobe(["types", "-o", types, "--binary", program]);
   assert.match(renewed.stdout, /tracepoints/);
   assert.equal((await strobe(["run", join(project, "program.mjs")])).stderr, "");
@@ -159,7 +213,10 @@ test("nothing is written twice, and nothing else is overwritten", async () => {
   assert.deepEqual([refused.stdout, refused.code], ["", 1]);
   assert.match(refused.stderr, /holds something else/);
   assert.deepEqual(readdirSync(foreign), ["mine.ts"]);
-  assert.deepEqual(readdirSync(folder.path).filter((name) => name.startsWith("types.")), []);
+  assert.deepEqual(
+    readdirSync(folder.path).filter((name) => name.startsWith("types.")),
+    [],
+  );
 });
 
 test("a program that is not there is said", async () => {

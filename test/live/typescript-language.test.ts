@@ -1,4 +1,5 @@
-// What handlers in TypeScript can say, run: types of a program's own, and values as they come out, in the kernel and on the host.
+// What handlers in TypeScript can say, run: types of a program's own, and values as they come out, in the kernel and on
+// the host.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { writeFileSync } from "node:fs";
@@ -38,7 +39,10 @@ async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
 
 test("layouts that C has no attributes for are refused", () => {
   const { aligned, bits, struct, union } = library;
-  assert.throws(() => struct({ x: "int" }, { align: 3 }), /struct\(\) wants a layout behind its members: \{ packed: true, align: 8 \}/);
+  assert.throws(
+    () => struct({ x: "int" }, { align: 3 }),
+    /struct\(\) wants a layout behind its members: \{ packed: true, align: 8 \}/,
+  );
   assert.throws(() => union("u", { x: "int" }, { packed: 1 as unknown as boolean }), /union\(\) wants a layout/);
   assert.throws(() => struct("int" as unknown as Record<string, string>), /struct\(\) wants its members/);
   assert.throws(() => aligned("int", 0), /aligned\(\) wants a power of two, not 0/);
@@ -50,30 +54,73 @@ test("structs, unions and enums of the program's own are laid out as C does", as
   const point = struct({ x: i32, y: i16, name: "char[8]" });
   const letters = enumeration("letters", { h: 104, e: 101 });
   const box = struct("mine", {
-    id: i64, corner: pointerTo(point), center: point, "": union({ small: bits(u32, 3), whole: u32 }), self: "struct mine *",
-    get next(): Library.CType<unknown> { return pointerTo(box); },
+    id: i64,
+    corner: pointerTo(point),
+    center: point,
+    "": union({ small: bits(u32, 3), whole: u32 }),
+    self: "struct mine *",
+    get next(): Library.CType<unknown> {
+      return pointerTo(box);
+    },
   });
   const text = struct({ first: letters, rest: arrayOf("char", 12) });
-  const boxes = library.event<{ id: number; corner: string; x: number; y: number; small: number; whole: number; sizes: readonly [number, number, number]; shown: object }>();
+  const boxes = library.event<{
+    id: number;
+    corner: string;
+    x: number;
+    y: number;
+    small: number;
+    whole: number;
+    sizes: readonly [number, number, number];
+    shown: object;
+  }>();
   const texts = library.event<{ letter: number; isH: boolean; bytes: string; at: number }>();
   const session = await library.trace(
-    library.uprobe(functions, "leaf_box", ([p]) => {
-      const b = library.cast(p, box);
-      boxes.emit({
-        id: b.id, corner: library.str(b.corner.name), x: b.corner.x + b.center.x, y: b.center.y, small: b.small, whole: b.whole & 7,
-        sizes: [library.sizeof(box), library.sizeof(arrayOf(point, 3)), library.offsetof(box, "center.name")], shown: library.deref(b.corner),
-      });
-    }, { library, boxes, box, arrayOf, point }),
-    library.uprobe(functions, "leaf_text", ([p]) => {
-      const bytes = library.cast(p, arrayLike);
-      texts.emit({ letter: bytes[0], isH: library.cast(bytes[0], letters) === letters.h, bytes: library.str(library.cast(p, text).rest), at: library.cast(p, "u8 *")[1] });
-    }, { library, texts, text, letters, arrayLike: pointerTo("u8") }),
+    library.uprobe(
+      functions,
+      "leaf_box",
+      ([p]) => {
+        const b = library.cast(p, box);
+        boxes.emit({
+          id: b.id,
+          corner: library.str(b.corner.name),
+          x: b.corner.x + b.center.x,
+          y: b.center.y,
+          small: b.small,
+          whole: b.whole & 7,
+          sizes: [library.sizeof(box), library.sizeof(arrayOf(point, 3)), library.offsetof(box, "center.name")],
+          shown: library.deref(b.corner),
+        });
+      },
+      { library, boxes, box, arrayOf, point },
+    ),
+    library.uprobe(
+      functions,
+      "leaf_text",
+      ([p]) => {
+        const bytes = library.cast(p, arrayLike);
+        texts.emit({
+          letter: bytes[0],
+          isH: library.cast(bytes[0], letters) === letters.h,
+          bytes: library.str(library.cast(p, text).rest),
+          at: library.cast(p, "u8 *")[1],
+        });
+      },
+      { library, texts, text, letters, arrayLike: pointerTo("u8") },
+    ),
     { command: `${functions} 1`, signal: deadline() },
   );
   const [[first], [second]] = await Promise.all([all(boxes), all(texts)]);
   await session.ended;
   assert.deepEqual(first, {
-    id: 77, corner: "corner", x: 8, y: -6, small: 5, whole: 5, sizes: [56, 48, 22], shown: { x: 3, y: 4, name: "corner" },
+    id: 77,
+    corner: "corner",
+    x: 8,
+    y: -6,
+    small: 5,
+    whole: 5,
+    sizes: [56, 48, 22],
+    shown: { x: 3, y: 4, name: "corner" },
   });
   assert.deepEqual(second, { letter: 104, isH: true, bytes: "o from user ", at: 101 });
   assert.equal(letters.h, 104);
@@ -88,12 +135,25 @@ const perProbe = 12;
 test("settings are a script's", async () => {
   const texts = library.event<{ text: string; limit: number }>();
   const session = await library.trace(
-    library.uprobe(functions, "leaf_text", ([text]) => { texts.emit({ text: library.str(text), limit: library.config.maxStrlen }); }, { library, texts }),
+    library.uprobe(
+      functions,
+      "leaf_text",
+      ([text]) => {
+        texts.emit({ text: library.str(text), limit: library.config.maxStrlen });
+      },
+      { library, texts },
+    ),
     { command: `${functions} 1`, signal: deadline(), settings: { maxStrlen: 6 } },
   );
   assert.deepEqual(await all(texts), [{ text: "hello ", limit: 6 }]);
   await session.ended;
-  await assert.rejects(library.trace(library.begin(() => {}), { settings: { maxStrlen: 0 } }), /max_strlen: expecting a number, got 0/);
+  await assert.rejects(
+    library.trace(
+      library.begin(() => {}),
+      { settings: { maxStrlen: 0 } },
+    ),
+    /max_strlen: expecting a number, got 0/,
+  );
 });
 
 test("functions give in the kernel, on the host and as JavaScript what they should", async (t) => {
@@ -101,8 +161,15 @@ test("functions give in the kernel, on the host and as JavaScript what they shou
   const parts = Math.ceil(functionCases.length / perProbe);
   const ofPart = (part: number): typeof functionCases => functionCases.slice(part * perProbe, (part + 1) * perProbe);
   const run = (part: number, where: string, x: string): string =>
-    ofPart(part).map(({ name }, i) => `given.emit({ where: ${where}, name: ${JSON.stringify(name)}, value: BigInt(f${part * perProbe + i}(${x})) });`).join("\n");
-  writeFileSync(program, `import { begin, event, i8, i16, i32, map, pid, trace, tracepoint, u8, u16, u32, u64 } from "strobe";
+    ofPart(part)
+      .map(
+        ({ name }, i) =>
+          `given.emit({ where: ${where}, name: ${JSON.stringify(name)}, value: BigInt(f${part * perProbe + i}(${x})) });`,
+      )
+      .join("\n");
+  writeFileSync(
+    program,
+    `import { begin, event, i8, i16, i32, map, pid, trace, tracepoint, u8, u16, u32, u64 } from "strobe";
     const limit = 100; const yes = true; const text = "captured"; const list = [10, 20, 30]; const words = ["one", "three"];
     const limits = { low: 2, deep: { high: 9 } }; const Level = { low: 1, high: 7 } as const;
     const codes: Record<string, number> = { a: 3, b: 4 }; const byNumber: Record<number, string> = { 5: "five", 10: "ten" };
@@ -123,8 +190,9 @@ test("functions give in the kernel, on the host and as JavaScript what they shou
     void process.ppid; process.getuid!(); process.geteuid!(); process.getgid!(); process.getegid!(); process.umask(); process.getgroups!(); process.kill(self, 0);
     setTimeout(() => session.stop(), 200);
     for await (const { where, name, value } of given) console.log(JSON.stringify([where, name, String(value)]));
-    ${functionCases.map(({ name, gives }, i) => gives === undefined ? `console.log(JSON.stringify(["javascript", ${JSON.stringify(name)}, String(Number(f${i}(5)))]));` : "").join("\n")}
-  `);
+    ${functionCases.map(({ name, gives }, i) => (gives === undefined ? `console.log(JSON.stringify(["javascript", ${JSON.stringify(name)}, String(Number(f${i}(5)))]));` : "")).join("\n")}
+  `,
+  );
   const { stdout, stderr, code } = await runStrobe(["run", program]);
   assert.deepEqual({ stderr, code }, { stderr: "", code: 0 });
   const got = new Map<string, Map<string, string>>();
@@ -145,17 +213,46 @@ test("functions give in the kernel, on the host and as JavaScript what they shou
 test("static probes, with arguments of each width", async () => {
   const lines = library.event<{ line: string; values: readonly unknown[] }>();
   const session = await library.trace(
-    library.usdt(shapes, "shapes:many", ([n, text, local]) => { lines.emit({ line: library.str(text), values: [n, local] }); }, { library, lines }),
-    library.usdt(shapes, "shapes:widths", (args) => { lines.emit({ line: "widths", values: [args.arg0, args.arg1, args.arg4, args.arg5] }); }, { lines }),
-    library.usdt(shapes, "*:no?e", () => { lines.emit({ line: "none", values: [1, 2] }); }, { lines }),
+    library.usdt(
+      shapes,
+      "shapes:many",
+      ([n, text, local]) => {
+        lines.emit({ line: library.str(text), values: [n, local] });
+      },
+      { library, lines },
+    ),
+    library.usdt(
+      shapes,
+      "shapes:widths",
+      (args) => {
+        lines.emit({ line: "widths", values: [args.arg0, args.arg1, args.arg4, args.arg5] });
+      },
+      { lines },
+    ),
+    library.usdt(
+      shapes,
+      "*:no?e",
+      () => {
+        lines.emit({ line: "none", values: [1, 2] });
+      },
+      { lines },
+    ),
     { command: shapes, signal: deadline() },
   );
   const seen = await all(lines);
   await session.ended;
-  assert.deepEqual(seen.map(({ line, values }) => [line, ...values]), [
-    ["widths", -1, 255, -1, 4294967295], ["widths", -128, 0, -2147483648, 0],
-    ["even", 0, 0], ["odd", 1, 101], ["even", 2, 202], ["odd", 3, 303], ["none", 1, 2],
-  ]);
+  assert.deepEqual(
+    seen.map(({ line, values }) => [line, ...values]),
+    [
+      ["widths", -1, 255, -1, 4294967295],
+      ["widths", -128, 0, -2147483648, 0],
+      ["even", 0, 0],
+      ["odd", 1, 101],
+      ["even", 2, 202],
+      ["odd", 3, 303],
+      ["none", 1, 2],
+    ],
+  );
 });
 
 test("counters of the kernel, watchpoints, instructions, returns and calls of other files", async () => {
@@ -165,12 +262,55 @@ test("counters of the kernel, watchpoints, instructions, returns and calls of ot
   const address = /^([0-9a-f]+) [BD] counter$/m.exec(spawnSync("nm", [functions], { encoding: "utf8" }).stdout)?.[1];
   const mine = (): boolean => library.pid === library.cpid;
   const session = await library.trace(
-    library.software("page-faults", 1, { filter: () => mine(), handler: () => { faults.count(); } }, { library, mine, faults }),
-    library.probe(`watchpoint:0x${address}:8:w`, { filter: () => mine(), handler: () => { counts.at("written").count(); } }, { library, mine, counts }),
-    library.probe(`ret:${functions}:leaf_add`, () => { returned.sum(library.i32(library.retval)); }, { library, returned }),
-    library.probe(`insn:${functions}:leaf_sub:0`, () => { counts.at("instruction").count(); }, { counts }),
-    library.probe(`process:${functions}:begin`, () => { counts.at("begin").count(); }, { counts }),
-    library.probe([`uprobe:${functions}:leaf_add`, `uprobe:${functions}:leaf_sub`], () => { counts.at(library.func).count(); }, { library, counts }),
+    library.software(
+      "page-faults",
+      1,
+      {
+        filter: () => mine(),
+        handler: () => {
+          faults.count();
+        },
+      },
+      { library, mine, faults },
+    ),
+    library.probe(
+      `watchpoint:0x${address}:8:w`,
+      {
+        filter: () => mine(),
+        handler: () => {
+          counts.at("written").count();
+        },
+      },
+      { library, mine, counts },
+    ),
+    library.probe(
+      `ret:${functions}:leaf_add`,
+      () => {
+        returned.sum(library.i32(library.retval));
+      },
+      { library, returned },
+    ),
+    library.probe(
+      `insn:${functions}:leaf_sub:0`,
+      () => {
+        counts.at("instruction").count();
+      },
+      { counts },
+    ),
+    library.probe(
+      `process:${functions}:begin`,
+      () => {
+        counts.at("begin").count();
+      },
+      { counts },
+    ),
+    library.probe(
+      [`uprobe:${functions}:leaf_add`, `uprobe:${functions}:leaf_sub`],
+      () => {
+        counts.at(library.func).count();
+      },
+      { library, counts },
+    ),
     { command: `${functions} 25`, signal: deadline() },
   );
   await session.ended;
@@ -184,7 +324,17 @@ test("counters of the processor", async (t) => {
   const mine = (): boolean => library.pid === library.cpid;
   try {
     const session = await library.trace(
-      library.hardware("cycles", 100_000, { filter: () => mine(), handler: () => { samples.count(); } }, { library, mine, samples }),
+      library.hardware(
+        "cycles",
+        100_000,
+        {
+          filter: () => mine(),
+          handler: () => {
+            samples.count();
+          },
+        },
+        { library, mine, samples },
+      ),
       { command: `${calling} 1000000`, signal: deadline() },
     );
     await session.ended;
@@ -200,26 +350,61 @@ test("a loop goes over the greatest of a map, where strobe runs the handler", as
   const averages = library.map<[name: string, n: number], "avg">();
   const texts = library.map<number, string>();
   const seen = library.event<{ what: string; key: string; value: number }>();
-  const session = await library.trace(library.begin(() => {
-    numbers.set("low", -5); numbers.set("none", 0); numbers.set("high", 70000); numbers.set("some", 300);
-    averages.at("a", 1).avg(10); averages.at("a", 1).avg(20); averages.at("b", 2).avg(17); averages.at("c", 3).avg(-100);
-    texts.set(1, "b"); texts.set(2, "cc"); texts.set(3, "ca");
-    for (const [key, value] of numbers.top(3)) seen.emit({ what: "number", key, value });
-    const two = 2;
-    for (const [[key, n], value] of averages.top(two)) { if (n === 9) break; seen.emit({ what: "average", key, value }); }
-    for (const [key, value] of texts.top(9)) { if (key === 3) continue; seen.emit({ what: "text", key: value, value: key }); }
-    let sum = 0;
-    for (const [, value] of numbers.top(1)) sum += value;
-    seen.emit({ what: "sum", key: "", value: sum });
-    library.exit();
-  }, { library, numbers, averages, texts, seen }), { signal: deadline() });
+  const session = await library.trace(
+    library.begin(
+      () => {
+        numbers.set("low", -5);
+        numbers.set("none", 0);
+        numbers.set("high", 70000);
+        numbers.set("some", 300);
+        averages.at("a", 1).avg(10);
+        averages.at("a", 1).avg(20);
+        averages.at("b", 2).avg(17);
+        averages.at("c", 3).avg(-100);
+        texts.set(1, "b");
+        texts.set(2, "cc");
+        texts.set(3, "ca");
+        for (const [key, value] of numbers.top(3)) seen.emit({ what: "number", key, value });
+        const two = 2;
+        for (const [[key, n], value] of averages.top(two)) {
+          if (n === 9) break;
+          seen.emit({ what: "average", key, value });
+        }
+        for (const [key, value] of texts.top(9)) {
+          if (key === 3) continue;
+          seen.emit({ what: "text", key: value, value: key });
+        }
+        let sum = 0;
+        for (const [, value] of numbers.top(1)) sum += value;
+        seen.emit({ what: "sum", key: "", value: sum });
+        library.exit();
+      },
+      { library, numbers, averages, texts, seen },
+    ),
+    { signal: deadline() },
+  );
   const got = (await all(seen)).map(({ what, key, value }) => `${what} ${key} ${value}`);
   await session.ended;
   assert.deepEqual(got, [
-    "number high 70000", "number some 300", "number none 0", "average b 17", "average a 15", "text cc 2", "text b 1", "sum  70000",
+    "number high 70000",
+    "number some 300",
+    "number none 0",
+    "average b 17",
+    "average a 15",
+    "text cc 2",
+    "text b 1",
+    "sum  70000",
   ]);
   await assert.rejects(
-    library.trace(library.tracepoint("syscalls:sys_enter_getppid", () => { for (const [, value] of numbers.top(1)) library.print(value); }, { library, numbers })),
+    library.trace(
+      library.tracepoint(
+        "syscalls:sys_enter_getppid",
+        () => {
+          for (const [, value] of numbers.top(1)) library.print(value);
+        },
+        { library, numbers },
+      ),
+    ),
     /a loop in an order, or with a limit, needs strobe's own process, and this tracepoint probe runs in the kernel/,
   );
 });

@@ -14,18 +14,35 @@ function complaints(name: string, text: string): string {
   const project = join(folder.path, name);
   mkdirSync(project, { recursive: true });
   writeFileSync(join(project, "program.ts"), text);
-  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({
-    extends: resolve("tsconfig.json"),
-    compilerOptions: { paths: { strobe: [resolve("src/index.ts")] }, typeRoots: [resolve("node_modules/@types")], types: ["node"], noUnusedLocals: false },
-    include: ["program.ts"],
-  }));
-  const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["--noEmit", "-p", project], { encoding: "utf8", timeout: 120_000 });
+  writeFileSync(
+    join(project, "tsconfig.json"),
+    JSON.stringify({
+      extends: resolve("tsconfig.json"),
+      compilerOptions: {
+        paths: { strobe: [resolve("src/index.ts")] },
+        typeRoots: [resolve("node_modules/@types")],
+        types: ["node"],
+        noUnusedLocals: false,
+      },
+      include: ["program.ts"],
+    }),
+  );
+  const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["--noEmit", "-p", project], {
+    encoding: "utf8",
+    timeout: 120_000,
+  });
   // The library's own sources have `npm run check`.
-  return stdout.split("\n").filter((line) => /^(\S*\/)?program\.ts\(/.test(line)).join("\n");
+  return stdout
+    .split("\n")
+    .filter((line) => /^(\S*\/)?program\.ts\(/.test(line))
+    .join("\n");
 }
 
 test("with declarations, names and fields are checked", () => {
-  assert.equal(complaints("declared", `
+  assert.equal(
+    complaints(
+      "declared",
+      `
     import {
       arrayOf, bits, cast, comm, deref, enumeration, event, fexit, i32, kstack, map, nsecs, offsetof, pid, pointerTo, sizeof, str, struct, threadLocal, trace,
       tracepoint, u8, u32, union, uprobe, type FixedArray, type Pointer, type Stack,
@@ -122,11 +139,17 @@ test("with declarations, names and fields are checked", () => {
     (await import("strobe")).interval("1s", (args) => {});
     // @ts-expect-error -- a script has no probes behind it
     trace("begin { }", tracepoint("sched:sched_switch", () => {}));
-  `), "");
+  `,
+    ),
+    "",
+  );
 });
 
 test("without declarations, every name is allowed", () => {
-  assert.equal(complaints("undeclared", `
+  assert.equal(
+    complaints(
+      "undeclared",
+      `
     import { cast, enums, fentry, iter, kprobe, map, rawTracepoint, tracepoint, uretprobe, usdt } from "strobe";
     const m = map();
     tracepoint("any:thing", (args) => m.at(args.a.b.c, args[0]).count());
@@ -137,5 +160,8 @@ test("without declarations, every name is allowed", () => {
     usdt("/bin/x", "a:b", ([first, second]) => m.at(first).sum(second));
     iter("task", (ctx) => m.at(ctx.task.comm).count());
     fentry("any", (args) => m.at(cast(args.sk, "struct tcp_sock").snd_cwnd, enums.TCP_LISTEN).count());
-  `), "");
+  `,
+    ),
+    "",
+  );
 });

@@ -85,13 +85,21 @@ gdb.execute("quit")
 `;
 
 const gdb = spawnSync("gdb", ["--version"]).status === 0;
-const skip = process.geteuid?.() !== 0 ? "needs root" : process.arch !== "x64" ? "unwinding is for x86-64"
-  : spawnSync("gcc", ["--version"]).status !== 0 ? "needs gcc" : false;
+const skip =
+  process.geteuid?.() !== 0
+    ? "needs root"
+    : process.arch !== "x64"
+      ? "unwinding is for x86-64"
+      : spawnSync("gcc", ["--version"]).status !== 0
+        ? "needs gcc"
+        : false;
 const deadline = { timeout: 120_000, skip };
 
 const folder = temporaryFolder();
 let objects = "";
-before(() => { objects = skip === false ? bpfObjects() : ""; });
+before(() => {
+  objects = skip === false ? bpfObjects() : "";
+});
 after(async () => {
   folder.remove();
   if (skip === false) await nothingLeft(objects);
@@ -105,14 +113,27 @@ function waiting(path: string, ...args: string[]): ChildProcess {
 async function unwoundStacks(path: string): Promise<string[]> {
   const child = waiting(path);
   try {
-    const running = startStrobe(["-p", String(child.pid), "-e", `uprobe:${path}:hit { printf("STACK%s\\n", ustack(dwarf, raw)); }`], { deadline: 60_000 });
+    const running = startStrobe(
+      ["-p", String(child.pid), "-e", `uprobe:${path}:hit { printf("STACK%s\\n", ustack(dwarf, raw)); }`],
+      { deadline: 60_000 },
+    );
     await running.attached;
     const ended = once(child, "exit");
     child.stdin!.end("x");
     await ended;
     const { stdout, stderr } = await running.outcome;
     assert.doesNotMatch(stderr, /WARNING/);
-    return stdout.trim().split("STACK").slice(1).map((text) => text.trim().split(/\s+/).map((address) => address.replace(/^0x/, "")).join(" "));
+    return stdout
+      .trim()
+      .split("STACK")
+      .slice(1)
+      .map((text) =>
+        text
+          .trim()
+          .split(/\s+/)
+          .map((address) => address.replace(/^0x/, ""))
+          .join(" "),
+      );
   } finally {
     child.kill("SIGKILL");
   }
@@ -123,17 +144,28 @@ for (const [kind, flags] of Object.entries({
   static: ["-O2", "-fomit-frame-pointer", "-static"],
   "fully optimised": ["-O3", "-fomit-frame-pointer", "-march=x86-64-v3"],
 })) {
-  test(`a thousand stacks of a ${kind} program are gdb's`, { ...deadline, skip: skip || (!gdb && "needs gdb") }, async () => {
-    const path = compileC(folder.path, `wanders-${kind.replace(/ /g, "-")}`, wandersSource, flags);
-    const script = join(folder.path, "hits.py");
-    writeFileSync(script, gdbScript);
-    const ours = await unwoundStacks(path);
-    const { stdout } = spawnSync("gdb", ["-nx", "-batch", "-x", script, path], { encoding: "utf8", timeout: 100_000, maxBuffer: 1 << 28 });
-    const theirs = stdout.split("\n").filter((line) => line.startsWith("STACK ")).map((line) => line.slice(6));
-    assert.equal(theirs.length >= 1000, true, stdout.slice(-2000));
-    assert.equal(ours.length, theirs.length);
-    ours.forEach((stack, i) => assert.equal(stack, theirs[i], `stack ${i}`));
-  });
+  test(
+    `a thousand stacks of a ${kind} program are gdb's`,
+    { ...deadline, skip: skip || (!gdb && "needs gdb") },
+    async () => {
+      const path = compileC(folder.path, `wanders-${kind.replace(/ /g, "-")}`, wandersSource, flags);
+      const script = join(folder.path, "hits.py");
+      writeFileSync(script, gdbScript);
+      const ours = await unwoundStacks(path);
+      const { stdout } = spawnSync("gdb", ["-nx", "-batch", "-x", script, path], {
+        encoding: "utf8",
+        timeout: 100_000,
+        maxBuffer: 1 << 28,
+      });
+      const theirs = stdout
+        .split("\n")
+        .filter((line) => line.startsWith("STACK "))
+        .map((line) => line.slice(6));
+      assert.equal(theirs.length >= 1000, true, stdout.slice(-2000));
+      assert.equal(ours.length, theirs.length);
+      ours.forEach((stack, i) => assert.equal(stack, theirs[i], `stack ${i}`));
+    },
+  );
 }
 
 const inlinedSource = `
@@ -154,11 +186,17 @@ test("inlined copies and source lines stand in a stack where they are asked for"
   const frames = async (setting: string): Promise<string[]> => {
     const child = waiting(path);
     try {
-      const running = startStrobe(["-p", String(child.pid), "-e", `${setting} uprobe:${path}:hit { print(ustack(dwarf)); }`], { deadline: 60_000 });
+      const running = startStrobe(
+        ["-p", String(child.pid), "-e", `${setting} uprobe:${path}:hit { print(ustack(dwarf)); }`],
+        { deadline: 60_000 },
+      );
       await running.attached;
       child.stdin!.end("x");
       const { stdout } = await running.outcome;
-      const lines = stdout.trim().split("\n").map((line) => line.trim().replace(/\+\d+/, ""));
+      const lines = stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.trim().replace(/\+\d+/, ""));
       return lines.slice(0, lines.findIndex((line) => line.startsWith("main")) + 1);
     } finally {
       child.kill("SIGKILL");
@@ -166,7 +204,11 @@ test("inlined copies and source lines stand in a stack where they are asked for"
   };
   assert.deepEqual(await frames(""), ["hit", "outer", "main"]);
   assert.deepEqual(await frames("config = { show_debug_info = true }"), [
-    "hit (inlines.c:4)", "inner [inlined] (inlines.c:5)", "middle [inlined] (inlines.c:6)", "outer (inlines.c:8)", "main (inlines.c:11)",
+    "hit (inlines.c:4)",
+    "inner [inlined] (inlines.c:5)",
+    "middle [inlined] (inlines.c:6)",
+    "outer (inlines.c:8)",
+    "main (inlines.c:11)",
   ]);
 });
 
@@ -186,30 +228,54 @@ int main(int argc, char **argv) {
 }
 `;
 
-test("programs that start later, and libraries that they open later, are unwound as soon as they are known", deadline, async () => {
-  const library = compileC(folder.path, "libplug.so", pluginSource, ["-O2", "-fomit-frame-pointer", "-shared", "-fPIC"]);
-  const path = compileC(folder.path, "loads", loadsSource, ["-O2", "-fomit-frame-pointer", "-rdynamic"]);
-  const running = startStrobe(["-e", `uprobe:${path}:hit { print(ustack(dwarf)); }`], { deadline: 60_000 });
-  await running.attached;
-  const child = spawn(path, [library], { stdio: ["pipe", "ignore", "ignore"] });
-  try {
-    const stacks = (): string[] => running.stdout().split("\n\n").map((text) => text.trim().split("\n").map((line) => line.trim().replace(/\+\d+$/, "")).join(" "));
-    const whole = "hit plug calls main __libc_start_call_main __libc_start_main _start";
-    // How soon is the machine's business: each byte is one more stack.
-    while (!stacks().includes(whole)) {
-      child.stdin.write("x");
-      await new Promise((done) => setTimeout(done, 100));
+test(
+  "programs that start later, and libraries that they open later, are unwound as soon as they are known",
+  deadline,
+  async () => {
+    const library = compileC(folder.path, "libplug.so", pluginSource, [
+      "-O2",
+      "-fomit-frame-pointer",
+      "-shared",
+      "-fPIC",
+    ]);
+    const path = compileC(folder.path, "loads", loadsSource, ["-O2", "-fomit-frame-pointer", "-rdynamic"]);
+    const running = startStrobe(["-e", `uprobe:${path}:hit { print(ustack(dwarf)); }`], { deadline: 60_000 });
+    await running.attached;
+    const child = spawn(path, [library], { stdio: ["pipe", "ignore", "ignore"] });
+    try {
+      const stacks = (): string[] =>
+        running
+          .stdout()
+          .split("\n\n")
+          .map((text) =>
+            text
+              .trim()
+              .split("\n")
+              .map((line) => line.trim().replace(/\+\d+$/, ""))
+              .join(" "),
+          );
+      const whole = "hit plug calls main __libc_start_call_main __libc_start_main _start";
+      // How soon is the machine's business: each byte is one more stack.
+      while (!stacks().includes(whole)) {
+        child.stdin.write("x");
+        await new Promise((done) => setTimeout(done, 100));
+      }
+      child.stdin.end("xxx");
+      await once(child, "exit");
+      running.child.kill("SIGINT");
+      await running.outcome;
+      assert.deepEqual(
+        stacks()
+          .filter((stack) => stack !== "")
+          .slice(-3),
+        [whole, whole, whole],
+      );
+    } finally {
+      child.kill("SIGKILL");
+      running.child.kill("SIGKILL");
     }
-    child.stdin.end("xxx");
-    await once(child, "exit");
-    running.child.kill("SIGINT");
-    await running.outcome;
-    assert.deepEqual(stacks().filter((stack) => stack !== "").slice(-3), [whole, whole, whole]);
-  } finally {
-    child.kill("SIGKILL");
-    running.child.kill("SIGKILL");
-  }
-});
+  },
+);
 
 test("the setting and dw_ustack mean the same", deadline, async () => {
   const path = compileC(folder.path, "settings", inlinedSource, ["-O2", "-fomit-frame-pointer"]);
@@ -225,38 +291,52 @@ test("the setting and dw_ustack mean the same", deadline, async () => {
     }
   };
   const probe = `uprobe:${path}:hit`;
-  assert.equal(await run(`config = { stack_unwinding = "dwarf" } ${probe} { @[ustack(3)] = count(); }`), "@[ hit outer main ]: 1");
-  assert.equal(await run(`${probe} { @[dw_ustack(3)] = count(); @n = len(ustack(dwarf, 3)); @same = dw_ustack(3); }`), "@[ hit outer main ]: 1 @n: 3 @same: hit outer main");
+  assert.equal(
+    await run(`config = { stack_unwinding = "dwarf" } ${probe} { @[ustack(3)] = count(); }`),
+    "@[ hit outer main ]: 1",
+  );
+  assert.equal(
+    await run(`${probe} { @[dw_ustack(3)] = count(); @n = len(ustack(dwarf, 3)); @same = dw_ustack(3); }`),
+    "@[ hit outer main ]: 1 @n: 3 @same: hit outer main",
+  );
 });
 
-test("build ids of unwound stacks are those that the kernel finds through frame pointers, also when the process is gone", deadline, async () => {
-  const path = compileC(folder.path, "ids", inlinedSource, ["-O2", "-fno-omit-frame-pointer", "-Wl,--build-id"]);
-  const id = /Build ID: ([0-9a-f]+)/.exec(spawnSync("readelf", ["-n", path], { encoding: "utf8" }).stdout)?.[1];
-  assert.ok(id !== undefined);
-  const script = `uprobe:${path}:hit { @unwound[ustack(dwarf, build_id, 3)] = count(); @pointers[ustack(fp, build_id, 2)] = count(); @long[ustack(dwarf, build_id, 100)] = count(); @raw[ustack(dwarf, raw, 3)] = count(); }`;
-  const run = async (...more: string[]): Promise<string> => {
-    const output = join(folder.path, "ids.out");
-    writeFileSync(`${path}.sh`, `echo x | ${path}\n`);
-    const { stderr, code } = await strobe(["-q", "-o", output, "--follow", ...more, "-c", `/bin/sh ${path}.sh`, "-e", script], { deadline: 60_000 });
-    assert.equal(stderr, "");
-    assert.equal(code, 0);
-    return readFileSync(output, "utf8");
-  };
-  const text = await run();
-  const stackOf = (name: string): string[] => new RegExp(`@${name}\\[\n([^\\]]*)\\]: 1$`, "m").exec(text)?.[1].trim().split("\n") ?? [];
-  const unwound = stackOf("unwound");
-  assert.equal(unwound.length, 3, text);
-  for (const frame of unwound) assert.match(frame, new RegExp(`^${id} 0x[0-9a-f]+$`));
-  // At its first instruction a function has no frame: frame pointers lead to the caller's caller.
-  assert.deepEqual([unwound[0], unwound[2]], stackOf("pointers"));
-  assert.ok(stackOf("long").length > 4, text);
-  // The same places by their addresses, which differ from these by where the file was mapped.
-  const raw = stackOf("raw").map((address) => BigInt(`0x${address}`));
-  const offsets = unwound.map((frame) => BigInt(frame.split(" ")[1]));
-  assert.equal(raw[0] - offsets[0], raw[1] - offsets[1]);
-  const folded = await run("-f", "folded");
-  assert.equal(folded.split("\n").filter((line) => line === `${unwound.toReversed().join(";")} 1`).length, 1, folded);
-});
+test(
+  "build ids of unwound stacks are those that the kernel finds through frame pointers, also when the process is gone",
+  deadline,
+  async () => {
+    const path = compileC(folder.path, "ids", inlinedSource, ["-O2", "-fno-omit-frame-pointer", "-Wl,--build-id"]);
+    const id = /Build ID: ([0-9a-f]+)/.exec(spawnSync("readelf", ["-n", path], { encoding: "utf8" }).stdout)?.[1];
+    assert.ok(id !== undefined);
+    const script = `uprobe:${path}:hit { @unwound[ustack(dwarf, build_id, 3)] = count(); @pointers[ustack(fp, build_id, 2)] = count(); @long[ustack(dwarf, build_id, 100)] = count(); @raw[ustack(dwarf, raw, 3)] = count(); }`;
+    const run = async (...more: string[]): Promise<string> => {
+      const output = join(folder.path, "ids.out");
+      writeFileSync(`${path}.sh`, `echo x | ${path}\n`);
+      const { stderr, code } = await strobe(
+        ["-q", "-o", output, "--follow", ...more, "-c", `/bin/sh ${path}.sh`, "-e", script],
+        { deadline: 60_000 },
+      );
+      assert.equal(stderr, "");
+      assert.equal(code, 0);
+      return readFileSync(output, "utf8");
+    };
+    const text = await run();
+    const stackOf = (name: string): string[] =>
+      new RegExp(`@${name}\\[\n([^\\]]*)\\]: 1$`, "m").exec(text)?.[1].trim().split("\n") ?? [];
+    const unwound = stackOf("unwound");
+    assert.equal(unwound.length, 3, text);
+    for (const frame of unwound) assert.match(frame, new RegExp(`^${id} 0x[0-9a-f]+$`));
+    // At its first instruction a function has no frame: frame pointers lead to the caller's caller.
+    assert.deepEqual([unwound[0], unwound[2]], stackOf("pointers"));
+    assert.ok(stackOf("long").length > 4, text);
+    // The same places by their addresses, which differ from these by where the file was mapped.
+    const raw = stackOf("raw").map((address) => BigInt(`0x${address}`));
+    const offsets = unwound.map((frame) => BigInt(frame.split(" ")[1]));
+    assert.equal(raw[0] - offsets[0], raw[1] - offsets[1]);
+    const folded = await run("-f", "folded");
+    assert.equal(folded.split("\n").filter((line) => line === `${unwound.toReversed().join(";")} 1`).length, 1, folded);
+  },
+);
 
 const callsSource = `
 #include <unistd.h>
@@ -282,7 +362,12 @@ test("the first stack of a command is whole", deadline, async () => {
 
 test("the first stack of a command is whole where everything is traced", deadline, async () => {
   const path = compileC(folder.path, "wide", callsSource, ["-O2", "-fomit-frame-pointer"]);
-  const { stdout, stderr } = await strobe(["-c", path, "-e", "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @[ustack(dwarf, 3)] = count(); }"]);
+  const { stdout, stderr } = await strobe([
+    "-c",
+    path,
+    "-e",
+    "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @[ustack(dwarf, 3)] = count(); }",
+  ]);
   assert.doesNotMatch(stderr, /WARNING/);
   assert.equal(countedStacks(stdout), "@[ getppid main __libc_start_call_main ]: 20");
 });
@@ -309,7 +394,10 @@ test("tables are kept by build id, and made again when they are damaged", deadli
   const kept = join(folder.path, "cache/unwind", id);
   const run = async (): Promise<string> => {
     const env = { STROBE_CACHE: join(folder.path, "cache") };
-    const { stdout, stderr } = await strobe(["-c", path, "-e", `uprobe:${path}:hit { @[ustack(dwarf, 4)] = count(); }`], { env });
+    const { stdout, stderr } = await strobe(
+      ["-c", path, "-e", `uprobe:${path}:hit { @[ustack(dwarf, 4)] = count(); }`],
+      { env },
+    );
     assert.doesNotMatch(stderr, /WARNING/);
     return countedStacks(stdout);
   };
@@ -319,7 +407,11 @@ test("tables are kept by build id, and made again when they are damaged", deadli
   const { mtimeMs: before } = statSync(kept);
   assert.equal(await run(), whole);
   assert.equal(statSync(kept).mtimeMs > before, true, "it was not used");
-  for (const damaged of [bytes.subarray(0, bytes.length / 2), Buffer.alloc(0), Buffer.from(bytes).fill(0x55, bytes.length - 4000)]) {
+  for (const damaged of [
+    bytes.subarray(0, bytes.length / 2),
+    Buffer.alloc(0),
+    Buffer.from(bytes).fill(0x55, bytes.length - 4000),
+  ]) {
     writeFileSync(kept, damaged);
     assert.equal(await run(), whole);
     assert.deepEqual(readFileSync(kept), bytes);
@@ -347,12 +439,20 @@ test("probes of returns, which replace return addresses, do not cut stacks", dea
     child.stdin!.end("x");
     const { stdout, stderr } = await running.outcome;
     assert.doesNotMatch(stderr, /WARNING/);
-    assert.deepEqual(stdout.replaceAll(/\+\d+/g, "").trim().split(/\n(?=@)/).map((text) => text.replaceAll(/\s+/g, " ")).sort(), [
-      "@hit[ hit third second first main __libc_start_call_main ]: 1",
-      "@read[ read main ]: 1",
-      "@second[ first main __libc_start_call_main ]: 1",
-      "@third[ second first main __libc_start_call_main ]: 1",
-    ]);
+    assert.deepEqual(
+      stdout
+        .replaceAll(/\+\d+/g, "")
+        .trim()
+        .split(/\n(?=@)/)
+        .map((text) => text.replaceAll(/\s+/g, " "))
+        .sort(),
+      [
+        "@hit[ hit third second first main __libc_start_call_main ]: 1",
+        "@read[ read main ]: 1",
+        "@second[ first main __libc_start_call_main ]: 1",
+        "@third[ second first main __libc_start_call_main ]: 1",
+      ],
+    );
   } finally {
     child.kill("SIGKILL");
   }
@@ -371,18 +471,36 @@ test("compiled JavaScript is passed by its frame pointers, between frames that h
   const flags = ["--perf-basic-prof", "--interpreted-frames-native-stack", "--no-opt"];
   const child = spawn(process.execPath, [...flags, script], { stdio: ["pipe", "ignore", "ignore"], cwd: folder.path });
   try {
-    const probes = "tracepoint:syscalls:sys_enter_access,tracepoint:syscalls:sys_enter_faccessat,tracepoint:syscalls:sys_enter_faccessat2";
-    const running = startStrobe(["-p", String(child.pid), "-e", `${probes} { @[ustack(dwarf)] = count(); }`], { deadline: 60_000 });
+    const probes =
+      "tracepoint:syscalls:sys_enter_access,tracepoint:syscalls:sys_enter_faccessat,tracepoint:syscalls:sys_enter_faccessat2";
+    const running = startStrobe(["-p", String(child.pid), "-e", `${probes} { @[ustack(dwarf)] = count(); }`], {
+      deadline: 60_000,
+    });
     await running.attached;
     child.stdin.write("x");
     const { stdout, stderr } = await running.outcome;
     assert.doesNotMatch(stderr, /WARNING/);
     let calls = 0;
     for (const text of stdout.trim().split(/\n(?=@)/)) {
-      const frames = text.split("\n").slice(1, -1).map((line) => line.trim().replace(/\+\d+$/, ""));
-      const places = [/^node::/, /^JS:.inner /, /^JS:.outer /, /^Builtins_JSEntry/, /^node::Start/, /^__libc_start_main/, /^_start/].map((name) => frames.findIndex((frame) => name.test(frame)));
+      const frames = text
+        .split("\n")
+        .slice(1, -1)
+        .map((line) => line.trim().replace(/\+\d+$/, ""));
+      const places = [
+        /^node::/,
+        /^JS:.inner /,
+        /^JS:.outer /,
+        /^Builtins_JSEntry/,
+        /^node::Start/,
+        /^__libc_start_main/,
+        /^_start/,
+      ].map((name) => frames.findIndex((frame) => name.test(frame)));
       if (places[1] < 0) continue; // Node's own
-      assert.deepEqual(places, places.toSorted((a, b) => a - b), text);
+      assert.deepEqual(
+        places,
+        places.toSorted((a, b) => a - b),
+        text,
+      );
       assert.equal(places.includes(-1), false, text);
       calls += Number(/\]: (\d+)/.exec(text)![1]);
     }

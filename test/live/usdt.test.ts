@@ -5,7 +5,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { shapesSource } from "../support/usdt-programs.ts";
-import { bpfObjects, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+import {
+  bpfObjects,
+  compileC,
+  interrupt,
+  nothingLeft,
+  startStrobe,
+  strobe,
+  temporaryFolder,
+} from "../support/strobe.ts";
 
 const folder = temporaryFolder();
 const atStart = bpfObjects();
@@ -43,34 +51,53 @@ for (const [name, compiler, flags] of builds) {
   test(`arguments of all widths and places, as ${name} passes them`, async () => {
     const path = compiled(name, compiler, flags);
     const said = execFileSync(path, { encoding: "utf8" }).trim().split("\n");
-    const traced = await over(path, `
+    const traced = await over(
+      path,
+      `
       usdt:${path}:shapes:widths { printf("widths %d %d %d %d %d %u %d %lu\\n", arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7); }
       usdt:${path}:shapes:many { printf("many %d %s %ld %d %d %d %d %d %ld %d %lu %d\\n", arg0, str(arg1), arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11); }
       usdt:${path}:shapes:inlined { printf("inlined %d %ld\\n", arg0, arg1); }
       usdt:${path}:shapes:high { printf("high %d %d %d\\n", arg0, arg1, arg2); }
-      usdt:${path}:shapes:none { printf("none\\n"); }`);
-    assert.deepEqual(traced.split("\n"), said.filter((line) => !line.startsWith("real")));
+      usdt:${path}:shapes:none { printf("none\\n"); }`,
+    );
+    assert.deepEqual(
+      traced.split("\n"),
+      said.filter((line) => !line.startsWith("real")),
+    );
   });
 }
 
 test("arguments in args have their width and sign, and floating-point numbers are shown", async () => {
   const path = compiled("typed", "gcc", ["-O1"]);
-  assert.equal(await over(path, `usdt:${path}:shapes:real { printf("%s %s ", args.arg0, args.arg1); } usdt:${path}:shapes:widths { print(args); exit(); }`),
-    "{ .arg0 = -1, .arg1 = 255, .arg2 = -1, .arg3 = 65535, .arg4 = -1, .arg5 = 4294967295, .arg6 = -1, .arg7 = 18446744073709551615 }");
+  assert.equal(
+    await over(
+      path,
+      `usdt:${path}:shapes:real { printf("%s %s ", args.arg0, args.arg1); } usdt:${path}:shapes:widths { print(args); exit(); }`,
+    ),
+    "{ .arg0 = -1, .arg1 = 255, .arg2 = -1, .arg3 = 65535, .arg4 = -1, .arg5 = 4294967295, .arg6 = -1, .arg7 = 18446744073709551615 }",
+  );
   assert.equal(await over(path, `usdt:${path}:shapes:real { printf("%s %s", args.arg0, args.arg1); }`), "3.25 -0.5");
   const refused = await strobe(["-e", `usdt:${path}:shapes:real { print(arg0); }`]);
   assert.match(refused.stderr, /argument 0 of \S+ is a floating-point number/);
   assert.match(refused.stderr, /print\(args\.arg0\) shows it/);
   const { stdout } = await strobe(["-lv", `usdt:${path}:shapes:widths`]);
-  assert.deepEqual(stdout.trimEnd().split("\n").slice(1).map((line) => line.trim()),
-    ["int8 arg0", "uint8 arg1", "int16 arg2", "uint16 arg3", "int32 arg4", "uint32 arg5", "int64 arg6", "uint64 arg7"]);
+  assert.deepEqual(
+    stdout
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim()),
+    ["int8 arg0", "uint8 arg1", "int16 arg2", "uint16 arg3", "int32 arg4", "uint32 arg5", "int64 arg6", "uint64 arg7"],
+  );
 });
 
 test("all places of a probe that was inlined, and wildcards over namespaces and names", async () => {
   const path = compiled("places", "gcc", ["-O2"]);
   assert.equal(await over(path, `usdt:${path}:inlined { @[arg0] = count(); }`), "@[2]: 1\n@[3]: 1\n@[4]: 1\n@[1]: 4");
-  assert.equal(await over(path, `usdt:${path}:sh*:*n* { @[probe] = count(); }`),
-    ["none]: 1", "many]: 4", "inlined]: 7"].map((end) => `@[usdt:${path}:shapes:${end}`).join("\n"));
+  assert.equal(
+    await over(path, `usdt:${path}:sh*:*n* { @[probe] = count(); }`),
+    ["none]: 1", "many]: 4", "inlined]: 7"].map((end) => `@[usdt:${path}:shapes:${end}`).join("\n"),
+  );
   assert.equal(await over(path, `usdt:${path}:*:no?e { @[probe] = count(); }`), `@[usdt:${path}:shapes:none]: 1`);
 });
 

@@ -6,7 +6,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { demangle } from "../../src/linux/demangle.ts";
-import { bpfObjects, compileC, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
+import {
+  bpfObjects,
+  compileC,
+  interrupt,
+  nothingLeft,
+  startStrobe,
+  strobe,
+  temporaryFolder,
+} from "../support/strobe.ts";
 
 /** Every function pushes the frame pointer first: there the kernel finds the caller of a function that just began. */
 const flags = ["-O0", "-g", "-fno-omit-frame-pointer"];
@@ -87,18 +95,33 @@ async function over(command: string, script: string, ...more: readonly string[])
 }
 
 function offsetsHidden(text: string): string {
-  return text.trim().replaceAll(/\n+/g, "\n").replaceAll(/\+[1-9]\d*/g, "+N");
+  return text
+    .trim()
+    .replaceAll(/\n+/g, "\n")
+    .replaceAll(/\+[1-9]\d*/g, "+N");
 }
 
-for (const [kind, extra] of [["position-independent", ["-pie", "-fPIE"]], ["fixed", ["-no-pie"]], ["static", ["-static"]]] as const) {
+for (const [kind, extra] of [
+  ["position-independent", ["-pie", "-fPIE"]],
+  ["fixed", ["-no-pie"]],
+  ["static", ["-static"]],
+] as const) {
   test(`a program that exits at once: ${kind}`, async () => {
     const leaves = compileC(folder.path, `leaves-${kind}`, leavesSource, [...flags, ...extra]);
-    assert.equal(await over(leaves, `uprobe:${leaves}:leaf_a { @[ustack(4)] = count(); }`), [
-      "@[", "        leaf_a+0", "        caller+N", "        main+N", "        __libc_start_call_main+N", "]: 1",
-    ].join("\n"));
-    assert.equal(await over(leaves, `uprobe:${leaves}:leaf_* { @[func] = count(); @ip[usym(reg("ip"))] = count(); }`),
-      "@[leaf_a]: 1\n@[leaf_b]: 1\n@ip[leaf_a]: 1\n@ip[leaf_b]: 1");
-    const printed = await over(leaves, `uprobe:${leaves}:leaf_b { print(ustack(2)); printf("<%s|%s|%s>", ustack(1), usym(reg("ip")), func); }`);
+    assert.equal(
+      await over(leaves, `uprobe:${leaves}:leaf_a { @[ustack(4)] = count(); }`),
+      ["@[", "        leaf_a+0", "        caller+N", "        main+N", "        __libc_start_call_main+N", "]: 1"].join(
+        "\n",
+      ),
+    );
+    assert.equal(
+      await over(leaves, `uprobe:${leaves}:leaf_* { @[func] = count(); @ip[usym(reg("ip"))] = count(); }`),
+      "@[leaf_a]: 1\n@[leaf_b]: 1\n@ip[leaf_a]: 1\n@ip[leaf_b]: 1",
+    );
+    const printed = await over(
+      leaves,
+      `uprobe:${leaves}:leaf_b { print(ustack(2)); printf("<%s|%s|%s>", ustack(1), usym(reg("ip")), func); }`,
+    );
     assert.equal(printed.replaceAll(/\s+/g, " "), "leaf_b+0 caller+N < leaf_b+0 |leaf_b|leaf_b>");
   });
 }
@@ -106,25 +129,44 @@ for (const [kind, extra] of [["position-independent", ["-pie", "-fPIE"]], ["fixe
 test("a child that becomes another program", async () => {
   const leaves = compileC(folder.path, "leaves", leavesSource, [...flags, "-pie", "-fPIE"]);
   const forks = compileC(folder.path, "forks", forksSource, [...flags, "-pie", "-fPIE"]);
-  assert.equal(await over(`${forks} ${leaves}`, `
+  assert.equal(
+    await over(
+      `${forks} ${leaves}`,
+      `
     uprobe:${forks}:before_exec { @before[ustack(3)] = count(); }
-    uprobe:${leaves}:leaf_b { @then[ustack(3)] = count(); }`, "--follow"), [
-    "@before[", "        before_exec+0", "        in_child+N", "        main+N", "]: 1",
-    "@then[", "        leaf_b+0", "        caller+N", "        main+N", "]: 1",
-  ].join("\n"));
+    uprobe:${leaves}:leaf_b { @then[ustack(3)] = count(); }`,
+      "--follow",
+    ),
+    [
+      "@before[",
+      "        before_exec+0",
+      "        in_child+N",
+      "        main+N",
+      "]: 1",
+      "@then[",
+      "        leaf_b+0",
+      "        caller+N",
+      "        main+N",
+      "]: 1",
+    ].join("\n"),
+  );
 });
 
 test("a program in a root of its own", async () => {
   const leaves = compileC(folder.path, "rooted", leavesSource, [...flags, "-static"]);
-  assert.equal(await over(`chroot ${folder.path} /rooted`, `uprobe:${leaves}:leaf_a { @[ustack(2)] = count(); }`),
-    ["@[", "        leaf_a+0", "        caller+N", "]: 1"].join("\n"));
+  assert.equal(
+    await over(`chroot ${folder.path} /rooted`, `uprobe:${leaves}:leaf_a { @[ustack(2)] = count(); }`),
+    ["@[", "        leaf_a+0", "        caller+N", "]: 1"].join("\n"),
+  );
 });
 
 test("a library loaded and unloaded again", async () => {
   const library = compileC(folder.path, "plug.so", librarySource, [...flags, "-shared", "-fPIC"]);
   const loads = compileC(folder.path, "loads", loadsSource, [...flags, "-pie", "-fPIE"]);
-  assert.equal(await over(`${loads} ${library}`, `uprobe:${library}:plug_leaf { @[ustack(3)] = count(); }`),
-    ["@[", "        plug_leaf+0", "        plug+N", "        main+N", "]: 1"].join("\n"));
+  assert.equal(
+    await over(`${loads} ${library}`, `uprobe:${library}:plug_leaf { @[ustack(3)] = count(); }`),
+    ["@[", "        plug_leaf+0", "        plug+N", "        main+N", "]: 1"].join("\n"),
+  );
 });
 
 test("a program that ran already, called once and ended", async () => {
@@ -141,22 +183,47 @@ test("a program that ran already, called once and ended", async () => {
 
 test("many programs that exit at once", async () => {
   const leaves = compileC(folder.path, "many", leavesSource, [...flags, "-pie", "-fPIE"]);
-  assert.equal(await over(`/bin/sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ${leaves}; done'`,
-    `uprobe:${leaves}:leaf_a { @[ustack(1), pid] = 1; @n = count(); }`, "--follow").then((text) => text.replaceAll(/, \d+\]/g, ", PID]")),
-  [...Array.from({ length: 20 }, () => "@[\n        leaf_a+0\n, PID]: 1"), "@n: 20"].join("\n"));
+  assert.equal(
+    await over(
+      `/bin/sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ${leaves}; done'`,
+      `uprobe:${leaves}:leaf_a { @[ustack(1), pid] = 1; @n = count(); }`,
+      "--follow",
+    ).then((text) => text.replaceAll(/, \d+\]/g, ", PID]")),
+    [...Array.from({ length: 20 }, () => "@[\n        leaf_a+0\n, PID]: 1"), "@n: 20"].join("\n"),
+  );
 });
 
-test("C++ functions by their source names", { skip: demangle("_Z1fv") === undefined && "there is no C++ runtime" }, async () => {
-  const cpp = compileC(folder.path, "cpp", cppSource, [...flags, "-pie", "-fPIE", "-x", "c++"]);
-  const stacks = await over(cpp, `uprobe:${cpp}:cpp:"app::Server::handle" { print(ustack(2)); }`);
-  assert.equal(stacks.replaceAll(/\s+/g, " "), "app::Server::handle(int)+0 main+N app::Server::handle(char const*)+0 main+N");
-  assert.equal(await over(cpp, `uprobe:${cpp}:cpp:"app::Server::handle(int)", uprobe:${cpp}:cpp:"app::Server::twice" { @[usym(reg("ip"))] = count(); }`),
-    "@[app::Server::handle(int)]: 1\n@[int app::Server::twice<int>(int)]: 1");
-  assert.equal(await over(cpp, `config = { cpp_demangle = false } uprobe:${cpp}:cpp:"app::Server::handle(int)" { print(usym(reg("ip"))); }`),
-    "_ZN3app6Server6handleEi");
-});
+test(
+  "C++ functions by their source names",
+  { skip: demangle("_Z1fv") === undefined && "there is no C++ runtime" },
+  async () => {
+    const cpp = compileC(folder.path, "cpp", cppSource, [...flags, "-pie", "-fPIE", "-x", "c++"]);
+    const stacks = await over(cpp, `uprobe:${cpp}:cpp:"app::Server::handle" { print(ustack(2)); }`);
+    assert.equal(
+      stacks.replaceAll(/\s+/g, " "),
+      "app::Server::handle(int)+0 main+N app::Server::handle(char const*)+0 main+N",
+    );
+    assert.equal(
+      await over(
+        cpp,
+        `uprobe:${cpp}:cpp:"app::Server::handle(int)", uprobe:${cpp}:cpp:"app::Server::twice" { @[usym(reg("ip"))] = count(); }`,
+      ),
+      "@[app::Server::handle(int)]: 1\n@[int app::Server::twice<int>(int)]: 1",
+    );
+    assert.equal(
+      await over(
+        cpp,
+        `config = { cpp_demangle = false } uprobe:${cpp}:cpp:"app::Server::handle(int)" { print(usym(reg("ip"))); }`,
+      ),
+      "_ZN3app6Server6handleEi",
+    );
+  },
+);
 
-/** Strips a binary as Fedora does: names of its functions stay, compressed, in a section. False where the tools are missing. */
+/**
+ * Strips a binary as Fedora does: names of its functions stay, compressed, in a section. False where the tools are
+ * missing.
+ */
 function stripped(binary: string): boolean {
   const steps = [
     ["objcopy", "-S", "--keep-symbol=leaf_a", "--keep-symbol=caller", "--keep-symbol=main", binary, `${binary}.mini`],
@@ -170,6 +237,8 @@ function stripped(binary: string): boolean {
 test("a stripped binary that embeds its functions' names", async (t) => {
   const leaves = compileC(folder.path, "stripped", leavesSource, [...flags, "-pie", "-fPIE"]);
   if (!stripped(leaves)) return t.skip("there is no objcopy, strip or xz");
-  assert.equal(await over(leaves, `uprobe:${leaves}:leaf_a { @[ustack(3)] = count(); }`),
-    ["@[", "        leaf_a+0", "        caller+N", "        main+N", "]: 1"].join("\n"));
+  assert.equal(
+    await over(leaves, `uprobe:${leaves}:leaf_a { @[ustack(3)] = count(); }`),
+    ["@[", "        leaf_a+0", "        caller+N", "        main+N", "]: 1"].join("\n"),
+  );
 });

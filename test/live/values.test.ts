@@ -24,7 +24,11 @@ function source(name: string): string {
 }
 
 /** What a program printed, and what a script over it did. */
-async function over(path: string, script: string, ...options: readonly string[]): Promise<{ readonly program: string; readonly script: string }> {
+async function over(
+  path: string,
+  script: string,
+  ...options: readonly string[]
+): Promise<{ readonly program: string; readonly script: string }> {
   const output = join(folder.path, "output");
   const { stdout, stderr, code } = await strobe(["-q", ...options, "-o", output, "-c", path, "-e", script]);
   assert.equal(code, 0, stderr);
@@ -32,17 +36,32 @@ async function over(path: string, script: string, ...options: readonly string[])
   return { program: stdout.trim(), script: readFileSync(output, "utf8").trim() };
 }
 
-const libraries = [["g++", "libstdc++"], ["clang++", "libstdc++"], ["clang++", "libc++"]] as const;
+const libraries = [
+  ["g++", "libstdc++"],
+  ["clang++", "libstdc++"],
+  ["clang++", "libc++"],
+] as const;
 
 for (const [compiler, library] of libraries) {
   for (const level of ["-O0", "-O2"]) {
     test(`values of C++: ${library} by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
       const text = source("library.cpp");
       const flags = library === "libc++" ? ["-stdlib=libc++", "-fno-limit-debug-info"] : [];
-      const path = compileWith(compiler, folder.path, "library.cpp", `${library}-${compiler}${level}`, "-std=c++17", level, ...flags);
+      const path = compileWith(
+        compiler,
+        folder.path,
+        "library.cpp",
+        `${library}-${compiler}${level}`,
+        "-std=c++17",
+        level,
+        ...flags,
+      );
       const numbers = [...text.matchAll(/SEE\((\d+)/g)].map(([, number]) => number);
       assert.equal(numbers.length, 30);
-      const { program, script } = await over(path, numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"));
+      const { program, script } = await over(
+        path,
+        numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"),
+      );
       assert.deepEqual(script.split("\n"), program.split("\n"));
     });
   }
@@ -51,39 +70,78 @@ for (const [compiler, library] of libraries) {
 for (const level of ["0", "3"]) {
   test(`values of Rust, -C opt-level=${level}`, { skip: missing("rustc") }, async () => {
     const text = source("library.rs");
-    const path = compileWith("rustc", folder.path, "library.rs", `rust${level}`, "--edition", "2021", "-C", `opt-level=${level}`);
+    const path = compileWith(
+      "rustc",
+      folder.path,
+      "library.rs",
+      `rust${level}`,
+      "--edition",
+      "2021",
+      "-C",
+      `opt-level=${level}`,
+    );
     const numbers = [...text.matchAll(/^see!\(see_(\d+)/gm)].map(([, number]) => number);
     assert.equal(numbers.length, 24);
-    const { program, script } = await over(path, numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"));
+    const { program, script } = await over(
+      path,
+      numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"),
+    );
     assert.deepEqual(script.split("\n"), program.split("\n"));
   });
 }
 
 /** Maps of Go have no order. */
-const inOrder = (line: string): string => (/^\{\d/.test(line) ? `{${line.slice(1, -1).split(/, (?=\d+: )/).sort().join(", ")}}` : line);
+const inOrder = (line: string): string =>
+  /^\{\d/.test(line)
+    ? `{${line
+        .slice(1, -1)
+        .split(/, (?=\d+: )/)
+        .sort()
+        .join(", ")}}`
+    : line;
 
 for (const flags of [["-gcflags=-N -l"], []]) {
-  test(`values of Go, ${flags.join(" ") || "optimised"}`, { skip: spawnSync("go", ["version"]).status !== 0 && "needs go" }, async () => {
-    source("library.go");
-    const path = join(folder.path, `go${flags.length}`);
-    runTool(folder.path, "go", ["build", ...flags, "-o", path, "library.go"]);
-    const shown = [1, 2, 3, 4, 5, 7].map((number) => `uprobe:${path}:main.see${number} { print(args.v) }`);
-    const { program, script } = await over(path, [...shown, `uprobe:${path}:main.see6 { print(*args.v) }`, `uprobe:${path}:main.see8 { print(len(args.v)) }`].join("\n"));
-    assert.deepEqual(script.split("\n").map(inOrder), program.split("\n").map(inOrder));
-  });
+  test(
+    `values of Go, ${flags.join(" ") || "optimised"}`,
+    { skip: spawnSync("go", ["version"]).status !== 0 && "needs go" },
+    async () => {
+      source("library.go");
+      const path = join(folder.path, `go${flags.length}`);
+      runTool(folder.path, "go", ["build", ...flags, "-o", path, "library.go"]);
+      const shown = [1, 2, 3, 4, 5, 7].map((number) => `uprobe:${path}:main.see${number} { print(args.v) }`);
+      const { program, script } = await over(
+        path,
+        [
+          ...shown,
+          `uprobe:${path}:main.see6 { print(*args.v) }`,
+          `uprobe:${path}:main.see8 { print(len(args.v)) }`,
+        ].join("\n"),
+      );
+      assert.deepEqual(script.split("\n").map(inOrder), program.split("\n").map(inOrder));
+    },
+  );
 }
 
 test("the page's own types are shown as the page says", { skip: missing("g++") }, async () => {
   const page = readFileSync("docs/values.md", "utf8");
-  const block = (language: string): string => new RegExp(`^\\\`\\\`\\\`${language}\\n(.*?)^\\\`\\\`\\\``, "ms").exec(page)?.[1] ?? "";
+  const block = (language: string): string =>
+    new RegExp(`^\\\`\\\`\\\`${language}\\n(.*?)^\\\`\\\`\\\``, "ms").exec(page)?.[1] ?? "";
   writeFileSync(join(folder.path, "shelf.cpp"), block("cpp"));
   const path = compileWith("g++", folder.path, "shelf.cpp", "shelf", "-O1");
   const types = join(folder.path, "own.values");
   writeFileSync(types, block("values"));
-  const { script } = await over(path, `uprobe:${path}:take { print(*args.s); printf("%s has %d\\n", args.s->name, len(args.s->books)) }`, "--types", types);
+  const { script } = await over(
+    path,
+    `uprobe:${path}:take { print(*args.s); printf("%s has %d\\n", args.s->name, len(args.s->books)) }`,
+    "--types",
+    types,
+  );
   assert.deepEqual(script.split("\n"), [block("text").trim(), "maps has 3"]);
   const plain = await over(path, `uprobe:${path}:take { print(*args.s) }`);
-  assert.match(plain.script, /^\{ \.name = \{ \.length = 4, \.chars = 0x[0-9a-f]+ \}, \.books = \{ \.top = 0x[0-9a-f]+, \.size = 3 \} \}$/);
+  assert.match(
+    plain.script,
+    /^\{ \.name = \{ \.length = 4, \.chars = 0x[0-9a-f]+ \}, \.books = \{ \.top = 0x[0-9a-f]+, \.size = 3 \} \}$/,
+  );
 });
 
 test("descriptions that are wrong, or do anything but read, are refused with their place", async () => {
@@ -94,16 +152,33 @@ test("descriptions that are wrong, or do anything but read, are refused with the
     assert.equal(code, 1);
     return stderr.replaceAll(`${folder.path}/`, "");
   };
-  assert.equal(await refusal("x\n  text\n  data system(\"id\")\n  length 1\n"), "strobe: wrong.values:3: data: expressions of descriptions read memory, and do nothing else\n");
-  assert.equal(await refusal("x\n  text\n  data @a\n  length 1\n"), "strobe: wrong.values:3: data: expressions of descriptions read memory, and do nothing else\n");
+  assert.equal(
+    await refusal('x\n  text\n  data system("id")\n  length 1\n'),
+    "strobe: wrong.values:3: data: expressions of descriptions read memory, and do nothing else\n",
+  );
+  assert.equal(
+    await refusal("x\n  text\n  data @a\n  length 1\n"),
+    "strobe: wrong.values:3: data: expressions of descriptions read memory, and do nothing else\n",
+  );
   assert.match(await refusal("x\n  lists\n"), /^strobe: wrong\.values:2: `lists` is none of text, list, /);
-  assert.equal(await refusal("x\n  list\n  data $self.a\n"), "strobe: wrong.values:2: list needs data, length; or length, begin, next, item\n");
-  assert.equal(await refusal("  list\n"), "strobe: wrong.values:1: expected the name of a type, at the beginning of its line\n");
-  assert.match(await refusal(`x\n  text ${"y".repeat(5000)}\n`), /^strobe: wrong\.values:2: the line is longer than 4096 characters\n/);
+  assert.equal(
+    await refusal("x\n  list\n  data $self.a\n"),
+    "strobe: wrong.values:2: list needs data, length; or length, begin, next, item\n",
+  );
+  assert.equal(
+    await refusal("  list\n"),
+    "strobe: wrong.values:1: expected the name of a type, at the beginning of its line\n",
+  );
+  assert.match(
+    await refusal(`x\n  text ${"y".repeat(5000)}\n`),
+    /^strobe: wrong\.values:2: the line is longer than 4096 characters\n/,
+  );
 });
 
 test("objects that are garbage say so", { skip: missing("g++") }, async () => {
-  writeFileSync(join(folder.path, "garbage.cpp"), `
+  writeFileSync(
+    join(folder.path, "garbage.cpp"),
+    `
     #include <cstring>
     #include <map>
     #include <string>
@@ -119,17 +194,29 @@ test("objects that are garbage say so", { skip: missing("g++") }, async () => {
       take((std::vector<int> *)bytes[0], (std::string *)bytes[1], (std::map<int, int> *)bytes[2], (std::vector<int> *)nowhere);
       bytes[0][1] = 0;
       take((std::vector<int> *)bytes[0], (std::string *)bytes[1], (std::map<int, int> *)bytes[2], (std::vector<int> *)nowhere);
-    }`);
+    }`,
+  );
   const path = compileWith("g++", folder.path, "garbage.cpp", "garbage", "-O1");
-  const { script } = await over(path, `uprobe:${path}:take { print(*args.v); print(*args.s); print(*args.m); print(*args.u); }`);
+  const { script } = await over(
+    path,
+    `uprobe:${path}:take { print(*args.v); print(*args.s); print(*args.m); print(*args.u); }`,
+  );
   const rest = ["<impossible length>", "{<impossible length>}", "[<4 unreadable>]"];
   assert.deepEqual(script.split("\n"), ["[]", ...rest, "[<impossible length>]", ...rest]);
   const json = await over(path, `uprobe:${path}:take { print(*args.m); print(*args.u); exit() }`, "-f", "json");
-  assert.deepEqual(json.script.split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data), ["<impossible length>", ["<4 unreadable>"]]);
+  assert.deepEqual(
+    json.script.split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data),
+    ["<impossible length>", ["<4 unreadable>"]],
+  );
 });
 
-test("values are JSON as JSON has them, texts that maps have for keys, and counted", { skip: missing("clang++") }, async () => {
-  writeFileSync(join(folder.path, "people.cpp"), `
+test(
+  "values are JSON as JSON has them, texts that maps have for keys, and counted",
+  { skip: missing("clang++") },
+  async () => {
+    writeFileSync(
+      join(folder.path, "people.cpp"),
+      `
     #include <map>
     #include <optional>
     #include <string>
@@ -140,31 +227,56 @@ test("values are JSON as JSON has them, texts that maps have for keys, and count
       person ann = { "Ann", 33, {{"maths", {1, 2}}, {"music", {}}} }, bob = { "Bob", {}, {} };
       take(ann, {ann, bob});
       take(bob, {});
-    }`);
-  const path = compileWith("clang++", folder.path, "people.cpp", "people", "-O1", "-std=c++17");
-  const shown = await over(path, `uprobe:${path}:take { printf("%s %d %d\\n", args.p.name, len(args.all), args.p.name == "Bob"); @[args.p.name] = len(args.p.marks); if (len(args.all) == 2) { print(args.all[1].name); $all = args.all; print(len($all)); } }`);
-  assert.deepEqual(shown.script.split("\n").filter((line) => line !== ""), ["Ann 2 0", "Bob", "2", "Bob 0 1", "@[Bob]: 0", "@[Ann]: 2"]);
-  const json = await over(path, `uprobe:${path}:take { print(args); }`, "-f", "json");
-  const ann = { name: "Ann", age: 33, marks: { maths: [1, 2], music: [] } };
-  const bob = { name: "Bob", age: null, marks: {} };
-  assert.deepEqual(json.script.split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data), [{ p: ann, all: [ann, bob] }, { p: bob, all: [] }]);
-});
+    }`,
+    );
+    const path = compileWith("clang++", folder.path, "people.cpp", "people", "-O1", "-std=c++17");
+    const shown = await over(
+      path,
+      `uprobe:${path}:take { printf("%s %d %d\\n", args.p.name, len(args.all), args.p.name == "Bob"); @[args.p.name] = len(args.p.marks); if (len(args.all) == 2) { print(args.all[1].name); $all = args.all; print(len($all)); } }`,
+    );
+    assert.deepEqual(
+      shown.script.split("\n").filter((line) => line !== ""),
+      ["Ann 2 0", "Bob", "2", "Bob 0 1", "@[Bob]: 0", "@[Ann]: 2"],
+    );
+    const json = await over(path, `uprobe:${path}:take { print(args); }`, "-f", "json");
+    const ann = { name: "Ann", age: 33, marks: { maths: [1, 2], music: [] } };
+    const bob = { name: "Bob", age: null, marks: {} };
+    assert.deepEqual(
+      json.script.split("\n").map((line) => (JSON.parse(line) as { data: unknown }).data),
+      [
+        { p: ann, all: [ann, bob] },
+        { p: bob, all: [] },
+      ],
+    );
+  },
+);
 
 test("-v names types that no description of their name fits", { skip: missing("g++") }, async () => {
-  writeFileSync(join(folder.path, "other.cpp"), `
+  writeFileSync(
+    join(folder.path, "other.cpp"),
+    `
     #include <string>
     namespace std { namespace __1 { template <class T> struct vector { T *first; unsigned long count; struct inner { T *at; } in; }; } }
     extern "C" __attribute__((noinline)) void take(const std::__1::vector<int> &v, const std::string &s) { asm volatile("" :: "r"(&v), "r"(&s) : "memory"); }
-    int main() { std::__1::vector<int> v = { nullptr, 0, { nullptr } }; take(v, "text"); }`);
+    int main() { std::__1::vector<int> v = { nullptr, 0, { nullptr } }; take(v, "text"); }`,
+  );
   const path = compileWith("g++", folder.path, "other.cpp", "other", "-O1");
-  const { stderr, code } = await strobe(["-v", "-c", path, "-e", `uprobe:${path}:take { print(args.v); print(args.v.in); print(args.s) }`]);
+  const { stderr, code } = await strobe([
+    "-v",
+    "-c",
+    path,
+    "-e",
+    `uprobe:${path}:take { print(args.v); print(args.v.in); print(args.s) }`,
+  ]);
   assert.equal(code, 0, stderr);
   const said = stderr.split("\n").filter((line) => line.includes("description"));
   assert.deepEqual(said, ["std::__1::vector<int>: no description of this name fits; it is shown as its members"]);
 });
 
 test("members of one name are those of their classes", { skip: missing("g++") }, async () => {
-  writeFileSync(join(folder.path, "bases.cpp"), `
+  writeFileSync(
+    join(folder.path, "bases.cpp"),
+    `
     #include <string>
     struct one { std::string x; };
     struct two { std::string x; };
@@ -178,18 +290,29 @@ test("members of one name are those of their classes", { skip: missing("g++") },
       all a; a.one::x = "first"; a.two::x = "second"; a.x = 3;
       both b; b.left::x = "of left"; b.right::x = "of right"; b.l = "l"; b.r = "r";
       take(a, b);
-    }`);
+    }`,
+  );
   const path = compileWith("g++", folder.path, "bases.cpp", "bases", "-O1");
-  const { script } = await over(path, `uprobe:${path}:take { print(args.a); print(args.a.x); print(args.b); print(args.b.x) }`);
+  const { script } = await over(
+    path,
+    `uprobe:${path}:take { print(args.a); print(args.a.x); print(args.b); print(args.b.x) }`,
+  );
   assert.deepEqual(script.split("\n"), [
-    "{ .one::x = first, .two::x = second, .x = 3 }", "3",
-    "{ .x = of left, .l = l, .top::x = of right, .r = r }", "of left",
+    "{ .one::x = first, .two::x = second, .x = 3 }",
+    "3",
+    "{ .x = of left, .l = l, .top::x = of right, .r = r }",
+    "of left",
   ]);
 });
 
 for (const [compiler, ...flags] of [["g++"], ["clang++", "-stdlib=libc++", "-fno-limit-debug-info"]]) {
-  test(`loops over elements, as the program has them in its own: ${compiler}`, { skip: missing(compiler) }, async () => {
-    writeFileSync(join(folder.path, "loops.cpp"), `
+  test(
+    `loops over elements, as the program has them in its own: ${compiler}`,
+    { skip: missing(compiler) },
+    async () => {
+      writeFileSync(
+        join(folder.path, "loops.cpp"),
+        `
       #include <cstdio>
       #include <map>
       #include <set>
@@ -215,9 +338,12 @@ for (const [compiler, ...flags] of [["g++"], ["clang++", "-stdlib=libc++", "-fno
         for (auto &[k, x] : m) printf("%s=%d\\n", k.c_str(), x);
         for (auto x : s) printf("%ld\\n", x);
         for (auto &[k, x] : u) printf("%d=%d\\n", k, x);
-      }`);
-    const path = compileWith(compiler, folder.path, "loops.cpp", `loops-${compiler}`, "-O1", "-std=c++17", ...flags);
-    const { program, script } = await over(path, `uprobe:${path}:take {
+      }`,
+      );
+      const path = compileWith(compiler, folder.path, "loops.cpp", `loops-${compiler}`, "-O1", "-std=c++17", ...flags);
+      const { program, script } = await over(
+        path,
+        `uprobe:${path}:take {
       $sum = 0;
       for ($x : args.v) { if ($x == 9) { continue; } $sum += $x; }
       if (len(args.v) > 0) { printf("%d\\n", $sum); }
@@ -225,10 +351,12 @@ for (const [compiler, ...flags] of [["g++"], ["clang++", "-stdlib=libc++", "-fno
       for ($kv : args.m) { printf("%s=%d\\n", $kv.0, $kv.1); }
       for ($x : args.s) { printf("%d\\n", $x); }
       for ($kv : args.u) { printf("%d=%d\\n", $kv.0, $kv.1); }
-    }`);
-    assert.deepEqual(script.split("\n"), program.split("\n"));
-    const { stderr, code } = await strobe(["-e", `uprobe:${path}:take { for ($x : args.v[0]) { @ = count(); } }`]);
-    assert.equal(code, 1);
-    assert.match(stderr, /a loop goes over a map, a range or what has elements, not an int32/);
-  });
+    }`,
+      );
+      assert.deepEqual(script.split("\n"), program.split("\n"));
+      const { stderr, code } = await strobe(["-e", `uprobe:${path}:take { for ($x : args.v[0]) { @ = count(); } }`]);
+      assert.equal(code, 1);
+      assert.match(stderr, /a loop goes over a map, a range or what has elements, not an int32/);
+    },
+  );
 }

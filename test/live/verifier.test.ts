@@ -16,7 +16,11 @@ let workload = "";
 before(() => {
   if (deadline.skip) return;
   objects = bpfObjects();
-  workload = compileC(folder.path, "callee", "__attribute__((noinline)) int callee(int x) { __asm__ volatile(\"\"); return x; }\nint main(void) { return callee(0); }");
+  workload = compileC(
+    folder.path,
+    "callee",
+    '__attribute__((noinline)) int callee(int x) { __asm__ volatile(""); return x; }\nint main(void) { return callee(0); }',
+  );
 });
 after(async () => {
   folder.remove();
@@ -58,11 +62,27 @@ function visited(script: string): number {
   let log = "";
   try {
     for (const map of plan.kernelMaps) maps.push(createMap(map));
-    closeFd(loadProgram({
-      name: "walked", type: BPF_PROG_TYPE_RAW_TRACEPOINT, license: "Dual MIT/GPL", subprograms: program.subprograms, logLevel: BPF_LOG_STATS,
-      code: relocated(program, { maps, childPid: 0, bootToWall: 0n, bootToTai: 0n, start: 0n, kernelVariable: () => undefined, kernelFunction: () => undefined }),
-      onLog(text) { log = text; },
-    }));
+    closeFd(
+      loadProgram({
+        name: "walked",
+        type: BPF_PROG_TYPE_RAW_TRACEPOINT,
+        license: "Dual MIT/GPL",
+        subprograms: program.subprograms,
+        logLevel: BPF_LOG_STATS,
+        code: relocated(program, {
+          maps,
+          childPid: 0,
+          bootToWall: 0n,
+          bootToTai: 0n,
+          start: 0n,
+          kernelVariable: () => undefined,
+          kernelFunction: () => undefined,
+        }),
+        onLog(text) {
+          log = text;
+        },
+      }),
+    );
   } finally {
     for (const map of maps) closeFd(map);
   }
@@ -85,18 +105,33 @@ const twice: Readonly<Record<string, string>> = {
 
 for (const [name, script] of Object.entries(twice)) {
   test(`${name}: what the verifier gives up on is compiled again`, deadline, async () => {
-    const { code, stderr } = await strobe(["-q", "--dry-run", "-v", "-e", script.replace("WORKLOAD", workload)], { deadline: 50_000 });
+    const { code, stderr } = await strobe(["-q", "--dry-run", "-v", "-e", script.replace("WORKLOAD", workload)], {
+      deadline: 50_000,
+    });
     assert.equal(code, 0, stderr.slice(-2000));
     assert.match(stderr, /the verifier gave up on a program, compiling again to make it easier/);
   });
 }
 
-test("a path may be looked through for several texts", { ...deadline, skip: deadline.skip || (!new Features().capabilities().mayGoto && "needs may_goto, since Linux 6.9") }, async () => {
-  const one = `${folder.path}/a-file-that-is-there`;
-  writeFileSync(one, "");
-  const { code, stderr, stdout } = await strobe(["-q", "-c", `cat ${one}`, "-e", `tracepoint:syscalls:sys_enter_openat /pid == cpid/ {
+test(
+  "a path may be looked through for several texts",
+  { ...deadline, skip: deadline.skip || (!new Features().capabilities().mayGoto && "needs may_goto, since Linux 6.9") },
+  async () => {
+    const one = `${folder.path}/a-file-that-is-there`;
+    writeFileSync(one, "");
+    const { code, stderr, stdout } = await strobe([
+      "-q",
+      "-c",
+      `cat ${one}`,
+      "-e",
+      `tracepoint:syscalls:sys_enter_openat /pid == cpid/ {
     $path = str(args.filename);
     if (strcontains($path, "python") || strcontains($path, "perl") || strcontains($path, "that-is")) { @found[strlen($path)] = count(); }
-  }`]);
-  assert.deepEqual({ code, stderr, stdout: stdout.trim() }, { code: 0, stderr: "", stdout: `@found[${one.length}]: 1` });
-});
+  }`,
+    ]);
+    assert.deepEqual(
+      { code, stderr, stdout: stdout.trim() },
+      { code: 0, stderr: "", stdout: `@found[${one.length}]: 1` },
+    );
+  },
+);

@@ -5,7 +5,12 @@ import { readFileSync, readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
-import { createProtocolConnection, StreamMessageReader, StreamMessageWriter, type InitializeResult } from "vscode-languageserver/node";
+import {
+  createProtocolConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type InitializeResult,
+} from "vscode-languageserver/node";
 import oniguruma from "vscode-oniguruma";
 import textmate, { type IGrammar } from "vscode-textmate";
 import { temporaryFolder } from "../support/strobe.ts";
@@ -14,7 +19,10 @@ const folder = temporaryFolder();
 let grammar: IGrammar;
 
 before(async () => {
-  const built = spawnSync(process.execPath, [resolve("editors/vscode/build.mjs"), folder.path], { encoding: "utf8", timeout: 60_000 });
+  const built = spawnSync(process.execPath, [resolve("editors/vscode/build.mjs"), folder.path], {
+    encoding: "utf8",
+    timeout: 60_000,
+  });
   assert.deepEqual([built.stderr, built.status], ["", 0]);
   const wasm = createRequire(import.meta.url).resolve("vscode-oniguruma/release/onig.wasm");
   await oniguruma.loadWASM(readFileSync(wasm).buffer);
@@ -38,63 +46,143 @@ function scopes(text: string): string[] {
   return text.split("\n").flatMap((line) => {
     const { tokens, ruleStack } = grammar.tokenizeLine(line, stack);
     stack = ruleStack;
-    return tokens.filter((token) => token.scopes.length > 1)
-      .map((token) => `${line.slice(token.startIndex, token.endIndex).trim()} ${token.scopes.at(-1)?.replace(".bpftrace", "")}`);
+    return tokens
+      .filter((token) => token.scopes.length > 1)
+      .map(
+        (token) =>
+          `${line.slice(token.startIndex, token.endIndex).trim()} ${token.scopes.at(-1)?.replace(".bpftrace", "")}`,
+      );
   });
 }
 
 test("probes, names and literals are told apart", () => {
-  assert.deepEqual(scopes('uprobe:/bin/bash:readline /pid == $1/ { @a[comm] = 0x1f; $x = args.b; printf("%d\\n", $x); } // end'), [
-    "uprobe keyword.control.probe", ": punctuation.separator", "/bin/bash:readline entity.name.tag", "/ keyword.operator", "pid support.variable",
-    "== keyword.operator", "$1 variable.parameter.positional", "/ keyword.operator", "{ punctuation.section.block.begin", "@a variable.other.map",
-    "comm support.variable", "= keyword.operator", "0x1f constant.numeric", "$x variable.other.local", "= keyword.operator", "args support.variable",
-    "b variable.other.member", "printf support.function", '" string.quoted.double', "%d constant.other.placeholder",
-    "\\n constant.character.escape", '" string.quoted.double', "$x variable.other.local", "} punctuation.section.block.end",
-    "// end comment.line.double-slash",
-  ]);
+  assert.deepEqual(
+    scopes('uprobe:/bin/bash:readline /pid == $1/ { @a[comm] = 0x1f; $x = args.b; printf("%d\\n", $x); } // end'),
+    [
+      "uprobe keyword.control.probe",
+      ": punctuation.separator",
+      "/bin/bash:readline entity.name.tag",
+      "/ keyword.operator",
+      "pid support.variable",
+      "== keyword.operator",
+      "$1 variable.parameter.positional",
+      "/ keyword.operator",
+      "{ punctuation.section.block.begin",
+      "@a variable.other.map",
+      "comm support.variable",
+      "= keyword.operator",
+      "0x1f constant.numeric",
+      "$x variable.other.local",
+      "= keyword.operator",
+      "args support.variable",
+      "b variable.other.member",
+      "printf support.function",
+      '" string.quoted.double',
+      "%d constant.other.placeholder",
+      "\\n constant.character.escape",
+      '" string.quoted.double',
+      "$x variable.other.local",
+      "} punctuation.section.block.end",
+      "// end comment.line.double-slash",
+    ],
+  );
 });
 
 test("declarations and directives", () => {
   assert.deepEqual(scopes("#define N 3\nfn f($a : uint64) : uint64 { return $a; }\n/* a\nb */ struct S { int a; };"), [
-    "#define keyword.control.directive", "N 3 string.unquoted", "fn keyword.declaration", "f entity.name.function", "$a variable.other.local",
-    ": keyword.operator", "uint64 storage.type", ": keyword.operator", "uint64 storage.type", "{ punctuation.section.block.begin",
-    "return keyword.control", "$a variable.other.local", "} punctuation.section.block.end", "/* comment.block", "a comment.block", "b comment.block", "*/ comment.block",
-    "struct storage.type", "S entity.name.type", "{ punctuation.section.block.begin", "int storage.type", "} punctuation.section.block.end",
+    "#define keyword.control.directive",
+    "N 3 string.unquoted",
+    "fn keyword.declaration",
+    "f entity.name.function",
+    "$a variable.other.local",
+    ": keyword.operator",
+    "uint64 storage.type",
+    ": keyword.operator",
+    "uint64 storage.type",
+    "{ punctuation.section.block.begin",
+    "return keyword.control",
+    "$a variable.other.local",
+    "} punctuation.section.block.end",
+    "/* comment.block",
+    "a comment.block",
+    "b comment.block",
+    "*/ comment.block",
+    "struct storage.type",
+    "S entity.name.type",
+    "{ punctuation.section.block.begin",
+    "int storage.type",
+    "} punctuation.section.block.end",
   ]);
 });
 
 test("the package has what its manifest names and what runs, and nothing else", () => {
-  const files = readdirSync(folder.path, { recursive: true, encoding: "utf8" }).filter((name) => !statSync(join(folder.path, name)).isDirectory());
+  const files = readdirSync(folder.path, { recursive: true, encoding: "utf8" }).filter(
+    (name) => !statSync(join(folder.path, name)).isDirectory(),
+  );
   const manifest = JSON.parse(readFileSync(join(folder.path, "package.json"), "utf8")) as {
-    main: string; activationEvents: string[];
+    main: string;
+    activationEvents: string[];
     contributes: {
-      languages: { id: string; configuration: string }[]; grammars: { language: string; path: string }[]; commands: { command: string }[];
+      languages: { id: string; configuration: string }[];
+      grammars: { language: string; path: string }[];
+      commands: { command: string }[];
       configuration: { properties: Record<string, { scope: string }> };
     };
   };
   const { languages, grammars, commands, configuration } = manifest.contributes;
   const named = [manifest.main, ...languages.map((one) => one.configuration), ...grammars.map(({ path }) => path)];
-  assert.deepEqual(named.map((name) => name.replace("./", "")).filter((name) => !files.includes(name)), []);
-  assert.deepEqual(manifest.activationEvents, languages.map(({ id }) => `onLanguage:${id}`));
-  assert.deepEqual(grammars.map(({ language }) => language), languages.map(({ id }) => id));
+  assert.deepEqual(
+    named.map((name) => name.replace("./", "")).filter((name) => !files.includes(name)),
+    [],
+  );
+  assert.deepEqual(
+    manifest.activationEvents,
+    languages.map(({ id }) => `onLanguage:${id}`),
+  );
+  assert.deepEqual(
+    grammars.map(({ language }) => language),
+    languages.map(({ id }) => id),
+  );
   // A workspace must not say what is run.
   assert.equal(configuration.properties["strobe.server"].scope, "machine");
   const code = readFileSync(join(folder.path, manifest.main), "utf8");
   for (const { command } of commands) assert.ok(code.includes(`"${command}"`), command);
   // At the top they would be left out of the package, as nothing there depends on them.
-  assert.deepEqual(files.filter((name) => name.startsWith("node_modules/")), []);
+  assert.deepEqual(
+    files.filter((name) => name.startsWith("node_modules/")),
+    [],
+  );
   assert.ok(files.includes("LICENSE"));
-  assert.deepEqual(files.filter((name) => !/\.(c?js|json|wasm|node)$|LICENSE(\.txt)?$|^README\.md$/.test(name)), []);
+  assert.deepEqual(
+    files.filter((name) => !/\.(c?js|json|wasm|node)$|LICENSE(\.txt)?$|^README\.md$/.test(name)),
+    [],
+  );
 });
 
 test("the server that comes with it answers, with nothing else installed", async () => {
-  const server = spawn(process.execPath, [join(folder.path, "dist/server.js"), "--stdio"], { stdio: ["pipe", "pipe", "inherit"], cwd: "/", timeout: 20_000 });
-  const connection = createProtocolConnection(new StreamMessageReader(server.stdout), new StreamMessageWriter(server.stdin));
+  const server = spawn(process.execPath, [join(folder.path, "dist/server.js"), "--stdio"], {
+    stdio: ["pipe", "pipe", "inherit"],
+    cwd: "/",
+    timeout: 20_000,
+  });
+  const connection = createProtocolConnection(
+    new StreamMessageReader(server.stdout),
+    new StreamMessageWriter(server.stdin),
+  );
   connection.listen();
-  const { serverInfo } = await connection.sendRequest<InitializeResult>("initialize", { processId: process.pid, rootUri: null, capabilities: {} });
+  const { serverInfo } = await connection.sendRequest<InitializeResult>("initialize", {
+    processId: process.pid,
+    rootUri: null,
+    capabilities: {},
+  });
   assert.equal(serverInfo?.name, "strobe");
   await connection.sendRequest("shutdown");
   await connection.sendNotification("exit");
-  assert.equal(await new Promise((done) => { server.once("exit", done); }), 0);
+  assert.equal(
+    await new Promise((done) => {
+      server.once("exit", done);
+    }),
+    0,
+  );
   connection.dispose();
 });

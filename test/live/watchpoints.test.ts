@@ -1,4 +1,5 @@
-// Variables that are watched by name: every write is seen that the program counts itself, wherever it was loaded, in threads and children.
+// Variables that are watched by name: every write is seen that the program counts itself, wherever it was loaded, in
+// threads and children.
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +9,9 @@ import { after, before, test } from "node:test";
 import { compileWith, missing, runTool } from "../support/compilers.ts";
 import { bpfObjects, interrupt, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
 
-/** Writes as often as it is told, says how often that was, and waits for a line before if there is a second argument. */
+/**
+ * Writes as often as it is told, says how often that was, and waits for a line before if there is a second argument.
+ */
 const source = `#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -73,9 +76,13 @@ after(async () => {
 });
 
 const skip = missing("gcc");
-const compile = (name: string, ...flags: readonly string[]): string => compileWith("gcc", folder.path, "writes.c", name, "-pthread", ...flags);
+const compile = (name: string, ...flags: readonly string[]): string =>
+  compileWith("gcc", folder.path, "writes.c", name, "-pthread", ...flags);
 
-async function over(script: string, ...args: readonly string[]): Promise<{ readonly shown: string; readonly said: string; readonly code: number | null }> {
+async function over(
+  script: string,
+  ...args: readonly string[]
+): Promise<{ readonly shown: string; readonly said: string; readonly code: number | null }> {
   const output = join(folder.path, "output");
   writeFileSync(output, "");
   const { stderr, code } = await strobe(["-q", "-o", output, ...args, "-e", script]);
@@ -85,7 +92,11 @@ async function over(script: string, ...args: readonly string[]): Promise<{ reado
 for (const [i, flags] of [["-O0"], ["-O2"], ["-O2", "-no-pie"], ["-O2", "-static-pie"], ["-O1", "-Wl,-S"]].entries()) {
   test(`each write of a command from its first instruction on, built with ${flags.join(" ")}`, { skip }, async () => {
     const path = compile(`writes${i}`, ...flags);
-    const { shown, said } = await over(`watchpoint:${path}:counter:w { @ = count(); @last = max(args.value); }`, "-c", `${path} 100`);
+    const { shown, said } = await over(
+      `watchpoint:${path}:counter:w { @ = count(); @last = max(args.value); }`,
+      "-c",
+      `${path} 100`,
+    );
     // 100 in main, 100 in its thread; the child is another process.
     assert.deepEqual([shown, said], ["@: 200\n@last: 200", ""]);
     const all = await over(`watchpoint:${path}:counter:w { @ = count(); }`, "--follow", "-c", `${path} 100`);
@@ -96,11 +107,34 @@ for (const [i, flags] of [["-O0"], ["-O2"], ["-O2", "-no-pie"], ["-O2", "-static
 test("members, elements, statics and narrow variables, with their values", { skip }, async () => {
   const path = compile("writes", "-O0");
   const probes = ["narrow", "state.in.mode", "state.table[3]", "text[8]"].map((name) => `watchpoint:${path}:${name}:w`);
-  const { shown, said } = await over(`${probes.join(", ")} { @[probe] = count(); @last[probe] = (int64)args.value; }`, "-c", `${path} 40`);
-  const value = (map: string, i: number): number => Number(shown.split("\n").find((line) => line.startsWith(`@${map}[${probes[i]}]: `))?.split(": ").at(-1));
+  const { shown, said } = await over(
+    `${probes.join(", ")} { @[probe] = count(); @last[probe] = (int64)args.value; }`,
+    "-c",
+    `${path} 40`,
+  );
+  const value = (map: string, i: number): number =>
+    Number(
+      shown
+        .split("\n")
+        .find((line) => line.startsWith(`@${map}[${probes[i]}]: `))
+        ?.split(": ")
+        .at(-1),
+    );
   assert.equal(said, "");
-  assert.deepEqual(probes.map((_, i) => [value("", i), value("last", i)]), [[40, -39], [40, 78], [10, 10], [40, 39]]);
-  const changes = await over(`watchpoint:${path}:narrow:w { if (args.value != @old[args.address]) { @ = count(); } @old[args.address] = (int64)args.value; } end { clear(@old); }`, "-c", `${path} 40`);
+  assert.deepEqual(
+    probes.map((_, i) => [value("", i), value("last", i)]),
+    [
+      [40, -39],
+      [40, 78],
+      [10, 10],
+      [40, 39],
+    ],
+  );
+  const changes = await over(
+    `watchpoint:${path}:narrow:w { if (args.value != @old[args.address]) { @ = count(); } @old[args.address] = (int64)args.value; } end { clear(@old); }`,
+    "-c",
+    `${path} 40`,
+  );
   assert.equal(changes.shown, "@: 39", "from 0 to 0 at first, then 39 others");
   const reads = await over(`watchpoint:${path}:state.in.mode:rw { @ = count(); }`, "-c", `${path} 40`);
   assert.equal(reads.shown, "@: 40");
@@ -109,11 +143,19 @@ test("members, elements, statics and narrow variables, with their values", { ski
 test("variables of C++ by their qualified names, members of base classes", { skip: missing("g++") }, async () => {
   const path = compileWith("g++", folder.path, "writes.cpp", "plus", "-O1");
   const { shown, said } = await over(
-    ["app::live.id", "app::live.hits", "app::level"].map((name, i) => `watchpoint:${path}:${name}:w { @[${i}] = sum((int64)args.value); @n[${i}] = count(); }`).join("\n"), "-c", path);
+    ["app::live.id", "app::live.hits", "app::level"]
+      .map((name, i) => `watchpoint:${path}:${name}:w { @[${i}] = sum((int64)args.value); @n[${i}] = count(); }`)
+      .join("\n"),
+    "-c",
+    path,
+  );
   assert.equal(said, "");
   const sums = [465, (30 * 31 * 32) / 6, 165];
   for (const [i, sum] of sums.entries()) assert.match(shown, new RegExp(`^@\\[${i}\\]: ${sum}$`, "m"));
-  assert.deepEqual([0, 1, 2].map((i) => new RegExp(`^@n\\[${i}\\]: (\\d+)$`, "m").exec(shown)?.[1]), ["30", "30", "10"]);
+  assert.deepEqual(
+    [0, 1, 2].map((i) => new RegExp(`^@n\\[${i}\\]: (\\d+)$`, "m").exec(shown)?.[1]),
+    ["30", "30", "10"],
+  );
 });
 
 async function waiting(path: string, ...more: readonly string[]): Promise<ChildProcess> {
@@ -128,7 +170,14 @@ test("a process that runs, wherever it was loaded; what it executes then is none
   const child = await waiting(path, next);
   try {
     const output = join(folder.path, "output");
-    const running = startStrobe(["-o", output, "-p", `${child.pid}`, "-e", `watchpoint:${path}:counter:w { @ = count(); }`]);
+    const running = startStrobe([
+      "-o",
+      output,
+      "-p",
+      `${child.pid}`,
+      "-e",
+      `watchpoint:${path}:counter:w { @ = count(); }`,
+    ]);
     await running.attached;
     child.stdin!.end("\n");
     const { stderr } = await running.outcome;
@@ -138,35 +187,51 @@ test("a process that runs, wherever it was loaded; what it executes then is none
   }
 });
 
-test("all processes that have the file, with their children; and those that come, which is said", { skip }, async () => {
-  const path = compile("everywhere", "-O0");
-  const [one, two] = [await waiting(path), await waiting(path)];
-  const output = join(folder.path, "output");
-  const running = startStrobe(["-o", output, "-e", `watchpoint:${path}:counter:w { @[pid == ${one.pid}, pid == ${two.pid}] = count(); }`]);
-  try {
-    await running.attached;
-    for (const child of [one, two]) {
-      child.stdin!.end("\n");
-      await once(child, "exit");
+test(
+  "all processes that have the file, with their children; and those that come, which is said",
+  { skip },
+  async () => {
+    const path = compile("everywhere", "-O0");
+    const [one, two] = [await waiting(path), await waiting(path)];
+    const output = join(folder.path, "output");
+    const running = startStrobe([
+      "-o",
+      output,
+      "-e",
+      `watchpoint:${path}:counter:w { @[pid == ${one.pid}, pid == ${two.pid}] = count(); }`,
+    ]);
+    try {
+      await running.attached;
+      for (const child of [one, two]) {
+        child.stdin!.end("\n");
+        await once(child, "exit");
+      }
+      const late = await waiting(path);
+      late.stdin!.end("\n");
+      await once(late, "exit");
+      const { stderr } = await interrupt(running);
+      const shown = readFileSync(output, "utf8");
+      assert.match(shown, /^@\[true, false\]: 100$/m);
+      assert.match(shown, /^@\[false, true\]: 100$/m);
+      // The children of the two, which the kernel watches by itself.
+      assert.ok(Number(/^@\[false, false\]: (\d+)$/m.exec(shown)?.[1]) >= 100, shown);
+      assert.match(
+        stderr,
+        /WARNING: watchpoint:\S+:counter:w: 1 process was watched from up to [\d.]+ ms after mapping the file on|1 process ended before being watched/,
+      );
+    } finally {
+      for (const child of [one, two, running.child]) child.kill("SIGKILL");
     }
-    const late = await waiting(path);
-    late.stdin!.end("\n");
-    await once(late, "exit");
-    const { stderr } = await interrupt(running);
-    const shown = readFileSync(output, "utf8");
-    assert.match(shown, /^@\[true, false\]: 100$/m);
-    assert.match(shown, /^@\[false, true\]: 100$/m);
-    // The children of the two, which the kernel watches by itself.
-    assert.ok(Number(/^@\[false, false\]: (\d+)$/m.exec(shown)?.[1]) >= 100, shown);
-    assert.match(stderr, /WARNING: watchpoint:\S+:counter:w: 1 process was watched from up to [\d.]+ ms after mapping the file on|1 process ended before being watched/);
-  } finally {
-    for (const child of [one, two, running.child]) child.kill("SIGKILL");
-  }
-});
+  },
+);
 
 test("unwatch() of a variable's address", { skip }, async () => {
   const path = compile("writes", "-O0");
-  const { shown } = await over(`watchpoint:${path}:counter:w { @ = count(); if (args.value == 3) { unwatch(args.address); } }`, "-c", `${path} 20000`);
+  const { shown } = await over(
+    `watchpoint:${path}:counter:w { @ = count(); if (args.value == 3) { unwatch(args.address); } }`,
+    "-c",
+    `${path} 20000`,
+  );
   const seen = Number(/^@: (\d+)$/.exec(shown)?.[1]);
   assert.ok(seen >= 3 && seen < 40_000, shown);
 });
@@ -211,75 +276,137 @@ async function until(holds: () => boolean): Promise<void> {
   assert.ok(holds());
 }
 
-test("members of objects, from the handler that has them on to the one that lets go of them; four at once", { skip }, async () => {
-  writeFileSync(join(folder.path, "objects.c"), objectsSource);
-  const path = compileWith("gcc", folder.path, "objects.c", "objects", "-O1");
-  const child = spawn(path, { stdio: ["pipe", "pipe", "inherit"] });
-  const next = async (): Promise<void> => {
-    child.stdin.write("\n");
-    await once(child.stdout, "data");
-  };
-  const output = join(folder.path, "output");
-  const script = `uprobe:${path}:opened { watch("state", &args.s->state); }
+test(
+  "members of objects, from the handler that has them on to the one that lets go of them; four at once",
+  { skip },
+  async () => {
+    writeFileSync(join(folder.path, "objects.c"), objectsSource);
+    const path = compileWith("gcc", folder.path, "objects.c", "objects", "-O1");
+    const child = spawn(path, { stdio: ["pipe", "pipe", "inherit"] });
+    const next = async (): Promise<void> => {
+      child.stdin.write("\n");
+      await once(child.stdout, "data");
+    };
+    const output = join(folder.path, "output");
+    const script = `uprobe:${path}:opened { watch("state", &args.s->state); }
     uprobe:${path}:closed { unwatch(&args.s->state); }
     watchpoint:state:4:w { @writes = count(); @last[args.value % 10] = max(args.value); }
     tracepoint:syscalls:sys_enter_getppid { $task = (struct task_struct *)curtask; watch("signal", &$task->pdeath_signal); }
     watchpoint:signal:4:w { @signals = count(); @sum = sum(args.value); }`;
-  try {
-    await once(child.stdout, "data");
-    const running = startStrobe(["-o", output, "-p", `${child.pid}`, "-e", script]);
-    await running.attached;
-    const before = events(running.child.pid);
-    await next();
-    await until(() => events(running.child.pid) === before + 4);
-    await until(() => (running.stderr().match(/is refused/g) ?? []).length === 2);
-    await next();
-    await until(() => events(running.child.pid) === before + 3);
-    await next();
-    // The kernel's memory is watched on each CPU.
-    await until(() => events(running.child.pid) > before + 3);
-    child.stdin.end("\n");
-    const { stderr } = await running.outcome;
-    const shown = readFileSync(output, "utf8");
-    assert.match(shown, /^@writes: 43$/m, "four of ten, then those of the three that are left");
-    for (const i of [1, 2, 3]) assert.match(shown, new RegExp(`^@last\\[${i}\\]: ${100 + i}$`, "m"));
-    assert.match(shown, /^@last\[0\]: 1000$/m);
-    assert.match(shown, /^@signals: 9$/m);
-    assert.match(shown, /^@sum: 45$/m);
-    assert.match(stderr, /watch\("state", 0x[0-9a-f]+\) is refused: [^]*all of the processor's breakpoint registers are in use[^;]*; it watches (?:0x[0-9a-f]+ of process \d+(?:, )?){4}$/m);
-    assert.match(stderr, /watchpoint:state:4:w: 4 addresses were watched from up to [\d.]+ ms after watch\(\) on: what was done until then is not seen; 2 calls of watch\(\) were refused/);
-    assert.match(stderr, /watchpoint:signal:4:w: 1 address was watched from up to [\d.]+ ms after watch\(\) on/);
-  } finally {
-    child.kill("SIGKILL");
-  }
-});
+    try {
+      await once(child.stdout, "data");
+      const running = startStrobe(["-o", output, "-p", `${child.pid}`, "-e", script]);
+      await running.attached;
+      const before = events(running.child.pid);
+      await next();
+      await until(() => events(running.child.pid) === before + 4);
+      await until(() => (running.stderr().match(/is refused/g) ?? []).length === 2);
+      await next();
+      await until(() => events(running.child.pid) === before + 3);
+      await next();
+      // The kernel's memory is watched on each CPU.
+      await until(() => events(running.child.pid) > before + 3);
+      child.stdin.end("\n");
+      const { stderr } = await running.outcome;
+      const shown = readFileSync(output, "utf8");
+      assert.match(shown, /^@writes: 43$/m, "four of ten, then those of the three that are left");
+      for (const i of [1, 2, 3]) assert.match(shown, new RegExp(`^@last\\[${i}\\]: ${100 + i}$`, "m"));
+      assert.match(shown, /^@last\[0\]: 1000$/m);
+      assert.match(shown, /^@signals: 9$/m);
+      assert.match(shown, /^@sum: 45$/m);
+      assert.match(
+        stderr,
+        /watch\("state", 0x[0-9a-f]+\) is refused: [^]*all of the processor's breakpoint registers are in use[^;]*; it watches (?:0x[0-9a-f]+ of process \d+(?:, )?){4}$/m,
+      );
+      assert.match(
+        stderr,
+        /watchpoint:state:4:w: 4 addresses were watched from up to [\d.]+ ms after watch\(\) on: what was done until then is not seen; 2 calls of watch\(\) were refused/,
+      );
+      assert.match(stderr, /watchpoint:signal:4:w: 1 address was watched from up to [\d.]+ ms after watch\(\) on/);
+    } finally {
+      child.kill("SIGKILL");
+    }
+  },
+);
 
 test("watch() wants the name of a probe and an address", async () => {
   const refusal = async (script: string): Promise<string> => (await over(script)).said;
-  assert.match(await refusal('interval:s:1 { } tracepoint:sched:sched_switch { watch("stat", curtask); } watchpoint:state:8:w { }'), /no watchpoint has the name "stat"[^]*did you mean `state`/);
-  assert.match(await refusal('tracepoint:sched:sched_switch { watch("state", curtask); }'), /no watchpoint has the name "state"[^]*write a probe watchpoint:state:8:w/);
-  assert.match(await refusal('tracepoint:sched:sched_switch { watch("state", comm); } watchpoint:state:8:w { }'), /watch\(\) wants an address, not/);
-  assert.match(await refusal("watchpoint:opened+arg0:8:w { }"), /write uprobe:BINARY:opened \{ watch\("opened", arg0\); \} and watchpoint:opened:8:w/);
+  assert.match(
+    await refusal(
+      'interval:s:1 { } tracepoint:sched:sched_switch { watch("stat", curtask); } watchpoint:state:8:w { }',
+    ),
+    /no watchpoint has the name "stat"[^]*did you mean `state`/,
+  );
+  assert.match(
+    await refusal('tracepoint:sched:sched_switch { watch("state", curtask); }'),
+    /no watchpoint has the name "state"[^]*write a probe watchpoint:state:8:w/,
+  );
+  assert.match(
+    await refusal('tracepoint:sched:sched_switch { watch("state", comm); } watchpoint:state:8:w { }'),
+    /watch\(\) wants an address, not/,
+  );
+  assert.match(
+    await refusal("watchpoint:opened+arg0:8:w { }"),
+    /write uprobe:BINARY:opened \{ watch\("opened", arg0\); \} and watchpoint:opened:8:w/,
+  );
 });
 
 test("variables of libraries: a program's copy is named, and what was over too soon is said", { skip }, async () => {
   const library = join(folder.path, "libshared.so");
   writeFileSync(join(folder.path, "shared.c"), "long shared_count = 1; void bump(void) { shared_count++; }");
-  writeFileSync(join(folder.path, "user.c"), "#include <stdio.h>\nvoid bump(void); int main(int argc, char **argv) { if (argc > 1) { puts(\"ready\"); fflush(stdout); getchar(); } for (int i = 0; i < 25; i++) bump(); return 0; }");
-  writeFileSync(join(folder.path, "copies.c"), "extern long shared_count; void bump(void); int main(void) { for (int i = 0; i < 25; i++) bump(); return shared_count != 26; }");
+  writeFileSync(
+    join(folder.path, "user.c"),
+    '#include <stdio.h>\nvoid bump(void); int main(int argc, char **argv) { if (argc > 1) { puts("ready"); fflush(stdout); getchar(); } for (int i = 0; i < 25; i++) bump(); return 0; }',
+  );
+  writeFileSync(
+    join(folder.path, "copies.c"),
+    "extern long shared_count; void bump(void); int main(void) { for (int i = 0; i < 25; i++) bump(); return shared_count != 26; }",
+  );
   runTool(folder.path, "gcc", ["-g", "-shared", "-fPIC", "-o", library, "shared.c"]);
-  const user = compileWith("gcc", folder.path, "user.c", "user", "-Wl,--no-as-needed", library, `-Wl,-rpath,${folder.path}`);
-  const copies = compileWith("gcc", folder.path, "copies.c", "copies", "-no-pie", "-Wl,--no-as-needed", library, `-Wl,-rpath,${folder.path}`);
+  const user = compileWith(
+    "gcc",
+    folder.path,
+    "user.c",
+    "user",
+    "-Wl,--no-as-needed",
+    library,
+    `-Wl,-rpath,${folder.path}`,
+  );
+  const copies = compileWith(
+    "gcc",
+    folder.path,
+    "copies.c",
+    "copies",
+    "-no-pie",
+    "-Wl,--no-as-needed",
+    library,
+    `-Wl,-rpath,${folder.path}`,
+  );
   const late = await over(`watchpoint:${library}:shared_count:w { @ = count(); }`, "-c", user);
   // Twenty-five additions take less time than it takes to hear of the library.
-  assert.match(late.said, /WARNING: watchpoint:\S+:shared_count:w: 1 process (?:ended before being watched|was watched from up to [\d.]+ ms after mapping the file on)/);
+  assert.match(
+    late.said,
+    /WARNING: watchpoint:\S+:shared_count:w: 1 process (?:ended before being watched|was watched from up to [\d.]+ ms after mapping the file on)/,
+  );
   const copied = await over(`watchpoint:${library}:shared_count:w { @ = count(); }`, "-c", copies);
-  assert.match(copied.said, new RegExp(`\`shared_count\` of \\S+libshared\\.so is in use as a copy in ${copies}\\n[^]*write watchpoint:${copies}:shared_count:w`));
+  assert.match(
+    copied.said,
+    new RegExp(
+      `\`shared_count\` of \\S+libshared\\.so is in use as a copy in ${copies}\\n[^]*write watchpoint:${copies}:shared_count:w`,
+    ),
+  );
   const child = spawn(user, ["wait"], { stdio: ["pipe", "pipe", "inherit"] });
   try {
     await once(child.stdout, "data");
     const output = join(folder.path, "output");
-    const running = startStrobe(["-o", output, "-p", `${child.pid}`, "-e", "watchpoint:libshared.so:shared_count:w { @ = count(); }"]);
+    const running = startStrobe([
+      "-o",
+      output,
+      "-p",
+      `${child.pid}`,
+      "-e",
+      "watchpoint:libshared.so:shared_count:w { @ = count(); }",
+    ]);
     await running.attached;
     child.stdin.end("\n");
     const { stderr } = await running.outcome;
@@ -289,22 +416,45 @@ test("variables of libraries: a program's copy is named, and what was over too s
   }
 });
 
-test("the fifth is refused with the four that are in use; what cannot be watched, with its reason", { skip }, async () => {
-  const path = compile("writes", "-O0");
-  const names = ["counter", "narrow", "state.in.mode", "state.table[0]", "state.table[1]"];
-  const five = await over(names.map((name) => `watchpoint:${path}:${name}:w { @ = count(); }`).join("\n"), "-c", `${path} 10`);
-  assert.notEqual(five.code, 0);
-  assert.match(five.said, /the processor watches 4 addresses at once, and those are in use: watchpoint:\S+, watchpoint:\S+, watchpoint:\S+, watchpoint:\S+$/m);
-  for (const [wanted, reason] of [
-    ["counter:x", /a variable is not executed/], ["state:w", /`state` has \d+ bytes: watch a part of it, as in `state\.tag`/], ["state.in.mod:w", /has no member `mod`[^]*did you mean `mode`/],
-    ["state.bits:w", /`state\.bits` is a bit field/], ["text:w", /`text` has 64 bytes: watch a part of it, as in `text\[0\]`/], ["text[64]:w", /has the elements 0 to 63, not 64/],
-    ["local:w", /`local` is thread-local/], ["countre:w", /has no variable `countre`[^]*did you mean `counter`/], ["worker:w", /`worker` is a function/],
-    ["pointer.x:w", /`pointer` is a pointer/], ["counter:3:w", /length must be one of 1, 2, 4, 8/], ["counter:q", /invalid watchpoint mode/], ["text[1]:8:w", /the address must be a multiple of the length/],
-  ] as const) {
-    const { said, code } = await over(`watchpoint:${path}:${wanted} { @ = count(); }`, "-c", `${path} 1`);
-    assert.notEqual(code, 0, wanted);
-    assert.match(said, reason, wanted);
-  }
-  const bare = compile("bare", "-O1", "-Wl,-S");
-  assert.match((await over(`watchpoint:${bare}:state.in.mode:w { }`, "-c", `${bare} 1`)).said, /the members of `state` are not known/);
-});
+test(
+  "the fifth is refused with the four that are in use; what cannot be watched, with its reason",
+  { skip },
+  async () => {
+    const path = compile("writes", "-O0");
+    const names = ["counter", "narrow", "state.in.mode", "state.table[0]", "state.table[1]"];
+    const five = await over(
+      names.map((name) => `watchpoint:${path}:${name}:w { @ = count(); }`).join("\n"),
+      "-c",
+      `${path} 10`,
+    );
+    assert.notEqual(five.code, 0);
+    assert.match(
+      five.said,
+      /the processor watches 4 addresses at once, and those are in use: watchpoint:\S+, watchpoint:\S+, watchpoint:\S+, watchpoint:\S+$/m,
+    );
+    for (const [wanted, reason] of [
+      ["counter:x", /a variable is not executed/],
+      ["state:w", /`state` has \d+ bytes: watch a part of it, as in `state\.tag`/],
+      ["state.in.mod:w", /has no member `mod`[^]*did you mean `mode`/],
+      ["state.bits:w", /`state\.bits` is a bit field/],
+      ["text:w", /`text` has 64 bytes: watch a part of it, as in `text\[0\]`/],
+      ["text[64]:w", /has the elements 0 to 63, not 64/],
+      ["local:w", /`local` is thread-local/],
+      ["countre:w", /has no variable `countre`[^]*did you mean `counter`/],
+      ["worker:w", /`worker` is a function/],
+      ["pointer.x:w", /`pointer` is a pointer/],
+      ["counter:3:w", /length must be one of 1, 2, 4, 8/],
+      ["counter:q", /invalid watchpoint mode/],
+      ["text[1]:8:w", /the address must be a multiple of the length/],
+    ] as const) {
+      const { said, code } = await over(`watchpoint:${path}:${wanted} { @ = count(); }`, "-c", `${path} 1`);
+      assert.notEqual(code, 0, wanted);
+      assert.match(said, reason, wanted);
+    }
+    const bare = compile("bare", "-O1", "-Wl,-S");
+    assert.match(
+      (await over(`watchpoint:${bare}:state.in.mode:w { }`, "-c", `${bare} 1`)).said,
+      /the members of `state` are not known/,
+    );
+  },
+);

@@ -13,7 +13,9 @@ export function missing(tool: string): string | false {
   const least = oldest[tool];
   if (least === undefined) return false;
   const [, major = 0, minor = 0] = (/ (\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
-  return major > least[0] || (major === least[0] && minor >= least[1]) ? false : `needs ${tool} ${least.join(".")} or later, and this is ${major}.${minor}`;
+  return major > least[0] || (major === least[0] && minor >= least[1])
+    ? false
+    : `needs ${tool} ${least.join(".")} or later, and this is ${major}.${minor}`;
 }
 
 export function runTool(folder: string, command: string, args: readonly string[]): void {
@@ -22,7 +24,13 @@ export function runTool(folder: string, command: string, args: readonly string[]
 }
 
 /** Compiles a source of the folder, with debug information; gives the program's path. */
-export function compileWith(compiler: string, folder: string, source: string, name: string, ...flags: readonly string[]): string {
+export function compileWith(
+  compiler: string,
+  folder: string,
+  source: string,
+  name: string,
+  ...flags: readonly string[]
+): string {
   const path = join(folder, name);
   runTool(folder, compiler, [...flags, "-g", "-o", path, source]);
   return path;

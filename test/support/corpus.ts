@@ -1,4 +1,5 @@
-// Programs for the proof of variables, and gdb as the judge: what it reads at every place that a script over all lines stops at.
+// Programs for the proof of variables, and gdb as the judge: what it reads at every place that a script over all lines
+// stops at.
 
 /** Runs a program under gdb and writes, for each hit of a place, the functions there and the variables in scope. */
 export const oracle = String.raw`
@@ -411,13 +412,25 @@ func main() {
 /** What lives as long as the program, as strobe and as gdb names it. */
 export const corpusGlobals: Readonly<Record<string, readonly (readonly [name: string, expression: string])[]>> = {
   "corpus.c": [
-    ...["counter", "total", "split", "board", "history", "last_text", "tint", "in_thread", "thread_point"].map((name) => [name, name] as const),
+    ...["counter", "total", "split", "board", "history", "last_text", "tint", "in_thread", "thread_point"].map(
+      (name) => [name, name] as const,
+    ),
     ["area::calls", "area::calls"],
   ],
   "corpus.cpp": [
-    ["Server::instances", "app::Server::instances"], ["app::hidden_total", "'app::(anonymous namespace)::hidden_total'"], ["app::last_pair", "'app::(anonymous namespace)::last_pair'"],
-    ["Kept<int>::best", "app::Kept<int>::best"], ["Kept<long>::best", "app::Kept<long>::best"], ["local_static::kept", "local_static::kept"],
+    ["Server::instances", "app::Server::instances"],
+    ["app::hidden_total", "'app::(anonymous namespace)::hidden_total'"],
+    ["app::last_pair", "'app::(anonymous namespace)::last_pair'"],
+    ["Kept<int>::best", "app::Kept<int>::best"],
+    ["Kept<long>::best", "app::Kept<long>::best"],
+    ["local_static::kept", "local_static::kept"],
   ],
-  "corpus.rs": [["CALLS", "corpus::CALLS"], ["LAST", "corpus::LAST"]],
-  "corpus.go": [["main.calls", "'main.calls'"], ["main.last", "'main.last'"]],
+  "corpus.rs": [
+    ["CALLS", "corpus::CALLS"],
+    ["LAST", "corpus::LAST"],
+  ],
+  "corpus.go": [
+    ["main.calls", "'main.calls'"],
+    ["main.last", "'main.last'"],
+  ],
 };

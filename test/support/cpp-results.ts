@@ -1,4 +1,5 @@
-// A C++ program whose functions return values of many types, each once for others to call and once static, and print them.
+// A C++ program whose functions return values of many types, each once for others to call and once static, and print
+// them.
 
 export const resultsSource = String.raw`
 #include <cstdio>
@@ -42,10 +43,37 @@ int main() { for (int k = 0; k < 2; k++) {
 
 /** What is read of each result; what C++ passes in vector registers is left out. */
 export const resultReads: Readonly<Record<string, readonly string[]>> = {
-  f_char: [""], f_uchar: [""], f_short: [""], f_ushort: [""], f_int: [""], f_long: [""], f_bool: [""], f_color: [""], f_tiny:
-  [""], f_p2: [".x", ".y"], f_p3: [".x", ".y", ".z"], f_p5: [".a", ".b", ".e"], f_mix: [".l"], f_copy: [".v"], f_dtor: [".v"],
-  f_moved: [".v"], f_virt: [".v"], f_derived: [".b", ".d"], f_hasdtor: [".d.v", ".w"], f_def: [".a", ".b"], f_bits: [".a", ".b",
-  ".c"], f_pk: [".a", ".b", ".c"], f_u: [".l", ".i"], f_arr: [".c[0]", ".c[1]", ".c[2]"], f_tc: [".t"], f_tm: [".t", ".u"], f_td:
-  [".t"], f_box: [".t"], f_boxc: [".t.v"], f_a32: [".a"], f_pair: [".first", ".second"], f_pair2: [".first", ".second"], f_i128:
-  ["[0]", "[1]"],
+  f_char: [""],
+  f_uchar: [""],
+  f_short: [""],
+  f_ushort: [""],
+  f_int: [""],
+  f_long: [""],
+  f_bool: [""],
+  f_color: [""],
+  f_tiny: [""],
+  f_p2: [".x", ".y"],
+  f_p3: [".x", ".y", ".z"],
+  f_p5: [".a", ".b", ".e"],
+  f_mix: [".l"],
+  f_copy: [".v"],
+  f_dtor: [".v"],
+  f_moved: [".v"],
+  f_virt: [".v"],
+  f_derived: [".b", ".d"],
+  f_hasdtor: [".d.v", ".w"],
+  f_def: [".a", ".b"],
+  f_bits: [".a", ".b", ".c"],
+  f_pk: [".a", ".b", ".c"],
+  f_u: [".l", ".i"],
+  f_arr: [".c[0]", ".c[1]", ".c[2]"],
+  f_tc: [".t"],
+  f_tm: [".t", ".u"],
+  f_td: [".t"],
+  f_box: [".t"],
+  f_boxc: [".t.v"],
+  f_a32: [".a"],
+  f_pair: [".first", ".second"],
+  f_pair2: [".first", ".second"],
+  f_i128: ["[0]", "[1]"],
 };

@@ -21,13 +21,28 @@ import type { EventSchema, KernelMap, Plan } from "../../src/compiler/plan.ts";
 import { printModule } from "../../src/compiler/print-ir.ts";
 import { refusalOffsets, refusals } from "../../src/compiler/refusals.ts";
 import { validateModule } from "../../src/compiler/validate-ir.ts";
-import { aggregateOf, copiedValues, HashMap, PercpuSlotMap, plainValues, SlotMap, type KernelTable, type LiveMap } from "../../src/session/maps.ts";
+import {
+  aggregateOf,
+  copiedValues,
+  HashMap,
+  PercpuSlotMap,
+  plainValues,
+  SlotMap,
+  type KernelTable,
+  type LiveMap,
+} from "../../src/session/maps.ts";
 import { relocated } from "../../src/session/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
 import { Random } from "./random.ts";
 
 export interface Failure {
-  readonly kind: "rejected" | "invalid IR" | "refused by the kernel" | "crash" | "optimizer changed the result" | "kernel and host differ";
+  readonly kind:
+    | "rejected"
+    | "invalid IR"
+    | "refused by the kernel"
+    | "crash"
+    | "optimizer changed the result"
+    | "kernel and host differ";
   readonly detail: string;
   /** The particulars that a smaller program must share. */
   readonly cause: string;
@@ -54,38 +69,89 @@ const ringBytes = 1 << 20;
 const BPF_LOG_STATS = 4;
 
 const context: Context = {
-  provider: "rawtracepoint", programType: "raw_tracepoint", defaultSpace: "kernel", stacks: true, cookie: false,
-  numbered: Array.from({ length: argumentCount }, (_, i) => ({ kind: "context", offset: i * 8, size: 8, signed: false } as const)),
+  provider: "rawtracepoint",
+  programType: "raw_tracepoint",
+  defaultSpace: "kernel",
+  stacks: true,
+  cookie: false,
+  numbered: Array.from(
+    { length: argumentCount },
+    (_, i) => ({ kind: "context", offset: i * 8, size: 8, signed: false }) as const,
+  ),
 };
 
-const resolve: CompileOptions["resolve"] = () => (
-  { variants: [{ context, provider: "rawtracepoint", sites: [{ name: "rawtracepoint:differential", data: undefined }] }], diagnostics: [] });
+const resolve: CompileOptions["resolve"] = () => ({
+  variants: [{ context, provider: "rawtracepoint", sites: [{ name: "rawtracepoint:differential", data: undefined }] }],
+  diagnostics: [],
+});
 
 const capabilities = new Features().capabilities();
 const system: System = { ...bareSystem, capabilities };
 
-export function compileScript(text: string, withoutPasses: readonly string[] = [], sparing = false, mayGoto = capabilities.mayGoto): Compiled {
-  const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+export function compileScript(
+  text: string,
+  withoutPasses: readonly string[] = [],
+  sparing = false,
+  mayGoto = capabilities.mayGoto,
+): Compiled {
+  const { program, diagnostics } = parse(
+    { name: "random.bt", text },
+    { positional: [], builtins: builtinsFor("bpftrace") },
+  );
   const errors = diagnostics.filter((d) => d.severity === "error");
-  if (errors.length > 0) return { diagnostics: errors, stages: { program, probes: [], typed: { maps: [], handlers: [], functions: [] } } };
-  return compile(program, { ...system, capabilities: { ...capabilities, mayGoto } }, { resolve, withoutPasses, sparing });
+  if (errors.length > 0)
+    return { diagnostics: errors, stages: { program, probes: [], typed: { maps: [], handlers: [], functions: [] } } };
+  return compile(
+    program,
+    { ...system, capabilities: { ...capabilities, mayGoto } },
+    { resolve, withoutPasses, sparing },
+  );
 }
 
 /** What a handler finds in its arguments, a run each: the values where arithmetic goes wrong, and any. */
 export function randomInputs(seed: number, runs: number): readonly Uint8Array[] {
   const random = new Random(seed ^ 0x5bd1e995);
-  const edges = [0n, 1n, 2n, 3n, 7n, 8n, 63n, 64n, 127n, 128n, 255n, 256n, 65535n, 0x7fff_ffffn, 0x8000_0000n, 0xffff_ffffn, 1n << 32n, (1n << 63n) - 1n, 1n << 63n, -1n, -2n];
+  const edges = [
+    0n,
+    1n,
+    2n,
+    3n,
+    7n,
+    8n,
+    63n,
+    64n,
+    127n,
+    128n,
+    255n,
+    256n,
+    65535n,
+    0x7fff_ffffn,
+    0x8000_0000n,
+    0xffff_ffffn,
+    1n << 32n,
+    (1n << 63n) - 1n,
+    1n << 63n,
+    -1n,
+    -2n,
+  ];
   return Array.from({ length: runs }, () => {
     const words = new BigInt64Array(argumentCount);
     for (let i = 0; i < argumentCount - 1; i++) {
-      words[i] = random.chance(0.7) ? random.pick(edges) : (BigInt(random.below(2 ** 32)) << 32n) | BigInt(random.below(2 ** 32));
+      words[i] = random.chance(0.7)
+        ? random.pick(edges)
+        : (BigInt(random.below(2 ** 32)) << 32n) | BigInt(random.below(2 ** 32));
     }
     return new Uint8Array(words.buffer);
   });
 }
 
 /** What is left when the runs are over, as text, a fact a line. */
-interface Outcome { readonly events: readonly string[]; readonly maps: readonly string[]; readonly records: number; readonly entries: number }
+interface Outcome {
+  readonly events: readonly string[];
+  readonly maps: readonly string[];
+  readonly records: number;
+  readonly entries: number;
+}
 
 /** Owns the kernel maps that all programs share; those of a script's own are made anew for each. */
 export class Differential implements Disposable {
@@ -93,11 +159,34 @@ export class Differential implements Disposable {
   logLevel = BPF_LOG_STATS;
   /** Programs are to be those that are compiled again when the verifier gave up. */
   sparing = false;
-  /** Whether the kernel's budget of rounds is asked for, which came with Linux 6.9: else loops of sparing programs are called. */
+  /**
+   * Whether the kernel's budget of rounds is asked for, which came with Linux 6.9: else loops of sparing programs are
+   * called.
+   */
   mayGoto = capabilities.mayGoto;
-  readonly #globals = createMap({ name: "globals", type: BPF_MAP_TYPE_ARRAY, keySize: 4, valueSize: globalsBytes, entries: 1, flags: BPF_F_MMAPABLE });
-  readonly #percpu = createMap({ name: "percpu", type: BPF_MAP_TYPE_ARRAY, keySize: 4, valueSize: percpuBytes, entries: 1, flags: BPF_F_MMAPABLE });
-  readonly #events = createMap({ name: "events", type: BPF_MAP_TYPE_RINGBUF, keySize: 0, valueSize: 0, entries: ringBytes });
+  readonly #globals = createMap({
+    name: "globals",
+    type: BPF_MAP_TYPE_ARRAY,
+    keySize: 4,
+    valueSize: globalsBytes,
+    entries: 1,
+    flags: BPF_F_MMAPABLE,
+  });
+  readonly #percpu = createMap({
+    name: "percpu",
+    type: BPF_MAP_TYPE_ARRAY,
+    keySize: 4,
+    valueSize: percpuBytes,
+    entries: 1,
+    flags: BPF_F_MMAPABLE,
+  });
+  readonly #events = createMap({
+    name: "events",
+    type: BPF_MAP_TYPE_RINGBUF,
+    keySize: 0,
+    valueSize: 0,
+    entries: ringBytes,
+  });
   readonly #globalsMemory = new MappedArray(this.#globals, globalsBytes);
   readonly #percpuMemory = new MappedArray(this.#percpu, percpuBytes);
   readonly #ring = new RingBuffer(this.#events, ringBytes);
@@ -116,7 +205,10 @@ export class Differential implements Disposable {
     try {
       compiled = compileScript(script, [], this.sparing, this.mayGoto);
     } catch (error) {
-      return { ...nothing, failure: { kind: "crash", cause: messageOf(error), detail: `compiling: ${stackOf(error)}` } };
+      return {
+        ...nothing,
+        failure: { kind: "crash", cause: messageOf(error), detail: `compiling: ${stackOf(error)}` },
+      };
     }
     const { plan, stages } = compiled;
     const { lowered, module } = stages;
@@ -124,12 +216,26 @@ export class Differential implements Disposable {
       const errors = compiled.diagnostics.filter((d) => d.severity === "error");
       // Constants that random arithmetic takes beyond what holds them: rightly refused, and nothing to compare.
       if (errors.some(({ message }) => /does not fit|outside of 64 bits/.test(message))) return nothing;
-      return { ...nothing, failure: { kind: "rejected", cause: errors[0]?.message.replace(/[$@]\w+|\d+/g, "…") ?? "", detail: errors.map((d) => `${d.message} at \`${script.slice(d.span.start, d.span.end)}\``).join("\n") } };
+      return {
+        ...nothing,
+        failure: {
+          kind: "rejected",
+          cause: errors[0]?.message.replace(/[$@]\w+|\d+/g, "…") ?? "",
+          detail: errors.map((d) => `${d.message} at \`${script.slice(d.span.start, d.span.end)}\``).join("\n"),
+        },
+      };
     }
     const ir = (): string => printModule(module, lowered.schemas);
     const instructions = plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
-    const fail = (kind: Failure["kind"], detail: string, cause = ""): Verdict => ({ ...nothing, instructions, failure: { kind, detail, cause, ir: ir() } });
-    const complaints = [...validateModule(lowered.module).map((c) => `lowered: ${c}`), ...validateModule(module).map((c) => `optimized: ${c}`)];
+    const fail = (kind: Failure["kind"], detail: string, cause = ""): Verdict => ({
+      ...nothing,
+      instructions,
+      failure: { kind, detail, cause, ir: ir() },
+    });
+    const complaints = [
+      ...validateModule(lowered.module).map((c) => `lowered: ${c}`),
+      ...validateModule(module).map((c) => `optimized: ${c}`),
+    ];
     if (complaints.length > 0) return fail("invalid IR", complaints.join("\n"));
 
     const handler = lowered.handlers[0]?.function ?? 0;
@@ -142,12 +248,20 @@ export class Differential implements Disposable {
       return fail("crash", `on the host: ${stackOf(error)}`, messageOf(error));
     }
     const changed = difference(plain, optimized, false, ["lowered", "optimized"]);
-    if (changed !== undefined) return fail("optimizer changed the result", `${changed}\n\nas lowered:\n${printModule(lowered.module)}`);
+    if (changed !== undefined)
+      return fail("optimizer changed the result", `${changed}\n\nas lowered:\n${printModule(lowered.module)}`);
     let kernel: Outcome;
     try {
       kernel = this.#runInKernel(plan, inputs);
     } catch (error) {
-      if (error instanceof LinuxError) return fail("refused by the kernel", `${error.message}\n${(error.log ?? "").split("\n").slice(this.logLevel === BPF_LOG_STATS ? -40 : 0).join("\n")}`);
+      if (error instanceof LinuxError)
+        return fail(
+          "refused by the kernel",
+          `${error.message}\n${(error.log ?? "")
+            .split("\n")
+            .slice(this.logLevel === BPF_LOG_STATS ? -40 : 0)
+            .join("\n")}`,
+        );
       return fail("crash", `in the kernel: ${stackOf(error)}`, messageOf(error));
     }
     const differs = difference(kernel, optimized, unordered, ["kernel", "host"]);
@@ -172,14 +286,16 @@ export class Differential implements Disposable {
             stripe = map.role.stripe;
             this.#percpuMemory.bytes.fill(0, 0, map.valueSize);
             return this.#percpu;
-          case "events": return this.#events;
+          case "events":
+            return this.#events;
           case "gates":
           case "packets":
           case "unwind-nodes":
           case "unwind-files":
           case "unwind-functions":
           case "unwind-wanted":
-          case "unwind-processes": throw new Error("random programs are not governed, and take neither stacks nor packets");
+          case "unwind-processes":
+            throw new Error("random programs are not governed, and take neither stacks nor packets");
           case "map":
           case "scratch": {
             const fd = createMap(map);
@@ -189,8 +305,21 @@ export class Differential implements Disposable {
         }
       });
       const fd = loadProgram({
-        name: "differential", type: BPF_PROG_TYPE_RAW_TRACEPOINT, license: "Dual MIT/GPL", subprograms: program.subprograms, logLevel: this.logLevel, logSize: this.logLevel === BPF_LOG_STATS ? 1 << 20 : 64 << 20,
-        code: relocated(program, { maps: descriptors, childPid: 0, bootToWall: 0n, bootToTai: 0n, start: 0n, kernelVariable: () => undefined, kernelFunction: () => undefined }),
+        name: "differential",
+        type: BPF_PROG_TYPE_RAW_TRACEPOINT,
+        license: "Dual MIT/GPL",
+        subprograms: program.subprograms,
+        logLevel: this.logLevel,
+        logSize: this.logLevel === BPF_LOG_STATS ? 1 << 20 : 64 << 20,
+        code: relocated(program, {
+          maps: descriptors,
+          childPid: 0,
+          bootToWall: 0n,
+          bootToTai: 0n,
+          start: 0n,
+          kernelVariable: () => undefined,
+          kernelFunction: () => undefined,
+        }),
       });
       own.push(fd);
       const events: string[] = [];
@@ -199,18 +328,34 @@ export class Differential implements Disposable {
         testRun(fd, { ctxIn });
         this.#ring.drain((offset, length) => {
           records++;
-          events.push(`run ${run}: ${describeRecord(plan.schemas, this.#ring.memory.bytes.subarray(offset, offset + length))}`);
+          events.push(
+            `run ${run}: ${describeRecord(plan.schemas, this.#ring.memory.bytes.subarray(offset, offset + length))}`,
+          );
         }, Infinity);
       });
       const lives = plan.maps.map((map, i) => this.#live(plan, map, i, descriptors, stripe));
       const entries = lives.map((live) => live.entries());
-      const refused = plan.kernelMaps.flatMap(({ role, failureOffset }) => (role.kind === "map" && failureOffset !== undefined
-        ? [[role.map, refusals.flatMap((why) => refusalOffsets(failureOffset, why)).reduce((sum, offset) => sum + this.#sum(offset, stripe), 0n)] as const] : []));
+      const refused = plan.kernelMaps.flatMap(({ role, failureOffset }) =>
+        role.kind === "map" && failureOffset !== undefined
+          ? [
+              [
+                role.map,
+                refusals
+                  .flatMap((why) => refusalOffsets(failureOffset, why))
+                  .reduce((sum, offset) => sum + this.#sum(offset, stripe), 0n),
+              ] as const,
+            ]
+          : [],
+      );
       const lost = plan.schemas.reduce((sum, { lostOffset }) => sum + this.#sum(lostOffset, stripe), 0n);
       return {
         events: lost > 0n ? [...events, `${lost} events lost`] : events,
-        maps: [...entries.flatMap((list, i) => describeEntries(plan.maps[i], list)), ...describeRefused(plan.maps, refused)],
-        records, entries: entries.reduce((sum, list) => sum + list.length, 0),
+        maps: [
+          ...entries.flatMap((list, i) => describeEntries(plan.maps[i], list)),
+          ...describeRefused(plan.maps, refused),
+        ],
+        records,
+        entries: entries.reduce((sum, list) => sum + list.length, 0),
       };
     } finally {
       for (const fd of own) closeFd(fd);
@@ -219,7 +364,8 @@ export class Differential implements Disposable {
 
   #sum(offset: number, stripe: number): bigint {
     let sum = 0n;
-    for (let cpu = 0; cpu < capabilities.cpus; cpu++) sum += this.#percpuMemory.words[(offset + cpu * stripe) / 8] ?? 0n;
+    for (let cpu = 0; cpu < capabilities.cpus; cpu++)
+      sum += this.#percpuMemory.words[(offset + cpu * stripe) / 8] ?? 0n;
     return sum;
   }
 
@@ -230,28 +376,44 @@ export class Differential implements Disposable {
     const kernel = plan.kernelMaps[at];
     const fd = descriptors[at] ?? -1;
     switch (storage.kind) {
-      case "slot": return new SlotMap(map, storage.offset, this.#globalsMemory);
-      case "percpu-slot": return new PercpuSlotMap(map, storage.offset, this.#percpuMemory, stripe, cpus);
+      case "slot":
+        return new SlotMap(map, storage.offset, this.#globalsMemory);
+      case "percpu-slot":
+        return new PercpuSlotMap(map, storage.offset, this.#percpuMemory, stripe, cpus);
       case "hash":
-      case "lru-hash": return new HashMap(map, tableOf(fd, kernel, kernel?.valueSize ?? 0), kernel?.keySize ?? 0, plainValues(sizeOf(map.value)));
+      case "lru-hash":
+        return new HashMap(
+          map,
+          tableOf(fd, kernel, kernel?.valueSize ?? 0),
+          kernel?.keySize ?? 0,
+          plainValues(sizeOf(map.value)),
+        );
       case "percpu-hash":
       case "percpu-lru-hash": {
         const values = copiedValues(aggregateOf(map), storage);
         return new HashMap(map, tableOf(fd, kernel, values.bytes), kernel?.keySize ?? 0, values);
       }
-      case "stacks": throw new Error("stacks are not compared");
+      case "stacks":
+        throw new Error("stacks are not compared");
     }
   }
 }
 
 function tableOf(fd: number, kernel: KernelMap | undefined, valueSize: number): KernelTable {
   return {
-    lookup: (key) => mapLookup(fd, key, valueSize), update: (key, value) => mapUpdate(fd, key, value), remove: (key) => mapDelete(fd, key),
+    lookup: (key) => mapLookup(fd, key, valueSize),
+    update: (key, value) => mapUpdate(fd, key, value),
+    remove: (key) => mapDelete(fd, key),
     entries: () => mapEntries(fd, kernel?.keySize ?? 0, valueSize),
   };
 }
 
-function runOnHost(module: IrModule, handler: number, schemas: readonly EventSchema[], inputs: readonly Uint8Array[]): Outcome {
+function runOnHost(
+  module: IrModule,
+  handler: number,
+  schemas: readonly EventSchema[],
+  inputs: readonly Uint8Array[],
+): Outcome {
   const fn = module.functions[handler];
   if (fn === undefined) throw new Error(`there is no function ${handler}`);
   const host = evaluate(generate(fn, { functions: module.functions, maps: module.maps, schemas }));
@@ -260,12 +422,21 @@ function runOnHost(module: IrModule, handler: number, schemas: readonly EventSch
   inputs.forEach((input, run) => {
     const before = shared.records.length;
     host(withContext(shared, input));
-    for (const { record } of shared.records.slice(before)) events.push(`run ${run}: ${describeRecord(schemas, record)}`);
+    for (const { record } of shared.records.slice(before))
+      events.push(`run ${run}: ${describeRecord(schemas, record)}`);
   });
   const entries = module.maps.map((_, i) => [...shared.mapEntries(i)]);
   return {
-    events, maps: [...entries.flatMap((list, i) => describeEntries(module.maps[i], list)), ...describeRefused(module.maps, shared.refused.map((n, i) => [i, BigInt(n)] as const))],
-    records: shared.records.length, entries: entries.reduce((sum, list) => sum + list.length, 0),
+    events,
+    maps: [
+      ...entries.flatMap((list, i) => describeEntries(module.maps[i], list)),
+      ...describeRefused(
+        module.maps,
+        shared.refused.map((n, i) => [i, BigInt(n)] as const),
+      ),
+    ],
+    records: shared.records.length,
+    entries: entries.reduce((sum, list) => sum + list.length, 0),
   };
 }
 
@@ -298,16 +469,28 @@ function describeValue(type: Type, bytes: Uint8Array, at: number): string {
     case "string": {
       const field = bytes.subarray(at, at + type.capacity);
       const end = field.indexOf(0);
-      return end < 0 ? `"${Buffer.from(field).toString("latin1")}" without an end` : JSON.stringify(Buffer.from(field.subarray(0, end)).toString("latin1"));
+      return end < 0
+        ? `"${Buffer.from(field).toString("latin1")}" without an end`
+        : JSON.stringify(Buffer.from(field.subarray(0, end)).toString("latin1"));
     }
     case "buffer": {
       const length = view.getUint32(at, true);
       return `${length} bytes ${Buffer.from(bytes.subarray(at + 4, at + 4 + Math.min(length, type.capacity))).toString("hex")}`;
     }
-    case "tuple": return describeFields(type.elements, bytes, at);
-    case "record": return describeFields(type.fields.map((f) => f.type), bytes, at);
-    case "integer": return sizeOf(type) === 8 ? String(type.signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true)) : hex(bytes, at, sizeOf(type));
-    default: return hex(bytes, at, sizeOf(type));
+    case "tuple":
+      return describeFields(type.elements, bytes, at);
+    case "record":
+      return describeFields(
+        type.fields.map((f) => f.type),
+        bytes,
+        at,
+      );
+    case "integer":
+      return sizeOf(type) === 8
+        ? String(type.signed ? view.getBigInt64(at, true) : view.getBigUint64(at, true))
+        : hex(bytes, at, sizeOf(type));
+    default:
+      return hex(bytes, at, sizeOf(type));
   }
 }
 
@@ -326,23 +509,48 @@ function describeEntries(map: IrMap, entries: Iterable<readonly [Uint8Array, Uin
     // Histograms are mostly zeros.
     const whole = Buffer.from(bytes);
     if (whole.length < 64) return whole.toString("hex");
-    return Array.from({ length: whole.length / 8 }, (_, i) => [i, whole.readBigUInt64LE(i * 8)] as const).filter(([, n]) => n !== 0n).map(([i, n]) => `${i}:${n}`).join(" ");
+    return Array.from({ length: whole.length / 8 }, (_, i) => [i, whole.readBigUInt64LE(i * 8)] as const)
+      .filter(([, n]) => n !== 0n)
+      .map(([i, n]) => `${i}:${n}`)
+      .join(" ");
   };
-  return [...entries].map(([key, value]) => `@${map.name}[${Buffer.from(key).toString("hex")}] = ${words(value.subarray(0, sizeOf(map.value)))}`).sort();
+  return [...entries]
+    .map(
+      ([key, value]) =>
+        `@${map.name}[${Buffer.from(key).toString("hex")}] = ${words(value.subarray(0, sizeOf(map.value)))}`,
+    )
+    .sort();
 }
 
-function describeRefused(maps: readonly IrMap[], refused: readonly (readonly [map: number, count: bigint])[]): string[] {
-  return refused.filter(([, count]) => count > 0n).map(([map, count]) => `@${maps[map]?.name} refused ${count} updates`).sort();
+function describeRefused(
+  maps: readonly IrMap[],
+  refused: readonly (readonly [map: number, count: bigint])[],
+): string[] {
+  return refused
+    .filter(([, count]) => count > 0n)
+    .map(([map, count]) => `@${maps[map]?.name} refused ${count} updates`)
+    .sort();
 }
 
 /** Lines that only one has; undefined when there are none. */
-function difference(left: Outcome, right: Outcome, unordered: boolean, names: readonly [string, string]): string | undefined {
+function difference(
+  left: Outcome,
+  right: Outcome,
+  unordered: boolean,
+  names: readonly [string, string],
+): string | undefined {
   const order = (lines: readonly string[]): readonly string[] => (unordered ? [...lines].sort() : lines);
-  const parts = [diff(order(left.events), order(right.events), names), diff(left.maps, right.maps, names)].filter((part) => part !== "");
+  const parts = [diff(order(left.events), order(right.events), names), diff(left.maps, right.maps, names)].filter(
+    (part) => part !== "",
+  );
   return parts.length === 0 ? undefined : parts.join("\n");
 }
 
-function diff(left: readonly string[], right: readonly string[], [leftName, rightName]: readonly [string, string]): string {
+function diff(
+  left: readonly string[],
+  right: readonly string[],
+  [leftName, rightName]: readonly [string, string],
+): string {
   if (left.length === right.length && left.every((line, i) => line === right[i])) return "";
   const only = (lines: readonly string[], others: readonly string[], name: string): string[] => {
     const rest = [...others];
@@ -353,11 +561,13 @@ function diff(left: readonly string[], right: readonly string[], [leftName, righ
     });
   };
   const lines = [...only(left, right, leftName), ...only(right, left, rightName)];
-  return lines.length > 0 ? lines.slice(0, 24).join("\n") : `the same events in another order:\n${leftName}: ${left.join("\n  ")}\n${rightName}: ${right.join("\n  ")}`;
+  return lines.length > 0
+    ? lines.slice(0, 24).join("\n")
+    : `the same events in another order:\n${leftName}: ${left.join("\n  ")}\n${rightName}: ${right.join("\n  ")}`;
 }
 
 function stackOf(error: unknown): string {
-  return error instanceof Error ? error.stack ?? error.message : String(error);
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 function messageOf(error: unknown): string {

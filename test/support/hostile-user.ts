@@ -29,13 +29,22 @@ export function stranger(): Stranger {
   lchownSync(home, strangerId, strangerId);
   // Names as strobe's own have: of plans, of build ids.
   for (let i = 0; i < 100; i++) writeFileSync(join(victim, `${i}`.padStart(16, "0")), `precious ${i}`);
-  const contents = (): string[] => readdirSync(victim).sort().map((name) => `${name}: ${readFileSync(join(victim, name), "latin1")}`);
+  const contents = (): string[] =>
+    readdirSync(victim)
+      .sort()
+      .map((name) => `${name}: ${readFileSync(join(victim, name), "latin1")}`);
   const before = contents();
   return {
     home,
     victim,
     run(line) {
-      const { status, stderr } = spawnSync("sh", ["-c", line], { cwd: home, uid: strangerId, gid: strangerId, encoding: "utf8", timeout: 20_000 });
+      const { status, stderr } = spawnSync("sh", ["-c", line], {
+        cwd: home,
+        uid: strangerId,
+        gid: strangerId,
+        encoding: "utf8",
+        timeout: 20_000,
+      });
       assert.equal(status, 0, stderr);
     },
     checkVictim: () => assert.deepEqual(contents(), before),

@@ -2,7 +2,22 @@
 import type { Context, ProgramType } from "../../src/language/context.ts";
 import type { AggregateType, Type } from "../../src/language/types.ts";
 import { u64 } from "../../src/language/types.ts";
-import type { BinaryOp, BuiltinValue, CompareOp, Instruction, IrBlock, IrFunction, IrMap, MapStorage, Place, Slot, Source, Terminator, Value, ValueInfo } from "../../src/compiler/ir.ts";
+import type {
+  BinaryOp,
+  BuiltinValue,
+  CompareOp,
+  Instruction,
+  IrBlock,
+  IrFunction,
+  IrMap,
+  MapStorage,
+  Place,
+  Slot,
+  Source,
+  Terminator,
+  Value,
+  ValueInfo,
+} from "../../src/compiler/ir.ts";
 
 export function contextOf(programType: ProgramType, more: Partial<Context> = {}): Context {
   return { provider: "test", programType, defaultSpace: "kernel", stacks: true, cookie: true, ...more };
@@ -11,7 +26,13 @@ export function contextOf(programType: ProgramType, more: Partial<Context> = {})
 export function slotMap(index: number): IrMap {
   return { name: `out${index}`, keys: [], value: u64, storage: { kind: "slot", offset: index * 16 }, entries: 1 };
 }
-export function irMap(name: string, keys: readonly Type[], value: Type | AggregateType, storage: MapStorage, entries = 64): IrMap {
+export function irMap(
+  name: string,
+  keys: readonly Type[],
+  value: Type | AggregateType,
+  storage: MapStorage,
+  entries = 64,
+): IrMap {
   return { name, keys, value, storage, entries };
 }
 
@@ -109,7 +130,13 @@ export class IrBuilder {
   finish(context: Context | undefined, matches: readonly bigint[] = []): IrFunction {
     const blocks: IrBlock[] = this.#blocks;
     return {
-      name: this.#name, kind: this.#kind, placement: "kernel", matches, values: this.#values, slots: this.#slots, blocks,
+      name: this.#name,
+      kind: this.#kind,
+      placement: "kernel",
+      matches,
+      values: this.#values,
+      slots: this.#slots,
+      blocks,
       ...(context === undefined ? {} : { context }),
     };
   }

@@ -20,7 +20,10 @@ export type Place = "rawtracepoint" | "uprobe";
 export const places: readonly Place[] = ["rawtracepoint", "uprobe"];
 
 export interface Loaded {
-  /** "too complex": said as it is documented to be, and for which loop. "no script": a constant that no type holds, which the checker refuses. */
+  /**
+   * "too complex": said as it is documented to be, and for which loop. "no script": a constant that no type holds,
+   * which the checker refuses.
+   */
   readonly outcome: "loaded" | "sparing" | "too complex" | "no script" | "rejected" | "crash" | "refused";
   readonly instructions: number;
   readonly detail: string;
@@ -34,42 +37,75 @@ const capabilities = new Features().capabilities();
 const system: System = { ...bareSystem, capabilities };
 const contexts: Readonly<Record<Place, Context>> = {
   rawtracepoint: {
-    provider: "rawtracepoint", programType: "raw_tracepoint", defaultSpace: "kernel", stacks: true, cookie: false,
-    numbered: Array.from({ length: 6 }, (_, i) => ({ kind: "context", offset: i * 8, size: 8, signed: false } as const)),
+    provider: "rawtracepoint",
+    programType: "raw_tracepoint",
+    defaultSpace: "kernel",
+    stacks: true,
+    cookie: false,
+    numbered: Array.from(
+      { length: 6 },
+      (_, i) => ({ kind: "context", offset: i * 8, size: 8, signed: false }) as const,
+    ),
   },
   uprobe: userContext({ provider: "uprobe", returns: false, system, uses: new Set() }),
 };
 
 /** `whole`: what is told of a refused program is the verifier's whole log. */
 export function loadScript(text: string, place: Place, whole = false): Loaded {
-  const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const { program, diagnostics } = parse(
+    { name: "random.bt", text },
+    { positional: [], builtins: builtinsFor("bpftrace") },
+  );
   const parsed = diagnostics.find(({ severity }) => severity === "error");
-  if (parsed) return { outcome: "rejected", instructions: 0, detail: renderDiagnostic(program.source, parsed, { color: false }) };
+  if (parsed)
+    return { outcome: "rejected", instructions: 0, detail: renderDiagnostic(program.source, parsed, { color: false }) };
   const context = contexts[place];
   const site = { name: `${place}:differential`, data: undefined };
   let instructions = 0;
   for (const sparing of [false, true]) {
     let compiled: Compiled;
     try {
-      compiled = compile(program, system, { resolve: () => ({ variants: [{ context, provider: place, sites: [site] }], diagnostics: [] }), sparing });
+      compiled = compile(program, system, {
+        resolve: () => ({ variants: [{ context, provider: place, sites: [site] }], diagnostics: [] }),
+        sparing,
+      });
     } catch (error) {
-      return { outcome: "crash", instructions, detail: error instanceof Error ? error.stack ?? error.message : String(error) };
+      return {
+        outcome: "crash",
+        instructions,
+        detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      };
     }
     const { plan } = compiled;
     if (plan === undefined) {
       const errors = compiled.diagnostics.filter(({ severity }) => severity === "error");
       const detail = errors.map((d) => renderDiagnostic(program.source, d, { color: false })).join("");
       // What random arithmetic makes of constants.
-      return { outcome: errors.every(({ message }) => /does not fit|outside of 64 bits/.test(message)) ? "no script" : "rejected", instructions, detail };
+      return {
+        outcome: errors.every(({ message }) => /does not fit|outside of 64 bits/.test(message))
+          ? "no script"
+          : "rejected",
+        instructions,
+        detail,
+      };
     }
     instructions = plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
     const refusal = refusalOf(plan, whole);
     if (refusal === undefined) return { outcome: sparing ? "sparing" : "loaded", instructions, detail: "" };
-    if (refusal.code !== E2BIG) return { outcome: "refused", instructions, detail: `${refusal.message}\n${(refusal.log ?? "").slice(whole ? 0 : -mostDetail)}` };
+    if (refusal.code !== E2BIG)
+      return {
+        outcome: "refused",
+        instructions,
+        detail: `${refusal.message}\n${(refusal.log ?? "").slice(whole ? 0 : -mostDetail)}`,
+      };
     if (!sparing) continue;
     const said = tooComplex(refusal, { ...compiled, program });
     if (said === undefined) return { outcome: "refused", instructions, detail: refusal.message };
-    return { outcome: "too complex", instructions, detail: said.diagnostics.map((d) => renderDiagnostic(program.source, d, { color: false })).join("") };
+    return {
+      outcome: "too complex",
+      instructions,
+      detail: said.diagnostics.map((d) => renderDiagnostic(program.source, d, { color: false })).join(""),
+    };
   }
   throw new Error("neither loaded nor refused");
 }
@@ -79,11 +115,24 @@ function refusalOf(plan: Plan, whole: boolean): LinuxError | undefined {
   try {
     for (const map of plan.kernelMaps) maps.push(createMap(map));
     for (const program of plan.programs) {
-      closeFd(loadProgram({
-        name: program.name, type: BPF_PROG_TYPE[program.type as keyof typeof BPF_PROG_TYPE], license: "Dual MIT/GPL", subprograms: program.subprograms,
-        ...(whole ? { logLevel: 1, logSize: 64 << 20 } : {}),
-        code: relocated(program, { maps, childPid: 0, bootToWall: 0n, bootToTai: 0n, start: 0n, kernelVariable: () => undefined, kernelFunction: () => undefined }),
-      }));
+      closeFd(
+        loadProgram({
+          name: program.name,
+          type: BPF_PROG_TYPE[program.type as keyof typeof BPF_PROG_TYPE],
+          license: "Dual MIT/GPL",
+          subprograms: program.subprograms,
+          ...(whole ? { logLevel: 1, logSize: 64 << 20 } : {}),
+          code: relocated(program, {
+            maps,
+            childPid: 0,
+            bootToWall: 0n,
+            bootToTai: 0n,
+            start: 0n,
+            kernelVariable: () => undefined,
+            kernelFunction: () => undefined,
+          }),
+        }),
+      );
     }
     return undefined;
   } catch (error) {

@@ -1,6 +1,6 @@
-// Random bpftrace programs for the differential suite and for the verifier: well-typed, bounded, and with a result that depends
-// on nothing but the script and its arguments (unless memory is read). A program is a tree of statements, so that a failing one
-// can be made smaller.
+// Random bpftrace programs for the differential suite and for the verifier: well-typed, bounded, and with a result that
+// depends on nothing but the script and its arguments (unless memory is read). A program is a tree of statements, so
+// that a failing one can be made smaller.
 import { memoryTypes } from "./random-expressions.ts";
 import { piece, type Piece } from "./random-pieces.ts";
 import { Statements } from "./random-statements.ts";
@@ -28,10 +28,16 @@ class ProgramWriter extends Statements {
     const looked = this.look();
     // Types come from assignments: each map has one that never runs.
     this.leaves = { variables: [] };
-    const setup = piece("if (arg5 == 24301) {", [...this.used].map((map) => piece(this.mapStore(map, 0))), "}");
+    const setup = piece(
+      "if (arg5 == 24301) {",
+      [...this.used].map((map) => piece(this.mapStore(map, 0))),
+      "}",
+    );
     return {
       pieces: [
-        piece("config = { max_map_keys=256; max_strlen=64 }"), ...(this.memory ? [piece(memoryTypes)] : []), ...functions,
+        piece("config = { max_map_keys=256; max_strlen=64 }"),
+        ...(this.memory ? [piece(memoryTypes)] : []),
+        ...functions,
         piece(`rawtracepoint:differential ${predicate}{`, [...body, ...looked, setup], "}"),
       ],
       unordered: this.unordered,
@@ -40,21 +46,30 @@ class ProgramWriter extends Statements {
 
   /** What became of the variables. */
   protected look(): Piece[] {
-    return this.visible().filter(({ fixed }) => !fixed).slice(0, 6).map(({ name, kind }, i) => (
-      kind === "int" || kind === "bool" ? piece(`@end_${kind}[${i}] = ${name};`) : piece(`print(${name});`)));
+    return this.visible()
+      .filter(({ fixed }) => !fixed)
+      .slice(0, 6)
+      .map(({ name, kind }, i) =>
+        kind === "int" || kind === "bool" ? piece(`@end_${kind}[${i}] = ${name};`) : piece(`print(${name});`),
+      );
   }
 
   // ── functions ──
 
   protected function(): Piece {
     const random = this.random;
-    const parameters = Array.from({ length: random.between(0, 3) }, () => random.pick(["int", "int", "string"] as const));
+    const parameters = Array.from({ length: random.between(0, 3) }, () =>
+      random.pick(["int", "int", "string"] as const),
+    );
     const result = random.pick(["int", "int", "string", "bool"] as const);
     const name = `f${this.functions.length}`;
     this.inFunction = true;
     this.resultKind = result;
     this.scopes.push([]);
-    const written = parameters.map((kind) => `${this.newVariable(kind)} : ${kind === "int" ? random.pick(integerTypes) : `string[${random.between(4, 24)}]`}`);
+    const written = parameters.map(
+      (kind) =>
+        `${this.newVariable(kind)} : ${kind === "int" ? random.pick(integerTypes) : `string[${random.between(4, 24)}]`}`,
+    );
     const budget = this.budget;
     this.budget = Math.min(4, budget);
     const body = this.statements(random.between(0, 3));
@@ -63,7 +78,8 @@ class ProgramWriter extends Statements {
     this.scopes.pop();
     this.inFunction = false;
     this.functions.push({ name, parameters, result });
-    const type = result === "int" ? random.pick(integerTypes) : result === "bool" ? "bool" : `string[${random.between(4, 24)}]`;
+    const type =
+      result === "int" ? random.pick(integerTypes) : result === "bool" ? "bool" : `string[${random.between(4, 24)}]`;
     return piece(`fn ${name}(${written.join(", ")}) : ${type} {`, [...body, piece(last)], "}");
   }
 }

@@ -1,12 +1,31 @@
 // What is known while a random program is written: its variables, functions and maps, and what may be used where.
 import { Random } from "./random.ts";
-import { again, aggregateMaps, emphases, initials, plainMaps, type Emphasis, type Kind, type MapShape } from "./random-shapes.ts";
+import {
+  again,
+  aggregateMaps,
+  emphases,
+  initials,
+  plainMaps,
+  type Emphasis,
+  type Kind,
+  type MapShape,
+} from "./random-shapes.ts";
 
-export interface LocalVariable { readonly name: string; readonly kind: Kind; readonly fixed: boolean }
-export interface ScriptFunction { readonly name: string; readonly parameters: readonly ("int" | "string")[]; readonly result: "int" | "string" | "bool" }
+export interface LocalVariable {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly fixed: boolean;
+}
+export interface ScriptFunction {
+  readonly name: string;
+  readonly parameters: readonly ("int" | "string")[];
+  readonly result: "int" | "string" | "bool";
+}
 
 /** What an expression may do. In a loop over a map nothing may depend on the order of its rounds. */
-interface Leaves { readonly variables: readonly LocalVariable[] }
+interface Leaves {
+  readonly variables: readonly LocalVariable[];
+}
 
 export class Scopes {
   protected readonly random: Random;
@@ -23,7 +42,10 @@ export class Scopes {
   /** Statements left to write: keeps programs within what the verifier can follow. */
   protected budget: number;
   protected readonly emphasis: Emphasis;
-  /** Memory and the process are read as well: such programs only load, since what they find there is not the script's to say. */
+  /**
+   * Memory and the process are read as well: such programs only load, since what they find there is not the script's to
+   * say.
+   */
   protected readonly memory: boolean;
   protected readonly plainMaps: readonly MapShape[];
   protected readonly aggregateMaps: readonly MapShape[];
@@ -45,7 +67,9 @@ export class Scopes {
 
   // ── names ──
 
-  protected visible(): LocalVariable[] { return this.leaves === undefined ? this.scopes.flat() : [...this.leaves.variables]; }
+  protected visible(): LocalVariable[] {
+    return this.leaves === undefined ? this.scopes.flat() : [...this.leaves.variables];
+  }
 
   protected variable(kind: Kind): string | undefined {
     const found = this.visible().filter((v) => v.kind === kind);
@@ -66,7 +90,10 @@ export class Scopes {
   protected mapOf(choose: (map: MapShape) => boolean, from: readonly MapShape[] = this.plainMaps): MapShape {
     // Maps that are there already are met again, more often than not.
     const known = [...this.used].filter((map) => from.includes(map) && choose(map));
-    const map = known.length > 0 && this.random.chance(this.emphasis === "maps" ? 0.2 : 0.7) ? this.random.pick(known) : this.random.pick(from.filter(choose));
+    const map =
+      known.length > 0 && this.random.chance(this.emphasis === "maps" ? 0.2 : 0.7)
+        ? this.random.pick(known)
+        : this.random.pick(from.filter(choose));
     this.used.add(map);
     return map;
   }

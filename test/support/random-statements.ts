@@ -7,7 +7,9 @@ import { composites, integerTypes, type Kind, type MapShape } from "./random-sha
 export class Statements extends Expressions {
   protected resultKind: ScriptFunction["result"] = "int";
 
-  protected result(): string { return `return ${this.value(this.resultKind, 2)};`; }
+  protected result(): string {
+    return `return ${this.value(this.resultKind, 2)};`;
+  }
 
   // ── statements ──
 
@@ -21,7 +23,9 @@ export class Statements extends Expressions {
     return list;
   }
 
-  protected block(): Piece[] { return this.statements(this.random.between(1, this.nesting > 0 ? 2 : 4)); }
+  protected block(): Piece[] {
+    return this.statements(this.random.between(1, this.nesting > 0 ? 2 : 4));
+  }
 
   protected statement(): Piece {
     const random = this.random;
@@ -34,22 +38,51 @@ export class Statements extends Expressions {
     }
     // The verifier follows every path through a loop's body: loops within loops are rare, and short.
     switch (random.below(simple ? 11 : this.nesting > 0 && random.chance(0.85) ? 14 : 19)) {
-      case 0: case 1: return this.declare();
-      case 2: case 3: return this.assign();
-      case 4: case 5: return piece(this.mapStore(this.mapOf(() => true)));
-      case 6: return piece(this.mapChange());
-      case 7: case 8: return piece(this.mapStore(this.mapOf(() => true, this.aggregateMaps)));
-      case 9: return this.output();
+      case 0:
+      case 1:
+        return this.declare();
+      case 2:
+      case 3:
+        return this.assign();
+      case 4:
+      case 5:
+        return piece(this.mapStore(this.mapOf(() => true)));
+      case 6:
+        return piece(this.mapChange());
+      case 7:
+      case 8:
+        return piece(this.mapStore(this.mapOf(() => true, this.aggregateMaps)));
+      case 9:
+        return this.output();
       case 10: {
         const map = this.mapOf((m) => m.keys.length > 0, random.chance(0.7) ? this.plainMaps : this.aggregateMaps);
-        return piece(random.chance(0.5) ? `delete(${this.access(map)});` : `delete(${map.name}, ${map.keys.length > 1 ? `(${this.keys(map, 1)})` : this.keys(map, 1)});`);
+        return piece(
+          random.chance(0.5)
+            ? `delete(${this.access(map)});`
+            : `delete(${map.name}, ${map.keys.length > 1 ? `(${this.keys(map, 1)})` : this.keys(map, 1)});`,
+        );
       }
-      case 11: case 12: case 13: return this.if();
-      case 14: return this.range();
-      case 15: return this.while();
-      case 16: return random.chance(0.6) ? piece(`unroll(${random.between(1, 4)}) {`, this.inLoop(() => this.block(), false), "}") : this.find();
-      case 17: case 18: return this.forMap();
-      default: return this.output();
+      case 11:
+      case 12:
+      case 13:
+        return this.if();
+      case 14:
+        return this.range();
+      case 15:
+        return this.while();
+      case 16:
+        return random.chance(0.6)
+          ? piece(
+              `unroll(${random.between(1, 4)}) {`,
+              this.inLoop(() => this.block(), false),
+              "}",
+            )
+          : this.find();
+      case 17:
+      case 18:
+        return this.forMap();
+      default:
+        return this.output();
     }
   }
 
@@ -79,7 +112,10 @@ export class Statements extends Expressions {
   }
 
   protected mapChange(): string {
-    const target = this.access(this.mapOf((map) => map.value === "int"), 1);
+    const target = this.access(
+      this.mapOf((map) => map.value === "int"),
+      1,
+    );
     return this.random.chance(0.4) ? `${target}${this.random.pick(["++", "--"])};` : `${target} ${this.compound(2)};`;
   }
 
@@ -95,15 +131,25 @@ export class Statements extends Expressions {
   protected chain(): Piece {
     const random = this.random;
     const subject = random.chance(0.5) ? this.opaque() : undefined;
-    const conditions = Array.from({ length: random.between(4, 30) }, (_, i) => (subject === undefined ? this.condition(1) : `${subject} == ${i}`));
-    const arms = conditions.flatMap((condition, i): (string | Piece[])[] => [`${i === 0 ? "" : "} else "}if (${condition}) {`, [this.small()]]);
+    const conditions = Array.from({ length: random.between(4, 30) }, (_, i) =>
+      subject === undefined ? this.condition(1) : `${subject} == ${i}`,
+    );
+    const arms = conditions.flatMap((condition, i): (string | Piece[])[] => [
+      `${i === 0 ? "" : "} else "}if (${condition}) {`,
+      [this.small()],
+    ]);
     return random.chance(0.6) ? piece(...arms, "} else {", [this.small()], "}") : piece(...arms, "}");
   }
 
   /** A statement that has no others in it. */
   protected small(): Piece {
     this.scopes.push([]);
-    const written = this.random.pick([() => this.assign(), () => piece(this.mapChange()), () => this.output(), () => piece(this.mapStore(this.mapOf(() => true, this.aggregateMaps)))])();
+    const written = this.random.pick([
+      () => this.assign(),
+      () => piece(this.mapChange()),
+      () => this.output(),
+      () => piece(this.mapStore(this.mapOf(() => true, this.aggregateMaps))),
+    ])();
     this.scopes.pop();
     return written;
   }
@@ -116,20 +162,50 @@ export class Statements extends Expressions {
     const [text, other] = [this.newVariable("string"), this.newVariable("string")];
     const number = this.newVariable("int");
     const declared = `{ let ${text} : string[${random.between(4, 40)}] = ${values[0]}; let ${other} : string[${random.between(4, 40)}] = ${values[1]}; let ${number} = ${values[2]};`;
-    const within = (): Piece[] => this.inLoop(() => [
-      ...(random.chance(0.5) ? [piece(`if (${random.pick([`strcontains(${text}, ${other})`, `${text} == ${other}`, `strncmp(${text}, ${other}, ${random.between(1, 12)}) == 0`, `strstr(${text}, ${this.string(1)}) > ${number}`])}) {`, this.block(), "}")] : []),
-      ...(random.chance(0.6) ? [piece(`${random.pick([text, other])} = ${this.string(2)};`)] : []),
-      ...(random.chance(0.6) ? [piece(`${number} += ${random.pick([`strlen(${text})`, `strstr(${text}, ${other})`, `strstr(${other}, ${this.string(0)})`])};`)] : []),
-      ...(random.chance(0.3) ? [piece(`${this.access(this.mapOf((map) => map.keys.join() === "string" && map.value === "int"))} = ${number};`)] : []),
-      ...this.block(),
-    ]);
+    const within = (): Piece[] =>
+      this.inLoop(() => [
+        ...(random.chance(0.5)
+          ? [
+              piece(
+                `if (${random.pick([`strcontains(${text}, ${other})`, `${text} == ${other}`, `strncmp(${text}, ${other}, ${random.between(1, 12)}) == 0`, `strstr(${text}, ${this.string(1)}) > ${number}`])}) {`,
+                this.block(),
+                "}",
+              ),
+            ]
+          : []),
+        ...(random.chance(0.6) ? [piece(`${random.pick([text, other])} = ${this.string(2)};`)] : []),
+        ...(random.chance(0.6)
+          ? [
+              piece(
+                `${number} += ${random.pick([`strlen(${text})`, `strstr(${text}, ${other})`, `strstr(${other}, ${this.string(0)})`])};`,
+              ),
+            ]
+          : []),
+        ...(random.chance(0.3)
+          ? [
+              piece(
+                `${this.access(this.mapOf((map) => map.keys.join() === "string" && map.value === "int"))} = ${number};`,
+              ),
+            ]
+          : []),
+        ...this.block(),
+      ]);
     const loop = (depth: number): Piece => {
       const to = random.chance(0.6) ? String(random.between(2, 9)) : `(${this.int(1)}) & 7`;
       this.scopes.push([]);
       const name = this.newVariable("int", true);
-      const body = depth <= 1 ? within() : this.inLoop(() => [...(random.chance(0.5) ? within() : []), loop(depth - 1), ...(random.chance(0.3) ? this.block() : [])]);
+      const body =
+        depth <= 1
+          ? within()
+          : this.inLoop(() => [
+              ...(random.chance(0.5) ? within() : []),
+              loop(depth - 1),
+              ...(random.chance(0.3) ? this.block() : []),
+            ]);
       this.scopes.pop();
-      return random.chance(0.5) ? piece(`for (${name} : 0..(${to})) {`, body, "}") : piece(`{ let ${name} = 0; while (${name}++ < (${to})) {`, body, "} }");
+      return random.chance(0.5)
+        ? piece(`for (${name} : 0..(${to})) {`, body, "}")
+        : piece(`{ let ${name} = 0; while (${name}++ < (${to})) {`, body, "} }");
     };
     const body = loop(random.between(1, 3));
     const last = piece(`@end_text[${number} & 3] = ${random.pick([text, other])};`);
@@ -194,17 +270,29 @@ export class Statements extends Expressions {
     }
     if (this.leaves === undefined && random.chance(0.2)) {
       const map = this.mapOf(() => true, random.chance(0.5) ? this.plainMaps : this.aggregateMaps);
-      if (map.keys.length === 0 || random.chance(0.5) || !this.plainMaps.includes(map)) return piece(`${random.pick(["print", "print", "clear", "zero"])}(${map.name});`);
+      if (map.keys.length === 0 || random.chance(0.5) || !this.plainMaps.includes(map))
+        return piece(`${random.pick(["print", "print", "clear", "zero"])}(${map.name});`);
       return piece(`print(${this.access(map)});`);
     }
     const formats: string[] = [];
     const values: string[] = [];
     for (let i = random.below(this.emphasis === "output" ? 12 : 5); i > 0; i--) {
       switch (random.below(5)) {
-        case 0: formats.push("%s"); values.push(this.string(2)); break;
-        case 1: formats.push("%s"); values.push(this.bool(2)); break;
-        case 2: formats.push("%r"); values.push(`buf(${this.string(1)}${random.pick(["", ", 3", ", 16", `, (${this.int(1)}) & 15`])})`); break;
-        default: formats.push(random.pick(["%d", "%u", "%x", "%lld", "%-5d", "%c"])); values.push(this.int(2));
+        case 0:
+          formats.push("%s");
+          values.push(this.string(2));
+          break;
+        case 1:
+          formats.push("%s");
+          values.push(this.bool(2));
+          break;
+        case 2:
+          formats.push("%r");
+          values.push(`buf(${this.string(1)}${random.pick(["", ", 3", ", 16", `, (${this.int(1)}) & 15`])})`);
+          break;
+        default:
+          formats.push(random.pick(["%d", "%u", "%x", "%lld", "%-5d", "%c"]));
+          values.push(this.int(2));
       }
     }
     return piece(`printf("${formats.join(" ")}\\n"${values.map((value) => `, ${value}`).join("")});`);
@@ -214,16 +302,30 @@ export class Statements extends Expressions {
   protected forMap(): Piece {
     const random = this.random;
     if (this.leaves !== undefined) return this.output();
-    const map = this.mapOf((m) => m.keys.length > 0 && !["stats", "hist", "lhist"].includes(m.value), random.chance(0.7) ? this.plainMaps : this.aggregateMaps);
+    const map = this.mapOf(
+      (m) => m.keys.length > 0 && !["stats", "hist", "lhist"].includes(m.value),
+      random.chance(0.7) ? this.plainMaps : this.aggregateMaps,
+    );
     if (random.chance(0.15)) return this.countedMap(map);
     const entry = `$kv${this.names++}`;
-    const key: LocalVariable[] = map.keys.length === 1
-      ? [{ name: `${entry}.0`, kind: map.keys[0], fixed: true }]
-      : map.keys.map((kind, i) => ({ name: `${entry}.0.${i}`, kind, fixed: true }));
-    const value: LocalVariable = { name: `${entry}.1`, kind: this.plainMaps.includes(map) ? map.value as Kind : "int", fixed: true };
-    const sums = [0, 1].flatMap(() => this.assignable("int") ?? []).map((name) => ({ name, operator: random.pick(["+=", "^=", "|=", "&=", "-="]) }))
+    const key: LocalVariable[] =
+      map.keys.length === 1
+        ? [{ name: `${entry}.0`, kind: map.keys[0], fixed: true }]
+        : map.keys.map((kind, i) => ({ name: `${entry}.0.${i}`, kind, fixed: true }));
+    const value: LocalVariable = {
+      name: `${entry}.1`,
+      kind: this.plainMaps.includes(map) ? (map.value as Kind) : "int",
+      fixed: true,
+    };
+    const sums = [0, 1]
+      .flatMap(() => this.assignable("int") ?? [])
+      .map((name) => ({ name, operator: random.pick(["+=", "^=", "|=", "&=", "-="]) }))
       .filter(({ name }, i, all) => all.findIndex((other) => other.name === name) === i);
-    const variables = [...this.scopes.flat().filter(({ name }) => sums.every((sum) => sum.name !== name)), ...key, value];
+    const variables = [
+      ...this.scopes.flat().filter(({ name }) => sums.every((sum) => sum.name !== name)),
+      ...key,
+      value,
+    ];
     this.leaves = { variables: [...variables, ...key, value, value] };
     const body: Piece[] = [];
     const others = new Set<MapShape>([map]);
@@ -233,7 +335,8 @@ export class Statements extends Expressions {
           const target = this.mapOf((m) => !others.has(m), this.aggregateMaps);
           return piece(this.mapStore(target));
         }
-        case 1: return this.output();
+        case 1:
+          return this.output();
         case 2: {
           // Each round has a key of its own.
           const same = this.plainMaps.filter((m) => !others.has(m) && m.keys.join() === map.keys.join());
@@ -242,7 +345,9 @@ export class Statements extends Expressions {
           this.used.add(target);
           others.add(target);
           const own = key.map(({ name }) => name).join(", ");
-          return random.chance(0.2) ? piece(`delete(${target.name}[${own}]);`) : piece(`${target.name}[${own}] = ${this.value(target.value as Kind, 2)};`);
+          return random.chance(0.2)
+            ? piece(`delete(${target.name}[${own}]);`)
+            : piece(`${target.name}[${own}] = ${this.value(target.value as Kind, 2)};`);
         }
         default: {
           const { name, operator } = random.pick(sums);
@@ -266,8 +371,12 @@ export class Statements extends Expressions {
     const leave = random.chance(0.5) ? "break;" : this.inFunction ? this.result() : "return;";
     return piece(
       `let ${counter} = 0; for ($kv${this.names++} : ${map.name}) {`,
-      [piece(`${counter}++;`), piece(`if (${counter} ${random.pick([">", ">=", "=="])} ${random.between(1, 3)}) { ${leave} }`), piece("@rounds++;")], "}",
+      [
+        piece(`${counter}++;`),
+        piece(`if (${counter} ${random.pick([">", ">=", "=="])} ${random.between(1, 3)}) { ${leave} }`),
+        piece("@rounds++;"),
+      ],
+      "}",
     );
   }
-
 }

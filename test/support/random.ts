@@ -17,8 +17,16 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   }
 
-  below(limit: number): number { return Math.floor(this.next() * limit); }
-  between(least: number, most: number): number { return least + this.below(most - least + 1); }
-  chance(probability: number): boolean { return this.next() < probability; }
-  pick<T>(list: readonly T[]): T { return list[this.below(list.length)]; }
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+  between(least: number, most: number): number {
+    return least + this.below(most - least + 1);
+  }
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+  pick<T>(list: readonly T[]): T {
+    return list[this.below(list.length)];
+  }
 }

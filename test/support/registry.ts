@@ -1,23 +1,47 @@
 // Packages of the npm registry, for tests that hold strobe against other people's tools.
 import { spawn } from "node:child_process";
 
-export interface Ended { readonly stdout: string; readonly stderr: string; readonly code: number | null }
+export interface Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
 
 /** Runs a command to its end; one that takes longer than five minutes is killed. */
-export function run(command: string, args: readonly string[], folder: string, env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+export function run(
+  command: string,
+  args: readonly string[],
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ended> {
   return new Promise((done, failed) => {
-    const child = spawn(command, args, { cwd: folder, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"], timeout: 300_000, killSignal: "SIGKILL" });
+    const child = spawn(command, args, {
+      cwd: folder,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: 300_000,
+      killSignal: "SIGKILL",
+    });
     let stdout = "";
     let stderr = "";
-    child.stdout.on("data", (data: Buffer) => { stdout += data.toString(); });
-    child.stderr.on("data", (data: Buffer) => { stderr += data.toString(); });
+    child.stdout.on("data", (data: Buffer) => {
+      stdout += data.toString();
+    });
+    child.stderr.on("data", (data: Buffer) => {
+      stderr += data.toString();
+    });
     child.on("error", failed);
     child.on("close", (code) => done({ stdout, stderr, code }));
   });
 }
 
 /** Runs a command that must succeed. */
-export async function succeed(command: string, args: readonly string[], folder: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+export async function succeed(
+  command: string,
+  args: readonly string[],
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
   const { stdout, stderr, code } = await run(command, args, folder, env);
   if (code !== 0) throw new Error(`${[command, ...args].join(" ")}: ${code}\n${stdout}${stderr}`);
   return stdout;
@@ -25,14 +49,25 @@ export async function succeed(command: string, args: readonly string[], folder: 
 
 /** Why packages cannot be had here, for a test's `skip`; false when they can. */
 export async function withoutRegistry(): Promise<string | false> {
-  const { stderr, code } = await run("npm", ["view", "koffi", "version", "--fetch-retries=1", "--fetch-timeout=20000"], ".");
+  const { stderr, code } = await run(
+    "npm",
+    ["view", "koffi", "version", "--fetch-retries=1", "--fetch-timeout=20000"],
+    ".",
+  );
   if (code === 0) return false;
-  const unreachable = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/.exec(stderr);
+  const unreachable =
+    /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/.exec(
+      stderr,
+    );
   if (!unreachable) throw new Error(stderr);
   return `the npm registry cannot be reached (${unreachable[0]})`;
 }
 
 /** Installs packages into a folder, which becomes a package of its own if it is none. */
 export async function install(folder: string, ...packages: readonly string[]): Promise<void> {
-  await succeed("npm", ["install", "--no-audit", "--no-fund", "--no-package-lock", "--prefix", folder, ...packages], folder);
+  await succeed(
+    "npm",
+    ["install", "--no-audit", "--no-fund", "--no-package-lock", "--prefix", folder, ...packages],
+    folder,
+  );
 }

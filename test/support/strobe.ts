@@ -58,7 +58,9 @@ export function startStrobe(args: readonly string[], options: RunOptions = {}): 
     outcome.then(({ code }) => failed(new Error(`strobe ended (${code}) before it attached:\n${stderr}`)), failed);
   });
   attached.catch(() => {});
-  child.stdout.on("data", (data: Buffer) => { stdout += data.toString(); });
+  child.stdout.on("data", (data: Buffer) => {
+    stdout += data.toString();
+  });
   return { child, attached, outcome, stdout: () => stdout, stderr: () => stderr };
 }
 
@@ -75,13 +77,17 @@ export async function interrupt(running: Running): Promise<Outcome> {
 
 /** Ids of all BPF objects: what a test must leave as it found it. */
 export function bpfObjects(): string {
-  const ids = (list: readonly { readonly id: number }[]) => list.map(({ id }) => id).sort((a, b) => a - b).join(" ");
+  const ids = (list: readonly { readonly id: number }[]) =>
+    list
+      .map(({ id }) => id)
+      .sort((a, b) => a - b)
+      .join(" ");
   return `programs ${ids(listPrograms())}; maps ${ids(listMaps())}; links ${ids(listLinks())}`;
 }
 
 /**
- * Waits until no BPF objects are there but those of `before` (the kernel frees them a little late) and what others' programs
- * hold, which come and go as they like; throws when some are there for five seconds.
+ * Waits until no BPF objects are there but those of `before` (the kernel frees them a little late) and what others'
+ * programs hold, which come and go as they like; throws when some are there for five seconds.
  */
 export async function nothingLeft(before: string): Promise<void> {
   const known = new Set(objectNames(before));
@@ -108,7 +114,10 @@ function objectNames(objects: string): string[] {
   });
 }
 
-/** Objects that processes hold which this test file did not start: those of other process groups, and of test files that run beside. */
+/**
+ * Objects that processes hold which this test file did not start: those of other process groups, and of test files that
+ * run beside.
+ */
 function heldByOthers(): ReadonlySet<string> {
   const held = new Set<string>();
   const group = placeOf("self").group;
@@ -118,7 +127,8 @@ function heldByOthers(): ReadonlySet<string> {
       for (const fd of readdirSync(`/proc/${pid}/fd`)) {
         if (!readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith("anon_inode:bpf")) continue;
         const info = readFileSync(`/proc/${pid}/fdinfo/${fd}`, "utf8");
-        for (const [, kind, id] of info.matchAll(/^(prog|map|link)_id:\s*(\d+)$/gm)) held.add(`${kind === "prog" ? "program" : kind}s ${id}`);
+        for (const [, kind, id] of info.matchAll(/^(prog|map|link)_id:\s*(\d+)$/gm))
+          held.add(`${kind === "prog" ? "program" : kind}s ${id}`);
       }
     } catch {
       // It has ended meanwhile.
@@ -150,7 +160,12 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
 }
 
 /** Compiles a C program into the folder. */
-export function compileC(folder: string, name: string, source: string, flags: readonly string[] = ["-O1", "-g"]): string {
+export function compileC(
+  folder: string,
+  name: string,
+  source: string,
+  flags: readonly string[] = ["-O1", "-g"],
+): string {
   const path = join(folder, name);
   writeFileSync(`${path}.c`, source);
   const result = spawnSync("gcc", [...flags, "-o", path, `${path}.c`], { encoding: "utf8" });

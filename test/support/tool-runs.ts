@@ -20,7 +20,9 @@ export interface Command {
 export function start(command: string, args: readonly string[]): Command {
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   let text = "";
-  child.stdout.on("data", (data: Buffer) => { text += data.toString(); });
+  child.stdout.on("data", (data: Buffer) => {
+    text += data.toString();
+  });
   const deadline = setTimeout(() => child.kill("SIGKILL"), 15_000);
   const output = new Promise<string>((done, failed) => {
     child.on("error", failed);
@@ -33,7 +35,10 @@ export function start(command: string, args: readonly string[]): Command {
 }
 
 /** A command from its start to its end. */
-export async function run(command: string, ...args: string[]): Promise<{ readonly pid: number; readonly output: string }> {
+export async function run(
+  command: string,
+  ...args: string[]
+): Promise<{ readonly pid: number; readonly output: string }> {
   const started = start(command, args);
   started.release();
   return { pid: started.pid, output: await started.output };
@@ -49,7 +54,11 @@ export interface Traced<T> {
 }
 
 /** Runs a script while `workload` runs. */
-export async function traced<T>(script: string, args: readonly string[], workload: () => T | Promise<T>): Promise<Traced<T>> {
+export async function traced<T>(
+  script: string,
+  args: readonly string[],
+  workload: () => T | Promise<T>,
+): Promise<Traced<T>> {
   ran.add(script);
   const from = Date.now();
   const running = startStrobe([`tools/${script}.bt`, ...(args.length > 0 ? ["--", ...args] : [])]);
@@ -63,7 +72,10 @@ export async function traced<T>(script: string, args: readonly string[], workloa
   const to = Date.now();
   const { stdout, stderr, code } = await running.outcome;
   // Stacks of a process that was met a moment ago may follow frame pointers, which is said.
-  assert.match(stderr, /^Attached \d+ probes?\n(?:WARNING: \d+ stacks? (?:ends? early|follows? frame pointers only): .*\n)*$/);
+  assert.match(
+    stderr,
+    /^Attached \d+ probes?\n(?:WARNING: \d+ stacks? (?:ends? early|follows? frame pointers only): .*\n)*$/,
+  );
   assert.equal(code, 0);
   const lines = stdout.split("\n").filter((line) => line !== "");
   // What begins with a heading is shown with it.
@@ -97,7 +109,9 @@ export function histogram(text: string, name: string): { readonly from: number; 
 
 /** What a histogram counts at and above a value. */
 export function counted(text: string, name: string, from = 0): number {
-  return histogram(text, name).filter((bucket) => bucket.from >= from).reduce((sum, { count }) => sum + count, 0);
+  return histogram(text, name)
+    .filter((bucket) => bucket.from >= from)
+    .reduce((sum, { count }) => sum + count, 0);
 }
 
 /** What docs/tools.md says of a script. */

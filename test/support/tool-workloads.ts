@@ -1,11 +1,11 @@
-// The program that the tests of the ready scripts trace: one binary, many deeds, each known to the last call. Whoever imports it has
-// it compiled, and leaves nothing behind.
+// The program that the tests of the ready scripts trace: one binary, many deeds, each known to the last call. Whoever
+// imports it has it compiled, and leaves nothing behind.
 import { after } from "node:test";
 import { bpfObjects, compileC, nothingLeft, temporaryFolder } from "./strobe.ts";
 
 /**
- * `work DEED …`: waits for the end of its input, then does the deed. So it can be started first (a pid to trace, no calls of
- * the loader in the way) and set free once the probes are attached.
+ * `work DEED …`: waits for the end of its input, then does the deed. So it can be started first (a pid to trace, no
+ * calls of the loader in the way) and set free once the probes are attached.
  */
 const workSource = `
 #define _GNU_SOURCE

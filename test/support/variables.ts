@@ -1,4 +1,5 @@
-// Programs for the tests of variables. Each prints what a script over it prints: a line a value, in the order of the probes.
+// Programs for the tests of variables. Each prints what a script over it prints: a line a value, in the order of the
+// probes.
 
 export const shapesSource = String.raw`
 #include <stdio.h>
@@ -274,10 +275,26 @@ int main(int argc, char **) { app::Server server; int r = server.weigh(argc); ot
 
 /** By `weigh`: names, and what they are at its beginning. */
 export const scopedNames: Readonly<Record<string, string>> = {
-  "instances": "40", "Server::instances": "40", "app::Server::instances": "40", "limit": "7", "Server::wide": `${2 ** 40}`,
-  "hidden": "12", "app::hidden": "12", "app::(anonymous namespace)::hidden": "12", "deep::deeper": "8", "app::deep::deeper": "8",
-  "app::newest": "3", "app::v2::newest": "3", "Holder<int>::kept": "74", "app::Holder<char>::kept": "71", "Holder<unsigned long>::kept": "78",
-  "same": "1", "other::same": "2", "total": "200", "Server::weigh::total": "200", "calls::total": "100",
+  instances: "40",
+  "Server::instances": "40",
+  "app::Server::instances": "40",
+  limit: "7",
+  "Server::wide": `${2 ** 40}`,
+  hidden: "12",
+  "app::hidden": "12",
+  "app::(anonymous namespace)::hidden": "12",
+  "deep::deeper": "8",
+  "app::deep::deeper": "8",
+  "app::newest": "3",
+  "app::v2::newest": "3",
+  "Holder<int>::kept": "74",
+  "app::Holder<char>::kept": "71",
+  "Holder<unsigned long>::kept": "78",
+  same: "1",
+  "other::same": "2",
+  total: "200",
+  "Server::weigh::total": "200",
+  "calls::total": "100",
 };
 
 /** Values of which an optimiser keeps a part, and pointers that it knows. */

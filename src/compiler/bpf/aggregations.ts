@@ -1,4 +1,5 @@
-// Aggregations: words that this CPU's handlers change in place. See language/layout.ts for the words, histogram.ts for buckets.
+// Aggregations: words that this CPU's handlers change in place. See language/layout.ts for the words, histogram.ts for
+// buckets.
 import { Alu, type Condition, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import { InternalError } from "../../faults/internal-error.ts";
@@ -52,7 +53,13 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(missing);
-    emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(scope.zeroes(map.valueSize)), constant(UpdateFlag.NOEXIST));
+    emitter.call(
+      "map_update_elem",
+      kernelMap(index),
+      addressOf(key),
+      addressOf(scope.zeroes(map.valueSize)),
+      constant(UpdateFlag.NOEXIST),
+    );
     const made = emitter.label();
     const refused = emitter.copy(0);
     emitter.branchConstant(Jump.JEQ, refused, 0n, made);
@@ -73,11 +80,19 @@ function copiesIn(storage: MapStorage): Copies {
 }
 
 /** Adds a value to the words at a place. `shared`: the map, where other CPUs change the same words. */
-function update(scope: FunctionScope, type: AggregateType, words: Memory, { value, time }: Of<"aggregate">, atomic: boolean, shared?: number): void {
+function update(
+  scope: FunctionScope,
+  type: AggregateType,
+  words: Memory,
+  { value, time }: Of<"aggregate">,
+  atomic: boolean,
+  shared?: number,
+): void {
   const { emitter } = scope;
   if (sumsDoubles(type)) return addDouble(scope, words, needed(scope, value), atomic);
   switch (type.aggregate) {
-    case "count": return bump(scope, words, undefined, atomic);
+    case "count":
+      return bump(scope, words, undefined, atomic);
     case "sum":
       bump(scope, words, value, atomic);
       return emitter.storeConstant(at(words, 8), 8, 1n);
@@ -86,14 +101,26 @@ function update(scope: FunctionScope, type: AggregateType, words: Memory, { valu
       bump(scope, words, value, atomic);
       return bump(scope, at(words, 8), undefined, atomic);
     case "min":
-    case "max": return keepExtreme(scope, type, words, value, atomic);
-    case "hist": return bumpBucket(scope, words, log2Bucket(scope, needed(scope, value), type.bits ?? 0, bitsOf(scope, value)), atomic);
-    case "lhist": return bumpBucket(scope, words, linearBucket(scope, needed(scope, value), type), atomic);
-    case "tseries": return addToSeries(scope, type, words, needed(scope, value), needed(scope, time), atomic, shared);
+    case "max":
+      return keepExtreme(scope, type, words, value, atomic);
+    case "hist":
+      return bumpBucket(
+        scope,
+        words,
+        log2Bucket(scope, needed(scope, value), type.bits ?? 0, bitsOf(scope, value)),
+        atomic,
+      );
+    case "lhist":
+      return bumpBucket(scope, words, linearBucket(scope, needed(scope, value), type), atomic);
+    case "tseries":
+      return addToSeries(scope, type, words, needed(scope, value), needed(scope, time), atomic, shared);
   }
 }
 
-/** A double by its bits: three digits of the sum (language/floating.ts, addToSum), or a count of what is no number or infinite. */
+/**
+ * A double by its bits: three digits of the sum (language/floating.ts, addToSum), or a count of what is no number or
+ * infinite.
+ */
 function addDouble(scope: FunctionScope, words: Memory, value: Register, atomic: boolean): void {
   const { emitter } = scope;
   const special = emitter.label();
@@ -152,9 +179,17 @@ function addDouble(scope: FunctionScope, words: Memory, value: Register, atomic:
   });
 }
 
-/** Into the cell of the interval that `time` lies in, which takes the place of one that is over (language/series.ts). */
+/**
+ * Into the cell of the interval that `time` lies in, which takes the place of one that is over (language/series.ts).
+ */
 function addToSeries(
-  scope: FunctionScope, type: AggregateType, words: Memory, value: Register, time: Register, atomic: boolean, shared: number | undefined,
+  scope: FunctionScope,
+  type: AggregateType,
+  words: Memory,
+  value: Register,
+  time: Register,
+  atomic: boolean,
+  shared: number | undefined,
 ): void {
   const { emitter } = scope;
   const { interval, intervals, kind } = seriesOf(type);
@@ -192,7 +227,8 @@ function addToSeries(
       add(scope, word(1), value, atomic);
       break;
     case "min":
-    case "max": keep(scope, kind, type.signed, word(1), value, atomic, done);
+    case "max":
+      keep(scope, kind, type.signed, word(1), value, atomic, done);
   }
   emitter.bind(done);
 }
@@ -203,11 +239,18 @@ const BEGINNING = -1n;
 const LOOKS = 32n;
 
 /**
- * Cells that others change at the same time: of the handlers that find the cell of an older interval, one begins the new one, and
- * the others wait for its two stores. Where that takes long (it was interrupted by this handler, or another task runs), the value
- * is lost, and counted.
+ * Cells that others change at the same time: of the handlers that find the cell of an older interval, one begins the
+ * new one, and the others wait for its two stores. Where that takes long (it was interrupted by this handler, or
+ * another task runs), the value is lost, and counted.
  */
-function takeCell(scope: FunctionScope, map: number, number: Memory, wanted: Register, join: number, done: number): void {
+function takeCell(
+  scope: FunctionScope,
+  map: number,
+  number: Memory,
+  wanted: Register,
+  join: number,
+  done: number,
+): void {
   const { emitter } = scope;
   const begin = emitter.label();
   const wait = emitter.label();
@@ -235,8 +278,19 @@ function takeCell(scope: FunctionScope, map: number, number: Memory, wanted: Reg
 /** Rounds in which others may bring better values at the same time. */
 const EXCHANGES = 4;
 
-/** Keeps the better of a word that has a value, and of another; what a better one took the place of meanwhile is put back. */
-function keep(scope: FunctionScope, extreme: "min" | "max", signed: boolean, word: Memory, value: Register, atomic: boolean, done: number): void {
+/**
+ * Keeps the better of a word that has a value, and of another; what a better one took the place of meanwhile is put
+ * back.
+ */
+function keep(
+  scope: FunctionScope,
+  extreme: "min" | "max",
+  signed: boolean,
+  word: Memory,
+  value: Register,
+  atomic: boolean,
+  done: number,
+): void {
   const { emitter } = scope;
   const current = emitter.register();
   emitter.load(current, word, 8);
@@ -284,7 +338,13 @@ function staying(extreme: "min" | "max", signed: boolean): Condition {
   return signed ? Jump.JSLE : Jump.JLE;
 }
 
-function keepExtreme(scope: FunctionScope, type: AggregateType, words: Memory, value: Value | undefined, atomic: boolean): void {
+function keepExtreme(
+  scope: FunctionScope,
+  type: AggregateType,
+  words: Memory,
+  value: Value | undefined,
+  atomic: boolean,
+): void {
   const { emitter } = scope;
   const candidate = needed(scope, value);
   const first = emitter.label();
@@ -313,22 +373,26 @@ function bumpBucket(scope: FunctionScope, words: Memory, bucket: Register, atomi
 function bitsOf(scope: FunctionScope, value: Value | undefined): number {
   const definition = value === undefined ? undefined : scope.definitions.get(value);
   switch (definition?.op) {
-    case "builtin": return definition.name === "cpu" ? 32 : 64;
+    case "builtin":
+      return definition.name === "cpu" ? 32 : 64;
     case "binary": {
       const shift = definition.kind === "lshr" ? scope.constantOf(definition.right) : undefined;
       return shift === undefined ? 64 : 64 - Number(shift & 63n);
     }
-    case "extend": return definition.signed ? 64 : definition.bits;
+    case "extend":
+      return definition.signed ? 64 : definition.bits;
     case "load":
     case "load-context":
-    case "read": return definition.signed ? 64 : definition.size * 8;
-    default: return 64;
+    case "read":
+      return definition.signed ? 64 : definition.size * 8;
+    default:
+      return 64;
   }
 }
 
 /**
- * floor(log2(value)) of a positive value of so many bits, without branches: halve the range four times, or less often. The
- * verifier knows it to be below the bits, rounded up to a power of two.
+ * floor(log2(value)) of a positive value of so many bits, without branches: halve the range four times, or less often.
+ * The verifier knows it to be below the bits, rounded up to a power of two.
  */
 function log2(scope: FunctionScope, value: Register, bits: number): Register {
   const { emitter } = scope;
@@ -467,7 +531,8 @@ export function aggregateRead(scope: FunctionScope, instruction: Of<"aggregate-r
     emitter.bind(missing);
   }
   const result = scope.resultRegister(instruction.result);
-  if (type.aggregate === "avg" || type.aggregate === "stats") averageOf(scope, result, total, second, instruction.signed);
+  if (type.aggregate === "avg" || type.aggregate === "stats")
+    averageOf(scope, result, total, second, instruction.signed);
   else emitter.move(result, total);
 }
 
@@ -484,7 +549,14 @@ function eachCopy(scope: FunctionScope, copies: number, body: (copy: Register, n
 }
 
 /** Adds one CPU's words; `next` is where to go without adding. */
-function accumulate(scope: FunctionScope, type: AggregateType, words: Memory, total: Register, second: Register, next: number): void {
+function accumulate(
+  scope: FunctionScope,
+  type: AggregateType,
+  words: Memory,
+  total: Register,
+  second: Register,
+  next: number,
+): void {
   const { emitter } = scope;
   const word = emitter.register();
   switch (type.aggregate) {
@@ -508,7 +580,8 @@ function accumulate(scope: FunctionScope, type: AggregateType, words: Memory, to
       emitter.branchConstant(Jump.JEQ, set, 0n, next);
       emitter.load(word, words, 8);
       emitter.branchConstant(Jump.JEQ, second, 0n, take);
-      const keeps = type.aggregate === "min" ? (type.signed ? Jump.JSGE : Jump.JGE) : type.signed ? Jump.JSLE : Jump.JLE;
+      const keeps =
+        type.aggregate === "min" ? (type.signed ? Jump.JSGE : Jump.JGE) : type.signed ? Jump.JSLE : Jump.JLE;
       emitter.branch(keeps, word, total, next);
       emitter.bind(take);
       emitter.move(total, word);
@@ -516,7 +589,8 @@ function accumulate(scope: FunctionScope, type: AggregateType, words: Memory, to
     }
     case "hist":
     case "lhist":
-    case "tseries": return;
+    case "tseries":
+      return;
   }
 }
 

@@ -1,10 +1,30 @@
-// Registers for virtual ones. Live ranges with holes; the most used and shortest first, each takes a register that is free over
-// all of its range (r0–r5 are not free over calls), preferring one that makes a copy disappear. What finds none is kept in the
-// frame and loaded around its uses (or computed anew, when it is a constant), and everything is tried again.
+// Registers for virtual ones. Live ranges with holes; the most used and shortest first, each takes a register that is
+// free over all of its range (r0–r5 are not free over calls), preferring one that makes a copy disappear. What finds
+// none is kept in the frame and loaded around its uses (or computed anew, when it is a constant), and everything is
+// tried again.
 import { FRAME } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
-import { blocksOf, type Effects, effectsOf, type LiveLists, PURE, solveLiveness, stepBack, UPDATE, withoutUnread } from "./liveness.ts";
-import { endsBlock, FIRST_VIRTUAL, jumpTarget, type MachineInstruction, reads, type Register, replaceRegister, written } from "./machine.ts";
+import {
+  blocksOf,
+  type Effects,
+  effectsOf,
+  type LiveLists,
+  PURE,
+  solveLiveness,
+  stepBack,
+  UPDATE,
+  withoutUnread,
+} from "./liveness.ts";
+import {
+  endsBlock,
+  FIRST_VIRTUAL,
+  jumpTarget,
+  type MachineInstruction,
+  reads,
+  type Register,
+  replaceRegister,
+  written,
+} from "./machine.ts";
 import type { Emitter } from "./emitter.ts";
 import { Points } from "./points.ts";
 import { loopDepths, straighten } from "./straighten.ts";
@@ -12,7 +32,10 @@ import { TooLarge } from "./too-large.ts";
 
 interface Interval {
   readonly register: Register;
-  /** Pairs of [from, to): instruction i reads at 2i and writes at 2i + 1. From the last to the first, or from the first to the last. */
+  /**
+   * Pairs of [from, to): instruction i reads at 2i and writes at 2i + 1. From the last to the first, or from the first
+   * to the last.
+   */
   ranges: number[];
   weight: number;
   /** Registers it is copied from or to. */
@@ -23,7 +46,10 @@ interface Interval {
 }
 
 /** Assigns machine registers in place: removes dead code and copies of a register to itself. */
-export function allocateRegisters(emitter: Emitter, { straightens, joins }: { readonly straightens: boolean; readonly joins: boolean }): void {
+export function allocateRegisters(
+  emitter: Emitter,
+  { straightens, joins }: { readonly straightens: boolean; readonly joins: boolean },
+): void {
   const spillTemporaries = new Set<Register>(emitter.unspillable);
   const reached = removeUnreachable(emitter.code);
   const taken = joins ? takeResults(reached) : reached;
@@ -32,14 +58,19 @@ export function allocateRegisters(emitter: Emitter, { straightens, joins }: { re
     if (round > 60) throw new InternalError("register allocation does not settle");
     emitter.code = removeUnreachable(emitter.code);
     const intervals = liveIntervals(emitter);
-    const one = joins ? joinCopies(emitter.code, intervals, spillTemporaries) : Int32Array.from(intervals, (_, register) => register);
+    const one = joins
+      ? joinCopies(emitter.code, intervals, spillTemporaries)
+      : Int32Array.from(intervals, (_, register) => register);
     const assigned = new Int8Array(emitter.registerCount).fill(-1);
     // One at a time would be exact but slow; what is left usually fits once the first few are gone.
     const most = 4 << Math.max(0, round - 8);
     const spilled = assign(intervals, one, emitter.code.length, spillTemporaries, assigned, most);
     rename(emitter.code, (register) => one[register]);
-    if (spilled.length === 0) rename(emitter.code, (register) => (register < FIRST_VIRTUAL ? register : Math.max(0, assigned[register])));
-    emitter.code = emitter.code.filter((instruction) => !(instruction.kind === "move" && !instruction.narrow && instruction.dst === instruction.src));
+    if (spilled.length === 0)
+      rename(emitter.code, (register) => (register < FIRST_VIRTUAL ? register : Math.max(0, assigned[register])));
+    emitter.code = emitter.code.filter(
+      (instruction) => !(instruction.kind === "move" && !instruction.narrow && instruction.dst === instruction.src),
+    );
     if (spilled.length === 0) return;
     spill(emitter, spilled, spillTemporaries);
   }
@@ -121,7 +152,8 @@ function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
     let found = false;
     for (let b = 0; b < blocks.length; b++) {
       const { start, end, successors } = blocks[b];
-      for (const successor of successors) for (let at = before.first[successor]; at >= 0; at = before.next[at]) live[before.register[at]] = 1;
+      for (const successor of successors)
+        for (let at = before.first[successor]; at >= 0; at = before.next[at]) live[before.register[at]] = 1;
       for (let i = end - 1; i >= start; i--) {
         if ((effects.nature[i] & PURE) !== 0 && live[effects.result[i]] === 0) {
           dead[i] = 1;
@@ -138,8 +170,15 @@ function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
   const { first, second, result, alsoRead, alsoWritten, nature } = effects;
   const depth = loopDepths(code);
   const intervals = Array.from<Interval | undefined>({ length: emitter.registerCount });
-  const intervalOf = (register: Register): Interval => (
-    intervals[register] ??= { register, ranges: [], weight: 0, copies: undefined, definitions: 0, definition: undefined });
+  const intervalOf = (register: Register): Interval =>
+    (intervals[register] ??= {
+      register,
+      ranges: [],
+      weight: 0,
+      copies: undefined,
+      definitions: 0,
+      definition: undefined,
+    });
   // Backwards, so that ranges come from the last to the first. `ends` holds where each live register's open range ends.
   const ends = new Int32Array(emitter.registerCount);
   const define = (register: Register, i: number, factor: number, update: boolean): void => {
@@ -159,14 +198,17 @@ function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
   };
   for (let b = blocks.length - 1; b >= 0; b--) {
     const { start, end, successors } = blocks[b];
-    for (const successor of successors) for (let at = before.first[successor]; at >= 0; at = before.next[at]) ends[before.register[at]] = end * 2;
+    for (const successor of successors)
+      for (let at = before.first[successor]; at >= 0; at = before.next[at]) ends[before.register[at]] = end * 2;
     for (let i = end - 1; i >= start; i--) {
       const factor = loopWeights[Math.min(3, depth[i])];
-      for (let register = 0, bits = alsoWritten[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0) define(register, i, factor, false);
+      for (let register = 0, bits = alsoWritten[i]; bits !== 0; register++, bits >>= 1)
+        if ((bits & 1) !== 0) define(register, i, factor, false);
       if (result[i] >= 0) define(result[i], i, factor, (nature[i] & UPDATE) !== 0);
       if (first[i] >= 0) read(first[i], i, factor);
       if (second[i] >= 0) read(second[i], i, factor);
-      for (let register = 0, bits = alsoRead[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0) read(register, i, factor);
+      for (let register = 0, bits = alsoRead[i]; bits !== 0; register++, bits >>= 1)
+        if ((bits & 1) !== 0) read(register, i, factor);
       const instruction = code[i];
       if (instruction.kind === "move" && !instruction.narrow) {
         const [to, from] = [intervalOf(instruction.dst), intervalOf(instruction.src)];
@@ -184,10 +226,15 @@ function liveIntervals(emitter: Emitter): (Interval | undefined)[] {
 }
 
 /**
- * A register and its copy are one where they are never needed apart: gives which each is now, and puts what is known of both
- * into that one's interval. What one that is many by now has is added to, not copied: a variable may be written ten thousand times.
+ * A register and its copy are one where they are never needed apart: gives which each is now, and puts what is known of
+ * both into that one's interval. What one that is many by now has is added to, not copied: a variable may be written
+ * ten thousand times.
  */
-function joinCopies(code: readonly MachineInstruction[], intervals: (Interval | undefined)[], apart: ReadonlySet<Register>): Int32Array {
+function joinCopies(
+  code: readonly MachineInstruction[],
+  intervals: (Interval | undefined)[],
+  apart: ReadonlySet<Register>,
+): Int32Array {
   const one = Int32Array.from(intervals, (_, register) => register);
   const find = (register: Register): Register => {
     let current = register;
@@ -211,7 +258,13 @@ function joinCopies(code: readonly MachineInstruction[], intervals: (Interval | 
   };
   const joined = new Map<Register, Copies>();
   for (const instruction of code) {
-    if (instruction.kind !== "move" || instruction.narrow || instruction.dst < FIRST_VIRTUAL || instruction.src < FIRST_VIRTUAL) continue;
+    if (
+      instruction.kind !== "move" ||
+      instruction.narrow ||
+      instruction.dst < FIRST_VIRTUAL ||
+      instruction.src < FIRST_VIRTUAL
+    )
+      continue;
     const [to, from] = [find(instruction.dst), find(instruction.src)];
     const [copy, original] = [intervals[to], intervals[from]];
     if (to === from || copy === undefined || original === undefined || apart.has(to) || apart.has(from)) continue;
@@ -292,18 +345,29 @@ function insert(into: number[], ranges: readonly number[]): void {
 const inOrder: readonly Register[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** Gives `assigned` a machine register for each interval that finds one. Up to `most` that find none are given back. */
-function assign(intervals: readonly (Interval | undefined)[], one: Int32Array, length: number, unspillable: ReadonlySet<Register>, assigned: Int8Array, most: number): Interval[] {
+function assign(
+  intervals: readonly (Interval | undefined)[],
+  one: Int32Array,
+  length: number,
+  unspillable: ReadonlySet<Register>,
+  assigned: Int8Array,
+  most: number,
+): Interval[] {
   const busy = Array.from({ length: FRAME }, () => new Points(length * 2 + 2));
   const ranked: { readonly interval: Interval; readonly priority: number }[] = [];
   for (const interval of intervals) {
     if (interval === undefined) continue;
-    if (interval.register >= FIRST_VIRTUAL) ranked.push({ interval, priority: unspillable.has(interval.register) ? Infinity : priorityOf(interval) });
+    if (interval.register >= FIRST_VIRTUAL)
+      ranked.push({ interval, priority: unspillable.has(interval.register) ? Infinity : priorityOf(interval) });
     else if (interval.register < FRAME) busy[interval.register].add(interval.ranges);
   }
-  ranked.sort((a, b) => (b.priority === a.priority ? a.interval.register - b.interval.register : b.priority - a.priority));
+  ranked.sort((a, b) =>
+    b.priority === a.priority ? a.interval.register - b.interval.register : b.priority - a.priority,
+  );
   const spilled: Interval[] = [];
   for (const { interval } of ranked) {
-    const choice = wish(interval, busy, one, assigned) ?? inOrder.find((register) => !busy[register].meets(interval.ranges));
+    const choice =
+      wish(interval, busy, one, assigned) ?? inOrder.find((register) => !busy[register].meets(interval.ranges));
     if (choice === undefined) {
       if (unspillable.has(interval.register)) throw new InternalError("no register for a reload");
       spilled.push(interval);
@@ -323,11 +387,16 @@ function priorityOf({ ranges, weight }: Interval): number {
 }
 
 /** The register of one that it is copied from or to. */
-function wish({ copies = [], ranges }: Interval, busy: readonly Points[], one: Int32Array, assigned: Int8Array): Register | undefined {
+function wish(
+  { copies = [], ranges }: Interval,
+  busy: readonly Points[],
+  one: Int32Array,
+  assigned: Int8Array,
+): Register | undefined {
   let tried = 0;
   for (const other of copies) {
     const register = other < FIRST_VIRTUAL ? other : assigned[one[other]];
-    if (register < 0 || register >= FRAME || (tried >> register & 1) !== 0) continue;
+    if (register < 0 || register >= FRAME || ((tried >> register) & 1) !== 0) continue;
     if (!busy[register].meets(ranges)) return register;
     tried |= 1 << register;
   }
@@ -335,17 +404,24 @@ function wish({ copies = [], ranges }: Interval, busy: readonly Points[], one: I
 }
 
 function canRecompute(instruction: MachineInstruction | undefined): boolean {
-  return instruction?.kind === "constant" || instruction?.kind === "patched" || instruction?.kind === "function"
-    || (instruction?.kind === "object-address" && instruction.base === FRAME);
+  return (
+    instruction?.kind === "constant" ||
+    instruction?.kind === "patched" ||
+    instruction?.kind === "function" ||
+    (instruction?.kind === "object-address" && instruction.base === FRAME)
+  );
 }
 
 /** Keeps registers in the frame, or makes what they hold anew wherever it is wanted. */
 function spill(emitter: Emitter, intervals: readonly Interval[], temporaries: Set<Register>): void {
-  const spilled = new Map(intervals.map((interval) => {
-    const { register, definitions, definition } = interval;
-    const recompute = definitions === 1 && definition !== undefined && canRecompute(definition) ? definition : undefined;
-    return [register, { register, recompute, object: recompute === undefined ? emitter.object(8) : -1 }] as const;
-  }));
+  const spilled = new Map(
+    intervals.map((interval) => {
+      const { register, definitions, definition } = interval;
+      const recompute =
+        definitions === 1 && definition !== undefined && canRecompute(definition) ? definition : undefined;
+      return [register, { register, recompute, object: recompute === undefined ? emitter.object(8) : -1 }] as const;
+    }),
+  );
   const temporary = (): Register => {
     const fresh = emitter.register();
     temporaries.add(fresh);
@@ -360,7 +436,11 @@ function spill(emitter: Emitter, intervals: readonly Interval[], temporaries: Se
   emitter.code = out;
 }
 
-interface Spilled { readonly register: Register; readonly recompute: MachineInstruction | undefined; readonly object: number }
+interface Spilled {
+  readonly register: Register;
+  readonly recompute: MachineInstruction | undefined;
+  readonly object: number;
+}
 
 /** Those that an instruction reads or writes, each once. */
 function mentioned(instruction: MachineInstruction, spilled: ReadonlyMap<Register, Spilled>): readonly Spilled[] {
@@ -378,7 +458,11 @@ function mentioned(instruction: MachineInstruction, spilled: ReadonlyMap<Registe
 }
 
 /** An instruction without a register that is kept in the frame, or computed anew. */
-function spilledIn(instruction: MachineInstruction, { register, recompute, object }: Spilled, temporary: () => Register): MachineInstruction[] {
+function spilledIn(
+  instruction: MachineInstruction,
+  { register, recompute, object }: Spilled,
+  temporary: () => Register,
+): MachineInstruction[] {
   if (instruction === recompute) return [];
   const isRead = reads(instruction, register);
   const writes = written(instruction) === register;
@@ -386,7 +470,11 @@ function spilledIn(instruction: MachineInstruction, { register, recompute, objec
   const frame = { base: FRAME, object, offset: 0 } as const;
   if (recompute === undefined && instruction.kind === "move" && !instruction.narrow) {
     if (isRead && writes) return [];
-    return [isRead ? { kind: "load", width: 8, signed: false, dst: instruction.dst, ...frame } : { kind: "store", width: 8, src: instruction.src, ...frame }];
+    return [
+      isRead
+        ? { kind: "load", width: 8, signed: false, dst: instruction.dst, ...frame }
+        : { kind: "store", width: 8, src: instruction.src, ...frame },
+    ];
   }
   const fresh = temporary();
   const out: MachineInstruction[] = [];

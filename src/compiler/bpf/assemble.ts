@@ -17,17 +17,34 @@ export interface Finished {
 }
 
 /** `callback`: where another function of the program is, by its index. */
-export function assemble({ code, labels, offsets }: Finished, assembler: Assembler<RelocationNote>, callback: (index: number) => Label): void {
+export function assemble(
+  { code, labels, offsets }: Finished,
+  assembler: Assembler<RelocationNote>,
+  callback: (index: number) => Label,
+): void {
   const own = Array.from({ length: labels }, () => assembler.label());
   const label = (index: number): Label => own[index] ?? 0;
-  const offsetOf = (object: number, offset: number): number => (object === NO_OBJECT ? offset : (offsets[object] ?? 0) + offset);
+  const offsetOf = (object: number, offset: number): number =>
+    object === NO_OBJECT ? offset : (offsets[object] ?? 0) + offset;
   for (const instruction of code) {
     switch (instruction.kind) {
       case "alu":
-        assembler.alu(instruction.operation, instruction.wide, instruction.dst, instruction.src, instruction.signed ? 1 : 0);
+        assembler.alu(
+          instruction.operation,
+          instruction.wide,
+          instruction.dst,
+          instruction.src,
+          instruction.signed ? 1 : 0,
+        );
         break;
       case "alu-immediate":
-        assembler.aluImmediate(instruction.operation, instruction.wide, instruction.dst, instruction.immediate, instruction.signed ? 1 : 0);
+        assembler.aluImmediate(
+          instruction.operation,
+          instruction.wide,
+          instruction.dst,
+          instruction.immediate,
+          instruction.signed ? 1 : 0,
+        );
         break;
       case "negate":
         assembler.negate(instruction.dst);
@@ -42,12 +59,19 @@ export function assemble({ code, labels, offsets }: Finished, assembler: Assembl
         assembler.alu(Alu.MOV, true, instruction.dst, instruction.src, instruction.bits);
         break;
       case "constant":
-        if (instruction.value === BigInt.asIntN(32, instruction.value)) assembler.aluImmediate(Alu.MOV, true, instruction.dst, Number(instruction.value));
-        else if (instruction.value === BigInt.asUintN(32, instruction.value)) assembler.aluImmediate(Alu.MOV, false, instruction.dst, Number(instruction.value) | 0);
+        if (instruction.value === BigInt.asIntN(32, instruction.value))
+          assembler.aluImmediate(Alu.MOV, true, instruction.dst, Number(instruction.value));
+        else if (instruction.value === BigInt.asUintN(32, instruction.value))
+          assembler.aluImmediate(Alu.MOV, false, instruction.dst, Number(instruction.value) | 0);
         else assembler.constant64(instruction.dst, instruction.value);
         break;
       case "patched":
-        assembler.patched(instruction.dst, instruction.pseudo, instruction.note.kind === "map-value" ? instruction.note.offset : 0, instruction.note);
+        assembler.patched(
+          instruction.dst,
+          instruction.pseudo,
+          instruction.note.kind === "map-value" ? instruction.note.offset : 0,
+          instruction.note,
+        );
         break;
       case "function":
         assembler.functionAddress(instruction.dst, callback(instruction.callback));
@@ -59,25 +83,59 @@ export function assemble({ code, labels, offsets }: Finished, assembler: Assembl
         break;
       }
       case "load":
-        assembler.load(instruction.width, instruction.signed, instruction.dst, instruction.base, offsetOf(instruction.object, instruction.offset));
+        assembler.load(
+          instruction.width,
+          instruction.signed,
+          instruction.dst,
+          instruction.base,
+          offsetOf(instruction.object, instruction.offset),
+        );
         break;
       case "store":
-        assembler.store(instruction.width, instruction.base, offsetOf(instruction.object, instruction.offset), instruction.src);
+        assembler.store(
+          instruction.width,
+          instruction.base,
+          offsetOf(instruction.object, instruction.offset),
+          instruction.src,
+        );
         break;
       case "store-immediate":
-        assembler.storeImmediate(instruction.width, instruction.base, offsetOf(instruction.object, instruction.offset), instruction.immediate);
+        assembler.storeImmediate(
+          instruction.width,
+          instruction.base,
+          offsetOf(instruction.object, instruction.offset),
+          instruction.immediate,
+        );
         break;
       case "atomic":
-        assembler.atomic(instruction.operation, 8, instruction.base, offsetOf(instruction.object, instruction.offset), instruction.src);
+        assembler.atomic(
+          instruction.operation,
+          8,
+          instruction.base,
+          offsetOf(instruction.object, instruction.offset),
+          instruction.src,
+        );
         break;
       case "jump":
         assembler.jump(label(instruction.to));
         break;
       case "branch":
-        assembler.jumpIf(instruction.condition, instruction.wide, instruction.left, instruction.right, label(instruction.to));
+        assembler.jumpIf(
+          instruction.condition,
+          instruction.wide,
+          instruction.left,
+          instruction.right,
+          label(instruction.to),
+        );
         break;
       case "branch-immediate":
-        assembler.jumpIfImmediate(instruction.condition, instruction.wide, instruction.left, instruction.immediate, label(instruction.to));
+        assembler.jumpIfImmediate(
+          instruction.condition,
+          instruction.wide,
+          instruction.left,
+          instruction.immediate,
+          label(instruction.to),
+        );
         break;
       case "may-goto":
         assembler.mayGoto(label(instruction.to));
@@ -95,7 +153,8 @@ export function assemble({ code, labels, offsets }: Finished, assembler: Assembl
         assembler.bind(label(instruction.label));
         break;
       case "enter":
-      case "touch": break;
+      case "touch":
+        break;
     }
   }
 }

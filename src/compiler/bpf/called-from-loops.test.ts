@@ -9,10 +9,19 @@ import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
 
 /** Of each call that goes through a map, in the order of the code: whether a way leads from it back to it. */
 function callsInLoops(body: string, kernel: readonly [number, number]): boolean[] {
-  const { program } = parse({ name: "maps", text: `kprobe:f { ${body} }` }, { positional: [], builtins: builtinsFor("bpftrace") });
-  const { plan, diagnostics } = compile(program, { ...madeUpSystem, capabilities: { ...madeUpSystem.capabilities, kernel } }, { resolve: resolveMadeUp });
+  const { program } = parse(
+    { name: "maps", text: `kprobe:f { ${body} }` },
+    { positional: [], builtins: builtinsFor("bpftrace") },
+  );
+  const { plan, diagnostics } = compile(
+    program,
+    { ...madeUpSystem, capabilities: { ...madeUpSystem.capabilities, kernel } },
+    { resolve: resolveMadeUp },
+  );
   assert.ok(plan, JSON.stringify(diagnostics));
-  const lines = disassemble(plan.programs[0].code).map((line) => /^ *(?<at>\d+): (?<text>.*)$/.exec(line)?.groups ?? {});
+  const lines = disassemble(plan.programs[0].code).map(
+    (line) => /^ *(?<at>\d+): (?<text>.*)$/.exec(line)?.groups ?? {},
+  );
   const number = new Map(lines.map(({ at }, i) => [at, i]));
   const next = (i: number): number[] => {
     const { text = "" } = lines[i] ?? {};
@@ -38,7 +47,11 @@ for (const [name, body] of Object.entries(scripts)) {
   test(`${name} is called from a loop where the verifier frees what it still uses`, () => {
     const calls = callsInLoops(body, [6, 16]);
     assert.ok(calls.length > 0 && calls.every((inLoop) => !inLoop), String(calls));
-    for (const minor of [17, 18, 19]) assert.deepEqual(callsInLoops(body, [6, minor]), calls.map(() => true));
+    for (const minor of [17, 18, 19])
+      assert.deepEqual(
+        callsInLoops(body, [6, minor]),
+        calls.map(() => true),
+      );
     assert.deepEqual(callsInLoops(body, [7, 0]), calls);
   });
 }

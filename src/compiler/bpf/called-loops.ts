@@ -1,6 +1,6 @@
-// Loops whose rounds are calls: bpf_loop (Linux 5.17) calls a function again and again, and the verifier walks through that once
-// or twice, however many rounds there are. For kernels that have no may_goto and gave up on a program: without it they walk
-// every round by itself.
+// Loops whose rounds are calls: bpf_loop (Linux 5.17) calls a function again and again, and the verifier walks through
+// that once or twice, however many rounds there are. For kernels that have no may_goto and gave up on a program:
+// without it they walk every round by itself.
 import { InternalError } from "../../faults/internal-error.ts";
 import type { Instruction, IrBlock, IrFunction, IrModule, Place, Terminator, Value, ValueInfo } from "../ir.ts";
 import { forEachSlot } from "../optimize/dead-code.ts";
@@ -20,7 +20,12 @@ export interface CalledLoops {
 }
 
 /** The handler `fn`, and the callbacks that it calls, with rounds for loops where that can be. */
-export function withCalledLoops(fn: IrFunction, module: IrModule, called: Iterable<number>, options: GenerateOptions): CalledLoops {
+export function withCalledLoops(
+  fn: IrFunction,
+  module: IrModule,
+  called: Iterable<number>,
+  options: GenerateOptions,
+): CalledLoops {
   const outliner = new Outliner(module, options);
   for (const index of called) outliner.replace(index);
   const whole = outliner.outlined(fn);
@@ -48,7 +53,14 @@ class Outliner {
     const rounds: number[] = [];
     for (;;) {
       if (!rest.blocks.some(({ terminator }) => terminator.op === "guard")) break;
-      const scope = new FunctionScope(rest, this.#module, this.#options, rest.context?.programType ?? "raw_tracepoint", new Set(), 0);
+      const scope = new FunctionScope(
+        rest,
+        this.#module,
+        this.#options,
+        rest.context?.programType ?? "raw_tracepoint",
+        new Set(),
+        0,
+      );
       const loop = outermost(scope);
       if (loop === undefined) break;
       const index = this.functions.length;
@@ -61,10 +73,15 @@ class Outliner {
     return rest;
   }
 
-  #divide(fn: IrFunction, { guard, blocks: inLoop }: Loop, index: number, scope: FunctionScope): { readonly caller: IrFunction; readonly round: IrFunction } {
+  #divide(
+    fn: IrFunction,
+    { guard, blocks: inLoop }: Loop,
+    index: number,
+    scope: FunctionScope,
+  ): { readonly caller: IrFunction; readonly round: IrFunction } {
     const head = fn.blocks[guard];
     if (head.terminator.op !== "guard") throw new InternalError("a loop without a guard");
-    const within = fn.kind === "round" ? fn.within ?? "handler" : fn.kind;
+    const within = fn.kind === "round" ? (fn.within ?? "handler") : fn.kind;
     const { pointers, constants } = scope;
     const slots = fn.slots.map((slot, i) => {
       if (slot.shared !== undefined || !slotsIn(fn, inLoop).has(i)) return slot;
@@ -96,7 +113,8 @@ class Outliner {
       const { terminator } = block;
       for (const value of terminatorOperands(terminator)) (inside ? usedIn : usedOutside).add(value);
       // What a jump out of the loop hands on, the caller does.
-      if (inside && terminator.op === "jump" && !inLoop.has(terminator.to)) for (const value of terminator.args) usedOutside.add(value);
+      if (inside && terminator.op === "jump" && !inLoop.has(terminator.to))
+        for (const value of terminator.args) usedOutside.add(value);
     });
     const given = [...usedIn].filter((value) => !definedIn.has(value) && !constants.has(value));
     const taken = [...definedIn].filter((value) => usedOutside.has(value) && !constants.has(value));
@@ -108,11 +126,11 @@ class Outliner {
     const wordOf = (value: Value): number => words.get(value) ?? 0;
     const load = (result: Value, from: Place): Instruction => ({ op: "load", result, from, size: 8, signed: false });
     const store = (to: Place, value: Value): Instruction => ({ op: "store", to, value, size: 8 });
-    const constantsOf = (values: ReadonlySet<Value>, elsewhere: (value: Value) => boolean): Instruction[] => (
+    const constantsOf = (values: ReadonlySet<Value>, elsewhere: (value: Value) => boolean): Instruction[] =>
       [...values].flatMap((result) => {
         const value = constants.get(result);
         return value === undefined || !elsewhere(result) ? [] : [{ op: "constant" as const, result, value }];
-      }));
+      });
 
     // The round: its first block takes over, then come the loop's own blocks.
     const idom = dominators(fn.blocks);
@@ -122,31 +140,47 @@ class Outliner {
         if (id === 0) return false;
       }
     };
-    const number = new Map(reversePostorder(fn.blocks).filter((id) => id !== guard && inLoop.has(id)).map((id, i) => [id, i + 1]));
+    const number = new Map(
+      reversePostorder(fn.blocks)
+        .filter((id) => id !== guard && inLoop.has(id))
+        .map((id, i) => [id, i + 1]),
+    );
     const bodies: IrBlock[] = [];
     const ends: IrBlock[] = [];
     const ways: { readonly to: number; readonly args: readonly Value[] }[] = [];
-    const end = (instructions: readonly Instruction[], stop: boolean): number => (
-      number.size + ends.push({ parameters: [], instructions, terminator: { op: "return", stop } }));
+    const end = (instructions: readonly Instruction[], stop: boolean): number =>
+      number.size + ends.push({ parameters: [], instructions, terminator: { op: "return", stop } });
     /** A block of the round's own that ends it, instead of the edge to `to`. */
     const leaving = (from: number, to: number, args: readonly Value[]): number => {
       if (to === guard) {
-        return end(args.flatMap((value, i) => (value === head.parameters[i] ? [] : [store(inRound(wordOf(head.parameters[i])), value)])), false);
+        return end(
+          args.flatMap((value, i) =>
+            value === head.parameters[i] ? [] : [store(inRound(wordOf(head.parameters[i])), value)],
+          ),
+          false,
+        );
       }
       const way = round.fresh();
       ways.push({ to, args });
-      const reaching = taken.filter((value) => !head.parameters.includes(value) && dominates(defining.get(value) ?? 0, from));
-      return end([
-        ...reaching.map((value) => store(inRound(wordOf(value)), value)),
-        { op: "constant", result: way, value: BigInt(ways.length) }, store(inRound(0), way),
-      ], true);
+      const reaching = taken.filter(
+        (value) => !head.parameters.includes(value) && dominates(defining.get(value) ?? 0, from),
+      );
+      return end(
+        [
+          ...reaching.map((value) => store(inRound(wordOf(value)), value)),
+          { op: "constant", result: way, value: BigInt(ways.length) },
+          store(inRound(0), way),
+        ],
+        true,
+      );
     };
     for (const id of number.keys()) {
       const { parameters, instructions, terminator } = fn.blocks[id];
       const leaves = (to: number): boolean => !number.has(to);
-      const moved: Terminator = terminator.op === "jump" && leaves(terminator.to)
-        ? { op: "jump", to: leaving(id, terminator.to, terminator.args), args: [] }
-        : retarget(terminator, (to) => number.get(to) ?? leaving(id, to, []));
+      const moved: Terminator =
+        terminator.op === "jump" && leaves(terminator.to)
+          ? { op: "jump", to: leaving(id, terminator.to, terminator.args), args: [] }
+          : retarget(terminator, (to) => number.get(to) ?? leaving(id, to, []));
       bodies.push({ parameters, instructions, terminator: moved });
     }
     const first: IrBlock = {
@@ -164,7 +198,11 @@ class Outliner {
     const way = caller.fresh();
     const outside = fn.blocks.map((block, id): IrBlock => (inLoop.has(id) ? unreachable : block));
     const chain = (n: number): { readonly instructions: readonly Instruction[]; readonly terminator: Terminator } => {
-      if (n === ways.length) return { instructions: [], terminator: { op: "jump", to: (head.terminator as Terminator & { op: "guard" }).exit, args: [] } };
+      if (n === ways.length)
+        return {
+          instructions: [],
+          terminator: { op: "jump", to: (head.terminator as Terminator & { op: "guard" }).exit, args: [] },
+        };
       const [wanted, condition] = [caller.fresh(), caller.fresh()];
       const { to, args } = ways[n];
       const then = outside.push({ parameters: [], instructions: [], terminator: { op: "jump", to, args } }) - 1;
@@ -184,10 +222,17 @@ class Outliner {
         ...constantsOf(usedOutside, (value) => definedIn.has(value)),
         { op: "constant", result: zero, value: 0n },
         store(inCaller(0), zero),
-        ...taken.filter((value) => !head.parameters.includes(value)).map((value) => store(inCaller(wordOf(value)), zero)),
+        ...taken
+          .filter((value) => !head.parameters.includes(value))
+          .map((value) => store(inCaller(wordOf(value)), zero)),
         ...head.parameters.map((value, i) => store(inCaller(wordOf(value)), before[i])),
         ...given.map((value) => store(inCaller(wordOf(value)), value)),
-        { op: "rounds", round: index, frame, variables: head.parameters.filter((value) => !pointers.has(value)).map(wordOf) },
+        {
+          op: "rounds",
+          round: index,
+          frame,
+          variables: head.parameters.filter((value) => !pointers.has(value)).map(wordOf),
+        },
         load(way, inCaller(0)),
         ...taken.map((value) => load(value, inCaller(wordOf(value)))),
         ...on.instructions,
@@ -198,8 +243,15 @@ class Outliner {
     return {
       caller: { ...fn, values: caller.values, slots: [...slots, shape], blocks: reachable(outside) },
       round: {
-        name: `round_${index}`, kind: "round", within, placement: "kernel", ...(fn.context === undefined ? {} : { context: fn.context }), matches: [],
-        values: round.values, slots, blocks: [first, ...bodies, ...ends],
+        name: `round_${index}`,
+        kind: "round",
+        within,
+        placement: "kernel",
+        ...(fn.context === undefined ? {} : { context: fn.context }),
+        matches: [],
+        values: round.values,
+        slots,
+        blocks: [first, ...bodies, ...ends],
       },
     };
   }
@@ -209,7 +261,10 @@ class Outliner {
 function reachable(blocks: readonly IrBlock[]): readonly IrBlock[] {
   const order = reversePostorder(blocks);
   const number = new Map(order.map((id, i) => [id, i]));
-  return order.map((id) => ({ ...blocks[id], terminator: retarget(blocks[id].terminator, (to) => number.get(to) ?? 0) }));
+  return order.map((id) => ({
+    ...blocks[id],
+    terminator: retarget(blocks[id].terminator, (to) => number.get(to) ?? 0),
+  }));
 }
 
 /** Stands where a block of the loop was. */
@@ -227,7 +282,10 @@ class Half {
   }
 }
 
-interface Loop { readonly guard: number; readonly blocks: ReadonlySet<number> }
+interface Loop {
+  readonly guard: number;
+  readonly blocks: ReadonlySet<number>;
+}
 
 /** A loop to call, in no other such loop. */
 function outermost(scope: FunctionScope): Loop | undefined {
@@ -242,10 +300,15 @@ function outermost(scope: FunctionScope): Loop | undefined {
 }
 
 /** The blocks from a head back to it. */
-function naturalLoop(head: number, blocks: readonly IrBlock[], predecessors: readonly (readonly number[])[]): ReadonlySet<number> {
+function naturalLoop(
+  head: number,
+  blocks: readonly IrBlock[],
+  predecessors: readonly (readonly number[])[],
+): ReadonlySet<number> {
   const idom = dominators(blocks);
   const below = (id: number): boolean => {
-    for (let at: number | undefined = id; at !== undefined; at = at === 0 ? undefined : idom[at]) if (at === head) return true;
+    for (let at: number | undefined = id; at !== undefined; at = at === 0 ? undefined : idom[at])
+      if (at === head) return true;
     return false;
   };
   const found = new Set([head]);
@@ -262,8 +325,15 @@ function naturalLoop(head: number, blocks: readonly IrBlock[], predecessors: rea
 function canCall(scope: FunctionScope, { guard, blocks }: Loop): boolean {
   const { fn } = scope;
   const { instructions, terminator } = fn.blocks[guard];
-  if (terminator.op !== "guard" || !blocks.has(terminator.body) || instructions.some(({ op }) => op !== "constant")) return false;
-  if (!roundsMatter(terminator.rounds, [...blocks].map((id) => fn.blocks[id]))) return false;
+  if (terminator.op !== "guard" || !blocks.has(terminator.body) || instructions.some(({ op }) => op !== "constant"))
+    return false;
+  if (
+    !roundsMatter(
+      terminator.rounds,
+      [...blocks].map((id) => fn.blocks[id]),
+    )
+  )
+    return false;
   const used = slotsIn(fn, blocks);
   if ([...slotsOfPointers(scope)].some((slot) => used.has(slot))) return false;
   for (const { instructions: all } of fn.blocks) {

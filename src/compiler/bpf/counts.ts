@@ -44,7 +44,10 @@ export function countBusy(scope: FunctionScope, map: number): void {
   if (first !== undefined) count(scope, refusalOffsets(first, "busy")[0]);
 }
 
-/** With `-k`: a helper's result is looked at, and a failure counted with it. `found`: it is an address, and 0 is the failure. */
+/**
+ * With `-k`: a helper's result is looked at, and a failure counted with it. `found`: it is an address, and 0 is the
+ * failure.
+ */
 export function countFailed(scope: FunctionScope, watch: number | undefined, result: Register, found = false): void {
   const offset = watch === undefined ? undefined : scope.options.watchOffsets?.[watch];
   if (offset === undefined) return;
@@ -67,8 +70,8 @@ export function watchResult(scope: FunctionScope, watch: number | undefined): vo
 }
 
 /**
- * A loop was cut short. Of the first CPU's stripe for all of them, since that takes no call: what a loop that ends by itself has in
- * its registers stays there.
+ * A loop was cut short. Of the first CPU's stripe for all of them, since that takes no call: what a loop that ends by
+ * itself has in its registers stays there.
  */
 export function countCutLoop(scope: FunctionScope, loop: number): void {
   const offset = scope.options.loopOffsets?.[loop];

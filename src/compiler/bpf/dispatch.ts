@@ -5,7 +5,10 @@ import { generateFetch } from "./scalars.ts";
 import type { Register } from "./machine.ts";
 import type { FunctionScope } from "./scope.ts";
 
-interface Range { readonly from: bigint; readonly to: bigint }
+interface Range {
+  readonly from: bigint;
+  readonly to: bigint;
+}
 
 /** Goes on when the fetched value is one of the numbers, else to `out`. Few compares: a search over runs of numbers. */
 export function writeMatch(scope: FunctionScope, fetch: Fetch, numbers: readonly bigint[], out: number): void {

@@ -1,7 +1,24 @@
 // Writes machine instructions: fresh registers and labels, cold code put at the end, calls of kernel helpers.
 import { type HelperName, helpers } from "../../bpf/helpers.ts";
-import { type AccessWidth, Alu, type AluCode, Atomic, type Condition, FRAME, fitsImmediate, Pseudo } from "../../bpf/instruction.ts";
-import { FIRST_VIRTUAL, type MemoryObject, type MachineInstruction, type Memory, NO_OBJECT, type Register, type RelocationNote } from "./machine.ts";
+import {
+  type AccessWidth,
+  Alu,
+  type AluCode,
+  Atomic,
+  type Condition,
+  FRAME,
+  fitsImmediate,
+  Pseudo,
+} from "../../bpf/instruction.ts";
+import {
+  FIRST_VIRTUAL,
+  type MemoryObject,
+  type MachineInstruction,
+  type Memory,
+  NO_OBJECT,
+  type Register,
+  type RelocationNote,
+} from "./machine.ts";
 
 /** An argument of a helper. */
 export type Argument =
@@ -86,8 +103,8 @@ export class Emitter {
     this.emit({ kind: "constant", dst, value: BigInt.asIntN(64, value) });
   }
   /**
-   * A copy that is compared, then used as an index or a size right away. What the verifier learns from a comparison is about a
-   * register: of a copy in the frame that is loaded once more it may know nothing.
+   * A copy that is compared, then used as an index or a size right away. What the verifier learns from a comparison is
+   * about a register: of a copy in the frame that is loaded once more it may know nothing.
    */
   bounded(src: Register): Register {
     const dst = this.copy(src);
@@ -105,7 +122,8 @@ export class Emitter {
   /** With a constant of any size. */
   aluConstant(operation: AluCode, dst: Register, value: bigint, signed = false): void {
     const normal = BigInt.asIntN(64, value);
-    if (fitsImmediate(normal)) this.emit({ kind: "alu-immediate", operation, wide: true, signed, dst, immediate: Number(normal) });
+    if (fitsImmediate(normal))
+      this.emit({ kind: "alu-immediate", operation, wide: true, signed, dst, immediate: Number(normal) });
     else this.alu(operation, dst, this.constant(normal), signed);
   }
   add(dst: Register, value: bigint | number): void {
@@ -117,7 +135,8 @@ export class Emitter {
   /** With a constant of any size. */
   branchConstant(condition: Condition, left: Register, value: bigint, to: number): void {
     const normal = BigInt.asIntN(64, value);
-    if (fitsImmediate(normal)) this.emit({ kind: "branch-immediate", condition, wide: true, left, immediate: Number(normal), to });
+    if (fitsImmediate(normal))
+      this.emit({ kind: "branch-immediate", condition, wide: true, left, immediate: Number(normal), to });
     else this.branch(condition, left, this.constant(normal), to);
   }
   /** On the low 32 bits, with any 32-bit constant. */
@@ -138,17 +157,40 @@ export class Emitter {
     const normal = BigInt.asIntN(width * 8, value);
     if (!fitsImmediate(normal)) return this.store(to, width, this.constant(normal));
     const at = this.reachable(to);
-    this.emit({ kind: "store-immediate", width, base: at.base, object: at.object, offset: at.offset, immediate: Number(normal) });
+    this.emit({
+      kind: "store-immediate",
+      width,
+      base: at.base,
+      object: at.object,
+      offset: at.offset,
+      immediate: Number(normal),
+    });
   }
   /** Adds atomically; with `fetch`, src becomes the old value. */
   atomicAdd(to: Memory, src: Register, fetch: boolean): void {
     const at = this.reachable(to);
-    this.emit({ kind: "atomic", operation: fetch ? Atomic.FETCH_ADD | Atomic.ADD : Atomic.ADD, fetch, base: at.base, object: at.object, offset: at.offset, src });
+    this.emit({
+      kind: "atomic",
+      operation: fetch ? Atomic.FETCH_ADD | Atomic.ADD : Atomic.ADD,
+      fetch,
+      base: at.base,
+      object: at.object,
+      offset: at.offset,
+      src,
+    });
   }
   /** Stores atomically; src becomes the old value. */
   exchange(to: Memory, src: Register): void {
     const at = this.reachable(to);
-    this.emit({ kind: "atomic", operation: Atomic.XCHG, fetch: true, base: at.base, object: at.object, offset: at.offset, src });
+    this.emit({
+      kind: "atomic",
+      operation: Atomic.XCHG,
+      fetch: true,
+      base: at.base,
+      object: at.object,
+      offset: at.offset,
+      src,
+    });
   }
   /** Instructions hold 16-bit offsets. */
   reachable(memory: Memory): Memory {
@@ -197,15 +239,21 @@ export class Emitter {
     this.emit({ kind: "call-function", callback, parameters: args.length });
   }
   #arguments(args: readonly Argument[]): void {
-    // Addresses that need computing first, in registers of their own, so that no argument register is written too early.
+    // Addresses that need computing first, in registers of their own, so that no argument register is written too
+    // early.
     args.forEach((argument, i) => {
       const register = i + 1;
       switch (argument.kind) {
-        case "register": return this.move(register, argument.register);
-        case "constant": return this.set(register, argument.value);
-        case "address": return this.address(register, argument.memory);
-        case "map": return this.map(register, argument.map);
-        case "callback": return this.emit({ kind: "function", dst: register, callback: argument.callback });
+        case "register":
+          return this.move(register, argument.register);
+        case "constant":
+          return this.set(register, argument.value);
+        case "address":
+          return this.address(register, argument.memory);
+        case "map":
+          return this.map(register, argument.map);
+        case "callback":
+          return this.emit({ kind: "function", dst: register, callback: argument.callback });
       }
     });
   }
@@ -225,7 +273,10 @@ export function behind(base: Register, offset = 0): Memory {
   return { base, object: NO_OBJECT, offset };
 }
 /** Widths that cover `size` bytes from an address of the given alignment. */
-export function* pieces(alignment: number, size: number): Generator<{ readonly offset: number; readonly width: 1 | 2 | 4 | 8 }> {
+export function* pieces(
+  alignment: number,
+  size: number,
+): Generator<{ readonly offset: number; readonly width: 1 | 2 | 4 | 8 }> {
   for (let offset = 0; offset < size;) {
     const left = size - offset;
     const width = [8, 4, 2, 1].find((candidate) => candidate <= left && candidate <= alignment) as 1 | 2 | 4 | 8;

@@ -12,12 +12,23 @@ export interface Layout {
   readonly scratchEnd: number;
 }
 
-/** Objects find room among others in so many bytes: the kernel has a fraction of them for a frame, and no more of scratch memory. */
+/**
+ * Objects find room among others in so many bytes: the kernel has a fraction of them for a frame, and no more of
+ * scratch memory.
+ */
 const sharedBytes = { frame: 4096, scratch: 32768 } as const;
 const CELL = 8;
 
-/** An object lives wherever it has been mentioned on some way here, and is mentioned on some way from here. `scratchStart`: what is before it is taken. */
-export function layOut(code: readonly MachineInstruction[], sizes: readonly number[], inScratch: ReadonlySet<MemoryObject>, scratchStart: number): Layout {
+/**
+ * An object lives wherever it has been mentioned on some way here, and is mentioned on some way from here.
+ * `scratchStart`: what is before it is taken.
+ */
+export function layOut(
+  code: readonly MachineInstruction[],
+  sizes: readonly number[],
+  inScratch: ReadonlySet<MemoryObject>,
+  scratchStart: number,
+): Layout {
   const ranges = lifetimes(code, sizes.length);
   const order = sizes.map((_, object) => object).filter((object) => ranges[object].length > 0);
   order.sort((a, b) => sizes[b] - sizes[a] || a - b);
@@ -26,7 +37,9 @@ export function layOut(code: readonly MachineInstruction[], sizes: readonly numb
   const offsets = sizes.map(() => 0);
   for (const object of order) {
     const size = Math.ceil(sizes[object] / CELL) * CELL;
-    offsets[object] = inScratch.has(object) ? scratchStart + scratch.find(size, ranges[object]) : -(frame.find(size, ranges[object]) + size);
+    offsets[object] = inScratch.has(object)
+      ? scratchStart + scratch.find(size, ranges[object])
+      : -(frame.find(size, ranges[object]) + size);
   }
   return { offsets, frame: frame.bytes, scratchEnd: scratchStart + scratch.bytes };
 }
@@ -88,7 +101,8 @@ function lifetimes(code: readonly MachineInstruction[], objects: number): number
   const pieces = new Float64Array(blocks.length);
   return mentions.map((own, object) => {
     if (own.length === 0) return [];
-    // Any way from one mention to another is between the first and the last, in this order, and in the loops that these are in.
+    // Any way from one mention to another is between the first and the last, in this order, and in the loops that these
+    // are in.
     const from = regions.from[own[0].place];
     const to = regions.to[own[own.length - 1].place];
     const spread = (marks: Int32Array, { first, all }: Lists): void => {
@@ -112,7 +126,8 @@ function lifetimes(code: readonly MachineInstruction[], objects: number): number
       const enters = reached[place] === object;
       const leaves = reaching[place] === object;
       if (here === undefined && !(enters && leaves)) continue;
-      pieces[count++] = (enters ? starts[place] : here?.first ?? 0) * FAR + (leaves ? ends[place] : (here?.last ?? 0) + 1);
+      pieces[count++] =
+        (enters ? starts[place] : (here?.first ?? 0)) * FAR + (leaves ? ends[place] : (here?.last ?? 0) + 1);
     }
     const ranges: number[] = [];
     for (const piece of pieces.subarray(0, count).sort()) {
@@ -129,18 +144,31 @@ function lifetimes(code: readonly MachineInstruction[], objects: number): number
 const FAR = 1 << 26;
 
 /** Many lists in one: list i is in `all` from `first[i]` up to `first[i + 1]`. */
-interface Lists { readonly first: Int32Array; readonly all: Int32Array }
+interface Lists {
+  readonly first: Int32Array;
+  readonly all: Int32Array;
+}
 
 function lists(of: readonly (readonly number[])[]): Lists {
   const first = new Int32Array(of.length + 1);
-  of.forEach(({ length }, i) => { first[i + 1] = first[i] + length; });
+  of.forEach(({ length }, i) => {
+    first[i + 1] = first[i] + length;
+  });
   return { first, all: Int32Array.from(of.flat()) };
 }
 
-interface Mention { readonly place: number; readonly first: number; last: number }
+interface Mention {
+  readonly place: number;
+  readonly first: number;
+  last: number;
+}
 
 /** Blocks in an order in which only loops go back; places in it are what they are known by. */
-interface Placed { readonly block: Block; readonly successors: readonly number[]; readonly predecessors: number[] }
+interface Placed {
+  readonly block: Block;
+  readonly successors: readonly number[];
+  readonly predecessors: number[];
+}
 
 function inOrder(blocks: readonly Block[]): Placed[] {
   const order: number[] = [];
@@ -165,8 +193,14 @@ function inOrder(blocks: readonly Block[]): Placed[] {
   }
   order.reverse();
   const placeOf = new Int32Array(blocks.length);
-  order.forEach((id, place) => { placeOf[id] = place; });
-  const placed = order.map((id): Placed => ({ block: blocks[id], successors: blocks[id].successors.map((to) => placeOf[to]), predecessors: [] }));
+  order.forEach((id, place) => {
+    placeOf[id] = place;
+  });
+  const placed = order.map((id): Placed => ({
+    block: blocks[id],
+    successors: blocks[id].successors.map((to) => placeOf[to]),
+    predecessors: [],
+  }));
   placed.forEach(({ successors }, place) => {
     for (const to of successors) placed[to].predecessors.push(place);
   });

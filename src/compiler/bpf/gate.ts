@@ -1,6 +1,6 @@
-// What comes before a handler: whether the session is over, and the gate of governed handlers. While the session has closed it, a
-// run is counted and leaves at once, but for one in so many. An open gate is one load and one branch. The memory is laid out in
-// `KernelMapRole` ("gates").
+// What comes before a handler: whether the session is over, and the gate of governed handlers. While the session has
+// closed it, a run is counted and leaves at once, but for one in so many. An open gate is one load and one branch. The
+// memory is laid out in `KernelMapRole` ("gates").
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { behind } from "./emitter.ts";

@@ -11,7 +11,14 @@ import type { CalledLoops } from "./called-loops.ts";
 import { layOut } from "./frame.ts";
 import type { RelocationNote } from "./machine.ts";
 import { COUNTING } from "./map-operations.ts";
-import { CROWDED_BYTES, FunctionScope, type GenerateOptions, slotsOfPointers, temporaryBytes, unwinds } from "./scope.ts";
+import {
+  CROWDED_BYTES,
+  FunctionScope,
+  type GenerateOptions,
+  slotsOfPointers,
+  temporaryBytes,
+  unwinds,
+} from "./scope.ts";
 import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
 import { mostScratchBytes, TooLarge, TooMuchMemory } from "./too-large.ts";
@@ -80,25 +87,39 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
   for (const index of called) {
     const callback = module.functions[index];
     if (callback === undefined) throw new InternalError(`there is no function ${index}`);
-    const finished = generateFunction(callback, module, options, programType, callbackBytes(levels.get(index) ?? 1), scratchEnd);
+    const finished = generateFunction(
+      callback,
+      module,
+      options,
+      programType,
+      callbackBytes(levels.get(index) ?? 1),
+      scratchEnd,
+    );
     scratchEnd = finished.scratchEnd;
     callbacks.set(index, finished);
   }
-  const counts = [fn, ...called.map((index) => module.functions[index])].some((one) => one?.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "map-length")));
+  const counts = [fn, ...called.map((index) => module.functions[index])].some((one) =>
+    one?.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "map-length")),
+  );
   const part = (frame: number): number => Math.max(32, Math.ceil(frame / 32) * 32);
   const below = (one: IrFunction | undefined): number => (one !== undefined && unwinds(one) > 0 ? UNWINDER_STACK : 0);
   // What stands on the stack at most while a function's callbacks run, loops within loops included.
-  const under = (one: IrFunction | undefined): number => Math.max(below(one), ...calledBy(one).map((index) => (
-    part(callbacks.get(index)?.frame ?? 0) + under(module.functions[index]))));
+  const under = (one: IrFunction | undefined): number =>
+    Math.max(
+      below(one),
+      ...calledBy(one).map((index) => part(callbacks.get(index)?.frame ?? 0) + under(module.functions[index])),
+    );
   const deepest = Math.max(counts ? 32 : 0, under(fn));
   const main = generateFunction(fn, module, options, programType, STACK_BYTES - deepest, scratchEnd);
   const available = scratchSize(options);
-  if (main.scratchEnd > available) throw new InternalError(`${fn.name} needs ${main.scratchEnd} bytes of scratch memory, and has ${available}`);
+  if (main.scratchEnd > available)
+    throw new InternalError(`${fn.name} needs ${main.scratchEnd} bytes of scratch memory, and has ${available}`);
 
   const entry = assembler.here();
   assemble(main, assembler, labelOf);
   const subprograms: { name: string; label: Label }[] = [{ name: fn.name, label: entry }];
-  // Only what is called, which is known when its caller is written: the verifier refuses functions that no way leads to.
+  // Only what is called, which is known when its caller is written: the verifier refuses functions that no way leads
+  // to.
   for (const [index, label] of callbackLabels) {
     const finished = callbacks.get(index);
     if (finished === undefined) continue;
@@ -123,13 +144,14 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
     code,
     relocations: patches.map(({ instruction, note }) => ({ ...note, instruction })),
     subprograms: subprograms.map(({ name, label }) => ({ name, start: assembler.position(label) })),
-    frame: main.frame, scratch: main.scratchEnd,
+    frame: main.frame,
+    scratch: main.scratchEnd,
   };
 }
 
 /**
- * The most scratch memory that a handler can need, if it needs any at all; how much it is, is known once it is written. A PERCPU_ARRAY
- * with one entry a program that needs any. 0 when everything fits the stack for sure.
+ * The most scratch memory that a handler can need, if it needs any at all; how much it is, is known once it is written.
+ * A PERCPU_ARRAY with one entry a program that needs any. 0 when everything fits the stack for sure.
  */
 export function scratchBytes(fn: IrFunction, module: IrModule, options: Partial<GenerateOptions> = {}): number {
   const functions = [fn, ...[...callbackLevels(fn, module).keys()].flatMap((index) => module.functions[index] ?? [])];
@@ -182,7 +204,14 @@ function calledBy(fn: IrFunction | undefined): number[] {
 }
 
 /** Tries with all small slots on the stack; while that is too much, the largest goes to scratch memory. */
-function generateFunction(whole: IrFunction, module: IrModule, options: GenerateOptions, programType: FunctionScope["programType"], budget: number, scratchStart: number): Finished {
+function generateFunction(
+  whole: IrFunction,
+  module: IrModule,
+  options: GenerateOptions,
+  programType: FunctionScope["programType"],
+  budget: number,
+  scratchStart: number,
+): Finished {
   const fn = withoutNeedlessGuards(whole, options.capabilities, options.sparing ?? false);
   const pinned = new Set<number>();
   for (const { instructions } of fn.blocks) {
@@ -192,9 +221,17 @@ function generateFunction(whole: IrFunction, module: IrModule, options: Generate
     }
   }
   const crowded = crowdedSlots(fn, branchesOnStack(options, fn));
-  const pointers = crowded.size === 0 ? crowded : slotsOfPointers(new FunctionScope(fn, module, options, programType, crowded, scratchStart));
-  const moved = new Set(fn.slots.flatMap(({ size, shared }, slot) => (
-    !pinned.has(slot) && (shared !== undefined || size > LARGE_SLOT || (crowded.has(slot) && !pointers.has(slot))) ? [slot] : [])));
+  const pointers =
+    crowded.size === 0
+      ? crowded
+      : slotsOfPointers(new FunctionScope(fn, module, options, programType, crowded, scratchStart));
+  const moved = new Set(
+    fn.slots.flatMap(({ size, shared }, slot) =>
+      !pinned.has(slot) && (shared !== undefined || size > LARGE_SLOT || (crowded.has(slot) && !pointers.has(slot)))
+        ? [slot]
+        : [],
+    ),
+  );
   for (;;) {
     const scope = new FunctionScope(fn, module, options, programType, moved, scratchStart);
     const { emitter } = scope;
@@ -202,10 +239,17 @@ function generateFunction(whole: IrFunction, module: IrModule, options: Generate
     const limit = emitter.code.some(({ kind }) => kind === "may-goto") ? MAY_GOTO_BYTES : 0;
     const bytes = budget - limit;
     allocateRegisters(emitter, { straightens: scope.does("short-ways"), joins: scope.does("join-copies") });
-    const { offsets, frame: size, scratchEnd } = layOut(emitter.code, emitter.objects, emitter.scratchObjects, scope.slotsStart);
+    const {
+      offsets,
+      frame: size,
+      scratchEnd,
+    } = layOut(emitter.code, emitter.objects, emitter.scratchObjects, scope.slotsStart);
     if (scratchEnd > mostScratchBytes) throw new TooMuchMemory(scratchEnd);
-    if (size <= bytes) return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + limit, scratchEnd };
-    const candidates = fn.slots.flatMap((slot, index) => (moved.has(index) || pinned.has(index) ? [] : [{ index, size: slot.size }]));
+    if (size <= bytes)
+      return { code: emitter.code, labels: emitter.labelCount, offsets, frame: size + limit, scratchEnd };
+    const candidates = fn.slots.flatMap((slot, index) =>
+      moved.has(index) || pinned.has(index) ? [] : [{ index, size: slot.size }],
+    );
     if (candidates.length === 0) throw new TooLarge(`${fn.name} needs ${size} bytes of stack, and has ${bytes}`);
     candidates.sort((a, b) => b.size - a.size);
     let over = size - bytes;

@@ -1,5 +1,5 @@
-// Values that only an event's fields want are computed when those are written: no register holds them while room for the event is
-// reserved, and there is nothing to compute when there is none.
+// Values that only an event's fields want are computed when those are written: no register holds them while room for
+// the event is reserved, and there is nothing to compute when there is none.
 import type { BuiltinValue, Instruction, IrFunction, Value } from "../ir.ts";
 import { isPure, operandsOf, resultOf } from "../optimize/operands.ts";
 
@@ -28,12 +28,24 @@ export function lateValues(fn: IrFunction, uses: readonly number[]): Map<Value, 
 /** The same a little later: not clocks, and not the context, which would have to be held instead. */
 function canWait(instruction: Instruction): boolean {
   switch (instruction.op) {
-    case "builtin": return steady.has(instruction.name);
+    case "builtin":
+      return steady.has(instruction.name);
     case "read":
     case "binary":
     case "extend":
-    case "swap-bytes": return true;
-    default: return false;
+    case "swap-bytes":
+      return true;
+    default:
+      return false;
   }
 }
-const steady: ReadonlySet<BuiltinValue> = new Set(["pid-and-tid", "initial-pid-and-tid", "gid-and-uid", "cpu", "cgroup", "numa-node", "task", "child-pid"]);
+const steady: ReadonlySet<BuiltinValue> = new Set([
+  "pid-and-tid",
+  "initial-pid-and-tid",
+  "gid-and-uid",
+  "cpu",
+  "cgroup",
+  "numa-node",
+  "task",
+  "child-pid",
+]);

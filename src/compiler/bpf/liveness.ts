@@ -1,12 +1,18 @@
-// Which registers hold something that is still wanted, and where. In columns and bits rather than objects: this looks at each
-// instruction several times, in every start of a script, before the engine has optimised any of it.
+// Which registers hold something that is still wanted, and where. In columns and bits rather than objects: this looks
+// at each instruction several times, in every start of a script, before the engine has optimised any of it.
 import { FRAME } from "../../bpf/instruction.ts";
 import { endsBlock, jumpTarget, type MachineInstruction } from "./machine.ts";
 
 /** A straight piece of code, from `start` up to `end`, and the pieces where it may go on. */
-export interface Block { readonly start: number; end: number; readonly successors: number[] }
+export interface Block {
+  readonly start: number;
+  end: number;
+  readonly successors: number[];
+}
 
-/** What each instruction does to registers, a column each. -1 where there is none; the frame register counts as none. */
+/**
+ * What each instruction does to registers, a column each. -1 where there is none; the frame register counts as none.
+ */
 export interface Effects {
   /** Up to two that it reads. */
   readonly first: Int32Array;
@@ -38,10 +44,10 @@ export function blocksOf(code: readonly MachineInstruction[]): Block[] {
       // Labels in a row begin one block.
       if (current === undefined || current.start !== i - 1 || code[i - 1].kind !== "label") {
         if (current !== undefined) current.end = i;
-        blocks.push(current = { start: i, end: code.length, successors: [] });
+        blocks.push((current = { start: i, end: code.length, successors: [] }));
       }
       blockOfLabel.set(instruction.label, blocks.length - 1);
-    } else if (current === undefined) blocks.push(current = { start: i, end: code.length, successors: [] });
+    } else if (current === undefined) blocks.push((current = { start: i, end: code.length, successors: [] }));
     if (jumpTarget(instruction) >= 0 || instruction.kind === "exit") {
       current.end = i + 1;
       current = undefined;
@@ -131,7 +137,8 @@ export function effectsOf(code: readonly MachineInstruction[]): Effects {
       case "jump":
       case "may-goto":
       case "label":
-      case "touch": break;
+      case "touch":
+        break;
     }
     if (first[i] === FRAME) first[i] = -1;
     if (second[i] === FRAME) second[i] = -1;
@@ -140,10 +147,14 @@ export function effectsOf(code: readonly MachineInstruction[]): Effects {
 }
 
 /**
- * Which registers are wanted where each block begins: a list a block, as long as it is. `first` has where each list begins, `next`
- * where it goes on; -1 at its end.
+ * Which registers are wanted where each block begins: a list a block, as long as it is. `first` has where each list
+ * begins, `next` where it goes on; -1 at its end.
  */
-export interface LiveLists { readonly first: Int32Array; readonly next: readonly number[]; readonly register: readonly number[] }
+export interface LiveLists {
+  readonly first: Int32Array;
+  readonly next: readonly number[];
+  readonly register: readonly number[];
+}
 
 /** Lists of pairs that begin in the same way, a list a register. */
 class Places {
@@ -165,10 +176,15 @@ class Places {
 }
 
 /**
- * From where each register is read back to where it is written, a register at a time: the time is that of the lists' lengths.
- * Undefined when these would have more than `most` registers in all.
+ * From where each register is read back to where it is written, a register at a time: the time is that of the lists'
+ * lengths. Undefined when these would have more than `most` registers in all.
  */
-export function solveLiveness(effects: Effects, blocks: readonly Block[], registers: number, most: number): LiveLists | undefined {
+export function solveLiveness(
+  effects: Effects,
+  blocks: readonly Block[],
+  registers: number,
+  most: number,
+): LiveLists | undefined {
   const { first, second, result, alsoRead, alsoWritten } = effects;
   // Blocks that want a register of those before them, and those that write it.
   const wants = new Places(registers);
@@ -180,7 +196,8 @@ export function solveLiveness(effects: Effects, blocks: readonly Block[], regist
     for (let i = start; i < end; i++) {
       if (first[i] >= 0 && own[first[i]] !== b) wants.add(first[i], b);
       if (second[i] >= 0 && own[second[i]] !== b) wants.add(second[i], b);
-      for (let register = 0, bits = alsoRead[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0 && own[register] !== b) wants.add(register, b);
+      for (let register = 0, bits = alsoRead[i]; bits !== 0; register++, bits >>= 1)
+        if ((bits & 1) !== 0 && own[register] !== b) wants.add(register, b);
       const to = result[i];
       if (to >= 0) {
         own[to] = b;
@@ -207,7 +224,8 @@ export function solveLiveness(effects: Effects, blocks: readonly Block[], regist
       seen[b] = register;
       lists.next.push(lists.first[b]);
       lists.first[b] = lists.register.push(register) - 1;
-      for (let at = firstBefore[b]; at < firstBefore[b + 1]; at++) if (written[before[at]] !== register) pending.push(before[at]);
+      for (let at = firstBefore[b]; at < firstBefore[b + 1]; at++)
+        if (written[before[at]] !== register) pending.push(before[at]);
     }
     if (lists.register.length > most) return undefined;
   }
@@ -227,16 +245,18 @@ function edgesTo(blocks: readonly Block[]): { readonly firstBefore: Int32Array; 
 
 /** Takes a set, a byte a register, from behind an instruction to before it. */
 export function stepBack({ first, second, result, alsoRead, alsoWritten }: Effects, i: number, set: Uint8Array): void {
-  for (let register = 0, bits = alsoWritten[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0) set[register] = 0;
+  for (let register = 0, bits = alsoWritten[i]; bits !== 0; register++, bits >>= 1)
+    if ((bits & 1) !== 0) set[register] = 0;
   if (result[i] >= 0) set[result[i]] = 0;
-  for (let register = 0, bits = alsoRead[i]; bits !== 0; register++, bits >>= 1) if ((bits & 1) !== 0) set[register] = 1;
+  for (let register = 0, bits = alsoRead[i]; bits !== 0; register++, bits >>= 1)
+    if ((bits & 1) !== 0) set[register] = 1;
   if (first[i] >= 0) set[first[i]] = 1;
   if (second[i] >= 0) set[second[i]] = 1;
 }
 
 /**
- * The code without what nobody wants the result of. What nobody reads at all goes first, in one pass from the end; what is
- * left needs to know who reads which result.
+ * The code without what nobody wants the result of. What nobody reads at all goes first, in one pass from the end; what
+ * is left needs to know who reads which result.
  */
 export function withoutUnread(code: readonly MachineInstruction[], registers: number): MachineInstruction[] {
   const { first, second, result, alsoRead, nature } = effectsOf(code);

@@ -1,5 +1,6 @@
-// Machine code before registers are assigned: eBPF instructions over virtual registers (16 and up; 0 to 10 are the machine's
-// own, used only around calls), and memory in objects, in the frame and in scratch memory, whose offsets are not known yet.
+// Machine code before registers are assigned: eBPF instructions over virtual registers (16 and up; 0 to 10 are the
+// machine's own, used only around calls), and memory in objects, in the frame and in scratch memory, whose offsets are
+// not known yet.
 import type { AccessWidth, AluCode, Condition } from "../../bpf/instruction.ts";
 import type { Relocation } from "../plan.ts";
 
@@ -10,16 +11,37 @@ export const FIRST_VIRTUAL = 16;
 export type MemoryObject = number;
 export const NO_OBJECT: MemoryObject = -1;
 
-/** `base` + `offset`; with an object, the base is where its memory begins, the frame or scratch memory, and the offset is into the object. */
-export interface Memory { readonly base: Register; readonly object: MemoryObject; readonly offset: number }
+/**
+ * `base` + `offset`; with an object, the base is where its memory begins, the frame or scratch memory, and the offset
+ * is into the object.
+ */
+export interface Memory {
+  readonly base: Register;
+  readonly object: MemoryObject;
+  readonly offset: number;
+}
 
 export type RelocationNote = Omit<Relocation, "instruction">;
 
 /** Registers are mutable: the allocator replaces them. */
 export type MachineInstruction =
   /** dst = dst op src. `signed`: DIV and MOD of cpu v4. */
-  | { readonly kind: "alu"; readonly operation: AluCode; readonly wide: boolean; readonly signed: boolean; dst: Register; src: Register }
-  | { readonly kind: "alu-immediate"; readonly operation: AluCode; readonly wide: boolean; readonly signed: boolean; dst: Register; readonly immediate: number }
+  | {
+      readonly kind: "alu";
+      readonly operation: AluCode;
+      readonly wide: boolean;
+      readonly signed: boolean;
+      dst: Register;
+      src: Register;
+    }
+  | {
+      readonly kind: "alu-immediate";
+      readonly operation: AluCode;
+      readonly wide: boolean;
+      readonly signed: boolean;
+      dst: Register;
+      readonly immediate: number;
+    }
   | { readonly kind: "negate"; dst: Register }
   | { readonly kind: "swap"; dst: Register; readonly bits: 16 | 32 | 64 }
   /** `narrow`: the low 32 bits, zero-extended. */
@@ -30,15 +52,65 @@ export type MachineInstruction =
   | { readonly kind: "patched"; dst: Register; readonly pseudo: number; readonly note: RelocationNote }
   /** The address of a map callback of this program. */
   | { readonly kind: "function"; dst: Register; readonly callback: number }
-  | { readonly kind: "object-address"; dst: Register; base: Register; readonly object: MemoryObject; readonly offset: number }
-  | { readonly kind: "load"; readonly width: AccessWidth; readonly signed: boolean; dst: Register; base: Register; readonly object: MemoryObject; readonly offset: number }
-  | { readonly kind: "store"; readonly width: AccessWidth; base: Register; readonly object: MemoryObject; readonly offset: number; src: Register }
-  | { readonly kind: "store-immediate"; readonly width: AccessWidth; base: Register; readonly object: MemoryObject; readonly offset: number; readonly immediate: number }
+  | {
+      readonly kind: "object-address";
+      dst: Register;
+      base: Register;
+      readonly object: MemoryObject;
+      readonly offset: number;
+    }
+  | {
+      readonly kind: "load";
+      readonly width: AccessWidth;
+      readonly signed: boolean;
+      dst: Register;
+      base: Register;
+      readonly object: MemoryObject;
+      readonly offset: number;
+    }
+  | {
+      readonly kind: "store";
+      readonly width: AccessWidth;
+      base: Register;
+      readonly object: MemoryObject;
+      readonly offset: number;
+      src: Register;
+    }
+  | {
+      readonly kind: "store-immediate";
+      readonly width: AccessWidth;
+      base: Register;
+      readonly object: MemoryObject;
+      readonly offset: number;
+      readonly immediate: number;
+    }
   /** `fetch`: src becomes the old value. */
-  | { readonly kind: "atomic"; readonly operation: number; readonly fetch: boolean; base: Register; readonly object: MemoryObject; readonly offset: number; src: Register }
+  | {
+      readonly kind: "atomic";
+      readonly operation: number;
+      readonly fetch: boolean;
+      base: Register;
+      readonly object: MemoryObject;
+      readonly offset: number;
+      src: Register;
+    }
   | { readonly kind: "jump"; readonly to: number }
-  | { readonly kind: "branch"; readonly condition: Condition; readonly wide: boolean; left: Register; right: Register; readonly to: number }
-  | { readonly kind: "branch-immediate"; readonly condition: Condition; readonly wide: boolean; left: Register; readonly immediate: number; readonly to: number }
+  | {
+      readonly kind: "branch";
+      readonly condition: Condition;
+      readonly wide: boolean;
+      left: Register;
+      right: Register;
+      readonly to: number;
+    }
+  | {
+      readonly kind: "branch-immediate";
+      readonly condition: Condition;
+      readonly wide: boolean;
+      left: Register;
+      readonly immediate: number;
+      readonly to: number;
+    }
   | { readonly kind: "may-goto"; readonly to: number }
   | { readonly kind: "call"; readonly helper: number; readonly parameters: number }
   /** Of a function of this program, by its callback's number. */
@@ -63,31 +135,43 @@ export function written(instruction: MachineInstruction): Register {
     case "patched":
     case "function":
     case "object-address":
-    case "load": return instruction.dst;
-    case "atomic": return instruction.fetch ? instruction.src : -1;
-    default: return -1;
+    case "load":
+      return instruction.dst;
+    case "atomic":
+      return instruction.fetch ? instruction.src : -1;
+    default:
+      return -1;
   }
 }
 
 /** Whether the instruction reads the register. */
 export function reads(instruction: MachineInstruction, register: Register): boolean {
   switch (instruction.kind) {
-    case "alu": return instruction.dst === register || instruction.src === register;
+    case "alu":
+      return instruction.dst === register || instruction.src === register;
     case "alu-immediate":
     case "negate":
-    case "swap": return instruction.dst === register;
+    case "swap":
+      return instruction.dst === register;
     case "move":
-    case "sign-extend": return instruction.src === register;
+    case "sign-extend":
+      return instruction.src === register;
     case "load":
     case "object-address":
-    case "store-immediate": return instruction.base === register;
+    case "store-immediate":
+      return instruction.base === register;
     case "store":
-    case "atomic": return instruction.base === register || instruction.src === register;
-    case "branch": return instruction.left === register || instruction.right === register;
-    case "branch-immediate": return instruction.left === register;
+    case "atomic":
+      return instruction.base === register || instruction.src === register;
+    case "branch":
+      return instruction.left === register || instruction.right === register;
+    case "branch-immediate":
+      return instruction.left === register;
     case "call":
-    case "call-function": return register >= 1 && register <= instruction.parameters;
-    case "exit": return register === 0;
+    case "call-function":
+      return register >= 1 && register <= instruction.parameters;
+    case "exit":
+      return register === 0;
     case "constant":
     case "patched":
     case "function":
@@ -95,7 +179,8 @@ export function reads(instruction: MachineInstruction, register: Register): bool
     case "may-goto":
     case "label":
     case "enter":
-    case "touch": return false;
+    case "touch":
+      return false;
   }
 }
 
@@ -118,7 +203,9 @@ export function jumpTarget(instruction: MachineInstruction): number {
     case "jump":
     case "branch":
     case "branch-immediate":
-    case "may-goto": return instruction.to;
-    default: return -1;
+    case "may-goto":
+      return instruction.to;
+    default:
+      return -1;
   }
 }

@@ -36,7 +36,10 @@ export function lookup(scope: FunctionScope, map: number, key: Memory): Register
 }
 
 export function mapLookup(scope: FunctionScope, instruction: Of<"map-lookup">): void {
-  scope.emitter.move(scope.resultRegister(instruction.result), lookup(scope, instruction.map, scope.place(instruction.key)));
+  scope.emitter.move(
+    scope.resultRegister(instruction.result),
+    lookup(scope, instruction.map, scope.place(instruction.key)),
+  );
 }
 
 export function entryLoad(scope: FunctionScope, instruction: Of<"entry-load">): void {
@@ -83,7 +86,12 @@ function scalarMemory(scope: FunctionScope, map: number): Memory {
 }
 
 export function mapLoad(scope: FunctionScope, instruction: Of<"map-load">): void {
-  scope.loadExtended(scope.resultRegister(instruction.result), at(scalarMemory(scope, instruction.map), 8), instruction.size, instruction.signed);
+  scope.loadExtended(
+    scope.resultRegister(instruction.result),
+    at(scalarMemory(scope, instruction.map), 8),
+    instruction.size,
+    instruction.signed,
+  );
 }
 
 export function mapCopy(scope: FunctionScope, instruction: Of<"map-copy">): void {
@@ -115,7 +123,8 @@ export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): vo
     update();
     return;
   }
-  // A word is stored whole, and an update of an entry that is there makes a new one in its place, at several times the cost.
+  // A word is stored whole, and an update of an entry that is there makes a new one in its place, at several times the
+  // cost.
   const [entry, missing, done] = [lookup(scope, instruction.map, key), emitter.label(), emitter.label()];
   emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
   storeValue(scope, behind(entry), source.width, source.value);
@@ -129,7 +138,14 @@ export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): vo
 
 function temporaryValue(scope: FunctionScope, source: Of<"map-store">["source"], size: number): Memory {
   const value = scope.temporary(size);
-  const covered = source.kind === "value" ? source.width : "size" in source ? source.size : source.kind === "buffer" ? 4 + source.capacity : 16;
+  const covered =
+    source.kind === "value"
+      ? source.width
+      : "size" in source
+        ? source.size
+        : source.kind === "buffer"
+          ? 4 + source.capacity
+          : 16;
   if (covered < size) zero(scope, value, size);
   fill(scope, value, source, false);
   return value;
@@ -180,7 +196,10 @@ function slotBytes(scope: FunctionScope, map: number): number {
 export function mapAdd(scope: FunctionScope, instruction: Of<"map-add">): void {
   const { emitter } = scope;
   const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
-  const result = instruction.result === undefined || scope.useCounts[instruction.result] === 0 ? undefined : scope.resultRegister(instruction.result);
+  const result =
+    instruction.result === undefined || scope.useCounts[instruction.result] === 0
+      ? undefined
+      : scope.resultRegister(instruction.result);
   if (slot !== undefined) {
     const old = addTo(scope, at(slot, 8), instruction.value, result !== undefined);
     emitter.storeConstant(slot, 8, 1n);
@@ -243,7 +262,13 @@ export const COUNTING = -1;
 export function mapLength(scope: FunctionScope, instruction: Of<"map-length">): void {
   const { emitter } = scope;
   const map = scope.kernelMapOf(instruction.map).index;
-  const visited = emitter.callFor("for_each_map_elem", kernelMap(map), { kind: "callback", callback: COUNTING }, constant(0), constant(0));
+  const visited = emitter.callFor(
+    "for_each_map_elem",
+    kernelMap(map),
+    { kind: "callback", callback: COUNTING },
+    constant(0),
+    constant(0),
+  );
   emitter.move(scope.resultRegister(instruction.result), visited);
 }
 
@@ -253,15 +278,22 @@ export function forEachEntry(scope: FunctionScope, instruction: Of<"for-each">):
   const map = scope.kernelMapOf(instruction.map).index;
   const inLoop = forgetsCallers(scope.options.capabilities) ? emitter.label() : undefined;
   if (inLoop !== undefined) emitter.bind(inLoop);
-  emitter.call("for_each_map_elem", kernelMap(map), { kind: "callback", callback: instruction.callback }, captured === undefined ? constant(0) : addressOf(captured), constant(0));
+  emitter.call(
+    "for_each_map_elem",
+    kernelMap(map),
+    { kind: "callback", callback: instruction.callback },
+    captured === undefined ? constant(0) : addressOf(captured),
+    constant(0),
+  );
   // Never goes back, which the verifier sees when it comes here, but not yet when it looks for loops.
   if (inLoop !== undefined) emitter.branchConstant(Jump.JNE, emitter.constant(0n), 0n, inLoop);
 }
 
 /**
- * Whether the verifier uses states that it has freed where a function that a helper calls has a loop with may_goto, and oopses. From
- * Linux 6.17 (c9e31900b54c) it keeps those on the way from a loop's head back to it, but a helper's rounds are no loop to it until 7.0
- * and 6.19.4 (f597664454bd): of a round within a round it frees what is outside of the loop. A call that is in a loop itself is right.
+ * Whether the verifier uses states that it has freed where a function that a helper calls has a loop with may_goto, and
+ * oopses. From Linux 6.17 (c9e31900b54c) it keeps those on the way from a loop's head back to it, but a helper's rounds
+ * are no loop to it until 7.0 and 6.19.4 (f597664454bd): of a round within a round it frees what is outside of the
+ * loop. A call that is in a loop itself is right.
  */
 function forgetsCallers({ kernel }: Pick<Capabilities, "kernel">): boolean {
   return kernelAtLeast(kernel, 6, 17) && !kernelAtLeast(kernel, 7, 0);

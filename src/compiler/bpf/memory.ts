@@ -17,7 +17,8 @@ export function zero(scope: FunctionScope, to: Memory, size: number): void {
     scope.emitter.call("probe_read_kernel", addressOf(to), constant(size), constant(0));
     return;
   }
-  for (const { offset, width } of pieces(scope.alignment(to), size)) scope.emitter.storeConstant(at(to, offset), width, 0n);
+  for (const { offset, width } of pieces(scope.alignment(to), size))
+    scope.emitter.storeConstant(at(to, offset), width, 0n);
 }
 
 export function copy(scope: FunctionScope, to: Memory, from: Memory, size: number): void {
@@ -43,7 +44,8 @@ export function fillConstant(scope: FunctionScope, to: Memory, bytes: Uint8Array
   const head = Math.min(size, Math.ceil(used / 8) * 8);
   for (const { offset, width } of pieces(scope.alignment(to), head)) {
     if (width < 8) {
-      const value = width === 4 ? view.getInt32(offset, true) : width === 2 ? view.getInt16(offset, true) : view.getInt8(offset);
+      const value =
+        width === 4 ? view.getInt32(offset, true) : width === 2 ? view.getInt16(offset, true) : view.getInt8(offset);
       scope.emitter.storeConstant(at(to, offset), width, BigInt(value));
       continue;
     }
@@ -71,15 +73,24 @@ export function fill(scope: FunctionScope, to: Memory, source: Source, wantLengt
     case "constant": {
       fillConstant(scope, to, source.bytes, source.size);
       const end = source.bytes.indexOf(0);
-      return wantLength ? emitter.constant(BigInt(end < 0 ? Math.min(source.bytes.length, source.size) : end)) : undefined;
+      return wantLength
+        ? emitter.constant(BigInt(end < 0 ? Math.min(source.bytes.length, source.size) : end))
+        : undefined;
     }
-    case "string": return fillString(scope, to, source, wantLength);
+    case "string":
+      return fillString(scope, to, source, wantLength);
     case "memory":
       // Zeroes when it fails: the helper does that.
-      emitter.call(source.space === "user" ? "probe_read_user" : "probe_read_kernel", addressOf(to), constant(source.size), inRegister(scope.use(source.address)));
+      emitter.call(
+        source.space === "user" ? "probe_read_user" : "probe_read_kernel",
+        addressOf(to),
+        constant(source.size),
+        inRegister(scope.use(source.address)),
+      );
       watchResult(scope, source.watch);
       return undefined;
-    case "buffer": return fillBuffer(scope, to, source, wantLength);
+    case "buffer":
+      return fillBuffer(scope, to, source, wantLength);
     case "comm":
       fillComm(scope, to);
       return undefined;
@@ -95,7 +106,10 @@ export function fill(scope: FunctionScope, to: Memory, source: Source, wantLengt
 }
 
 /** One of several elements: the verifier is told that it is one of them. */
-export function fillElement(scope: FunctionScope, { to, index, count, stride, source }: Extract<Instruction, { op: "fill-element" }>): void {
+export function fillElement(
+  scope: FunctionScope,
+  { to, index, count, stride, source }: Extract<Instruction, { op: "fill-element" }>,
+): void {
   const { emitter } = scope;
   const first = scope.place(to);
   const at = emitter.bounded(scope.useScalar(index));
@@ -126,7 +140,12 @@ function fillComm(scope: FunctionScope, to: Memory): void {
   }
 }
 
-function fillString(scope: FunctionScope, to: Memory, source: Extract<Source, { kind: "string" }>, wantLength: boolean): Register | undefined {
+function fillString(
+  scope: FunctionScope,
+  to: Memory,
+  source: Extract<Source, { kind: "string" }>,
+  wantLength: boolean,
+): Register | undefined {
   const { emitter } = scope;
   const address = scope.use(source.address);
   if (source.padded) zero(scope, to, source.size);
@@ -134,7 +153,12 @@ function fillString(scope: FunctionScope, to: Memory, source: Extract<Source, { 
   const known = source.limit === undefined ? undefined : scope.constantOf(source.limit);
   if (source.limit === undefined || known !== undefined) {
     const limit = known === undefined ? BigInt(source.size) : BigInt.asUintN(64, known) + 1n;
-    emitter.call(helper, addressOf(to), constant(limit < BigInt(source.size) ? limit : BigInt(source.size)), inRegister(address));
+    emitter.call(
+      helper,
+      addressOf(to),
+      constant(limit < BigInt(source.size) ? limit : BigInt(source.size)),
+      inRegister(address),
+    );
   } else {
     const size = bounded(scope, scope.useScalar(source.limit), source.size - 1);
     emitter.add(size, 1);
@@ -146,13 +170,20 @@ function fillString(scope: FunctionScope, to: Memory, source: Extract<Source, { 
   return wantLength && result !== undefined ? lengthFrom(scope, result) : undefined;
 }
 
-interface Text { readonly memory: Memory; readonly capacity: number }
+interface Text {
+  readonly memory: Memory;
+  readonly capacity: number;
+}
 
-/** Two texts, one after the other. The helper tells where the first ends, within bounds that the verifier takes from it. */
+/**
+ * Two texts, one after the other. The helper tells where the first ends, within bounds that the verifier takes from it.
+ */
 export function concatStrings(scope: FunctionScope, to: Text, left: Text, right: Text): void {
   const { emitter } = scope;
   zero(scope, to.memory, to.capacity);
-  const length = emitter.bounded(emitter.callFor("probe_read_kernel_str", addressOf(to.memory), constant(left.capacity), addressOf(left.memory)));
+  const length = emitter.bounded(
+    emitter.callFor("probe_read_kernel_str", addressOf(to.memory), constant(left.capacity), addressOf(left.memory)),
+  );
   toLength(scope, length);
   const end = emitter.register();
   emitter.address(end, to.memory);
@@ -197,17 +228,28 @@ function toLength({ emitter }: FunctionScope, length: Register): void {
   emitter.add(length, -1);
 }
 
-function fillBuffer(scope: FunctionScope, to: Memory, source: Extract<Source, { kind: "buffer" }>, wantLength: boolean): Register | undefined {
+function fillBuffer(
+  scope: FunctionScope,
+  to: Memory,
+  source: Extract<Source, { kind: "buffer" }>,
+  wantLength: boolean,
+): Register | undefined {
   const { emitter } = scope;
   const address = scope.use(source.address);
   if (source.padded) zero(scope, at(to, 4), source.capacity);
   const known = scope.constantOf(source.length);
-  const length = known === undefined
-    ? bounded(scope, scope.useScalar(source.length), source.capacity)
-    : emitter.constant(BigInt.asUintN(64, known) > BigInt(source.capacity) ? BigInt(source.capacity) : known);
+  const length =
+    known === undefined
+      ? bounded(scope, scope.useScalar(source.length), source.capacity)
+      : emitter.constant(BigInt.asUintN(64, known) > BigInt(source.capacity) ? BigInt(source.capacity) : known);
   emitter.store(to, 4, length);
   const told = wantLength ? emitter.copy(length) : undefined;
-  emitter.call(source.space === "user" ? "probe_read_user" : "probe_read_kernel", addressOf(at(to, 4)), inRegister(length), inRegister(address));
+  emitter.call(
+    source.space === "user" ? "probe_read_user" : "probe_read_kernel",
+    addressOf(at(to, 4)),
+    inRegister(length),
+    inRegister(address),
+  );
   const failure = told === undefined ? undefined : emitter.copy(0);
   watchResult(scope, source.watch);
   if (told !== undefined && failure !== undefined) {

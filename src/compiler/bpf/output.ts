@@ -2,7 +2,15 @@
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import type { Instruction } from "../ir.ts";
-import { mostPacketBytes, packetFile, packetHead, packetLength, packetSkipped, packetTime, packetWhole } from "../packets.ts";
+import {
+  mostPacketBytes,
+  packetFile,
+  packetHead,
+  packetLength,
+  packetSkipped,
+  packetTime,
+  packetWhole,
+} from "../packets.ts";
 import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
 import { count } from "./counts.ts";
 import { fill, fillConstant } from "./memory.ts";
@@ -35,7 +43,10 @@ export function emitEvent(scope: FunctionScope, instruction: Of<"emit">): void {
 }
 
 /** The kernel copies the packet behind what is known of it, from wherever its parts are. */
-export function emitPacket(scope: FunctionScope, { result, file, skb, length: bytes, skipped, whole }: Of<"packet">): void {
+export function emitPacket(
+  scope: FunctionScope,
+  { result, file, skb, length: bytes, skipped, whole }: Of<"packet">,
+): void {
   const { emitter } = scope;
   const length = emitter.copy(scope.useScalar(bytes));
   const fits = emitter.label();
@@ -52,19 +63,37 @@ export function emitPacket(scope: FunctionScope, { result, file, skb, length: by
   const flags = emitter.copy(length);
   emitter.aluConstant(Alu.LSH, flags, 32n);
   emitter.alu(Alu.OR, flags, emitter.constant(0xffff_ffffn));
-  emitter.call("skb_output", inRegister(scope.use(skb)), kernelMap(scope.packets), inRegister(flags), addressOf(head), constant(packetHead));
+  emitter.call(
+    "skb_output",
+    inRegister(scope.use(skb)),
+    kernelMap(scope.packets),
+    inRegister(flags),
+    addressOf(head),
+    constant(packetHead),
+  );
   emitter.move(scope.resultRegister(result), emitter.copy(0));
 }
 
-export function printInKernel(scope: FunctionScope, { sequence, format, formatSize, data, values }: Of<"kernel-print">): void {
-  const what = [addressOf(scope.place(format)), constant(formatSize), addressOf(scope.place(data)), constant(values * 8)];
+export function printInKernel(
+  scope: FunctionScope,
+  { sequence, format, formatSize, data, values }: Of<"kernel-print">,
+): void {
+  const what = [
+    addressOf(scope.place(format)),
+    constant(formatSize),
+    addressOf(scope.place(data)),
+    constant(values * 8),
+  ];
   if (sequence === undefined) scope.emitter.call("trace_vprintk", ...what);
   else scope.emitter.call("seq_printf", inRegister(scope.use(sequence)), ...what);
 }
 
 export function sendSignal(scope: FunctionScope, instruction: Of<"signal">): void {
   const { emitter } = scope;
-  emitter.call(instruction.thread ? "send_signal_thread" : "send_signal", inRegister(scope.useScalar(instruction.signal)));
+  emitter.call(
+    instruction.thread ? "send_signal_thread" : "send_signal",
+    inRegister(scope.useScalar(instruction.signal)),
+  );
   if (instruction.result !== undefined) emitter.move(scope.resultRegister(instruction.result), emitter.copy(0));
 }
 
@@ -74,13 +103,21 @@ export function overrideReturn(scope: FunctionScope, instruction: Of<"override">
 
 export function writeUser(scope: FunctionScope, instruction: Of<"write-user">): void {
   const { emitter } = scope;
-  emitter.call("probe_write_user", inRegister(scope.use(instruction.address)), addressOf(scope.place(instruction.from)), constant(instruction.size));
+  emitter.call(
+    "probe_write_user",
+    inRegister(scope.use(instruction.address)),
+    addressOf(scope.place(instruction.from)),
+    constant(instruction.size),
+  );
   if (instruction.result !== undefined) emitter.move(scope.resultRegister(instruction.result), emitter.copy(0));
 }
 
 export function socketCookie(scope: FunctionScope, instruction: Of<"socket-cookie">): void {
   const { emitter } = scope;
-  emitter.move(scope.resultRegister(instruction.result), emitter.callFor("get_socket_cookie", inRegister(scope.use(instruction.socket))));
+  emitter.move(
+    scope.resultRegister(instruction.result),
+    emitter.callFor("get_socket_cookie", inRegister(scope.use(instruction.socket))),
+  );
 }
 
 /** A constant address in network order: 4 bytes of IPv4 or 16 of IPv6. */
@@ -93,11 +130,12 @@ export function storeAddress(scope: FunctionScope, instruction: Of<"parse-addres
 export function addressBytes(text: string): Uint8Array {
   if (!text.includes(":")) return ipv4Bytes(text);
   const [head = "", tail] = text.split("::");
-  const groups = (part: string): number[] => (part === "" ? [] : part.split(":")).flatMap((group) => {
-    if (group.includes(".")) return [...ipv4Bytes(group)];
-    const word = Number.parseInt(group, 16);
-    return [word >> 8, word & 255];
-  });
+  const groups = (part: string): number[] =>
+    (part === "" ? [] : part.split(":")).flatMap((group) => {
+      if (group.includes(".")) return [...ipv4Bytes(group)];
+      const word = Number.parseInt(group, 16);
+      return [word >> 8, word & 255];
+    });
   const first = groups(head);
   const last = tail === undefined ? [] : groups(tail);
   const bytes = new Uint8Array(16);

@@ -16,8 +16,13 @@ function code(name: string, withoutPasses: readonly string[]): string {
   const parsed = parse({ name, text }, { positional: [], builtins: builtinsFor("bpftrace") });
   assert.deepEqual(parsed.diagnostics, []);
   const { plan, diagnostics } = compile(parsed.program, madeUpSystem, { resolve: resolveMadeUp, withoutPasses });
-  assert.deepEqual(diagnostics.filter((d) => d.severity === "error"), []);
-  return (plan?.programs ?? []).map((program) => `${program.name}\n${disassemble(program.code).join("\n")}\n`).join("\n");
+  assert.deepEqual(
+    diagnostics.filter((d) => d.severity === "error"),
+    [],
+  );
+  return (plan?.programs ?? [])
+    .map((program) => `${program.name}\n${disassemble(program.code).join("\n")}\n`)
+    .join("\n");
 }
 
 for (const name of machinePasses) {

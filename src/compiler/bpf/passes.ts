@@ -1,5 +1,5 @@
-// What the generator does beyond writing each instruction down, by name: left out one at a time, by the bench and by tests
-// (fixtures/), to see what each is worth.
+// What the generator does beyond writing each instruction down, by name: left out one at a time, by the bench and by
+// tests (fixtures/), to see what each is worth.
 
 /**
  * - `late-fields`: what only an event's fields want is computed when those are written (late.ts).

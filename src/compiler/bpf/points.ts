@@ -12,7 +12,8 @@ export class Points {
     const words = this.#words;
     for (let r = 0; r < ranges.length; r += 2) {
       const last = ranges[r + 1] - 1;
-      for (let from = ranges[r]; from <= last; from = (from | 31) + 1) if ((words[from >> 5] & bits(from, last)) !== 0) return true;
+      for (let from = ranges[r]; from <= last; from = (from | 31) + 1)
+        if ((words[from >> 5] & bits(from, last)) !== 0) return true;
     }
     return false;
   }

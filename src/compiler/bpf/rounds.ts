@@ -30,9 +30,9 @@ export function writeGuard(scope: FunctionScope, variables: readonly Value[], ex
 const CALLED_ROUNDS = 1 << 20;
 
 /**
- * Where a round finds, in its frame, what the function was called with that the loop was written in: its context, or its key,
- * value and captures. Before that: a u64, which way the loop was left (0: its rounds are spent). Behind it: a word for each value
- * that goes from one function to the other (called-loops.ts).
+ * Where a round finds, in its frame, what the function was called with that the loop was written in: its context, or
+ * its key, value and captures. Before that: a u64, which way the loop was left (0: its rounds are spent). Behind it: a
+ * word for each value that goes from one function to the other (called-loops.ts).
  */
 export const handedAt = 8;
 export const wordsAt = (within: IrFunction["within"]): number => handedAt + (within === "map-callback" ? 24 : 8);
@@ -42,7 +42,10 @@ export function handedOver({ context, key, value, captures }: FunctionScope): re
 }
 
 /** Calls a round again and again (bpf_loop). */
-export function callRounds(scope: FunctionScope, { round, frame, variables }: Extract<Instruction, { op: "rounds" }>): void {
+export function callRounds(
+  scope: FunctionScope,
+  { round, frame, variables }: Extract<Instruction, { op: "rounds" }>,
+): void {
   const { emitter } = scope;
   const memory = scope.slot(frame);
   handedOver(scope).forEach((register, i) => emitter.store(at(memory, handedAt + i * 8), 8, register));

@@ -12,8 +12,19 @@ import type { FunctionScope } from "./scope.ts";
 type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
 
 const aluCodes: Record<BinaryOp, AluCode> = {
-  add: Alu.ADD, sub: Alu.SUB, mul: Alu.MUL, udiv: Alu.DIV, sdiv: Alu.DIV, umod: Alu.MOD, smod: Alu.MOD,
-  and: Alu.AND, or: Alu.OR, xor: Alu.XOR, shl: Alu.LSH, lshr: Alu.RSH, ashr: Alu.ARSH,
+  add: Alu.ADD,
+  sub: Alu.SUB,
+  mul: Alu.MUL,
+  udiv: Alu.DIV,
+  sdiv: Alu.DIV,
+  umod: Alu.MOD,
+  smod: Alu.MOD,
+  and: Alu.AND,
+  or: Alu.OR,
+  xor: Alu.XOR,
+  shl: Alu.LSH,
+  lshr: Alu.RSH,
+  ashr: Alu.ARSH,
 };
 const commutative = new Set<BinaryOp>(["add", "mul", "and", "or", "xor"]);
 
@@ -80,8 +91,17 @@ function binaryConstant(scope: FunctionScope, kind: BinaryOp, result: Register, 
   }
 }
 
-/** Without cpu v4: divide the magnitudes, then give the result its sign (a quotient: of both; a remainder: the dividend's). */
-function divideSigned(scope: FunctionScope, kind: "sdiv" | "smod", result: Register, left: Register, right: Register): void {
+/**
+ * Without cpu v4: divide the magnitudes, then give the result its sign (a quotient: of both; a remainder: the
+ * dividend's).
+ */
+function divideSigned(
+  scope: FunctionScope,
+  kind: "sdiv" | "smod",
+  result: Register,
+  left: Register,
+  right: Register,
+): void {
   const { emitter } = scope;
   const sign = emitter.copy(left);
   if (kind === "sdiv") emitter.alu(Alu.XOR, sign, right);
@@ -103,11 +123,26 @@ function divideSigned(scope: FunctionScope, kind: "sdiv" | "smod", result: Regis
 }
 
 const conditions: Record<CompareOp, Condition> = {
-  eq: Jump.JEQ, ne: Jump.JNE, ult: Jump.JLT, ule: Jump.JLE, ugt: Jump.JGT, uge: Jump.JGE, slt: Jump.JSLT, sle: Jump.JSLE, sgt: Jump.JSGT, sge: Jump.JSGE,
+  eq: Jump.JEQ,
+  ne: Jump.JNE,
+  ult: Jump.JLT,
+  ule: Jump.JLE,
+  ugt: Jump.JGT,
+  uge: Jump.JGE,
+  slt: Jump.JSLT,
+  sle: Jump.JSLE,
+  sgt: Jump.JSGT,
+  sge: Jump.JSGE,
 };
 
 /** Jumps when a comparison holds. `forgotten`: the verifier is not to learn anything of the numbers by it. */
-export function branchOnCompare(scope: FunctionScope, instruction: Of<"compare">, to: number, negated: boolean, forgotten = false): void {
+export function branchOnCompare(
+  scope: FunctionScope,
+  instruction: Of<"compare">,
+  to: number,
+  negated: boolean,
+  forgotten = false,
+): void {
   let condition = conditions[instruction.kind];
   let { left, right } = instruction;
   if (scope.constantOf(left) !== undefined && scope.constantOf(right) === undefined) {
@@ -119,12 +154,16 @@ export function branchOnCompare(scope: FunctionScope, instruction: Of<"compare">
   // Pointers are only compared with 0 as pointers: for anything else the verifier wants numbers.
   const leftRegister = known === 0n ? scope.use(left) : scope.useScalar(left);
   // What is compared with 0 may be an entry of a map, which is there or not.
-  const compared = (register: Register): Register => (forgotten && known !== 0n ? unrelated(scope, register) : register);
+  const compared = (register: Register): Register =>
+    forgotten && known !== 0n ? unrelated(scope, register) : register;
   if (known !== undefined) scope.emitter.branchConstant(condition, compared(leftRegister), known, to);
   else scope.emitter.branch(condition, compared(leftRegister), compared(scope.useScalar(right)), to);
 }
 
-/** The same number. The verifier takes what it learns of a register for its copies, but not for what was computed from it. */
+/**
+ * The same number. The verifier takes what it learns of a register for its copies, but not for what was computed from
+ * it.
+ */
 function unrelated({ emitter }: FunctionScope, register: Register): Register {
   const same = emitter.copy(register);
   emitter.aluConstant(Alu.XOR, same, 0n);
@@ -171,7 +210,13 @@ export function currentIds({ emitter, options }: FunctionScope): Register {
   if (pidNamespace === undefined) return emitter.callFor("get_current_pid_tgid");
   // struct bpf_pidns_info: the thread, the process; zero when the helper refuses.
   const info = emitter.temporary(8);
-  emitter.call("get_ns_current_pid_tgid", constant(pidNamespace.device), constant(pidNamespace.inode), addressOf(info), constant(8));
+  emitter.call(
+    "get_ns_current_pid_tgid",
+    constant(pidNamespace.device),
+    constant(pidNamespace.inode),
+    addressOf(info),
+    constant(8),
+  );
   const ids = emitter.register();
   emitter.load(ids, info, 8);
   return ids;
@@ -187,30 +232,51 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
     emitter.alu(Alu.ADD, result, delta);
   };
   switch (instruction.name) {
-    case "pid-and-tid": return emitter.move(result, currentIds(scope));
-    case "initial-pid-and-tid": return emitter.move(result, emitter.callFor("get_current_pid_tgid"));
-    case "gid-and-uid": return emitter.move(result, emitter.callFor("get_current_uid_gid"));
-    case "cpu": return emitter.move(result, emitter.callFor("get_smp_processor_id"));
-    case "cgroup": return emitter.move(result, emitter.callFor("get_current_cgroup_id"));
-    case "numa-node": return emitter.move(result, emitter.callFor("get_numa_node_id"));
-    case "random": return emitter.move(result, emitter.callFor("get_prandom_u32"));
-    case "nsecs-boot": return emitter.move(result, emitter.callFor("ktime_get_boot_ns"));
-    case "nsecs-monotonic": return emitter.move(result, emitter.callFor("ktime_get_ns"));
-    case "nsecs-tai": return emitter.move(result, emitter.callFor("ktime_get_tai_ns"));
-    case "nsecs-wall": return shifted("boot-to-wall");
-    case "nsecs-sw-tai": return shifted("boot-to-tai");
-    case "jiffies": return emitter.move(result, emitter.callFor("jiffies64"));
+    case "pid-and-tid":
+      return emitter.move(result, currentIds(scope));
+    case "initial-pid-and-tid":
+      return emitter.move(result, emitter.callFor("get_current_pid_tgid"));
+    case "gid-and-uid":
+      return emitter.move(result, emitter.callFor("get_current_uid_gid"));
+    case "cpu":
+      return emitter.move(result, emitter.callFor("get_smp_processor_id"));
+    case "cgroup":
+      return emitter.move(result, emitter.callFor("get_current_cgroup_id"));
+    case "numa-node":
+      return emitter.move(result, emitter.callFor("get_numa_node_id"));
+    case "random":
+      return emitter.move(result, emitter.callFor("get_prandom_u32"));
+    case "nsecs-boot":
+      return emitter.move(result, emitter.callFor("ktime_get_boot_ns"));
+    case "nsecs-monotonic":
+      return emitter.move(result, emitter.callFor("ktime_get_ns"));
+    case "nsecs-tai":
+      return emitter.move(result, emitter.callFor("ktime_get_tai_ns"));
+    case "nsecs-wall":
+      return shifted("boot-to-wall");
+    case "nsecs-sw-tai":
+      return shifted("boot-to-tai");
+    case "jiffies":
+      return emitter.move(result, emitter.callFor("jiffies64"));
     case "elapsed": {
       emitter.move(result, emitter.callFor("ktime_get_boot_ns"));
       const start = emitter.register();
       emitter.patched(start, { kind: "session-start", map: -1, offset: 0 });
       return emitter.alu(Alu.SUB, result, start);
     }
-    case "task": return emitter.move(result, emitter.callFor(scope.options.capabilities.taskBtf ? "get_current_task_btf" : "get_current_task"));
-    case "func-ip": return emitter.move(result, emitter.callFor("get_func_ip", inRegister(context(scope))));
-    case "attach-cookie": return emitter.move(result, emitter.callFor("get_attach_cookie", inRegister(context(scope))));
-    case "context": return emitter.move(result, context(scope));
-    case "child-pid": return emitter.patched(result, { kind: "child-pid", map: -1, offset: 0 });
+    case "task":
+      return emitter.move(
+        result,
+        emitter.callFor(scope.options.capabilities.taskBtf ? "get_current_task_btf" : "get_current_task"),
+      );
+    case "func-ip":
+      return emitter.move(result, emitter.callFor("get_func_ip", inRegister(context(scope))));
+    case "attach-cookie":
+      return emitter.move(result, emitter.callFor("get_attach_cookie", inRegister(context(scope))));
+    case "context":
+      return emitter.move(result, context(scope));
+    case "child-pid":
+      return emitter.patched(result, { kind: "child-pid", map: -1, offset: 0 });
     case "user-mode": {
       const segment = emitter.register();
       emitter.load(segment, behind(context(scope), PT_REGS_CS), 8);
@@ -231,14 +297,37 @@ export function context(scope: FunctionScope): Register {
 export function generateRead(scope: FunctionScope, instruction: Of<"read">): void {
   const result = scope.resultRegister(instruction.result);
   if (instruction.space === "typed" && scope.options.directLoads) {
-    scope.loadExtended(result, behind(scope.use(instruction.address), instruction.offset), instruction.size, instruction.signed);
+    scope.loadExtended(
+      result,
+      behind(scope.use(instruction.address), instruction.offset),
+      instruction.size,
+      instruction.signed,
+    );
     return;
   }
-  probeRead(scope, result, scope.use(instruction.address), instruction.offset, instruction.size, instruction.signed, instruction.space === "user", instruction.watch);
+  probeRead(
+    scope,
+    result,
+    scope.use(instruction.address),
+    instruction.offset,
+    instruction.size,
+    instruction.signed,
+    instruction.space === "user",
+    instruction.watch,
+  );
 }
 
 /** The helper zeroes its buffer when it fails, so the load needs no check. */
-function probeRead(scope: FunctionScope, result: Register, address: Register, offset: number, size: Width, signed: boolean, user: boolean, watch?: number): void {
+function probeRead(
+  scope: FunctionScope,
+  result: Register,
+  address: Register,
+  offset: number,
+  size: Width,
+  signed: boolean,
+  user: boolean,
+  watch?: number,
+): void {
   const { emitter } = scope;
   const buffer = scope.untracked ?? emitter.temporary(8);
   const from = offset === 0 ? inRegister(address) : addressOf(behind(address, offset));
@@ -252,7 +341,8 @@ export function generateFetch(scope: FunctionScope, fetch: Fetch): Register {
   const { emitter } = scope;
   const result = emitter.register();
   switch (fetch.kind) {
-    case "kept": throw new InternalError("what was kept of a call tells no handlers apart");
+    case "kept":
+      throw new InternalError("what was kept of a call tells no handlers apart");
     case "constant":
       emitter.set(result, fetch.value);
       return result;
@@ -284,14 +374,16 @@ export function generateFetch(scope: FunctionScope, fetch: Fetch): Register {
         emitter.aluConstant(Alu.MUL, index, BigInt(fetch.scale ?? 1));
         emitter.alu(Alu.ADD, base, index);
       }
-      if (fetch.space === "typed" && scope.options.directLoads) scope.loadExtended(result, behind(base, fetch.offset), fetch.size, fetch.signed);
+      if (fetch.space === "typed" && scope.options.directLoads)
+        scope.loadExtended(result, behind(base, fetch.offset), fetch.size, fetch.signed);
       else probeRead(scope, result, base, fetch.offset, fetch.size, fetch.signed, fetch.space === "user");
       return result;
     }
     // Of variables: the lowering takes these apart.
     case "binary":
     case "task":
-    case "function": throw new InternalError(`nothing dispatches on a ${fetch.kind}`);
+    case "function":
+      throw new InternalError(`nothing dispatches on a ${fetch.kind}`);
   }
 }
 
@@ -328,13 +420,16 @@ export function generateAddressOf(scope: FunctionScope, instruction: Of<"address
   emitter.emit({ kind: "negate", dst: result });
 }
 
-/** Into our own memory. The verifier wants the stack's accesses aligned, and an array in a tuple may begin at any byte. */
+/**
+ * Into our own memory. The verifier wants the stack's accesses aligned, and an array in a tuple may begin at any byte.
+ */
 export function storeValue(scope: FunctionScope, to: Memory, width: Width, value: Value): void {
   const { emitter } = scope;
   const known = scope.constantOf(value);
   const parts = [...pieces(scope.alignment(to), width)];
   if (known !== undefined) {
-    for (const { offset, width: bytes } of parts) emitter.storeConstant(at(to, offset), bytes, known >> BigInt(offset * 8));
+    for (const { offset, width: bytes } of parts)
+      emitter.storeConstant(at(to, offset), bytes, known >> BigInt(offset * 8));
     return;
   }
   const whole = scope.use(value);

@@ -45,7 +45,12 @@ export interface GenerateOptions {
   readonly sparing?: boolean | undefined;
 }
 
-export interface Stripe { readonly map: number; readonly stripe: number; readonly count: number; readonly bytes: number }
+export interface Stripe {
+  readonly map: number;
+  readonly stripe: number;
+  readonly count: number;
+  readonly bytes: number;
+}
 
 export class FunctionScope {
   readonly emitter = new Emitter();
@@ -96,7 +101,14 @@ export class FunctionScope {
   /** Slots that rounds of loops have as their frame. */
   readonly #frames = new Set<number>();
 
-  constructor(fn: IrFunction, module: IrModule, options: GenerateOptions, programType: ProgramType, scratchSlots: ReadonlySet<number>, scratchStart: number) {
+  constructor(
+    fn: IrFunction,
+    module: IrModule,
+    options: GenerateOptions,
+    programType: ProgramType,
+    scratchSlots: ReadonlySet<number>,
+    scratchStart: number,
+  ) {
     this.fn = fn;
     this.module = module;
     this.options = options;
@@ -108,12 +120,16 @@ export class FunctionScope {
     this.#slots = fn.slots.map(() => undefined);
     this.blockLabels = fn.blocks.map(() => this.emitter.label());
     const counts = fn.values.map(() => 0);
-    const count = (value: Value): void => { counts[value] = (counts[value] ?? 0) + 1; };
+    const count = (value: Value): void => {
+      counts[value] = (counts[value] ?? 0) + 1;
+    };
     for (const block of fn.blocks) {
       for (const instruction of block.instructions) {
         operandsOf(instruction).forEach(count);
-        if (instruction.op === "address-of" && instruction.what.kind === "slot") this.addressed.add(instruction.what.slot);
-        if ("result" in instruction && instruction.result !== undefined) this.definitions.set(instruction.result, instruction);
+        if (instruction.op === "address-of" && instruction.what.kind === "slot")
+          this.addressed.add(instruction.what.slot);
+        if ("result" in instruction && instruction.result !== undefined)
+          this.definitions.set(instruction.result, instruction);
         if (instruction.op === "rounds") this.#frames.add(instruction.frame);
         if (instruction.op === "constant") this.constants.set(instruction.result, BigInt.asIntN(64, instruction.value));
       }
@@ -177,7 +193,9 @@ export class FunctionScope {
     this.emitter.aluConstant(Alu.LSH, dst, BigInt(64 - bits));
     this.emitter.aluConstant(Alu.ARSH, dst, BigInt(64 - bits));
   }
-  /** A load that extends by its sign, however this kernel can. `plain`: the place takes only plain loads (a context). */
+  /**
+   * A load that extends by its sign, however this kernel can. `plain`: the place takes only plain loads (a context).
+   */
   loadExtended(dst: Register, from: Memory, size: 1 | 2 | 4 | 8, signed: boolean, plain = false): void {
     const direct = !signed || size === 8 || (!plain && this.options.capabilities.cpuV4);
     this.emitter.load(dst, from, size, direct && signed);
@@ -212,9 +230,16 @@ export class FunctionScope {
     if (this.#scratch < 0) this.#scratch = this.emitter.register();
     return this.#scratch;
   }
-  /** A word of which the verifier does not know what was stored last: where slots of loops are in scratch memory anyway, or rounds are called. */
+  /**
+   * A word of which the verifier does not know what was stored last: where slots of loops are in scratch memory anyway,
+   * or rounds are called.
+   */
   get untracked(): Memory | undefined {
-    if (this.#untracked === undefined && (this.#frames.size > 0 || (this.scratchSlots.size > 0 && this.#uncounted.size > 0))) this.#untracked = this.#kept(8);
+    if (
+      this.#untracked === undefined &&
+      (this.#frames.size > 0 || (this.scratchSlots.size > 0 && this.#uncounted.size > 0))
+    )
+      this.#untracked = this.#kept(8);
     return this.#untracked;
   }
   get scratchRegister(): Register {
@@ -224,7 +249,10 @@ export class FunctionScope {
   get slotsStart(): number {
     return this.#slotsStart;
   }
-  /** A temporary that is used up at once: large ones share one piece of scratch memory, small ones those of crowded loops. */
+  /**
+   * A temporary that is used up at once: large ones share one piece of scratch memory, small ones those of crowded
+   * loops.
+   */
   temporary(size: number): Memory {
     if (size <= SMALL_TEMPORARY) {
       if (this.untracked === undefined) return this.emitter.temporary(size);
@@ -253,8 +281,11 @@ export class FunctionScope {
   }
   /** Maps of which the script deletes entries: what it stores there is new more often than not. */
   get emptied(): ReadonlySet<number> {
-    return (this.#emptied ??= new Set(this.module.functions.flatMap(({ blocks }) => (
-      blocks.flatMap(({ instructions }) => instructions.flatMap((one) => (one.op === "map-delete" ? [one.map] : [])))))));
+    return (this.#emptied ??= new Set(
+      this.module.functions.flatMap(({ blocks }) =>
+        blocks.flatMap(({ instructions }) => instructions.flatMap((one) => (one.op === "map-delete" ? [one.map] : []))),
+      ),
+    ));
   }
   kernelMapOf(map: number): { readonly index: number; readonly map: KernelMap } {
     return this.#find((role) => role.kind === "map" && role.map === map, `the map @${this.irMap(map).name}`);
@@ -301,7 +332,9 @@ export class FunctionScope {
     this.#block = block;
     this.#stripe = undefined;
   }
-  /** This CPU's stripe. `straight`: the code here runs whenever the rest of the block does, so that the address is kept. */
+  /**
+   * This CPU's stripe. `straight`: the code here runs whenever the rest of the block does, so that the address is kept.
+   */
   stripeAddress(straight: boolean): Register {
     // Cold code is written last but runs in the middle: it may not use what is only computed further on.
     if (straight && this.#stripe?.block === this.#block) return this.#stripe.register;
@@ -318,7 +351,10 @@ export class FunctionScope {
     this.emitter.alu(Alu.ADD, base, cpu);
     return base;
   }
-  /** A CPU's number becomes the distance to its stripe. Where there are fewer than CPUs, a power of two, they share them. */
+  /**
+   * A CPU's number becomes the distance to its stripe. Where there are fewer than CPUs, a power of two, they share
+   * them.
+   */
   scaleStripes(cpu: Register, stripe: number, count: number): void {
     const { emitter } = this;
     if ((count & (count - 1)) === 0) emitter.aluConstant(Alu.AND, cpu, BigInt(count - 1));
@@ -340,19 +376,26 @@ export class FunctionScope {
     const tracing = this.programType === "tracing";
     const isSource = (instruction: Instruction): boolean => {
       switch (instruction.op) {
-        case "builtin": return instruction.name === "task" || instruction.name === "context";
-        case "load-context": return tracing && instruction.size === 8;
-        case "read": return instruction.space === "typed" && instruction.size === 8;
+        case "builtin":
+          return instruction.name === "task" || instruction.name === "context";
+        case "load-context":
+          return tracing && instruction.size === 8;
+        case "read":
+          return instruction.space === "typed" && instruction.size === 8;
         // A pointer that was put into a slot comes back as one. Of what rounds hand over it is known.
         case "load": {
           const { size, from } = instruction;
           return size === 8 && !(from.kind === "slot" ? this.#frames.has(from.slot) : from.of === "frame");
         }
-        case "percpu-address": return true;
-        default: return false;
+        case "percpu-address":
+          return true;
+        default:
+          return false;
       }
     };
-    this.fn.values.forEach(({ typed }, value) => { if (typed) this.pointers.add(value); });
+    this.fn.values.forEach(({ typed }, value) => {
+      if (typed) this.pointers.add(value);
+    });
     const bases = this.pointers.size > 0 || [...this.definitions.values()].some((i) => isSource(i) && i.op !== "load");
     if (!bases) return;
     for (const [value, instruction] of this.definitions) if (isSource(instruction)) this.pointers.add(value);
@@ -362,7 +405,8 @@ export class FunctionScope {
         if (instruction.op !== "binary" || (instruction.kind !== "add" && instruction.kind !== "sub")) continue;
         const { left, right } = instruction;
         if (this.pointers.has(left) && this.constants.has(right)) this.pointers.add(value);
-        if (instruction.kind === "add" && this.pointers.has(right) && this.constants.has(left)) this.pointers.add(value);
+        if (instruction.kind === "add" && this.pointers.has(right) && this.constants.has(left))
+          this.pointers.add(value);
       }
       for (const block of this.fn.blocks) {
         if (block.terminator.op !== "jump") continue;
@@ -389,7 +433,8 @@ export class FunctionScope {
       // Beside a constant, what is compared is no longer in the way than the answer would be.
       if (!this.constants.has(definition.right) && !instructions.includes(definition)) apart.add(condition);
     }
-    for (const [condition, times] of branches) if (times === this.useCounts[condition] && !apart.has(condition)) this.fused.add(condition);
+    for (const [condition, times] of branches)
+      if (times === this.useCounts[condition] && !apart.has(condition)) this.fused.add(condition);
   }
 
   /** Entries behind a branch that has seen them: by the block from which on they are known. */
@@ -426,7 +471,8 @@ const SMALL_TEMPORARY = 128;
 export function slotsOfPointers({ fn, pointers }: FunctionScope): ReadonlySet<number> {
   const found = new Set<number>();
   for (const { instructions } of fn.blocks) {
-    for (const i of instructions) if (i.op === "store" && i.to.kind === "slot" && pointers.has(i.value)) found.add(i.to.slot);
+    for (const i of instructions)
+      if (i.op === "store" && i.to.kind === "slot" && pointers.has(i.value)) found.add(i.to.slot);
   }
   return found;
 }
@@ -446,7 +492,8 @@ export function temporaryBytes(fn: IrFunction, module: IrModule): number {
         if (map === undefined || map.storage.kind === "slot" || map.storage.kind === "percpu-slot") continue;
         const size = Math.ceil(sizeOf(map.value) / 8) * 8;
         if (size > SMALL_TEMPORARY) temporary = Math.max(temporary, size);
-      } else if (instruction.op === "fill" && instruction.source.kind === "stack") stack = Math.max(stack, instruction.source.limit * 8);
+      } else if (instruction.op === "fill" && instruction.source.kind === "stack")
+        stack = Math.max(stack, instruction.source.limit * 8);
       else if (instruction.op === "stack-length") measured = true;
     }
   }

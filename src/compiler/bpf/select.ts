@@ -7,15 +7,44 @@ import { addressOf, behind, kernelMap } from "./emitter.ts";
 import { forgetChoices, storeInHalves } from "./forget.ts";
 import { writeEnd, writeGate } from "./gate.ts";
 import {
-  entryCopy, entryLoad, forEachEntry, mapAdd, mapCopy, mapDelete, mapHas, mapLength, mapLoad, mapLookup, mapStore,
+  entryCopy,
+  entryLoad,
+  forEachEntry,
+  mapAdd,
+  mapCopy,
+  mapDelete,
+  mapHas,
+  mapLength,
+  mapLoad,
+  mapLookup,
+  mapStore,
 } from "./map-operations.ts";
 import { concatStrings, cutString, fill, fillElement, zero } from "./memory.ts";
-import { emitEvent, emitPacket, overrideReturn, printInKernel, sendSignal, socketCookie, storeAddress, writeUser } from "./output.ts";
+import {
+  emitEvent,
+  emitPacket,
+  overrideReturn,
+  printInKernel,
+  sendSignal,
+  socketCookie,
+  storeAddress,
+  writeUser,
+} from "./output.ts";
 import { countCutLoop } from "./counts.ts";
 import { callRounds, handedAt, handedOver, writeGuard } from "./rounds.ts";
 import {
-  branchOnCompare, context, generateAddressOf, generateBinary, generateBuiltin, generateCompare, generateExtend, generatePercpuAddress, generateRead,
-  generateSwapBytes, loadValue, storeValue,
+  branchOnCompare,
+  context,
+  generateAddressOf,
+  generateBinary,
+  generateBuiltin,
+  generateCompare,
+  generateExtend,
+  generatePercpuAddress,
+  generateRead,
+  generateSwapBytes,
+  loadValue,
+  storeValue,
 } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
@@ -52,7 +81,8 @@ export function select(scope: FunctionScope): void {
     scope.enterBlock(index);
     emitter.bind(scope.blockLabels[index] ?? 0);
     if (scope.options.sparing || scope.untracked !== undefined) forgetChoices(scope, index);
-    for (const instruction of block.instructions) if (!isLate(scope, instruction)) generateInstruction(scope, instruction);
+    for (const instruction of block.instructions)
+      if (!isLate(scope, instruction)) generateInstruction(scope, instruction);
     generateTerminator(scope, block);
   });
   emitter.flushCold();
@@ -101,15 +131,34 @@ function isLate({ late }: FunctionScope, instruction: Instruction): boolean {
 function generateInstruction(scope: FunctionScope, instruction: Instruction): void {
   const { emitter } = scope;
   switch (instruction.op) {
-    case "constant": return;
-    case "binary": return generateBinary(scope, instruction);
-    case "compare": return generateCompare(scope, instruction);
-    case "extend": return generateExtend(scope, instruction);
-    case "swap-bytes": return generateSwapBytes(scope, instruction);
-    case "builtin": return generateBuiltin(scope, instruction);
+    case "constant":
+      return;
+    case "binary":
+      return generateBinary(scope, instruction);
+    case "compare":
+      return generateCompare(scope, instruction);
+    case "extend":
+      return generateExtend(scope, instruction);
+    case "swap-bytes":
+      return generateSwapBytes(scope, instruction);
+    case "builtin":
+      return generateBuiltin(scope, instruction);
     case "load-context":
-      return scope.loadExtended(scope.resultRegister(instruction.result), behind(context(scope), instruction.offset), instruction.size, instruction.signed, true);
-    case "load": return loadValue(scope, scope.resultRegister(instruction.result), scope.place(instruction.from), instruction.size, instruction.signed);
+      return scope.loadExtended(
+        scope.resultRegister(instruction.result),
+        behind(context(scope), instruction.offset),
+        instruction.size,
+        instruction.signed,
+        true,
+      );
+    case "load":
+      return loadValue(
+        scope,
+        scope.resultRegister(instruction.result),
+        scope.place(instruction.from),
+        instruction.size,
+        instruction.signed,
+      );
     case "store": {
       const to = scope.place(instruction.to);
       const captured = instruction.to.kind === "callback" && instruction.to.of === "captures" && instruction.size === 8;
@@ -118,59 +167,115 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
       }
       return storeValue(scope, to, instruction.size, instruction.value);
     }
-    case "zero": return zero(scope, scope.place(instruction.at), instruction.size);
-    case "read": return generateRead(scope, instruction);
+    case "zero":
+      return zero(scope, scope.place(instruction.at), instruction.size);
+    case "read":
+      return generateRead(scope, instruction);
     case "fill": {
       const length = fill(scope, scope.place(instruction.to), instruction.source, instruction.length !== undefined);
-      if (instruction.length !== undefined) emitter.move(scope.resultRegister(instruction.length), length ?? emitter.constant(0n));
+      if (instruction.length !== undefined)
+        emitter.move(scope.resultRegister(instruction.length), length ?? emitter.constant(0n));
       return;
     }
-    case "fill-element": return fillElement(scope, instruction);
+    case "fill-element":
+      return fillElement(scope, instruction);
     case "compare-strings": {
       const left = scope.place(instruction.left);
-      const differs = instruction.right instanceof Uint8Array
-        ? compareWithConstant(scope, left, instruction.right, instruction.length)
-        : compareMemory(scope, left, scope.place(instruction.right), instruction.length);
+      const differs =
+        instruction.right instanceof Uint8Array
+          ? compareWithConstant(scope, left, instruction.right, instruction.length)
+          : compareMemory(scope, left, scope.place(instruction.right), instruction.length);
       return emitter.move(scope.resultRegister(instruction.result), differs);
     }
     case "compare-bytes":
-      return emitter.move(scope.resultRegister(instruction.result), compareMemory(scope, scope.place(instruction.left), scope.place(instruction.right), instruction.length));
+      return emitter.move(
+        scope.resultRegister(instruction.result),
+        compareMemory(scope, scope.place(instruction.left), scope.place(instruction.right), instruction.length),
+      );
     case "find-string":
-      return emitter.move(scope.resultRegister(instruction.result), findString(scope, scope.place(instruction.text), instruction.capacity, instruction.needle, instruction.needleCapacity));
+      return emitter.move(
+        scope.resultRegister(instruction.result),
+        findString(
+          scope,
+          scope.place(instruction.text),
+          instruction.capacity,
+          instruction.needle,
+          instruction.needleCapacity,
+        ),
+      );
     case "concat-strings": {
       const { to, capacity, left, leftCapacity, right, rightCapacity } = instruction;
-      return concatStrings(scope, { memory: scope.place(to), capacity }, { memory: scope.place(left), capacity: leftCapacity }, { memory: scope.place(right), capacity: rightCapacity });
+      return concatStrings(
+        scope,
+        { memory: scope.place(to), capacity },
+        { memory: scope.place(left), capacity: leftCapacity },
+        { memory: scope.place(right), capacity: rightCapacity },
+      );
     }
     case "cut-string":
-      return cutString(scope, { memory: scope.place(instruction.to), capacity: instruction.capacity }, scope.place(instruction.text), scope.useScalar(instruction.length));
+      return cutString(
+        scope,
+        { memory: scope.place(instruction.to), capacity: instruction.capacity },
+        scope.place(instruction.text),
+        scope.useScalar(instruction.length),
+      );
     case "string-length":
-      return emitter.move(scope.resultRegister(instruction.result), stringLength(scope, scope.place(instruction.text), instruction.capacity));
-    case "map-lookup": return mapLookup(scope, instruction);
-    case "entry-load": return entryLoad(scope, instruction);
-    case "entry-copy": return entryCopy(scope, instruction);
-    case "map-load": return mapLoad(scope, instruction);
-    case "map-copy": return mapCopy(scope, instruction);
-    case "map-has": return mapHas(scope, instruction);
-    case "map-store": return mapStore(scope, instruction);
-    case "map-add": return mapAdd(scope, instruction);
-    case "map-delete": return mapDelete(scope, instruction);
-    case "map-length": return mapLength(scope, instruction);
-    case "aggregate": return aggregate(scope, instruction);
-    case "aggregate-read": return aggregateRead(scope, instruction);
-    case "for-each": return forEachEntry(scope, instruction);
-    case "loop-cut": return countCutLoop(scope, instruction.loop);
-    case "rounds": return callRounds(scope, instruction);
-    case "emit": return emitEvent(scope, instruction);
-    case "stack-length": return stackLength(scope, scope.resultRegister(instruction.result), instruction.stack);
-    case "signal": return sendSignal(scope, instruction);
-    case "override": return overrideReturn(scope, instruction);
-    case "write-user": return writeUser(scope, instruction);
-    case "percpu-address": return generatePercpuAddress(scope, instruction);
-    case "address-of": return generateAddressOf(scope, instruction);
-    case "socket-cookie": return socketCookie(scope, instruction);
-    case "kernel-print": return printInKernel(scope, instruction);
-    case "packet": return emitPacket(scope, instruction);
-    case "parse-address": return storeAddress(scope, instruction);
+      return emitter.move(
+        scope.resultRegister(instruction.result),
+        stringLength(scope, scope.place(instruction.text), instruction.capacity),
+      );
+    case "map-lookup":
+      return mapLookup(scope, instruction);
+    case "entry-load":
+      return entryLoad(scope, instruction);
+    case "entry-copy":
+      return entryCopy(scope, instruction);
+    case "map-load":
+      return mapLoad(scope, instruction);
+    case "map-copy":
+      return mapCopy(scope, instruction);
+    case "map-has":
+      return mapHas(scope, instruction);
+    case "map-store":
+      return mapStore(scope, instruction);
+    case "map-add":
+      return mapAdd(scope, instruction);
+    case "map-delete":
+      return mapDelete(scope, instruction);
+    case "map-length":
+      return mapLength(scope, instruction);
+    case "aggregate":
+      return aggregate(scope, instruction);
+    case "aggregate-read":
+      return aggregateRead(scope, instruction);
+    case "for-each":
+      return forEachEntry(scope, instruction);
+    case "loop-cut":
+      return countCutLoop(scope, instruction.loop);
+    case "rounds":
+      return callRounds(scope, instruction);
+    case "emit":
+      return emitEvent(scope, instruction);
+    case "stack-length":
+      return stackLength(scope, scope.resultRegister(instruction.result), instruction.stack);
+    case "signal":
+      return sendSignal(scope, instruction);
+    case "override":
+      return overrideReturn(scope, instruction);
+    case "write-user":
+      return writeUser(scope, instruction);
+    case "percpu-address":
+      return generatePercpuAddress(scope, instruction);
+    case "address-of":
+      return generateAddressOf(scope, instruction);
+    case "socket-cookie":
+      return socketCookie(scope, instruction);
+    case "kernel-print":
+      return printInKernel(scope, instruction);
+    case "packet":
+      return emitPacket(scope, instruction);
+    case "parse-address":
+      return storeAddress(scope, instruction);
   }
 }
 
@@ -196,7 +301,8 @@ function generateTerminator(scope: FunctionScope, block: IrBlock): void {
     case "guard":
       writeGuard(scope, block.parameters, label(terminator.exit));
       return emitter.jump(label(terminator.body));
-    case "return": return leave(scope, terminator.stop);
+    case "return":
+      return leave(scope, terminator.stop);
   }
 }
 
@@ -207,7 +313,8 @@ function moveArguments(scope: FunctionScope, parameters: readonly Value[], args:
     const argument = args[i];
     return argument === undefined || argument === parameter ? [] : [{ to: scope.resultRegister(parameter), argument }];
   });
-  const sourceOf = (argument: Value): number => (scope.constantOf(argument) === undefined ? scope.resultRegister(argument) : -1);
+  const sourceOf = (argument: Value): number =>
+    scope.constantOf(argument) === undefined ? scope.resultRegister(argument) : -1;
   let moves = pending.map(({ to, argument }) => ({ to, from: sourceOf(argument), argument }));
   pending = [];
   while (moves.length > 0) {
@@ -230,7 +337,7 @@ function moveArguments(scope: FunctionScope, parameters: readonly Value[], args:
 function leave(scope: FunctionScope, stop: boolean | undefined): void {
   // What has an address is in use to the end.
   for (const slot of scope.addressed) scope.emitter.touch(scope.slot(slot));
-  const result = scope.fn.kind !== "handler" ? (stop === true ? 1 : 0) : scope.fn.context?.result ?? 0;
+  const result = scope.fn.kind !== "handler" ? (stop === true ? 1 : 0) : (scope.fn.context?.result ?? 0);
   scope.emitter.set(0, BigInt(result));
   scope.emitter.emit({ kind: "exit" });
 }

@@ -17,7 +17,12 @@ export function fillStack(scope: FunctionScope, to: Memory, source: StackSource)
   const user = source.space === "user";
   if (source.unwind) emitter.store(to, 8, unwound(scope, source));
   else {
-    emitter.call("get_stackid", inRegister(context(scope)), kernelMap(scope.kernelMapOf(source.map).index), constant(user ? StackFlag.USER_STACK : 0));
+    emitter.call(
+      "get_stackid",
+      inRegister(context(scope)),
+      kernelMap(scope.kernelMapOf(source.map).index),
+      constant(user ? StackFlag.USER_STACK : 0),
+    );
     emitter.store(to, 8, emitter.copy(0));
   }
   if (!user) {
@@ -48,7 +53,13 @@ function unwound(scope: FunctionScope, source: StackSource): Register {
   const stacks = kernelMap(scope.kernelMapOf(source.map).index);
   const known = emitter.callFor("map_lookup_elem", stacks, addressOf(key));
   emitter.branchConstant(Jump.JNE, known, 0n, done);
-  const refused = emitter.callFor("map_update_elem", stacks, addressOf(key), addressOf(at(memory, unwoundAddresses)), constant(UpdateFlag.NOEXIST));
+  const refused = emitter.callFor(
+    "map_update_elem",
+    stacks,
+    addressOf(key),
+    addressOf(at(memory, unwoundAddresses)),
+    constant(UpdateFlag.NOEXIST),
+  );
   const full = emitter.label();
   emitter.branchConstant(Jump.JNE, refused, 0n, full);
   emitter.bind(done);
@@ -83,7 +94,8 @@ export function stackLength(scope: FunctionScope, result: Register, stack: Place
   const source = scope.fn.blocks
     .flatMap((block) => block.instructions)
     .find((i) => i.op === "fill" && i.source.kind === "stack" && samePlace(i.to, stack));
-  if (source?.op !== "fill" || source.source.kind !== "stack") throw new InternalError("the length of a stack that this handler did not capture");
+  if (source?.op !== "fill" || source.source.kind !== "stack")
+    throw new InternalError("the length of a stack that this handler did not capture");
   if (source.source.unwind) {
     const memory = scope.temporary(unwoundBytes(source.source.limit));
     unwind(scope, memory, source.source.limit);
@@ -92,7 +104,13 @@ export function stackLength(scope: FunctionScope, result: Register, stack: Place
   }
   const bytes = Math.max(8, source.source.limit * 8);
   const buffer = scope.temporary(bytes);
-  const got = emitter.callFor("get_stack", inRegister(context(scope)), addressOf(buffer), constant(bytes), constant(source.source.space === "user" ? StackFlag.USER_STACK : 0));
+  const got = emitter.callFor(
+    "get_stack",
+    inRegister(context(scope)),
+    addressOf(buffer),
+    constant(bytes),
+    constant(source.source.space === "user" ? StackFlag.USER_STACK : 0),
+  );
   const fine = emitter.label();
   emitter.branchConstant(Jump.JSGE, got, 0n, fine);
   emitter.set(got, 0n);

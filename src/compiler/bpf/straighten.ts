@@ -1,13 +1,21 @@
-// The shortest ways through the code, before registers are assigned: jumps to jumps go where those lead, a branch around a
-// jump is turned round, and endings that are alike are one. Nothing here makes a way longer.
+// The shortest ways through the code, before registers are assigned: jumps to jumps go where those lead, a branch
+// around a jump is turned round, and endings that are alike are one. Nothing here makes a way longer.
 import type { Condition } from "../../bpf/instruction.ts";
 import { Jump } from "../../bpf/instruction.ts";
 import { jumpTarget, type MachineInstruction } from "./machine.ts";
 
 /** What holds when a condition does not; none for JSET. */
 export const negations: Partial<Record<Condition, Condition>> = {
-  [Jump.JEQ]: Jump.JNE, [Jump.JNE]: Jump.JEQ, [Jump.JGT]: Jump.JLE, [Jump.JLE]: Jump.JGT, [Jump.JGE]: Jump.JLT, [Jump.JLT]: Jump.JGE,
-  [Jump.JSGT]: Jump.JSLE, [Jump.JSLE]: Jump.JSGT, [Jump.JSGE]: Jump.JSLT, [Jump.JSLT]: Jump.JSGE,
+  [Jump.JEQ]: Jump.JNE,
+  [Jump.JNE]: Jump.JEQ,
+  [Jump.JGT]: Jump.JLE,
+  [Jump.JLE]: Jump.JGT,
+  [Jump.JGE]: Jump.JLT,
+  [Jump.JLT]: Jump.JGE,
+  [Jump.JSGT]: Jump.JSLE,
+  [Jump.JSLE]: Jump.JSGT,
+  [Jump.JSGE]: Jump.JSLT,
+  [Jump.JSLT]: Jump.JSGE,
 };
 
 export function straighten(code: readonly MachineInstruction[], newLabel: () => number): MachineInstruction[] {
@@ -19,15 +27,16 @@ function labelEndings(code: readonly MachineInstruction[], newLabel: () => numbe
   const out: MachineInstruction[] = [];
   for (let at = 0; at < code.length; at++) {
     const instruction = code[at];
-    if (instruction.kind === "constant" && code[at + 1]?.kind === "exit" && code[at - 1]?.kind !== "label") out.push({ kind: "label", label: newLabel() });
+    if (instruction.kind === "constant" && code[at + 1]?.kind === "exit" && code[at - 1]?.kind !== "label")
+      out.push({ kind: "label", label: newLabel() });
     out.push(instruction);
   }
   return out;
 }
 
 /**
- * Retargets jumps to where they end up: past jumps and branches that test the same again, and of the places that do the same
- * and leave, to the next one. (Not to one further up, where there is another: a way back looks like a loop.)
+ * Retargets jumps to where they end up: past jumps and branches that test the same again, and of the places that do the
+ * same and leave, to the next one. (Not to one further up, where there is another: a way back looks like a loop.)
  */
 function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] {
   const positions = labelPositions(code);
@@ -64,7 +73,8 @@ function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] 
         const to = destination(from, instruction.to);
         return to === instruction.to ? instruction : { ...instruction, to };
       }
-      default: return instruction;
+      default:
+        return instruction;
     }
   });
 }
@@ -81,9 +91,17 @@ function firstBehind(places: readonly number[], from: number): number {
 }
 
 /** Whether a branch that was taken means that another is. */
-function isSameTest(taken: MachineInstruction | undefined, branch: MachineInstruction & { kind: "branch-immediate" }): boolean {
-  return taken?.kind === "branch-immediate" && taken.condition === branch.condition && taken.left === branch.left
-    && taken.immediate === branch.immediate && taken.wide === branch.wide;
+function isSameTest(
+  taken: MachineInstruction | undefined,
+  branch: MachineInstruction & { kind: "branch-immediate" },
+): boolean {
+  return (
+    taken?.kind === "branch-immediate" &&
+    taken.condition === branch.condition &&
+    taken.left === branch.left &&
+    taken.immediate === branch.immediate &&
+    taken.wide === branch.wide
+  );
 }
 
 /** `r0 = 0; exit`, as text. */
@@ -94,8 +112,9 @@ function endingAt(code: readonly MachineInstruction[], at: number): string | und
 }
 
 /**
- * `if a goto next; goto other; next:` is `if not a goto other; next:`. Not in loops: the verifier walks the way that falls
- * through first, and has to have seen where a loop leads to before it can tell that one more round brings nothing new.
+ * `if a goto next; goto other; next:` is `if not a goto other; next:`. Not in loops: the verifier walks the way that
+ * falls through first, and has to have seen where a loop leads to before it can tell that one more round brings nothing
+ * new.
  */
 function turnBranches(code: readonly MachineInstruction[]): MachineInstruction[] {
   const out: MachineInstruction[] = [];
@@ -103,7 +122,10 @@ function turnBranches(code: readonly MachineInstruction[]): MachineInstruction[]
   for (let i = 0; i < code.length; i++) {
     const branch = code[i];
     const jump = code[i + 1];
-    const turned = branch !== undefined && jump?.kind === "jump" && depth[i] === 0 && leadsTo(code, i + 2, jumpTarget(branch)) ? turn(branch, jump.to) : undefined;
+    const turned =
+      branch !== undefined && jump?.kind === "jump" && depth[i] === 0 && leadsTo(code, i + 2, jumpTarget(branch))
+        ? turn(branch, jump.to)
+        : undefined;
     if (turned === undefined) {
       if (branch !== undefined) out.push(branch);
     } else {
@@ -138,7 +160,7 @@ export function loopDepths(code: readonly MachineInstruction[]): Uint8Array {
     change[end + 1]--;
   }
   const depth = new Uint8Array(code.length);
-  for (let i = 0, now = 0; i < code.length; i++) depth[i] = Math.min(200, now += change[i]);
+  for (let i = 0, now = 0; i < code.length; i++) depth[i] = Math.min(200, (now += change[i]));
   return depth;
 }
 

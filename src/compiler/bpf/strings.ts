@@ -17,7 +17,16 @@ export function compareWithConstant(scope: FunctionScope, left: Memory, bytes: U
     for (const { offset, width } of pieces(scope.alignment(left), compared)) {
       const word = emitter.register();
       emitter.load(word, at(left, offset), width);
-      const value = width === 8 ? view.getBigInt64(offset, true) : BigInt(width === 4 ? view.getUint32(offset, true) : width === 2 ? view.getUint16(offset, true) : view.getUint8(offset));
+      const value =
+        width === 8
+          ? view.getBigInt64(offset, true)
+          : BigInt(
+              width === 4
+                ? view.getUint32(offset, true)
+                : width === 2
+                  ? view.getUint16(offset, true)
+                  : view.getUint8(offset),
+            );
       if (width === 4 && !fitsImmediate(value)) emitter.branchNarrow(Jump.JNE, word, Number(value), different);
       else emitter.branchConstant(Jump.JNE, word, value, different);
     }
@@ -64,11 +73,17 @@ export function stringLength(scope: FunctionScope, text: Memory, capacity: numbe
 }
 
 /**
- * Goes through the first `places` bytes of a text, then on behind this, or to `out` with rounds spent. Gives where it is. The index
- * is compared in a register of its own, which the next address is made of: what the verifier knows of the index itself it forgets at
- * `may_goto`, and may forget in the frame.
+ * Goes through the first `places` bytes of a text, then on behind this, or to `out` with rounds spent. Gives where it
+ * is. The index is compared in a register of its own, which the next address is made of: what the verifier knows of the
+ * index itself it forgets at `may_goto`, and may forget in the frame.
  */
-function forEachPlace(scope: FunctionScope, text: Memory, places: number, out: number, visit: (here: Register) => void): Register {
+function forEachPlace(
+  scope: FunctionScope,
+  text: Memory,
+  places: number,
+  out: number,
+  visit: (here: Register) => void,
+): Register {
   const { emitter } = scope;
   const start = emitter.addressRegister(text);
   const index = emitter.constant(0n);
@@ -86,7 +101,9 @@ function forEachPlace(scope: FunctionScope, text: Memory, places: number, out: n
   return index;
 }
 
-/** A pointer and a number, in this order: of a sum the other way round the verifier forgets in whose frame it points. */
+/**
+ * A pointer and a number, in this order: of a sum the other way round the verifier forgets in whose frame it points.
+ */
 function advanced({ emitter }: FunctionScope, pointer: Register, by: Register): Register {
   const sum = emitter.copy(pointer);
   emitter.alu(Alu.ADD, sum, by);
@@ -94,16 +111,21 @@ function advanced({ emitter }: FunctionScope, pointer: Register, by: Register): 
 }
 
 /**
- * Whether the verifier is to walk a loop over a text for all its places at once (`throughMemory`): where it would compare too
- * many characters, in loops that it walks more than once, where each place that is the answer would be a way of its own, and in what
- * it gave up on.
+ * Whether the verifier is to walk a loop over a text for all its places at once (`throughMemory`): where it would
+ * compare too many characters, in loops that it walks more than once, where each place that is the answer would be a
+ * way of its own, and in what it gave up on.
  */
 function fromAnywhere(scope: FunctionScope, compared: number): boolean {
-  return (scope.inUncounted || scope.options.sparing === true || compared > mostCompared) && scope.options.capabilities.mayGoto;
+  return (
+    (scope.inUncounted || scope.options.sparing === true || compared > mostCompared) &&
+    scope.options.capabilities.mayGoto
+  );
 }
 const mostCompared = 64;
 
-/** A number of 32 bits as one that the verifier knows nothing about: it keeps no account of the upper half of a word. */
+/**
+ * A number of 32 bits as one that the verifier knows nothing about: it keeps no account of the upper half of a word.
+ */
 function throughMemory(scope: FunctionScope, number: Register): void {
   const half = scope.untracked ?? at(scope.emitter.temporary(8), 4);
   scope.emitter.store(half, 4, number);
@@ -111,7 +133,13 @@ function throughMemory(scope: FunctionScope, number: Register): void {
 }
 
 /** First index of the needle in the text, or -1. */
-export function findString(scope: FunctionScope, text: Memory, capacity: number, needle: Place | Uint8Array, needleCapacity: number): Register {
+export function findString(
+  scope: FunctionScope,
+  text: Memory,
+  capacity: number,
+  needle: Place | Uint8Array,
+  needleCapacity: number,
+): Register {
   return needle instanceof Uint8Array
     ? findConstant(scope, text, capacity, needle)
     : findPlace(scope, text, capacity, scope.place(needle), needleCapacity);
@@ -143,7 +171,13 @@ function findConstant(scope: FunctionScope, text: Memory, capacity: number, byte
   return index;
 }
 
-function findPlace(scope: FunctionScope, text: Memory, capacity: number, needle: Memory, needleCapacity: number): Register {
+function findPlace(
+  scope: FunctionScope,
+  text: Memory,
+  capacity: number,
+  needle: Memory,
+  needleCapacity: number,
+): Register {
   const { emitter } = scope;
   const start = emitter.addressRegister(text);
   const wanted = emitter.addressRegister(needle);

@@ -8,21 +8,36 @@ import { compile } from "../compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
 
 /** What a probe's program has of scratch memory, and how often the kernel's budget of rounds is asked for. */
-function loopsOf(body: string, { sparing = false, mayGoto = true, user = false } = {}): readonly [scratch: boolean, guards: number] {
-  const parsed = parse({ name: "loops", text: `kprobe:f { ${body} }` }, { positional: [], builtins: builtinsFor("bpftrace") });
+function loopsOf(
+  body: string,
+  { sparing = false, mayGoto = true, user = false } = {},
+): readonly [scratch: boolean, guards: number] {
+  const parsed = parse(
+    { name: "loops", text: `kprobe:f { ${body} }` },
+    { positional: [], builtins: builtinsFor("bpftrace") },
+  );
   assert.deepEqual(parsed.diagnostics, []);
   const system = { ...madeUpSystem, capabilities: { ...madeUpSystem.capabilities, mayGoto } };
   const { plan, diagnostics } = compile(parsed.program, system, {
     sparing,
     resolve(spec) {
       const resolution = resolveMadeUp(spec);
-      return { ...resolution, variants: resolution.variants.map((v) => ({ ...v, context: user ? { ...v.context as Context, defaultSpace: "user" } : v.context })) };
+      return {
+        ...resolution,
+        variants: resolution.variants.map((v) => ({
+          ...v,
+          context: user ? { ...(v.context as Context), defaultSpace: "user" } : v.context,
+        })),
+      };
     },
   });
   assert.ok(plan, JSON.stringify(diagnostics));
   const [{ code, relocations }] = plan.programs;
   const scratch = plan.kernelMaps.findIndex(({ role }) => role.kind === "scratch");
-  return [relocations.some(({ kind, map }) => kind === "map" && map === scratch), disassemble(code).filter((line) => line.includes("may_goto")).length];
+  return [
+    relocations.some(({ kind, map }) => kind === "map" && map === scratch),
+    disassemble(code).filter((line) => line.includes("may_goto")).length,
+  ];
 }
 
 const few = "@a[$i] = arg0;";

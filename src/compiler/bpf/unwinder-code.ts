@@ -7,21 +7,51 @@ import type { RelocationNote } from "./machine.ts";
 import { interpretedAt, unwoundAddresses } from "./unwinding.ts";
 
 /** What is kept between rounds: negative, in the frame (`words`: two of them); else in the capture's memory. */
-export const slot = { key: -8, words: -24, limit: -32, root: -40, sp: 8, bp: 16, hash: 24, call: 32, place: 40, rbpRule: 48, instance: 56 } as const;
-/** Likewise: the memory area that was found last, what to add to an address for the place in its file, and that file's key. */
+export const slot = {
+  key: -8,
+  words: -24,
+  limit: -32,
+  root: -40,
+  sp: 8,
+  bp: 16,
+  hash: 24,
+  call: 32,
+  place: 40,
+  rbpRule: 48,
+  instance: 56,
+} as const;
+/**
+ * Likewise: the memory area that was found last, what to add to an address for the place in its file, and that file's
+ * key.
+ */
 export const area = { start: 64, end: 72, toFile: 80, inode: 88, device: 96 } as const;
-/** Likewise, in a loop: where the code that the last call was in begins, how long it is, and what to add for its tree's keys. */
+/**
+ * Likewise, in a loop: where the code that the last call was in begins, how long it is, and what to add for its tree's
+ * keys.
+ */
 export const last = { start: 104, size: 112, shift: 120 } as const;
 /** Likewise, in a callback: the address to go on with. */
 export const goesOn = 104;
 
-/** Kept in the capture's memory: the frame to go on with, `unknown` before it is looked for; whether frames are being told; a word; the frame; the key of what it runs; words that were read. */
+/**
+ * Kept in the capture's memory: the frame to go on with, `unknown` before it is looked for; whether frames are being
+ * told; a word; the frame; the key of what it runs; words that were read.
+ */
 export const kept = { pid: 128, frame: 136, telling: 144, word: 152, header: 160, key: 240, words: 248 } as const;
 /** Kept over calls: the memory for the result, the process's mappings, frames so far, the address. */
-export const MEMORY = 6, MAPPINGS = 7, COUNT = 8, ADDRESS = 9;
+export const MEMORY = 6,
+  MAPPINGS = 7,
+  COUNT = 8,
+  ADDRESS = 9;
 
 /** The kernel maps that the session keeps for it, by index. */
-export interface UnwinderMaps { readonly processes: number; readonly nodes: number; readonly wanted: number; readonly files: number; readonly functions: number }
+export interface UnwinderMaps {
+  readonly processes: number;
+  readonly nodes: number;
+  readonly wanted: number;
+  readonly files: number;
+  readonly functions: number;
+}
 
 export class UnwinderCode {
   readonly assembler: Assembler<RelocationNote>;
@@ -41,7 +71,12 @@ export class UnwinderCode {
     this.assembler = assembler;
     this.maps = maps;
     this.mayGoto = mayGoto;
-    [this.next, this.pointer, this.broken, this.done] = [assembler.label(), assembler.label(), assembler.label(), assembler.label()];
+    [this.next, this.pointer, this.broken, this.done] = [
+      assembler.label(),
+      assembler.label(),
+      assembler.label(),
+      assembler.label(),
+    ];
   }
 
   call(name: HelperName): void {
@@ -84,8 +119,8 @@ export class UnwinderCode {
     this.assembler.jumpIfImmediate(Jump.JNE, true, 0, 0, failed);
   }
   /**
-   * Copies what an object begins with, that the word at `from` leads to: less where it lies at the end of what is mapped, and zeroes where it cannot be
-   * read. Without branches: once a read was good, the next are of no bytes.
+   * Copies what an object begins with, that the word at `from` leads to: less where it lies at the end of what is
+   * mapped, and zeroes where it cannot be read. Without branches: once a read was good, the next are of no bytes.
    */
   copyText(to: number, from: number, offset: number, most: number): void {
     const a = this.assembler;
@@ -106,7 +141,10 @@ export class UnwinderCode {
     this.set(2, 8);
     this.call("probe_read_kernel");
   }
-  /** r2: rows in order of their first word, as many as a power of four. Leaves it at the last that is not above r3, or at the first. */
+  /**
+   * r2: rows in order of their first word, as many as a power of four. Leaves it at the last that is not above r3, or
+   * at the first.
+   */
   search(rows: number, rowBytes: number, keyBytes: 4 | 8): void {
     const a = this.assembler;
     this.move(1, 3);

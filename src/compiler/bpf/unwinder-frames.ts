@@ -10,7 +10,10 @@ const signalFrame = { bp: 120, sp: 160 } as const;
 /** Return instances that one frame may pass: several probes in a function that was jumped to share one. */
 const instancesPassed = 4;
 
-/** r1: the rule. All ends at `code.next`, which is to stand behind. `atPointer`: writes what is done before a frame pointer is followed. */
+/**
+ * r1: the rule. All ends at `code.next`, which is to stand behind. `atPointer`: writes what is done before a frame
+ * pointer is followed.
+ */
 export function followRule(code: UnwinderCode, instances: ReturnInstances | undefined, atPointer: () => void): void {
   const a = code.assembler;
   const frame = a.label();
@@ -33,7 +36,14 @@ function findFrame(code: UnwinderCode, frame: Label): void {
   a.aluImmediate(Alu.AND, true, 3, 63);
   code.store(slot.rbpRule, 3);
   a.aluImmediate(Alu.AND, true, 1, 7);
-  const kinds = [UnwindKind.rsp, UnwindKind.rbp, UnwindKind.linkage, UnwindKind.signal, UnwindKind.atRbp, UnwindKind.atRsp] as const;
+  const kinds = [
+    UnwindKind.rsp,
+    UnwindKind.rbp,
+    UnwindKind.linkage,
+    UnwindKind.signal,
+    UnwindKind.atRbp,
+    UnwindKind.atRsp,
+  ] as const;
   const places = new Map(kinds.map((kind) => [kind, a.label()]));
   const begin = (kind: (typeof kinds)[number]): void => a.bind(places.get(kind)!);
   for (const [kind, place] of places) a.jumpIfImmediate(Jump.JEQ, true, 1, kind, place);

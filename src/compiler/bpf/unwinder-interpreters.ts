@@ -1,5 +1,6 @@
-// Frames of Python's functions, in a stack behind the frame of the function that interprets them: a round for each. All memory of the process
-// is read as if it were hostile: what cannot be read or does not fit ends the interpreted frames, and the walk goes on without them.
+// Frames of Python's functions, in a stack behind the frame of the function that interprets them: a round for each. All
+// memory of the process is read as if it were hostile: what cannot be read or does not fit ends the interpreted frames,
+// and the walk goes on without them.
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import type { Label } from "../../bpf/assembler.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
@@ -12,13 +13,20 @@ import { interpretedAt } from "./unwinding.ts";
 const unknown = 1;
 /** Bytes of a frame that tell all: every version's frames are longer. */
 const headerBytes = 80;
-/** glibc (nptl/descr.h, struct pthread): its first block of thread-specific values, pairs of a sequence number and the value. */
+/**
+ * glibc (nptl/descr.h, struct pthread): its first block of thread-specific values, pairs of a sequence number and the
+ * value.
+ */
 const specific = { first: 0x310, bytes: 16, value: 8, most: 32 } as const;
 /** The interpreter function has not taken its frame over before this many bytes of it. */
 const prologue = 16;
 
 /** `threadPointer`: offset in task_struct. `follow`: where a native frame's caller is found. */
-export interface InterpreterSteps { readonly threadPointer: number; readonly follow: Label; readonly functions: number }
+export interface InterpreterSteps {
+  readonly threadPointer: number;
+  readonly follow: Label;
+  readonly functions: number;
+}
 
 /** Once, with the process's number in the key. */
 export function beginInterpreted(code: UnwinderCode): void {
@@ -32,7 +40,14 @@ export function beginInterpreted(code: UnwinderCode): void {
 /** At the beginning of a round: tells an interpreted frame, if there is one to be told. Else goes on behind. */
 export function tellInterpreted(code: UnwinderCode, steps: InterpreterSteps): void {
   const { assembler: a } = code;
-  const [native, over, failed, entered, emit, going] = [a.label(), a.label(), a.label(), a.label(), a.label(), a.label()];
+  const [native, over, failed, entered, emit, going] = [
+    a.label(),
+    a.label(),
+    a.label(),
+    a.label(),
+    a.label(),
+    a.label(),
+  ];
   a.jumpIfImmediate(Jump.JEQ, true, MAPPINGS, 0, native);
   code.load(1, kept.telling);
   a.jumpIfImmediate(Jump.JEQ, true, 1, 0, native);
@@ -81,7 +96,10 @@ export function meetInterpreter(code: UnwinderCode, { threadPointer, follow }: I
   field(1, interpreter.kind);
   a.jumpIfImmediate(Jump.JEQ, true, 1, 0, follow);
   a.jumpIfImmediate(Jump.JEQ, true, 1, interpreterKind.v8, follow);
-  for (const [low, size] of [[interpreter.otherLow, interpreter.otherSize], [interpreter.low, interpreter.size]] as const) {
+  for (const [low, size] of [
+    [interpreter.otherLow, interpreter.otherSize],
+    [interpreter.low, interpreter.size],
+  ] as const) {
     code.load(2, slot.call);
     field(1, low);
     a.alu(Alu.SUB, true, 2, 1);
@@ -220,6 +238,10 @@ function copyFunction(code: UnwinderCode): void {
   const next = a.label();
   code.readUser(interpretedAt + functionAt.firstLine, 8, next);
   a.bind(next);
-  const texts = [[functionAt.qualifiedName, 16, functionTexts.qualifiedName], [functionAt.file, 0, functionTexts.file], [functionAt.lines, 24, functionTexts.lines]] as const;
+  const texts = [
+    [functionAt.qualifiedName, 16, functionTexts.qualifiedName],
+    [functionAt.file, 0, functionTexts.file],
+    [functionAt.lines, 24, functionTexts.lines],
+  ] as const;
   for (const [to, pointer, most] of texts) code.copyText(to, functionAt.names + pointer, 0, most);
 }

@@ -2,12 +2,24 @@
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import type { MappedFiles } from "../mapped-files.ts";
-import { fileRows, mappingBytes, mappingEnd, mappingsKept, mappingShift, mappingTree, nodeKeys, nodeRowBytes } from "../unwind-layout.ts";
+import {
+  fileRows,
+  mappingBytes,
+  mappingEnd,
+  mappingsKept,
+  mappingShift,
+  mappingTree,
+  nodeKeys,
+  nodeRowBytes,
+} from "../unwind-layout.ts";
 import { cutStack } from "../unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
 import { area, last, MAPPINGS, MEMORY, slot, type UnwinderCode } from "./unwinder-code.ts";
 
-/** The rule of the call, into r1: of what the process has mapped, else of the file that the kernel names. `mappedFile`: where `writeMappedFile` is. */
+/**
+ * The rule of the call, into r1: of what the process has mapped, else of the file that the kernel names. `mappedFile`:
+ * where `writeMappedFile` is.
+ */
 export function findRule(code: UnwinderCode, mappedFile: Label | undefined): void {
   const a = code.assembler;
   const [byFile, ruled, rooted] = [mappedFile === undefined ? code.pointer : a.label(), a.label(), a.label()];
@@ -112,8 +124,8 @@ function findFile(code: UnwinderCode, mappedFile: Label): void {
   a.alu(Alu.ADD, true, 3, 1);
   const rows = a.label();
   a.jump(rows);
-  // No file's, as what a just-in-time compiler writes; or nothing was found out, since someone changes the mappings, or (with
-  // interrupts off) more than one question at a time was asked.
+  // No file's, as what a just-in-time compiler writes; or nothing was found out, since someone changes the mappings, or
+  // (with interrupts off) more than one question at a time was asked.
   a.bind(nothing);
   code.load(1, area.end);
   a.jumpIfImmediate(Jump.JNE, true, 1, 0, code.pointer);

@@ -1,25 +1,41 @@
-// Functions of JavaScript in a stack: V8 keeps frame pointers, and at each the function. (V8's src/execution/frame-constants.h; what is where
-// in its objects, its binary tells.) All memory of the process is read as if it were hostile.
+// Functions of JavaScript in a stack: V8 keeps frame pointers, and at each the function. (V8's
+// src/execution/frame-constants.h; what is where in its objects, its binary tells.) All memory of the process is read
+// as if it were hostile.
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import type { Label } from "../../bpf/assembler.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
-import { functionAt, functionTexts, interpreterAt, interpreterKind, v8, v8FunctionAt, v8InferredRoom, v8ScopeWords } from "../unwind-layout.ts";
+import {
+  functionAt,
+  functionTexts,
+  interpreterAt,
+  interpreterKind,
+  v8,
+  v8FunctionAt,
+  v8InferredRoom,
+  v8ScopeWords,
+} from "../unwind-layout.ts";
 import { cutStack } from "../unwound-stack.ts";
 import { COUNT, kept, MAPPINGS, MEMORY, mixIn, noteAddress, slot, wordOf, type UnwinderCode } from "./unwinder-code.ts";
 import { interpretedAt } from "./unwinding.ts";
 
-/** From a tagged pointer: the map of an object; in a map the type (u16); in a string its hash and length, in one of others the first. */
+/**
+ * From a tagged pointer: the map of an object; in a map the type (u16); in a string its hash and length, in one of
+ * others the first.
+ */
 const object = { map: -1, type: 11, lengthWord: 7, part: 15, secondPart: 23 } as const;
 /** Types of strings are below. */
 const firstNoString = 0x80;
 /** Of a string's type: the representation. */
 const representation = { mask: 7, cons: 1, thin: 5 } as const;
-/** Of a scope's description (src/objects/scope-info.tq): its flags, whether a class's variable was saved; names kept in a table of their own. */
+/**
+ * Of a scope's description (src/objects/scope-info.tq): its flags, whether a class's variable was saved; names kept in
+ * a table of their own.
+ */
 const scope = { flags: 8, savedBit: 10, inlinedLocals: 75, mostLocals: 1 << 12, nameBits: 3 << 12 } as const;
 
 /**
- * Where a frame pointer is to be followed: if it may lead to a function's frame, has the next round tell that first. The next round, since ways
- * to here are many, and the verifier would walk all that telling takes for each.
+ * Where a frame pointer is to be followed: if it may lead to a function's frame, has the next round tell that first.
+ * The next round, since ways to here are many, and the verifier would walk all that telling takes for each.
  */
 export function meetJavascript(code: UnwinderCode): void {
   const { assembler: a } = code;
@@ -71,7 +87,8 @@ export function tellJavascript(code: UnwinderCode, functions: number): void {
   read(code, v8.script, over);
   code.load(3, kept.words);
   code.store(interpretedAt + functionAt.names + 8, 3);
-  // Objects move: a script's number and the function's in it stay. Those without a script are V8's own, and so are their names.
+  // Objects move: a script's number and the function's in it stay. Those without a script are V8's own, and so are
+  // their names.
   a.storeImmediate(8, MEMORY, interpretedAt + functionAt.names + 16, 0);
   a.storeImmediate(8, MEMORY, interpretedAt + functionAt.names + 24, 0);
   ifNoObject(code, 3, noScript);
@@ -104,8 +121,16 @@ export function tellJavascript(code: UnwinderCode, functions: number): void {
   a.store(4, MEMORY, interpretedAt + functionAt.pid, 1);
   field(1, v8.version);
   a.store(4, MEMORY, interpretedAt + functionAt.version, 1);
-  for (const at of [functionAt.qualifiedName, functionAt.file, v8FunctionAt.inferred, v8FunctionAt.inferredRest, functionAt.names + 24]) a.storeImmediate(8, MEMORY, interpretedAt + at, 0);
-  for (let word = 0; word < v8ScopeWords * 2; word++) a.storeImmediate(8, MEMORY, interpretedAt + v8FunctionAt.scope + word * 8, 0);
+  for (const at of [
+    functionAt.qualifiedName,
+    functionAt.file,
+    v8FunctionAt.inferred,
+    v8FunctionAt.inferredRest,
+    functionAt.names + 24,
+  ])
+    a.storeImmediate(8, MEMORY, interpretedAt + at, 0);
+  for (let word = 0; word < v8ScopeWords * 2; word++)
+    a.storeImmediate(8, MEMORY, interpretedAt + v8FunctionAt.scope + word * 8, 0);
   copyString(code, functionAt.names + 16, functionAt.file, functionTexts.file);
   copyScope(code);
   copyString(code, functionAt.names, functionAt.qualifiedName, functionTexts.qualifiedName);
@@ -156,7 +181,10 @@ function typeOf(code: UnwinderCode, failed: Label): void {
   a.load(2, false, 1, MEMORY, kept.words);
 }
 
-/** Copies the string that the word at `from` points at, as far as there is room; leaves nothing where there is none. `second`: for the word of its second part. */
+/**
+ * Copies the string that the word at `from` points at, as far as there is room; leaves nothing where there is none.
+ * `second`: for the word of its second part.
+ */
 function copyString(code: UnwinderCode, from: number, to: number, room: number, second?: number): void {
   const { assembler: a } = code;
   const [none, whole, parts] = [a.label(), a.label(), a.label()];

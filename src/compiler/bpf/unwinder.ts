@@ -1,8 +1,9 @@
-// Walks the stack of the current process by unwinding tables (debuginfo/unwind-table.ts), as a function of its own behind the
-// handler. The session keeps maps for it: of each process, where what is mapped; of each file, where what code is in it; and the
-// nodes of search trees over the rules of each binary, two levels of them. Of processes that the session has not met yet, the
-// kernel is asked which file an address is mapped from. Searching is free of branches, so that the verifier walks each round once:
-// a round is the body of a loop (Linux 6.9), or a callback of bpf_loop (5.17); before, the verifier walks every round.
+// Walks the stack of the current process by unwinding tables (debuginfo/unwind-table.ts), as a function of its own
+// behind the handler. The session keeps maps for it: of each process, where what is mapped; of each file, where what
+// code is in it; and the nodes of search trees over the rules of each binary, two levels of them. Of processes that the
+// session has not met yet, the kernel is asked which file an address is mapped from. Searching is free of branches, so
+// that the verifier walks each round once: a round is the body of a loop (Linux 6.9), or a callback of bpf_loop (5.17);
+// before, the verifier walks every round.
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import type { Capabilities, PidNamespace } from "../../language/check/checked.ts";
@@ -12,7 +13,18 @@ import type { ReturnInstances } from "../return-instances.ts";
 import { cutStack } from "../unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
 import type { GenerateOptions } from "./scope.ts";
-import { ADDRESS, area, COUNT, goesOn, last, MAPPINGS, MEMORY, noteAddress, slot, UnwinderCode } from "./unwinder-code.ts";
+import {
+  ADDRESS,
+  area,
+  COUNT,
+  goesOn,
+  last,
+  MAPPINGS,
+  MEMORY,
+  noteAddress,
+  slot,
+  UnwinderCode,
+} from "./unwinder-code.ts";
 import { followRule } from "./unwinder-frames.ts";
 import { beginInterpreted, meetInterpreter, tellInterpreted } from "./unwinder-interpreters.ts";
 import { findRule, writeMappedFile } from "./unwinder-places.ts";
@@ -21,18 +33,35 @@ import { unwoundAddresses } from "./unwinding.ts";
 
 /** Offsets in x86-64's struct pt_regs. */
 const ptRegs = { bp: 32, ip: 128, cs: 136, sp: 152 } as const;
-/** What a callback is given: the limit, the memory for the result and the process's mappings, in the frame from here on. */
+/**
+ * What a callback is given: the limit, the memory for the result and the process's mappings, in the frame from here on.
+ */
 const given = { at: -32, limit: 0, memory: 8, mappings: 16 } as const;
 
-interface Subprogram { readonly name: string; readonly label: Label }
+interface Subprogram {
+  readonly name: string;
+  readonly label: Label;
+}
 
 /**
- * Writes the unwinder, and the functions that it calls on this kernel. Of the unwinder itself: r1: memory of `unwoundBytes`,
- * r2: frames at most. Gives a number that stands for the stack, never 0; or 0 for what has no user stack.
+ * Writes the unwinder, and the functions that it calls on this kernel. Of the unwinder itself: r1: memory of
+ * `unwoundBytes`, r2: frames at most. Gives a number that stands for the stack, never 0; or 0 for what has no user
+ * stack.
  */
-export function writeUnwinder(assembler: Assembler<RelocationNote>, unwinder: Label, options: GenerateOptions): Subprogram[] {
-  const find = (kind: KernelMap["role"]["kind"]): number => options.kernelMaps.findIndex(({ role }) => role.kind === kind);
-  const maps = { processes: find("unwind-processes"), nodes: find("unwind-nodes"), wanted: find("unwind-wanted"), files: find("unwind-files"), functions: find("unwind-functions") };
+export function writeUnwinder(
+  assembler: Assembler<RelocationNote>,
+  unwinder: Label,
+  options: GenerateOptions,
+): Subprogram[] {
+  const find = (kind: KernelMap["role"]["kind"]): number =>
+    options.kernelMaps.findIndex(({ role }) => role.kind === kind);
+  const maps = {
+    processes: find("unwind-processes"),
+    nodes: find("unwind-nodes"),
+    wanted: find("unwind-wanted"),
+    files: find("unwind-files"),
+    functions: find("unwind-functions"),
+  };
   const { returnInstances, mappedFiles, capabilities } = options;
   const code = new UnwinderCode(assembler, maps, capabilities.mayGoto);
   const mappedFile = mappedFiles && assembler.label();
@@ -54,9 +83,16 @@ function callsRounds({ kernel, mayGoto }: Capabilities): boolean {
   return !mayGoto && kernelAtLeast(kernel, 5, 17);
 }
 
-/** `mappedFile`: undefined where the kernel cannot be asked. `called`: a round is a function of its own, there, that bpf_loop calls. */
+/**
+ * `mappedFile`: undefined where the kernel cannot be asked. `called`: a round is a function of its own, there, that
+ * bpf_loop calls.
+ */
 function writeWalk(
-  code: UnwinderCode, pidNamespace: PidNamespace | undefined, instances: ReturnInstances | undefined, mappedFile: Label | undefined, called: Label | undefined,
+  code: UnwinderCode,
+  pidNamespace: PidNamespace | undefined,
+  instances: ReturnInstances | undefined,
+  mappedFile: Label | undefined,
+  called: Label | undefined,
   threadPointer: number | undefined,
 ): void {
   const a = code.assembler;
@@ -64,7 +100,10 @@ function writeWalk(
   // Of what is kept in memory the verifier knows nothing, so that a round looks like the one before.
   const counted = code.mayGoto || called !== undefined;
   // Where the verifier walks every round, what a round does has to be little.
-  const steps = counted && threadPointer !== undefined ? { threadPointer, follow: a.label(), functions: code.maps.functions } : undefined;
+  const steps =
+    counted && threadPointer !== undefined
+      ? { threadPointer, follow: a.label(), functions: code.maps.functions }
+      : undefined;
   begin(code, instances, mappedFile !== undefined, pidNamespace, none);
   if (called !== undefined) {
     code.store(goesOn, ADDRESS);
@@ -144,7 +183,10 @@ function loadProcess(code: UnwinderCode, namespace: PidNamespace | undefined): v
     return;
   }
   // Both are numbers of 32 bits, which a move of 32 bits does not extend with a sign.
-  for (const [register, number] of [[1, namespace.device], [2, namespace.inode]] as const) {
+  for (const [register, number] of [
+    [1, namespace.device],
+    [2, namespace.inode],
+  ] as const) {
     a.aluImmediate(Alu.MOV, false, register, Number(BigInt.asIntN(32, number)));
   }
   code.addressOf(3, slot.words);
@@ -153,8 +195,17 @@ function loadProcess(code: UnwinderCode, namespace: PidNamespace | undefined): v
   a.load(4, false, 0, FRAME, slot.words + 4);
 }
 
-/** The registers that the process goes on with, and what else the first round wants. Leaves to `none` without a user stack. */
-function begin(code: UnwinderCode, instances: ReturnInstances | undefined, asksForFiles: boolean, pidNamespace: PidNamespace | undefined, none: Label): void {
+/**
+ * The registers that the process goes on with, and what else the first round wants. Leaves to `none` without a user
+ * stack.
+ */
+function begin(
+  code: UnwinderCode,
+  instances: ReturnInstances | undefined,
+  asksForFiles: boolean,
+  pidNamespace: PidNamespace | undefined,
+  none: Label,
+): void {
   const a = code.assembler;
   code.move(MEMORY, 1);
   code.store(slot.limit, 2);

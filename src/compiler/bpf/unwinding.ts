@@ -8,6 +8,9 @@ export const UNWINDER_STACK = 96;
 
 /** Of a capture's memory: where it keeps what it reads of an interpreted function. */
 export const interpretedAt = 264;
-/** What a capture needs of memory: u32 frames, u32 why it ended early, what the walk keeps, then return addresses and a zero. */
+/**
+ * What a capture needs of memory: u32 frames, u32 why it ended early, what the walk keeps, then return addresses and a
+ * zero.
+ */
 export const unwoundBytes = (frames: number): number => unwoundAddresses + frames * 8 + 8;
 export const unwoundAddresses = interpretedAt + functionBytes;

@@ -50,7 +50,9 @@ export function generate(fn: IrFunction, module: HostModule): string {
         return `callback${index}`;
       },
       place(place) {
-        return place.kind === "slot" ? { bytes: `s${place.slot}`, offset: place.offset } : { bytes: place.of, offset: place.offset };
+        return place.kind === "slot"
+          ? { bytes: `s${place.slot}`, offset: place.offset }
+          : { bytes: place.of, offset: place.offset };
       },
       missing(what) {
         used.add("missing");
@@ -105,7 +107,9 @@ function writeTerminator(out: Writer, fn: IrFunction, terminator: Terminator, ca
       out.line(`block = v${terminator.condition} !== 0n ? ${terminator.then} : ${terminator.otherwise}; continue;`);
       return;
     case "guard":
-      out.line(`if (++rounds === ${ROUNDS_AT_ONCE}) { rounds = 0; runtime.rest(); }\nblock = ${terminator.body}; continue;`);
+      out.line(
+        `if (++rounds === ${ROUNDS_AT_ONCE}) { rounds = 0; runtime.rest(); }\nblock = ${terminator.body}; continue;`,
+      );
       return;
     case "return":
       out.line(callback ? `return ${terminator.stop === true};` : "return;");

@@ -1,5 +1,5 @@
-// A HostRuntime over plain memory: maps are JavaScript Maps, events are collected. For tests, and as the oracle that the
-// differential suite holds against the kernel.
+// A HostRuntime over plain memory: maps are JavaScript Maps, events are collected. For tests, and as the oracle that
+// the differential suite holds against the kernel.
 import { addToSum, aggregateDouble } from "../../language/double-sums.ts";
 import { sumsDoubles } from "../../language/floating.ts";
 import { bucketOf, linearBucketOf } from "../../language/histogram.ts";
@@ -15,7 +15,11 @@ export interface MemoryRuntimeOptions {
   /** At most 15 characters. */
   readonly comm?: string;
   /** Readable memory: blocks by their address. */
-  readonly memory?: readonly { readonly address: bigint; readonly bytes: Uint8Array; readonly space?: "kernel" | "user" }[];
+  readonly memory?: readonly {
+    readonly address: bigint;
+    readonly bytes: Uint8Array;
+    readonly space?: "kernel" | "user";
+  }[];
   readonly context?: Uint8Array;
 }
 
@@ -98,7 +102,8 @@ export class MemoryRuntime implements HostRuntime {
   readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {
     for (const block of this.#options.memory ?? []) {
       const offset = address - block.address;
-      if (offset < 0n || offset + BigInt(size) > BigInt(block.bytes.length) || (block.space ?? space) !== space) continue;
+      if (offset < 0n || offset + BigInt(size) > BigInt(block.bytes.length) || (block.space ?? space) !== space)
+        continue;
       return block.bytes.slice(Number(offset), Number(offset) + size);
     }
     return undefined;
@@ -138,7 +143,8 @@ function asWords(bytes: Uint8Array): DataView {
 
 /** Adds a value to the words of an aggregation (their meaning: layout.ts, aggregateWords). */
 export function aggregate(type: AggregateType, words: DataView, value: bigint, time = 0n): void {
-  const add = (word: number, amount: bigint): void => words.setBigInt64(word * 8, words.getBigInt64(word * 8, true) + amount, true);
+  const add = (word: number, amount: bigint): void =>
+    words.setBigInt64(word * 8, words.getBigInt64(word * 8, true) + amount, true);
   if (sumsDoubles(type)) return addToSum(add, value);
   switch (type.aggregate) {
     case "count":

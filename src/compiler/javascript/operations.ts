@@ -14,13 +14,19 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       out.line(`v${instruction.result} = ${BigInt.asIntN(64, instruction.value)}n;`);
       return;
     case "binary":
-      out.line(`v${instruction.result} = ${binary(instruction.kind, `v${instruction.left}`, `v${instruction.right}`)};`);
+      out.line(
+        `v${instruction.result} = ${binary(instruction.kind, `v${instruction.left}`, `v${instruction.right}`)};`,
+      );
       return;
     case "compare":
-      out.line(`v${instruction.result} = ${compare(instruction.kind, `v${instruction.left}`, `v${instruction.right}`)} ? 1n : 0n;`);
+      out.line(
+        `v${instruction.result} = ${compare(instruction.kind, `v${instruction.left}`, `v${instruction.right}`)} ? 1n : 0n;`,
+      );
       return;
     case "extend":
-      out.line(`v${instruction.result} = BigInt.${instruction.signed ? "asIntN" : "asUintN"}(${instruction.bits}, v${instruction.value});`);
+      out.line(
+        `v${instruction.result} = BigInt.${instruction.signed ? "asIntN" : "asUintN"}(${instruction.bits}, v${instruction.value});`,
+      );
       return;
     case "swap-bytes":
       out.line(`v${instruction.result} = ${out.support("swapBytes")}(v${instruction.value}, ${instruction.bits});`);
@@ -30,10 +36,14 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       return;
     case "load-context":
       out.line(`if (!runtime.context) ${out.support("missing")}("a load from the context");`);
-      out.line(`v${instruction.result} = ${load(out, { bytes: "runtime.context", offset: instruction.offset }, instruction.size, instruction.signed)};`);
+      out.line(
+        `v${instruction.result} = ${load(out, { bytes: "runtime.context", offset: instruction.offset }, instruction.size, instruction.signed)};`,
+      );
       return;
     case "load":
-      out.line(`v${instruction.result} = ${load(out, out.place(instruction.from), instruction.size, instruction.signed)};`);
+      out.line(
+        `v${instruction.result} = ${load(out, out.place(instruction.from), instruction.size, instruction.signed)};`,
+      );
       return;
     case "store": {
       const to = out.place(instruction.to);
@@ -49,7 +59,9 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       const space = instruction.space === "user" ? "user" : "kernel";
       const address = `BigInt.asUintN(64, v${instruction.address} + ${instruction.offset}n)`;
       out.line(`{ const memory = runtime.readMemory("${space}", ${address}, ${instruction.size});`);
-      out.line(`v${instruction.result} = memory ? ${load(out, { bytes: "memory", offset: 0 }, instruction.size, instruction.signed)} : 0n; }`);
+      out.line(
+        `v${instruction.result} = memory ? ${load(out, { bytes: "memory", offset: 0 }, instruction.size, instruction.signed)} : 0n; }`,
+      );
       return;
     }
     case "fill":
@@ -57,7 +69,9 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       return;
     case "fill-element": {
       const { bytes, offset } = out.place(instruction.to);
-      out.line(`if (v${instruction.index} >= 0n && v${instruction.index} < ${instruction.count}n) { const element = ${bytes}.subarray(${offset} + Number(v${instruction.index}) * ${instruction.stride});`);
+      out.line(
+        `if (v${instruction.index} >= 0n && v${instruction.index} < ${instruction.count}n) { const element = ${bytes}.subarray(${offset} + Number(v${instruction.index}) * ${instruction.stride});`,
+      );
       writeSource(out, { bytes: "element", offset: 0 }, instruction.source);
       out.line("}");
       return;
@@ -65,21 +79,31 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "compare-strings": {
       const left = out.place(instruction.left);
       const right = bytesOrPlace(out, instruction.right);
-      out.line(`v${instruction.result} = ${out.support("compareStrings")}(${at(left)}, ${at(right)}, ${instruction.length});`);
+      out.line(
+        `v${instruction.result} = ${out.support("compareStrings")}(${at(left)}, ${at(right)}, ${instruction.length});`,
+      );
       return;
     }
     case "compare-bytes":
-      out.line(`v${instruction.result} = ${out.support("compareBytes")}(${at(out.place(instruction.left))}, ${at(out.place(instruction.right))}, ${instruction.length});`);
+      out.line(
+        `v${instruction.result} = ${out.support("compareBytes")}(${at(out.place(instruction.left))}, ${at(out.place(instruction.right))}, ${instruction.length});`,
+      );
       return;
     case "find-string": {
       const text = out.place(instruction.text);
       const needle = bytesOrPlace(out, instruction.needle);
-      out.line(`v${instruction.result} = ${out.support("findString")}(${at(text)}, ${instruction.capacity}, ${at(needle)}, ${instruction.needleCapacity});`);
+      out.line(
+        `v${instruction.result} = ${out.support("findString")}(${at(text)}, ${instruction.capacity}, ${at(needle)}, ${instruction.needleCapacity});`,
+      );
       return;
     }
     case "concat-strings": {
-      const [to, left, right] = [instruction.to, instruction.left, instruction.right].map((place) => at(out.place(place)));
-      out.line(`${out.support("concatStrings")}(${to}, ${instruction.capacity}, ${left}, ${instruction.leftCapacity}, ${right}, ${instruction.rightCapacity});`);
+      const [to, left, right] = [instruction.to, instruction.left, instruction.right].map((place) =>
+        at(out.place(place)),
+      );
+      out.line(
+        `${out.support("concatStrings")}(${to}, ${instruction.capacity}, ${left}, ${instruction.leftCapacity}, ${right}, ${instruction.rightCapacity});`,
+      );
       return;
     }
     case "cut-string": {
@@ -88,7 +112,9 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       return;
     }
     case "string-length":
-      out.line(`v${instruction.result} = BigInt(${out.support("stringLength")}(${at(out.place(instruction.text))}, ${instruction.capacity}));`);
+      out.line(
+        `v${instruction.result} = BigInt(${out.support("stringLength")}(${at(out.place(instruction.text))}, ${instruction.capacity}));`,
+      );
       return;
 
     case "map-lookup":
@@ -96,25 +122,33 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       return;
     case "entry-load": {
       const [result, entry] = [`v${instruction.result}`, `v${instruction.entry}`];
-      out.line(`${result} = ${entry} ? ${load(out, { bytes: entry, offset: 0 }, instruction.size, instruction.signed)} : 0n;`);
+      out.line(
+        `${result} = ${entry} ? ${load(out, { bytes: entry, offset: 0 }, instruction.size, instruction.signed)} : 0n;`,
+      );
       if (instruction.watch !== undefined) out.line(`if (!${entry}) runtime.failed?.(${instruction.watch});`);
       return;
     }
     case "entry-copy": {
       const to = out.place(instruction.to);
       const entry = `v${instruction.entry}`;
-      out.line(`if (${entry}) ${to.bytes}.set(${entry}.subarray(0, ${instruction.size}), ${to.offset}); else ${to.bytes}.fill(0, ${to.offset}, ${to.offset + instruction.size});`);
+      out.line(
+        `if (${entry}) ${to.bytes}.set(${entry}.subarray(0, ${instruction.size}), ${to.offset}); else ${to.bytes}.fill(0, ${to.offset}, ${to.offset + instruction.size});`,
+      );
       if (instruction.watch !== undefined) out.line(`if (!${entry}) runtime.failed?.(${instruction.watch});`);
       return;
     }
     case "map-load":
       out.line(`{ const entry = runtime.mapLookup(${mapKey(out, instruction)});`);
-      out.line(`v${instruction.result} = entry ? ${load(out, { bytes: "entry", offset: 0 }, instruction.size, instruction.signed)} : 0n; }`);
+      out.line(
+        `v${instruction.result} = entry ? ${load(out, { bytes: "entry", offset: 0 }, instruction.size, instruction.signed)} : 0n; }`,
+      );
       return;
     case "map-copy": {
       const to = out.place(instruction.to);
       out.line(`{ const entry = runtime.mapLookup(${mapKey(out, instruction)});`);
-      out.line(`if (entry) ${to.bytes}.set(entry.subarray(0, ${instruction.size}), ${to.offset}); else ${to.bytes}.fill(0, ${to.offset}, ${to.offset + instruction.size}); }`);
+      out.line(
+        `if (entry) ${to.bytes}.set(entry.subarray(0, ${instruction.size}), ${to.offset}); else ${to.bytes}.fill(0, ${to.offset}, ${to.offset + instruction.size}); }`,
+      );
       return;
     }
     case "map-has":
@@ -130,7 +164,10 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "map-add": {
       const call = `runtime.mapAdd(${mapKey(out, instruction)}, v${instruction.value})`;
       if (instruction.result === undefined) out.line(`${call};`);
-      else out.line(`v${instruction.result} = BigInt.asIntN(64, ${call}${instruction.old ? ` - v${instruction.value}` : ""});`);
+      else
+        out.line(
+          `v${instruction.result} = BigInt.asIntN(64, ${call}${instruction.old ? ` - v${instruction.value}` : ""});`,
+        );
       return;
     }
     case "map-delete": {
@@ -142,17 +179,23 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       out.line(`v${instruction.result} = BigInt(runtime.mapLength(${instruction.map}));`);
       return;
     case "aggregate":
-      out.line(`runtime.aggregate(${mapKey(out, instruction)}, ${instruction.value === undefined ? "1n" : `v${instruction.value}`}${instruction.time === undefined ? "" : `, v${instruction.time}`});`);
+      out.line(
+        `runtime.aggregate(${mapKey(out, instruction)}, ${instruction.value === undefined ? "1n" : `v${instruction.value}`}${instruction.time === undefined ? "" : `, v${instruction.time}`});`,
+      );
       return;
     case "aggregate-read":
       writeAggregateRead(out, instruction);
       return;
-    case "loop-cut": return; // Here it never is.
-    case "rounds": throw new InternalError("rounds of a loop that are called, on the host");
+    case "loop-cut":
+      return; // Here it never is.
+    case "rounds":
+      throw new InternalError("rounds of a loop that are called, on the host");
     case "for-each": {
       const callback = out.callback(instruction.callback);
       const captures = instruction.captures === undefined ? "undefined" : `s${instruction.captures}`;
-      out.line(`for (const [key, value] of ${entries(out, instruction)}) if (${callback}(runtime, key, value, ${captures})) break;`);
+      out.line(
+        `for (const [key, value] of ${entries(out, instruction)}) if (${callback}(runtime, key, value, ${captures})) break;`,
+      );
       return;
     }
 
@@ -160,8 +203,12 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       const schema = out.module.schemas[instruction.schema];
       if (schema === undefined) throw new InternalError(`no event schema ${instruction.schema}`);
       const record = out.temporary();
-      out.line(`const ${record} = new Uint8Array(${schema.size}); ${out.support("store")}(${record}, 0, 4, ${instruction.schema}n);`);
-      instruction.fields.forEach((source, i) => writeSource(out, { bytes: record, offset: schema.fields[i]?.offset ?? 8 }, source));
+      out.line(
+        `const ${record} = new Uint8Array(${schema.size}); ${out.support("store")}(${record}, 0, 4, ${instruction.schema}n);`,
+      );
+      instruction.fields.forEach((source, i) =>
+        writeSource(out, { bytes: record, offset: schema.fields[i]?.offset ?? 8 }, source),
+      );
       out.line(`runtime.emit(${instruction.schema}, ${record});`);
       return;
     }
@@ -227,34 +274,57 @@ const unsigned = (value: string): string => `BigInt.asUintN(64, ${value})`;
 
 function binary(kind: BinaryOp, left: string, right: string): string {
   switch (kind) {
-    case "add": return wrap(`${left} + ${right}`);
-    case "sub": return wrap(`${left} - ${right}`);
-    case "mul": return wrap(`${left} * ${right}`);
-    case "udiv": return `${right} === 0n ? 0n : ${wrap(`${unsigned(left)} / ${unsigned(right)}`)}`;
-    case "sdiv": return `${right} === 0n ? 0n : ${wrap(`${left} / ${right}`)}`;
-    case "umod": return `${right} === 0n ? ${left} : ${wrap(`${unsigned(left)} % ${unsigned(right)}`)}`;
-    case "smod": return `${right} === 0n ? ${left} : ${left} % ${right}`;
-    case "and": return `${left} & ${right}`;
-    case "or": return `${left} | ${right}`;
-    case "xor": return `${left} ^ ${right}`;
-    case "shl": return wrap(`${left} << (${right} & 63n)`);
-    case "lshr": return wrap(`${unsigned(left)} >> (${right} & 63n)`);
-    case "ashr": return `${left} >> (${right} & 63n)`;
+    case "add":
+      return wrap(`${left} + ${right}`);
+    case "sub":
+      return wrap(`${left} - ${right}`);
+    case "mul":
+      return wrap(`${left} * ${right}`);
+    case "udiv":
+      return `${right} === 0n ? 0n : ${wrap(`${unsigned(left)} / ${unsigned(right)}`)}`;
+    case "sdiv":
+      return `${right} === 0n ? 0n : ${wrap(`${left} / ${right}`)}`;
+    case "umod":
+      return `${right} === 0n ? ${left} : ${wrap(`${unsigned(left)} % ${unsigned(right)}`)}`;
+    case "smod":
+      return `${right} === 0n ? ${left} : ${left} % ${right}`;
+    case "and":
+      return `${left} & ${right}`;
+    case "or":
+      return `${left} | ${right}`;
+    case "xor":
+      return `${left} ^ ${right}`;
+    case "shl":
+      return wrap(`${left} << (${right} & 63n)`);
+    case "lshr":
+      return wrap(`${unsigned(left)} >> (${right} & 63n)`);
+    case "ashr":
+      return `${left} >> (${right} & 63n)`;
   }
 }
 
 function compare(kind: CompareOp, left: string, right: string): string {
   switch (kind) {
-    case "eq": return `${left} === ${right}`;
-    case "ne": return `${left} !== ${right}`;
-    case "slt": return `${left} < ${right}`;
-    case "sle": return `${left} <= ${right}`;
-    case "sgt": return `${left} > ${right}`;
-    case "sge": return `${left} >= ${right}`;
-    case "ult": return `${unsigned(left)} < ${unsigned(right)}`;
-    case "ule": return `${unsigned(left)} <= ${unsigned(right)}`;
-    case "ugt": return `${unsigned(left)} > ${unsigned(right)}`;
-    case "uge": return `${unsigned(left)} >= ${unsigned(right)}`;
+    case "eq":
+      return `${left} === ${right}`;
+    case "ne":
+      return `${left} !== ${right}`;
+    case "slt":
+      return `${left} < ${right}`;
+    case "sle":
+      return `${left} <= ${right}`;
+    case "sgt":
+      return `${left} > ${right}`;
+    case "sge":
+      return `${left} >= ${right}`;
+    case "ult":
+      return `${unsigned(left)} < ${unsigned(right)}`;
+    case "ule":
+      return `${unsigned(left)} <= ${unsigned(right)}`;
+    case "ugt":
+      return `${unsigned(left)} > ${unsigned(right)}`;
+    case "uge":
+      return `${unsigned(left)} >= ${unsigned(right)}`;
   }
 }
 
@@ -271,7 +341,9 @@ function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op:
   const type = out.module.maps[instruction.map]?.value;
   const kind = type?.kind === "aggregate" ? type.aggregate : "hist";
   if (type?.kind === "aggregate" && sumsDoubles(type)) {
-    out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? runtime.aggregateDouble(${instruction.map}, words) : 0n; }`);
+    out.line(
+      `{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? runtime.aggregateDouble(${instruction.map}, words) : 0n; }`,
+    );
     return;
   }
   const first = load(out, { bytes: "words", offset: 0 }, 8, true);
@@ -287,7 +359,9 @@ function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op:
     case "stats": {
       const [total, count] = ["total", "count"];
       out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)});`);
-      out.line(`const ${total} = words ? ${first} : 0n, ${count} = words ? ${load(out, { bytes: "words", offset: 8 }, 8, true)} : 0n;`);
+      out.line(
+        `const ${total} = words ? ${first} : 0n, ${count} = words ? ${load(out, { bytes: "words", offset: 8 }, 8, true)} : 0n;`,
+      );
       out.line(`v${instruction.result} = ${binary(instruction.signed ? "sdiv" : "udiv", total, count)}; }`);
       return;
     }
@@ -297,5 +371,7 @@ function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op:
       out.missing("the value of a histogram");
       return;
   }
-  out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? ${result} : 0n; }`);
+  out.line(
+    `{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? ${result} : 0n; }`,
+  );
 }

@@ -31,7 +31,8 @@ export function writeSource(out: Writer, target: Target, source: Source, length?
       return;
     }
     case "string": {
-      const most = source.limit === undefined ? String(size - 1) : `${out.support("atMost")}(v${source.limit}, ${size - 1})`;
+      const most =
+        source.limit === undefined ? String(size - 1) : `${out.support("atMost")}(v${source.limit}, ${size - 1})`;
       out.line(`{ const text = ${out.support("readString")}(runtime, "${source.space}", v${source.address}, ${most});`);
       // The whole field, also where only the terminator is promised: then two runs give equal records.
       out.line(`${clear} ${bytes}.set(text, ${offset});`);
@@ -40,14 +41,18 @@ export function writeSource(out: Writer, target: Target, source: Source, length?
       return;
     }
     case "memory":
-      out.line(`{ const memory = runtime.readMemory("${source.space}", BigInt.asUintN(64, v${source.address}), ${size});`);
+      out.line(
+        `{ const memory = runtime.readMemory("${source.space}", BigInt.asUintN(64, v${source.address}), ${size});`,
+      );
       out.line(`if (memory) ${bytes}.set(memory, ${offset}); else ${clear}`);
       copied(`memory ? ${size} : 0`);
       out.line("}");
       return;
     case "buffer":
       out.line(`{ const size = ${out.support("atMost")}(v${source.length}, ${source.capacity});`);
-      out.line(`const memory = size === 0 ? [] : runtime.readMemory("${source.space}", BigInt.asUintN(64, v${source.address}), size);`);
+      out.line(
+        `const memory = size === 0 ? [] : runtime.readMemory("${source.space}", BigInt.asUintN(64, v${source.address}), size);`,
+      );
       out.line(`${clear} ${out.support("store")}(${bytes}, ${offset}, 4, BigInt(size));`);
       out.line(`if (memory) ${bytes}.set(memory, ${offset + 4});`);
       copied("memory ? size : 0");

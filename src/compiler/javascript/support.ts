@@ -117,7 +117,9 @@ export type SupportName = keyof typeof supportFunctions;
 
 /** What a support function itself calls. */
 export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> = {
-  findString: ["stringLength"], cutString: ["stringLength"], concatStrings: ["stringLength"],
+  findString: ["stringLength"],
+  cutString: ["stringLength"],
+  concatStrings: ["stringLength"],
 };
 
 /** The function of a source that generate() made. */

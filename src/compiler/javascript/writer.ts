@@ -8,7 +8,10 @@ export interface HostModule extends Pick<IrModule, "functions" | "maps"> {
 }
 
 /** A byte array (an expression) and an offset into it. */
-export interface Target { readonly bytes: string; readonly offset: number }
+export interface Target {
+  readonly bytes: string;
+  readonly offset: number;
+}
 
 /** What the parts of the generator write with. */
 export interface Writer {

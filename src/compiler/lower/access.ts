@@ -15,10 +15,14 @@ import type { FunctionState, Home, Located } from "./state.ts";
 /** What can be pointed at: where the expression's bytes are, without reading them. */
 export function locateAccess(f: FunctionState, e: MemberAccess | IndexAccess | TupleAccess | Unary): Located {
   switch (e.kind) {
-    case "member": return locateMember(f, e);
-    case "index": return locateElement(f, e);
-    case "tuple-index": return locateField(f, e.object, e.index);
-    case "unary": return behind(f, f.value(e.operand), pointerType(f, e.operand));
+    case "member":
+      return locateMember(f, e);
+    case "index":
+      return locateElement(f, e);
+    case "tuple-index":
+      return locateField(f, e.object, e.index);
+    case "unary":
+      return behind(f, f.value(e.operand), pointerType(f, e.operand));
   }
 }
 
@@ -41,7 +45,9 @@ export function accessValue(f: FunctionState, e: MemberAccess | IndexAccess | Tu
     const found = findElement(f, e);
     if ("at" in found) return load(f, found, e.type);
     const { place, index, length } = found;
-    return chooseByIndex(f, index, length, (i) => load(f, part(f, { at: "place", place }, e.object.type, i * elementSize(e)), e.type));
+    return chooseByIndex(f, index, length, (i) =>
+      load(f, part(f, { at: "place", place }, e.object.type, i * elementSize(e)), e.type),
+    );
   });
 }
 
@@ -55,7 +61,11 @@ function locateMember(f: FunctionState, e: MemberAccess): Located {
   if (path === undefined) {
     const record = object.type;
     if (record.kind !== "record") return f.refuse(e.span, `\`${e.name}\` is not a field here`);
-    return locateField(f, object, record.fields.findIndex((field) => field.name === e.name));
+    return locateField(
+      f,
+      object,
+      record.fields.findIndex((field) => field.name === e.name),
+    );
   }
   if (path.container === "args") return argumentPlace(f, argument(f, e));
   const base = object.type.kind === "pointer" ? behind(f, f.value(object), object.type) : f.locate(object);
@@ -67,7 +77,8 @@ function locateField(f: FunctionState, object: Expression, index: number): Locat
   const home = entryOf(f, object);
   if (home !== undefined) return locateEntry(f, home, index);
   const { type } = object;
-  const fields = type.kind === "tuple" ? type.elements : type.kind === "record" ? type.fields.map((field) => field.type) : [];
+  const fields =
+    type.kind === "tuple" ? type.elements : type.kind === "record" ? type.fields.map((field) => field.type) : [];
   return part(f, f.locate(object), type, fieldLayout(fields).offsets[index]);
 }
 
@@ -100,13 +111,19 @@ export function entryValue(f: FunctionState, home: Home & { kind: "entry" }): Va
 
 function locateElement(f: FunctionState, e: IndexAccess): Located {
   const found = findElement(f, e);
-  return "at" in found ? found : f.refuse(e.index.span, "an element of a copied array of arrays needs a constant index");
+  return "at" in found
+    ? found
+    : f.refuse(e.index.span, "an element of a copied array of arrays needs a constant index");
 }
 
 const elementSize = (e: IndexAccess): number => Math.max(1, sizeOf(e.type));
 
 /** In our own memory, which has no computed addresses: a decision over the index, which is within the length. */
-interface Choice { readonly place: Place; readonly index: Value; readonly length: number }
+interface Choice {
+  readonly place: Place;
+  readonly index: Value;
+  readonly length: number;
+}
 
 function findElement(f: FunctionState, e: IndexAccess): Located | Choice {
   const { type } = e.object;
@@ -116,7 +133,9 @@ function findElement(f: FunctionState, e: IndexAccess): Located | Choice {
   const known = f.build.constantOf(index);
   if (known !== undefined) return part(f, base, type, Number(known) * size);
   if (base.at === "memory") {
-    const address = addressWithinBounds(f, e, index, () => f.build.binary("add", base.address, f.build.binary("mul", index, f.build.constant(BigInt(size)))));
+    const address = addressWithinBounds(f, e, index, () =>
+      f.build.binary("add", base.address, f.build.binary("mul", index, f.build.constant(BigInt(size)))),
+    );
     // The verifier knows no pointer with an unknown offset.
     return { ...base, space: base.space === "typed" ? "kernel" : base.space, address };
   }
@@ -148,7 +167,8 @@ function variablePlace(f: FunctionState, e: Variable): Place {
 /** `&expression`: the address of something in kernel or user memory. */
 export function addressValue(f: FunctionState, operand: Expression): Value {
   if (operand.kind === "variable" || operand.kind === "map") {
-    const what = operand.kind === "map" ? { kind: "map", map: mapOf(f, operand).index } as const : variablePlace(f, operand);
+    const what =
+      operand.kind === "map" ? ({ kind: "map", map: mapOf(f, operand).index } as const) : variablePlace(f, operand);
     return f.build.give((result) => ({ op: "address-of", result, what }));
   }
   if (operand.kind === "member" || operand.kind === "index" || (operand.kind === "unary" && operand.operator === "*")) {

@@ -24,21 +24,44 @@ export function action(f: FunctionState, e: Call): boolean {
     return true;
   }
   switch (e.name) {
-    case "printf": formatted(f, e, (format) => ({ kind: "printf", format, to: "output" })); return true;
-    case "errorf": formatted(f, e, (format) => ({ kind: "printf", format, to: "error" })); return true;
-    case "warnf": formatted(f, e, (format) => ({ kind: "printf", format, to: "warning" })); return true;
-    case "debugf": printIntoTrace(f, e); return true;
-    case "cat": formatted(f, e, (format) => ({ kind: "cat", format })); return true;
-    case "system": formatted(f, e, (format) => ({ kind: "system", format })); return true;
-    case "print": print(f, e); return true;
+    case "printf":
+      formatted(f, e, (format) => ({ kind: "printf", format, to: "output" }));
+      return true;
+    case "errorf":
+      formatted(f, e, (format) => ({ kind: "printf", format, to: "error" }));
+      return true;
+    case "warnf":
+      formatted(f, e, (format) => ({ kind: "printf", format, to: "warning" }));
+      return true;
+    case "debugf":
+      printIntoTrace(f, e);
+      return true;
+    case "cat":
+      formatted(f, e, (format) => ({ kind: "cat", format }));
+      return true;
+    case "system":
+      formatted(f, e, (format) => ({ kind: "system", format }));
+      return true;
+    case "print":
+      print(f, e);
+      return true;
     case "emit": {
       const [name, record] = args;
       if (record?.kind !== "record") return f.refuse(e.span, "`emit()` wants a record");
-      send(f, e, { kind: "data", name: literalText(name) }, record.fields.map((part) => field(f, part.name, part.value)));
+      send(
+        f,
+        e,
+        { kind: "data", name: literalText(name) },
+        record.fields.map((part) => field(f, part.name, part.value)),
+      );
       return true;
     }
-    case "time": send(f, e, { kind: "time", format: args[0] === undefined ? "%H:%M:%S\n" : literalText(args[0]) }, []); return true;
-    case "join": join(f, e); return true;
+    case "time":
+      send(f, e, { kind: "time", format: args[0] === undefined ? "%H:%M:%S\n" : literalText(args[0]) }, []);
+      return true;
+    case "join":
+      join(f, e);
+      return true;
     case "clear":
     case "zero": {
       const [map] = args;
@@ -46,8 +69,16 @@ export function action(f: FunctionState, e: Call): boolean {
       send(f, e, { kind: e.name === "clear" ? "clear-map" : "zero-map", map: mapOf(f, map).index }, []);
       return true;
     }
-    case "watch": send(f, e, { kind: "watch", name: literalText(args[0]) }, [field(f, "address", args[1], u64), computed("pid", () => idValue(f, "pid")), computed("time", () => plainBuiltin(f, "nsecs-boot"))]); return true;
-    case "unwatch": send(f, e, { kind: "unwatch" }, [field(f, "address", args[0], u64), computed("pid", () => idValue(f, "pid"))]); return true;
+    case "watch":
+      send(f, e, { kind: "watch", name: literalText(args[0]) }, [
+        field(f, "address", args[1], u64),
+        computed("pid", () => idValue(f, "pid")),
+        computed("time", () => plainBuiltin(f, "nsecs-boot")),
+      ]);
+      return true;
+    case "unwatch":
+      send(f, e, { kind: "unwatch" }, [field(f, "address", args[0], u64), computed("pid", () => idValue(f, "pid"))]);
+      return true;
     case "exit": {
       const code = args[0];
       send(f, e, { kind: "exit" }, code === undefined ? [] : [field(f, "code", code, i64)]);
@@ -60,17 +91,37 @@ export function action(f: FunctionState, e: Call): boolean {
       f.build.emit({ op: "signal", signal, thread: e.name === "signal_thread" });
       return true;
     }
-    case "override": f.build.emit({ op: "override", value: f.value(args[0]) }); return true;
+    case "override":
+      f.build.emit({ op: "override", value: f.value(args[0]) });
+      return true;
     case "static_assert":
-    case "assert_str": return true;
-    case "fail": return f.refuse(e.span, args[0]?.kind === "string" ? args[0].value : "the script fails here");
-    default: return false;
+    case "assert_str":
+      return true;
+    case "fail":
+      return f.refuse(e.span, args[0]?.kind === "string" ? args[0].value : "the script fails here");
+    default:
+      return false;
   }
 }
 
 /** What an event asks the session, or whoever listens to it, to do. */
 function isOfSession(name: string): boolean {
-  return ["printf", "errorf", "warnf", "cat", "system", "print", "emit", "time", "join", "clear", "zero", "watch", "unwatch", "exit"].includes(name);
+  return [
+    "printf",
+    "errorf",
+    "warnf",
+    "cat",
+    "system",
+    "print",
+    "emit",
+    "time",
+    "join",
+    "clear",
+    "zero",
+    "watch",
+    "unwatch",
+    "exit",
+  ].includes(name);
 }
 
 function field(f: FunctionState, name: string, e: Expression, type: Type = e.type): Field {
@@ -89,18 +140,29 @@ function plain(type: Type): Type {
 function formatted(f: FunctionState, e: Call, make: (format: ReturnType<typeof parsePrintf>) => EventAction): void {
   const [first, ...values] = e.args;
   const { format, left } = withLiterals(parsePrintf(literalText(first)), values);
-  send(f, e, make(format), left.map((value, i) => field(f, `arg${i}`, value)));
+  send(
+    f,
+    e,
+    make(format),
+    left.map((value, i) => field(f, `arg${i}`, value)),
+  );
 }
 
-/** A format with what `%s` and `%c` say of literals in it: that is the script's own text, as the rest of the format is. */
-function withLiterals({ text, pieces }: PrintfFormat, values: readonly Expression[]): { readonly format: PrintfFormat; readonly left: readonly Expression[] } {
+/**
+ * A format with what `%s` and `%c` say of literals in it: that is the script's own text, as the rest of the format is.
+ */
+function withLiterals(
+  { text, pieces }: PrintfFormat,
+  values: readonly Expression[],
+): { readonly format: PrintfFormat; readonly left: readonly Expression[] } {
   const left: Expression[] = [];
   let next = 0;
   const written = pieces.map((piece) => {
     if (typeof piece === "string") return piece;
     if (piece.precision === -2) left.push(values[next++]);
     const value = values[next++];
-    const literal = piece.flags === "" && piece.width === 0 && piece.precision === -1 ? literalIn(piece, value) : undefined;
+    const literal =
+      piece.flags === "" && piece.width === 0 && piece.precision === -1 ? literalIn(piece, value) : undefined;
     if (literal === undefined) left.push(value);
     return literal ?? piece;
   });
@@ -122,7 +184,9 @@ function print(f: FunctionState, e: Call): void {
   const { index, map } = mapOf(f, subject);
   if (subject.keys.length === 0) {
     const number = (name: string, from: Expression | undefined): Field => ({
-      name, type: u64, source: () => ({ kind: "value", value: from === undefined ? f.build.constant(0n) : f.value(from), width: 8 }),
+      name,
+      type: u64,
+      source: () => ({ kind: "value", value: from === undefined ? f.build.constant(0n) : f.value(from), width: 8 }),
     });
     send(f, e, { kind: "print-map", map: index }, [number("top", top), number("divisor", divisor)]);
     return;
@@ -131,13 +195,18 @@ function print(f: FunctionState, e: Call): void {
     // What is kept for each CPU on its own is gathered when the event is handled.
     const key: Type = { kind: "tuple", elements: map.keys };
     const from = keyPlace(f, subject);
-    send(f, e, { kind: "print-aggregate", map: index }, from === undefined ? [] : [
-      { name: "key", type: key, source: () => ({ kind: "copy", from, size: sizeOf(key) }) }]);
+    send(
+      f,
+      e,
+      { kind: "print-aggregate", map: index },
+      from === undefined ? [] : [{ name: "key", type: key, source: () => ({ kind: "copy", from, size: sizeOf(key) }) }],
+    );
     return;
   }
-  const keys = subject.keys.length === map.keys.length
-    ? subject.keys.map((key, i) => field(f, `key${i}`, key, map.keys[i]))
-    : [field(f, "key", subject.keys[0], { kind: "tuple", elements: map.keys })];
+  const keys =
+    subject.keys.length === map.keys.length
+      ? subject.keys.map((key, i) => field(f, `key${i}`, key, map.keys[i]))
+      : [field(f, "key", subject.keys[0], { kind: "tuple", elements: map.keys })];
   send(f, e, { kind: "print-entry", map: index }, [...keys, field(f, "value", subject)]);
 }
 
@@ -152,8 +221,18 @@ function join(f: FunctionState, e: Call): void {
   const text: StringType = { kind: "string", capacity: f.module.checked.config.maxStringLength };
   const base = addressOf(f, list);
   const fields = Array.from({ length: joined }, (_, i): Field => ({
-    name: `word${i}`, type: text, source: () => {
-      const address = f.build.give((result) => ({ op: "read", result, space, address: base, offset: i * 8, size: 8, signed: false }));
+    name: `word${i}`,
+    type: text,
+    source: () => {
+      const address = f.build.give((result) => ({
+        op: "read",
+        result,
+        space,
+        address: base,
+        offset: i * 8,
+        size: 8,
+        signed: false,
+      }));
       return { kind: "string", space, address, size: text.capacity, padded: false };
     },
   }));

@@ -41,7 +41,7 @@ export function checkBounds(f: FunctionState, e: IndexAccess, index: Value): voi
   const { then, otherwise } = build.branch(build.compare("ult", index, build.constant(BigInt(length))));
   build.start(otherwise);
   warn(f, e);
-  build.jump(outside.block ??= build.newBlock());
+  build.jump((outside.block ??= build.newBlock()));
   build.start(then);
 }
 
@@ -73,7 +73,10 @@ function warn(f: FunctionState, e: IndexAccess): void {
   send(f, e, { kind: "printf", format: parsePrintf(warning), to: "runtime" }, []);
 }
 
-/** How many elements there are; what a pointer points to, and an array without a length at a struct's end, have any number. */
+/**
+ * How many elements there are; what a pointer points to, and an array without a length at a struct's end, have any
+ * number.
+ */
 function lengthOf({ object: { type } }: IndexAccess): number | undefined {
   const length = type.kind === "array" ? type.length : type.kind === "string" ? type.capacity : 0;
   return length > 0 ? length : undefined;

@@ -15,8 +15,15 @@ import type { FunctionState, Located } from "./state.ts";
 
 /** Builtins that are one operation of the IR. */
 const direct: Partial<Record<string, BuiltinValue>> = {
-  cpu: "cpu", cgroup: "cgroup", numaid: "numa-node",
-  rand: "random", nsecs: "nsecs-boot", jiffies: "jiffies", elapsed: "elapsed", cpid: "child-pid", usermode: "user-mode",
+  cpu: "cpu",
+  cgroup: "cgroup",
+  numaid: "numa-node",
+  rand: "random",
+  nsecs: "nsecs-boot",
+  jiffies: "jiffies",
+  elapsed: "elapsed",
+  cpid: "child-pid",
+  usermode: "user-mode",
 };
 
 export function plainBuiltin(f: FunctionState, name: BuiltinValue): Value {
@@ -25,11 +32,19 @@ export function plainBuiltin(f: FunctionState, name: BuiltinValue): Value {
 
 /** Half of what a helper gives. */
 export function idValue(f: FunctionState, name: "pid" | "tid" | "uid" | "gid", initial = false): Value {
-  const both = plainBuiltin(f, name === "uid" || name === "gid" ? "gid-and-uid" : initial ? "initial-pid-and-tid" : "pid-and-tid");
-  return name === "pid" || name === "gid" ? f.build.binary("lshr", both, f.build.constant(32n)) : f.build.extend(both, 32, false);
+  const both = plainBuiltin(
+    f,
+    name === "uid" || name === "gid" ? "gid-and-uid" : initial ? "initial-pid-and-tid" : "pid-and-tid",
+  );
+  return name === "pid" || name === "gid"
+    ? f.build.binary("lshr", both, f.build.constant(32n))
+    : f.build.extend(both, 32, false);
 }
 
-/** The interrupted code's mode, where there are its registers; tracepoints and functions of the kernel run in the kernel. */
+/**
+ * The interrupted code's mode, where there are its registers; tracepoints and functions of the kernel run in the
+ * kernel.
+ */
 function userMode(f: FunctionState): Value {
   const context = contextOf(f);
   if (context === undefined || context.programType === "kprobe" || context.programType === "perf_event") {
@@ -54,23 +69,37 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
     case "pid":
     case "tid":
     case "uid":
-    case "gid": return idValue(f, name);
-    case "username": return idValue(f, "uid");
+    case "gid":
+      return idValue(f, name);
+    case "username":
+      return idValue(f, "uid");
     case "curtask": {
       const task = plainBuiltin(f, "task");
       noteTyped(f, task, e.type);
       return task;
     }
-    case "ctx": return contextValue(f);
+    case "ctx":
+      return contextValue(f);
     case "retval":
-      return context?.retval === undefined ? f.refuse(e.span, "there is no `retval` here") : argumentValue(f, context.retval);
-    case "goid": return context?.goroutine === undefined ? f.refuse(e.span, "there is no `goid` here") : fetchValue(f, context.goroutine);
-    case "probe": return probeIndex(f);
-    case "func": return functionAddress(f);
-    case "ncpus": return f.build.constant(BigInt(f.module.options.capabilities.cpus));
-    case "has_cpid": return f.build.compare("ne", plainBuiltin(f, "child-pid"), f.build.constant(0n));
-    case "default_str_length": return f.build.constant(BigInt(f.module.checked.config.maxStringLength));
-    default: return f.refuse(e.span, `\`${name}\` cannot be compiled as a number`);
+      return context?.retval === undefined
+        ? f.refuse(e.span, "there is no `retval` here")
+        : argumentValue(f, context.retval);
+    case "goid":
+      return context?.goroutine === undefined
+        ? f.refuse(e.span, "there is no `goid` here")
+        : fetchValue(f, context.goroutine);
+    case "probe":
+      return probeIndex(f);
+    case "func":
+      return functionAddress(f);
+    case "ncpus":
+      return f.build.constant(BigInt(f.module.options.capabilities.cpus));
+    case "has_cpid":
+      return f.build.compare("ne", plainBuiltin(f, "child-pid"), f.build.constant(0n));
+    case "default_str_length":
+      return f.build.constant(BigInt(f.module.checked.config.maxStringLength));
+    default:
+      return f.refuse(e.span, `\`${name}\` cannot be compiled as a number`);
   }
 }
 
@@ -101,21 +130,31 @@ function probeIndex(f: FunctionState): Value {
     if (cases.every((c) => c.index - c.key === shift)) {
       return handler.build.binary("add", subject, handler.build.constant(shift));
     }
-    return decide(handler, subject, cases.map(({ key, index }) => ({ key, value: () => handler.build.constant(index) })));
+    return decide(
+      handler,
+      subject,
+      cases.map(({ key, index }) => ({ key, value: () => handler.build.constant(index) })),
+    );
   });
 }
 
 export function builtinLocated(f: FunctionState, e: Builtin): Located {
   const { name, type } = e;
   switch (name) {
-    case "comm": return { at: "source", source: { kind: "comm" } };
+    case "comm":
+      return { at: "source", source: { kind: "comm" } };
     case "kstack":
     case "ustack":
-    case "dw_ustack": return { at: "source", source: stackSource(f, e) };
-    case "func": return functionName(f, e);
-    case "probetype": return text(f.handler.provider);
-    case "probe": return text(f.handler.sites[0]?.name ?? "");
-    case "args": return { at: "place", place: allArguments(f, e, contextOf(f)?.args ?? []) };
+    case "dw_ustack":
+      return { at: "source", source: stackSource(f, e) };
+    case "func":
+      return functionName(f, e);
+    case "probetype":
+      return text(f.handler.provider);
+    case "probe":
+      return text(f.handler.sites[0]?.name ?? "");
+    case "args":
+      return { at: "place", place: allArguments(f, e, contextOf(f)?.args ?? []) };
     case "vars": {
       const variables = contextOf(f)?.variables;
       return { at: "place", place: allArguments(f, e, typeof variables === "object" ? variables.inScope : []) };
@@ -127,7 +166,8 @@ export function builtinLocated(f: FunctionState, e: Builtin): Located {
     }
     default:
   }
-  if (isRegister(type)) return { at: "source", source: { kind: "value", value: builtinValue(f, e), width: widthOf(type) } };
+  if (isRegister(type))
+    return { at: "source", source: { kind: "value", value: builtinValue(f, e), width: widthOf(type) } };
   return f.refuse(e.span, `\`${name}\` cannot be compiled here`);
 }
 

@@ -21,7 +21,8 @@ import type { FunctionState, Located } from "./state.ts";
 // ── numbers ──
 
 function packet(f: FunctionState, e: Call): Value {
-  if (contextOf(f)?.programType !== "tracing") return f.refuse(e.span, "skboutput() is for fentry, fexit and rawtracepoint probes");
+  if (contextOf(f)?.programType !== "tracing")
+    return f.refuse(e.span, "skboutput() is for fentry, fexit and rawtracepoint probes");
   const { packetFiles } = f.module;
   const path = literalText(e.args[0]);
   const known = packetFiles.indexOf(path);
@@ -36,35 +37,60 @@ export function callValue(f: FunctionState, e: Call): Value {
   const zero = (): Value => build.constant(0n);
   switch (name) {
     // maps
-    case "delete": return deleteEntry(f, e);
-    case "has_key": return hasKey(f, e);
-    case "find": return find(f, e);
-    case "len": return length(f, e);
+    case "delete":
+      return deleteEntry(f, e);
+    case "has_key":
+      return hasKey(f, e);
+    case "find":
+      return find(f, e);
+    case "len":
+      return length(f, e);
 
     // text and bytes
-    case "strlen": return textLength(f, args[0]);
-    case "strcap": return build.constant(BigInt(capacityOf(args[0].type)));
-    case "strncmp": return equalStrings(f, args[0], args[1], Number(literalNumber(f, args[2])));
-    case "memcmp": return compareMemory(f, e);
-    case "strcontains": return build.compare("sge", findText(f, args[0], args[1]), zero());
-    case "strstr": return findText(f, args[0], args[1]);
-    case "floor": case "ceil": case "trunc": case "round": return floats().withoutFraction(f, e.name as "floor" | "ceil" | "trunc" | "round", convert(f, f.value(args[0]), args[0].type, e.type));
+    case "strlen":
+      return textLength(f, args[0]);
+    case "strcap":
+      return build.constant(BigInt(capacityOf(args[0].type)));
+    case "strncmp":
+      return equalStrings(f, args[0], args[1], Number(literalNumber(f, args[2])));
+    case "memcmp":
+      return compareMemory(f, e);
+    case "strcontains":
+      return build.compare("sge", findText(f, args[0], args[1]), zero());
+    case "strstr":
+      return findText(f, args[0], args[1]);
+    case "floor":
+    case "ceil":
+    case "trunc":
+    case "round":
+      return floats().withoutFraction(
+        f,
+        e.name as "floor" | "ceil" | "trunc" | "round",
+        convert(f, f.value(args[0]), args[0].type, e.type),
+      );
     case "bswap": {
       // As wide as the checker found it: a literal is narrower than its type.
       const width = widthOf(e.type);
       const value = f.value(args[0]);
       if (width === 1) return convert(f, value, args[0].type, e.type);
-      return build.give((result) => ({ op: "swap-bytes", result, value, bits: width === 2 ? 16 : width === 4 ? 32 : 64 }));
+      return build.give((result) => ({
+        op: "swap-bytes",
+        result,
+        value,
+        bits: width === 2 ? 16 : width === 4 ? 32 : 64,
+      }));
     }
 
     // addresses
     case "kptr":
-    case "uptr": return f.value(args[0]);
+    case "uptr":
+      return f.value(args[0]);
     case "uaddr": {
       const symbol = contextOf(f)?.userSymbol?.(literalText(args[0]));
       return symbol === undefined ? f.refuse(e.span, "this symbol is not known here") : fetchValue(f, symbol.fetch);
     }
-    case "var": return argumentValue(f, programVariable(f, e));
+    case "var":
+      return argumentValue(f, programVariable(f, e));
     case "percpu_kaddr": {
       const symbol = literalText(args[0]);
       const cpu = args[1] === undefined ? {} : { cpu: f.value(args[1]) };
@@ -74,17 +100,21 @@ export function callValue(f: FunctionState, e: Call): Value {
       const fetch = contextOf(f)?.registers?.get(literalText(args[0]));
       return fetch === undefined ? f.refuse(e.span, "this register is not known here") : fetchValue(f, fetch);
     }
-    case "is_err": return build.compare("uge", f.value(args[0]), build.constant(-4095n));
-    case "skboutput": return packet(f, e);
+    case "is_err":
+      return build.compare("uge", f.value(args[0]), build.constant(-4095n));
+    case "skboutput":
+      return packet(f, e);
     case "socket_cookie": {
       const socket = f.value(args[0]);
       return build.give((result) => ({ op: "socket-cookie", result, socket }));
     }
 
     // clocks and ids with a choice
-    case "nsecs": return plainBuiltin(f, clock(args[0]));
+    case "nsecs":
+      return plainBuiltin(f, clock(args[0]));
     case "pid":
-    case "tid": return idValue(f, name, args[0].kind === "identifier" && args[0].name === "init");
+    case "tid":
+      return idValue(f, name, args[0].kind === "identifier" && args[0].name === "init");
 
     // numbers with a name
     case "ksym":
@@ -92,7 +122,8 @@ export function callValue(f: FunctionState, e: Call): Value {
     case "strerror":
     case "signal_name":
     case "comm":
-    case "syscall_name": return f.value(args[0]);
+    case "syscall_name":
+      return f.value(args[0]);
     case "macaddr": {
       const bytes = pointed(f, args[0]);
       const low = loadBytes(f, bytes, 4, false);
@@ -110,7 +141,8 @@ export function callValue(f: FunctionState, e: Call): Value {
       const failed = build.give((result) => ({ op: "write-user", result, address, from, size }));
       return build.compare("eq", failed, zero());
     }
-    default: return f.refuse(e.span, `\`${name}()\` cannot be compiled yet`);
+    default:
+      return f.refuse(e.span, `\`${name}()\` cannot be compiled yet`);
   }
 }
 
@@ -120,19 +152,24 @@ function writeBytes(f: FunctionState, e: Expression, size: number, to: Place): v
     return;
   }
   const located = pointed(f, e);
-  const source: Source = located.at === "memory"
-    ? { kind: "memory", space: probeSpace(located.space), address: addressOf(f, located), size }
-    : { kind: "copy", from: placeOf(f, located, e.type), size: Math.min(size, sizeOf(e.type)) };
+  const source: Source =
+    located.at === "memory"
+      ? { kind: "memory", space: probeSpace(located.space), address: addressOf(f, located), size }
+      : { kind: "copy", from: placeOf(f, located, e.type), size: Math.min(size, sizeOf(e.type)) };
   f.build.emit({ op: "fill", to, source });
 }
 
 function clock(which: Expression | undefined): "nsecs-boot" | "nsecs-monotonic" | "nsecs-tai" | "nsecs-sw-tai" {
   const name = which?.kind === "identifier" || which?.kind === "builtin" ? which.name : "boot";
   switch (name) {
-    case "monotonic": return "nsecs-monotonic";
-    case "tai": return "nsecs-tai";
-    case "sw_tai": return "nsecs-sw-tai";
-    default: return "nsecs-boot";
+    case "monotonic":
+      return "nsecs-monotonic";
+    case "tai":
+      return "nsecs-tai";
+    case "sw_tai":
+      return "nsecs-sw-tai";
+    default:
+      return "nsecs-boot";
   }
 }
 
@@ -175,7 +212,9 @@ function find(f: FunctionState, e: Call): Value {
   return found;
 }
 
-/** Goes one of two ways, which the caller seals: an entry is in the variable on the first. Gives whether there is one. */
+/**
+ * Goes one of two ways, which the caller seals: an entry is in the variable on the first. Gives whether there is one.
+ */
 export function findEither(f: FunctionState, e: Call, then: number, otherwise: number): Value {
   const { build } = f;
   const access = mapArgument(f, e);
@@ -230,7 +269,12 @@ function textLength(f: FunctionState, e: Expression): Value {
     }
   }
   const text = textPlace(f, e);
-  return build.give((result) => ({ op: "string-length", result, text, capacity: capacityOf(e.type) + (e.type.kind === "string" ? 0 : 1) }));
+  return build.give((result) => ({
+    op: "string-length",
+    result,
+    text,
+    capacity: capacityOf(e.type) + (e.type.kind === "string" ? 0 : 1),
+  }));
 }
 
 function findText(f: FunctionState, haystack: Expression, needle: Expression): Value {
@@ -239,11 +283,19 @@ function findText(f: FunctionState, haystack: Expression, needle: Expression): V
   const wanted = literal ?? textPlace(f, needle);
   const size = (e: Expression): number => capacityOf(e.type) + (e.type.kind === "string" ? 0 : 1);
   return f.build.give((result) => ({
-    op: "find-string", result, text, capacity: size(haystack), needle: wanted, needleCapacity: literal?.length ?? size(needle),
+    op: "find-string",
+    result,
+    text,
+    capacity: size(haystack),
+    needle: wanted,
+    needleCapacity: literal?.length ?? size(needle),
   }));
 }
 
-/** -1, 0 or 1, as the first bytes that differ are: compared in words, whose order in memory is that of big-endian numbers. */
+/**
+ * -1, 0 or 1, as the first bytes that differ are: compared in words, whose order in memory is that of big-endian
+ * numbers.
+ */
 function compareMemory(f: FunctionState, e: Call): Value {
   const { build } = f;
   const [left, right, count] = e.args;
@@ -260,8 +312,21 @@ function compareMemory(f: FunctionState, e: Call): Value {
   const [differ, join] = [build.newBlock(), build.newBlock()];
   const words = [build.newVariable(), build.newVariable()];
   const ordered = (place: Place, offset: number, width: Width): Value => {
-    const word = build.give((loaded) => ({ op: "load", result: loaded, from: at(place, offset), size: width, signed: false }));
-    return width === 1 ? word : build.give((swapped) => ({ op: "swap-bytes", result: swapped, value: word, bits: width === 2 ? 16 : width === 4 ? 32 : 64 }));
+    const word = build.give((loaded) => ({
+      op: "load",
+      result: loaded,
+      from: at(place, offset),
+      size: width,
+      signed: false,
+    }));
+    return width === 1
+      ? word
+      : build.give((swapped) => ({
+          op: "swap-bytes",
+          result: swapped,
+          value: word,
+          bits: width === 2 ? 16 : width === 4 ? 32 : 64,
+        }));
   };
   for (let offset = 0; offset < size;) {
     const left = size - offset;
@@ -295,8 +360,10 @@ export function callLocated(f: FunctionState, e: Call): Located {
   const { name, args, type } = e;
   const { build } = f;
   switch (name) {
-    case "str": return cutText(f, e) ?? { at: "source", source: textAt(f, e) };
-    case "buf": return bufferOf(f, e);
+    case "str":
+      return cutText(f, e) ?? { at: "source", source: textAt(f, e) };
+    case "buf":
+      return bufferOf(f, e);
     case "str_concat": {
       const [left, right] = args.map((arg) => textPlace(f, arg));
       const to = f.slot("text", type);
@@ -311,21 +378,27 @@ export function callLocated(f: FunctionState, e: Call): Located {
     }
     case "kstack":
     case "ustack":
-    case "dw_ustack": return { at: "source", source: stackSource(f, e) };
-    case "comm": return { at: "source", source: { kind: "comm" } };
-    case "usym": return { at: "place", place: userSymbol(f, type, f.value(args[0])) };
-    case "ntop": return { at: "place", place: internetAddress(f, e) };
+    case "dw_ustack":
+      return { at: "source", source: stackSource(f, e) };
+    case "comm":
+      return { at: "source", source: { kind: "comm" } };
+    case "usym":
+      return { at: "place", place: userSymbol(f, type, f.value(args[0])) };
+    case "ntop":
+      return { at: "place", place: internetAddress(f, e) };
     case "pton": {
       const bytes = parseAddress(new TextEncoder().encode(literalText(args[0])));
       return { at: "source", source: { kind: "constant", bytes, size: bytes.length } };
     }
-    case "strftime": return { at: "place", place: timestamp(f, e) };
+    case "strftime":
+      return { at: "place", place: timestamp(f, e) };
     case "var":
       if (isRegister(type)) break;
       return argumentPlace(f, programVariable(f, e));
     default:
   }
-  if (isRegister(type)) return { at: "source", source: { kind: "value", value: callValue(f, e), width: widthOf(type) } };
+  if (isRegister(type))
+    return { at: "source", source: { kind: "value", value: callValue(f, e), width: widthOf(type) } };
   return f.refuse(e.span, `\`${name}()\` cannot be compiled yet`);
 }
 
@@ -389,12 +462,19 @@ function bufferOf(f: FunctionState, e: Call): Located {
   const memory = pointed(f, data);
   if (memory.at === "memory") {
     const address = addressOf(f, memory);
-    return { at: "source", source: { kind: "buffer", space: probeSpace(memory.space), address, length, capacity, padded: true } };
+    return {
+      at: "source",
+      source: { kind: "buffer", space: probeSpace(memory.space), address, length, capacity, padded: true },
+    };
   }
   const place = f.slot("buffer", type);
   build.emit({ op: "zero", at: place, size: sizeOf(type) });
   build.emit({ op: "store", to: place, value: length, size: 4 });
-  build.emit({ op: "fill", to: at(place, 4), source: { kind: "copy", from: placeOf(f, memory, data.type), size: own } });
+  build.emit({
+    op: "fill",
+    to: at(place, 4),
+    source: { kind: "copy", from: placeOf(f, memory, data.type), size: own },
+  });
   return { at: "place", place };
 }
 
@@ -435,4 +515,3 @@ function timestamp(f: FunctionState, e: Call): Place {
   build.emit({ op: "store", to: at(place, 12), value: build.constant(realTime ? 1n : 0n), size: 4 });
   return place;
 }
-

@@ -4,12 +4,18 @@ import type { FunctionState } from "./state.ts";
 
 /** One of `length` values by a run-time index, which is below that. */
 export function chooseByIndex(f: FunctionState, index: Value, length: number, value: (index: number) => Value): Value {
-  return decide(f, index, Array.from({ length }, (_, i) => ({ key: BigInt(i), value: () => value(i) })));
+  return decide(
+    f,
+    index,
+    Array.from({ length }, (_, i) => ({ key: BigInt(i), value: () => value(i) })),
+  );
 }
 
 /** The value that goes with a number among sorted keys; the nearest lower one for a number that is not among them. */
 export function decide(
-  f: FunctionState, subject: Value, cases: readonly { readonly key: bigint; readonly value: () => Value }[],
+  f: FunctionState,
+  subject: Value,
+  cases: readonly { readonly key: bigint; readonly value: () => Value }[],
 ): Value {
   const { build } = f;
   const result = build.newVariable();

@@ -10,7 +10,14 @@ import type { FunctionState } from "./state.ts";
 const warning = "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result.";
 
 /** `/` and `%`. `node` is what stands in the script, by which its warning is known. */
-export function divide(f: FunctionState, operator: "/" | "%", left: Operand, right: Operand, type: Type, node: { readonly span: Span }): Value {
+export function divide(
+  f: FunctionState,
+  operator: "/" | "%",
+  left: Operand,
+  right: Operand,
+  type: Type,
+  node: { readonly span: Span },
+): Value {
   const { build } = f;
   // Floating-point numbers have infinities.
   if (isFloat(type)) return arithmetic(f, operator, left, right, type);

@@ -56,8 +56,13 @@ function wider(left: Type, right: Type): Type {
     return { kind: "tuple", elements: left.elements.map((e, i) => wider(e, right.elements[i])) };
   }
   if (left.kind === "record" && right.kind === "record") {
-    return { kind: "record", fields: left.fields.map((field) => (
-      { name: field.name, type: wider(field.type, right.fields.find((other) => other.name === field.name)?.type ?? field.type) })) };
+    return {
+      kind: "record",
+      fields: left.fields.map((field) => ({
+        name: field.name,
+        type: wider(field.type, right.fields.find((other) => other.name === field.name)?.type ?? field.type),
+      })),
+    };
   }
   if (isFloat(left) || isFloat(right)) return float64;
   if (isRegister(left)) return storedType(left);

@@ -1,5 +1,14 @@
 // Expressions: scalars become SSA values; everything else is located, and read or made where it is consumed.
-import type { Binary, BlockExpression, Cast, Conditional, Expression, Increment, Unary, Variable } from "../../language/program.ts";
+import type {
+  Binary,
+  BlockExpression,
+  Cast,
+  Conditional,
+  Expression,
+  Increment,
+  Unary,
+  Variable,
+} from "../../language/program.ts";
 import { isFloat, type Type } from "../../language/types.ts";
 import { bitsOfDouble } from "../../language/floating.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
@@ -22,33 +31,48 @@ import type { FunctionState, Home, Located } from "./state.ts";
 export function value(f: FunctionState, e: Expression): Value {
   const { build } = f;
   switch (e.kind) {
-    case "integer": return build.constant(e.value);
-    case "float": return build.constant(bitsOfDouble(e.value));
-    case "boolean": return build.constant(e.value ? 1n : 0n);
+    case "integer":
+      return build.constant(e.value);
+    case "float":
+      return build.constant(bitsOfDouble(e.value));
+    case "boolean":
+      return build.constant(e.value ? 1n : 0n);
     case "identifier":
     case "sizeof":
     case "offsetof":
       if (e.constant === undefined) return f.refuse(e.span, "this constant is not known");
       return build.constant(e.constant);
-    case "builtin": return builtinValue(f, e);
-    case "variable": return variableValue(f, e);
-    case "map": return mapValue(f, e);
-    case "unary": return unaryValue(f, e);
-    case "binary": return binaryValue(f, e);
-    case "conditional": return conditionalValue(f, e);
-    case "increment": return incrementValue(f, e, true);
-    case "call": return isScriptFunction(f, e) ? returned(f, inlineCall(f, e)) : callValue(f, e);
+    case "builtin":
+      return builtinValue(f, e);
+    case "variable":
+      return variableValue(f, e);
+    case "map":
+      return mapValue(f, e);
+    case "unary":
+      return unaryValue(f, e);
+    case "binary":
+      return binaryValue(f, e);
+    case "conditional":
+      return conditionalValue(f, e);
+    case "increment":
+      return incrementValue(f, e, true);
+    case "call":
+      return isScriptFunction(f, e) ? returned(f, inlineCall(f, e)) : callValue(f, e);
     case "member":
     case "index":
-    case "tuple-index": return accessValue(f, e);
-    case "cast": return castValue(f, e);
-    case "block-expression": return inBlock(f, e, () => f.value(e.value));
+    case "tuple-index":
+      return accessValue(f, e);
+    case "cast":
+      return castValue(f, e);
+    case "block-expression":
+      return inBlock(f, e, () => f.value(e.value));
     case "presence":
     case "string":
     case "tuple":
     case "record":
     case "sequence":
-    case "choice": return f.refuse(e.span, `a ${e.kind} is not a number`);
+    case "choice":
+      return f.refuse(e.span, `a ${e.kind} is not a number`);
   }
 }
 
@@ -77,12 +101,28 @@ function unaryValue(f: FunctionState, e: Unary): Value {
   switch (e.operator) {
     case "-":
       if (isFloat(e.type)) return floats().negated(f, convert(f, operand(), e.operand.type, e.type));
-      return arithmetic(f, "-", { value: build.constant(0n), type: e.type }, { value: operand(), type: e.operand.type }, e.type);
-    case "~": return convert(f, build.binary("xor", operand(), build.constant(-1n)), { kind: "integer", bits: 64, signed: true }, e.type);
-    case "!": return build.compare("eq", operand(), build.constant(0n));
-    case "+": return convert(f, operand(), e.operand.type, e.type);
-    case "*": return accessValue(f, e);
-    case "&": return addressValue(f, e.operand);
+      return arithmetic(
+        f,
+        "-",
+        { value: build.constant(0n), type: e.type },
+        { value: operand(), type: e.operand.type },
+        e.type,
+      );
+    case "~":
+      return convert(
+        f,
+        build.binary("xor", operand(), build.constant(-1n)),
+        { kind: "integer", bits: 64, signed: true },
+        e.type,
+      );
+    case "!":
+      return build.compare("eq", operand(), build.constant(0n));
+    case "+":
+      return convert(f, operand(), e.operand.type, e.type);
+    case "*":
+      return accessValue(f, e);
+    case "&":
+      return addressValue(f, e.operand);
   }
 }
 
@@ -101,7 +141,9 @@ function binaryValue(f: FunctionState, e: Binary): Value {
   }
   const l = { value: f.value(left), type: left.type };
   const r = { value: f.value(right), type: right.type };
-  return operator === "/" || operator === "%" ? divide(f, operator, l, r, e.type, e) : arithmetic(f, operator, l, r, e.type);
+  return operator === "/" || operator === "%"
+    ? divide(f, operator, l, r, e.type, e)
+    : arithmetic(f, operator, l, r, e.type);
 }
 
 /** A condition as a number. */
@@ -110,7 +152,10 @@ function shortCircuit(f: FunctionState, e: Expression): Value {
   const [yes, no, join] = [build.newBlock(), build.newBlock(), build.newBlock()];
   const result = build.newVariable();
   f.condition(e, yes, no);
-  for (const [block, truth] of [[yes, 1n], [no, 0n]] as const) {
+  for (const [block, truth] of [
+    [yes, 1n],
+    [no, 0n],
+  ] as const) {
     build.seal(block);
     build.start(block);
     build.write(result, build.constant(truth));
@@ -155,7 +200,10 @@ function either(f: FunctionState, e: Conditional, make: (branch: Expression) => 
   const { build } = f;
   const [then, otherwise, join] = [build.newBlock(), build.newBlock(), build.newBlock()];
   f.condition(e.condition, then, otherwise);
-  for (const [block, branch] of [[then, e.then], [otherwise, e.otherwise]] as const) {
+  for (const [block, branch] of [
+    [then, e.then],
+    [otherwise, e.otherwise],
+  ] as const) {
     build.seal(block);
     build.start(block);
     make(branch);
@@ -168,7 +216,10 @@ function either(f: FunctionState, e: Conditional, make: (branch: Expression) => 
 function conditionalValue(f: FunctionState, e: Conditional): Value {
   const result = f.build.newVariable();
   either(f, e, (branch) => {
-    f.build.write(result, isRegister(branch.type) ? convert(f, f.value(branch), branch.type, e.type) : f.build.constant(0n));
+    f.build.write(
+      result,
+      isRegister(branch.type) ? convert(f, f.value(branch), branch.type, e.type) : f.build.constant(0n),
+    );
   });
   return f.build.read(result);
 }
@@ -218,18 +269,22 @@ function castValue(f: FunctionState, e: Cast): Value {
 
 export function locate(f: FunctionState, e: Expression): Located {
   switch (e.kind) {
-    case "string": return { at: "source", source: literal(e.value, sizeOf(e.type)) };
-    case "builtin": return builtinLocated(f, e);
+    case "string":
+      return { at: "source", source: literal(e.value, sizeOf(e.type)) };
+    case "builtin":
+      return builtinLocated(f, e);
     case "variable": {
       const home = f.home(slotOf(f, e));
       switch (home.kind) {
-        case "memory": return { at: "place", place: home.place };
+        case "memory":
+          return { at: "place", place: home.place };
         case "entry": {
           const place = f.slot("entry", home.type);
           entry(f, home, place);
           return { at: "place", place };
         }
-        case "register": return { at: "source", source: { kind: "value", value: f.loadHome(home), width: 8 } };
+        case "register":
+          return { at: "source", source: { kind: "value", value: f.loadHome(home), width: 8 } };
       }
     }
     case "map": {
@@ -240,15 +295,19 @@ export function locate(f: FunctionState, e: Expression): Located {
     case "call": {
       if (!isScriptFunction(f, e)) return callLocated(f, e);
       const home = inlineCall(f, e);
-      return home?.kind === "memory" ? { at: "place", place: home.place } : f.refuse(e.span, "this function gives nothing");
+      return home?.kind === "memory"
+        ? { at: "place", place: home.place }
+        : f.refuse(e.span, "this function gives nothing");
     }
     case "member":
     case "index":
-    case "tuple-index": return locateAccess(f, e);
+    case "tuple-index":
+      return locateAccess(f, e);
     case "unary":
       if (e.operator === "*") return locateAccess(f, e);
       return f.refuse(e.span, "not a number");
-    case "cast": return castLocated(f, e);
+    case "cast":
+      return castLocated(f, e);
     case "conditional":
     case "tuple":
     case "record":
@@ -258,7 +317,8 @@ export function locate(f: FunctionState, e: Expression): Located {
       f.into(e, e.type, place);
       return { at: "place", place };
     }
-    case "block-expression": return inBlock(f, e, () => f.locate(e.value));
+    case "block-expression":
+      return inBlock(f, e, () => f.locate(e.value));
     case "presence":
     case "integer":
     case "float":
@@ -267,7 +327,8 @@ export function locate(f: FunctionState, e: Expression): Located {
     case "binary":
     case "increment":
     case "sizeof":
-    case "offsetof": return { at: "source", source: { kind: "value", value: f.value(e), width: widthOf(e.type) } };
+    case "offsetof":
+      return { at: "source", source: { kind: "value", value: f.value(e), width: widthOf(e.type) } };
   }
 }
 
@@ -283,7 +344,8 @@ function castLocated(f: FunctionState, e: Cast): Located {
   if (isRegister(operand.type)) {
     // An integer's bytes as an array.
     const from = f.value(operand);
-    if ([1, 2, 4, 8].includes(sizeOf(type))) return { at: "source", source: { kind: "value", value: from, width: widthOf(type) } };
+    if ([1, 2, 4, 8].includes(sizeOf(type)))
+      return { at: "source", source: { kind: "value", value: from, width: widthOf(type) } };
     const whole = f.slotOf("cast", 8);
     f.build.emit({ op: "store", to: whole, value: from, size: 8 });
     return { at: "place", place: whole };
@@ -291,7 +353,8 @@ function castLocated(f: FunctionState, e: Cast): Located {
   const located = f.locate(operand);
   if (sameLayout(operand.type, type)) return located;
   // Text that is still to be read is read into less room.
-  if (located.at === "source" && type.kind === "string") return { at: "source", source: sourceOf(f, located, operand.type, type, true) };
+  if (located.at === "source" && type.kind === "string")
+    return { at: "source", source: sourceOf(f, located, operand.type, type, true) };
   const place = f.slot("cast", type);
   copy(f, located, operand.type, type, place);
   return { at: "place", place };
@@ -306,13 +369,27 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
   switch (e.kind) {
     case "tuple":
       if (type.kind !== "tuple") break;
-      fields(f, e.elements.map((value, i) => [value, i]), type.elements, place, type);
+      fields(
+        f,
+        e.elements.map((value, i) => [value, i]),
+        type.elements,
+        place,
+        type,
+      );
       return;
     case "record": {
       if (type.kind !== "record") break;
       // In the order of the text, wherever the type has them.
-      const placed = e.fields.map(({ name, value }) => [value, type.fields.findIndex((field) => field.name === name)] as const);
-      fields(f, placed, type.fields.map((field) => field.type), place, type);
+      const placed = e.fields.map(
+        ({ name, value }) => [value, type.fields.findIndex((field) => field.name === name)] as const,
+      );
+      fields(
+        f,
+        placed,
+        type.fields.map((field) => field.type),
+        place,
+        type,
+      );
       return;
     }
     case "sequence":
@@ -321,8 +398,12 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
       const { shapedInto } = require("./shaped.ts") as typeof import("./shaped.ts");
       return shapedInto(f, e, place);
     }
-    case "conditional": either(f, e, (branch) => f.into(branch, type, place)); return;
-    case "block-expression": inBlock(f, e, () => f.into(e.value, type, place)); return;
+    case "conditional":
+      either(f, e, (branch) => f.into(branch, type, place));
+      return;
+    case "block-expression":
+      inBlock(f, e, () => f.into(e.value, type, place));
+      return;
     case "map": {
       const { index, map } = mapOf(f, e);
       if (map.value.kind === "aggregate" || !sameLayout(map.value, type)) {
@@ -341,7 +422,13 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
 }
 
 /** Each value with its place among the types. */
-function fields(f: FunctionState, values: readonly (readonly [value: Expression, index: number])[], types: readonly Type[], place: Place, whole: Type): void {
+function fields(
+  f: FunctionState,
+  values: readonly (readonly [value: Expression, index: number])[],
+  types: readonly Type[],
+  place: Place,
+  whole: Type,
+): void {
   const { offsets, size } = fieldLayout(types);
   if (hasPadding(whole)) f.build.emit({ op: "zero", at: place, size });
   for (const [e, i] of values) f.into(e, types[i], at(place, offsets[i]));
@@ -365,8 +452,10 @@ export function source(f: FunctionState, e: Expression, type: Type, padded: bool
       f.into(e, type, place);
       return { kind: "copy", from: place, size: sizeOf(type) };
     }
-    case "block-expression": return inBlock(f, e, () => f.source(e.value, type, padded));
-    default: return sourceOf(f, f.locate(e), e.type, type, padded);
+    case "block-expression":
+      return inBlock(f, e, () => f.source(e.value, type, padded));
+    default:
+      return sourceOf(f, f.locate(e), e.type, type, padded);
   }
 }
 
@@ -383,8 +472,8 @@ export function entry(f: FunctionState, home: Home & { kind: "entry" }, to: Plac
   type.elements.forEach((element, i) => {
     const located = locateEntry(f, home, i);
     const place = at(to, offsets[i]);
-    if (isRegister(element)) f.build.emit({ op: "store", to: place, value: load(f, located, own[i]), size: widthOf(element) });
+    if (isRegister(element))
+      f.build.emit({ op: "store", to: place, value: load(f, located, own[i]), size: widthOf(element) });
     else copy(f, located, own[i], element, place);
   });
 }
-

@@ -21,8 +21,10 @@ function keyOf(fetch: Fetch): string {
 function compute(f: FunctionState, fetch: Fetch): Value {
   const { build } = f;
   switch (fetch.kind) {
-    case "constant": return build.constant(fetch.value);
-    case "kept": return f.kept[fetch.word];
+    case "constant":
+      return build.constant(fetch.value);
+    case "kept":
+      return f.kept[fetch.word];
     case "context": {
       const { offset, size, signed } = fetch;
       return build.give((result) => ({ op: "load-context", result, offset, size, signed }));
@@ -41,10 +43,14 @@ function compute(f: FunctionState, fetch: Fetch): Value {
       const base = fetch.base === "context" ? contextPointer(f) : compute(f, fetch.base);
       return build.binary("add", base, build.constant(BigInt(fetch.offset)));
     }
-    case "binary": return operation(f, fetch.operator, compute(f, fetch.left), compute(f, fetch.right));
-    case "task": return build.give((result) => ({ op: "builtin", result, name: "task" }));
-    case "function": return build.give((result) => ({ op: "builtin", result, name: "func-ip" }));
-    case "narrow": return build.extend(compute(f, fetch.of), bitsOf(fetch.size), fetch.signed);
+    case "binary":
+      return operation(f, fetch.operator, compute(f, fetch.left), compute(f, fetch.right));
+    case "task":
+      return build.give((result) => ({ op: "builtin", result, name: "task" }));
+    case "function":
+      return build.give((result) => ({ op: "builtin", result, name: "func-ip" }));
+    case "narrow":
+      return build.extend(compute(f, fetch.of), bitsOf(fetch.size), fetch.signed);
     case "data-location": {
       const { offset } = fetch;
       const word = build.give((result) => ({ op: "load-context", result, offset, size: 4, signed: false }));
@@ -57,7 +63,17 @@ function compute(f: FunctionState, fetch: Fetch): Value {
 }
 
 const operations = {
-  "+": "add", "-": "sub", "*": "mul", "/": "sdiv", "%": "umod", "&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "ashr", ">>>": "lshr",
+  "+": "add",
+  "-": "sub",
+  "*": "mul",
+  "/": "sdiv",
+  "%": "umod",
+  "&": "and",
+  "|": "or",
+  "^": "xor",
+  "<<": "shl",
+  ">>": "ashr",
+  ">>>": "lshr",
 } as const;
 
 function operation(f: FunctionState, operator: keyof typeof operations, left: Value, right: Value): Value {
@@ -88,7 +104,8 @@ export function argumentValue(f: FunctionState, argument: Omit<Argument, "name">
   let value = fetchValue(f, fetch);
   if (isRegister(type)) {
     const width = widthOf(type);
-    if (width < 8 && !alreadyExtends(fetch, width, isSigned(type))) value = f.build.extend(value, bitsOf(width as 1 | 2 | 4), isSigned(type));
+    if (width < 8 && !alreadyExtends(fetch, width, isSigned(type)))
+      value = f.build.extend(value, bitsOf(width as 1 | 2 | 4), isSigned(type));
   }
   if (f.outer === undefined) noteTyped(f, value, type);
   return value;
@@ -99,14 +116,16 @@ function alreadyExtends(fetch: Fetch, width: number, signed: boolean): boolean {
   switch (fetch.kind) {
     case "context":
     case "pointed":
-    case "narrow": return fetch.size < width ? !fetch.signed || signed : fetch.size === width && fetch.signed === signed;
+    case "narrow":
+      return fetch.size < width ? !fetch.signed || signed : fetch.size === width && fetch.signed === signed;
     case "constant":
     case "kept":
     case "address":
     case "binary":
     case "task":
     case "function":
-    case "data-location": return false;
+    case "data-location":
+      return false;
   }
 }
 
@@ -123,7 +142,10 @@ export function argumentPlace(f: FunctionState, argument: Omit<Argument, "name">
 }
 
 function absentBytes(reason: string): Located {
-  return { at: "source", source: { kind: "constant", bytes: new TextEncoder().encode(absentText(reason)), size: sizeOf(absentType) } };
+  return {
+    at: "source",
+    source: { kind: "constant", bytes: new TextEncoder().encode(absentText(reason)), size: sizeOf(absentType) },
+  };
 }
 
 /** Puts a value together from its pieces. */
@@ -134,7 +156,11 @@ function assemble(f: FunctionState, type: Type, pieces: readonly Piece[]): Place
   for (const piece of pieces) {
     const to = at(place, piece.offset);
     if (piece.kind === "memory") {
-      f.build.emit({ op: "fill", to, source: { kind: "memory", space: piece.space, address: fetchValue(f, piece.address), size: piece.size } });
+      f.build.emit({
+        op: "fill",
+        to,
+        source: { kind: "memory", space: piece.space, address: fetchValue(f, piece.address), size: piece.size },
+      });
     } else {
       storeLow(f, to, fetchValue(f, piece.fetch), piece.size);
     }

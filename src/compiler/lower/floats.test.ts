@@ -14,7 +14,9 @@ import type { FunctionState } from "./state.ts";
 const float32: FloatType = { kind: "named", of: "float32" };
 
 /** Code that makes a number of two, as a function of them. */
-function executed(make: (f: FunctionState, left: Value, right: Value) => Value): (left: bigint, right: bigint) => bigint {
+function executed(
+  make: (f: FunctionState, left: Value, right: Value) => Value,
+): (left: bigint, right: bigint) => bigint {
   const build = new FunctionBuilder();
   // What makes the code asks for nothing else of where it is made.
   const f = { build } as FunctionState;
@@ -22,11 +24,18 @@ function executed(make: (f: FunctionState, left: Value, right: Value) => Value):
   const result = make(f, load(0), load(1));
   build.emit({ op: "map-store", map: 2, source: { kind: "value", value: result, width: 8 } });
   const fn: IrFunction = { name: "test", kind: "handler", placement: "host", matches: [], ...build.finish() };
-  const maps = ["left", "right", "result"].map((name): IrMap => ({ name, keys: [], value: i64, storage: { kind: "slot", offset: 0 }, entries: 1 }));
+  const maps = ["left", "right", "result"].map((name): IrMap => ({
+    name,
+    keys: [],
+    value: i64,
+    storage: { kind: "slot", offset: 0 },
+    entries: 1,
+  }));
   const runtime = new MemoryRuntime({ maps });
   const run = evaluate(generate(fn, { functions: [fn], maps, schemas: [] }));
   return (left, right) => {
-    for (const [map, value] of [left, right].entries()) runtime.mapStore(map, null, new Uint8Array(BigInt64Array.of(value).buffer));
+    for (const [map, value] of [left, right].entries())
+      runtime.mapStore(map, null, new Uint8Array(BigInt64Array.of(value).buffer));
     run(runtime);
     const bytes = runtime.mapLookup(2, null)!;
     return new DataView(bytes.buffer, bytes.byteOffset).getBigInt64(0, true);
@@ -41,14 +50,41 @@ function random(): bigint {
   return BigInt.asIntN(64, state);
 }
 const edges = [
-  0, -0, 1, -1, 0.5, 1.5, 2.5, -2.5, 0.49999999999999994, 4503599627370495.5, 2 ** 53 + 2, 1e308, 5e-324, -5e-324, Number.MAX_VALUE, -Number.MAX_VALUE,
-  2.2250738585072014e-308, 2.2250738585072009e-308, Infinity, -Infinity, NaN, 2 ** 63, -(2 ** 63), 2 ** 64, 2 ** 62, 3.4028235677973366e38, 1.401298464324817e-45, 7.006492321624085e-46, 1e-40,
+  0,
+  -0,
+  1,
+  -1,
+  0.5,
+  1.5,
+  2.5,
+  -2.5,
+  0.49999999999999994,
+  4503599627370495.5,
+  2 ** 53 + 2,
+  1e308,
+  5e-324,
+  -5e-324,
+  Number.MAX_VALUE,
+  -Number.MAX_VALUE,
+  2.2250738585072014e-308,
+  2.2250738585072009e-308,
+  Infinity,
+  -Infinity,
+  NaN,
+  2 ** 63,
+  -(2 ** 63),
+  2 ** 64,
+  2 ** 62,
+  3.4028235677973366e38,
+  1.401298464324817e-45,
+  7.006492321624085e-46,
+  1e-40,
 ].map(bitsOfDouble);
 const mantissa = (1n << 52n) - 1n;
 /** Bits at random; of all exponents, of those near 1, and of none. */
 const some = Array.from({ length: 400 }, (_, i) => {
   const bits = random();
-  const near = BigInt.asUintN(64, random()) % 120n + 1023n - 60n;
+  const near = (BigInt.asUintN(64, random()) % 120n) + 1023n - 60n;
   return i % 3 === 0 ? bits : (bits & (mantissa | (-1n << 63n))) | (i % 3 === 1 ? near << 52n : 0n);
 });
 const pairs = [
@@ -61,27 +97,41 @@ const pairs = [
 const shown = (bits: bigint): string => `${doubleOfBits(bits)} (0x${BigInt.asUintN(64, bits).toString(16)})`;
 
 for (const [operator, wanted] of [
-  ["+", (a: number, b: number) => a + b], ["-", (a: number, b: number) => a - b], ["*", (a: number, b: number) => a * b], ["/", (a: number, b: number) => a / b],
+  ["+", (a: number, b: number) => a + b],
+  ["-", (a: number, b: number) => a - b],
+  ["*", (a: number, b: number) => a * b],
+  ["/", (a: number, b: number) => a / b],
 ] as const) {
   test(`a ${operator} b`, () => {
     const got = executed((f, left, right) => floatArithmetic(f, operator, left, right));
     for (const [left, right] of pairs) {
       const result = doubleOfBits(got(left, right));
       const expected = wanted(doubleOfBits(left), doubleOfBits(right));
-      assert.ok(Object.is(result, expected), `${shown(left)} ${operator} ${shown(right)} is ${expected}, not ${result}`);
+      assert.ok(
+        Object.is(result, expected),
+        `${shown(left)} ${operator} ${shown(right)} is ${expected}, not ${result}`,
+      );
     }
   });
 }
 
 test("comparisons", () => {
   const wanted = {
-    eq: (a: number, b: number) => a === b, ne: (a: number, b: number) => a !== b, slt: (a: number, b: number) => a < b, sle: (a: number, b: number) => a <= b,
-    sgt: (a: number, b: number) => a > b, sge: (a: number, b: number) => a >= b,
+    eq: (a: number, b: number) => a === b,
+    ne: (a: number, b: number) => a !== b,
+    slt: (a: number, b: number) => a < b,
+    sle: (a: number, b: number) => a <= b,
+    sgt: (a: number, b: number) => a > b,
+    sge: (a: number, b: number) => a >= b,
   };
   for (const [kind, compare] of Object.entries(wanted)) {
     const got = executed((f, left, right) => floatCompare(f, kind as keyof typeof wanted, left, right));
     for (const [left, right] of pairs) {
-      assert.equal(got(left, right), BigInt(compare(doubleOfBits(left), doubleOfBits(right))), `${shown(left)} ${kind} ${shown(right)}`);
+      assert.equal(
+        got(left, right),
+        BigInt(compare(doubleOfBits(left), doubleOfBits(right))),
+        `${shown(left)} ${kind} ${shown(right)}`,
+      );
     }
   }
 });
@@ -92,10 +142,25 @@ test("conversions", () => {
     return (value) => run(value, 0n);
   };
   const [signed, unsigned, whole, natural, narrow, wide] = [
-    convert(i64, float64), convert(u64, float64), convert(float64, i64), convert(float64, u64), convert(float64, float32), convert(float32, float64),
+    convert(i64, float64),
+    convert(u64, float64),
+    convert(float64, i64),
+    convert(float64, u64),
+    convert(float64, float32),
+    convert(float32, float64),
   ];
   const single = new DataView(new ArrayBuffer(4));
-  for (const bits of [...edges, ...some, 0n, 1n, -1n, (1n << 63n) - 1n, -(1n << 63n), (1n << 53n) + 1n, -(1n << 54n) - 3n]) {
+  for (const bits of [
+    ...edges,
+    ...some,
+    0n,
+    1n,
+    -1n,
+    (1n << 63n) - 1n,
+    -(1n << 63n),
+    (1n << 53n) + 1n,
+    -(1n << 54n) - 3n,
+  ]) {
     assert.equal(doubleOfBits(signed(bits)), Number(bits), `${bits}`);
     assert.equal(doubleOfBits(unsigned(bits)), Number(BigInt.asUintN(64, bits)), `${bits}`);
     const value = doubleOfBits(bits);
@@ -111,19 +176,33 @@ test("conversions", () => {
 });
 
 test("without their fractions", () => {
-  const away = (x: number): number => (Math.abs(x) < 2 ** 52 ? Math.sign(x) * Math.floor(Math.abs(x)) + (Math.abs(x) % 1 >= 0.5 ? Math.sign(x) : 0) : x);
-  for (const [way, wanted] of [["floor", Math.floor], ["ceil", Math.ceil], ["trunc", Math.trunc], ["round", away]] as const) {
+  const away = (x: number): number =>
+    Math.abs(x) < 2 ** 52 ? Math.sign(x) * Math.floor(Math.abs(x)) + (Math.abs(x) % 1 >= 0.5 ? Math.sign(x) : 0) : x;
+  for (const [way, wanted] of [
+    ["floor", Math.floor],
+    ["ceil", Math.ceil],
+    ["trunc", Math.trunc],
+    ["round", away],
+  ] as const) {
     const got = executed((f, value) => withoutFraction(f, way, value));
     for (const bits of [...edges, ...some]) {
       const result = doubleOfBits(got(bits, 0n));
-      assert.ok(result === wanted(doubleOfBits(bits)) || Number.isNaN(result) && Number.isNaN(doubleOfBits(bits)), `${way}(${shown(bits)}) is ${result}`);
+      assert.ok(
+        result === wanted(doubleOfBits(bits)) || (Number.isNaN(result) && Number.isNaN(doubleOfBits(bits))),
+        `${way}(${shown(bits)}) is ${result}`,
+      );
     }
   }
 });
 
 test("their order as integers, and back", () => {
-  const [order, back] = [executed((f, value) => orderOf(f, value)), executed((f, value) => ofOrder(f, orderOf(f, value)))];
-  const sorted = [...edges, ...some].filter((bits) => !Number.isNaN(doubleOfBits(bits))).sort((a, b) => Number(order(a, 0n) - order(b, 0n)) || 0);
+  const [order, back] = [
+    executed((f, value) => orderOf(f, value)),
+    executed((f, value) => ofOrder(f, orderOf(f, value))),
+  ];
+  const sorted = [...edges, ...some]
+    .filter((bits) => !Number.isNaN(doubleOfBits(bits)))
+    .sort((a, b) => Number(order(a, 0n) - order(b, 0n)) || 0);
   for (const [i, bits] of sorted.entries()) {
     if (i > 0) assert.ok(doubleOfBits(sorted[i - 1]) <= doubleOfBits(bits));
     assert.ok(doubleOfBits(back(bits, 0n)) === doubleOfBits(bits));

@@ -19,12 +19,17 @@ export function inlineCall(f: FunctionState, e: Call): Home | undefined {
   const { build } = f;
   let depth = 0;
   for (let frame: Frame | undefined = f.frame; frame !== undefined; frame = frame.caller) {
-    if (++depth > mostDepth) return f.refuse(e.span, `\`${e.name}\` calls itself`, "functions are built into their callers: use a loop");
+    if (++depth > mostDepth)
+      return f.refuse(e.span, `\`${e.name}\` calls itself`, "functions are built into their callers: use a loop");
   }
-  const result = fn.result.kind === "void" || fn.result.kind === "unknown" ? undefined : f.newHome(`${fn.name}()`, fn.result);
+  const result =
+    fn.result.kind === "void" || fn.result.kind === "unknown" ? undefined : f.newHome(`${fn.name}()`, fn.result);
   const exit = build.newBlock();
   const frame: Frame = {
-    variables: fn.variables, homes: new Map(), caller: f.frame, inlined: { result, exit, owner: f },
+    variables: fn.variables,
+    homes: new Map(),
+    caller: f.frame,
+    inlined: { result, exit, owner: f },
   };
   // A body that ends without a return gives nothing; a call before this one (in a loop) may have left something here.
   if (result?.kind === "register") f.storeHome(result, build.constant(0n));

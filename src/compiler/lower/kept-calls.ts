@@ -1,6 +1,7 @@
-// What is kept of a function's calls from their entry on, for its instructions or until they return: words in a hash map, by the thread
-// and what tells its calls apart. A return takes its own entry away. Calls that never return (longjmp, exceptions, threads that end) leave theirs: the map
-// forgets what was used least lately, and a later call at the same place writes over it.
+// What is kept of a function's calls from their entry on, for its instructions or until they return: words in a hash
+// map, by the thread and what tells its calls apart. A return takes its own entry away. Calls that never return
+// (longjmp, exceptions, threads that end) leave theirs: the map forgets what was used least lately, and a later call at
+// the same place writes over it.
 import type { Context, KeptCalls } from "../../language/context.ts";
 import { u64 } from "../../language/types.ts";
 import type { Place, Value } from "../ir.ts";
@@ -22,11 +23,16 @@ export function keepCall(f: FunctionState, calls: KeptCalls): void {
   const key = keyOf(f, calls, calls.atEntry);
   const size = calls.words.length * 8;
   const words = f.slotOf("kept", size);
-  calls.words.forEach((word, i) => build.emit({ op: "store", to: at(words, i * 8), value: fetchValue(f, word), size: 8 }));
+  calls.words.forEach((word, i) =>
+    build.emit({ op: "store", to: at(words, i * 8), value: fetchValue(f, word), size: 8 }),
+  );
   build.emit({ op: "map-store", map, key, source: { kind: "copy", from: words, size } });
 }
 
-/** Gives them back, and at a return forgets them; leaves the handler where nothing was kept, and counts it unless it is another's. */
+/**
+ * Gives them back, and at a return forgets them; leaves the handler where nothing was kept, and counts it unless it is
+ * another's.
+ */
 export function recallCall(f: FunctionState, { at: where, calls, shared }: NonNullable<Context["kept"]>): void {
   const { build } = f;
   const map = mapOf(f, calls);
@@ -45,7 +51,9 @@ export function recallCall(f: FunctionState, { at: where, calls, shared }: NonNu
   build.start(then);
   const words = f.slotOf("kept", calls.words.length * 8);
   build.emit({ op: "entry-copy", to: words, map, entry, size: calls.words.length * 8 });
-  f.kept = calls.words.map((_, i): Value => build.give((result) => ({ op: "load", result, from: at(words, i * 8), size: 8, signed: false })));
+  f.kept = calls.words.map((_, i): Value =>
+    build.give((result) => ({ op: "load", result, from: at(words, i * 8), size: 8, signed: false })),
+  );
   if (where === "return") build.emit({ op: "map-delete", map, key });
 }
 
@@ -58,10 +66,14 @@ function counterOf({ module, handler }: FunctionState, where: "inside" | "return
 function mapOf({ module }: FunctionState, calls: KeptCalls): number {
   let map = module.kept.get(calls);
   if (map === undefined) {
-    map = module.maps.push({
-      name: `${mapName}${module.kept.size}`, keys: [u64, ...calls.atEntry.map(() => u64)], value: { kind: "array", element: u64, length: calls.words.length },
-      storage: { kind: "lru-hash" }, entries: Math.max(mostCalls, module.options.capabilities.cpus * mostOnCpu),
-    }) - 1;
+    map =
+      module.maps.push({
+        name: `${mapName}${module.kept.size}`,
+        keys: [u64, ...calls.atEntry.map(() => u64)],
+        value: { kind: "array", element: u64, length: calls.words.length },
+        storage: { kind: "lru-hash" },
+        entries: Math.max(mostCalls, module.options.capabilities.cpus * mostOnCpu),
+      }) - 1;
     module.kept.set(calls, map);
   }
   return map;
@@ -71,7 +83,12 @@ function keyOf(f: FunctionState, { ofProcess }: KeptCalls, parts: KeptCalls["atE
   const { build } = f;
   const both = plainBuiltin(f, "pid-and-tid");
   const key = f.slotOf("call", 8 + parts.length * 8);
-  build.emit({ op: "store", to: key, value: ofProcess ? build.binary("lshr", both, build.constant(32n)) : both, size: 8 });
+  build.emit({
+    op: "store",
+    to: key,
+    value: ofProcess ? build.binary("lshr", both, build.constant(32n)) : both,
+    size: 8,
+  });
   parts.forEach((part, i) => build.emit({ op: "store", to: at(key, 8 + i * 8), value: fetchValue(f, part), size: 8 }));
   return key;
 }

@@ -50,7 +50,11 @@ const walk: Walk = {
 };
 
 /** Throws ScriptError for what cannot be compiled. */
-export function lower(checked: CheckedProgram, capabilities: Capabilities, settings: LowerSettings = {}): LoweredProgram {
+export function lower(
+  checked: CheckedProgram,
+  capabilities: Capabilities,
+  settings: LowerSettings = {},
+): LoweredProgram {
   const module: ModuleState = {
     checked,
     options: {
@@ -66,20 +70,34 @@ export function lower(checked: CheckedProgram, capabilities: Capabilities, setti
     loops: [],
     kept: new Map(),
     // Of those that ask which probe they are at: a wildcard may have ten thousand names.
-    probeNames: probeNames(checked.handlers.filter(({ probe }) => usedBuiltins(probe, checked.program.functions).has("probe"))),
+    probeNames: probeNames(
+      checked.handlers.filter(({ probe }) => usedBuiltins(probe, checked.program.functions).has("probe")),
+    ),
     ...(settings.watch ? { watches: new Watches() } : {}),
   };
   const handlers = checked.handlers.map((handler) => ({ handler, function: lowerHandler(module, handler) }));
-  const regions = layRegions(module.maps, module.schemas.length, settings.growing, module.watches?.list.length, module.loops.length);
+  const regions = layRegions(
+    module.maps,
+    module.schemas.length,
+    settings.growing,
+    module.watches?.list.length,
+    module.loops.length,
+  );
   return {
     module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
     schemas: module.schemas.map((draft, i) => laidOut(draft, regions.lostOffsets[i], checked.program.source)),
     timeFormats: module.timeFormats,
     packetFiles: module.packetFiles,
-    watches: (module.watches?.list ?? []).map(({ span, call }, i) => (
-      { call, place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.watchOffsets[i] })),
+    watches: (module.watches?.list ?? []).map(({ span, call }, i) => ({
+      call,
+      place: placeIn(checked.program.source, span),
+      line: lineAt(checked.program.source, span),
+      offset: regions.watchOffsets[i],
+    })),
     loops: module.loops.map(({ span, unkept }, i) => ({
-      place: placeIn(checked.program.source, span), line: lineAt(checked.program.source, span), offset: regions.loopOffsets[i],
+      place: placeIn(checked.program.source, span),
+      line: lineAt(checked.program.source, span),
+      offset: regions.loopOffsets[i],
       ...(unkept === undefined ? {} : { unkept }),
     })),
     regions,
@@ -92,9 +110,14 @@ function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
   const { context, placement } = handler;
   const dispatches = context !== "host" && context.dispatch !== undefined;
   const shell: IrFunction = {
-    name: functionName(handler), kind: "handler", placement, ...(context === "host" ? {} : { context }),
+    name: functionName(handler),
+    kind: "handler",
+    placement,
+    ...(context === "host" ? {} : { context }),
     matches: dispatches ? handler.sites.flatMap((site) => (site.match === undefined ? [] : [site.match])) : [],
-    values: [], slots: [], blocks: [],
+    values: [],
+    slots: [],
+    blocks: [],
   };
   module.functions.push(shell);
   const f = new FunctionState(module, handler, { variables: handler.variables, homes: new Map() });
@@ -127,7 +150,11 @@ function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
 /** A name that the kernel takes: letters, digits and `_`, at most 15. The end of a probe's name tells most. */
 function functionName(handler: CheckedHandler): string {
   const name = handler.sites[0]?.name ?? handler.probe.specs[0]?.text ?? handler.provider;
-  const last = name.split(":").filter((part) => part !== "").pop() ?? handler.provider;
+  const last =
+    name
+      .split(":")
+      .filter((part) => part !== "")
+      .pop() ?? handler.provider;
   return last.replace(/[^A-Za-z0-9_]/g, "_").slice(0, 15) || "handler";
 }
 
@@ -140,9 +167,15 @@ const headerBytes = 8;
 function laidOut(draft: SchemaDraft, lostOffset: number, source: Source): EventSchema {
   const { offsets, size } = fieldLayout(draft.fields.map((field) => field.type));
   if (size > mostRecordBytes) {
-    throw new ScriptError(source, [{
-      severity: "error", code: "limit", span: draft.span, message: `this gives a record of ${size} bytes, and ${mostRecordBytes} are the most`, help: "take a part of it: an element, a member, buf(address, length)",
-    }]);
+    throw new ScriptError(source, [
+      {
+        severity: "error",
+        code: "limit",
+        span: draft.span,
+        message: `this gives a record of ${size} bytes, and ${mostRecordBytes} are the most`,
+        help: "take a part of it: an element, a member, buf(address, length)",
+      },
+    ]);
   }
   return {
     action: draft.action,

@@ -66,7 +66,9 @@ export function entryValue(f: FunctionState, access: MapAccess, key: Place | und
   const stored = storedType(value);
   const number = { map: index, size: widthOf(stored), signed: isSigned(stored) };
   const entry = key === undefined ? undefined : lookup(f, index, key);
-  const loaded = f.build.give((result) => (entry === undefined ? { op: "map-load", result, ...number } : { op: "entry-load", result, entry, ...number }));
+  const loaded = f.build.give((result) =>
+    entry === undefined ? { op: "map-load", result, ...number } : { op: "entry-load", result, entry, ...number },
+  );
   return convert(f, loaded, stored, access.type);
 }
 
@@ -88,5 +90,9 @@ export function hasEntry(f: FunctionState, map: number, key: Place | undefined):
 
 /** Copies an entry; zeros when it is missing. */
 export function copyEntry(f: FunctionState, map: number, key: Place | undefined, size: number, to: Place): void {
-  f.build.emit(key === undefined ? { op: "map-copy", to, map, size } : { op: "entry-copy", to, map, entry: lookup(f, map, key), size });
+  f.build.emit(
+    key === undefined
+      ? { op: "map-copy", to, map, size }
+      : { op: "entry-copy", to, map, entry: lookup(f, map, key), size },
+  );
 }

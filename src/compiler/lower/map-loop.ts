@@ -1,5 +1,5 @@
-// `for ($kv : @map)`: the body becomes a function of its own that runs once an entry, sharing what it uses of the handler's
-// variables through a slot.
+// `for ($kv : @map)`: the body becomes a function of its own that runs once an entry, sharing what it uses of the
+// handler's variables through a slot.
 import type { Statement } from "../../language/program.ts";
 import { leave, leaveHandler } from "./leave.ts";
 import { mapOf } from "./map-access.ts";
@@ -13,8 +13,14 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
   const callback = module.functions.length;
   const { placement, context } = f.handler;
   const shell = {
-    name: `each_${callback}`, kind: "map-callback", placement, ...(context === "host" ? {} : { context }), matches: [],
-    values: [], slots: [], blocks: [],
+    name: `each_${callback}`,
+    kind: "map-callback",
+    placement,
+    ...(context === "host" ? {} : { context }),
+    matches: [],
+    values: [],
+    slots: [],
+    blocks: [],
   } as const;
   module.functions.push(shell);
 
@@ -33,7 +39,14 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
   module.functions[callback] = { ...shell, ...inner.build.finish() };
 
   const { slot: captures, takeBack, leaves } = inner.closeCaptures();
-  build.emit({ op: "for-each", map: index, callback, ...(captures === undefined ? {} : { captures }), ...(s.order === undefined ? {} : { order: s.order }), ...(limit === undefined ? {} : { limit }) });
+  build.emit({
+    op: "for-each",
+    map: index,
+    callback,
+    ...(captures === undefined ? {} : { captures }),
+    ...(s.order === undefined ? {} : { order: s.order }),
+    ...(limit === undefined ? {} : { limit }),
+  });
   takeBack();
   for (const [kind, flag] of leaves) {
     const gone = build.branch(f.loadHome(flag));

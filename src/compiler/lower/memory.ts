@@ -14,9 +14,12 @@ export function at(place: Place, offset: number): Place {
 /** The part of a located value that starts `offset` bytes in. What is nowhere yet is made first. */
 export function part(f: FunctionState, located: Located, type: Type, offset: number): Located {
   switch (located.at) {
-    case "memory": return { ...located, offset: located.offset + offset };
-    case "place": return { at: "place", place: at(located.place, offset) };
-    case "source": return { at: "place", place: at(placeOf(f, located, type), offset) };
+    case "memory":
+      return { ...located, offset: located.offset + offset };
+    case "place":
+      return { at: "place", place: at(located.place, offset) };
+    case "source":
+      return { at: "place", place: at(placeOf(f, located, type), offset) };
   }
 }
 
@@ -28,8 +31,12 @@ export function behind(f: FunctionState, pointer: Value, type: PointerType): Loc
 function spaceOf(f: FunctionState, pointer: Value, type: PointerType): ReadSpace {
   const known = f.typed.get(pointer);
   const { target } = type;
-  const same = type.typed === true && known !== undefined && target.kind === "struct" &&
-    known.name === target.name && known.size === target.size;
+  const same =
+    type.typed === true &&
+    known !== undefined &&
+    target.kind === "struct" &&
+    known.name === target.name &&
+    known.size === target.size;
   return same && f.module.options.directLoads ? "typed" : type.space;
 }
 
@@ -62,7 +69,8 @@ export function loadBytes(f: FunctionState, located: Located, size: Width, signe
       const { space, address, offset } = located;
       return f.build.give((result) => ({ op: "read", result, space, address, offset, size, signed }));
     }
-    case "place": return f.build.give((result) => ({ op: "load", result, from: located.place, size, signed }));
+    case "place":
+      return f.build.give((result) => ({ op: "load", result, from: located.place, size, signed }));
     case "source": {
       if (located.source.kind === "constant") return f.build.constant(constantAt(located.source.bytes, size, signed));
       if (located.source.kind === "value" && located.source.width === 8 && size === 8) return located.source.value;
@@ -74,14 +82,21 @@ export function loadBytes(f: FunctionState, located: Located, size: Width, signe
 }
 
 /** A bit-field: the bytes around it, shifted and masked. Never a direct load: the verifier knows whole members only. */
-export function loadBits(f: FunctionState, located: Located, bitOffset: number, bitWidth: number, signed: boolean): Value {
+export function loadBits(
+  f: FunctionState,
+  located: Located,
+  bitOffset: number,
+  bitWidth: number,
+  signed: boolean,
+): Value {
   const skip = Math.floor(bitOffset / 8);
   const first = bitOffset - skip * 8;
   const bytes = Math.ceil((first + bitWidth) / 8);
   const size: Width = bytes <= 1 ? 1 : bytes === 2 ? 2 : bytes <= 4 ? 4 : 8;
-  const from = located.at === "memory"
-    ? { ...located, space: probeSpace(located.space), offset: located.offset + skip }
-    : part(f, located, { kind: "void" }, skip);
+  const from =
+    located.at === "memory"
+      ? { ...located, space: probeSpace(located.space), offset: located.offset + skip }
+      : part(f, located, { kind: "void" }, skip);
   const raw = loadBytes(f, from, size, false);
   const { build } = f;
   if (signed) {
@@ -127,7 +142,12 @@ export function copy(f: FunctionState, located: Located, from: Type, to: Type, p
       const source = part(f, located, from, field.fromOffset);
       const target = at(place, field.toOffset);
       if (isRegister(field.from)) {
-        f.build.emit({ op: "store", to: target, value: convert(f, load(f, source, field.from), field.from, field.to), size: widthOf(field.to) });
+        f.build.emit({
+          op: "store",
+          to: target,
+          value: convert(f, load(f, source, field.from), field.from, field.to),
+          size: widthOf(field.to),
+        });
       } else {
         copy(f, source, field.from, field.to, target);
       }
@@ -137,9 +157,10 @@ export function copy(f: FunctionState, located: Located, from: Type, to: Type, p
   // Text or bytes between places of two capacities.
   const bytes = Math.min(sizeOf(from), sizeOf(to));
   if (sizeOf(to) > bytes) f.build.emit({ op: "zero", at: at(place, bytes), size: sizeOf(to) - bytes });
-  const source = located.at === "place"
-    ? { kind: "copy", from: located.place, size: bytes } as const
-    : { kind: "memory", space: probeSpace(located.space), address: addressOf(f, located), size: bytes } as const;
+  const source =
+    located.at === "place"
+      ? ({ kind: "copy", from: located.place, size: bytes } as const)
+      : ({ kind: "memory", space: probeSpace(located.space), address: addressOf(f, located), size: bytes } as const);
   f.build.emit({ op: "fill", to: place, source });
   if (to.kind === "string" && from.kind === "string" && to.capacity < from.capacity) {
     f.build.emit({ op: "store", to: at(place, to.capacity - 1), value: f.build.constant(0n), size: 1 });
@@ -166,9 +187,12 @@ function directSource(f: FunctionState, located: Located, from: Type, to: Type, 
         const limit = most < to.capacity - 1 ? { limit: f.build.constant(BigInt(most)) } : {};
         return { kind: "string", space, address: addressOf(f, located), ...limit, size: to.capacity, padded };
       }
-      return sameLayout(from, to) ? { kind: "memory", space, address: addressOf(f, located), size: sizeOf(to) } : undefined;
+      return sameLayout(from, to)
+        ? { kind: "memory", space, address: addressOf(f, located), size: sizeOf(to) }
+        : undefined;
     }
-    case "source": return resized(located.source, from, to, padded);
+    case "source":
+      return resized(located.source, from, to, padded);
   }
 }
 
@@ -179,21 +203,27 @@ function resized(source: Source, from: Type, to: Type, padded: boolean): Source 
       if (to.kind !== "string") return sameLayout(from, to) ? source : undefined;
       return constantString(source.bytes, to);
     }
-    case "string": return to.kind === "string" ? stringTo(source, to, padded) : undefined;
-    case "buffer": return to.kind === "buffer" && sizeOf(from) === sizeOf(to) ? { ...source, padded } : undefined;
-    case "path": return to.kind === "string" && to.capacity >= source.size ? { ...source, size: to.capacity } : undefined;
+    case "string":
+      return to.kind === "string" ? stringTo(source, to, padded) : undefined;
+    case "buffer":
+      return to.kind === "buffer" && sizeOf(from) === sizeOf(to) ? { ...source, padded } : undefined;
+    case "path":
+      return to.kind === "string" && to.capacity >= source.size ? { ...source, size: to.capacity } : undefined;
     case "value":
     case "copy":
     case "memory":
     case "comm":
-    case "stack": return sameLayout(from, to) ? source : undefined;
+    case "stack":
+      return sameLayout(from, to) ? source : undefined;
   }
 }
 
 function stringTo(source: Source & { kind: "string" }, to: StringType, padded: boolean): Source | undefined {
   // A longer destination would read more of the text than the expression means.
   if (to.capacity > source.size && source.limit === undefined) return undefined;
-  return to.capacity <= source.size || source.limit === undefined ? { ...source, size: to.capacity, padded } : undefined;
+  return to.capacity <= source.size || source.limit === undefined
+    ? { ...source, size: to.capacity, padded }
+    : undefined;
 }
 
 /** A literal in a string's field: cut when it is too long, always terminated. */
@@ -204,21 +234,34 @@ export function constantString(text: Uint8Array, to: StringType): Source {
   return { kind: "constant", bytes, size: to.capacity };
 }
 
-interface FieldPair { readonly from: Type; readonly to: Type; readonly fromOffset: number; readonly toOffset: number }
+interface FieldPair {
+  readonly from: Type;
+  readonly to: Type;
+  readonly fromOffset: number;
+  readonly toOffset: number;
+}
 
 /** The fields of two tuples or records that mean the same. */
 function fieldPairs(from: Type, to: Type): FieldPair[] | undefined {
   if (from.kind === "tuple" && to.kind === "tuple") {
     const [source, target] = [fieldLayout(from.elements), fieldLayout(to.elements)];
     return to.elements.map((type, i) => ({
-      from: from.elements[i], to: type, fromOffset: source.offsets[i], toOffset: target.offsets[i],
+      from: from.elements[i],
+      to: type,
+      fromOffset: source.offsets[i],
+      toOffset: target.offsets[i],
     }));
   }
   if (from.kind === "record" && to.kind === "record") {
     const [source, target] = [from, to].map((r) => fieldLayout(r.fields.map((field) => field.type)));
     return to.fields.map((field, i) => {
       const index = from.fields.findIndex((other) => other.name === field.name);
-      return { from: from.fields[index].type, to: field.type, fromOffset: source.offsets[index], toOffset: target.offsets[i] };
+      return {
+        from: from.fields[index].type,
+        to: field.type,
+        fromOffset: source.offsets[index],
+        toOffset: target.offsets[i],
+      };
     });
   }
   return undefined;

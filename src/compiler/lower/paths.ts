@@ -12,10 +12,13 @@ export function pathText(f: FunctionState, e: Call, memory: Located & { at: "mem
   return pathFromContext(f, offsets, memory, e);
 }
 
-/** Where each pointer lies in what the one before points to, from the context on; undefined for addresses from elsewhere. */
+/**
+ * Where each pointer lies in what the one before points to, from the context on; undefined for addresses from
+ * elsewhere.
+ */
 function offsetsFromContext(f: FunctionState, memory: Located & { at: "memory" }): number[] | undefined {
   const offsets: number[] = [];
-  for (let value = memory.address;;) {
+  for (let value = memory.address; ;) {
     const origin = f.build.originOf(value);
     if (origin?.op === "builtin" && origin.name === "context") return offsets;
     if (origin?.op !== "read" || origin.size !== 8 || origin.space === "user") return undefined;
@@ -25,10 +28,16 @@ function offsetsFromContext(f: FunctionState, memory: Located & { at: "memory" }
 }
 
 /**
- * An iterator's pointers may each be null, and the verifier lets nothing be added to one, nor the kernel's function have it,
- * before it was compared: so the pointers are followed once more, with a way out at each. Without one the text is empty.
+ * An iterator's pointers may each be null, and the verifier lets nothing be added to one, nor the kernel's function
+ * have it, before it was compared: so the pointers are followed once more, with a way out at each. Without one the text
+ * is empty.
  */
-function pathFromContext(f: FunctionState, offsets: readonly number[], memory: Located & { at: "memory" }, { type }: Call): Located {
+function pathFromContext(
+  f: FunctionState,
+  offsets: readonly number[],
+  memory: Located & { at: "memory" },
+  { type }: Call,
+): Located {
   const { build } = f;
   const size = sizeOf(type);
   const place = f.slot("path", type);
@@ -37,9 +46,11 @@ function pathFromContext(f: FunctionState, offsets: readonly number[], memory: L
   let address = memory.address;
   offsets.forEach((offset, i) => {
     const from = address;
-    address = build.give((result) => (i === 0
-      ? { op: "load-context", result, offset, size: 8, signed: false }
-      : { op: "read", result, space: "typed", address: from, offset, size: 8, signed: false }));
+    address = build.give((result) =>
+      i === 0
+        ? { op: "load-context", result, offset, size: 8, signed: false }
+        : { op: "read", result, space: "typed", address: from, offset, size: 8, signed: false },
+    );
     const edges = build.branch(address);
     build.start(edges.otherwise);
     build.jump(join);

@@ -4,7 +4,13 @@ import type { CheckedHandler } from "../../language/check/checked.ts";
 import { probeNames } from "./probe-names.ts";
 
 const handler = (...sites: [name: string, match?: number][]): CheckedHandler =>
-  ({ sites: sites.map(([name, match]) => ({ name, data: null, ...(match === undefined ? {} : { match: BigInt(match) }) })) }) as unknown as CheckedHandler;
+  ({
+    sites: sites.map(([name, match]) => ({
+      name,
+      data: null,
+      ...(match === undefined ? {} : { match: BigInt(match) }),
+    })),
+  }) as unknown as CheckedHandler;
 
 test("sites with numbers keep their distances", () => {
   const names = probeNames([handler(["begin"]), handler(["close", 3], ["read", 0], ["write", 1])]);
@@ -12,7 +18,12 @@ test("sites with numbers keep their distances", () => {
 });
 
 test("every name is there once, whatever the handlers share", () => {
-  const names = probeNames([handler(["read", 0], ["write", 1]), handler(["write", 1], ["open", 2]), handler(["read", 0], ["write", 1]), handler(["x"], ["x"])]);
+  const names = probeNames([
+    handler(["read", 0], ["write", 1]),
+    handler(["write", 1], ["open", 2]),
+    handler(["read", 0], ["write", 1]),
+    handler(["x"], ["x"]),
+  ]);
   assert.deepEqual(names, ["read", "write", "open", "x"]);
 });
 

@@ -5,8 +5,8 @@ import type { CheckedHandler } from "../../language/check/checked.ts";
 const widest = 4096;
 
 /**
- * The names of all sites. Those that a handler tells apart by a number (a system call's) keep the distances of their numbers,
- * so that the index is a sum and not hundreds of decisions; nothing is called what stands in the gaps.
+ * The names of all sites. Those that a handler tells apart by a number (a system call's) keep the distances of their
+ * numbers, so that the index is a sum and not hundreds of decisions; nothing is called what stands in the gaps.
  */
 export function probeNames(handlers: readonly CheckedHandler[]): string[] {
   const names: string[] = [];

@@ -34,10 +34,11 @@ export function sameLayout(from: Type, to: Type): boolean {
     return from.elements.length === to.elements.length && from.elements.every((e, i) => sameLayout(e, to.elements[i]));
   }
   if (from.kind === "record" && to.kind === "record") {
-    return from.fields.length === to.fields.length &&
-      from.fields.every((f, i) => f.name === to.fields[i].name && sameLayout(f.type, to.fields[i].type));
+    return (
+      from.fields.length === to.fields.length &&
+      from.fields.every((f, i) => f.name === to.fields[i].name && sameLayout(f.type, to.fields[i].type))
+    );
   }
   if (isRegister(from) && isRegister(to)) return isFloat(from) === isFloat(to) && sizeOf(from) === sizeOf(to);
   return from.kind === to.kind && sizeOf(from) === sizeOf(to);
 }
-

@@ -6,17 +6,33 @@ import type { EventAction } from "../plan.ts";
 import { contextOf } from "./fetch.ts";
 import type { FunctionState } from "./state.ts";
 
-export interface Field { readonly name: string; readonly type: Type; readonly source: () => Source }
+export interface Field {
+  readonly name: string;
+  readonly type: Type;
+  readonly source: () => Source;
+}
 
 /** Emits an event. A node that is lowered twice keeps its schema. */
-export function send(f: FunctionState, node: { readonly span: Span }, act: EventAction, fields: readonly Field[]): void {
+export function send(
+  f: FunctionState,
+  node: { readonly span: Span },
+  act: EventAction,
+  fields: readonly Field[],
+): void {
   // Nobody is there to be warned when a pinned iterator is read.
   if (contextOf(f)?.sequence !== undefined) return;
   const sources = fields.map(({ source }) => source());
   let schema = f.schemas.get(node);
   if (schema === undefined) {
-    const probe = f.handler.sites.length === 1 ? f.handler.sites[0].name : f.handler.probe.specs.map((spec) => spec.text).join(",");
-    schema = f.module.schemas.push({ action: act, fields: fields.map(({ name, type }) => ({ name, type })), span: node.span, probe }) - 1;
+    const probe =
+      f.handler.sites.length === 1 ? f.handler.sites[0].name : f.handler.probe.specs.map((spec) => spec.text).join(",");
+    schema =
+      f.module.schemas.push({
+        action: act,
+        fields: fields.map(({ name, type }) => ({ name, type })),
+        span: node.span,
+        probe,
+      }) - 1;
     f.schemas.set(node, schema);
   }
   f.build.emit({ op: "emit", schema, fields: sources });

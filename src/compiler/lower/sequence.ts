@@ -1,5 +1,6 @@
-// What the kernel itself prints. printf in a pinned iterator: whoever reads the file makes the kernel run the handler and gets what
-// it prints (bpf_seq_printf), since strobe is gone by then. And debugf, into the kernel's trace (bpf_trace_vprintk).
+// What the kernel itself prints. printf in a pinned iterator: whoever reads the file makes the kernel run the handler
+// and gets what it prints (bpf_seq_printf), since strobe is gone by then. And debugf, into the kernel's trace
+// (bpf_trace_vprintk).
 import { parsePrintf, type PrintfConversion } from "../../language/printf.ts";
 import type { Call, Expression } from "../../language/program.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -13,14 +14,21 @@ import { isRegister } from "./registers.ts";
 import { convert } from "./scalars.ts";
 import type { FunctionState } from "./state.ts";
 
-/** The kernel copies the numbers and texts of one call into 512 bytes, and takes 12 of them (MAX_BPRINTF_BIN_ARGS, MAX_BPRINTF_VARARGS). */
+/**
+ * The kernel copies the numbers and texts of one call into 512 bytes, and takes 12 of them (MAX_BPRINTF_BIN_ARGS,
+ * MAX_BPRINTF_VARARGS).
+ */
 const mostBytes = 500;
 const mostValues = 12;
 
 /** Lowers an action of such a handler. */
 export function printInto(f: FunctionState, e: Call, sequence: Fetch): void {
   if (e.name !== "printf") {
-    return f.refuse(e.span, `\`${e.name}()\` is done by strobe, which is gone when a pinned iterator is read`, "print with printf(), or leave the pin out");
+    return f.refuse(
+      e.span,
+      `\`${e.name}()\` is done by strobe, which is gone when a pinned iterator is read`,
+      "print with printf(), or leave the pin out",
+    );
   }
   printAll(f, e, new Calls(f, "a pinned iterator", fetchValue(f, sequence)));
 }
@@ -67,7 +75,12 @@ class Calls {
   value(conversion: PrintfConversion, e: Expression): void {
     const { letter, flags, width, precision } = conversion;
     const f = this.#f;
-    const no = (why: string): never => f.refuse(e.span, `${this.#printer} cannot print this: ${why}`, "the kernel prints for it, which knows %d, %u, %x, %c, %p and %s with a width");
+    const no = (why: string): never =>
+      f.refuse(
+        e.span,
+        `${this.#printer} cannot print this: ${why}`,
+        "the kernel prints for it, which knows %d, %u, %x, %c, %p and %s with a width",
+      );
     if (precision !== -1) return no("the kernel knows no precision");
     if (/[#']/.test(flags)) return no(`the kernel knows no \`${/[#']/.exec(flags)?.[0]}\` in a conversion`);
     const spec = `%${flags}${width === 0 ? "" : width}`;
@@ -75,18 +88,23 @@ class Calls {
     const number = (of: Type): Value => convert(f, f.value(e), type, of);
     switch (letter) {
       case "d":
-      case "i": return this.#add(`${spec}lld`, 8, () => number(this.#sized(e, conversion, true)));
+      case "i":
+        return this.#add(`${spec}lld`, 8, () => number(this.#sized(e, conversion, true)));
       case "u":
       case "x":
-      case "X": return this.#add(`${spec}ll${letter}`, 8, () => number(this.#sized(e, conversion, false)));
-      case "p": return this.#add(`${spec}llx`, 8, () => number({ kind: "integer", bits: 64, signed: false }), "0x");
-      case "c": return this.#add(`${spec}s`, 2, () => this.#character(f.value(e)));
+      case "X":
+        return this.#add(`${spec}ll${letter}`, 8, () => number(this.#sized(e, conversion, false)));
+      case "p":
+        return this.#add(`${spec}llx`, 8, () => number({ kind: "integer", bits: 64, signed: false }), "0x");
+      case "c":
+        return this.#add(`${spec}s`, 2, () => this.#character(f.value(e)));
       case "s": {
         if (type.kind === "named" && type.of === "ksym") return this.#add(`${spec}ps`, 8, () => f.value(e));
         if (type.kind !== "string") return no("%s wants a text");
         return this.#add(`${spec}s`, Math.min(type.capacity, mostBytes), () => this.#copy(e, type));
       }
-      default: return no(`the kernel knows no %${letter}`);
+      default:
+        return no(`the kernel knows no %${letter}`);
     }
   }
 
@@ -135,7 +153,14 @@ class Calls {
     const data = this.#f.slotOf("values", Math.max(8, this.#values.length * 8));
     if (this.#values.length === 0) build.emit({ op: "zero", at: data, size: 8 });
     this.#values.forEach((value, i) => build.emit({ op: "store", to: at(data, i * 8), value, size: 8 }));
-    build.emit({ op: "kernel-print", ...(this.#sequence === undefined ? {} : { sequence: this.#sequence }), format, formatSize: bytes.length, data, values: this.#values.length });
+    build.emit({
+      op: "kernel-print",
+      ...(this.#sequence === undefined ? {} : { sequence: this.#sequence }),
+      format,
+      formatSize: bytes.length,
+      data,
+      values: this.#values.length,
+    });
     this.#format = "";
     this.#values = [];
     this.#bytes = 0;

@@ -1,4 +1,5 @@
-// Values of libraries as their languages show them: elements copied one by one or all at once, and one of several alternatives.
+// Values of libraries as their languages show them: elements copied one by one or all at once, and one of several
+// alternatives.
 import type { ChoiceLiteral, SequenceLiteral } from "../../language/program.ts";
 import { mostPlaces, sequenceHeader, sizeOf } from "../../language/layout.ts";
 import type { ChoiceType, SequenceType } from "../../language/types.ts";
@@ -38,7 +39,10 @@ function sideBySide(f: FunctionState, address: Value, length: Value, type: Seque
   build.start(edges.otherwise);
   // An impossible number has no elements.
   const impossible = build.compare("eq", length, build.constant(-1n));
-  build.write(bytes, build.binary("mul", build.binary("xor", impossible, build.constant(1n)), build.constant(BigInt(capacity * stride))));
+  build.write(
+    bytes,
+    build.binary("mul", build.binary("xor", impossible, build.constant(1n)), build.constant(BigInt(capacity * stride))),
+  );
   build.jump(join);
   build.seal(join);
   build.start(join);
@@ -46,8 +50,17 @@ function sideBySide(f: FunctionState, address: Value, length: Value, type: Seque
   build.emit({ op: "store", to: place, value: length, size: 8 });
   const copied = build.newValue();
   build.emit({
-    op: "fill", to: at(place, copiedBytes), length: copied,
-    source: { kind: "buffer", space: "user", address, length: build.read(bytes), capacity: capacity * stride, padded: false },
+    op: "fill",
+    to: at(place, copiedBytes),
+    length: copied,
+    source: {
+      kind: "buffer",
+      space: "user",
+      address,
+      length: build.read(bytes),
+      capacity: capacity * stride,
+      padded: false,
+    },
   });
   build.emit({ op: "store", to: at(place, copiedBytes), value: copied, size: 4 });
 }
@@ -64,7 +77,13 @@ function walk(f: FunctionState, e: SequenceLiteral, length: Value, type: Sequenc
   const [count, left] = [build.newVariable(), build.newVariable()];
   build.write(count, none);
   build.write(left, build.constant(BigInt(way.has === undefined ? capacity : mostPlaces)));
-  const [head, body, next, broke, exit] = [build.newBlock(), build.newBlock(), build.newBlock(), build.newBlock(), build.newBlock()];
+  const [head, body, next, broke, exit] = [
+    build.newBlock(),
+    build.newBlock(),
+    build.newBlock(),
+    build.newBlock(),
+    build.newBlock(),
+  ];
   build.jump(head);
   build.start(head);
   const guard = build.guard(way.has === undefined ? capacity : mostPlaces);
@@ -94,7 +113,14 @@ function walk(f: FunctionState, e: SequenceLiteral, length: Value, type: Sequenc
     build.start(taken);
   }
   const source = f.source(way.item, element, true);
-  build.emit({ op: "fill-element", to: at(place, sequenceHeader), index: build.read(count), count: capacity, stride, source });
+  build.emit({
+    op: "fill-element",
+    to: at(place, sequenceHeader),
+    index: build.read(count),
+    count: capacity,
+    stride,
+    source,
+  });
   build.write(count, build.binary("add", build.read(count), one));
   build.jump(next);
   build.seal(next);
@@ -108,7 +134,12 @@ function walk(f: FunctionState, e: SequenceLiteral, length: Value, type: Sequenc
   build.jump(exit);
   build.seal(exit);
   build.start(exit);
-  build.emit({ op: "store", to: at(place, copiedBytes), value: build.binary("mul", build.read(count), build.constant(BigInt(stride))), size: 4 });
+  build.emit({
+    op: "store",
+    to: at(place, copiedBytes),
+    value: build.binary("mul", build.read(count), build.constant(BigInt(stride))),
+    size: 4,
+  });
 }
 
 /** Writes the first alternative whose test holds. */

@@ -1,5 +1,5 @@
-// Builds a function in SSA form while its tree is walked (Braun et al., "Simple and Efficient Construction of Static Single
-// Assignment Form"), with block parameters in the place of phis.
+// Builds a function in SSA form while its tree is walked (Braun et al., "Simple and Efficient Construction of Static
+// Single Assignment Form"), with block parameters in the place of phis.
 import { InternalError } from "../../faults/internal-error.ts";
 import type { BinaryOp, CompareOp, Instruction, IrBlock, Slot, Terminator, Value, ValueInfo } from "../ir.ts";
 import { foldBinary, foldCompare, foldExtend, unchangedOperand } from "../optimize/fold.ts";
@@ -8,7 +8,11 @@ import { mapOperands, mapTerminator, retarget, successorsOf } from "../optimize/
 /** A variable that lives in SSA values: whatever `newVariable` gave. */
 export type Variable = number;
 
-interface Parameter { readonly variable: Variable; readonly value: Value; args: Value[] }
+interface Parameter {
+  readonly variable: Variable;
+  readonly value: Value;
+  args: Value[];
+}
 
 /** A block under construction. `args` of its parameters follow `predecessors`. */
 interface Draft {
@@ -22,7 +26,12 @@ interface Draft {
 }
 
 /** Where ways meet, while what the variable has on each is looked for. */
-interface Meeting { readonly block: Draft; readonly parameter: Parameter; readonly args: Value[]; readonly passed: ReadonlySet<Draft> }
+interface Meeting {
+  readonly block: Draft;
+  readonly parameter: Parameter;
+  readonly args: Value[];
+  readonly passed: ReadonlySet<Draft>;
+}
 
 type Origin = Extract<Instruction, { op: "read" | "builtin" }>;
 
@@ -116,7 +125,9 @@ export class FunctionBuilder {
 
   // ── control flow ──
 
-  get current(): number { return this.#current; }
+  get current(): number {
+    return this.#current;
+  }
 
   /** False behind a return, a break, …: what is built there is dropped. */
   get reachable(): boolean {
@@ -126,9 +137,16 @@ export class FunctionBuilder {
 
   /** A block whose predecessors are not all known yet: `seal` it when they are. */
   newBlock(): number {
-    return this.#blocks.push({
-      parameters: [], instructions: [], terminator: undefined, predecessors: [], sealed: false, definitions: new Map(),
-    }) - 1;
+    return (
+      this.#blocks.push({
+        parameters: [],
+        instructions: [],
+        terminator: undefined,
+        predecessors: [],
+        sealed: false,
+        definitions: new Map(),
+      }) - 1
+    );
   }
 
   start(block: number): void {
@@ -202,7 +220,10 @@ export class FunctionBuilder {
     return this.#resolve(this.#readIn(variable, this.#current));
   }
 
-  /** What a variable has at the end of a block. Ways that meet may be thousands, one behind the other: those that are open wait in a list. */
+  /**
+   * What a variable has at the end of a block. Ways that meet may be thousands, one behind the other: those that are
+   * open wait in a list.
+   */
   #readIn(variable: Variable, id: number): Value {
     const open: Meeting[] = [];
     let found = this.#readAbove(variable, id, open);
@@ -228,7 +249,10 @@ export class FunctionBuilder {
     return value;
   }
 
-  /** Up through blocks with one way in, to a value, or to where ways meet: then undefined. A ring of them is a loop that nothing leads to. */
+  /**
+   * Up through blocks with one way in, to a value, or to where ways meet: then undefined. A ring of them is a loop that
+   * nothing leads to.
+   */
   #readAbove(variable: Variable, id: number, open: Meeting[]): Value | undefined {
     const passed = new Set<Draft>();
     let block = this.#blocks[id];
@@ -278,18 +302,22 @@ export class FunctionBuilder {
 
   #resolve(value: Value): Value {
     let resolved = value;
-    for (let next = this.#replaced.get(resolved); next !== undefined; next = this.#replaced.get(resolved)) resolved = next;
+    for (let next = this.#replaced.get(resolved); next !== undefined; next = this.#replaced.get(resolved))
+      resolved = next;
     return resolved;
   }
 
   // ── the end ──
 
-  /** The finished blocks: reachable ones only, renumbered, jumps with their arguments. Ends an open block with a return. */
+  /**
+   * The finished blocks: reachable ones only, renumbered, jumps with their arguments. Ends an open block with a return.
+   */
   finish(): { values: readonly ValueInfo[]; slots: readonly Slot[]; blocks: readonly IrBlock[] } {
     for (const block of this.#blocks) block.terminator ??= { op: "return" };
     const order = this.#reachable();
     const number = new Map(order.map((id, index) => [id, index]));
-    const live = (block: Draft, args: readonly Value[]): Value[] => args.filter((_, i) => number.has(block.predecessors[i]));
+    const live = (block: Draft, args: readonly Value[]): Value[] =>
+      args.filter((_, i) => number.has(block.predecessors[i]));
     for (let changed = true; changed;) {
       changed = false;
       for (const id of order) {
@@ -331,8 +359,10 @@ export class FunctionBuilder {
       while (stack.length > 0) {
         const top = stack[stack.length - 1];
         const next = top.rest.shift();
-        if (next === undefined) { postorder.push(top.id); stack.pop(); }
-        else if (!seen.has(next)) enter(next);
+        if (next === undefined) {
+          postorder.push(top.id);
+          stack.pop();
+        } else if (!seen.has(next)) enter(next);
       }
     };
     visit(0);

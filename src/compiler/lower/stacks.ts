@@ -12,13 +12,22 @@ export function stackSource(f: FunctionState, e: Expression): Source {
   const frames = type.limit;
   const { maps } = f.module;
   const unwind = type.unwind === true;
-  let map = maps.findIndex(({ storage }) => (
-    storage.kind === "stacks" && storage.frames === frames && storage.buildId === buildId && (storage.unwind ?? false) === unwind));
+  let map = maps.findIndex(
+    ({ storage }) =>
+      storage.kind === "stacks" &&
+      storage.frames === frames &&
+      storage.buildId === buildId &&
+      (storage.unwind ?? false) === unwind,
+  );
   if (map < 0) {
-    map = maps.push({
-      name: `stacks_${frames}${buildId ? "_id" : ""}${unwind ? "_unwound" : ""}`, keys: [], value: type, entries: 16384,
-      storage: { kind: "stacks", frames, buildId, unwind },
-    }) - 1;
+    map =
+      maps.push({
+        name: `stacks_${frames}${buildId ? "_id" : ""}${unwind ? "_unwound" : ""}`,
+        keys: [],
+        value: type,
+        entries: 16384,
+        storage: { kind: "stacks", frames, buildId, unwind },
+      }) - 1;
   }
   return { kind: "stack", space: type.space, map, limit: frames, mode: buildId ? "build_id" : "address", unwind };
 }

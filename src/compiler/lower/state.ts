@@ -1,5 +1,5 @@
-// What lowering knows: of the module, and of the function being built. The recursive walk over expressions and statements
-// goes through `Walk`, so that each file of this folder can call it without importing the others.
+// What lowering knows: of the module, and of the function being built. The recursive walk over expressions and
+// statements goes through `Walk`, so that each file of this folder can call it without importing the others.
 import { InternalError } from "../../faults/internal-error.ts";
 import type { KeptCalls } from "../../language/context.ts";
 import type { CheckedHandler, CheckedProgram, CheckedVariable, Capabilities } from "../../language/check/checked.ts";
@@ -41,7 +41,10 @@ export interface ModuleState {
   readonly timeFormats: string[];
   readonly packetFiles: string[];
   readonly probeNames: string[];
-  /** Loops that the kernel may cut short, by their places in the script; and probes that may be in calls that nothing was kept of. */
+  /**
+   * Loops that the kernel may cut short, by their places in the script; and probes that may be in calls that nothing
+   * was kept of.
+   */
   readonly loops: { readonly span: Span; readonly unkept?: UnkeptCalls }[];
   /** The maps in which something of calls is kept. */
   readonly kept: Map<KeptCalls, number>;
@@ -79,12 +82,22 @@ export type Located =
 export type Home =
   | { readonly kind: "register"; readonly owner: FunctionState; readonly variable: Variable; readonly type: Type }
   /** Registers take 8 bytes here. */
-  | { readonly kind: "memory"; readonly owner: FunctionState; readonly place: Place; readonly type: Type; readonly captured?: Capture }
+  | {
+      readonly kind: "memory";
+      readonly owner: FunctionState;
+      readonly place: Place;
+      readonly type: Type;
+      readonly captured?: Capture;
+    }
   /** A loop's variable over a map: key and value in place. */
   | { readonly kind: "entry"; readonly owner: FunctionState; readonly map: number; readonly type: TupleType };
 
 /** A variable of the enclosing function, shared with a map callback through the captures slot. */
-interface Capture { readonly outer: Home; readonly offset: number; written: boolean }
+interface Capture {
+  readonly outer: Home;
+  readonly offset: number;
+  written: boolean;
+}
 
 /** The variables of a handler, or of a function while it is inlined. */
 export interface Frame {
@@ -117,7 +130,10 @@ export class FunctionState {
   readonly loops: Loop[] = [];
   /** The words that were kept at the function's entry. */
   kept: readonly Value[] = [];
-  /** While a number is read: the elements on the way to it, and the block (made when there is one) for an index outside of its array. */
+  /**
+   * While a number is read: the elements on the way to it, and the block (made when there is one) for an index outside
+   * of its array.
+   */
   outside: { readonly elements: ReadonlySet<IndexAccess>; block: number | undefined } | undefined;
   /** How often what is being lowered is there, through the `unroll`s around it. */
   unrolled = 1;
@@ -143,9 +159,15 @@ export class FunctionState {
 
   // ── the walk, bound to this function ──
 
-  value(expression: Expression): Value { return this.#at(expression, () => this.module.walk.value(this, expression)); }
-  locate(expression: Expression): Located { return this.#at(expression, () => this.module.walk.locate(this, expression)); }
-  into(expression: Expression, type: Type, place: Place): void { this.#at(expression, () => this.module.walk.into(this, expression, type, place)); }
+  value(expression: Expression): Value {
+    return this.#at(expression, () => this.module.walk.value(this, expression));
+  }
+  locate(expression: Expression): Located {
+    return this.#at(expression, () => this.module.walk.locate(this, expression));
+  }
+  into(expression: Expression, type: Type, place: Place): void {
+    this.#at(expression, () => this.module.walk.into(this, expression, type, place));
+  }
   source(expression: Expression, type: Type, padded: boolean): Source {
     const source = this.#at(expression, () => this.module.walk.source(this, expression, type, padded));
     return this.module.watches === undefined ? source : this.module.watches.source(source, expression.span);
@@ -153,7 +175,9 @@ export class FunctionState {
   condition(expression: Expression, then: number, otherwise: number): void {
     this.module.walk.condition(this, expression, then, otherwise);
   }
-  run(statement: Statement): void { this.module.walk.statement(this, statement); }
+  run(statement: Statement): void {
+    this.module.walk.statement(this, statement);
+  }
 
   /** What is emitted meanwhile is of this expression. */
   #at<T>({ span }: Expression, lower: () => T): T {
@@ -167,7 +191,9 @@ export class FunctionState {
   /** Stops compiling: something the checker let pass that cannot be compiled. */
   refuse(span: Span, message: string, help?: string): never {
     const { source } = this.module.checked.program;
-    throw new ScriptError(source, [{ severity: "error", code: "feature", span, message, ...(help === undefined ? {} : { help }) }]);
+    throw new ScriptError(source, [
+      { severity: "error", code: "feature", span, message, ...(help === undefined ? {} : { help }) },
+    ]);
   }
 
   slot(name: string, type: Type): Place {
@@ -185,7 +211,10 @@ export class FunctionState {
     let home = this.frame.homes.get(slot);
     if (home === undefined) {
       const { name, type, addressed } = this.frame.variables[slot];
-      home = addressed && isRegister(type) ? { kind: "memory", owner: this, place: this.slotOf(name, 8), type } : this.newHome(name, type);
+      home =
+        addressed && isRegister(type)
+          ? { kind: "memory", owner: this, place: this.slotOf(name, 8), type }
+          : this.newHome(name, type);
       this.frame.homes.set(slot, home);
     }
     return this.reach(home);
@@ -207,7 +236,13 @@ export class FunctionState {
     const size = isRegister(home.type) ? 8 : sizeOf(home.type);
     const offset = this.#allocate(size);
     const capture: Capture = { outer: outer.reach(home), offset, written: false };
-    const own = { kind: "memory", owner: this, place: { kind: "callback", of: "captures", offset }, type: home.type, captured: capture } as const;
+    const own = {
+      kind: "memory",
+      owner: this,
+      place: { kind: "callback", of: "captures", offset },
+      type: home.type,
+      captured: capture,
+    } as const;
     this.#captures.set(home, own);
     outer.#share(capture.outer, { kind: "slot", slot: this.#captureSlot, offset });
     return own;
@@ -216,12 +251,16 @@ export class FunctionState {
   /** Copies a variable into the slot that a callback will see. */
   #share(home: Home, to: Place): void {
     switch (home.kind) {
-      case "register": this.build.emit({ op: "store", to, value: this.build.read(home.variable), size: 8 }); return;
+      case "register":
+        this.build.emit({ op: "store", to, value: this.build.read(home.variable), size: 8 });
+        return;
       case "memory":
         if (isRegister(home.type)) this.build.emit({ op: "store", to, value: this.loadHome(home), size: 8 });
         else this.build.emit({ op: "fill", to, source: { kind: "copy", from: home.place, size: sizeOf(home.type) } });
         return;
-      case "entry": this.module.walk.entry(this, home, to); return;
+      case "entry":
+        this.module.walk.entry(this, home, to);
+        return;
     }
   }
 
@@ -251,8 +290,8 @@ export class FunctionState {
   }
 
   /**
-   * A value that only the handler's own function can compute (it needs the context), for use here: computed there before the
-   * loop and passed along.
+   * A value that only the handler's own function can compute (it needs the context), for use here: computed there
+   * before the loop and passed along.
    */
   fromHandler(key: string, compute: (handler: FunctionState) => Value): Value {
     const outer = this.outer;
@@ -269,7 +308,9 @@ export class FunctionState {
     return this.build.give((result) => ({ op: "load", result, from, size: 8, signed: false }));
   }
 
-  /** In a callback: ends the loop, and tells the outer function to leave in the same way. The flag is an outer variable. */
+  /**
+   * In a callback: ends the loop, and tells the outer function to leave in the same way. The flag is an outer variable.
+   */
   leaveLoop(way: Way): void {
     const outer = this.outer;
     if (outer === undefined) throw new InternalError("not in a loop over a map");
@@ -285,8 +326,8 @@ export class FunctionState {
   }
 
   /**
-   * After the callback is built: fixes the size of what is shared. Gives the slot (when anything is), and what the outer
-   * function does once the loop is over: take back what the callback wrote.
+   * After the callback is built: fixes the size of what is shared. Gives the slot (when anything is), and what the
+   * outer function does once the loop is over: take back what the callback wrote.
    */
   closeCaptures(): { slot: number | undefined; takeBack: () => void; leaves: ReadonlyMap<Way, Home> } {
     const outer = this.outer;
@@ -298,7 +339,10 @@ export class FunctionState {
         const from: Place = { kind: "slot", slot: this.#captureSlot, offset: captured.offset };
         const { outer: home } = captured;
         if (isRegister(type)) {
-          outer.storeHome(home, outer.build.give((result) => ({ op: "load", result, from, size: 8, signed: false })));
+          outer.storeHome(
+            home,
+            outer.build.give((result) => ({ op: "load", result, from, size: 8, signed: false })),
+          );
         } else if (home.kind === "memory") {
           outer.markWritten(home);
           outer.build.emit({ op: "fill", to: home.place, source: { kind: "copy", from, size: sizeOf(type) } });
@@ -319,10 +363,14 @@ function watched(instruction: Instruction, watches: Watches, span: Span | undefi
     }
     case "fill":
     case "fill-element":
-    case "map-store": return { ...instruction, source: watches.source(instruction.source, span) };
-    case "emit": return { ...instruction, fields: instruction.fields.map((field) => watches.source(field, span)) };
+    case "map-store":
+      return { ...instruction, source: watches.source(instruction.source, span) };
+    case "emit":
+      return { ...instruction, fields: instruction.fields.map((field) => watches.source(field, span)) };
     case "entry-load":
-    case "entry-copy": return { ...instruction, watch: watches.at(span, "map_lookup_elem") };
-    default: return instruction;
+    case "entry-copy":
+      return { ...instruction, watch: watches.at(span, "map_lookup_elem") };
+    default:
+      return instruction;
   }
 }

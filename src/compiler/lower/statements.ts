@@ -17,33 +17,58 @@ import type { FunctionState } from "./state.ts";
 export function statement(f: FunctionState, s: Statement): void {
   const { build } = f;
   switch (s.kind) {
-    case "block": for (const inner of s.statements) f.run(inner); return;
-    case "expression": effect(f, s.expression); return;
-    case "assign": assign(f, s); return;
-    case "declare": declare(f, s.variable, s.value); return;
+    case "block":
+      for (const inner of s.statements) f.run(inner);
+      return;
+    case "expression":
+      effect(f, s.expression);
+      return;
+    case "assign":
+      assign(f, s);
+      return;
+    case "declare":
+      declare(f, s.variable, s.value);
+      return;
     case "aggregate": {
       const { index, map } = mapOf(f, s.target);
-      if (map.value.kind === "aggregate" && map.value.float && s.value !== undefined) return aggregateFloat(f, s.value, s.target);
+      if (map.value.kind === "aggregate" && map.value.float && s.value !== undefined)
+        return aggregateFloat(f, s.value, s.target);
       const value = s.value === undefined ? undefined : f.value(s.value);
       const key = keyPlace(f, s.target);
-      const time = s.aggregate === "tseries" ? build.give((result) => ({ op: "builtin", result, name: "nsecs-wall" }), "now") : undefined;
+      const time =
+        s.aggregate === "tseries"
+          ? build.give((result) => ({ op: "builtin", result, name: "nsecs-wall" }), "now")
+          : undefined;
       build.emit({
-        op: "aggregate", map: index, ...(key === undefined ? {} : { key }), ...(value === undefined ? {} : { value }), ...(time === undefined ? {} : { time }),
+        op: "aggregate",
+        map: index,
+        ...(key === undefined ? {} : { key }),
+        ...(value === undefined ? {} : { value }),
+        ...(time === undefined ? {} : { time }),
       });
       return;
     }
-    case "if": return ifElse(f, s);
-    case "while": return whileLoop(f, s);
-    case "unroll": return unroll(f, s);
-    case "for-range": return forRange(f, s);
-    case "for-map": return forMap(f, s);
-    case "for-value": return f.refuse(s.span, "this has no elements");
+    case "if":
+      return ifElse(f, s);
+    case "while":
+      return whileLoop(f, s);
+    case "unroll":
+      return unroll(f, s);
+    case "for-range":
+      return forRange(f, s);
+    case "for-map":
+      return forMap(f, s);
+    case "for-value":
+      return f.refuse(s.span, "this has no elements");
     case "break":
     case "continue": {
       const loop = f.loops[f.loops.length - 1];
       if (loop === undefined) return f.refuse(s.span, `\`${s.kind}\` outside a loop`);
       if (loop.kind === "callback") build.return(s.kind === "break");
-      else { build.jump(s.kind === "break" ? loop.exit : loop.next); build.startUnreachable(); }
+      else {
+        build.jump(s.kind === "break" ? loop.exit : loop.next);
+        build.startUnreachable();
+      }
       return;
     }
     case "return": {
@@ -58,14 +83,19 @@ export function statement(f: FunctionState, s: Statement): void {
   }
 }
 
-/** Doubles: sums take their bits; the least and the greatest are those of their order, among which what is no number has none. */
+/**
+ * Doubles: sums take their bits; the least and the greatest are those of their order, among which what is no number has
+ * none.
+ */
 function aggregateFloat(f: FunctionState, of: Expression, target: MapAccess): void {
   const { build } = f;
   const { index, map } = mapOf(f, target);
   const bits = convert(f, f.value(of), of.type, float64);
   const key = keyPlace(f, target);
-  const add = (value: Value): void => build.emit({ op: "aggregate", map: index, ...(key === undefined ? {} : { key }), value });
-  if (map.value.kind !== "aggregate" || (map.value.aggregate !== "min" && map.value.aggregate !== "max")) return add(bits);
+  const add = (value: Value): void =>
+    build.emit({ op: "aggregate", map: index, ...(key === undefined ? {} : { key }), value });
+  if (map.value.kind !== "aggregate" || (map.value.aggregate !== "min" && map.value.aggregate !== "max"))
+    return add(bits);
   const join = build.newBlock();
   const edges = build.branch(floats().isNotNumber(f, bits));
   build.start(edges.then);
@@ -106,7 +136,10 @@ function ifElse(f: FunctionState, first: Extract<Statement, { kind: "if" }>): vo
 /** What a condition decides between, and both ways go on together. */
 function eitherWay(f: FunctionState, condition: Expression, then: () => void, otherwise: () => void): void {
   const { build } = f;
-  const ways = [[build.newBlock(), then], [build.newBlock(), otherwise]] as const;
+  const ways = [
+    [build.newBlock(), then],
+    [build.newBlock(), otherwise],
+  ] as const;
   const join = build.newBlock();
   f.condition(condition, ways[0][0], ways[1][0]);
   for (const [block, way] of ways) {
@@ -123,14 +156,25 @@ function eitherWay(f: FunctionState, condition: Expression, then: () => void, ot
 function effect(f: FunctionState, e: Expression): void {
   switch (e.kind) {
     case "call":
-      if (isScriptFunction(f, e)) { inlineCall(f, e); return; }
+      if (isScriptFunction(f, e)) {
+        inlineCall(f, e);
+        return;
+      }
       if (action(f, e)) {
         if (e.name === "exit") leaveHandler(f);
         return;
       }
       break;
-    case "increment": incrementValue(f, e, false); return;
-    case "conditional": return eitherWay(f, e.condition, () => effect(f, e.then), () => effect(f, e.otherwise));
+    case "increment":
+      incrementValue(f, e, false);
+      return;
+    case "conditional":
+      return eitherWay(
+        f,
+        e.condition,
+        () => effect(f, e.then),
+        () => effect(f, e.otherwise),
+      );
     case "block-expression":
       for (const inner of e.statements) f.run(inner);
       effect(f, e.value);
@@ -173,7 +217,10 @@ function assign(f: FunctionState, s: Statement & { kind: "assign" }): void {
   const { target, operator, value } = s;
   if (target.kind === "variable") {
     const home = f.home(slotOf(f, target));
-    if (operator === null) { store(f, home, value); return; }
+    if (operator === null) {
+      store(f, home, value);
+      return;
+    }
     f.storeHome(home, combined(f, s, f.loadHome(home), home.type));
     return;
   }
@@ -210,9 +257,13 @@ function combined(f: FunctionState, s: Statement & { kind: "assign" }, old: Valu
     return f.refuse(s.span, "this operator does not assign");
   }
   const operand = { value: f.value(value), type: value.type };
-  const wide: Type = type.kind === "pointer" ? type : isFloat(type) ? float64 : { kind: "integer", bits: 64, signed: isSigned(type) };
+  const wide: Type =
+    type.kind === "pointer" ? type : isFloat(type) ? float64 : { kind: "integer", bits: 64, signed: isSigned(type) };
   const before = { value: old, type };
-  const result = operator === "/" || operator === "%" ? divide(f, operator, before, operand, wide, s) : arithmetic(f, operator, before, operand, wide);
+  const result =
+    operator === "/" || operator === "%"
+      ? divide(f, operator, before, operand, wide, s)
+      : arithmetic(f, operator, before, operand, wide);
   return convert(f, result, wide, type);
 }
 
@@ -242,7 +293,9 @@ function whileLoop(f: FunctionState, s: Statement & { kind: "while" }): void {
 function countCut({ build, module, handler }: FunctionState, { span }: Statement): void {
   if (handler.placement !== "kernel") return;
   // One however often it is compiled.
-  const known = module.loops.findIndex((loop) => loop.unkept === undefined && loop.span.start === span.start && loop.span.end === span.end);
+  const known = module.loops.findIndex(
+    (loop) => loop.unkept === undefined && loop.span.start === span.start && loop.span.end === span.end,
+  );
   build.emit({ op: "loop-cut", loop: known >= 0 ? known : module.loops.push({ span }) - 1 });
 }
 
@@ -260,7 +313,10 @@ function forRange(f: FunctionState, s: Statement & { kind: "for-range" }): void 
   const { build } = f;
   const [from, to] = [f.value(s.from), f.value(s.to)];
   const [first, end] = [build.constantOf(from), build.constantOf(to)];
-  const rounds = first !== undefined && end !== undefined && end - first <= mostPlainRounds ? Math.max(0, Number(end - first)) : undefined;
+  const rounds =
+    first !== undefined && end !== undefined && end - first <= mostPlainRounds
+      ? Math.max(0, Number(end - first))
+      : undefined;
   const home = f.home(slotOf(f, s.variable));
   const counter = build.newVariable();
   const [head, body, next, exit] = [build.newBlock(), build.newBlock(), build.newBlock(), build.newBlock()];
@@ -301,7 +357,11 @@ function unroll(f: FunctionState, s: Statement & { kind: "unroll" }): void {
   const within = f.unrolled;
   f.unrolled *= Number(rounds);
   if (f.unrolled > mostUnrolled) {
-    return f.refuse(s.count.span, `unrolled with what is around it, this is there ${f.unrolled} times: ${mostUnrolled} is the most`, "use a loop");
+    return f.refuse(
+      s.count.span,
+      `unrolled with what is around it, this is there ${f.unrolled} times: ${mostUnrolled} is the most`,
+      "use a loop",
+    );
   }
   const exit = build.newBlock();
   for (let i = 0n; i < rounds; i++) {
@@ -316,4 +376,3 @@ function unroll(f: FunctionState, s: Statement & { kind: "unroll" }): void {
   build.start(exit);
   f.unrolled = within;
 }
-

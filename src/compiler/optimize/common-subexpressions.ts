@@ -1,6 +1,6 @@
-// Computes equal things once: where one dominates the other, and nothing in between can have changed what they read. Arithmetic,
-// context loads and steady builtins; reads of memory; look-ups in maps. Slots that hold the same bytes, as the keys of several
-// maps do, are one.
+// Computes equal things once: where one dominates the other, and nothing in between can have changed what they read.
+// Arithmetic, context loads and steady builtins; reads of memory; look-ups in maps. Slots that hold the same bytes, as
+// the keys of several maps do, are one.
 import type { BuiltinValue, Instruction, IrFunction, Value } from "../ir.ts";
 import { dominators, predecessorsOf, reversePostorder } from "./graph.ts";
 import { MemoryState } from "./memory-state.ts";
@@ -27,7 +27,11 @@ export function shareSubexpressions(fn: IrFunction): IrFunction {
     const state = id === 0 ? MemoryState.first(fn) : joined(predecessors[id].map((predecessor) => ends[predecessor]));
     const instructions: Instruction[] = [];
     for (const original of blocks[id].instructions) {
-      const i = mapSlots(same.size === 0 ? original : mapOperands(original, to), (slot) => state.equalSlot(slot), (slot) => slot);
+      const i = mapSlots(
+        same.size === 0 ? original : mapOperands(original, to),
+        (slot) => state.equalSlot(slot),
+        (slot) => slot,
+      );
       const key = keyOf(i, state);
       const equal = key === undefined ? undefined : known.get(key);
       if (key !== undefined && "result" in i && i.result !== undefined) {
@@ -66,24 +70,50 @@ function joined(ways: readonly (MemoryState | undefined)[]): MemoryState {
 
 /** Stay the same while a handler runs. */
 const steady: ReadonlySet<BuiltinValue> = new Set([
-  "pid-and-tid", "initial-pid-and-tid", "gid-and-uid", "cpu", "cgroup", "numa-node", "task", "func-ip", "attach-cookie", "context", "child-pid", "user-mode",
+  "pid-and-tid",
+  "initial-pid-and-tid",
+  "gid-and-uid",
+  "cpu",
+  "cgroup",
+  "numa-node",
+  "task",
+  "func-ip",
+  "attach-cookie",
+  "context",
+  "child-pid",
+  "user-mode",
 ]);
 
 /** Instructions with equal keys give equal values; undefined when nothing of the kind can be said. */
 function keyOf(i: Instruction, state: MemoryState): string | undefined {
   switch (i.op) {
-    case "constant": return `constant ${i.value}`;
-    case "binary": return `${i.kind} ${i.left} ${i.right}`;
-    case "compare": return `${i.kind} ${i.left} ${i.right}`;
-    case "extend": return `extend ${i.value} ${i.bits} ${i.signed}`;
-    case "swap-bytes": return `swap ${i.value} ${i.bits}`;
-    case "builtin": return steady.has(i.name) ? `builtin ${i.name}` : undefined;
-    case "load-context": return `context ${i.offset} ${i.size} ${i.signed}`;
-    case "read": return `read ${i.space} ${i.address} ${i.offset} ${i.size} ${i.signed} at ${state.version("memory")}`;
-    case "map-lookup": return i.key.kind === "slot" ? `lookup ${i.map} ${i.key.offset} {${state.slot(i.key.slot)}} at ${state.version(i.map)}` : undefined;
-    case "entry-load": return `entry ${i.entry} ${i.size} ${i.signed} at ${state.version(i.map)}`;
-    case "map-load": return `load ${i.map} ${i.size} ${i.signed} at ${state.version(i.map)}`;
-    case "map-has": return `has ${i.map} at ${state.version(i.map)}`;
-    default: return undefined;
+    case "constant":
+      return `constant ${i.value}`;
+    case "binary":
+      return `${i.kind} ${i.left} ${i.right}`;
+    case "compare":
+      return `${i.kind} ${i.left} ${i.right}`;
+    case "extend":
+      return `extend ${i.value} ${i.bits} ${i.signed}`;
+    case "swap-bytes":
+      return `swap ${i.value} ${i.bits}`;
+    case "builtin":
+      return steady.has(i.name) ? `builtin ${i.name}` : undefined;
+    case "load-context":
+      return `context ${i.offset} ${i.size} ${i.signed}`;
+    case "read":
+      return `read ${i.space} ${i.address} ${i.offset} ${i.size} ${i.signed} at ${state.version("memory")}`;
+    case "map-lookup":
+      return i.key.kind === "slot"
+        ? `lookup ${i.map} ${i.key.offset} {${state.slot(i.key.slot)}} at ${state.version(i.map)}`
+        : undefined;
+    case "entry-load":
+      return `entry ${i.entry} ${i.size} ${i.signed} at ${state.version(i.map)}`;
+    case "map-load":
+      return `load ${i.map} ${i.size} ${i.signed} at ${state.version(i.map)}`;
+    case "map-has":
+      return `has ${i.map} at ${state.version(i.map)}`;
+    default:
+      return undefined;
   }
 }

@@ -1,5 +1,5 @@
-// Drops what nobody uses: instructions without an effect whose result is never read, what is written into slots that nothing
-// reads, block parameters, and then the slots themselves.
+// Drops what nobody uses: instructions without an effect whose result is never read, what is written into slots that
+// nothing reads, block parameters, and then the slots themselves.
 import type { Instruction, IrFunction, Value } from "../ir.ts";
 import { isPure, mapSlots, operandsOf, resultOf, writtenSlot } from "./operands.ts";
 
@@ -10,14 +10,18 @@ export function dropDeadCode(fn: IrFunction): IrFunction {
     return {
       parameters: block.parameters.filter((parameter) => live.values.has(parameter)),
       instructions: block.instructions.filter((i) => live.instructions.has(i)),
-      terminator: t.op === "jump" ? { ...t, args: t.args.filter((_, i) => live.values.has(fn.blocks[t.to].parameters[i])) } : t,
+      terminator:
+        t.op === "jump" ? { ...t, args: t.args.filter((_, i) => live.values.has(fn.blocks[t.to].parameters[i])) } : t,
     };
   });
   return dropUnusedSlots({ ...fn, blocks });
 }
 
 /** From what has an effect back to what that needs. */
-function liveParts(fn: IrFunction): { readonly instructions: ReadonlySet<Instruction>; readonly values: ReadonlySet<Value> } {
+function liveParts(fn: IrFunction): {
+  readonly instructions: ReadonlySet<Instruction>;
+  readonly values: ReadonlySet<Value>;
+} {
   const instructions = new Set<Instruction>();
   const values = new Set<Value>();
   const slots = new Set<number>();

@@ -20,7 +20,10 @@ for (const { name } of passes) {
     const parsed = parse({ name, text }, { positional: [], builtins: builtinsFor("bpftrace") });
     assert.deepEqual(parsed.diagnostics, []);
     const compiled = compile(parsed.program, madeUpSystem, { resolve: resolveMadeUp });
-    assert.deepEqual(compiled.diagnostics.filter((d) => d.severity === "error"), []);
+    assert.deepEqual(
+      compiled.diagnostics.filter((d) => d.severity === "error"),
+      [],
+    );
     const { lowered } = compiled.stages;
     assert.ok(lowered);
     const [before, after] = change(name, lowered.module).map((module) => printModule(module, lowered.schemas));

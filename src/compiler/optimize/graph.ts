@@ -29,8 +29,8 @@ export function reversePostorder(blocks: readonly IrBlock[]): number[] {
 }
 
 /**
- * The blocks that lead to each other: of each that is in a loop, all of the outermost one that it is in, as one list that they
- * share; of others undefined (Tarjan). Only what is reachable.
+ * The blocks that lead to each other: of each that is in a loop, all of the outermost one that it is in, as one list
+ * that they share; of others undefined (Tarjan). Only what is reachable.
  */
 export function loopsOf(blocks: readonly IrBlock[]): (readonly number[] | undefined)[] {
   const loops: (readonly number[] | undefined)[] = blocks.map(() => undefined);
@@ -98,7 +98,10 @@ export function dominators(blocks: readonly IrBlock[]): (number | undefined)[] {
   return idom;
 }
 
-/** The blocks that may leave a loop that they are in, the innermost ones included: a loop is what is on the ways round from a block back to it. */
+/**
+ * The blocks that may leave a loop that they are in, the innermost ones included: a loop is what is on the ways round
+ * from a block back to it.
+ */
 export function endsOfLoops(blocks: readonly IrBlock[]): ReadonlySet<number> {
   const next = (id: number): readonly number[] => successorsOf(blocks[id].terminator);
   const predecessors = predecessorsOf(blocks);

@@ -1,12 +1,20 @@
-// What slots hold at a point of a function, as text: equal texts are equal bytes. And when maps and other memory last changed.
+// What slots hold at a point of a function, as text: equal texts are equal bytes. And when maps and other memory last
+// changed.
 import type { Instruction, IrFunction, Place, Source } from "../ir.ts";
 import { sourceSize } from "../source-size.ts";
 import { PersistentArray } from "./persistent-array.ts";
 
-interface Piece { readonly offset: number; readonly size: number; readonly what: string }
+interface Piece {
+  readonly offset: number;
+  readonly size: number;
+  readonly what: string;
+}
 
 /** A slot's writes, the last one last, without those that later ones cover; the same as text. */
-interface Contents { readonly writes: readonly Piece[]; readonly text: string }
+interface Contents {
+  readonly writes: readonly Piece[];
+  readonly text: string;
+}
 const nothing: Contents = { writes: [], text: "" };
 
 /** What all states of a function share. */
@@ -29,7 +37,7 @@ class Names {
   /** The same short text for the same long one: texts go into other texts. */
   short(text: string): string {
     let name = this.#short.get(text);
-    if (name === undefined) this.#short.set(text, name = this.fresh());
+    if (name === undefined) this.#short.set(text, (name = this.fresh()));
     return name;
   }
 
@@ -46,8 +54,14 @@ class Names {
   }
 }
 
-/** Slots, or maps, of which nothing is known since a point have no entry: what they hold is named after the point; "" is the entry. */
-interface Known<T> { readonly since: string; readonly entries: PersistentArray<T> }
+/**
+ * Slots, or maps, of which nothing is known since a point have no entry: what they hold is named after the point; "" is
+ * the entry.
+ */
+interface Known<T> {
+  readonly since: string;
+  readonly entries: PersistentArray<T>;
+}
 
 export class MemoryState {
   readonly #names: Names;
@@ -77,14 +91,30 @@ export class MemoryState {
     const joined = first.copy();
     for (const other of others) {
       if (other === undefined) return MemoryState.#unknown(names, names.fresh());
-      joined.#slots = merged(joined.#slots, other.#slots, (a, b) => a.text === b.text, names, (slot) => joined.#unknownSlot(slot, names.fresh()));
-      joined.#versions = merged(joined.#versions, other.#versions, (a, b) => a === b, names, () => names.fresh());
+      joined.#slots = merged(
+        joined.#slots,
+        other.#slots,
+        (a, b) => a.text === b.text,
+        names,
+        (slot) => joined.#unknownSlot(slot, names.fresh()),
+      );
+      joined.#versions = merged(
+        joined.#versions,
+        other.#versions,
+        (a, b) => a === b,
+        names,
+        () => names.fresh(),
+      );
     }
     return joined;
   }
 
   static #unknown(names: Names, since: string): MemoryState {
-    return new MemoryState(names, { since, entries: PersistentArray.of(names.fn.slots.length) }, { since, entries: PersistentArray.of(1 + mapsIn(names.fn)) });
+    return new MemoryState(
+      names,
+      { since, entries: PersistentArray.of(names.fn.slots.length) },
+      { since, entries: PersistentArray.of(1 + mapsIn(names.fn)) },
+    );
   }
 
   #contents(slot: number): Contents {
@@ -128,20 +158,33 @@ export class MemoryState {
   /** After an instruction. */
   after(i: Instruction): void {
     switch (i.op) {
-      case "store": return this.#write(i.to, i.size, `v${i.value}`);
-      case "zero": return this.#write(i.at, i.size, "zero");
+      case "store":
+        return this.#write(i.to, i.size, `v${i.value}`);
+      case "zero":
+        return this.#write(i.at, i.size, "zero");
       case "fill": {
         const copied = this.#copied(i);
-        if (copied !== undefined && i.to.kind === "slot" && !addressedIn(this.#names.fn).has(i.to.slot)) this.#hold(i.to.slot, copied);
+        if (copied !== undefined && i.to.kind === "slot" && !addressedIn(this.#names.fn).has(i.to.slot))
+          this.#hold(i.to.slot, copied);
         else this.#write(i.to, sourceSize(i.source), this.source(i.source));
         return;
       }
-      case "fill-element": return this.#write(i.to, i.count * i.stride, this.#names.fresh());
-      case "concat-strings": return this.#write(i.to, i.capacity, `${this.place(i.left, i.leftCapacity)} ${this.place(i.right, i.rightCapacity)}`);
-      case "cut-string": return this.#write(i.to, i.capacity, `v${i.length} of ${this.place(i.text, i.capacity)}`);
-      case "entry-copy": return this.#write(i.to, i.size, `entry v${i.entry} at ${this.version(i.map)}`);
-      case "map-copy": return this.#write(i.to, i.size, `map ${i.map} at ${this.version(i.map)}`);
-      case "parse-address": return this.#write(i.to, i.text.includes(0x3a) ? 16 : 4, `address ${i.text.join(",")}`);
+      case "fill-element":
+        return this.#write(i.to, i.count * i.stride, this.#names.fresh());
+      case "concat-strings":
+        return this.#write(
+          i.to,
+          i.capacity,
+          `${this.place(i.left, i.leftCapacity)} ${this.place(i.right, i.rightCapacity)}`,
+        );
+      case "cut-string":
+        return this.#write(i.to, i.capacity, `v${i.length} of ${this.place(i.text, i.capacity)}`);
+      case "entry-copy":
+        return this.#write(i.to, i.size, `entry v${i.entry} at ${this.version(i.map)}`);
+      case "map-copy":
+        return this.#write(i.to, i.size, `map ${i.map} at ${this.version(i.map)}`);
+      case "parse-address":
+        return this.#write(i.to, i.text.includes(0x3a) ? 16 : 4, `address ${i.text.join(",")}`);
       case "map-store":
       case "map-add":
       case "map-delete":
@@ -154,7 +197,8 @@ export class MemoryState {
         this.#versions = MemoryState.#unknown(this.#names, this.#names.fresh()).#versions;
         return;
       case "write-user":
-      case "signal": return this.#change("memory");
+      case "signal":
+        return this.#change("memory");
       default:
     }
   }
@@ -163,15 +207,24 @@ export class MemoryState {
   source(source: Source): string {
     const memory = this.version("memory");
     switch (source.kind) {
-      case "value": return `v${source.value}`;
-      case "copy": return this.place(source.from, source.size);
-      case "constant": return `constant ${source.bytes.join(",")}`;
-      case "string": return `${source.space} string v${source.address} v${source.limit} ${source.padded} at ${memory}`;
-      case "memory": return `${source.space} memory v${source.address} at ${memory}`;
-      case "buffer": return `${source.space} buffer v${source.address} v${source.length} ${source.padded} at ${memory}`;
-      case "comm": return "comm";
-      case "stack": return `${source.space} stack ${source.map} ${source.limit} ${source.mode} ${source.unwind}`;
-      case "path": return `path v${source.address} at ${memory}`;
+      case "value":
+        return `v${source.value}`;
+      case "copy":
+        return this.place(source.from, source.size);
+      case "constant":
+        return `constant ${source.bytes.join(",")}`;
+      case "string":
+        return `${source.space} string v${source.address} v${source.limit} ${source.padded} at ${memory}`;
+      case "memory":
+        return `${source.space} memory v${source.address} at ${memory}`;
+      case "buffer":
+        return `${source.space} buffer v${source.address} v${source.length} ${source.padded} at ${memory}`;
+      case "comm":
+        return "comm";
+      case "stack":
+        return `${source.space} stack ${source.map} ${source.limit} ${source.mode} ${source.unwind}`;
+      case "path":
+        return `path v${source.address} at ${memory}`;
     }
   }
 
@@ -182,7 +235,12 @@ export class MemoryState {
     const earlier = this.#contents(to.slot).writes;
     const all = [...earlier, { offset: to.offset, size, what }];
     // What does not meet the last is covered no more than before.
-    const kept = all.filter((piece, i) => piece.offset >= to.offset + size || piece.offset + piece.size <= to.offset || !isCovered(piece, all.slice(i + 1)));
+    const kept = all.filter(
+      (piece, i) =>
+        piece.offset >= to.offset + size ||
+        piece.offset + piece.size <= to.offset ||
+        !isCovered(piece, all.slice(i + 1)),
+    );
     this.#hold(to.slot, this.#written(to.slot, kept));
   }
 
@@ -199,7 +257,8 @@ export class MemoryState {
 
   /** Another slot's bytes, all of them. */
   #copied(i: Instruction): Contents | undefined {
-    if (i.op !== "fill" || i.source.kind !== "copy" || i.to.kind !== "slot" || i.source.from.kind !== "slot") return undefined;
+    if (i.op !== "fill" || i.source.kind !== "copy" || i.to.kind !== "slot" || i.source.from.kind !== "slot")
+      return undefined;
     const { size, from } = i.source;
     const whole = [from, i.to].every(({ slot, offset }) => offset === 0 && this.#names.fn.slots[slot].size === size);
     if (!whole) return undefined;
@@ -208,14 +267,24 @@ export class MemoryState {
   }
 
   #change(what: number | "memory"): void {
-    this.#versions = { ...this.#versions, entries: this.#versions.entries.with(what === "memory" ? 0 : what + 1, this.#names.fresh()) };
+    this.#versions = {
+      ...this.#versions,
+      entries: this.#versions.entries.with(what === "memory" ? 0 : what + 1, this.#names.fresh()),
+    };
   }
 }
 
 /** What two ways know both: of what differs, `other` says what there is now. */
-function merged<T>(a: Known<T>, b: Known<T>, equal: (a: T, b: T) => boolean, names: Names, other: (index: number) => T): Known<T> {
+function merged<T>(
+  a: Known<T>,
+  b: Known<T>,
+  equal: (a: T, b: T) => boolean,
+  names: Names,
+  other: (index: number) => T,
+): Known<T> {
   const alike = a.since === b.since;
-  const both = (own: T | undefined, second: T | undefined): T | undefined => (own !== undefined && second !== undefined && equal(own, second) ? own : undefined);
+  const both = (own: T | undefined, second: T | undefined): T | undefined =>
+    own !== undefined && second !== undefined && equal(own, second) ? own : undefined;
   // Of what neither knows since the same point, nothing is known since this one.
   return {
     since: alike ? a.since : names.fresh(),
@@ -235,7 +304,7 @@ function addressedIn(fn: IrFunction): ReadonlySet<number | "map"> {
         if (i.op === "address-of" && i.what.kind !== "callback") all.add(i.what.kind === "map" ? "map" : i.what.slot);
       }
     }
-    addressed.set(fn, found = all);
+    addressed.set(fn, (found = all));
   }
   return found;
 }
@@ -256,7 +325,8 @@ function mapsIn(fn: IrFunction): number {
   let found = named.get(fn);
   if (found === undefined) {
     found = 0;
-    for (const { instructions } of fn.blocks) for (const i of instructions) if ("map" in i) found = Math.max(found, i.map + 1);
+    for (const { instructions } of fn.blocks)
+      for (const i of instructions) if ("map" in i) found = Math.max(found, i.map + 1);
     named.set(fn, found);
   }
   return found;

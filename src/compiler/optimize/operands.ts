@@ -19,26 +19,42 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
   const i = instruction;
   switch (i.op) {
     case "binary":
-    case "compare": return { ...i, left: to(i.left), right: to(i.right) };
+    case "compare":
+      return { ...i, left: to(i.left), right: to(i.right) };
     case "extend":
     case "swap-bytes":
     case "store":
     case "map-add":
-    case "override": return { ...i, value: to(i.value) };
-    case "cut-string": return { ...i, length: to(i.length) };
+    case "override":
+      return { ...i, value: to(i.value) };
+    case "cut-string":
+      return { ...i, length: to(i.length) };
     case "read":
-    case "write-user": return { ...i, address: to(i.address) };
+    case "write-user":
+      return { ...i, address: to(i.address) };
     case "fill":
-    case "map-store": return { ...i, source: mapSource(i.source, to) };
-    case "fill-element": return { ...i, index: to(i.index), source: mapSource(i.source, to) };
+    case "map-store":
+      return { ...i, source: mapSource(i.source, to) };
+    case "fill-element":
+      return { ...i, index: to(i.index), source: mapSource(i.source, to) };
     case "aggregate":
-      return { ...i, ...(i.value === undefined ? {} : { value: to(i.value) }), ...(i.time === undefined ? {} : { time: to(i.time) }) };
-    case "emit": return { ...i, fields: i.fields.map((f) => mapSource(f, to)) };
-    case "signal": return { ...i, signal: to(i.signal) };
-    case "percpu-address": return i.cpu === undefined ? i : { ...i, cpu: to(i.cpu) };
-    case "socket-cookie": return { ...i, socket: to(i.socket) };
-    case "kernel-print": return i.sequence === undefined ? i : { ...i, sequence: to(i.sequence) };
-    case "packet": return { ...i, skb: to(i.skb), length: to(i.length), skipped: to(i.skipped), whole: to(i.whole) };
+      return {
+        ...i,
+        ...(i.value === undefined ? {} : { value: to(i.value) }),
+        ...(i.time === undefined ? {} : { time: to(i.time) }),
+      };
+    case "emit":
+      return { ...i, fields: i.fields.map((f) => mapSource(f, to)) };
+    case "signal":
+      return { ...i, signal: to(i.signal) };
+    case "percpu-address":
+      return i.cpu === undefined ? i : { ...i, cpu: to(i.cpu) };
+    case "socket-cookie":
+      return { ...i, socket: to(i.socket) };
+    case "kernel-print":
+      return i.sequence === undefined ? i : { ...i, sequence: to(i.sequence) };
+    case "packet":
+      return { ...i, skb: to(i.skb), length: to(i.length), skipped: to(i.skipped), whole: to(i.whole) };
     case "constant":
     case "builtin":
     case "address-of":
@@ -60,24 +76,36 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "stack-length":
     case "rounds":
     case "loop-cut":
-    case "parse-address": return i;
+    case "parse-address":
+      return i;
     case "entry-load":
-    case "entry-copy": return { ...i, entry: to(i.entry) };
-    case "for-each": return i.limit === undefined ? i : { ...i, limit: to(i.limit) };
+    case "entry-copy":
+      return { ...i, entry: to(i.entry) };
+    case "for-each":
+      return i.limit === undefined ? i : { ...i, limit: to(i.limit) };
   }
 }
 
 function mapSource(source: Source, to: (value: Value) => Value): Source {
   switch (source.kind) {
-    case "value": return { ...source, value: to(source.value) };
-    case "string": return { ...source, address: to(source.address), ...(source.limit === undefined ? {} : { limit: to(source.limit) }) };
+    case "value":
+      return { ...source, value: to(source.value) };
+    case "string":
+      return {
+        ...source,
+        address: to(source.address),
+        ...(source.limit === undefined ? {} : { limit: to(source.limit) }),
+      };
     case "memory":
-    case "path": return { ...source, address: to(source.address) };
-    case "buffer": return { ...source, address: to(source.address), length: to(source.length) };
+    case "path":
+      return { ...source, address: to(source.address) };
+    case "buffer":
+      return { ...source, address: to(source.address), length: to(source.length) };
     case "copy":
     case "constant":
     case "comm":
-    case "stack": return source;
+    case "stack":
+      return source;
   }
 }
 
@@ -85,33 +113,57 @@ function mapSource(source: Source, to: (value: Value) => Value): Source {
 export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instruction {
   switch (i.op) {
     case "load":
-    case "write-user": return { ...i, from: moved(i.from, read) };
+    case "write-user":
+      return { ...i, from: moved(i.from, read) };
     case "store":
-    case "parse-address": return { ...i, to: moved(i.to, written) };
-    case "zero": return { ...i, at: moved(i.at, written) };
+    case "parse-address":
+      return { ...i, to: moved(i.to, written) };
+    case "zero":
+      return { ...i, at: moved(i.at, written) };
     // The very slot: one that holds the same now may not later.
-    case "address-of": return i.what.kind === "map" ? i : { ...i, what: moved(i.what, written) };
+    case "address-of":
+      return i.what.kind === "map" ? i : { ...i, what: moved(i.what, written) };
     case "fill":
-    case "fill-element": return { ...i, to: moved(i.to, written), source: sourceMoved(i.source, read) };
-    case "compare-strings": return { ...i, left: moved(i.left, read), right: i.right instanceof Uint8Array ? i.right : moved(i.right, read) };
-    case "compare-bytes": return { ...i, left: moved(i.left, read), right: moved(i.right, read) };
-    case "find-string": return { ...i, text: moved(i.text, read), needle: i.needle instanceof Uint8Array ? i.needle : moved(i.needle, read) };
-    case "concat-strings": return { ...i, to: moved(i.to, written), left: moved(i.left, read), right: moved(i.right, read) };
-    case "cut-string": return { ...i, to: moved(i.to, written), text: moved(i.text, read) };
-    case "string-length": return { ...i, text: moved(i.text, read) };
-    case "stack-length": return { ...i, stack: moved(i.stack, read) };
-    case "kernel-print": return { ...i, format: moved(i.format, read), data: moved(i.data, read) };
+    case "fill-element":
+      return { ...i, to: moved(i.to, written), source: sourceMoved(i.source, read) };
+    case "compare-strings":
+      return { ...i, left: moved(i.left, read), right: i.right instanceof Uint8Array ? i.right : moved(i.right, read) };
+    case "compare-bytes":
+      return { ...i, left: moved(i.left, read), right: moved(i.right, read) };
+    case "find-string":
+      return {
+        ...i,
+        text: moved(i.text, read),
+        needle: i.needle instanceof Uint8Array ? i.needle : moved(i.needle, read),
+      };
+    case "concat-strings":
+      return { ...i, to: moved(i.to, written), left: moved(i.left, read), right: moved(i.right, read) };
+    case "cut-string":
+      return { ...i, to: moved(i.to, written), text: moved(i.text, read) };
+    case "string-length":
+      return { ...i, text: moved(i.text, read) };
+    case "stack-length":
+      return { ...i, stack: moved(i.stack, read) };
+    case "kernel-print":
+      return { ...i, format: moved(i.format, read), data: moved(i.data, read) };
     case "entry-copy":
-    case "map-copy": return { ...i, to: moved(i.to, written) };
-    case "map-lookup": return { ...i, key: moved(i.key, read) };
-    case "map-store": return keyMoved({ ...i, source: sourceMoved(i.source, read) }, read);
+    case "map-copy":
+      return { ...i, to: moved(i.to, written) };
+    case "map-lookup":
+      return { ...i, key: moved(i.key, read) };
+    case "map-store":
+      return keyMoved({ ...i, source: sourceMoved(i.source, read) }, read);
     case "map-add":
     case "map-delete":
     case "aggregate":
-    case "aggregate-read": return keyMoved(i, read);
-    case "for-each": return i.captures === undefined ? i : { ...i, captures: written(i.captures) };
-    case "rounds": return { ...i, frame: written(i.frame) };
-    case "emit": return { ...i, fields: i.fields.map((field) => sourceMoved(field, read)) };
+    case "aggregate-read":
+      return keyMoved(i, read);
+    case "for-each":
+      return i.captures === undefined ? i : { ...i, captures: written(i.captures) };
+    case "rounds":
+      return { ...i, frame: written(i.frame) };
+    case "emit":
+      return { ...i, fields: i.fields.map((field) => sourceMoved(field, read)) };
     case "constant":
     case "binary":
     case "compare":
@@ -129,7 +181,8 @@ export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instr
     case "override":
     case "percpu-address":
     case "packet":
-    case "socket-cookie": return i;
+    case "socket-cookie":
+      return i;
   }
 }
 
@@ -151,39 +204,53 @@ function keyMoved<T extends { readonly key?: Place }>(instruction: T, to: SlotMa
 
 export function mapTerminator(terminator: Terminator, to: (value: Value) => Value): Terminator {
   switch (terminator.op) {
-    case "jump": return { ...terminator, args: terminator.args.map(to) };
-    case "branch": return { ...terminator, condition: to(terminator.condition) };
+    case "jump":
+      return { ...terminator, args: terminator.args.map(to) };
+    case "branch":
+      return { ...terminator, condition: to(terminator.condition) };
     case "guard":
-    case "return": return terminator;
+    case "return":
+      return terminator;
   }
 }
 
 export function terminatorOperands(terminator: Terminator): readonly Value[] {
   switch (terminator.op) {
-    case "jump": return terminator.args;
-    case "branch": return [terminator.condition];
+    case "jump":
+      return terminator.args;
+    case "branch":
+      return [terminator.condition];
     case "guard":
-    case "return": return [];
+    case "return":
+      return [];
   }
 }
 
 /** The blocks a terminator leads to, each edge once. */
 export function successorsOf(terminator: Terminator): number[] {
   switch (terminator.op) {
-    case "jump": return [terminator.to];
-    case "branch": return [terminator.then, terminator.otherwise];
-    case "guard": return [terminator.body, terminator.exit];
-    case "return": return [];
+    case "jump":
+      return [terminator.to];
+    case "branch":
+      return [terminator.then, terminator.otherwise];
+    case "guard":
+      return [terminator.body, terminator.exit];
+    case "return":
+      return [];
   }
 }
 
 /** The same terminator towards other blocks. */
 export function retarget(terminator: Terminator, to: (block: number) => number): Terminator {
   switch (terminator.op) {
-    case "jump": return { ...terminator, to: to(terminator.to) };
-    case "branch": return { ...terminator, then: to(terminator.then), otherwise: to(terminator.otherwise) };
-    case "guard": return { ...terminator, body: to(terminator.body), exit: to(terminator.exit) };
-    case "return": return terminator;
+    case "jump":
+      return { ...terminator, to: to(terminator.to) };
+    case "branch":
+      return { ...terminator, then: to(terminator.then), otherwise: to(terminator.otherwise) };
+    case "guard":
+      return { ...terminator, body: to(terminator.body), exit: to(terminator.exit) };
+    case "return":
+      return terminator;
   }
 }
 
@@ -197,9 +264,12 @@ export function writtenSlot(i: Instruction): number | undefined {
     case "cut-string":
     case "entry-copy":
     case "map-copy":
-    case "parse-address": return i.to.kind === "slot" ? i.to.slot : undefined;
-    case "zero": return i.at.kind === "slot" ? i.at.slot : undefined;
-    default: return undefined;
+    case "parse-address":
+      return i.to.kind === "slot" ? i.to.slot : undefined;
+    case "zero":
+      return i.at.kind === "slot" ? i.at.slot : undefined;
+    default:
+      return undefined;
   }
 }
 
@@ -228,7 +298,8 @@ export function isPure(instruction: Instruction): boolean {
     case "stack-length":
     case "percpu-address":
     case "address-of":
-    case "socket-cookie": return true;
+    case "socket-cookie":
+      return true;
     case "store":
     case "zero":
     case "fill":
@@ -250,6 +321,7 @@ export function isPure(instruction: Instruction): boolean {
     case "packet":
     case "kernel-print":
     case "cut-string":
-    case "parse-address": return false;
+    case "parse-address":
+      return false;
   }
 }

@@ -1,11 +1,14 @@
-// The passes, in order, each once: what the lowering leaves to them. It folds constants, decides branches and makes no parameters
-// of one value by itself, and the generator takes the shortest ways through the blocks (bpf/passes.ts). Each has its fixture
-// (fixtures/), and a line in the bench that says what it is worth.
+// The passes, in order, each once: what the lowering leaves to them. It folds constants, decides branches and makes no
+// parameters of one value by itself, and the generator takes the shortest ways through the blocks (bpf/passes.ts). Each
+// has its fixture (fixtures/), and a line in the bench that says what it is worth.
 import type { IrFunction, IrModule } from "../ir.ts";
 import { dropDeadCode } from "./dead-code.ts";
 import { shareSubexpressions } from "./common-subexpressions.ts";
 
-export interface Pass { readonly name: string; readonly run: (fn: IrFunction) => IrFunction }
+export interface Pass {
+  readonly name: string;
+  readonly run: (fn: IrFunction) => IrFunction;
+}
 
 export const passes: readonly Pass[] = [
   { name: "common-subexpressions", run: shareSubexpressions },

@@ -1,5 +1,6 @@
-// An array that is never changed: setting an element gives another one, which shares what it can with the first. Two that have
-// much in common are merged in the time that their differences take. Elements that were never set are undefined.
+// An array that is never changed: setting an element gives another one, which shares what it can with the first. Two
+// that have much in common are merged in the time that their differences take. Elements that were never set are
+// undefined.
 
 const bits = 5;
 const width = 1 << bits;
@@ -25,7 +26,8 @@ export class PersistentArray<T> {
 
   get(index: number): T | undefined {
     let node = this.#root;
-    for (let level = this.#levels; level > 0; level--) node = node?.[(index >> (level * bits)) & (width - 1)] as Node<T> | undefined;
+    for (let level = this.#levels; level > 0; level--)
+      node = node?.[(index >> (level * bits)) & (width - 1)] as Node<T> | undefined;
     return node?.[index & (width - 1)] as T | undefined;
   }
 
@@ -34,7 +36,10 @@ export class PersistentArray<T> {
   }
 
   /** Each element that is not the very same in both as `choose` has it. `other` is as long as this. */
-  merged(other: PersistentArray<T>, choose: (own: T | undefined, other: T | undefined, index: number) => T | undefined): PersistentArray<T> {
+  merged(
+    other: PersistentArray<T>,
+    choose: (own: T | undefined, other: T | undefined, index: number) => T | undefined,
+  ): PersistentArray<T> {
     return new PersistentArray(merge(this.#root, other.#root, this.#levels, 0, choose), this.#levels);
   }
 }
@@ -46,11 +51,19 @@ function changed<T>(node: Node<T> | undefined, level: number, index: number, ele
   return copy;
 }
 
-function merge<T>(a: Node<T> | undefined, b: Node<T> | undefined, level: number, first: number, choose: (a: T | undefined, b: T | undefined, index: number) => T | undefined): Node<T> | undefined {
+function merge<T>(
+  a: Node<T> | undefined,
+  b: Node<T> | undefined,
+  level: number,
+  first: number,
+  choose: (a: T | undefined, b: T | undefined, index: number) => T | undefined,
+): Node<T> | undefined {
   if (a === b) return a;
   return Array.from({ length: Math.max(a?.length ?? 0, b?.length ?? 0) }, (_, i) => {
     const [own, other, index] = [a?.[i], b?.[i], first + (i << (level * bits))];
     if (own === other) return own;
-    return level === 0 ? choose(own as T | undefined, other as T | undefined, index) : merge(own as Node<T> | undefined, other as Node<T> | undefined, level - 1, index, choose);
+    return level === 0
+      ? choose(own as T | undefined, other as T | undefined, index)
+      : merge(own as Node<T> | undefined, other as Node<T> | undefined, level - 1, index, choose);
   });
 }

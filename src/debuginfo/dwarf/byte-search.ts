@@ -1,5 +1,5 @@
-// Where numbers and texts stand in bytes of which nothing else is known: as fast as memory is read, so that the few units that
-// matter are found without the others being decoded.
+// Where numbers and texts stand in bytes of which nothing else is known: as fast as memory is read, so that the few
+// units that matter are found without the others being decoded.
 
 /** Up to so many numbers are searched for one by one. */
 const ONE_BY_ONE = 32;
@@ -64,7 +64,8 @@ function rarest(needle: Buffer, most: number, bytes: Buffer): number {
   return least;
 }
 
-const NUL = 0, OPENING = 0x3c;
+const NUL = 0,
+  OPENING = 0x3c;
 /** Longer needles are searched for in another, slower way. */
 const NEEDLE = 6;
 
@@ -85,8 +86,13 @@ export class TextSearch {
       this.#needle = { skipped, bytes: name.subarray(skipped, skipped + NEEDLE) };
     }
     const { bytes: needle, skipped } = this.#needle;
-    for (let hit = bytes.indexOf(needle, Math.max(0, from - name.length) + skipped); hit >= 0; hit = bytes.indexOf(needle, hit + 1)) {
-      const at = hit - skipped, end = at + name.length;
+    for (
+      let hit = bytes.indexOf(needle, Math.max(0, from - name.length) + skipped);
+      hit >= 0;
+      hit = bytes.indexOf(needle, hit + 1)
+    ) {
+      const at = hit - skipped,
+        end = at + name.length;
       const behind = bytes[end];
       if ((behind === NUL || behind === OPENING) && bytes.compare(name, 0, name.length, at, end) === 0) found(at);
     }

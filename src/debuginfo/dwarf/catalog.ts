@@ -1,4 +1,5 @@
-// The index of names of one file: sorted hashes, as scan.ts finds them. Plain typed arrays, so that it can be kept on disk.
+// The index of names of one file: sorted hashes, as scan.ts finds them. Plain typed arrays, so that it can be kept on
+// disk.
 import { keptBytes, keptParts, wordsOf } from "./kept-arrays.ts";
 import { hashOf } from "./name-hash.ts";
 import type { Pairs } from "./pairs.ts";
@@ -13,9 +14,14 @@ export interface Catalog {
 
 const LAYOUT = "strobe names 2";
 
-/** A catalog as bytes that can be kept. `of` tells the file apart from others of the same key: sizes of its sections. */
+/**
+ * A catalog as bytes that can be kept. `of` tells the file apart from others of the same key: sizes of its sections.
+ */
 export function savedCatalog({ functions, variables, types, functionNames }: Catalog, of: number): Buffer {
-  return keptBytes(LAYOUT, of, [...[functions, variables, types].flatMap(({ hashes, offsets }) => [hashes, offsets]), functionNames]);
+  return keptBytes(LAYOUT, of, [
+    ...[functions, variables, types].flatMap(({ hashes, offsets }) => [hashes, offsets]),
+    functionNames,
+  ]);
 }
 
 /** What was kept; undefined when it is damaged, or of another file. */
@@ -59,7 +65,8 @@ export function catalogOf(results: readonly ScanResult[]): Catalog {
 /** By hash, then by offset. */
 function sorted(parts: readonly Pairs[]): Pairs {
   const count = parts.reduce((sum, { hashes }) => sum + hashes.length, 0);
-  let hashes = new Uint32Array(count), offsets = new Uint32Array(count);
+  let hashes = new Uint32Array(count),
+    offsets = new Uint32Array(count);
   let at = 0;
   for (const part of parts) {
     hashes.set(part.hashes, at);
@@ -67,7 +74,8 @@ function sorted(parts: readonly Pairs[]): Pairs {
     at += part.hashes.length;
   }
   // Radix sort, least significant digits first; it is stable. One scan sees units in order, several do not.
-  let toHashes = new Uint32Array(count), toOffsets = new Uint32Array(count);
+  let toHashes = new Uint32Array(count),
+    toOffsets = new Uint32Array(count);
   for (const pass of parts.length > 1 ? [0, 1, 2, 3] : [2, 3]) {
     const keys = pass < 2 ? offsets : hashes;
     const shift = (pass & 1) * 16;

@@ -1,5 +1,5 @@
-// Reads numbers out of a section. Addresses are JavaScript numbers here, taken as signed 64-bit: a program's and a kernel's
-// (which are small negative numbers then) are both exact, and compare in order.
+// Reads numbers out of a section. Addresses are JavaScript numbers here, taken as signed 64-bit: a program's and a
+// kernel's (which are small negative numbers then) are both exact, and compare in order.
 import { DamageError } from "../damage.ts";
 
 /** The debug information is damaged, or of a kind that is not understood. */
@@ -70,10 +70,14 @@ export class Cursor {
         const at = this.skip(8);
         return this.bytes.readUInt32LE(at) + this.bytes.readInt32LE(at + 4) * 2 ** 32;
       }
-      case 4: return this.u32();
-      case 2: return this.u16();
-      case 1: return this.u8();
-      default: throw new DwarfError(`addresses of ${size} bytes`);
+      case 4:
+        return this.u32();
+      case 2:
+        return this.u16();
+      case 1:
+        return this.u8();
+      default:
+        throw new DwarfError(`addresses of ${size} bytes`);
     }
   }
 
@@ -128,7 +132,9 @@ export class Cursor {
   }
 
   skipLeb(): void {
-    while (this.u8() >= 0x80) { /* the last byte is below */ }
+    while (this.u8() >= 0x80) {
+      /* the last byte is below */
+    }
   }
 
   /** Text up to a NUL. */
@@ -151,7 +157,10 @@ export class Cursor {
     return this.bytes.subarray(at, at + count);
   }
 
-  /** The initial length of a unit: where it ends, and how large offsets in it are. The cursor may be a window of the section. */
+  /**
+   * The initial length of a unit: where it ends, and how large offsets in it are. The cursor may be a window of the
+   * section.
+   */
   unitLength(): { readonly length: number; readonly offsetSize: 4 | 8 } {
     const length = this.u32();
     if (length === 0xffffffff) return { length: this.u64(), offsetSize: 8 };

@@ -3,7 +3,19 @@ import { CallFrames } from "../call-frames.ts";
 import { TAG } from "./constants.ts";
 import { exactAddress, signedAddress } from "./cursor.ts";
 import { plus, constant, register } from "./expressions.ts";
-import type { DebugInfo, DebugType, FoundLines, FunctionInstance, LinePlace, LocationExpression, SourceFile, SourceFrame, SourceFunction, Variable, WantedLines } from "./facts.ts";
+import type {
+  DebugInfo,
+  DebugType,
+  FoundLines,
+  FunctionInstance,
+  LinePlace,
+  LocationExpression,
+  SourceFile,
+  SourceFrame,
+  SourceFunction,
+  Variable,
+  WantedLines,
+} from "./facts.ts";
 import { keptOf, type DebugFiles } from "./input-files.ts";
 import { LinePlaces, prologueEnd } from "./line-places.ts";
 import { LineTables } from "./line-tables.ts";
@@ -39,12 +51,19 @@ class Debug implements DebugInfo {
     this.#units = new WholeUnits(files);
     const { main } = this.#units;
     this.#lines = new LineTables(main, keptOf(files, main, "lines"));
-    this.#linePlaces = new LinePlaces(this.#lines, this.#units, (address) => this.framesAt(exactAddress(address)).at(-1)?.function);
+    this.#linePlaces = new LinePlaces(
+      this.#lines,
+      this.#units,
+      (address) => this.framesAt(exactAddress(address)).at(-1)?.function,
+    );
     this.#names = new NamedEntries(files, this.#units);
     this.#positions = new Positions(main, this.#lines);
     this.#around = {
-      lines: this.#lines, positions: this.#positions,
-      cfa: (address) => this.#cfa(address), position: (entry) => this.#positions.declared(entry), threadLocal: (offset) => this.#threadLocal(offset),
+      lines: this.#lines,
+      positions: this.#positions,
+      cfa: (address) => this.#cfa(address),
+      position: (entry) => this.#positions.declared(entry),
+      threadLocal: (offset) => this.#threadLocal(offset),
     };
   }
 
@@ -78,7 +97,10 @@ class Debug implements DebugInfo {
       const body = bodyAt(unit, at);
       if (body === undefined) continue;
       // What was inlined may begin where the function does.
-      const entry = body.start === at ? body.entry : scopesAt(body, at).findLast(({ tag }) => tag !== TAG.lexical_block) ?? body.entry;
+      const entry =
+        body.start === at
+          ? body.entry
+          : (scopesAt(body, at).findLast(({ tag }) => tag !== TAG.lexical_block) ?? body.entry);
       const instances = instancesOf(entry);
       const fn = sourceFunction(entry, instances, this.#around);
       const instance = fn.instances[instances.findIndex((each) => keyOf(each.entry) === keyOf(entry))];
@@ -92,7 +114,9 @@ class Debug implements DebugInfo {
     for (const unit of this.#units.at(at)) {
       const body = bodyAt(unit, at);
       if (body === undefined) continue;
-      const functions = scopesAt(body, at).filter(({ tag }) => tag !== TAG.lexical_block).reverse();
+      const functions = scopesAt(body, at)
+        .filter(({ tag }) => tag !== TAG.lexical_block)
+        .reverse();
       let position = this.#lines.positionAt(unit, at) ?? { file: "", line: 0, column: 0 };
       return functions.map((entry) => {
         const inlined = entry.tag === TAG.inlined_subroutine;
@@ -154,7 +178,8 @@ class Debug implements DebugInfo {
       let outer = false;
       for (const scope of scopesAt(body, at).toReversed()) {
         const own = [...localsOf(scope, this.#around)];
-        if (scope.tag !== TAG.lexical_block) own.push(...parametersOf(scope, this.#around).filter(({ name }) => name !== ""));
+        if (scope.tag !== TAG.lexical_block)
+          own.push(...parametersOf(scope, this.#around).filter(({ name }) => name !== ""));
         for (const variable of own) variable.outer = outer;
         found.push(...own);
         outer ||= scope.tag !== TAG.lexical_block;
@@ -170,7 +195,9 @@ class Debug implements DebugInfo {
       if (bodyAround(entry.origin) !== undefined) continue;
       found.set(keyOf(entry), new EntryVariable(entry, this.#around));
     }
-    if (found.size === 0) for (const entry of this.#names.variablesWithin(name)) found.set(keyOf(entry), new EntryVariable(entry, this.#around));
+    if (found.size === 0)
+      for (const entry of this.#names.variablesWithin(name))
+        found.set(keyOf(entry), new EntryVariable(entry, this.#around));
     return [...found.values()];
   }
 
@@ -195,21 +222,32 @@ class Debug implements DebugInfo {
     this.#frames ??= { found: CallFrames.of(this.#files.binary) ?? CallFrames.of(this.#files.debug) };
     const rule = this.#frames.found?.cfaAt(address);
     switch (rule?.kind) {
-      case "register": return plus(register(rule.register), constant(BigInt(rule.offset)));
-      case "expression": return rule.expression;
-      case "unknown": case undefined: return undefined;
+      case "register":
+        return plus(register(rule.register), constant(BigInt(rule.offset)));
+      case "expression":
+        return rule.expression;
+      case "unknown":
+      case undefined:
+        return undefined;
     }
   }
 }
 
 const TAGS: Readonly<Record<"struct" | "union" | "enum", readonly number[]>> = {
-  struct: [TAG.structure_type, TAG.class_type], union: [TAG.union_type], enum: [TAG.enumeration_type],
+  struct: [TAG.structure_type, TAG.class_type],
+  union: [TAG.union_type],
+  enum: [TAG.enumeration_type],
 };
 
 /** Base types as compilers record them: `unsigned long` is `long unsigned int` to C. */
 const BASE_SPELLINGS: ReadonlyMap<string, string> = new Map([
-  ["unsigned", "unsigned int"], ["short", "short int"], ["unsigned short", "short unsigned int"], ["long", "long int"],
-  ["unsigned long", "long unsigned int"], ["long long", "long long int"], ["unsigned long long", "long long unsigned int"],
+  ["unsigned", "unsigned int"],
+  ["short", "short int"],
+  ["unsigned short", "short unsigned int"],
+  ["long", "long int"],
+  ["unsigned long", "long unsigned int"],
+  ["long long", "long long int"],
+  ["unsigned long long", "long long unsigned int"],
 ]);
 
 function baseSpelling(name: string): string {

@@ -10,8 +10,12 @@ const IDX = { compile_unit: 1, type_unit: 2, die_offset: 3 } as const;
 const NONE = 0xffffffff;
 
 const LISTS: ReadonlyMap<number, NameList> = new Map([
-  [TAG.subprogram, "functions"], [TAG.inlined_subroutine, "functions"], [TAG.variable, "variables"],
-  ...[TAG.structure_type, TAG.class_type, TAG.union_type, TAG.enumeration_type, TAG.typedef, TAG.base_type].map((tag) => [tag, "types"] as const),
+  [TAG.subprogram, "functions"],
+  [TAG.inlined_subroutine, "functions"],
+  [TAG.variable, "variables"],
+  ...[TAG.structure_type, TAG.class_type, TAG.union_type, TAG.enumeration_type, TAG.typedef, TAG.base_type].map(
+    (tag) => [tag, "types"] as const,
+  ),
 ]);
 
 export class DebugNames implements NameSection {
@@ -49,7 +53,10 @@ export class DebugNames implements NameSection {
   }
 }
 
-interface Shape { readonly tag: number; readonly attributes: readonly (readonly [index: number, form: number])[] }
+interface Shape {
+  readonly tag: number;
+  readonly attributes: readonly (readonly [index: number, form: number])[];
+}
 
 /** One index; the cursor moves behind it. */
 class Table {
@@ -79,7 +86,9 @@ class Table {
     if (version !== 5) throw new DwarfError(`version ${version} of .debug_names is not understood`);
     cursor.u16();
     this.#encoding = { version: 5, addressSize: 8, offsetSize };
-    const [units, localTypes, foreignTypes, buckets, names, shapes, augmentation] = Array.from({ length: 7 }, () => cursor.u32());
+    const [units, localTypes, foreignTypes, buckets, names, shapes, augmentation] = Array.from({ length: 7 }, () =>
+      cursor.u32(),
+    );
     this.augmentation = cursor.take(augmentation).toString("latin1");
     cursor.skip((4 - (augmentation % 4)) % 4);
     const list = (count: number): number[] => {
@@ -101,7 +110,8 @@ class Table {
       if (code === 0) break;
       const tag = cursor.uleb();
       const attributes: [number, number][] = [];
-      for (let index = cursor.uleb(), form = cursor.uleb(); index !== 0; index = cursor.uleb(), form = cursor.uleb()) attributes.push([index, form]);
+      for (let index = cursor.uleb(), form = cursor.uleb(); index !== 0; index = cursor.uleb(), form = cursor.uleb())
+        attributes.push([index, form]);
       this.#shapes.set(code, { tag, attributes });
     }
     this.#pool = shapesEnd;
@@ -151,19 +161,31 @@ class Table {
         else if (index === IDX.die_offset) entry = number(cursor, form);
         else takeStep(cursor, stepOf(form, this.#encoding), this.#encoding);
       }
-      if (unit !== undefined && LISTS.get(shape.tag) === list) yield { unit, ...(entry === undefined ? {} : { entry }) };
+      if (unit !== undefined && LISTS.get(shape.tag) === list)
+        yield { unit, ...(entry === undefined ? {} : { entry }) };
     }
   }
 }
 
 function number(cursor: Cursor, form: number): number {
   switch (form) {
-    case FORM.data1: case FORM.ref1: return cursor.u8();
-    case FORM.data2: case FORM.ref2: return cursor.u16();
-    case FORM.data4: case FORM.ref4: return cursor.u32();
-    case FORM.data8: case FORM.ref8: return cursor.u64();
-    case FORM.udata: case FORM.ref_udata: return cursor.uleb();
-    default: return NONE;
+    case FORM.data1:
+    case FORM.ref1:
+      return cursor.u8();
+    case FORM.data2:
+    case FORM.ref2:
+      return cursor.u16();
+    case FORM.data4:
+    case FORM.ref4:
+      return cursor.u32();
+    case FORM.data8:
+    case FORM.ref8:
+      return cursor.u64();
+    case FORM.udata:
+    case FORM.ref_udata:
+      return cursor.uleb();
+    default:
+      return NONE;
   }
 }
 

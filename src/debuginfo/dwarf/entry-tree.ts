@@ -16,7 +16,11 @@ export interface EntryTree {
 }
 
 /** The entries of a unit, whose header and bytes are given. @throws DwarfError */
-export function readEntryTree(header: UnitHeader, bytes: Buffer, abbreviationOf: (code: number) => Abbreviation): EntryTree {
+export function readEntryTree(
+  header: UnitHeader,
+  bytes: Buffer,
+  abbreviationOf: (code: number) => Abbreviation,
+): EntryTree {
   const cursor = new Cursor(bytes, header.first - header.offset);
   const steps: (readonly number[] | undefined)[] = [];
   let room = Math.max(64, bytes.length >>> 3);

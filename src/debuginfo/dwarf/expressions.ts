@@ -1,4 +1,5 @@
-// DWARF expressions (DWARF 5, section 2.5), run on symbols: what comes out says how to compute a value from registers and memory.
+// DWARF expressions (DWARF 5, section 2.5), run on symbols: what comes out says how to compute a value from registers
+// and memory.
 import { AT, OP, TAG } from "./constants.ts";
 import { Cursor, DwarfError, exactAddress } from "./cursor.ts";
 import type { Location, LocationExpression, Variable } from "./facts.ts";
@@ -59,17 +60,28 @@ function binary(operator: Operator, left: LocationExpression, right: LocationExp
 function folded(operator: Operator, left: bigint, right: bigint): bigint | undefined {
   const signed = (value: bigint): bigint => BigInt.asIntN(64, value);
   switch (operator) {
-    case "+": return left + right;
-    case "-": return left - right;
-    case "*": return left * right;
-    case "/": return right === 0n ? undefined : signed(left) / signed(right);
-    case "%": return right === 0n ? undefined : left % right;
-    case "&": return left & right;
-    case "|": return left | right;
-    case "^": return left ^ right;
-    case "<<": return right > 63n ? 0n : left << right;
-    case ">>": return signed(left) >> (right > 63n ? 63n : right);
-    case ">>>": return right > 63n ? 0n : left >> right;
+    case "+":
+      return left + right;
+    case "-":
+      return left - right;
+    case "*":
+      return left * right;
+    case "/":
+      return right === 0n ? undefined : signed(left) / signed(right);
+    case "%":
+      return right === 0n ? undefined : left % right;
+    case "&":
+      return left & right;
+    case "|":
+      return left | right;
+    case "^":
+      return left ^ right;
+    case "<<":
+      return right > 63n ? 0n : left << right;
+    case ">>":
+      return signed(left) >> (right > 63n ? 63n : right);
+    case ">>>":
+      return right > 63n ? 0n : left >> right;
   }
 }
 
@@ -78,18 +90,37 @@ function unary(operator: "-" | "~", operand: LocationExpression): LocationExpres
   return { kind: "unary", operator, operand };
 }
 
-const RELATIONS: ReadonlyMap<number, (left: bigint, right: bigint) => boolean> = new Map<number, (left: bigint, right: bigint) => boolean>([
-  [OP.eq, (a, b) => a === b], [OP.ne, (a, b) => a !== b], [OP.lt, (a, b) => a < b], [OP.le, (a, b) => a <= b],
-  [OP.gt, (a, b) => a > b], [OP.ge, (a, b) => a >= b],
+const RELATIONS: ReadonlyMap<number, (left: bigint, right: bigint) => boolean> = new Map<
+  number,
+  (left: bigint, right: bigint) => boolean
+>([
+  [OP.eq, (a, b) => a === b],
+  [OP.ne, (a, b) => a !== b],
+  [OP.lt, (a, b) => a < b],
+  [OP.le, (a, b) => a <= b],
+  [OP.gt, (a, b) => a > b],
+  [OP.ge, (a, b) => a >= b],
 ]);
 
 const OPERATORS: ReadonlyMap<number, Operator> = new Map<number, Operator>([
-  [OP.and, "&"], [OP.div, "/"], [OP.minus, "-"], [OP.mod, "%"], [OP.mul, "*"], [OP.or, "|"], [OP.plus, "+"], [OP.shl, "<<"],
-  [OP.shr, ">>>"], [OP.shra, ">>"], [OP.xor, "^"],
+  [OP.and, "&"],
+  [OP.div, "/"],
+  [OP.minus, "-"],
+  [OP.mod, "%"],
+  [OP.mul, "*"],
+  [OP.or, "|"],
+  [OP.plus, "+"],
+  [OP.shl, "<<"],
+  [OP.shr, ">>>"],
+  [OP.shra, ">>"],
+  [OP.xor, "^"],
 ]);
 
 /** What an expression left: a location that is complete, or the top of the stack. */
-interface Outcome { readonly location: Location | undefined; readonly top: LocationExpression | undefined }
+interface Outcome {
+  readonly location: Location | undefined;
+  readonly top: LocationExpression | undefined;
+}
 
 /** Where a variable is, by its expression. Never throws but for damage. */
 export function locate(bytes: Buffer, place: Place): Location {
@@ -158,14 +189,24 @@ class Machine {
   }
 
   /** Runs to the end; gives the location when an operation named one. */
-  #simple(cursor: Cursor, piece: (bits: number, bitOffset: number, found: Location | undefined) => void): Location | undefined {
+  #simple(
+    cursor: Cursor,
+    piece: (bits: number, bitOffset: number, found: Location | undefined) => void,
+  ): Location | undefined {
     const { unit } = this.#place;
     const { addressSize, offsetSize } = unit.header;
     let found: Location | undefined;
     while (cursor.at < cursor.end) {
       if (--this.#steps < 0) throw new DwarfError("an expression does not end");
       const op = cursor.u8();
-      if (found !== undefined && op !== OP.piece && op !== OP.bit_piece && op !== OP.nop && op !== OP.stack_value && op !== OP.GNU_uninit) {
+      if (
+        found !== undefined &&
+        op !== OP.piece &&
+        op !== OP.bit_piece &&
+        op !== OP.nop &&
+        op !== OP.stack_value &&
+        op !== OP.GNU_uninit
+      ) {
         throw new DwarfError("an expression goes on behind its end");
       }
       if (op >= OP.lit0 && op < OP.lit0 + 32) {
@@ -195,22 +236,60 @@ class Machine {
         continue;
       }
       switch (op) {
-        case OP.addr: this.#push({ kind: "static", address: exactAddress(cursor.address(addressSize)) }); break;
-        case OP.addrx: case OP.GNU_addr_index: this.#push({ kind: "static", address: exactAddress(unit.addressAt(cursor.uleb())) }); break;
-        case OP.constx: case OP.GNU_const_index: this.#push(constant(exactAddress(unit.addressAt(cursor.uleb())))); break;
-        case OP.const1u: this.#push(constant(BigInt(cursor.u8()))); break;
-        case OP.const1s: this.#push(constant(BigInt(cursor.s8()))); break;
-        case OP.const2u: this.#push(constant(BigInt(cursor.u16()))); break;
-        case OP.const2s: this.#push(constant(BigInt.asIntN(16, BigInt(cursor.u16())))); break;
-        case OP.const4u: this.#push(constant(BigInt(cursor.u32()))); break;
-        case OP.const4s: this.#push(constant(BigInt.asIntN(32, BigInt(cursor.u32())))); break;
-        case OP.const8u: case OP.const8s: this.#push(constant(cursor.u64Exact())); break;
-        case OP.constu: this.#push(constant(cursor.ulebExact())); break;
-        case OP.consts: this.#push(constant(cursor.slebExact())); break;
-        case OP.dup: this.#count(); this.#pick(0); break;
-        case OP.over: this.#count(); this.#pick(1); break;
-        case OP.pick: this.#count(); this.#pick(cursor.u8()); break;
-        case OP.drop: this.#pop(); break;
+        case OP.addr:
+          this.#push({ kind: "static", address: exactAddress(cursor.address(addressSize)) });
+          break;
+        case OP.addrx:
+        case OP.GNU_addr_index:
+          this.#push({ kind: "static", address: exactAddress(unit.addressAt(cursor.uleb())) });
+          break;
+        case OP.constx:
+        case OP.GNU_const_index:
+          this.#push(constant(exactAddress(unit.addressAt(cursor.uleb()))));
+          break;
+        case OP.const1u:
+          this.#push(constant(BigInt(cursor.u8())));
+          break;
+        case OP.const1s:
+          this.#push(constant(BigInt(cursor.s8())));
+          break;
+        case OP.const2u:
+          this.#push(constant(BigInt(cursor.u16())));
+          break;
+        case OP.const2s:
+          this.#push(constant(BigInt.asIntN(16, BigInt(cursor.u16()))));
+          break;
+        case OP.const4u:
+          this.#push(constant(BigInt(cursor.u32())));
+          break;
+        case OP.const4s:
+          this.#push(constant(BigInt.asIntN(32, BigInt(cursor.u32()))));
+          break;
+        case OP.const8u:
+        case OP.const8s:
+          this.#push(constant(cursor.u64Exact()));
+          break;
+        case OP.constu:
+          this.#push(constant(cursor.ulebExact()));
+          break;
+        case OP.consts:
+          this.#push(constant(cursor.slebExact()));
+          break;
+        case OP.dup:
+          this.#count();
+          this.#pick(0);
+          break;
+        case OP.over:
+          this.#count();
+          this.#pick(1);
+          break;
+        case OP.pick:
+          this.#count();
+          this.#pick(cursor.u8());
+          break;
+        case OP.drop:
+          this.#pop();
+          break;
         case OP.swap: {
           const [top, second] = [this.#pop(), this.#pop()];
           this.#stack.push(top, second);
@@ -221,39 +300,63 @@ class Machine {
           this.#stack.push(top, third, second);
           break;
         }
-        case OP.deref: this.#push({ kind: "load", address: this.#pop(), bytes: addressSize === 4 ? 4 : 8 }); break;
-        case OP.deref_size: this.#push(load(this.#pop(), cursor.u8())); break;
-        case OP.deref_type: case OP.GNU_deref_type: {
+        case OP.deref:
+          this.#push({ kind: "load", address: this.#pop(), bytes: addressSize === 4 ? 4 : 8 });
+          break;
+        case OP.deref_size:
+          this.#push(load(this.#pop(), cursor.u8()));
+          break;
+        case OP.deref_type:
+        case OP.GNU_deref_type: {
           const bytes = cursor.u8();
           this.#integer(cursor.uleb());
           this.#push(load(this.#pop(), bytes));
           break;
         }
-        case OP.neg: this.#push(unary("-", this.#pop())); break;
-        case OP.not: this.#push(unary("~", this.#pop())); break;
+        case OP.neg:
+          this.#push(unary("-", this.#pop()));
+          break;
+        case OP.not:
+          this.#push(unary("~", this.#pop()));
+          break;
         case OP.abs: {
           const value = BigInt.asIntN(64, this.#known());
           this.#push(constant(value < 0n ? -value : value));
           break;
         }
-        case OP.plus_uconst: this.#push(plus(this.#pop(), constant(cursor.ulebExact()))); break;
-        case OP.skip: this.#jump(cursor, true); break;
-        case OP.bra: this.#jump(cursor, this.#known() !== 0n); break;
-        case OP.regx: found = { kind: "register", register: cursor.uleb() }; break;
-        case OP.bregx: this.#push(plus(register(cursor.uleb()), constant(cursor.slebExact()))); break;
-        case OP.regval_type: case OP.GNU_regval_type: {
+        case OP.plus_uconst:
+          this.#push(plus(this.#pop(), constant(cursor.ulebExact())));
+          break;
+        case OP.skip:
+          this.#jump(cursor, true);
+          break;
+        case OP.bra:
+          this.#jump(cursor, this.#known() !== 0n);
+          break;
+        case OP.regx:
+          found = { kind: "register", register: cursor.uleb() };
+          break;
+        case OP.bregx:
+          this.#push(plus(register(cursor.uleb()), constant(cursor.slebExact())));
+          break;
+        case OP.regval_type:
+        case OP.GNU_regval_type: {
           const number = cursor.uleb();
           const bytes = this.#integer(cursor.uleb());
           this.#push(narrowed(register(number), bytes));
           break;
         }
-        case OP.const_type: case OP.GNU_const_type: {
+        case OP.const_type:
+        case OP.GNU_const_type: {
           this.#integer(cursor.uleb());
           const value = cursor.take(cursor.u8());
           this.#push(constant(value.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n)));
           break;
         }
-        case OP.convert: case OP.GNU_convert: case OP.reinterpret: case OP.GNU_reinterpret: {
+        case OP.convert:
+        case OP.GNU_convert:
+        case OP.reinterpret:
+        case OP.GNU_reinterpret: {
           const type = cursor.uleb();
           if (type !== 0) this.#push(this.#converted(this.#pop(), type));
           break;
@@ -265,18 +368,23 @@ class Machine {
         }
         case OP.call_frame_cfa: {
           const cfa = this.#place.address === undefined ? undefined : this.#place.cfa(this.#place.address);
-          if (cfa === undefined) throw new Unknowable("its frame cannot be found: there is no unwinding information here");
+          if (cfa === undefined)
+            throw new Unknowable("its frame cannot be found: there is no unwinding information here");
           this.#push(cfa);
           break;
         }
-        case OP.form_tls_address: case OP.GNU_push_tls_address: {
+        case OP.form_tls_address:
+        case OP.GNU_push_tls_address: {
           const offset = this.#pop();
-          if (offset.kind !== "constant" && offset.kind !== "static") throw new Unknowable("its place in thread-local storage is computed");
+          if (offset.kind !== "constant" && offset.kind !== "static")
+            throw new Unknowable("its place in thread-local storage is computed");
           const said = offset.kind === "constant" ? offset.value : offset.address;
           this.#push({ kind: "thread-local", offset: this.#place.threadLocal(said) });
           break;
         }
-        case OP.call2: case OP.call4: case OP.call_ref: {
+        case OP.call2:
+        case OP.call4:
+        case OP.call_ref: {
           const offset = op === OP.call2 ? cursor.u16() : op === OP.call4 ? cursor.u32() : cursor.offset(offsetSize);
           const target = op === OP.call_ref ? unit.file.entryAt(offset) : unit.entryAt(unit.header.offset + offset);
           const body = target.value(AT.location);
@@ -288,17 +396,28 @@ class Machine {
           found = { kind: "constant", bytes: Uint8Array.from(cursor.take(length)) };
           break;
         }
-        case OP.stack_value: found = { kind: "value", value: this.#pop() }; break;
-        case OP.implicit_pointer: case OP.GNU_implicit_pointer: {
+        case OP.stack_value:
+          found = { kind: "value", value: this.#pop() };
+          break;
+        case OP.implicit_pointer:
+        case OP.GNU_implicit_pointer: {
           const offset = unit.header.version <= 2 ? cursor.address(addressSize) : cursor.offset(offsetSize);
           const shift = cursor.slebExact();
           const target = unit.file.entryAt(offset);
           // Constants are procedures that leave them.
-          const isVariable = target.tag === TAG.variable || target.tag === TAG.formal_parameter || target.has(AT.location);
-          found = { kind: "implicit-pointer", target: isVariable ? this.#place.variableAt(target) : undefined, offset: shift };
+          const isVariable =
+            target.tag === TAG.variable || target.tag === TAG.formal_parameter || target.has(AT.location);
+          found = {
+            kind: "implicit-pointer",
+            target: isVariable ? this.#place.variableAt(target) : undefined,
+            offset: shift,
+          };
           break;
         }
-        case OP.entry_value: case OP.GNU_entry_value: this.#entryValue(cursor.take(cursor.uleb())); break;
+        case OP.entry_value:
+        case OP.GNU_entry_value:
+          this.#entryValue(cursor.take(cursor.uleb()));
+          break;
         case OP.piece: {
           piece(cursor.uleb() * 8, 0, found);
           found = undefined;
@@ -310,11 +429,19 @@ class Machine {
           found = undefined;
           break;
         }
-        case OP.nop: case OP.GNU_uninit: break;
-        case OP.push_object_address: throw new Unknowable("its location depends on the object it is in");
-        case OP.GNU_parameter_ref: throw new Unknowable("optimised out: no caller passes it any more, and what each would have passed is told for debuggers that look at callers");
-        case OP.GNU_variable_value: throw new Unknowable("its location depends on the value of another variable");
-        default: throw new Unknowable(`its location has the unknown operation 0x${op.toString(16)}`);
+        case OP.nop:
+        case OP.GNU_uninit:
+          break;
+        case OP.push_object_address:
+          throw new Unknowable("its location depends on the object it is in");
+        case OP.GNU_parameter_ref:
+          throw new Unknowable(
+            "optimised out: no caller passes it any more, and what each would have passed is told for debuggers that look at callers",
+          );
+        case OP.GNU_variable_value:
+          throw new Unknowable("its location depends on the value of another variable");
+        default:
+          throw new Unknowable(`its location has the unknown operation 0x${op.toString(16)}`);
       }
     }
     return found;
@@ -362,7 +489,8 @@ class Machine {
   /** What a register had when the function with a body around it began. */
   #entryValue(bytes: Buffer): void {
     const { address, functionStart, cfa } = this.#place;
-    if (address === undefined || functionStart === undefined) throw new Unknowable("its location depends on a call that is not known");
+    if (address === undefined || functionStart === undefined)
+      throw new Unknowable("its location depends on a call that is not known");
     const inner = new Machine({ ...this.#place, address: functionStart });
     const { location, top } = inner.run(bytes);
     const value = location?.kind === "register" ? register(location.register) : top;
@@ -372,13 +500,15 @@ class Machine {
       return;
     }
     const frame = cfa(address);
-    if (frame === undefined) throw new Unknowable("its call cannot be told from others: there is no unwinding information here");
+    if (frame === undefined)
+      throw new Unknowable("its call cannot be told from others: there is no unwinding information here");
     this.#push({ kind: "at-entry", value, entry: functionStart, cfa: frame });
   }
 }
 
 function load(address: LocationExpression, bytes: number): LocationExpression {
-  if (bytes !== 1 && bytes !== 2 && bytes !== 4 && bytes !== 8) throw new Unknowable(`its location needs a load of ${bytes} bytes`);
+  if (bytes !== 1 && bytes !== 2 && bytes !== 4 && bytes !== 8)
+    throw new Unknowable(`its location needs a load of ${bytes} bytes`);
   return { kind: "load", address, bytes };
 }
 

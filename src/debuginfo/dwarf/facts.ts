@@ -2,45 +2,60 @@
 // Addresses are the binary's own (ELF virtual addresses, before any load bias). Everything is decoded when asked for.
 
 /** `file` is the whole path as the compiler recorded it; line and column count from 1, 0 when unknown. */
-export interface SourcePosition { readonly file: string; readonly line: number; readonly column: number }
+export interface SourcePosition {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
 
-export interface AddressRange { readonly low: bigint; /** Behind the last byte. */ readonly high: bigint }
+export interface AddressRange {
+  readonly low: bigint;
+  /** Behind the last byte. */ readonly high: bigint;
+}
 
 export type SourceLanguage = "c" | "c++" | "rust" | "go" | "other";
 
 export interface DebugInfo {
   /**
-   * Functions by what a person calls them: plain name, qualified name (`app::Server::handle`), linkage name. Decodes the units
-   * that an index (.debug_names, .gdb_index, the cached one) names, not the file. Declarations without a body are left out.
+   * Functions by what a person calls them: plain name, qualified name (`app::Server::handle`), linkage name. Decodes
+   * the units that an index (.debug_names, .gdb_index, the cached one) names, not the file. Declarations without a body
+   * are left out.
    */
   functionsNamed(name: string): readonly SourceFunction[];
   /**
-   * The function whose code holds an address: the one whose body begins there, else the innermost copy. Decodes one unit: copies
-   * of it in others are not told.
+   * The function whose code holds an address: the one whose body begins there, else the innermost copy. Decodes one
+   * unit: copies of it in others are not told.
    */
   functionAt(address: bigint): { readonly fn: SourceFunction; readonly instance: FunctionInstance } | undefined;
-  /** Names of all functions that have a body or an inlined copy, with their declaration; for listings and near misses. */
+  /**
+   * Names of all functions that have a body or an inlined copy, with their declaration; for listings and near misses.
+   */
   functionNames(): Iterable<string>;
   /** The innermost function or inlined copy whose code holds an address, then those it is inlined into. */
   framesAt(address: bigint): readonly SourceFrame[];
   /** Files with line information, as recorded. */
   sourceFiles(): Iterable<string>;
-  /** The beginnings of statements at lines: one a line and copy, as a line of an inlined function has many. Without the file: none. */
+  /**
+   * The beginnings of statements at lines: one a line and copy, as a line of an inlined function has many. Without the
+   * file: none.
+   */
   linePlaces(file: SourceFile, wanted: WantedLines): FoundLines;
   /** Every (line, address) that begins a statement, in files that match. */
   lines(file: SourceFile): Iterable<LinePlace>;
-  /** Where prologue ends: the address at which arguments have reached their home at -O0. The entry itself when unknown. */
+  /**
+   * Where prologue ends: the address at which arguments have reached their home at -O0. The entry itself when unknown.
+   */
   afterPrologue(fn: FunctionInstance): bigint;
   /** The same by the lines alone, whatever is known of variables. */
   prologueEnd(fn: FunctionInstance): bigint;
   /**
-   * Parameters and locals at an address, innermost first, parameters of the (inlined) function included; then those of the
-   * functions that it is inlined into.
+   * Parameters and locals at an address, innermost first, parameters of the (inlined) function included; then those of
+   * the functions that it is inlined into.
    */
   variablesAt(address: bigint): readonly Variable[];
   /**
-   * Globals, statics and thread-locals, by plain or qualified name, outer scopes left out where nothing has just that name; those of
-   * a function by its name: `handle::calls`; constants of a type by the type's.
+   * Globals, statics and thread-locals, by plain or qualified name, outer scopes left out where nothing has just that
+   * name; those of a function by its name: `handle::calls`; constants of a type by the type's.
    */
   globalsNamed(name: string): readonly Variable[];
   /** A type by its name as C, C++ or Rust spells it. */
@@ -78,7 +93,12 @@ export interface FunctionInstance {
   readonly entryTold?: boolean;
   readonly ranges: readonly AddressRange[];
   /** Of an inlined copy: the function with a body that it is in, and where it was called. */
-  readonly caller?: { readonly name: string; readonly position: SourcePosition; /** Its code. */ readonly entry: bigint; readonly ranges: readonly AddressRange[] };
+  readonly caller?: {
+    readonly name: string;
+    readonly position: SourcePosition;
+    /** Its code. */ readonly entry: bigint;
+    readonly ranges: readonly AddressRange[];
+  };
   /** This copy's own parameters: an inlined copy has them elsewhere than the body has. */
   readonly parameters: readonly Variable[];
 }
@@ -93,7 +113,10 @@ export interface SourceFrame {
 export type SourceFile = string | ((path: string) => boolean);
 
 /** Both ends count. */
-export interface LineRange { readonly first: number; readonly last: number }
+export interface LineRange {
+  readonly first: number;
+  readonly last: number;
+}
 
 export interface WantedLines {
   readonly ranges: readonly LineRange[];
@@ -113,7 +136,10 @@ export interface FoundLines {
   readonly empty: readonly (LineRange & { readonly before?: number; readonly behind?: number })[];
 }
 
-export interface LinePlace extends SourcePosition { readonly address: bigint; /** The function with a body that it is in. */ readonly function?: string }
+export interface LinePlace extends SourcePosition {
+  readonly address: bigint;
+  /** The function with a body that it is in. */ readonly function?: string;
+}
 
 export interface Variable {
   readonly name: string;
@@ -128,7 +154,10 @@ export interface Variable {
   location(address: bigint): Location;
 }
 
-/** Where a value is. Registers have DWARF's numbers for the machine (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp …). */
+/**
+ * Where a value is. Registers have DWARF's numbers for the machine (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6
+ * rbp, 7 rsp …).
+ */
 export type Location =
   | { readonly kind: "register"; readonly register: number }
   | { readonly kind: "memory"; readonly address: LocationExpression }
@@ -136,13 +165,19 @@ export type Location =
   | { readonly kind: "value"; readonly value: LocationExpression }
   | { readonly kind: "constant"; readonly bytes: Uint8Array }
   /** In pieces, in order of memory; a piece without a location is optimised out. */
-  | { readonly kind: "pieces"; readonly pieces: readonly { readonly bits: number; readonly bitOffset: number; readonly location?: Location }[] }
+  | {
+      readonly kind: "pieces";
+      readonly pieces: readonly { readonly bits: number; readonly bitOffset: number; readonly location?: Location }[];
+    }
   /** A pointer that was optimised away, to a variable that was not: `*p` is known. */
   | { readonly kind: "implicit-pointer"; readonly target: Variable | undefined; readonly offset: bigint }
   /** `reason`: "optimised out here", or what of the expression cannot be followed. */
   | { readonly kind: "absent"; readonly reason: string };
 
-/** A DWARF expression, run symbolically: 64-bit arithmetic over registers and memory. Frame bases and the CFA are already in it. */
+/**
+ * A DWARF expression, run symbolically: 64-bit arithmetic over registers and memory. Frame bases and the CFA are
+ * already in it.
+ */
 export type LocationExpression =
   | { readonly kind: "constant"; readonly value: bigint }
   | { readonly kind: "register"; readonly register: number }
@@ -150,24 +185,78 @@ export type LocationExpression =
   | { readonly kind: "static"; readonly address: bigint }
   /** An offset into the module's thread-local storage. */
   | { readonly kind: "thread-local"; readonly offset: bigint }
-  /** What it was when the call began, at `entry`; `cfa`: the call's canonical frame address, seen from here, which tells it from others. */
-  | { readonly kind: "at-entry"; readonly value: LocationExpression; readonly entry: bigint; readonly cfa: LocationExpression }
+  /**
+   * What it was when the call began, at `entry`; `cfa`: the call's canonical frame address, seen from here, which tells
+   * it from others.
+   */
+  | {
+      readonly kind: "at-entry";
+      readonly value: LocationExpression;
+      readonly entry: bigint;
+      readonly cfa: LocationExpression;
+    }
   | { readonly kind: "load"; readonly address: LocationExpression; readonly bytes: 1 | 2 | 4 | 8 }
   | { readonly kind: "unary"; readonly operator: "-" | "~"; readonly operand: LocationExpression }
-  | { readonly kind: "binary"; readonly operator: "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" | ">>>"; readonly left: LocationExpression; readonly right: LocationExpression };
+  | {
+      readonly kind: "binary";
+      readonly operator: "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" | "<<" | ">>" | ">>>";
+      readonly left: LocationExpression;
+      readonly right: LocationExpression;
+    };
 
-/** Types as debug information has them, cv-qualifiers looked through. Cycles go through functions, so that a type is decoded when asked. */
+/**
+ * Types as debug information has them, cv-qualifiers looked through. Cycles go through functions, so that a type is
+ * decoded when asked.
+ */
 /** `constant`: as written there, `const`. */
 export type DebugType = { readonly constant?: true } & (
   | { readonly kind: "void" }
-  | { readonly kind: "base"; readonly name: string; readonly bytes: number; readonly encoding: "boolean" | "signed" | "unsigned" | "char" | "unsigned-char" | "utf" | "float" | "complex" | "other" }
-  | { readonly kind: "pointer"; readonly flavour: "pointer" | "reference" | "rvalue-reference"; readonly bytes: number; readonly name?: string; target(): DebugType }
-  | { readonly kind: "struct"; readonly tag: "struct" | "class" | "union"; readonly name: string; readonly bytes: number; readonly declaration: boolean; /** Of C++: some function may be its own destructor. */ readonly cpp?: boolean; /** It copies or destroys itself, so that it is passed and returned by its address. */ readonly byReference?: boolean; members(): readonly DebugMember[]; variants?(): DebugVariants | undefined; /** Types that it is made of, of a template or a generic one: in order. */ parameters?(): readonly DebugType[] }
+  | {
+      readonly kind: "base";
+      readonly name: string;
+      readonly bytes: number;
+      readonly encoding:
+        | "boolean"
+        | "signed"
+        | "unsigned"
+        | "char"
+        | "unsigned-char"
+        | "utf"
+        | "float"
+        | "complex"
+        | "other";
+    }
+  | {
+      readonly kind: "pointer";
+      readonly flavour: "pointer" | "reference" | "rvalue-reference";
+      readonly bytes: number;
+      readonly name?: string;
+      target(): DebugType;
+    }
+  | {
+      readonly kind: "struct";
+      readonly tag: "struct" | "class" | "union";
+      readonly name: string;
+      readonly bytes: number;
+      readonly declaration: boolean;
+      /** Of C++: some function may be its own destructor. */ readonly cpp?: boolean;
+      /** It copies or destroys itself, so that it is passed and returned by its address. */ readonly byReference?: boolean;
+      members(): readonly DebugMember[];
+      variants?(): DebugVariants | undefined;
+      /** Types that it is made of, of a template or a generic one: in order. */ parameters?(): readonly DebugType[];
+    }
   /** `lengths`: outermost first, 0 when open. */
   | { readonly kind: "array"; readonly lengths: readonly number[]; element(): DebugType }
-  | { readonly kind: "enum"; readonly name: string; readonly bytes: number; readonly signed: boolean; values(): readonly { readonly name: string; readonly value: bigint }[] }
+  | {
+      readonly kind: "enum";
+      readonly name: string;
+      readonly bytes: number;
+      readonly signed: boolean;
+      values(): readonly { readonly name: string; readonly value: bigint }[];
+    }
   | { readonly kind: "typedef"; readonly name: string; target(): DebugType }
-  | { readonly kind: "function" });
+  | { readonly kind: "function" }
+);
 
 /** `base`: a C++ base class, whose members are members of this too. Static members are left out. */
 export interface DebugMember {
@@ -179,7 +268,9 @@ export interface DebugMember {
   type(): DebugType;
 }
 
-/** A Rust enum: which variant it is stands in the discriminant's member; a variant without values is the default one. */
+/**
+ * A Rust enum: which variant it is stands in the discriminant's member; a variant without values is the default one.
+ */
 export interface DebugVariants {
   readonly discriminant?: DebugMember;
   readonly variants: readonly { readonly values: readonly bigint[]; readonly member: DebugMember }[];

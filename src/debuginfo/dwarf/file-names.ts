@@ -1,5 +1,5 @@
-// Which line table has a file of which name, for all tables of a file: their headers are passed over without being decoded, since
-// every table repeats the names of the headers that its unit includes.
+// Which line table has a file of which name, for all tables of a file: their headers are passed over without being
+// decoded, since every table repeats the names of the headers that its unit includes.
 import { FORM } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
 import { stepOf, takeStep, type Encoding } from "./forms.ts";
@@ -18,11 +18,20 @@ const FIXED = 32;
 /** What files are called: the last part of a path. */
 export const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-interface Name { readonly index: number; readonly hash: number; count: number; /** The table that told it last. */ table: number }
+interface Name {
+  readonly index: number;
+  readonly hash: number;
+  count: number;
+  /** The table that told it last. */ table: number;
+}
 
-/** Hashes of the last parts of file names, each about once a table, with where the table begins; in order of hash. @throws DwarfError */
+/**
+ * Hashes of the last parts of file names, each about once a table, with where the table begins; in order of hash.
+ * @throws DwarfError
+ */
 export function fileNames(sections: DwarfSections): Pairs {
-  const told: number[] = [], tables: number[] = [];
+  const told: number[] = [],
+    tables: number[] = [];
   const names: Name[] = [];
   const known = new Map<number | string, Name>();
   const data = sections.find("debug_line");
@@ -50,7 +59,8 @@ export function fileNames(sections: DwarfSections): Pairs {
 
 /** Few names are told often: these are put in order, and what was told is dealt out to them. */
 function inOrder(names: readonly Name[], told: readonly number[], tables: readonly number[]): Pairs {
-  const hashes = new Uint32Array(told.length), offsets = new Uint32Array(told.length);
+  const hashes = new Uint32Array(told.length),
+    offsets = new Uint32Array(told.length);
   const places = new Uint32Array(names.length);
   let at = 0;
   for (const { index, hash, count } of [...names].sort((a, b) => a.hash - b.hash)) {
@@ -76,7 +86,11 @@ function headerAt(data: SectionData, offset: number, room: Buffer): { readonly b
   return { bytes: size <= bytes.length ? bytes.subarray(0, size) : data.slice(offset, size), end };
 }
 
-function eachName(cursor: Cursor, sections: DwarfSections, add: (key: number | string, text: () => string) => void): void {
+function eachName(
+  cursor: Cursor,
+  sections: DwarfSections,
+  add: (key: number | string, text: () => string) => void,
+): void {
   const { offsetSize } = cursor.unitLength();
   const version = cursor.u16();
   if (version < 2 || version > 5) throw new DwarfError(`version ${version} of line tables is not understood`);
@@ -86,7 +100,9 @@ function eachName(cursor: Cursor, sections: DwarfSections, add: (key: number | s
   cursor.skip(Math.max(0, opcodes - 1));
   const addText = (text: string): void => add(text, () => text);
   if (version < 5) {
-    while (cursor.text() !== "") { /* a folder */ }
+    while (cursor.text() !== "") {
+      /* a folder */
+    }
     for (let name = cursor.text(); name !== ""; name = cursor.text()) {
       addText(name);
       for (let i = 0; i < 3; i++) cursor.skipLeb();
@@ -97,7 +113,8 @@ function eachName(cursor: Cursor, sections: DwarfSections, add: (key: number | s
   const fields = (): readonly Field[] => {
     const found: Field[] = [];
     for (let count = cursor.u8(); count > 0; count--) {
-      const kind = cursor.uleb(), form = cursor.uleb();
+      const kind = cursor.uleb(),
+        form = cursor.uleb();
       found.push({ isPath: kind === LNCT_PATH, form, step: stepOf(form, encoding) });
     }
     return found;
@@ -123,10 +140,17 @@ function eachName(cursor: Cursor, sections: DwarfSections, add: (key: number | s
   }
 }
 
-interface Field { readonly isPath: boolean; readonly form: number; readonly step: number }
+interface Field {
+  readonly isPath: boolean;
+  readonly form: number;
+  readonly step: number;
+}
 
 /** Where texts of a form lie, and what tells their offsets apart from those of the others. */
-function sharedTexts(sections: DwarfSections, form: number | undefined): { readonly data: SectionData; readonly key: number } | undefined {
+function sharedTexts(
+  sections: DwarfSections,
+  form: number | undefined,
+): { readonly data: SectionData; readonly key: number } | undefined {
   if (form === FORM.line_strp) return { data: sections.get("debug_line_str"), key: 0 };
   return form === FORM.strp ? { data: sections.get("debug_str"), key: 2 ** 40 } : undefined;
 }

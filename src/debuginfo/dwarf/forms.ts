@@ -15,27 +15,72 @@ export const STEP = { leb: -1, text: -2, block1: -3, block2: -4, block4: -5, blo
 
 export function stepOf(form: number, encoding: Encoding): number {
   switch (form) {
-    case FORM.flag_present: case FORM.implicit_const: return 0;
-    case FORM.data1: case FORM.ref1: case FORM.flag: case FORM.strx1: case FORM.addrx1: return 1;
-    case FORM.data2: case FORM.ref2: case FORM.strx2: case FORM.addrx2: return 2;
-    case FORM.strx3: case FORM.addrx3: return 3;
-    case FORM.data4: case FORM.ref4: case FORM.strx4: case FORM.addrx4: case FORM.ref_sup4: return 4;
-    case FORM.data8: case FORM.ref8: case FORM.ref_sig8: case FORM.ref_sup8: return 8;
-    case FORM.data16: return 16;
-    case FORM.addr: return encoding.addressSize;
-    case FORM.ref_addr: return encoding.version <= 2 ? encoding.addressSize : encoding.offsetSize;
-    case FORM.strp: case FORM.line_strp: case FORM.sec_offset: case FORM.strp_sup: case FORM.GNU_ref_alt: case FORM.GNU_strp_alt:
+    case FORM.flag_present:
+    case FORM.implicit_const:
+      return 0;
+    case FORM.data1:
+    case FORM.ref1:
+    case FORM.flag:
+    case FORM.strx1:
+    case FORM.addrx1:
+      return 1;
+    case FORM.data2:
+    case FORM.ref2:
+    case FORM.strx2:
+    case FORM.addrx2:
+      return 2;
+    case FORM.strx3:
+    case FORM.addrx3:
+      return 3;
+    case FORM.data4:
+    case FORM.ref4:
+    case FORM.strx4:
+    case FORM.addrx4:
+    case FORM.ref_sup4:
+      return 4;
+    case FORM.data8:
+    case FORM.ref8:
+    case FORM.ref_sig8:
+    case FORM.ref_sup8:
+      return 8;
+    case FORM.data16:
+      return 16;
+    case FORM.addr:
+      return encoding.addressSize;
+    case FORM.ref_addr:
+      return encoding.version <= 2 ? encoding.addressSize : encoding.offsetSize;
+    case FORM.strp:
+    case FORM.line_strp:
+    case FORM.sec_offset:
+    case FORM.strp_sup:
+    case FORM.GNU_ref_alt:
+    case FORM.GNU_strp_alt:
       return encoding.offsetSize;
-    case FORM.udata: case FORM.sdata: case FORM.ref_udata: case FORM.strx: case FORM.addrx: case FORM.loclistx: case FORM.rnglistx:
-    case FORM.GNU_addr_index: case FORM.GNU_str_index:
+    case FORM.udata:
+    case FORM.sdata:
+    case FORM.ref_udata:
+    case FORM.strx:
+    case FORM.addrx:
+    case FORM.loclistx:
+    case FORM.rnglistx:
+    case FORM.GNU_addr_index:
+    case FORM.GNU_str_index:
       return STEP.leb;
-    case FORM.string: return STEP.text;
-    case FORM.block1: return STEP.block1;
-    case FORM.block2: return STEP.block2;
-    case FORM.block4: return STEP.block4;
-    case FORM.block: case FORM.exprloc: return STEP.block;
-    case FORM.indirect: return STEP.indirect;
-    default: throw new DwarfError(`a value has the unknown form 0x${form.toString(16)}`);
+    case FORM.string:
+      return STEP.text;
+    case FORM.block1:
+      return STEP.block1;
+    case FORM.block2:
+      return STEP.block2;
+    case FORM.block4:
+      return STEP.block4;
+    case FORM.block:
+    case FORM.exprloc:
+      return STEP.block;
+    case FORM.indirect:
+      return STEP.indirect;
+    default:
+      throw new DwarfError(`a value has the unknown form 0x${form.toString(16)}`);
   }
 }
 
@@ -53,17 +98,25 @@ export function stepsOver(abbreviation: Abbreviation, encoding: Encoding): numbe
 
 export function takeStep(cursor: Cursor, step: number, encoding: Encoding): void {
   switch (step) {
-    case STEP.leb: return cursor.skipLeb();
-    case STEP.text: return cursor.skipText();
-    case STEP.block1: return void cursor.skip(cursor.u8());
-    case STEP.block2: return void cursor.skip(cursor.u16());
-    case STEP.block4: return void cursor.skip(cursor.u32());
-    case STEP.block: return void cursor.skip(cursor.uleb());
+    case STEP.leb:
+      return cursor.skipLeb();
+    case STEP.text:
+      return cursor.skipText();
+    case STEP.block1:
+      return void cursor.skip(cursor.u8());
+    case STEP.block2:
+      return void cursor.skip(cursor.u16());
+    case STEP.block4:
+      return void cursor.skip(cursor.u32());
+    case STEP.block:
+      return void cursor.skip(cursor.uleb());
     case STEP.indirect: {
       const form = cursor.uleb();
-      if (form === FORM.indirect || form === FORM.implicit_const) throw new DwarfError("an indirect value of an indirect form");
+      if (form === FORM.indirect || form === FORM.implicit_const)
+        throw new DwarfError("an indirect value of an indirect form");
       return takeStep(cursor, stepOf(form, encoding), encoding);
     }
-    default: cursor.skip(step);
+    default:
+      cursor.skip(step);
   }
 }

@@ -1,5 +1,5 @@
-// .gdb_index, versions 7 to 9 (https://sourceware.org/gdb/current/onlinedocs/gdb.html/Index-Section-Format.html): which units
-// define a name. gdb and some linkers write it. It has no linkage names, and nothing of what was only inlined.
+// .gdb_index, versions 7 to 9 (https://sourceware.org/gdb/current/onlinedocs/gdb.html/Index-Section-Format.html): which
+// units define a name. gdb and some linkers write it. It has no linkage names, and nothing of what was only inlined.
 import { Cursor, DwarfError } from "./cursor.ts";
 import type { NameList, NameSection, Told } from "./name-section.ts";
 
@@ -22,15 +22,27 @@ export class GdbIndex implements NameSection {
     this.#bytes = bytes;
     const cursor = new Cursor(bytes);
     const version = cursor.u32();
-    if (version < oldest || version > newest) throw new DwarfError(`version ${version} of .gdb_index is not understood`);
+    if (version < oldest || version > newest)
+      throw new DwarfError(`version ${version} of .gdb_index is not understood`);
     const [units, types, addresses, symbols] = [cursor.u32(), cursor.u32(), cursor.u32(), cursor.u32()];
     // Version 9 has the program's main function in between.
     const symbolsEnd = cursor.u32();
     this.#pool = version >= 9 ? cursor.u32() : symbolsEnd;
     this.#symbols = symbols;
     this.#slots = (symbolsEnd - symbols) / 8;
-    const inOrder = units <= types && types <= addresses && addresses <= symbols && symbols <= symbolsEnd && this.#pool <= bytes.length;
-    if (!inOrder || symbolsEnd > this.#pool || !Number.isInteger(this.#slots) || (this.#slots & (this.#slots - 1)) !== 0) throw new DwarfError(".gdb_index is damaged");
+    const inOrder =
+      units <= types &&
+      types <= addresses &&
+      addresses <= symbols &&
+      symbols <= symbolsEnd &&
+      this.#pool <= bytes.length;
+    if (
+      !inOrder ||
+      symbolsEnd > this.#pool ||
+      !Number.isInteger(this.#slots) ||
+      (this.#slots & (this.#slots - 1)) !== 0
+    )
+      throw new DwarfError(".gdb_index is damaged");
     const offsets: number[] = [];
     const list = new Cursor(bytes, units, types);
     while (list.at + 16 <= list.end) {
@@ -87,6 +99,7 @@ export class GdbIndex implements NameSection {
 
 function hashOf(name: string): number {
   let hash = 0;
-  for (const byte of Buffer.from(name)) hash = (Math.imul(hash, 67) + (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte) - 113) >>> 0;
+  for (const byte of Buffer.from(name))
+    hash = (Math.imul(hash, 67) + (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte) - 113) >>> 0;
   return hash;
 }

@@ -45,12 +45,17 @@ export function alternateLink(elf: Elf): { readonly path: string; readonly id: s
   const section = elf.section(".gnu_debugaltlink");
   const content = section && elf.content(section);
   const end = content?.indexOf(0) ?? -1;
-  return content === undefined || end < 0 ? undefined : { path: content.toString("utf8", 0, end), id: content.toString("hex", end + 1) };
+  return content === undefined || end < 0
+    ? undefined
+    : { path: content.toString("utf8", 0, end), id: content.toString("hex", end + 1) };
 }
 
 /** Sections from this size on are worth keeping the index of, and threads of their own. */
 const LARGE = 8 << 20;
-/** From so many bytes on, which unit an address is in: asked at the start of any probe on a function, and to be had in few bytes. */
+/**
+ * From so many bytes on, which unit an address is in: asked at the start of any probe on a function, and to be had in
+ * few bytes.
+ */
 const MEDIUM = 1 << 20;
 
 /** The catalogs, where a section of so many bytes is worth one. */

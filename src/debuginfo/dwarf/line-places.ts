@@ -30,8 +30,16 @@ export class LinePlaces {
         if (within === undefined || within(exactAddress(rows.addresses[row]), line)) withCode.add(line);
       }
     }
-    const { chosen, moved, empty } = chosenLines([...withCode].sort((a, b) => a - b), ranges);
-    interface Candidate { readonly address: number; readonly line: number; readonly column: number; readonly path: string }
+    const { chosen, moved, empty } = chosenLines(
+      [...withCode].sort((a, b) => a - b),
+      ranges,
+    );
+    interface Candidate {
+      readonly address: number;
+      readonly line: number;
+      readonly column: number;
+      readonly path: string;
+    }
     const found: Candidate[] = [];
     for (const { header, rows, wanted } of tables) {
       if (found.length > most) break;
@@ -41,7 +49,12 @@ export class LinePlaces {
         if (!chosen.has(line) || !isStart(rows, row) || !wanted.has(rows.files[row])) continue;
         if (column !== undefined && moved.length === 0 && rows.columns[row] !== column) continue;
         if (within !== undefined && !within(exactAddress(rows.addresses[row]), line)) continue;
-        const candidate = { address: rows.addresses[row], line, column: rows.columns[row], path: this.#lines.path(header, rows.files[row]) };
+        const candidate = {
+          address: rows.addresses[row],
+          line,
+          column: rows.columns[row],
+          path: this.#lines.path(header, rows.files[row]),
+        };
         const others = byLine.get(line);
         if (others === undefined) byLine.set(line, [candidate]);
         else others.push(candidate);
@@ -56,7 +69,9 @@ export class LinePlaces {
         found.push(...first.values());
       }
     }
-    const places = found.sort((a, b) => a.address - b.address).map((each) => this.#place(each.path, each.line, each.column, each.address));
+    const places = found
+      .sort((a, b) => a.address - b.address)
+      .map((each) => this.#place(each.path, each.line, each.column, each.address));
     return { places, moved, empty };
   }
 
@@ -69,12 +84,19 @@ export class LinePlaces {
         const key = `${rows.lines[row]} ${rows.addresses[row]}`;
         if (seen.has(key)) continue;
         seen.add(key);
-        yield this.#place(this.#lines.path(header, rows.files[row]), rows.lines[row], rows.columns[row], rows.addresses[row]);
+        yield this.#place(
+          this.#lines.path(header, rows.files[row]),
+          rows.lines[row],
+          rows.columns[row],
+          rows.addresses[row],
+        );
       }
     }
   }
 
-  #tablesWith(file: SourceFile): readonly { readonly header: LineHeader; readonly rows: LineRows; readonly wanted: ReadonlySet<number> }[] {
+  #tablesWith(
+    file: SourceFile,
+  ): readonly { readonly header: LineHeader; readonly rows: LineRows; readonly wanted: ReadonlySet<number> }[] {
     const tables = [];
     for (const header of typeof file === "string" ? this.#lines.mentioning(file) : this.#lines.all) {
       const wanted = this.#lines.filesMatching(header, file);
@@ -86,7 +108,10 @@ export class LinePlaces {
   #place(file: string, line: number, column: number, address: number): LinePlace {
     const functionAt = (): string | undefined => this.#functionAround(address);
     return {
-      file, line, column, address: exactAddress(address),
+      file,
+      line,
+      column,
+      address: exactAddress(address),
       get function() {
         return functionAt();
       },
@@ -106,7 +131,10 @@ export class LinePlaces {
 }
 
 /** Of lines with code, in order, those that ranges mean: a range of one line means the next where that has none. */
-function chosenLines(withCode: readonly number[], ranges: readonly LineRange[]): Pick<FoundLines, "moved" | "empty"> & { readonly chosen: ReadonlySet<number> } {
+function chosenLines(
+  withCode: readonly number[],
+  ranges: readonly LineRange[],
+): Pick<FoundLines, "moved" | "empty"> & { readonly chosen: ReadonlySet<number> } {
   const chosen = new Set<number>();
   const moved: { line: number; to: number }[] = [];
   const empty: FoundLines["empty"][number][] = [];
@@ -119,7 +147,13 @@ function chosenLines(withCode: readonly number[], ranges: readonly LineRange[]):
     if (first === last && behind !== undefined) {
       chosen.add(behind);
       moved.push({ line: first, to: behind });
-    } else empty.push({ first, last, ...(before === undefined ? {} : { before }), ...(behind === undefined ? {} : { behind }) });
+    } else
+      empty.push({
+        first,
+        last,
+        ...(before === undefined ? {} : { before }),
+        ...(behind === undefined ? {} : { behind }),
+      });
   }
   return { chosen, moved, empty };
 }

@@ -1,12 +1,14 @@
-// Line tables (DWARF 2 to 5, section 6.2): which source line each instruction came from. A table's header (its files) is read
-// apart from its program, which runs once somebody asks for a line in one of its files.
+// Line tables (DWARF 2 to 5, section 6.2): which source line each instruction came from. A table's header (its files)
+// is read apart from its program, which runs once somebody asks for a line in one of its files.
 import { FORM } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
 import { stepOf, takeStep } from "./forms.ts";
 import { isDropped } from "./ranges.ts";
 import type { DwarfSections } from "./sections.ts";
 
-/** The file names of a table and where its program is. Indices of `files` are those that the program and entries use. */
+/**
+ * The file names of a table and where its program is. Indices of `files` are those that the program and entries use.
+ */
 export interface LineHeader {
   /** Where the table begins and ends in .debug_line. */
   readonly offset: number;
@@ -96,7 +98,8 @@ function headerFrom(sections: DwarfSections, cursor: Cursor, offset: number): Li
       const formats: { kind: number; form: number }[] = [];
       for (let count = cursor.u8(); count > 0; count--) formats.push({ kind: cursor.uleb(), form: cursor.uleb() });
       const count = cursor.uleb();
-      if (count > FILE_LIMIT || (formats.length === 0 && count > 0)) throw new DwarfError("a line table has too many files");
+      if (count > FILE_LIMIT || (formats.length === 0 && count > 0))
+        throw new DwarfError("a line table has too many files");
       for (let i = 0; i < count; i++) {
         let name = "";
         let folder = 0;
@@ -122,35 +125,69 @@ function headerFrom(sections: DwarfSections, cursor: Cursor, offset: number): Li
     }
   }
   return {
-    offset, end, version, offsetSize, addressSize, program, minimumInstruction, operationsPerInstruction, defaultStatement,
-    lineBase, lineRange, opcodeBase, opcodeLengths, folders, files,
+    offset,
+    end,
+    version,
+    offsetSize,
+    addressSize,
+    program,
+    minimumInstruction,
+    operationsPerInstruction,
+    defaultStatement,
+    lineBase,
+    lineRange,
+    opcodeBase,
+    opcodeLengths,
+    folders,
+    files,
   };
 }
 
 function numberOf(cursor: Cursor, form: number): number {
   switch (form) {
-    case FORM.data1: return cursor.u8();
-    case FORM.data2: return cursor.u16();
-    case FORM.data4: return cursor.u32();
-    case FORM.udata: return cursor.uleb();
-    default: throw new DwarfError("a folder's number has an unknown form");
+    case FORM.data1:
+      return cursor.u8();
+    case FORM.data2:
+      return cursor.u16();
+    case FORM.data4:
+      return cursor.u32();
+    case FORM.udata:
+      return cursor.uleb();
+    default:
+      throw new DwarfError("a folder's number has an unknown form");
   }
 }
 
 function textOf(sections: DwarfSections, cursor: Cursor, form: number, offsetSize: 4 | 8): string {
   switch (form) {
-    case FORM.string: return cursor.text();
-    case FORM.line_strp: return sections.get("debug_line_str").repeated(cursor.offset(offsetSize));
-    case FORM.strp: return sections.get("debug_str").text(cursor.offset(offsetSize));
-    case FORM.strx: case FORM.strx1: case FORM.strx2: case FORM.strx3: case FORM.strx4: {
+    case FORM.string:
+      return cursor.text();
+    case FORM.line_strp:
+      return sections.get("debug_line_str").repeated(cursor.offset(offsetSize));
+    case FORM.strp:
+      return sections.get("debug_str").text(cursor.offset(offsetSize));
+    case FORM.strx:
+    case FORM.strx1:
+    case FORM.strx2:
+    case FORM.strx3:
+    case FORM.strx4: {
       // Only split tables have these, whose string offsets have no base but their header.
-      const index = form === FORM.strx ? cursor.uleb() : form === FORM.strx1 ? cursor.u8()
-        : form === FORM.strx2 ? cursor.u16() : form === FORM.strx3 ? cursor.u24() : cursor.u32();
+      const index =
+        form === FORM.strx
+          ? cursor.uleb()
+          : form === FORM.strx1
+            ? cursor.u8()
+            : form === FORM.strx2
+              ? cursor.u16()
+              : form === FORM.strx3
+                ? cursor.u24()
+                : cursor.u32();
       const at = (offsetSize === 8 ? 16 : 8) + index * offsetSize;
       const offset = new Cursor(sections.get("debug_str_offsets").slice(at, offsetSize)).offset(offsetSize);
       return sections.get("debug_str").text(offset);
     }
-    default: throw new DwarfError("a file's name has an unknown form");
+    default:
+      throw new DwarfError("a file's name has an unknown form");
   }
 }
 
@@ -158,7 +195,10 @@ function textOf(sections: DwarfSections, cursor: Cursor, form: number, offsetSiz
 export function pathOf(header: LineHeader, file: number, folder: string): string {
   const entry = header.files[file];
   if (entry === undefined) return "";
-  return joined(joined(header.version >= 5 ? header.folders[0] ?? folder : folder, header.folders[entry.folder] ?? ""), entry.name);
+  return joined(
+    joined(header.version >= 5 ? (header.folders[0] ?? folder) : folder, header.folders[entry.folder] ?? ""),
+    entry.name,
+  );
 }
 
 function joined(folder: string, name: string): string {
@@ -168,8 +208,18 @@ function joined(folder: string, name: string): string {
 }
 
 const LNS = {
-  copy: 1, advance_pc: 2, advance_line: 3, set_file: 4, set_column: 5, negate_stmt: 6, set_basic_block: 7, const_add_pc: 8,
-  fixed_advance_pc: 9, set_prologue_end: 10, set_epilogue_begin: 11, set_isa: 12,
+  copy: 1,
+  advance_pc: 2,
+  advance_line: 3,
+  set_file: 4,
+  set_column: 5,
+  negate_stmt: 6,
+  set_basic_block: 7,
+  const_add_pc: 8,
+  fixed_advance_pc: 9,
+  set_prologue_end: 10,
+  set_epilogue_begin: 11,
+  set_isa: 12,
 } as const;
 const LNE = { end_sequence: 1, set_address: 2, define_file: 3, set_discriminator: 4 } as const;
 
@@ -179,7 +229,11 @@ export function readRows(sections: DwarfSections, header: LineHeader): LineRows 
   const cursor = new Cursor(bytes);
   const { lineBase, lineRange, opcodeBase, minimumInstruction, operationsPerInstruction } = header;
   const rows = new Rows(bytes.length);
-  let address = 0, file = 1, line = 1, column = 0, operation = 0;
+  let address = 0,
+    file = 1,
+    line = 1,
+    column = 0,
+    operation = 0;
   let flags: number = header.defaultStatement ? ROW.statement : 0;
   const advance = (operations: number): void => {
     if (operationsPerInstruction === 1) {
@@ -213,7 +267,11 @@ export function readRows(sections: DwarfSections, header: LineHeader): LineRows 
         if (extended === LNE.end_sequence) {
           rows.add(address, file, line, column, flags | ROW.sequenceEnd);
           rows.endSequence();
-          address = 0; file = 1; line = 1; column = 0; operation = 0;
+          address = 0;
+          file = 1;
+          line = 1;
+          column = 0;
+          operation = 0;
           flags = header.defaultStatement ? ROW.statement : 0;
         } else if (extended === LNE.set_address) {
           address = cursor.address(length - 1);
@@ -226,17 +284,38 @@ export function readRows(sections: DwarfSections, header: LineHeader): LineRows 
         rows.add(address, file, line, column, flags);
         flags &= ~ROW.prologueEnd;
         break;
-      case LNS.advance_pc: advance(cursor.uleb()); break;
-      case LNS.advance_line: line += cursor.sleb(); break;
-      case LNS.set_file: file = cursor.uleb(); break;
-      case LNS.set_column: column = cursor.uleb(); break;
-      case LNS.negate_stmt: flags ^= ROW.statement; break;
-      case LNS.set_basic_block: break;
-      case LNS.const_add_pc: advance(constAdvance); break;
-      case LNS.fixed_advance_pc: address += cursor.u16(); operation = 0; break;
-      case LNS.set_prologue_end: flags |= ROW.prologueEnd; break;
-      case LNS.set_epilogue_begin: break;
-      case LNS.set_isa: cursor.skipLeb(); break;
+      case LNS.advance_pc:
+        advance(cursor.uleb());
+        break;
+      case LNS.advance_line:
+        line += cursor.sleb();
+        break;
+      case LNS.set_file:
+        file = cursor.uleb();
+        break;
+      case LNS.set_column:
+        column = cursor.uleb();
+        break;
+      case LNS.negate_stmt:
+        flags ^= ROW.statement;
+        break;
+      case LNS.set_basic_block:
+        break;
+      case LNS.const_add_pc:
+        advance(constAdvance);
+        break;
+      case LNS.fixed_advance_pc:
+        address += cursor.u16();
+        operation = 0;
+        break;
+      case LNS.set_prologue_end:
+        flags |= ROW.prologueEnd;
+        break;
+      case LNS.set_epilogue_begin:
+        break;
+      case LNS.set_isa:
+        cursor.skipLeb();
+        break;
       default:
         for (let count = header.opcodeLengths[opcode]; count > 0; count--) cursor.skipLeb();
     }
@@ -276,10 +355,21 @@ class Rows implements LineRows {
 
   #grow(): void {
     const room = this.addresses.length * 2;
-    const addresses = new Float64Array(room), files = new Uint32Array(room), lines = new Uint32Array(room);
-    const columns = new Uint16Array(room), flags = new Uint8Array(room);
-    addresses.set(this.addresses); files.set(this.files); lines.set(this.lines); columns.set(this.columns); flags.set(this.flags);
-    this.addresses = addresses; this.files = files; this.lines = lines; this.columns = columns; this.flags = flags;
+    const addresses = new Float64Array(room),
+      files = new Uint32Array(room),
+      lines = new Uint32Array(room);
+    const columns = new Uint16Array(room),
+      flags = new Uint8Array(room);
+    addresses.set(this.addresses);
+    files.set(this.files);
+    lines.set(this.lines);
+    columns.set(this.columns);
+    flags.set(this.flags);
+    this.addresses = addresses;
+    this.files = files;
+    this.lines = lines;
+    this.columns = columns;
+    this.flags = flags;
   }
 
   endSequence(): void {
@@ -295,17 +385,27 @@ class Rows implements LineRows {
     // Rows behind the last sequence's end belong to nothing.
     const count = this.#start;
     const sequences = this.#sequences;
-    const sorted = sequences.every(({ start }, i) => i === 0 || this.addresses[start] >= this.addresses[sequences[i - 1].start]);
+    const sorted = sequences.every(
+      ({ start }, i) => i === 0 || this.addresses[start] >= this.addresses[sequences[i - 1].start],
+    );
     if (sorted) {
       return {
-        count, addresses: this.addresses.subarray(0, count), files: this.files.subarray(0, count),
-        lines: this.lines.subarray(0, count), columns: this.columns.subarray(0, count), flags: this.flags.subarray(0, count),
+        count,
+        addresses: this.addresses.subarray(0, count),
+        files: this.files.subarray(0, count),
+        lines: this.lines.subarray(0, count),
+        columns: this.columns.subarray(0, count),
+        flags: this.flags.subarray(0, count),
       };
     }
     const order = [...sequences].sort((a, b) => this.addresses[a.start] - this.addresses[b.start]);
     const result = {
-      count, addresses: new Float64Array(count), files: new Uint32Array(count), lines: new Uint32Array(count),
-      columns: new Uint16Array(count), flags: new Uint8Array(count),
+      count,
+      addresses: new Float64Array(count),
+      files: new Uint32Array(count),
+      lines: new Uint32Array(count),
+      columns: new Uint16Array(count),
+      flags: new Uint8Array(count),
     };
     let at = 0;
     for (const { start, end } of order) {

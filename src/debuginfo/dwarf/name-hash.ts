@@ -1,4 +1,5 @@
-// Names as numbers: FNV-1a, 32 bits. That of a qualified name goes on from its scope's, so that no text is put together.
+// Names as numbers: FNV-1a, 32 bits. That of a qualified name goes on from its scope's, so that no text is put
+// together.
 
 export const HASH_START = 0x811c9dc5;
 

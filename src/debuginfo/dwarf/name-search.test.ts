@@ -58,13 +58,31 @@ function open(elf: Elf, searched: number): { readonly info: DebugInfo; readonly 
   const write = (part: string): void => {
     indexed ||= part === "debug_info";
   };
-  return { info: openDebugInfo({ binary: elf, debug: elf, searched, catalogs: { least: 0, read: () => undefined, write, scan: () => undefined } }), indexed: () => indexed };
+  return {
+    info: openDebugInfo({
+      binary: elf,
+      debug: elf,
+      searched,
+      catalogs: { least: 0, read: () => undefined, write, scan: () => undefined },
+    }),
+    indexed: () => indexed,
+  };
 }
 
 /** What is said of a name, in forms that compare. */
 const questions: readonly ((info: DebugInfo, name: string) => unknown)[] = [
-  (info, name) => info.functionsNamed(name).map(({ qualifiedName, linkageName, declared, instances }) => (
-    JSON.stringify([qualifiedName, linkageName, declared.line, instances.map(({ kind, entry, caller }) => `${kind} ${entry} ${caller?.name}`).sort()]))).sort(),
+  (info, name) =>
+    info
+      .functionsNamed(name)
+      .map(({ qualifiedName, linkageName, declared, instances }) =>
+        JSON.stringify([
+          qualifiedName,
+          linkageName,
+          declared.line,
+          instances.map(({ kind, entry, caller }) => `${kind} ${entry} ${caller?.name}`).sort(),
+        ]),
+      )
+      .sort(),
   (info, name) => info.globalsNamed(name).map(({ name: plain, kind, declared }) => [plain, kind, declared.line]),
   (info, name) => {
     const type = info.typeNamed(name);
@@ -73,14 +91,49 @@ const questions: readonly ((info: DebugInfo, name: string) => unknown)[] = [
 ];
 
 const more = [
-  "larger", "app::larger", "larger<int>", "app::larger<double>", "app::Shape::scaled", "scaled<int>", "hidden", "open", "open2", "(anonymous namespace)::open",
-  "app::Shape::operator<", "app::Shape::made", "made", "calls", "app::Shape", "Shape", "Figure", "app::Figure", "Colour", "int", "double", "s", "_ZN3app5Shape7cornersEv", "Pair", "app::Pair", "Pair<int>", "app::Pair<long>",
-  "nothing", "app::nothing", "::f", "f", "x",
+  "larger",
+  "app::larger",
+  "larger<int>",
+  "app::larger<double>",
+  "app::Shape::scaled",
+  "scaled<int>",
+  "hidden",
+  "open",
+  "open2",
+  "(anonymous namespace)::open",
+  "app::Shape::operator<",
+  "app::Shape::made",
+  "made",
+  "calls",
+  "app::Shape",
+  "Shape",
+  "Figure",
+  "app::Figure",
+  "Colour",
+  "int",
+  "double",
+  "s",
+  "_ZN3app5Shape7cornersEv",
+  "Pair",
+  "app::Pair",
+  "Pair<int>",
+  "app::Pair<long>",
+  "nothing",
+  "app::nothing",
+  "::f",
+  "f",
+  "x",
 ];
 
 const settings: readonly (readonly [string, ...string[]])[] = [
-  ["g++", "-O0"], ["g++", "-O2"], ["g++", "-O2", "-flto"], ["g++", "-O1", "-gdwarf-4", "-fdebug-types-section"], ["g++", "-O1", "-gdwarf64", "-gdwarf-5"],
-  ["g++", "-O2", "-gz=zlib"], ["clang++", "-O2", "-gdwarf-5"], ["clang++", "-O0", "-gdwarf-4"],
+  ["g++", "-O0"],
+  ["g++", "-O2"],
+  ["g++", "-O2", "-flto"],
+  ["g++", "-O1", "-gdwarf-4", "-fdebug-types-section"],
+  ["g++", "-O1", "-gdwarf64", "-gdwarf-5"],
+  ["g++", "-O2", "-gz=zlib"],
+  ["clang++", "-O2", "-gdwarf-5"],
+  ["clang++", "-O0", "-gdwarf-4"],
   ["clang++", "-O1", "-gdwarf-5", "-fdebug-types-section"],
 ];
 for (const [compiler, ...options] of settings) {
@@ -110,17 +163,26 @@ test("whoever asks for many names has them indexed", { skip: has("g++") ? false 
 
 test("damaged debug information gives an answer or an error", { skip: has("g++") ? false : "needs g++" }, () => {
   const whole = readFileSync(build("g++", ["-O1"]));
-  const parts = new Elf(bytesOf(whole)).sections.filter(({ name }) => /^\.debug_(info|abbrev|str|line|line_str)$/.test(name));
-  fc.assert(fc.property(fc.array(fc.tuple(fc.nat(parts.length - 1), fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 12 }), fc.constantFrom(...more), (changes, name) => {
-    const damaged = Buffer.from(whole);
-    for (const [part, at, value] of changes) damaged[parts[part].offset + (at % parts[part].size)] = value;
-    try {
-      const { info } = open(new Elf(bytesOf(damaged)), 0);
-      for (const question of questions) question(info, name);
-    } catch (error) {
-      if (!(error instanceof DwarfError)) throw error;
-    }
-  }), { numRuns: 300 });
+  const parts = new Elf(bytesOf(whole)).sections.filter(({ name }) =>
+    /^\.debug_(info|abbrev|str|line|line_str)$/.test(name),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(parts.length - 1), fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 12 }),
+      fc.constantFrom(...more),
+      (changes, name) => {
+        const damaged = Buffer.from(whole);
+        for (const [part, at, value] of changes) damaged[parts[part].offset + (at % parts[part].size)] = value;
+        try {
+          const { info } = open(new Elf(bytesOf(damaged)), 0);
+          for (const question of questions) question(info, name);
+        } catch (error) {
+          if (!(error instanceof DwarfError)) throw error;
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
 });
 
 test("a large section comes in pieces, each with what is before it", () => {
@@ -130,7 +192,8 @@ test("a large section comes in pieces, each with what is before it", () => {
     return room.subarray(0, whole.copy(room, 0, at, at + length));
   });
   for (const from of [0, 5000]) {
-    let end = from, count = 0;
+    let end = from,
+      count = 0;
     for (const { at, fresh, bytes } of section.pieces(100, from)) {
       assert.equal(fresh, end);
       assert.equal(at, Math.max(0, fresh - 100));
@@ -145,27 +208,52 @@ test("a large section comes in pieces, each with what is before it", () => {
 
 test("numbers and texts are found wherever pieces are cut", () => {
   const one = fc.uint8Array({ minLength: 0, maxLength: 80 }).map((bytes) => Buffer.from(bytes.map((byte) => byte & 3)));
-  fc.assert(fc.property(one, fc.uniqueArray(fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => a | (b << 8) | (c << 16) | (2 << 24)), { minLength: 1, maxLength: 40 }), fc.integer({ min: 4, max: 30 }), (bytes, values, piece) => {
-    const expected: string[] = [];
-    for (let at = 0; at + 4 <= bytes.length; at++) if (values.includes(bytes.readUInt32LE(at))) expected.push(`${at} ${bytes.readUInt32LE(at)}`);
-    const found: string[] = [];
-    const search = new NumberSearch(new Set(values));
-    for (let fresh = 0; fresh < bytes.length; fresh += piece) {
-      const base = Math.max(0, fresh - 3);
-      search.each(bytes.subarray(base, fresh + piece), fresh - base, (at, value) => found.push(`${base + at} ${value}`));
-    }
-    assert.deepEqual(found.sort(), expected.sort());
-  }));
-  fc.assert(fc.property(fc.stringMatching(/^[ab<]{1,4}$/), fc.array(fc.stringMatching(/^[ab<]{0,6}$/)), fc.integer({ min: 1, max: 20 }), (name, texts, piece) => {
-    const bytes = Buffer.from(texts.map((text) => `${text}\0`).join(""));
-    const expected: number[] = [];
-    for (let at = 0; at < bytes.length; at++) if (bytes.toString("latin1", at).startsWith(name) && [0, 0x3c].includes(bytes[at + name.length])) expected.push(at);
-    const found: number[] = [];
-    const search = new TextSearch(Buffer.from(name));
-    for (let fresh = 0; fresh < bytes.length; fresh += piece) {
-      const base = Math.max(0, fresh - name.length);
-      search.each(bytes.subarray(base, fresh + piece), fresh - base, (at) => found.push(base + at));
-    }
-    assert.deepEqual(found.sort((a, b) => a - b), expected);
-  }));
+  fc.assert(
+    fc.property(
+      one,
+      fc.uniqueArray(
+        fc.tuple(fc.nat(3), fc.nat(3), fc.nat(3)).map(([a, b, c]) => a | (b << 8) | (c << 16) | (2 << 24)),
+        { minLength: 1, maxLength: 40 },
+      ),
+      fc.integer({ min: 4, max: 30 }),
+      (bytes, values, piece) => {
+        const expected: string[] = [];
+        for (let at = 0; at + 4 <= bytes.length; at++)
+          if (values.includes(bytes.readUInt32LE(at))) expected.push(`${at} ${bytes.readUInt32LE(at)}`);
+        const found: string[] = [];
+        const search = new NumberSearch(new Set(values));
+        for (let fresh = 0; fresh < bytes.length; fresh += piece) {
+          const base = Math.max(0, fresh - 3);
+          search.each(bytes.subarray(base, fresh + piece), fresh - base, (at, value) =>
+            found.push(`${base + at} ${value}`),
+          );
+        }
+        assert.deepEqual(found.sort(), expected.sort());
+      },
+    ),
+  );
+  fc.assert(
+    fc.property(
+      fc.stringMatching(/^[ab<]{1,4}$/),
+      fc.array(fc.stringMatching(/^[ab<]{0,6}$/)),
+      fc.integer({ min: 1, max: 20 }),
+      (name, texts, piece) => {
+        const bytes = Buffer.from(texts.map((text) => `${text}\0`).join(""));
+        const expected: number[] = [];
+        for (let at = 0; at < bytes.length; at++)
+          if (bytes.toString("latin1", at).startsWith(name) && [0, 0x3c].includes(bytes[at + name.length]))
+            expected.push(at);
+        const found: number[] = [];
+        const search = new TextSearch(Buffer.from(name));
+        for (let fresh = 0; fresh < bytes.length; fresh += piece) {
+          const base = Math.max(0, fresh - name.length);
+          search.each(bytes.subarray(base, fresh + piece), fresh - base, (at) => found.push(base + at));
+        }
+        assert.deepEqual(
+          found.sort((a, b) => a - b),
+          expected,
+        );
+      },
+    ),
+  );
 });

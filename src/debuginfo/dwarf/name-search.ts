@@ -1,5 +1,6 @@
-// Entries by name in a file that has no index: the name is searched for among the texts, the text's offset among the entries,
-// and only units where it stands as a name are decoded. What is found is what an index of the whole file would have.
+// Entries by name in a file that has no index: the name is searched for among the texts, the text's offset among the
+// entries, and only units where it stands as a name are decoded. What is found is what an index of the whole file would
+// have.
 import { abbreviationsFrom, type Abbreviation } from "./abbreviations.ts";
 import { NumberSearch, TextSearch } from "./byte-search.ts";
 import { entriesNamedIn } from "./catalog.ts";
@@ -25,7 +26,13 @@ const context = 256;
 const sections: readonly UnitSection[] = ["debug_info", "debug_types"];
 
 const TYPES: ReadonlySet<number> = new Set([
-  TAG.structure_type, TAG.class_type, TAG.union_type, TAG.interface_type, TAG.enumeration_type, TAG.typedef, TAG.base_type,
+  TAG.structure_type,
+  TAG.class_type,
+  TAG.union_type,
+  TAG.interface_type,
+  TAG.enumeration_type,
+  TAG.typedef,
+  TAG.base_type,
 ]);
 const NAMES: ReadonlySet<number> = new Set([AT.name, AT.linkage_name, AT.MIPS_linkage_name]);
 const ORIGINS: ReadonlySet<number> = new Set([AT.specification, AT.abstract_origin]);
@@ -45,8 +52,8 @@ export class NameSearch {
   }
 
   /**
-   * The entries of a name, as an index has them; types may come twice. Returns whether these are all: false when too many units have
-   * the name, or damage hides which.
+   * The entries of a name, as an index has them; types may come twice. Returns whether these are all: false when too
+   * many units have the name, or damage hides which.
    */
   *entries(list: NameList, name: string): Generator<Entry, boolean> {
     const wanted = suffixesOf(name);
@@ -105,9 +112,12 @@ export class NameSearch {
       const next: Target[] = [];
       for (const file of this.#files) {
         // Only the main file refers to the other one.
-        const values = new Set(fresh.filter((target) => target.file === file || file === this.#files[0]).map(({ offset }) => offset));
+        const values = new Set(
+          fresh.filter((target) => target.file === file || file === this.#files[0]).map(({ offset }) => offset),
+        );
         for (const section of values.size === 0 ? [] : sections) {
-          for (const header of this.#unitsReferring(file, section, values)) this.#take({ ...taking, file, header, targets: next });
+          for (const header of this.#unitsReferring(file, section, values))
+            this.#take({ ...taking, file, header, targets: next });
         }
       }
       round = next;
@@ -118,8 +128,17 @@ export class NameSearch {
     const data = file.sections.find(section);
     if (data === undefined) return;
     const search = new NumberSearch(values);
-    const places = memoized((header: UnitHeader) => new ValuePlaces(tableOf(file, header), header, (shape, attribute, form) => (
-      ORIGINS.has(attribute) && CROSSING.has(form) && (shape.tag === TAG.subprogram || shape.tag === TAG.inlined_subroutine))));
+    const places = memoized(
+      (header: UnitHeader) =>
+        new ValuePlaces(
+          tableOf(file, header),
+          header,
+          (shape, attribute, form) =>
+            ORIGINS.has(attribute) &&
+            CROSSING.has(form) &&
+            (shape.tag === TAG.subprogram || shape.tag === TAG.inlined_subroutine),
+        ),
+    );
     for (const { at: base, fresh, bytes } of data.pieces(context)) {
       const headers = new Set<UnitHeader>();
       search.each(bytes, fresh - base, (at) => {
@@ -132,13 +151,23 @@ export class NameSearch {
     }
   }
 
-  /** Units of a section that have such names, some of them several times; and where their entries begin when that is all to look at. */
-  *#unitsWith(file: DwarfFile, section: UnitSection, list: NameList, wanted: readonly Buffer[]): Iterable<[UnitHeader, ReadonlySet<number>?]> {
+  /**
+   * Units of a section that have such names, some of them several times; and where their entries begin when that is all
+   * to look at.
+   */
+  *#unitsWith(
+    file: DwarfFile,
+    section: UnitSection,
+    list: NameList,
+    wanted: readonly Buffer[],
+  ): Iterable<[UnitHeader, ReadonlySet<number>?]> {
     const data = file.sections.find(section);
     if (data === undefined || data.size === 0) return;
     const texts = textsOf(file.sections.find("debug_str"), wanted);
     const offsets = new Set([...texts, ...textsOf(file.sections.find("debug_line_str"), wanted)]);
-    if (file === this.#files[0]) for (const other of this.#files.slice(1)) for (const offset of textsOf(other.sections.find("debug_str"), wanted)) offsets.add(offset);
+    if (file === this.#files[0])
+      for (const other of this.#files.slice(1))
+        for (const offset of textsOf(other.sections.find("debug_str"), wanted)) offsets.add(offset);
     if (offsets.size > textsMost) throw new TooMany();
     for (const header of unitsNumbering(file, section, texts)) yield [header];
     const search = new NumberSearch(offsets);
@@ -165,14 +194,21 @@ export class NameSearch {
       for (const text of inlineTexts) text.each(bytes, fresh - base, (at) => look(at, "inline"));
       for (const [header, starts] of declared) {
         if (found.has(header) && found.get(header) === undefined) continue;
-        if (this.#completes(file, header, starts, unitPlaces(header))) found.set(header, new Set([...found.get(header) ?? [], ...starts]));
+        if (this.#completes(file, header, starts, unitPlaces(header)))
+          found.set(header, new Set([...(found.get(header) ?? []), ...starts]));
       }
-      for (const [header, starts] of [...found].sort(([a], [b]) => a.offset - b.offset)) yield [header, exact ? starts : undefined];
+      for (const [header, starts] of [...found].sort(([a], [b]) => a.offset - b.offset))
+        yield [header, exact ? starts : undefined];
     }
   }
 
   /** Whether something in a unit, or elsewhere, may complete one of its declarations. */
-  #completes(file: DwarfFile, header: UnitHeader, starts: ReadonlySet<number>, { origins, others }: UnitPlaces): boolean {
+  #completes(
+    file: DwarfFile,
+    header: UnitHeader,
+    starts: ReadonlySet<number>,
+    { origins, others }: UnitPlaces,
+  ): boolean {
     if (this.#crossing || !others.none) return true;
     if (origins.none) return false;
     const bytes = file.sections.get(header.section).slice(header.offset, header.end - header.offset);
@@ -190,14 +226,30 @@ export class NameSearch {
   }
 }
 
-/** Where a unit's entries of a list have their names, by the text's offset or in place; and what completes others, near and far. */
-interface UnitPlaces { readonly texts: ValuePlaces; readonly inline: ValuePlaces; readonly origins: ValuePlaces; readonly others: ValuePlaces }
+/**
+ * Where a unit's entries of a list have their names, by the text's offset or in place; and what completes others, near
+ * and far.
+ */
+interface UnitPlaces {
+  readonly texts: ValuePlaces;
+  readonly inline: ValuePlaces;
+  readonly origins: ValuePlaces;
+  readonly others: ValuePlaces;
+}
 
 function placesIn(file: DwarfFile, header: UnitHeader, list: NameList): UnitPlaces {
   const table = tableOf(file, header);
   return {
-    texts: new ValuePlaces(table, header, (shape, attribute, form) => NAMES.has(attribute) && TEXT_OFFSETS.has(form) && named[list](shape)),
-    inline: new ValuePlaces(table, header, (shape, attribute, form) => NAMES.has(attribute) && form === FORM.string && named[list](shape)),
+    texts: new ValuePlaces(
+      table,
+      header,
+      (shape, attribute, form) => NAMES.has(attribute) && TEXT_OFFSETS.has(form) && named[list](shape),
+    ),
+    inline: new ValuePlaces(
+      table,
+      header,
+      (shape, attribute, form) => NAMES.has(attribute) && form === FORM.string && named[list](shape),
+    ),
     origins: new ValuePlaces(table, header, (_, attribute, form) => ORIGINS.has(attribute) && form === FORM.ref4),
     others: new ValuePlaces(table, header, (_, attribute, form) => ORIGINS.has(attribute) && form !== FORM.ref4),
   };
@@ -208,7 +260,10 @@ function tableOf(file: DwarfFile, header: UnitHeader): readonly Abbreviation[] {
   return file.sections.get("debug_abbrev").from(header.abbreviations, abbreviationsFrom);
 }
 
-interface Target { readonly file: DwarfFile; readonly offset: number }
+interface Target {
+  readonly file: DwarfFile;
+  readonly offset: number;
+}
 
 interface Taking {
   readonly file: DwarfFile;
@@ -230,27 +285,40 @@ const named: Readonly<Record<NameList, (shape: Abbreviation) => boolean>> = {
 
 /** And of these, which are what is listed, and not just declared. */
 const defines: Readonly<Record<NameList, (shape: Abbreviation) => boolean>> = {
-  functions: ({ attributes }) => attributes.includes(AT.low_pc) || attributes.includes(AT.ranges) || attributes.includes(AT.inline),
+  functions: ({ attributes }) =>
+    attributes.includes(AT.low_pc) || attributes.includes(AT.ranges) || attributes.includes(AT.inline),
   variables: ({ attributes }) => attributes.includes(AT.location) || attributes.includes(AT.const_value),
   types: () => true,
 };
 
-/** Whether an index would have an entry: what is within a function is not listed, but for its own code, and types go by their whole names. */
+/**
+ * Whether an index would have an entry: what is within a function is not listed, but for its own code, and types go by
+ * their whole names.
+ */
 function counts(list: NameList, entry: Entry, name: string): boolean {
   if (list === "types" && entry.name !== name && qualifiedName(entry) !== name) return false;
   if (list === "functions" && defines.functions(entry.abbreviation)) return true;
   return entry.parent === undefined || bodyAround(entry.parent) === undefined;
 }
 
-const crossingBytes: readonly Buffer[] = [...ORIGINS].flatMap((attribute) => [...CROSSING].map((form) => (
-  Buffer.from(form < 0x80 ? [attribute, form] : [attribute, (form & 0x7f) | 0x80, form >>> 7]))));
+const crossingBytes: readonly Buffer[] = [...ORIGINS].flatMap((attribute) =>
+  [...CROSSING].map((form) =>
+    Buffer.from(form < 0x80 ? [attribute, form] : [attribute, (form & 0x7f) | 0x80, form >>> 7]),
+  ),
+);
 
-/** Whether some shape refers to other units for what it completes: few bytes of the tables look so, and those tables are read. */
+/**
+ * Whether some shape refers to other units for what it completes: few bytes of the tables look so, and those tables are
+ * read.
+ */
 function refersAcross(file: DwarfFile): boolean {
   const bytes = file.sections.find("debug_abbrev")?.whole;
   if (bytes === undefined) return false;
-  const tables = Float64Array.from(new Set(sections.flatMap((section) => file.headers(section).map(({ abbreviations }) => abbreviations)))).sort();
-  const refers = ({ attributes, forms }: Abbreviation): boolean => attributes.some((attribute, i) => ORIGINS.has(attribute) && CROSSING.has(forms[i]));
+  const tables = Float64Array.from(
+    new Set(sections.flatMap((section) => file.headers(section).map(({ abbreviations }) => abbreviations))),
+  ).sort();
+  const refers = ({ attributes, forms }: Abbreviation): boolean =>
+    attributes.some((attribute, i) => ORIGINS.has(attribute) && CROSSING.has(forms[i]));
   for (const pair of crossingBytes) {
     let next = 0;
     for (let at: number = bytes.indexOf(pair); at >= 0 && next < tables.length; at = bytes.indexOf(pair, at + 1)) {
@@ -274,13 +342,17 @@ function suffixesOf(name: string): readonly Buffer[] {
   return [...suffixes].map((suffix) => Buffer.from(suffix));
 }
 
-/** Where a name, or that of an instance of a template, is in a section of texts. A linker may have made it the end of another text. */
+/**
+ * Where a name, or that of an instance of a template, is in a section of texts. A linker may have made it the end of
+ * another text.
+ */
 function textsOf(data: SectionData | undefined, wanted: readonly Buffer[]): Set<number> {
   const found = new Set<number>();
   if (data === undefined) return found;
   const before = Math.max(...wanted.map(({ length }) => length)) + 1;
   for (const name of wanted) {
-    const whole: number[] = [], ends: number[] = [];
+    const whole: number[] = [],
+      ends: number[] = [];
     const text = new TextSearch(name);
     for (const { at: base, fresh, bytes } of data.pieces(before)) {
       text.each(bytes, fresh - base, (at) => {
@@ -303,12 +375,18 @@ function* unitsNumbering(file: DwarfFile, section: UnitSection, texts: ReadonlyS
   if (data === undefined || texts.size === 0) return;
   const places: number[] = [];
   const search = new NumberSearch(texts);
-  for (const { at: base, fresh, bytes } of data.pieces(3)) search.each(bytes, fresh - base, (at) => places.push(base + at));
+  for (const { at: base, fresh, bytes } of data.pieces(3))
+    search.each(bytes, fresh - base, (at) => places.push(base + at));
   if (places.length === 0) return;
   // Each part begins with its length.
   const bytes = data.whole;
-  const parts = file.headers(section).filter(({ version }) => version >= 5).map((header) => (
-    { header, base: file.root(header).offset(AT.str_offsets_base) ?? (header.offsetSize === 8 ? 16 : 8) }));
+  const parts = file
+    .headers(section)
+    .filter(({ version }) => version >= 5)
+    .map((header) => ({
+      header,
+      base: file.root(header).offset(AT.str_offsets_base) ?? (header.offsetSize === 8 ? 16 : 8),
+    }));
   parts.sort((a, b) => a.base - b.base);
   const sorted = places.sort((a, b) => a - b);
   for (let start = 0, next = 0, part = 0; start < bytes.length && next < sorted.length;) {
@@ -326,7 +404,10 @@ function* unitsNumbering(file: DwarfFile, section: UnitSection, texts: ReadonlyS
 function targetsIn(file: DwarfFile, header: UnitHeader, name: string): Target[] {
   const unit = file.unit(header);
   const found: Target[] = [];
-  for (const index of unit.entriesOfShape(({ tag, attributes }) => tag === TAG.subprogram && attributes.some((attribute) => NAMES.has(attribute) || ORIGINS.has(attribute)))) {
+  for (const index of unit.entriesOfShape(
+    ({ tag, attributes }) =>
+      tag === TAG.subprogram && attributes.some((attribute) => NAMES.has(attribute) || ORIGINS.has(attribute)),
+  )) {
     const entry = unit.entry(index);
     if (isNamed(entry, name)) found.push({ file, offset: entry.sectionOffset });
   }

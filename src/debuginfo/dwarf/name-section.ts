@@ -2,7 +2,10 @@
 export type NameList = "functions" | "variables" | "types";
 
 /** Where a name is defined: a unit, and the entry's distance from the unit's beginning when the index knows it. */
-export interface Told { readonly unit: number; readonly entry?: number }
+export interface Told {
+  readonly unit: number;
+  readonly entry?: number;
+}
 
 export interface NameSection {
   /** Offsets of the units that it speaks of. */

@@ -1,4 +1,5 @@
-// Indexes of names that compilers, linkers and gdb leave in a file: used in place of a scan of our own where they tell enough.
+// Indexes of names that compilers, linkers and gdb leave in a file: used in place of a scan of our own where they tell
+// enough.
 import { DebugNames } from "./debug-names.ts";
 import { DwarfError } from "./cursor.ts";
 import { GdbIndex } from "./gdb-index.ts";
@@ -10,7 +11,17 @@ export function nameSectionOf(file: DwarfFile): NameSection | undefined {
   try {
     const found = read(file);
     // Units of assembly have no names.
-    return found !== undefined && file.headers().every((header) => found.units.has(header.offset) || header.signature !== undefined || !file.root(header).abbreviation.children) ? found : undefined;
+    return found !== undefined &&
+      file
+        .headers()
+        .every(
+          (header) =>
+            found.units.has(header.offset) ||
+            header.signature !== undefined ||
+            !file.root(header).abbreviation.children,
+        )
+      ? found
+      : undefined;
   } catch (error) {
     if (error instanceof DwarfError) return undefined;
     throw error;

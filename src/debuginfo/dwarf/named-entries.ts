@@ -1,4 +1,5 @@
-// Entries by name: told by an index in the file, searched for, or looked up in an index of all that is made once and kept.
+// Entries by name: told by an index in the file, searched for, or looked up in an index of all that is made once and
+// kept.
 import { catalogOf, entriesNamed, entriesNamedIn, loadedCatalog, savedCatalog, type Catalog } from "./catalog.ts";
 import { DwarfError } from "./cursor.ts";
 import { catalogsFor, type DebugFiles } from "./input-files.ts";
@@ -14,9 +15,14 @@ import type { DwarfFile, Entry } from "./units.ts";
 import type { WholeUnits } from "./whole-units.ts";
 
 /** Sections from this size on are searched for a name; and how often, before an index is made. */
-const SEARCHED = 1 << 20, SEARCHES = 10;
+const SEARCHED = 1 << 20,
+  SEARCHES = 10;
 
-interface Listed { readonly file: DwarfFile; readonly section: UnitSection; readonly catalog: Catalog }
+interface Listed {
+  readonly file: DwarfFile;
+  readonly section: UnitSection;
+  readonly catalog: Catalog;
+}
 
 export class NamedEntries {
   readonly #files: DebugFiles;
@@ -86,8 +92,14 @@ export class NamedEntries {
     const { sections } = this.#units.main;
     if (this.#search === undefined) {
       const large = (sections.find("debug_info")?.size ?? 0) >= (this.#files.searched ?? SEARCHED);
-      const whole = large && this.#keptCatalog("debug_info") === undefined && !this.#units.main.headers().some((header) => this.#units.splitName(header) !== undefined);
-      this.#search = { with: whole ? new NameSearch(this.#units.main, this.#units.alternate) : undefined, left: SEARCHES };
+      const whole =
+        large &&
+        this.#keptCatalog("debug_info") === undefined &&
+        !this.#units.main.headers().some((header) => this.#units.splitName(header) !== undefined);
+      this.#search = {
+        with: whole ? new NameSearch(this.#units.main, this.#units.alternate) : undefined,
+        left: SEARCHES,
+      };
     }
     return this.#search.left-- > 0 ? this.#search.with : undefined;
   }
@@ -99,7 +111,9 @@ export class NamedEntries {
     const { found } = this.#nameSection;
     if (found === undefined) return undefined;
     try {
-      const entries = [...found.find(list, name)].flatMap((each) => this.#entriesAt(list, name, each)).filter((entry) => isNamed(entry, name));
+      const entries = [...found.find(list, name)]
+        .flatMap((each) => this.#entriesAt(list, name, each))
+        .filter((entry) => isNamed(entry, name));
       if (entries.length === 0 || found.mayMeanMore(name)) return undefined;
       return list !== "functions" || found.inlined || entries.every(isInlinedNowhereElse) ? entries : undefined;
     } catch (error) {

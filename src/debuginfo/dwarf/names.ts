@@ -5,7 +5,10 @@ import type { Entry } from "./units.ts";
 const notes = {};
 const NESTING = 64;
 
-/** `app::Server::handle`; "" for what has no name. An unnamed namespace is `(anonymous namespace)`, as C++ tools write it. */
+/**
+ * `app::Server::handle`; "" for what has no name. An unnamed namespace is `(anonymous namespace)`, as C++ tools write
+ * it.
+ */
 export function qualifiedName(entry: Entry): string {
   const origin = entry.origin;
   const name = nameOf(entry);
@@ -51,11 +54,19 @@ function nameOfScope(entry: Entry, depth: number): string {
 /** What an entry adds to the names in it; "" for blocks and units. */
 export function scopeName(tag: number, name: () => string | undefined): string {
   switch (tag) {
-    case TAG.namespace: case TAG.module: return name() ?? "(anonymous namespace)";
-    case TAG.structure_type: case TAG.class_type: case TAG.union_type: case TAG.enumeration_type: case TAG.interface_type:
+    case TAG.namespace:
+    case TAG.module:
+      return name() ?? "(anonymous namespace)";
+    case TAG.structure_type:
+    case TAG.class_type:
+    case TAG.union_type:
+    case TAG.enumeration_type:
+    case TAG.interface_type:
       return name() ?? "(anonymous)";
-    case TAG.subprogram: return name() ?? "";
-    default: return "";
+    case TAG.subprogram:
+      return name() ?? "";
+    default:
+      return "";
   }
 }
 
@@ -69,7 +80,8 @@ export function withoutTemplate(name: string): string {
 /** Whether an entry is called so: plainly, qualified, by its linkage name, or by either without template arguments. */
 export function isNamed(entry: Entry, name: string): boolean {
   const plain = nameOf(entry);
-  if (plain === name || (plain !== undefined && withoutTemplate(plain) === name) || linkageNameOf(entry) === name) return true;
+  if (plain === name || (plain !== undefined && withoutTemplate(plain) === name) || linkageNameOf(entry) === name)
+    return true;
   const qualified = qualifiedName(entry);
   return qualified === name || bareScopes(qualified) === name;
 }
@@ -77,7 +89,9 @@ export function isNamed(entry: Entry, name: string): boolean {
 /** A qualified name without template arguments in any of its parts. */
 function bareScopes(name: string): string {
   if (!name.includes("<")) return name;
-  let result = "", depth = 0, part = "";
+  let result = "",
+    depth = 0,
+    part = "";
   const finish = (): void => {
     result += withoutTemplate(part);
     part = "";

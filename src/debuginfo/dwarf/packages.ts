@@ -1,16 +1,33 @@
-// Package files (.dwp; DWARF 5, section 7.3.5, and GNU's version 2): the split entries of many units in one file. Each unit has
-// its own part of every section, which the file's index tells.
+// Package files (.dwp; DWARF 5, section 7.3.5, and GNU's version 2): the split entries of many units in one file. Each
+// unit has its own part of every section, which the file's index tells.
 import { Cursor, DwarfError } from "./cursor.ts";
 import { DwarfSections, SectionData } from "./sections.ts";
 
 /** Section identifiers of the index, by version: 5 gave 5 and 8 new meanings. */
 const SECTIONS: Readonly<Record<number, readonly (string | undefined)[]>> = {
   2: [undefined, "debug_info", "debug_types", "debug_abbrev", "debug_line", "debug_loc", "debug_str_offsets"],
-  5: [undefined, "debug_info", undefined, "debug_abbrev", "debug_line", "debug_loclists", "debug_str_offsets", undefined, "debug_rnglists"],
+  5: [
+    undefined,
+    "debug_info",
+    undefined,
+    "debug_abbrev",
+    "debug_line",
+    "debug_loclists",
+    "debug_str_offsets",
+    undefined,
+    "debug_rnglists",
+  ],
 };
 
-/** The sections of the unit that an index lists under a signature (a unit's dwo id, or a type's); undefined: it lists none. */
-export function packagedSections(packed: DwarfSections, index: "debug_cu_index" | "debug_tu_index", signature: bigint): DwarfSections | undefined {
+/**
+ * The sections of the unit that an index lists under a signature (a unit's dwo id, or a type's); undefined: it lists
+ * none.
+ */
+export function packagedSections(
+  packed: DwarfSections,
+  index: "debug_cu_index" | "debug_tu_index",
+  signature: bigint,
+): DwarfSections | undefined {
   const data = packed.find(index);
   if (data === undefined) return undefined;
   const cursor = new Cursor(data.whole);
@@ -42,7 +59,10 @@ export function packagedSections(packed: DwarfSections, index: "debug_cu_index" 
     if (section === undefined || name === "debug_str" || name === "debug_line_str") return section;
     const part = parts.get(name);
     if (part === undefined) return undefined;
-    if (part.offset + part.size > section.size) throw new DwarfError(`a unit's part lies outside .${name}`, packed.file);
-    return new SectionData(name, part.size, (offset, length) => section.slice(part.offset + offset, length), { file: section.file });
+    if (part.offset + part.size > section.size)
+      throw new DwarfError(`a unit's part lies outside .${name}`, packed.file);
+    return new SectionData(name, part.size, (offset, length) => section.slice(part.offset + offset, length), {
+      file: section.file,
+    });
   }, packed.file);
 }

@@ -1,7 +1,10 @@
 // Pairs of numbers by the million, in typed arrays: hashes of names and the offsets of their entries.
 
 /** Pairs of hash and entry offset, in no order. */
-export interface Pairs { readonly hashes: Uint32Array; readonly offsets: Uint32Array }
+export interface Pairs {
+  readonly hashes: Uint32Array;
+  readonly offsets: Uint32Array;
+}
 
 /** Pairs that are still being found. */
 export class GrowingPairs {
@@ -11,7 +14,8 @@ export class GrowingPairs {
 
   add(hash: number, offset: number): void {
     if (this.count === this.hashes.length) {
-      const hashes = new Uint32Array(this.count * 2), offsets = new Uint32Array(this.count * 2);
+      const hashes = new Uint32Array(this.count * 2),
+        offsets = new Uint32Array(this.count * 2);
       hashes.set(this.hashes);
       offsets.set(this.offsets);
       this.hashes = hashes;

@@ -21,7 +21,8 @@ export class Positions {
     const named = placed.withAttribute(AT.decl_file);
     return {
       file: named === undefined ? "" : this.#fileNamed(named.unit, named.number(AT.decl_file) ?? 0),
-      line: placed.number(AT.decl_line) ?? 0, column: placed.number(AT.decl_column) ?? 0,
+      line: placed.number(AT.decl_line) ?? 0,
+      column: placed.number(AT.decl_column) ?? 0,
     };
   }
 
@@ -35,12 +36,16 @@ export class Positions {
   called(entry: Entry): SourcePosition {
     return {
       file: this.#fileNamed(entry.unit, entry.number(AT.call_file) ?? 0),
-      line: entry.number(AT.call_line) ?? 0, column: entry.number(AT.call_column) ?? 0,
+      line: entry.number(AT.call_line) ?? 0,
+      column: entry.number(AT.call_column) ?? 0,
     };
   }
 
   #fileNamed(unit: Unit, file: number): string {
-    const tables = unit.file === this.#main || unit.file.skeleton !== undefined ? this.#lines : unit.note(LineTables, () => new LineTables(unit.file));
+    const tables =
+      unit.file === this.#main || unit.file.skeleton !== undefined
+        ? this.#lines
+        : unit.note(LineTables, () => new LineTables(unit.file));
     const header = tables.of(unit);
     return header === undefined ? "" : tables.path(header, file);
   }

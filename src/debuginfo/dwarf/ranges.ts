@@ -1,14 +1,25 @@
-// Which addresses an entry's code is at (DWARF 5, section 2.17): one range, or a list in .debug_ranges or .debug_rnglists.
+// Which addresses an entry's code is at (DWARF 5, section 2.17): one range, or a list in .debug_ranges or
+// .debug_rnglists.
 import { AT } from "./constants.ts";
 import { type Cursor, DwarfError } from "./cursor.ts";
 import type { Value } from "./attribute-values.ts";
 import type { Entry, Unit } from "./units.ts";
 
 /** `high` is behind the last byte. Addresses are signed numbers (cursor.ts). */
-export interface Range { readonly low: number; readonly high: number }
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
 
 const RLE = {
-  end_of_list: 0, base_addressx: 1, startx_endx: 2, startx_length: 3, offset_pair: 4, base_address: 5, start_end: 6, start_length: 7,
+  end_of_list: 0,
+  base_addressx: 1,
+  startx_endx: 2,
+  startx_length: 3,
+  offset_pair: 4,
+  base_address: 5,
+  start_end: 6,
+  start_length: 7,
 } as const;
 
 /** What linkers write in place of addresses of code that they dropped: 0, or the highest ones (-1, -2). */
@@ -17,7 +28,8 @@ export const isDropped = (address: number): boolean => address === 0 || address 
 /** The ranges of an entry's own code, those of dropped code left out; empty when it has none. */
 export function rangesOf(entry: Entry): readonly Range[] {
   const ranges = entry.value(AT.ranges);
-  if (ranges !== undefined) return rangeList(entry.unit, ranges).filter(({ low, high }) => high > low && !isDropped(low));
+  if (ranges !== undefined)
+    return rangeList(entry.unit, ranges).filter(({ low, high }) => high > low && !isDropped(low));
   const low = entry.address(AT.low_pc);
   if (low === undefined || isDropped(low)) return [];
   const end = entry.value(AT.high_pc);
@@ -40,7 +52,9 @@ function rangeList(unit: Unit, value: Value): readonly Range[] {
     // GNU's split units count from the base that the skeleton tells.
     const base = unit.file.skeleton?.root.offset(AT.GNU_ranges_base) ?? 0;
     const isRoot = unit.file.skeleton === undefined;
-    return sections.get("debug_ranges").from(Number(value.value) + (isRoot ? 0 : base), (cursor) => oldRanges(unit, cursor));
+    return sections
+      .get("debug_ranges")
+      .from(Number(value.value) + (isRoot ? 0 : base), (cursor) => oldRanges(unit, cursor));
   }
   const lists = unit.file.sections.get("debug_rnglists");
   let offset: number;
@@ -77,23 +91,35 @@ function newRanges(unit: Unit, cursor: Cursor): readonly Range[] {
   for (;;) {
     const kind = cursor.u8();
     switch (kind) {
-      case RLE.end_of_list: return ranges;
-      case RLE.base_addressx: base = unit.addressAt(cursor.uleb()); break;
-      case RLE.base_address: base = cursor.address(size); break;
-      case RLE.startx_endx: ranges.push({ low: unit.addressAt(cursor.uleb()), high: unit.addressAt(cursor.uleb()) }); break;
+      case RLE.end_of_list:
+        return ranges;
+      case RLE.base_addressx:
+        base = unit.addressAt(cursor.uleb());
+        break;
+      case RLE.base_address:
+        base = cursor.address(size);
+        break;
+      case RLE.startx_endx:
+        ranges.push({ low: unit.addressAt(cursor.uleb()), high: unit.addressAt(cursor.uleb()) });
+        break;
       case RLE.startx_length: {
         const low = unit.addressAt(cursor.uleb());
         ranges.push({ low, high: low + cursor.uleb() });
         break;
       }
-      case RLE.offset_pair: ranges.push({ low: base + cursor.uleb(), high: base + cursor.uleb() }); break;
-      case RLE.start_end: ranges.push({ low: cursor.address(size), high: cursor.address(size) }); break;
+      case RLE.offset_pair:
+        ranges.push({ low: base + cursor.uleb(), high: base + cursor.uleb() });
+        break;
+      case RLE.start_end:
+        ranges.push({ low: cursor.address(size), high: cursor.address(size) });
+        break;
       case RLE.start_length: {
         const low = cursor.address(size);
         ranges.push({ low, high: low + cursor.uleb() });
         break;
       }
-      default: throw new DwarfError(`a range of the unknown kind ${kind}`);
+      default:
+        throw new DwarfError(`a range of the unknown kind ${kind}`);
     }
     // Of a base that was dropped: offsets from it mean nothing.
     if (kind === RLE.offset_pair && isDropped(base) && base !== 0) ranges.pop();

@@ -11,7 +11,11 @@ import type { UnitHeader, UnitSection } from "./unit-headers.ts";
 const NOTHING = Buffer.alloc(0);
 
 /** Scans units of a section, all of them if not told which. */
-export function scanFile(file: DwarfFile, section: UnitSection, units: Iterable<UnitHeader> = file.headers(section)): ScanResult {
+export function scanFile(
+  file: DwarfFile,
+  section: UnitSection,
+  units: Iterable<UnitHeader> = file.headers(section),
+): ScanResult {
   const { sections } = file;
   const info = sections.get(section);
   const whole = (name: string): Buffer => sections.find(name)?.whole ?? NOTHING;
@@ -19,12 +23,17 @@ export function scanFile(file: DwarfFile, section: UnitSection, units: Iterable<
     for (const header of units) yield { header, bytes: info.slice(header.offset, header.end - header.offset) };
   }
   try {
-    return withForeign(file, scanUnits({
-      units: unitsOf(),
-      abbreviations: (offset) => sections.get("debug_abbrev").from(offset, readAbbreviations),
-      text: whole("debug_str"), lineText: whole("debug_line_str"), textOffsets: whole("debug_str_offsets"),
-      alternateText: file.alternate?.sections.find("debug_str")?.whole ?? NOTHING,
-    }));
+    return withForeign(
+      file,
+      scanUnits({
+        units: unitsOf(),
+        abbreviations: (offset) => sections.get("debug_abbrev").from(offset, readAbbreviations),
+        text: whole("debug_str"),
+        lineText: whole("debug_line_str"),
+        textOffsets: whole("debug_str_offsets"),
+        alternateText: file.alternate?.sections.find("debug_str")?.whole ?? NOTHING,
+      }),
+    );
   } catch (error) {
     throw file.named(error);
   }
@@ -32,7 +41,9 @@ export function scanFile(file: DwarfFile, section: UnitSection, units: Iterable<
 
 /** Names the entries whose names lie in other units. */
 function withForeign(file: DwarfFile, found: ScanResult): ScanResult {
-  const hashes: number[] = [], offsets: number[] = [], names: string[] = [];
+  const hashes: number[] = [],
+    offsets: number[] = [],
+    names: string[] = [];
   const add = (name: string | undefined, offset: number): void => {
     if (name === undefined || name === "") return;
     hashes.push(hashOf(name));
@@ -60,7 +71,8 @@ function withForeign(file: DwarfFile, found: ScanResult): ScanResult {
   return {
     ...found,
     functions: {
-      hashes: joined(found.functions.hashes, hashes), offsets: joined(found.functions.offsets, offsets),
+      hashes: joined(found.functions.hashes, hashes),
+      offsets: joined(found.functions.offsets, offsets),
     },
     functionNames: Buffer.concat([found.functionNames, Buffer.from(`${names.join("\0")}\0`)]),
   };

@@ -1,8 +1,8 @@
-// One pass over the entries of many units, for the index of names. Hot: no object an entry, no text decoded but that of new
-// names. Runs in worker threads for large files, so it takes plain buffers.
+// One pass over the entries of many units, for the index of names. Hot: no object an entry, no text decoded but that of
+// new names. Runs in worker threads for large files, so it takes plain buffers.
 //
-// A name is kept as a hash (FNV-1a, 32 bits) with the offset of the entry; whoever looks one up compares the real name then.
-// A function goes by its plain name, its qualified one, both without template arguments, and its linkage name.
+// A name is kept as a hash (FNV-1a, 32 bits) with the offset of the entry; whoever looks one up compares the real name
+// then. A function goes by its plain name, its qualified one, both without template arguments, and its linkage name.
 import type { Abbreviation } from "./abbreviations.ts";
 import { AT, FORM, TAG } from "./constants.ts";
 import { Cursor } from "./cursor.ts";
@@ -40,7 +40,11 @@ export interface ScanResult {
 /** Which section of texts a name is in, above its offset. */
 const TEXT = { str: 0, info: 1, line: 2, alternate: 3 } as const;
 const SPAN = 2 ** 40;
-const MASK_DECLARED = 1, MASK_LOW = 2, MASK_INLINE = 4, MASK_LOCATION = 8, MASK_DROPPED = 16;
+const MASK_DECLARED = 1,
+  MASK_LOW = 2,
+  MASK_INLINE = 4,
+  MASK_LOCATION = 8,
+  MASK_DROPPED = 16;
 
 export function scanUnits(input: ScanInput, progress: (bytes: number) => void = () => {}): ScanResult {
   const scanner = new Scanner(input);
@@ -78,7 +82,12 @@ class Scanner {
   readonly #namedLinkage: number[] = [];
   readonly #namedScope: number[] = [];
   /** Definitions whose names are elsewhere in the unit. */
-  readonly #waiting: { readonly at: number; readonly target: number; readonly variable: boolean; readonly linkage: number }[] = [];
+  readonly #waiting: {
+    readonly at: number;
+    readonly target: number;
+    readonly variable: boolean;
+    readonly linkage: number;
+  }[] = [];
   readonly #foreignTargets = new Set<number>();
   // Of the text that `#locate` found.
   #textBytes: Buffer = Buffer.alloc(0);
@@ -92,8 +101,12 @@ class Scanner {
   result(): ScanResult {
     this.#flushNames();
     return {
-      functions: this.#functions.done(), variables: this.#variables.done(), types: this.#types.done(),
-      foreign: this.#foreign.done(), alternate: this.#alternate.done(), functionNames: Buffer.concat(this.#nameParts),
+      functions: this.#functions.done(),
+      variables: this.#variables.done(),
+      types: this.#types.done(),
+      foreign: this.#foreign.done(),
+      alternate: this.#alternate.done(),
+      functionNames: Buffer.concat(this.#nameParts),
     };
   }
 
@@ -110,7 +123,10 @@ class Scanner {
     this.#namedAt.length = this.#namedName.length = this.#namedLinkage.length = this.#namedScope.length = 0;
     this.#waiting.length = 0;
     this.#foreignTargets.clear();
-    this.#scopeHash.push(HASH_START); this.#scopeBare.push(HASH_START); this.#scopeName.push(-1); this.#scopeParent.push(-1);
+    this.#scopeHash.push(HASH_START);
+    this.#scopeBare.push(HASH_START);
+    this.#scopeName.push(-1);
+    this.#scopeParent.push(-1);
     this.#walk();
     for (const { at, target, variable, linkage } of this.#waiting) this.#resolve(at, target, variable, linkage);
   }
@@ -141,7 +157,12 @@ class Scanner {
         if (code < 1 << 16) shapes[code] = shape;
       }
       const { steps, captures, forms, kind } = shape;
-      let name = -1, linkage = -1, sibling = -1, origin = -1, flags = 0, alternate = false;
+      let name = -1,
+        linkage = -1,
+        sibling = -1,
+        origin = -1,
+        flags = 0,
+        alternate = false;
       for (let i = 0; i < steps.length; i++) {
         const step = steps[i];
         const capture = captures[i];
@@ -149,17 +170,33 @@ class Scanner {
           const from = cursor.at;
           const form = forms[i];
           switch (capture) {
-            case CAPTURE.name: name = this.#nameAt(form, from); break;
-            case CAPTURE.linkage: linkage = this.#nameAt(form, from); break;
-            case CAPTURE.sibling: sibling = this.#referenceAt(form, from); break;
-            case CAPTURE.declaration: if (form === FORM.flag_present || bytes[from] !== 0) flags |= MASK_DECLARED; break;
-            case CAPTURE.inline: flags |= MASK_INLINE; break;
-            case CAPTURE.location: case CAPTURE.constant: flags |= MASK_LOCATION; break;
+            case CAPTURE.name:
+              name = this.#nameAt(form, from);
+              break;
+            case CAPTURE.linkage:
+              linkage = this.#nameAt(form, from);
+              break;
+            case CAPTURE.sibling:
+              sibling = this.#referenceAt(form, from);
+              break;
+            case CAPTURE.declaration:
+              if (form === FORM.flag_present || bytes[from] !== 0) flags |= MASK_DECLARED;
+              break;
+            case CAPTURE.inline:
+              flags |= MASK_INLINE;
+              break;
+            case CAPTURE.location:
+            case CAPTURE.constant:
+              flags |= MASK_LOCATION;
+              break;
             case CAPTURE.low:
               flags |= MASK_LOW;
-              if (form === FORM.addr && isDropped(new Cursor(bytes, from).address(header.addressSize))) flags |= MASK_DROPPED;
+              if (form === FORM.addr && isDropped(new Cursor(bytes, from).address(header.addressSize)))
+                flags |= MASK_DROPPED;
               break;
-            case CAPTURE.textBase: this.#textBase = new Cursor(bytes, from).offset(header.offsetSize); break;
+            case CAPTURE.textBase:
+              this.#textBase = new Cursor(bytes, from).offset(header.offsetSize);
+              break;
             case CAPTURE.origin:
               origin = this.#referenceAt(form, from);
               alternate = form === FORM.GNU_ref_alt || form === FORM.ref_sup4 || form === FORM.ref_sup8;
@@ -174,22 +211,32 @@ class Scanner {
       let inner = scope;
       let enter = shape.children;
       switch (kind) {
-        case KIND.unit: crossing = this.#crosses(abbreviation); break;
-        case KIND.scope: if (scope >= 0) inner = this.#newScope(scope, name, "(anonymous namespace)"); break;
+        case KIND.unit:
+          crossing = this.#crosses(abbreviation);
+          break;
+        case KIND.scope:
+          if (scope >= 0) inner = this.#newScope(scope, name, "(anonymous namespace)");
+          break;
         case KIND.type:
           if (scope < 0) break;
           if (name >= 0 && (flags & MASK_DECLARED) !== 0) this.#named(base + at, name, -1, scope);
           {
             // A type unit declares its type within its namespaces and defines it outside.
-            const around = origin >= 0 ? this.#scopeNamedAt(origin) ?? scope : scope;
+            const around = origin >= 0 ? (this.#scopeNamedAt(origin) ?? scope) : scope;
             if (name >= 0 && (flags & MASK_DECLARED) === 0) this.#type(base + at, name, around, shape.tag);
             inner = shape.children ? this.#newScope(around, name, "(anonymous)") : around;
           }
           break;
-        case KIND.plainType: if (scope >= 0 && name >= 0 && (flags & MASK_DECLARED) === 0) this.#type(base + at, name, scope, shape.tag); break;
+        case KIND.plainType:
+          if (scope >= 0 && name >= 0 && (flags & MASK_DECLARED) === 0) this.#type(base + at, name, scope, shape.tag);
+          break;
         case KIND.function:
           if (name >= 0 && scope >= 0) this.#named(base + at, name, linkage, scope);
-          if ((flags & MASK_DECLARED) === 0 && (flags & (MASK_LOW | MASK_INLINE)) !== 0 && (flags & MASK_DROPPED) === 0) {
+          if (
+            (flags & MASK_DECLARED) === 0 &&
+            (flags & (MASK_LOW | MASK_INLINE)) !== 0 &&
+            (flags & MASK_DROPPED) === 0
+          ) {
             if (name >= 0) this.#function(base + at, name, linkage, Math.max(scope, 0));
             else if (origin >= 0) this.#refer(base + at, origin, alternate, false, linkage);
           }
@@ -205,7 +252,9 @@ class Scanner {
             else if (origin >= 0) this.#refer(base + at, origin, alternate, true, linkage);
           }
           break;
-        case KIND.staticMember: if (name >= 0 && scope >= 0) this.#named(base + at, name, linkage, scope); break;
+        case KIND.staticMember:
+          if (name >= 0 && scope >= 0) this.#named(base + at, name, linkage, scope);
+          break;
         case KIND.inlined:
           if (origin >= 0 && (alternate || origin < base || origin >= header.end) && (flags & MASK_DROPPED) === 0) {
             this.#refer(base + at, origin, alternate, false, -1);
@@ -237,12 +286,16 @@ class Scanner {
       if (shape.tag !== TAG.inlined_subroutine && shape.tag !== TAG.subprogram) continue;
       const at = shape.attributes.indexOf(AT.abstract_origin);
       const form = at < 0 ? 0 : shape.forms[at];
-      if (form === FORM.ref_addr || form === FORM.GNU_ref_alt || form === FORM.ref_sup4 || form === FORM.ref_sup8) return true;
+      if (form === FORM.ref_addr || form === FORM.GNU_ref_alt || form === FORM.ref_sup4 || form === FORM.ref_sup8)
+        return true;
     }
   }
 
   #named(at: number, name: number, linkage: number, scope: number): void {
-    this.#namedAt.push(at); this.#namedName.push(name); this.#namedLinkage.push(linkage); this.#namedScope.push(scope);
+    this.#namedAt.push(at);
+    this.#namedName.push(name);
+    this.#namedLinkage.push(linkage);
+    this.#namedScope.push(scope);
   }
 
   #refer(at: number, target: number, alternate: boolean, variable: boolean, linkage: number): void {
@@ -298,13 +351,17 @@ class Scanner {
       bare = hashWithin(bare);
     }
     if (name < 0) {
-      hash = hashOf(unnamed, hash); bare = hashOf(unnamed, bare);
+      hash = hashOf(unnamed, hash);
+      bare = hashOf(unnamed, bare);
     } else {
       this.#locate(name);
       hash = hashBytes(this.#textBytes, this.#textFrom, this.#textTo, hash);
       bare = hashBytes(this.#textBytes, this.#textFrom, this.#bareEnd(), bare);
     }
-    this.#scopeHash.push(hash); this.#scopeBare.push(bare); this.#scopeName.push(name); this.#scopeParent.push(outer);
+    this.#scopeHash.push(hash);
+    this.#scopeBare.push(bare);
+    this.#scopeName.push(name);
+    this.#scopeParent.push(outer);
     return this.#scopeHash.length - 1;
   }
 
@@ -332,7 +389,8 @@ class Scanner {
   #type(at: number, name: number, scope: number, tag: number): void {
     this.#locate(name);
     const plain = hashBytes(this.#textBytes, this.#textFrom, this.#textTo, HASH_START);
-    const qualified = scope > 0 ? hashBytes(this.#textBytes, this.#textFrom, this.#textTo, hashWithin(this.#scopeHash[scope])) : plain;
+    const qualified =
+      scope > 0 ? hashBytes(this.#textBytes, this.#textFrom, this.#textTo, hashWithin(this.#scopeHash[scope])) : plain;
     // Units repeat the types of the headers they share: one of each is enough.
     const check = hashBytes(this.#textBytes, this.#textFrom, this.#textTo, 17 + tag) & 0x1fffff;
     if (!this.#seenTypes.add(qualified * 2 ** 21 + check + 1)) return;
@@ -343,7 +401,9 @@ class Scanner {
   /** Adds an entry under all its names; gives the hash of the qualified one. */
   #addNames(pairs: GrowingPairs, at: number, name: number, linkage: number, scope: number): number {
     this.#locate(name);
-    const bytes = this.#textBytes, from = this.#textFrom, to = this.#textTo;
+    const bytes = this.#textBytes,
+      from = this.#textFrom,
+      to = this.#textTo;
     const bareTo = this.#bareEnd();
     const plain = hashBytes(bytes, from, to, HASH_START);
     pairs.add(plain, at);
@@ -365,7 +425,9 @@ class Scanner {
 
   /** Where the located text ends without its template arguments (names.ts has the rule). */
   #bareEnd(): number {
-    const bytes = this.#textBytes, from = this.#textFrom, to = this.#textTo;
+    const bytes = this.#textBytes,
+      from = this.#textFrom,
+      to = this.#textTo;
     // `>`, `<`
     if (to - from < 3 || bytes[to - 1] !== 0x3e) return to;
     if (bytes[from] === 0x6f && bytes.toString("latin1", from, from + 8) === "operator") return to;
@@ -376,16 +438,28 @@ class Scanner {
   #nameAt(form: number, at: number): number {
     const { offsetSize } = this.#header;
     switch (form) {
-      case FORM.string: return TEXT.info * SPAN + at;
-      case FORM.strp: return new Cursor(this.#bytes, at).offset(offsetSize);
-      case FORM.line_strp: return TEXT.line * SPAN + new Cursor(this.#bytes, at).offset(offsetSize);
-      case FORM.GNU_strp_alt: case FORM.strp_sup: return TEXT.alternate * SPAN + new Cursor(this.#bytes, at).offset(offsetSize);
-      case FORM.strx: case FORM.GNU_str_index: return this.#numbered(new Cursor(this.#bytes, at).uleb());
-      case FORM.strx1: return this.#numbered(this.#bytes[at]);
-      case FORM.strx2: return this.#numbered(new Cursor(this.#bytes, at).u16());
-      case FORM.strx3: return this.#numbered(new Cursor(this.#bytes, at).u24());
-      case FORM.strx4: return this.#numbered(new Cursor(this.#bytes, at).u32());
-      default: return -1;
+      case FORM.string:
+        return TEXT.info * SPAN + at;
+      case FORM.strp:
+        return new Cursor(this.#bytes, at).offset(offsetSize);
+      case FORM.line_strp:
+        return TEXT.line * SPAN + new Cursor(this.#bytes, at).offset(offsetSize);
+      case FORM.GNU_strp_alt:
+      case FORM.strp_sup:
+        return TEXT.alternate * SPAN + new Cursor(this.#bytes, at).offset(offsetSize);
+      case FORM.strx:
+      case FORM.GNU_str_index:
+        return this.#numbered(new Cursor(this.#bytes, at).uleb());
+      case FORM.strx1:
+        return this.#numbered(this.#bytes[at]);
+      case FORM.strx2:
+        return this.#numbered(new Cursor(this.#bytes, at).u16());
+      case FORM.strx3:
+        return this.#numbered(new Cursor(this.#bytes, at).u24());
+      case FORM.strx4:
+        return this.#numbered(new Cursor(this.#bytes, at).u32());
+      default:
+        return -1;
     }
   }
 
@@ -397,8 +471,14 @@ class Scanner {
   #locate(name: number): void {
     const section = Math.floor(name / SPAN);
     const offset = name - section * SPAN;
-    const bytes = section === TEXT.str ? this.#input.text : section === TEXT.info ? this.#bytes
-      : section === TEXT.line ? this.#input.lineText : this.#input.alternateText;
+    const bytes =
+      section === TEXT.str
+        ? this.#input.text
+        : section === TEXT.info
+          ? this.#bytes
+          : section === TEXT.line
+            ? this.#input.lineText
+            : this.#input.alternateText;
     const end = offset < bytes.length ? bytes.indexOf(0, offset) : -1;
     this.#textBytes = bytes;
     this.#textFrom = end < 0 ? 0 : offset;
@@ -411,16 +491,26 @@ class Scanner {
     const { offset, offsetSize, version, addressSize } = this.#header;
     const cursor = new Cursor(this.#bytes, at);
     switch (form) {
-      case FORM.ref1: return offset + cursor.u8();
-      case FORM.ref2: return offset + cursor.u16();
-      case FORM.ref4: return offset + cursor.u32();
-      case FORM.ref8: return offset + cursor.u64();
-      case FORM.ref_udata: return offset + cursor.uleb();
-      case FORM.ref_addr: return version <= 2 ? cursor.address(addressSize) : cursor.offset(offsetSize);
-      case FORM.GNU_ref_alt: return cursor.offset(offsetSize);
-      case FORM.ref_sup4: return cursor.u32();
-      case FORM.ref_sup8: return cursor.u64();
-      default: return -1;
+      case FORM.ref1:
+        return offset + cursor.u8();
+      case FORM.ref2:
+        return offset + cursor.u16();
+      case FORM.ref4:
+        return offset + cursor.u32();
+      case FORM.ref8:
+        return offset + cursor.u64();
+      case FORM.ref_udata:
+        return offset + cursor.uleb();
+      case FORM.ref_addr:
+        return version <= 2 ? cursor.address(addressSize) : cursor.offset(offsetSize);
+      case FORM.GNU_ref_alt:
+        return cursor.offset(offsetSize);
+      case FORM.ref_sup4:
+        return cursor.u32();
+      case FORM.ref_sup8:
+        return cursor.u64();
+      default:
+        return -1;
     }
   }
 }

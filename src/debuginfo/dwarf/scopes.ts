@@ -13,13 +13,18 @@ export interface Instance {
   readonly start: number;
 }
 
-interface Body { readonly low: number; readonly high: number; readonly instance: Instance }
+interface Body {
+  readonly low: number;
+  readonly high: number;
+  readonly instance: Instance;
+}
 
 const bodyNotes = {};
 const referenceNotes = {};
 
 /** What tells an entry from all others, of this file or another. */
-export const keyOf = (entry: Entry): string => `${entry.unit.file.id} ${entry.unit.header.section} ${entry.sectionOffset}`;
+export const keyOf = (entry: Entry): string =>
+  `${entry.unit.file.id} ${entry.unit.header.section} ${entry.sectionOffset}`;
 
 function instanceFrom(entry: Entry): Instance | undefined {
   const ranges = rangesOf(entry);
@@ -39,7 +44,8 @@ function bodiesOf(unit: Unit): readonly Body[] {
   });
 }
 
-const hasCode = ({ attributes }: Abbreviation): boolean => attributes.includes(AT.low_pc) || attributes.includes(AT.ranges);
+const hasCode = ({ attributes }: Abbreviation): boolean =>
+  attributes.includes(AT.low_pc) || attributes.includes(AT.ranges);
 const isFunction = ({ tag }: Abbreviation): boolean => tag === TAG.subprogram || tag === TAG.inlined_subroutine;
 
 /** Functions and copies of a unit by what they complete, as `Unit.referenceOf` numbers it. */
@@ -84,7 +90,8 @@ function numberOf(entry: Entry, from: Unit): number {
   return entry.unit.file === from.file ? entry.sectionOffset : alternateReference(entry.sectionOffset);
 }
 
-export const covers = (ranges: readonly Range[], address: number): boolean => ranges.some(({ low, high }) => address >= low && address < high);
+export const covers = (ranges: readonly Range[], address: number): boolean =>
+  ranges.some(({ low, high }) => address >= low && address < high);
 
 /** The function with a body whose code holds an address. */
 export function bodyAt(unit: Unit, address: number): Instance | undefined {
@@ -127,7 +134,8 @@ function innerScope(scope: Entry, address: number): Entry | undefined {
 
 /** The function with a body around an entry. */
 export function bodyAround(entry: Entry): Entry | undefined {
-  for (let scope: Entry | undefined = entry; scope !== undefined; scope = scope.parent) if (scope.tag === TAG.subprogram) return scope;
+  for (let scope: Entry | undefined = entry; scope !== undefined; scope = scope.parent)
+    if (scope.tag === TAG.subprogram) return scope;
   return undefined;
 }
 

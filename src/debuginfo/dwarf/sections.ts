@@ -26,7 +26,12 @@ export class SectionData {
   readonly #texts = new Map<number, string>();
   #whole: Buffer | undefined;
 
-  constructor(name: string, size: number, read: (offset: number, length: number, room?: Buffer) => Buffer, { merged = false, file }: { readonly merged?: boolean; readonly file?: string | undefined } = {}) {
+  constructor(
+    name: string,
+    size: number,
+    read: (offset: number, length: number, room?: Buffer) => Buffer,
+    { merged = false, file }: { readonly merged?: boolean; readonly file?: string | undefined } = {},
+  ) {
     this.name = name;
     this.file = file;
     this.size = size;
@@ -36,10 +41,16 @@ export class SectionData {
 
   static of(elf: Elf, section: Section): SectionData {
     const about = { merged: (section.flags & SHF_MERGED_TEXT) === SHF_MERGED_TEXT, file: elf.bytes.path };
-    const read = (offset: number, length: number, room?: Buffer): Buffer => checked(() => elf.read(section.offset + offset, length, room, section.name));
+    const read = (offset: number, length: number, room?: Buffer): Buffer =>
+      checked(() => elf.read(section.offset + offset, length, room, section.name));
     if ((section.flags & SHF_COMPRESSED) === 0) return new SectionData(section.name, section.size, read, about);
     const whole = checked(() => elf.content(section));
-    return new SectionData(section.name, whole.length, (offset, length) => whole.subarray(offset, offset + length), about);
+    return new SectionData(
+      section.name,
+      whole.length,
+      (offset, length) => whole.subarray(offset, offset + length),
+      about,
+    );
   }
 
   /** Everything. */
@@ -55,8 +66,8 @@ export class SectionData {
   }
 
   /**
-   * Everything from `from` on, piece by piece, each with up to `before` bytes of what stands before it: new ones begin at `fresh`. A
-   * piece holds until the next is asked for. `at`: where its bytes are in the section.
+   * Everything from `from` on, piece by piece, each with up to `before` bytes of what stands before it: new ones begin
+   * at `fresh`. A piece holds until the next is asked for. `at`: where its bytes are in the section.
    */
   *pieces(before: number, from = 0): Iterable<{ readonly at: number; readonly fresh: number; readonly bytes: Buffer }> {
     const piece = this.#whole !== undefined || this.size <= WHOLE ? this.size : Math.max(PIECE, 4 * before);
@@ -69,8 +80,8 @@ export class SectionData {
   }
 
   /**
-   * Runs a reader of something whose length only its reading tells. The cursor begins at `offset`; its bytes are first a small
-   * window, then larger ones.
+   * Runs a reader of something whose length only its reading tells. The cursor begins at `offset`; its bytes are first
+   * a small window, then larger ones.
    */
   from<T>(offset: number, read: (cursor: Cursor) => T): T {
     if (offset > this.size || offset < 0) throw this.#damaged(`${this.name} is too short`);
@@ -98,8 +109,11 @@ export class SectionData {
       window = this.#read(start, Math.min(WINDOW + WINDOW / 2, this.size - start));
       this.#windows.set(start, window);
     }
-    return textIn(window, offset - start)
-      ?? textIn(this.#read(offset, Math.min(TEXT_LIMIT, this.size - offset)), 0) ?? this.#unterminated();
+    return (
+      textIn(window, offset - start) ??
+      textIn(this.#read(offset, Math.min(TEXT_LIMIT, this.size - offset)), 0) ??
+      this.#unterminated()
+    );
   }
 
   /** A text that many ask for: every line table names the same files. */

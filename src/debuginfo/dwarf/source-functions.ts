@@ -24,19 +24,27 @@ export interface FunctionSurroundings extends Surroundings {
 const NOCALL = 3;
 
 /** A function of the sources with the instances that are known of it. `entry`: any of its entries. */
-export function sourceFunction(entry: Entry, instances: readonly Instance[], around: FunctionSurroundings): SourceFunction {
+export function sourceFunction(
+  entry: Entry,
+  instances: readonly Instance[],
+  around: FunctionSurroundings,
+): SourceFunction {
   const linkageName = linkageNameOf(entry);
   const result = typeOf(entry);
   const { positions, lines } = around;
   const declared = positions.declared(entry);
   // Go says where its functions begin in their lines only.
-  const position = declared.line === 0 ? lines.positionAt(entry.unit, instances[0].start) ?? declared : declared;
+  const position = declared.line === 0 ? (lines.positionAt(entry.unit, instances[0].start) ?? declared) : declared;
   const producer = (instances[0]?.entry ?? entry).unit.root.text(AT.producer);
   const shown = instances.map((instance) => functionInstance(instance, around));
   let parameters: readonly Variable[] | undefined;
   return {
-    name: nameOf(entry) ?? "", qualifiedName: qualifiedName(entry), ...(linkageName !== undefined && { linkageName }),
-    language: languageOf(entry.origin.unit), declared: position, instances: shown,
+    name: nameOf(entry) ?? "",
+    qualifiedName: qualifiedName(entry),
+    ...(linkageName !== undefined && { linkageName }),
+    language: languageOf(entry.origin.unit),
+    declared: position,
+    instances: shown,
     inlined: INLINED.has(entry.withAttribute(AT.inline)?.number(AT.inline) ?? 0),
     external: entry.withAttribute(AT.external)?.flag(AT.external) === true,
     altered: entry.withAttribute(AT.calling_convention)?.number(AT.calling_convention) === NOCALL,
@@ -58,7 +66,9 @@ function functionInstance(instance: Instance, around: FunctionSurroundings): Fun
   const caller = body && callerOf(entry, body, around.positions);
   let parameters: readonly Variable[] | undefined;
   return {
-    kind: instance.inlined ? "inlined" : "body", entry: exactAddress(instance.start), ranges: exactRanges(instance.ranges),
+    kind: instance.inlined ? "inlined" : "body",
+    entry: exactAddress(instance.start),
+    ranges: exactRanges(instance.ranges),
     ...(instance.inlined && entry.has(AT.entry_pc) && { entryTold: true }),
     ...(caller !== undefined && { caller }),
     get parameters() {
@@ -71,7 +81,8 @@ function callerOf(copy: Entry, body: Entry, positions: Positions): NonNullable<F
   let code: readonly Range[] | undefined;
   const ranges = (): readonly Range[] => (code ??= rangesOf(body));
   return {
-    name: qualifiedName(body), position: positions.called(copy),
+    name: qualifiedName(body),
+    position: positions.called(copy),
     get entry() {
       return exactAddress(entryAddress(body, ranges()));
     },
@@ -87,7 +98,11 @@ function exactRanges(ranges: readonly Range[]): AddressRange[] {
 
 /** A function of C that others call, and that nobody declared inline, has its copies in its own unit only. */
 export function isInlinedNowhereElse(entry: Entry): boolean {
-  return isCompiledAlone(entry) && entry.withAttribute(AT.external) !== undefined && entry.withAttribute(AT.inline) === undefined;
+  return (
+    isCompiledAlone(entry) &&
+    entry.withAttribute(AT.external) !== undefined &&
+    entry.withAttribute(AT.inline) === undefined
+  );
 }
 
 /** A static function of C, all of whose debug information is in this unit. */
@@ -104,7 +119,8 @@ function isCompiledAlone(entry: Entry): boolean {
 /** In the location of a function's parameter, the copy that runs at the address answers. */
 function inAnyCopy(parameter: EntryVariable, index: number, instances: readonly FunctionInstance[]): Variable {
   return {
-    name: parameter.name, kind: "parameter",
+    name: parameter.name,
+    kind: "parameter",
     get type() {
       return parameter.type;
     },
@@ -112,7 +128,9 @@ function inAnyCopy(parameter: EntryVariable, index: number, instances: readonly 
       return parameter.declared;
     },
     location: (address) => {
-      const holding = instances.filter(({ ranges }) => ranges.some(({ low, high }) => address >= low && address < high));
+      const holding = instances.filter(({ ranges }) =>
+        ranges.some(({ low, high }) => address >= low && address < high),
+      );
       const copy = holding.find(({ kind }) => kind === "inlined") ?? holding[0];
       return (copy?.parameters[index] ?? parameter).location(address);
     },
@@ -122,10 +140,24 @@ function inAnyCopy(parameter: EntryVariable, index: number, instances: readonly 
 function languageOf(unit: Unit): SourceLanguage {
   // DW_LANG_*: C 89 to 17; C++ 98 to 20; Rust; Go.
   switch (unit.root.number(AT.language)) {
-    case 0x01: case 0x02: case 0x0c: case 0x1d: case 0x2c: return "c";
-    case 0x04: case 0x19: case 0x1a: case 0x21: case 0x2a: case 0x2b: return "c++";
-    case 0x1c: return "rust";
-    case 0x16: return "go";
-    default: return "other";
+    case 0x01:
+    case 0x02:
+    case 0x0c:
+    case 0x1d:
+    case 0x2c:
+      return "c";
+    case 0x04:
+    case 0x19:
+    case 0x1a:
+    case 0x21:
+    case 0x2a:
+    case 0x2b:
+      return "c++";
+    case 0x1c:
+      return "rust";
+    case 0x16:
+      return "go";
+    default:
+      return "other";
   }
 }

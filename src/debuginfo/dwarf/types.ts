@@ -28,45 +28,80 @@ export function typeFrom(entry: Entry): DebugType {
 function made(entry: Entry, depth: number): DebugType {
   if (depth > CHAIN) return VOID;
   switch (entry.tag) {
-    case TAG.base_type: return base(entry);
-    case TAG.pointer_type: return pointer(entry, "pointer");
-    case TAG.reference_type: return pointer(entry, "reference");
-    case TAG.rvalue_reference_type: return pointer(entry, "rvalue-reference");
-    case TAG.ptr_to_member_type: return { kind: "base", name: "member pointer", bytes: entry.unit.header.addressSize, encoding: "unsigned" };
-    case TAG.structure_type: return struct(entry, "struct");
-    case TAG.class_type: case TAG.interface_type: return struct(entry, "class");
-    case TAG.union_type: return struct(entry, "union");
-    case TAG.array_type: return { kind: "array", lengths: lengths(entry), element: () => typeOf(entry) };
+    case TAG.base_type:
+      return base(entry);
+    case TAG.pointer_type:
+      return pointer(entry, "pointer");
+    case TAG.reference_type:
+      return pointer(entry, "reference");
+    case TAG.rvalue_reference_type:
+      return pointer(entry, "rvalue-reference");
+    case TAG.ptr_to_member_type:
+      return { kind: "base", name: "member pointer", bytes: entry.unit.header.addressSize, encoding: "unsigned" };
+    case TAG.structure_type:
+      return struct(entry, "struct");
+    case TAG.class_type:
+    case TAG.interface_type:
+      return struct(entry, "class");
+    case TAG.union_type:
+      return struct(entry, "union");
+    case TAG.array_type:
+      return { kind: "array", lengths: lengths(entry), element: () => typeOf(entry) };
     case TAG.string_type: {
       const character: DebugType = { kind: "base", name: "char", bytes: 1, encoding: "char" };
       return { kind: "array", lengths: [entry.number(AT.byte_size) ?? 0], element: () => character };
     }
-    case TAG.enumeration_type: return enumeration(entry);
-    case TAG.typedef: case TAG.template_alias: return { kind: "typedef", name: qualifiedName(entry), target: () => typeOf(entry) };
-    case TAG.subroutine_type: return { kind: "function" };
+    case TAG.enumeration_type:
+      return enumeration(entry);
+    case TAG.typedef:
+    case TAG.template_alias:
+      return { kind: "typedef", name: qualifiedName(entry), target: () => typeOf(entry) };
+    case TAG.subroutine_type:
+      return { kind: "function" };
     case TAG.const_type: {
       const target = entry.reference(AT.type);
       return { ...(target === undefined ? VOID : made(target, depth + 1)), constant: true };
     }
-    case TAG.volatile_type: case TAG.restrict_type: case TAG.atomic_type: case TAG.immutable_type:
-    case TAG.packed_type: case TAG.shared_type: case TAG.subrange_type: {
+    case TAG.volatile_type:
+    case TAG.restrict_type:
+    case TAG.atomic_type:
+    case TAG.immutable_type:
+    case TAG.packed_type:
+    case TAG.shared_type:
+    case TAG.subrange_type: {
       const target = entry.reference(AT.type);
       return target === undefined ? VOID : made(target, depth + 1);
     }
-    default: return VOID;
+    default:
+      return VOID;
   }
 }
 
 type Encoding = Extract<DebugType, { kind: "base" }>["encoding"];
 
 const ENCODINGS: Readonly<Record<number, Encoding>> = {
-  1: "unsigned", 2: "boolean", 3: "complex", 4: "float", 5: "signed", 6: "char", 7: "unsigned", 8: "unsigned-char", 0x10: "utf", 0x11: "utf", 0x12: "utf",
+  1: "unsigned",
+  2: "boolean",
+  3: "complex",
+  4: "float",
+  5: "signed",
+  6: "char",
+  7: "unsigned",
+  8: "unsigned-char",
+  0x10: "utf",
+  0x11: "utf",
+  0x12: "utf",
 };
 
 function base(entry: Entry): DebugType {
   const bits = entry.number(AT.bit_size);
   const bytes = entry.number(AT.byte_size) ?? (bits === undefined ? 0 : Math.ceil(bits / 8));
-  return { kind: "base", name: entry.name ?? "", bytes, encoding: ENCODINGS[entry.number(AT.encoding) ?? 0] ?? "other" };
+  return {
+    kind: "base",
+    name: entry.name ?? "",
+    bytes,
+    encoding: ENCODINGS[entry.number(AT.encoding) ?? 0] ?? "other",
+  };
 }
 
 function pointer(entry: Entry, flavour: "pointer" | "reference" | "rvalue-reference"): DebugType {
@@ -76,7 +111,8 @@ function pointer(entry: Entry, flavour: "pointer" | "reference" | "rvalue-refere
 }
 
 /** DW_CC_pass_by_reference, DW_CC_pass_by_value */
-const BY_REFERENCE = 4, BY_VALUE = 5;
+const BY_REFERENCE = 4,
+  BY_VALUE = 5;
 /** DW_LANG_C_plus_plus: 98, 03, 11, 14, 17, 20 */
 const CPP: ReadonlySet<number> = new Set([0x04, 0x19, 0x1a, 0x21, 0x2a, 0x2b]);
 /** DW_DEFAULTED_in_class */
@@ -86,16 +122,22 @@ const DEFAULTED = 1;
 function copiesItself(entry: Entry): boolean {
   const convention = entry.number(AT.calling_convention);
   if (convention === BY_REFERENCE || convention === BY_VALUE) return convention === BY_REFERENCE;
-  // Constructors go by the name without a template's arguments; those that are templates themselves copy nothing (C++, class.copy.ctor).
+  // Constructors go by the name without a template's arguments; those that are templates themselves copy nothing (C++,
+  // class.copy.ctor).
   const constructor = entry.name?.replace(/<.*$/s, "");
   for (const child of entry.children()) {
     if (child.tag !== TAG.subprogram || child.name === undefined) continue;
     if (child.number(AT.defaulted) === DEFAULTED && child.number(AT.virtuality) === undefined) continue;
     if (child.name.startsWith("~")) return true;
     if (child.name !== constructor) continue;
-    const [first] = [...child.children()].filter((each) => each.tag === TAG.formal_parameter && !each.flag(AT.artificial));
+    const [first] = [...child.children()].filter(
+      (each) => each.tag === TAG.formal_parameter && !each.flag(AT.artificial),
+    );
     const target = first?.reference(AT.type);
-    const copied = target?.tag === TAG.reference_type || target?.tag === TAG.rvalue_reference_type ? target.reference(AT.type) : undefined;
+    const copied =
+      target?.tag === TAG.reference_type || target?.tag === TAG.rvalue_reference_type
+        ? target.reference(AT.type)
+        : undefined;
     const own = copied?.tag === TAG.const_type ? copied.reference(AT.type) : copied;
     if (own !== undefined && own.offset === entry.offset && own.unit === entry.unit) return true;
   }
@@ -112,8 +154,17 @@ function struct(declared: Entry, tag: "struct" | "class" | "union"): DebugType {
   let members: readonly DebugMember[] | undefined;
   let variants: { readonly found: DebugVariants | undefined } | undefined;
   return {
-    kind: "struct", tag, name: qualifiedName(entry), bytes: entry.number(AT.byte_size) ?? 0, declaration: entry.flag(AT.declaration),
-    ...(CPP.has(entry.unit.root.number(AT.language) ?? 0) && { cpp: true, get byReference() { return copiesItself(entry); } }),
+    kind: "struct",
+    tag,
+    name: qualifiedName(entry),
+    bytes: entry.number(AT.byte_size) ?? 0,
+    declaration: entry.flag(AT.declaration),
+    ...(CPP.has(entry.unit.root.number(AT.language) ?? 0) && {
+      cpp: true,
+      get byReference() {
+        return copiesItself(entry);
+      },
+    }),
     members: () => (members ??= [...membersOf(entry)]),
     variants: () => (variants ??= { found: variantsOf(entry) }).found,
     parameters: () => [...entry.children()].filter((child) => child.tag === TAG.template_type_parameter).map(typeOf),
@@ -128,7 +179,7 @@ function* membersOf(entry: Entry): Iterable<DebugMember> {
       // A virtual base is where the object's table of virtual functions says.
       if (offset === undefined || target === undefined) continue;
       const type = typeFrom(target);
-      yield { name: "name" in type ? type.name ?? "" : "", offset, base: true, type: () => type };
+      yield { name: "name" in type ? (type.name ?? "") : "", offset, base: true, type: () => type };
     } else if (child.tag === TAG.member && !child.flag(AT.external) && !child.flag(AT.declaration)) {
       yield member(child);
     }
@@ -169,13 +220,20 @@ function member(entry: Entry): DebugMember {
 export function bytesOf(type: DebugType, depth = 0): number | undefined {
   if (depth > CHAIN) return undefined;
   switch (type.kind) {
-    case "base": case "pointer": case "struct": case "enum": return type.bytes;
-    case "typedef": return bytesOf(type.target(), depth + 1);
+    case "base":
+    case "pointer":
+    case "struct":
+    case "enum":
+      return type.bytes;
+    case "typedef":
+      return bytesOf(type.target(), depth + 1);
     case "array": {
       const element = bytesOf(type.element(), depth + 1);
       return element === undefined ? undefined : type.lengths.reduce((product, length) => product * length, element);
     }
-    case "void": case "function": return undefined;
+    case "void":
+    case "function":
+      return undefined;
   }
 }
 
@@ -188,7 +246,8 @@ function variantsOf(entry: Entry): DebugVariants | undefined {
       if (child.tag !== TAG.variant) continue;
       const value = child.constant(AT.discr_value);
       const values = value === undefined ? listedValues(child) : [value];
-      for (const inner of child.children()) if (inner.tag === TAG.member) variants.push({ values, member: member(inner) });
+      for (const inner of child.children())
+        if (inner.tag === TAG.member) variants.push({ values, member: member(inner) });
     }
     return { ...(discriminant !== undefined && { discriminant: member(discriminant) }), variants };
   }
@@ -235,18 +294,24 @@ function enumeration(declared: Entry): DebugType {
   const underlying = entry.reference(AT.type);
   const base = underlying && typeFrom(underlying);
   const values = (): { readonly name: string; readonly value: bigint; readonly signed: boolean }[] =>
-    [...entry.children()].filter((child) => child.tag === TAG.enumerator).map((child) => {
-      const value = child.value(AT.const_value);
-      return value?.kind === "constant"
-        ? { name: child.name ?? "", value: value.value, signed: value.signed } : { name: child.name ?? "", value: 0n, signed: false };
-    });
+    [...entry.children()]
+      .filter((child) => child.tag === TAG.enumerator)
+      .map((child) => {
+        const value = child.value(AT.const_value);
+        return value?.kind === "constant"
+          ? { name: child.name ?? "", value: value.value, signed: value.signed }
+          : { name: child.name ?? "", value: 0n, signed: false };
+      });
   let signed: boolean;
   const resolved = base === undefined ? undefined : aliased(base);
   if (resolved?.kind === "base") signed = resolved.encoding === "signed" || resolved.encoding === "char";
   else signed = values().some((each) => each.signed && each.value < 0n);
   let listed: readonly { readonly name: string; readonly value: bigint }[] | undefined;
   return {
-    kind: "enum", name: qualifiedName(entry), bytes: entry.number(AT.byte_size) ?? (base === undefined ? 4 : bytesOf(base) ?? 4), signed,
+    kind: "enum",
+    name: qualifiedName(entry),
+    bytes: entry.number(AT.byte_size) ?? (base === undefined ? 4 : (bytesOf(base) ?? 4)),
+    signed,
     values: () => (listed ??= values().map(({ name, value }) => ({ name, value }))),
   };
 }

@@ -6,7 +6,10 @@ import type { DwarfFile } from "./units.ts";
 import type { UnitHeader } from "./unit-headers.ts";
 
 /** Where what was found is kept from one start to the next. */
-export interface Kept { read(): Buffer | undefined; write(bytes: Buffer): void }
+export interface Kept {
+  read(): Buffer | undefined;
+  write(bytes: Buffer): void;
+}
 
 const LAYOUT = "strobe units 1";
 
@@ -51,7 +54,8 @@ export class UnitAddresses {
       if (this.#lows[middle] <= address) low = middle + 1;
       else high = middle;
     }
-    for (let i = low - 1; i >= 0 && i >= low - 16; i--) if (address < this.#highs[i]) yield this.#file.headerStarting(this.#units[i]);
+    for (let i = low - 1; i >= 0 && i >= low - 16; i--)
+      if (address < this.#highs[i]) yield this.#file.headerStarting(this.#units[i]);
   }
 }
 

@@ -53,7 +53,17 @@ export function readUnitHeader(cursor: Cursor, offset: number, section: UnitSect
   const start = cursor.at;
   const { length, offsetSize } = cursor.unitLength();
   const end = offset + cursor.at - start + length;
-  const empty = { section, offset, first: end, end, version: 0, type: UNIT.compile, addressSize: 8, offsetSize, abbreviations: 0 };
+  const empty = {
+    section,
+    offset,
+    first: end,
+    end,
+    version: 0,
+    type: UNIT.compile,
+    addressSize: 8,
+    offsetSize,
+    abbreviations: 0,
+  };
   if (length < 4 + offsetSize) return empty;
   const version = cursor.u16();
   if (version < 2 || version > 5) throw new DwarfError(`version ${version} of DWARF is not understood`);

@@ -1,5 +1,5 @@
-// A file's units and the entries in them. A unit is read as a whole when somebody looks into it (entry-tree.ts); values are decoded
-// one by one when asked for, and the units used last are kept.
+// A file's units and the entries in them. A unit is read as a whole when somebody looks into it (entry-tree.ts); values
+// are decoded one by one when asked for, and the units used last are kept.
 import { type Abbreviation, readAbbreviations } from "./abbreviations.ts";
 import { readValue, type Value } from "./attribute-values.ts";
 import { AT, FORM, TAG } from "./constants.ts";
@@ -55,7 +55,9 @@ export class DwarfFile {
   headers(section: UnitSection = "debug_info"): readonly UnitHeader[] {
     let headers = this.#headers.get(section);
     if (headers === undefined) {
-      headers = [...unitHeaders(this.sections, section)].map((header) => (section === "debug_info" && this.#single.get(header.offset)) || header);
+      headers = [...unitHeaders(this.sections, section)].map(
+        (header) => (section === "debug_info" && this.#single.get(header.offset)) || header,
+      );
       this.#headers.set(section, headers);
     }
     return headers;
@@ -65,7 +67,8 @@ export class DwarfFile {
   headerStarting(offset: number): UnitHeader {
     if (this.#headers.has("debug_info")) return this.headerAt(offset);
     let header = this.#single.get(offset);
-    if (header === undefined) this.#single.set(offset, (header = headerFrom(this.sections.get("debug_info"), offset, "debug_info")));
+    if (header === undefined)
+      this.#single.set(offset, (header = headerFrom(this.sections.get("debug_info"), offset, "debug_info")));
     return header;
   }
 
@@ -80,7 +83,8 @@ export class DwarfFile {
       else high = middle;
     }
     const header = headers[low - 1];
-    if (header === undefined || offset >= header.end) throw new DwarfError(`no unit holds 0x${offset.toString(16)}`, this.sections.file);
+    if (header === undefined || offset >= header.end)
+      throw new DwarfError(`no unit holds 0x${offset.toString(16)}`, this.sections.file);
     return header;
   }
 
@@ -108,14 +112,22 @@ export class DwarfFile {
     return (this.#units.get(header) ?? new Unit(this, header)).root;
   }
 
-  /** Whether a source file has several units: LLVM's thin link-time optimisation repeats those whose functions it inlines elsewhere. */
+  /**
+   * Whether a source file has several units: LLVM's thin link-time optimisation repeats those whose functions it
+   * inlines elsewhere.
+   */
   get repeatsUnits(): boolean {
     if (this.#repeats === undefined) {
       const names = new Set<string>();
       this.#repeats = this.headers().some((header) => {
         const root = this.root(header);
         const name = root.name;
-        return root.tag === TAG.compile_unit && name !== undefined && name !== LINKED_AS_WHOLE && names.size === names.add(`${root.text(AT.comp_dir)}\0${name}`).size;
+        return (
+          root.tag === TAG.compile_unit &&
+          name !== undefined &&
+          name !== LINKED_AS_WHOLE &&
+          names.size === names.add(`${root.text(AT.comp_dir)}\0${name}`).size
+        );
       });
     }
     return this.#repeats;
@@ -131,12 +143,15 @@ export class DwarfFile {
       this.#signatures = new Map();
       for (const section of ["debug_info", "debug_types"] as const) {
         for (const header of this.headers(section)) {
-          if (header.signature !== undefined && header.typeOffset !== undefined) this.#signatures.set(header.signature, header);
+          if (header.signature !== undefined && header.typeOffset !== undefined)
+            this.#signatures.set(header.signature, header);
         }
       }
     }
     const header = this.#signatures.get(signature);
-    return header === undefined ? this.elsewhere?.(signature) : this.unit(header).entryAt(header.offset + header.typeOffset!);
+    return header === undefined
+      ? this.elsewhere?.(signature)
+      : this.unit(header).entryAt(header.offset + header.typeOffset!);
   }
 
   abbreviations(offset: number): (code: number) => Abbreviation {
@@ -231,7 +246,8 @@ export class Unit {
       if (offsets[middle] < wanted) low = middle + 1;
       else high = middle;
     }
-    if (low >= count || offsets[low] !== wanted) throw new DwarfError(`no entry begins at 0x${offset.toString(16)}`, this.file.sections.file);
+    if (low >= count || offsets[low] !== wanted)
+      throw new DwarfError(`no entry begins at 0x${offset.toString(16)}`, this.file.sections.file);
     return this.entry(low);
   }
 
@@ -263,7 +279,10 @@ export class Unit {
     }
   }
 
-  /** Where an entry's reference leads, without an object made: an offset of the section, or see `alternateReference`; -1. */
+  /**
+   * Where an entry's reference leads, without an object made: an offset of the section, or see `alternateReference`;
+   * -1.
+   */
   referenceOf(index: number, attribute: number): number {
     const { forms, attributes, constants } = this.#abbreviation(this.tree.codes[index]);
     const place = attributes.indexOf(attribute);
@@ -295,8 +314,12 @@ export class Unit {
   }
 
   get addressBase(): number {
-    return this.root.offset(AT.addr_base) ?? this.root.offset(AT.GNU_addr_base) ?? this.file.skeleton?.addressBase
-      ?? (this.header.version < 5 ? 0 : 8);
+    return (
+      this.root.offset(AT.addr_base) ??
+      this.root.offset(AT.GNU_addr_base) ??
+      this.file.skeleton?.addressBase ??
+      (this.header.version < 5 ? 0 : 8)
+    );
   }
 
   /** The section that DW_FORM_addrx counts in is the binary's, of split units too. */
@@ -320,7 +343,8 @@ export class Unit {
   /** The file that dwz moved shared entries to. @throws DwarfError when it is not there */
   get alternate(): DwarfFile {
     const alternate = this.file.alternate;
-    if (alternate === undefined) throw new DwarfError("it refers to a shared debug file that is not installed", this.file.sections.file);
+    if (alternate === undefined)
+      throw new DwarfError("it refers to a shared debug file that is not installed", this.file.sections.file);
     return alternate;
   }
 
@@ -329,7 +353,8 @@ export class Unit {
     if (value.kind === "signature") return this.file.typeWithSignature(value.signature);
     if (value.kind !== "reference") return undefined;
     if (value.alternate) return this.alternate.entryAt(value.offset);
-    const within = value.section === this.header.section && value.offset >= this.header.offset && value.offset < this.header.end;
+    const within =
+      value.section === this.header.section && value.offset >= this.header.offset && value.offset < this.header.end;
     return within ? this.entryAt(value.offset) : this.file.entryAt(value.offset, value.section);
   }
 }
@@ -459,5 +484,11 @@ export class Entry {
 }
 
 const TYPE_TAGS: ReadonlySet<number> = new Set([
-  TAG.structure_type, TAG.class_type, TAG.union_type, TAG.enumeration_type, TAG.typedef, TAG.base_type, TAG.interface_type,
+  TAG.structure_type,
+  TAG.class_type,
+  TAG.union_type,
+  TAG.enumeration_type,
+  TAG.typedef,
+  TAG.base_type,
+  TAG.interface_type,
 ]);

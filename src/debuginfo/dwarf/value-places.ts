@@ -1,10 +1,15 @@
-// What stands before a value in the entries of a unit: tells whether bytes that look like the value are it, without the entries
-// before them being decoded. Shapes with a value of unknown length before it cannot be told; those are taken for it.
+// What stands before a value in the entries of a unit: tells whether bytes that look like the value are it, without the
+// entries before them being decoded. Shapes with a value of unknown length before it cannot be told; those are taken
+// for it.
 import type { Abbreviation } from "./abbreviations.ts";
 import { stepOf, type Encoding } from "./forms.ts";
 
 /** A value of entries of one shape, at a fixed distance from where they begin. */
-interface Place { readonly shape: Abbreviation; readonly code: readonly number[]; readonly before: number }
+interface Place {
+  readonly shape: Abbreviation;
+  readonly code: readonly number[];
+  readonly before: number;
+}
 
 export class ValuePlaces {
   readonly #places: readonly Place[];
@@ -12,7 +17,11 @@ export class ValuePlaces {
   readonly loose: boolean;
 
   /** `wanted`: which attributes of which shapes, in which forms. */
-  constructor(table: readonly Abbreviation[], encoding: Encoding, wanted: (shape: Abbreviation, attribute: number, form: number) => boolean) {
+  constructor(
+    table: readonly Abbreviation[],
+    encoding: Encoding,
+    wanted: (shape: Abbreviation, attribute: number, form: number) => boolean,
+  ) {
     const places: Place[] = [];
     let loose = false;
     for (const shape of table) {
@@ -31,7 +40,10 @@ export class ValuePlaces {
     return this.#places.length === 0 && !this.loose;
   }
 
-  /** Entries that would have their value at a place of the bytes: where they begin, and their shape. `first`: none begins before. */
+  /**
+   * Entries that would have their value at a place of the bytes: where they begin, and their shape. `first`: none
+   * begins before.
+   */
   *at(bytes: Buffer, place: number, first: number): Iterable<{ readonly start: number; readonly shape: Abbreviation }> {
     for (const { shape, code, before } of this.#places) {
       const start = place - before - code.length;

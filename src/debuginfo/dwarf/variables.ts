@@ -64,10 +64,14 @@ export class EntryVariable implements Variable {
     const ranges = body === undefined ? [] : rangesOf(body);
     const start = body?.address(AT.low_pc) ?? ranges[0]?.low;
     return {
-      unit: located.unit, address,
+      unit: located.unit,
+      address,
       ...(body !== undefined && { function: body }),
       ...(start !== undefined && { functionStart: BigInt.asUintN(64, BigInt(start)) }),
-      cfa: this.#around.cfa, threadLocal: this.#around.threadLocal, frameBase, variableAt: (entry) => new EntryVariable(entry, this.#around),
+      cfa: this.#around.cfa,
+      threadLocal: this.#around.threadLocal,
+      frameBase,
+      variableAt: (entry) => new EntryVariable(entry, this.#around),
     };
   }
 
@@ -75,16 +79,20 @@ export class EntryVariable implements Variable {
   #constant(): Location {
     const value = this.entry.withAttribute(AT.const_value)?.value(AT.const_value);
     switch (value?.kind) {
-      case "block": return { kind: "constant", bytes: Uint8Array.from(value.bytes) };
-      case "text": return { kind: "constant", bytes: Uint8Array.from(Buffer.from(`${value.text}\0`)) };
-      case "address": return { kind: "value", value: { kind: "static", address: BigInt.asUintN(64, BigInt(value.value)) } };
+      case "block":
+        return { kind: "constant", bytes: Uint8Array.from(value.bytes) };
+      case "text":
+        return { kind: "constant", bytes: Uint8Array.from(Buffer.from(`${value.text}\0`)) };
+      case "address":
+        return { kind: "value", value: { kind: "static", address: BigInt.asUintN(64, BigInt(value.value)) } };
       case "constant": {
         const length = Math.min(16, bytesOf(this.type) ?? value.bytes);
         const bytes = new Uint8Array(length);
         for (let i = 0; i < length; i++) bytes[i] = Number((value.value >> BigInt(8 * i)) & 0xffn);
         return { kind: "constant", bytes };
       }
-      default: return GONE;
+      default:
+        return GONE;
     }
   }
 }
@@ -109,18 +117,27 @@ function frameBase(place: Place): LocationExpression {
   const bytes = expressionAt(place.function.unit, value, address);
   if (bytes === undefined) throw new Unknowable("its function has no frame here");
   // A base that is given by itself would not end.
-  const guarded: Place = { ...place, unit: place.function.unit, frameBase: () => {
-    throw new DwarfError("a frame's base depends on itself");
-  } };
+  const guarded: Place = {
+    ...place,
+    unit: place.function.unit,
+    frameBase: () => {
+      throw new DwarfError("a frame's base depends on itself");
+    },
+  };
   return evaluate(bytes, guarded);
 }
 
 /** Parameters of a function or copy, in order; those that a copy has lost are there and say so. */
 export function parametersOf(entry: Entry, around: Surroundings): readonly EntryVariable[] {
   const own = [...entry.children()].filter((child) => child.tag === TAG.formal_parameter);
-  const abstract = [...entry.chain()].slice(1).find((link) => [...link.children()].some((child) => child.tag === TAG.formal_parameter));
+  const abstract = [...entry.chain()]
+    .slice(1)
+    .find((link) => [...link.children()].some((child) => child.tag === TAG.formal_parameter));
   if (abstract === undefined || own.every((each) => !each.has(AT.abstract_origin))) {
-    const listed = own.length > 0 || abstract === undefined ? own : [...abstract.children()].filter((child) => child.tag === TAG.formal_parameter);
+    const listed =
+      own.length > 0 || abstract === undefined
+        ? own
+        : [...abstract.children()].filter((child) => child.tag === TAG.formal_parameter);
     return listed.map((each) => new EntryVariable(each, around));
   }
   const byOrigin = new Map(own.map((each) => [each.reference(AT.abstract_origin), each]));
@@ -139,7 +156,8 @@ export function localsOf(scope: Entry, around: Surroundings): readonly EntryVari
   const own = [...scope.children()].filter(isLocal);
   const kept = new Set(own.map((child) => child.reference(AT.abstract_origin)));
   const abstract = scope.reference(AT.abstract_origin);
-  const lost = abstract === undefined ? [] : [...abstract.children()].filter((child) => isLocal(child) && !kept.has(child));
+  const lost =
+    abstract === undefined ? [] : [...abstract.children()].filter((child) => isLocal(child) && !kept.has(child));
   return [...own, ...lost].map((child) => new EntryVariable(child, around)).filter(({ name }) => name !== "");
 }
 

@@ -1,5 +1,5 @@
-// The units of a binary, wherever their entries are: in the file itself, in files that split them off (.dwo), in a package of such
-// files (.dwp), in the one that dwz moved shared entries to.
+// The units of a binary, wherever their entries are: in the file itself, in files that split them off (.dwo), in a
+// package of such files (.dwp), in the one that dwz moved shared entries to.
 import { AT, UNIT } from "./constants.ts";
 import { alternateLink, keptOf, type DebugFiles } from "./input-files.ts";
 import { packagedSections } from "./packages.ts";
@@ -45,7 +45,8 @@ export class WholeUnits {
   /** The file that has a unit's entries, when it is just a skeleton. */
   splitName(header: UnitHeader): string | undefined {
     // DWARF 5 marks skeletons; before, they had their addresses in a section of its own.
-    if (header.version >= 5 ? header.type !== UNIT.skeleton : this.main.sections.find("debug_addr") === undefined) return undefined;
+    if (header.version >= 5 ? header.type !== UNIT.skeleton : this.main.sections.find("debug_addr") === undefined)
+      return undefined;
     const root = this.main.root(header);
     return root.text(AT.dwo_name) ?? root.text(AT.GNU_dwo_name);
   }
@@ -73,7 +74,8 @@ export class WholeUnits {
     if (index === "debug_cu_index") {
       file.elsewhere = (type) => {
         let found = this.#packagedTypes.get(type);
-        if (found === undefined) this.#packagedTypes.set(type, (found = { file: this.#fromPackage("debug_tu_index", type) }));
+        if (found === undefined)
+          this.#packagedTypes.set(type, (found = { file: this.#fromPackage("debug_tu_index", type) }));
         if (found.file !== undefined) found.file.elsewhere = file.elsewhere;
         return found.file?.typeWithSignature(type);
       };

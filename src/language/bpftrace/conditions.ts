@@ -7,9 +7,20 @@ export type BodyOf = (name: string) => string | undefined;
 
 const lexeme = /\s*(?:(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\b|([A-Za-z_]\w*)|(&&|\|\||<<|>>|[<>=!]=|[-+*/%<>&^|!~()?:]))/y;
 const levels: readonly (readonly BinaryOperator[])[] = [
-  ["||"], ["&&"], ["|"], ["^"], ["&"], ["==", "!="], ["<", "<=", ">", ">="], ["<<", ">>"], ["+", "-"], ["*", "/", "%"],
+  ["||"],
+  ["&&"],
+  ["|"],
+  ["^"],
+  ["&"],
+  ["==", "!="],
+  ["<", "<=", ">", ">="],
+  ["<<", ">>"],
+  ["+", "-"],
+  ["*", "/", "%"],
 ];
-/** Definitions that name definitions, and parentheses in parentheses: more than people write, less than a stack holds. */
+/**
+ * Definitions that name definitions, and parentheses in parentheses: more than people write, less than a stack holds.
+ */
 const deepest = 50;
 /** Two of each in the one before would be 2^n. */
 const mostDefinitions = 1000;
@@ -39,7 +50,10 @@ function evaluate(text: string, bodyOf: BodyOf, left: { definitions: number }, d
     if (/^0\d/.test(token)) return /^[0-7]*$/.test(token) ? BigInt(`0o${token}`) : undefined;
     if (/^\d/.test(token)) return BigInt(token);
     switch (token) {
-      case "!": case "-": case "+": case "~": {
+      case "!":
+      case "-":
+      case "+":
+      case "~": {
         const operand = deeper(primary);
         if (operand === undefined) return undefined;
         return token === "!" ? truth(operand === 0n) : token === "-" ? -operand : token === "~" ? ~operand : operand;
@@ -85,7 +99,11 @@ function evaluate(text: string, bodyOf: BodyOf, left: { definitions: number }, d
     if (!take("?")) return condition;
     const then = deeper(conditional);
     const otherwise = take(":") ? deeper(conditional) : undefined;
-    return condition === undefined || then === undefined || otherwise === undefined ? undefined : condition === 0n ? otherwise : then;
+    return condition === undefined || then === undefined || otherwise === undefined
+      ? undefined
+      : condition === 0n
+        ? otherwise
+        : then;
   };
   const value = conditional();
   return at === tokens.length && value !== undefined ? wrapped(value) : undefined;

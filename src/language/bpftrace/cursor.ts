@@ -21,7 +21,11 @@ export interface ParseOptions {
 }
 
 /** What stands between braces. A value is a last expression without a semicolon. */
-export interface Body { readonly statements: readonly Statement[]; readonly value?: Expression; readonly span: Span }
+export interface Body {
+  readonly statements: readonly Statement[];
+  readonly value?: Expression;
+  readonly span: Span;
+}
 
 /** A body as an expression; undefined when it has no value. */
 export function blockValue(body: Body): Expression | undefined {
@@ -31,7 +35,10 @@ export function blockValue(body: Body): Expression | undefined {
 }
 
 /** An `if` is a statement, and an expression as well where every branch ends in a value. */
-export interface IfElse { readonly statement: Extract<Statement, { kind: "if" }>; readonly value?: Expression }
+export interface IfElse {
+  readonly statement: Extract<Statement, { kind: "if" }>;
+  readonly value?: Expression;
+}
 
 /** What is needed below where it is written: statements hold expressions, which hold statements. */
 export interface Grammar {
@@ -51,13 +58,23 @@ export interface Macro {
 /** What a macro's parameter stands for in one use of it. */
 export type Argument =
   | { readonly kind: "variable" | "map"; readonly name: string }
-  | { readonly kind: "expression"; readonly start: number; readonly where: Expansion | undefined; readonly text: string }
+  | {
+      readonly kind: "expression";
+      readonly start: number;
+      readonly where: Expansion | undefined;
+      readonly text: string;
+    }
   | { readonly kind: "type"; readonly type: TypeName }
   /** While the definition itself is read, for its errors. */
   | { readonly kind: "parameter" };
 
 /** One use of a macro. Keys of `arguments` have their sigil. `number` tells its own variables from everyone else's. */
-export interface Expansion { readonly macro: Macro; readonly arguments: ReadonlyMap<string, Argument>; readonly number: number; readonly caller: Expansion | undefined }
+export interface Expansion {
+  readonly macro: Macro;
+  readonly arguments: ReadonlyMap<string, Argument>;
+  readonly number: number;
+  readonly caller: Expansion | undefined;
+}
 
 /** Thrown, after the diagnostic has been reported, to where the parser can go on. */
 export const failure = new Error("syntax error already reported");
@@ -135,7 +152,8 @@ export class Cursor {
     this.last = token.end;
     this.token = this.next ?? scan(this.text, token.end);
     this.next = undefined;
-    if (this.replays > 0 && ++this.replayed > replayLimit) this.fail("macros expand to too much", token, undefined, "limit");
+    if (this.replays > 0 && ++this.replayed > replayLimit)
+      this.fail("macros expand to too much", token, undefined, "limit");
     return token;
   }
 
@@ -182,16 +200,21 @@ export class Cursor {
   describe(token: Token = this.token): string {
     const text = token.text.length > 30 ? `${token.text.slice(0, 27)}…` : token.text;
     switch (token.kind) {
-      case "end": return "the end of the script";
-      case "string": return `the string "${text}"`;
+      case "end":
+        return "the end of the script";
+      case "string":
+        return `the string "${text}"`;
       case "variable":
-      case "positional": return `\`$${text}\``;
-      case "map": return `\`@${text}\``;
+      case "positional":
+        return `\`$${text}\``;
+      case "map":
+        return `\`@${text}\``;
       case "identifier":
       case "integer":
       case "float":
       case "punctuation":
-      case "bad": return `\`${text}\``;
+      case "bad":
+        return `\`${text}\``;
     }
   }
 
@@ -240,7 +263,10 @@ export class Cursor {
   }
 
   /** Reads other text as if it stood here: `name` is its #define, which may not come up in it again. */
-  replay<T>(place: { text: string; start: number; where: Expansion | undefined; name?: string; at: Span }, read: () => T): T {
+  replay<T>(
+    place: { text: string; start: number; where: Expansion | undefined; name?: string; at: Span },
+    read: () => T,
+  ): T {
     if (place.name !== undefined && this.open.has(place.name)) {
       this.fail(`\`${place.name}\` is defined by itself`, place.at, undefined, "placement");
     }

@@ -1,6 +1,13 @@
 // What stands outside of probes: C types, the config block, map declarations, functions.
 import type {
-  ConfigEntry, EnumDeclaration, Expression, FunctionDeclaration, LayoutAttributes, MapDeclaration, StructDeclaration, TypeName,
+  ConfigEntry,
+  EnumDeclaration,
+  Expression,
+  FunctionDeclaration,
+  LayoutAttributes,
+  MapDeclaration,
+  StructDeclaration,
+  TypeName,
 } from "../program.ts";
 import type { Cursor } from "./cursor.ts";
 import { parseExpression, parseVariable, spanOf } from "./expressions.ts";
@@ -9,7 +16,10 @@ import { parseBlock } from "./statements.ts";
 import { parseType } from "./type-names.ts";
 
 type Member = StructDeclaration["members"][number];
-export interface Declared { readonly structs: StructDeclaration[]; readonly enums: EnumDeclaration[] }
+export interface Declared {
+  readonly structs: StructDeclaration[];
+  readonly enums: EnumDeclaration[];
+}
 
 /** `struct S { … };`, `union U { … };`, `enum E { … };`, and a typedef of any of these or of another type. */
 export function parseTypeDefinition(p: Cursor, into: Declared): void {
@@ -28,7 +38,13 @@ export function parseTypeDefinition(p: Cursor, into: Declared): void {
     if (typedef) {
       const name = p.expectName("a name for the type").text;
       if (name !== found.name) into.structs.push({ ...found, name });
-      p.typedefs.set(name, { name, tag: found.union ? "union" : "struct", pointers: 0, dimensions: [], span: found.span });
+      p.typedefs.set(name, {
+        name,
+        tag: found.union ? "union" : "struct",
+        pointers: 0,
+        dimensions: [],
+        span: found.span,
+      });
     } else if (found.name === "") {
       p.report("error", "syntax", { start, end: start + 6 }, "a struct outside of another one needs a name");
     }
@@ -72,7 +88,13 @@ function parseStruct(p: Cursor, into: Declared): StructDeclaration {
     }
     const close = p.advance();
     const attributes = { ...before, ...parseAttributes(p) };
-    return { union: keyword.text === "union", name, members, ...given(attributes), span: { start: keyword.start, end: close.end } };
+    return {
+      union: keyword.text === "union",
+      name,
+      members,
+      ...given(attributes),
+      span: { start: keyword.start, end: close.end },
+    };
   });
 }
 
@@ -85,7 +107,12 @@ function parseMembers(p: Cursor, members: Member[], into: Declared): void {
     if (p.atWord("enum")) {
       const found = parseEnum(p);
       into.enums.push(found);
-      base = { ...(found.name === "" ? { name: "int" } : { name: found.name, tag: "enum" as const }), pointers: 0, dimensions: [], span: found.span };
+      base = {
+        ...(found.name === "" ? { name: "int" } : { name: found.name, tag: "enum" as const }),
+        pointers: 0,
+        dimensions: [],
+        span: found.span,
+      };
     } else {
       nested = parseStruct(p, into);
       // As in C, its name is known outside as well.
@@ -107,7 +134,8 @@ function parseMembers(p: Cursor, members: Member[], into: Declared): void {
         if (of === undefined) {
           // An array of, or a pointer to, a struct defined on the spot: give the struct a name and refer to it.
           const name = nested!.name === "" ? `anonymous at ${nested!.span.start}` : nested!.name;
-          if (nested!.name === "" && !into.structs.some((s) => s.name === name)) into.structs.push({ ...nested!, name });
+          if (nested!.name === "" && !into.structs.some((s) => s.name === name))
+            into.structs.push({ ...nested!, name });
           of = { name, tag: nested!.union ? "union" : "struct", pointers: 0, dimensions: [], span: nested!.span };
         }
         members.push(parseDeclarator(p, of));
@@ -121,7 +149,10 @@ function parseMembers(p: Cursor, members: Member[], into: Declared): void {
   }
 }
 
-/** `*name[2][3] : 4`, `(*name)(int)`: what is around a member's name. A pointer to a function or to an array becomes `void *`. */
+/**
+ * `*name[2][3] : 4`, `(*name)(int)`: what is around a member's name. A pointer to a function or to an array becomes
+ * `void *`.
+ */
 function parseDeclarator(p: Cursor, base: TypeName): Member & { type: TypeName } {
   let pointers = base.pointers;
   while (p.at("*") || p.atWord("const") || p.atWord("volatile")) if (p.advance().text === "*") pointers++;
@@ -131,7 +162,11 @@ function parseDeclarator(p: Cursor, base: TypeName): Member & { type: TypeName }
     const name = p.expectName("a member's name");
     p.expect(")", "after the member's name");
     skipBalanced(p);
-    return { name: name.text, type: { name: "void", pointers: 1, dimensions: [], span: base.span }, span: spanOf(name) };
+    return {
+      name: name.text,
+      type: { name: "void", pointers: 1, dimensions: [], span: base.span },
+      span: spanOf(name),
+    };
   }
   // An unnamed bit-field is padding.
   const name = p.at(":") ? { ...p.token, text: "" } : p.expectName("a member's name");
@@ -143,7 +178,13 @@ function parseDeclarator(p: Cursor, base: TypeName): Member & { type: TypeName }
   const bitWidth = p.accept(":") ? Number(constantExpression(p, "a bit-field's width")) : undefined;
   const attributes = parseAttributes(p);
   const type = { ...base, pointers, dimensions: [...dimensions, ...base.dimensions] };
-  return { name: name.text, type, ...(bitWidth === undefined ? {} : { bitWidth }), ...given(attributes), span: spanOf(name) };
+  return {
+    name: name.text,
+    type,
+    ...(bitWidth === undefined ? {} : { bitWidth }),
+    ...given(attributes),
+    span: spanOf(name),
+  };
 }
 
 function parseEnum(p: Cursor): EnumDeclaration {
@@ -174,8 +215,10 @@ function constantExpression(p: Cursor, what: string): bigint {
 
 function evaluate(p: Cursor, e: Expression): bigint | undefined {
   switch (e.kind) {
-    case "integer": return e.value;
-    case "identifier": return p.constants.get(e.name);
+    case "integer":
+      return e.value;
+    case "identifier":
+      return p.constants.get(e.name);
     case "unary": {
       const value = evaluate(p, e.operand);
       if (value === undefined) return undefined;
@@ -186,24 +229,39 @@ function evaluate(p: Cursor, e: Expression): bigint | undefined {
       const right = evaluate(p, e.right);
       if (left === undefined || right === undefined) return undefined;
       switch (e.operator) {
-        case "+": return left + right;
-        case "-": return left - right;
-        case "*": return BigInt.asIntN(64, left * right);
-        case "/": return right === 0n ? undefined : left / right;
-        case "%": return right === 0n ? undefined : left % right;
-        case "|": return left | right;
-        case "&": return left & right;
-        case "^": return left ^ right;
-        case "<<": return right < 0n || right > 63n ? undefined : BigInt.asIntN(64, left << right);
-        case ">>": return right < 0n || right > 63n ? undefined : left >> right;
-        default: return undefined;
+        case "+":
+          return left + right;
+        case "-":
+          return left - right;
+        case "*":
+          return BigInt.asIntN(64, left * right);
+        case "/":
+          return right === 0n ? undefined : left / right;
+        case "%":
+          return right === 0n ? undefined : left % right;
+        case "|":
+          return left | right;
+        case "&":
+          return left & right;
+        case "^":
+          return left ^ right;
+        case "<<":
+          return right < 0n || right > 63n ? undefined : BigInt.asIntN(64, left << right);
+        case ">>":
+          return right < 0n || right > 63n ? undefined : left >> right;
+        default:
+          return undefined;
       }
     }
-    default: return undefined;
+    default:
+      return undefined;
   }
 }
 
-/** `__attribute__((packed))`, `__packed`, `__aligned(8)` and the like; what says nothing about the layout is passed over. */
+/**
+ * `__attribute__((packed))`, `__packed`, `__aligned(8)` and the like; what says nothing about the layout is passed
+ * over.
+ */
 function parseAttributes(p: Cursor): LayoutAttributes {
   let attributes: LayoutAttributes = {};
   while (p.token.kind === "identifier" && /^(__attribute__|__packed|__aligned|_Alignas)$/.test(p.token.text)) {
@@ -244,7 +302,8 @@ export function parseConfig(p: Cursor, entries: ConfigEntry[]): void {
     p.expect("=", "after the setting's name");
     const minus = p.accept("-") ? "-" : "";
     const value = p.token;
-    if (value.kind !== "identifier" && value.kind !== "integer" && value.kind !== "string") p.fail(`expected a value, found ${p.describe()}`);
+    if (value.kind !== "identifier" && value.kind !== "integer" && value.kind !== "string")
+      p.fail(`expected a value, found ${p.describe()}`);
     p.advance();
     const number = value.kind === "integer" ? integerValue(value.text) : undefined;
     const text = typeof number === "bigint" ? String(number) : value.text;

@@ -1,6 +1,15 @@
 // Expressions: a Pratt parser with C's precedence.
 import type { Span } from "../diagnostic.ts";
-import type { BinaryOperator, Expression, MapAccess, RecordLiteral, StringLiteral, TypeName, UnaryOperator, Variable } from "../program.ts";
+import type {
+  BinaryOperator,
+  Expression,
+  MapAccess,
+  RecordLiteral,
+  StringLiteral,
+  TypeName,
+  UnaryOperator,
+  Variable,
+} from "../program.ts";
 import { unknownType } from "../types.ts";
 import { blockValue, type Cursor } from "./cursor.ts";
 import { floatValue, integerValue, stringValue } from "./literals.ts";
@@ -9,8 +18,24 @@ import { getopt, positionalText, positionalValue } from "./parameters.ts";
 import { isTypeWord, parseType, tryCast, tryType } from "./type-names.ts";
 
 const precedence: Readonly<Record<string, number>> = {
-  "||": 2, "&&": 3, "|": 4, "^": 5, "&": 6, "==": 7, "!=": 7, "<": 8, "<=": 8, ">": 8, ">=": 8,
-  "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
+  "||": 2,
+  "&&": 3,
+  "|": 4,
+  "^": 5,
+  "&": 6,
+  "==": 7,
+  "!=": 7,
+  "<": 8,
+  "<=": 8,
+  ">": 8,
+  ">=": 8,
+  "<<": 9,
+  ">>": 9,
+  "+": 10,
+  "-": 10,
+  "*": 11,
+  "/": 11,
+  "%": 11,
 };
 
 export function parseExpression(p: Cursor): Expression {
@@ -35,7 +60,12 @@ function valueOr(p: Cursor, value: Expression, otherwise: Expression): Expressio
   const variable = (): Variable => ({ kind: "variable", name: `value#${number}`, type: unknownType, span });
   const number = ++p.expansions;
   const conditional: Expression = { kind: "conditional", condition: variable(), then: variable(), otherwise, ...whole };
-  return { kind: "block-expression", statements: [{ kind: "declare", variable: variable(), value, span }], value: conditional, ...whole };
+  return {
+    kind: "block-expression",
+    statements: [{ kind: "declare", variable: variable(), value, span }],
+    value: conditional,
+    ...whole,
+  };
 }
 
 function parseBinary(p: Cursor, least: number): Expression {
@@ -48,7 +78,14 @@ function parseBinary(p: Cursor, least: number): Expression {
     p.link();
     p.advance();
     const right = parseBinary(p, level + 1);
-    left = { kind: "binary", operator: token.text as BinaryOperator, left, right, type: unknownType, span: around(left, right) };
+    left = {
+      kind: "binary",
+      operator: token.text as BinaryOperator,
+      left,
+      right,
+      type: unknownType,
+      span: around(left, right),
+    };
   }
 }
 
@@ -61,9 +98,17 @@ export function parseUnary(p: Cursor): Expression {
       return p.nested(() => {
         p.advance();
         const target = parseUnary(p);
-        if (target.kind !== "variable" && target.kind !== "map") return p.fail(`\`${token.text}\` needs a variable or a map`, target.span);
+        if (target.kind !== "variable" && target.kind !== "map")
+          return p.fail(`\`${token.text}\` needs a variable or a map`, target.span);
         const span = { start: token.start, end: target.span.end };
-        return { kind: "increment", target, delta: token.text === "++" ? 1 : -1, prefix: true, type: unknownType, span };
+        return {
+          kind: "increment",
+          target,
+          delta: token.text === "++" ? 1 : -1,
+          prefix: true,
+          type: unknownType,
+          span,
+        };
       });
     case "-":
     case "+":
@@ -85,7 +130,8 @@ export function parseUnary(p: Cursor): Expression {
         return { kind: "cast", to, operand, type: unknownType, span: { start: token.start, end: operand.span.end } };
       });
     }
-    default: return parsePostfix(p);
+    default:
+      return parsePostfix(p);
   }
 }
 
@@ -115,17 +161,32 @@ function parsePostfix(p: Cursor): Expression {
         p.advance();
         const index = inParentheses(p, () => parseExpression(p));
         const close = p.expect("]", "after the index");
-        object = { kind: "index", object, index, type: unknownType, span: { start: object.span.start, end: close.end } };
+        object = {
+          kind: "index",
+          object,
+          index,
+          type: unknownType,
+          span: { start: object.span.start, end: close.end },
+        };
         break;
       }
       case "++":
       case "--": {
-        if (object.kind !== "variable" && object.kind !== "map") return p.fail(`\`${token.text}\` needs a variable or a map`, object.span);
+        if (object.kind !== "variable" && object.kind !== "map")
+          return p.fail(`\`${token.text}\` needs a variable or a map`, object.span);
         p.advance();
         const span = { start: object.span.start, end: token.end };
-        return { kind: "increment", target: object, delta: token.text === "++" ? 1 : -1, prefix: false, type: unknownType, span };
+        return {
+          kind: "increment",
+          target: object,
+          delta: token.text === "++" ? 1 : -1,
+          prefix: false,
+          type: unknownType,
+          span,
+        };
       }
-      default: return object;
+      default:
+        return object;
     }
   }
 }
@@ -146,24 +207,34 @@ function parsePrimary(p: Cursor): Expression {
       p.advance();
       return { kind: "float", value: typeof value === "number" ? value : 0, type: unknownType, span };
     }
-    case "string": return parseString(p);
-    case "variable": return parseVariable(p);
-    case "map": return parseMap(p);
+    case "string":
+      return parseString(p);
+    case "variable":
+      return parseVariable(p);
+    case "map":
+      return parseMap(p);
     case "positional":
       p.advance();
       return positionalValue(p, token.text, span);
-    case "identifier": return parseName(p);
+    case "identifier":
+      return parseName(p);
     case "punctuation":
       if (token.text === "(") return p.nested(() => inParentheses(p, () => parseParenthesis(p)));
       if (token.text === "{") {
-        return p.nested(() => inParentheses(p, () => {
-          const body = p.grammar.body(p, "of a block expression");
-          return blockValue(body) ?? p.fail("this block has no value: its last expression must stand without `;`", body.span);
-        }));
+        return p.nested(() =>
+          inParentheses(p, () => {
+            const body = p.grammar.body(p, "of a block expression");
+            return (
+              blockValue(body) ??
+              p.fail("this block has no value: its last expression must stand without `;`", body.span)
+            );
+          }),
+        );
       }
       break;
     case "end":
-    case "bad": break;
+    case "bad":
+      break;
   }
   return p.fail(`expected an expression, found ${p.describe()}`);
 }
@@ -172,7 +243,13 @@ export function parseString(p: Cursor): StringLiteral {
   const token = p.advance();
   const { value, problems } = stringValue(token.text);
   for (const { at, message } of problems) {
-    p.report("error", "syntax", { start: token.start + 1 + at, end: token.start + 3 + at }, message, "write `\\\\` for a backslash");
+    p.report(
+      "error",
+      "syntax",
+      { start: token.start + 1 + at, end: token.start + 3 + at },
+      message,
+      "write `\\\\` for a backslash",
+    );
   }
   return { kind: "string", value, type: unknownType, span: spanOf(token) };
 }
@@ -191,7 +268,8 @@ export function parseMap(p: Cursor): MapAccess {
   if (p.at("[")) {
     p.advance();
     inParentheses(p, () => {
-      do pushValue(p, keys); while (p.accept(",") && !p.at("]"));
+      do pushValue(p, keys);
+      while (p.accept(",") && !p.at("]"));
     });
     end = p.expect("]", "after the map's key").end;
   }
@@ -214,22 +292,43 @@ function parseName(p: Cursor): Expression {
     case "offsetof":
       if (p.peek().text === "(") return parseSizeOf(p);
       break;
-    case "if": return p.nested(() => {
-      const found = p.grammar.ifElse(p);
-      return found.value ?? p.fail("this `if` has no value: each branch must end in an expression without `;`, and `else` is needed", found.statement.span);
-    });
+    case "if":
+      return p.nested(() => {
+        const found = p.grammar.ifElse(p);
+        return (
+          found.value ??
+          p.fail(
+            "this `if` has no value: each branch must end in an expression without `;`, and `else` is needed",
+            found.statement.span,
+          )
+        );
+      });
     case "comptime":
       // `comptime is_ptr(x)` is `comptime(is_ptr(x))`.
       if (p.peek().text === "(") break;
       return p.nested(() => {
         p.advance();
         const operand = parseUnary(p);
-        return { kind: "call", name, args: [operand], type: unknownType, span: { start: token.start, end: operand.span.end } };
+        return {
+          kind: "call",
+          name,
+          args: [operand],
+          type: unknownType,
+          span: { start: token.start, end: operand.span.end },
+        };
       });
     case "typeof":
       p.fail("`typeof` gives a type: it can be a cast's, a declaration's or a macro's argument");
     // falls through: fail() does not return
-    case "let": case "for": case "while": case "unroll": case "return": case "break": case "continue": case "else": case "import":
+    case "let":
+    case "for":
+    case "while":
+    case "unroll":
+    case "return":
+    case "break":
+    case "continue":
+    case "else":
+    case "import":
     case "macro":
       p.fail(`\`${name}\` cannot stand in an expression`);
   }
@@ -298,7 +397,8 @@ function structName(p: Cursor): Expression | undefined {
 const mostValues = 1000;
 
 function pushValue(p: Cursor, into: Expression[]): void {
-  if (into.length === mostValues) p.fail(`a tuple or a key has ${mostValues} values at most`, p.token, undefined, "limit");
+  if (into.length === mostValues)
+    p.fail(`a tuple or a key has ${mostValues} values at most`, p.token, undefined, "limit");
   into.push(parseExpression(p));
 }
 
@@ -324,7 +424,8 @@ function parseRecord(p: Cursor, start: number): RecordLiteral {
   const fields: { name: string; value: Expression }[] = [];
   while (!p.at(")")) {
     const name = p.expectName("a field's name");
-    if (fields.some((f) => f.name === name.text)) p.report("error", "name", name, `the field \`${name.text}\` is given twice`);
+    if (fields.some((f) => f.name === name.text))
+      p.report("error", "name", name, `the field \`${name.text}\` is given twice`);
     p.expect("=", "after the field's name");
     fields.push({ name: name.text, value: parseExpression(p) });
     if (!p.accept(",")) break;
@@ -354,7 +455,8 @@ function typeOrExpression(p: Cursor): TypeName | Expression {
   const constant = token.text === "true" || token.text === "false";
   if (token.kind === "identifier" && !constant && (isTypeWord(token.text) || !p.builtins.isValue(token.text))) {
     const parameter = p.expansion?.arguments.get(token.text);
-    const type = parameter === undefined || parameter.kind === "type" || parameter.kind === "parameter" ? tryType(p) : undefined;
+    const type =
+      parameter === undefined || parameter.kind === "type" || parameter.kind === "parameter" ? tryType(p) : undefined;
     if (type !== undefined && (p.at(")") || p.at(","))) return type;
     if (token.text === "struct" || token.text === "union" || token.text === "enum") return parseType(p);
     p.seek(token.start);
@@ -380,4 +482,3 @@ export function around(first: { readonly span: Span }, last: { readonly span: Sp
 export function spanOf(token: Span): Span {
   return { start: token.start, end: token.end };
 }
-

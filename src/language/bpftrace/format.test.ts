@@ -14,14 +14,26 @@ import { parse } from "./parse.ts";
 
 const fixtures = join(process.cwd(), "src/language/bpftrace/fixtures");
 const tools = join(process.cwd(), "tools");
-const read = (folder: string, name: string): { name: string; text: string } => ({ name, text: readFileSync(join(folder, name), "utf8") });
+const read = (folder: string, name: string): { name: string; text: string } => ({
+  name,
+  text: readFileSync(join(folder, name), "utf8"),
+});
 /** What stands between quotes or fences in the documentation: scripts, and much else. */
-const examples = readdirSync("docs").filter((name) => name.endsWith(".md")).flatMap((name) => (
-  [...readFileSync(join("docs", name), "utf8").matchAll(/'([^']*\{[^']*)'|```\w*\n([^]*?)```/g)].map(([, quoted, fenced]) => ({ name, text: quoted ?? fenced }))));
+const examples = readdirSync("docs")
+  .filter((name) => name.endsWith(".md"))
+  .flatMap((name) =>
+    [...readFileSync(join("docs", name), "utf8").matchAll(/'([^']*\{[^']*)'|```\w*\n([^]*?)```/g)].map(
+      ([, quoted, fenced]) => ({ name, text: quoted ?? fenced }),
+    ),
+  );
 const scripts = [
   ...examples,
-  ...readdirSync(tools).filter((name) => name.endsWith(".bt")).map((name) => read(tools, name)),
-  ...readdirSync(fixtures).filter((name) => name.endsWith(".bt")).map((name) => read(fixtures, name)),
+  ...readdirSync(tools)
+    .filter((name) => name.endsWith(".bt"))
+    .map((name) => read(tools, name)),
+  ...readdirSync(fixtures)
+    .filter((name) => name.endsWith(".bt"))
+    .map((name) => read(fixtures, name)),
 ].filter((source) => format(source).text !== undefined);
 
 function parsed(text: string): ReturnType<typeof parse> {
@@ -44,7 +56,10 @@ test("the tools are in the house's layout", () => {
 test("a script that does not parse is left alone", () => {
   const { text, diagnostics } = format({ name: "script", text: "begin { print(1 }" });
   assert.equal(text, undefined);
-  assert.deepEqual(diagnostics.map(({ code, span }) => [code, span.start]), [["syntax", 16]]);
+  assert.deepEqual(
+    diagnostics.map(({ code, span }) => [code, span.start]),
+    [["syntax", 16]],
+  );
 });
 
 test("formatting what is formatted changes nothing, and loses neither comments nor meaning", () => {
@@ -53,7 +68,8 @@ test("formatting what is formatted changes nothing, and loses neither comments n
 });
 
 test("operators that would be others without the space between them keep it", () => {
-  const formatted = (expression: string): string | undefined => format({ name: "script", text: `begin { @ = ${expression} }` }).text;
+  const formatted = (expression: string): string | undefined =>
+    format({ name: "script", text: `begin { @ = ${expression} }` }).text;
   assert.equal(formatted("- -$y"), "begin { @ = - -$y }\n");
   assert.equal(formatted("- -3"), "begin { @ = - -3 }\n");
   assert.equal(formatted("+ +3"), "begin { @ = + +3 }\n");
@@ -67,7 +83,10 @@ test("operators that would be others without the space between them keep it", ()
 test("a bracket that is closed nowhere is told", () => {
   const { text, diagnostics } = format({ name: "script", text: "begin { f(n!!!!}" });
   assert.equal(text, undefined);
-  assert.deepEqual(diagnostics.map(({ severity }) => severity), ["error", "error"]);
+  assert.deepEqual(
+    diagnostics.map(({ severity }) => severity),
+    ["error", "error"],
+  );
 });
 
 test("a macro of another file is laid out as one of this", () => {
@@ -79,7 +98,13 @@ test("random programs keep their trees, however they are spaced", () => {
   for (let seed = 1; seed <= 300; seed++) {
     const text = render(randomProgram(seed).pieces);
     assertLaw(text);
-    assertLaw(text.replaceAll(/"[^"]*"|[ \n]+/g, (space) => (space.startsWith("\"") || random.chance(0.6) ? space : random.pick([" ", "\n", "\n\n\n", " /* c */ ", " // c\n"]))));
+    assertLaw(
+      text.replaceAll(/"[^"]*"|[ \n]+/g, (space) =>
+        space.startsWith('"') || random.chance(0.6)
+          ? space
+          : random.pick([" ", "\n", "\n\n\n", " /* c */ ", " // c\n"]),
+      ),
+    );
   }
 });
 
@@ -87,7 +112,10 @@ test("tokens in any order that can be read keep their tree", () => {
   const random = new Random(20);
   let read = 0;
   for (let round = 0; round < 20_000; round++) {
-    const tokens = Array.from({ length: random.between(1, 12) }, () => random.pick(soup) + random.pick(["", " ", "\n"]));
+    const tokens = Array.from(
+      { length: random.between(1, 12) },
+      () => random.pick(soup) + random.pick(["", " ", "\n"]),
+    );
     const text = `begin { ${random.chance(0.5) ? "$x = " : ""}${tokens.join("")} }`;
     if (format({ name: "script", text }).text === undefined) continue;
     read++;
@@ -97,9 +125,69 @@ test("tokens in any order that can be read keep their tree", () => {
 });
 
 const soup = [
-  "-", "-", "+", "++", "--", "!", "~", "*", "&", "&&", "(", ")", "{", "}", "[", "]", "$x", "$y", "@", "@a", "@a[1]", ";", ":", "?", ",", "=", "+=", "<",
-  "<<", "/", "%", "..", ".", ".0", ".a", "->b", "1", "0x10", "\"s\"", "pid", "count()", "if", "else", "while", "for", "unroll", "return", "let", "struct A",
-  "(struct A *)", "uint8", "(uint8)", "(a)", "int8[4]", "sizeof(", "typeof(", "\n#define A 1\n", "\n#if 1\n", "\n#endif\n", "A", "m!", "// c\n", "/* c */",
+  "-",
+  "-",
+  "+",
+  "++",
+  "--",
+  "!",
+  "~",
+  "*",
+  "&",
+  "&&",
+  "(",
+  ")",
+  "{",
+  "}",
+  "[",
+  "]",
+  "$x",
+  "$y",
+  "@",
+  "@a",
+  "@a[1]",
+  ";",
+  ":",
+  "?",
+  ",",
+  "=",
+  "+=",
+  "<",
+  "<<",
+  "/",
+  "%",
+  "..",
+  ".",
+  ".0",
+  ".a",
+  "->b",
+  "1",
+  "0x10",
+  '"s"',
+  "pid",
+  "count()",
+  "if",
+  "else",
+  "while",
+  "for",
+  "unroll",
+  "return",
+  "let",
+  "struct A",
+  "(struct A *)",
+  "uint8",
+  "(uint8)",
+  "(a)",
+  "int8[4]",
+  "sizeof(",
+  "typeof(",
+  "\n#define A 1\n",
+  "\n#if 1\n",
+  "\n#endif\n",
+  "A",
+  "m!",
+  "// c\n",
+  "/* c */",
   "/* a\n  b */",
 ];
 
@@ -126,23 +214,32 @@ function comments(text: string): string[] {
 }
 
 test("however a script was spaced, its layout has the same tree and stays as it is", () => {
-  fc.assert(fc.property(fc.constantFrom(...scripts), fc.infiniteStream(fc.constantFrom("", "", " ", "  ", "\n", "\n\n\n", "\t")), ({ text }, spaces) => {
-    const specs = parsed(text).program.probes.flatMap((probe) => probe.specs.map((spec) => spec.span));
-    let at = 0;
-    let spaced = "";
-    let previous = "";
-    for (const item of formatItems(text, specs)) {
-      const start = text.indexOf(item.text, at);
-      const kept = text.slice(at, start);
-      // White space may only grow where it is free: not in or around directives, probe specs and ends of line comments.
-      const free = ["word", "punctuation"].includes(item.kind) && ["word", "punctuation"].includes(previous) && kept !== "";
-      spaced += free ? kept + (spaces.next().value ?? "") : kept;
-      spaced += item.text;
-      at = start + item.text.length;
-      previous = item.kind;
-    }
-    const once = format({ name: "script", text: spaced }).text ?? "";
-    assert.equal(tree(once), tree(text));
-    assert.equal(format({ name: "script", text: once }).text, once);
-  }), { numRuns: 300 });
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...scripts),
+      fc.infiniteStream(fc.constantFrom("", "", " ", "  ", "\n", "\n\n\n", "\t")),
+      ({ text }, spaces) => {
+        const specs = parsed(text).program.probes.flatMap((probe) => probe.specs.map((spec) => spec.span));
+        let at = 0;
+        let spaced = "";
+        let previous = "";
+        for (const item of formatItems(text, specs)) {
+          const start = text.indexOf(item.text, at);
+          const kept = text.slice(at, start);
+          // White space may only grow where it is free: not in or around directives, probe specs and ends of line
+          // comments.
+          const free =
+            ["word", "punctuation"].includes(item.kind) && ["word", "punctuation"].includes(previous) && kept !== "";
+          spaced += free ? kept + (spaces.next().value ?? "") : kept;
+          spaced += item.text;
+          at = start + item.text.length;
+          previous = item.kind;
+        }
+        const once = format({ name: "script", text: spaced }).text ?? "";
+        assert.equal(tree(once), tree(text));
+        assert.equal(format({ name: "script", text: once }).text, once);
+      },
+    ),
+    { numRuns: 300 },
+  );
 });

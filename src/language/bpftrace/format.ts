@@ -1,5 +1,5 @@
-// `strobe fmt`: a script in the house layout. Token by token, so that comments, directives and the author's own line breaks
-// stay; only white space changes, so that the script means what it meant.
+// `strobe fmt`: a script in the house layout. Token by token, so that comments, directives and the author's own line
+// breaks stay; only white space changes, so that the script means what it meant.
 import { InternalError } from "../../faults/internal-error.ts";
 import { builtinsFor } from "../builtins/table.ts";
 import type { Diagnostic, Source } from "../diagnostic.ts";
@@ -39,20 +39,38 @@ export function format(source: Source): Formatted {
 function read(source: Source): Parsed & { readonly items?: readonly FormatItem[] } {
   const parsed = parse(source, { positional: [], builtins: builtinsFor("bpftrace") });
   if (!parsed.whole) return parsed;
-  return { ...parsed, items: formatItems(source.text, parsed.program.probes.flatMap((probe) => probe.specs.map((spec) => spec.span))) };
+  return {
+    ...parsed,
+    items: formatItems(
+      source.text,
+      parsed.program.probes.flatMap((probe) => probe.specs.map((spec) => spec.span)),
+    ),
+  };
 }
 
 /** Comments may be indented otherwise. */
 function sameItems(before: readonly FormatItem[], after: readonly FormatItem[]): boolean {
   const words = ({ text }: FormatItem): string => text.replaceAll(/\s+/g, " ");
-  return before.length === after.length && before.every((item, i) => {
-    const other = after[i];
-    return item.kind === other.kind && (item.text === other.text || (item.kind === "block-comment" && words(item) === words(other)));
-  });
+  return (
+    before.length === after.length &&
+    before.every((item, i) => {
+      const other = after[i];
+      return (
+        item.kind === other.kind &&
+        (item.text === other.text || (item.kind === "block-comment" && words(item) === words(other)))
+      );
+    })
+  );
 }
 
-/** An open bracket. A block's statements have lines of their own; a short one is all on one line; the rest groups an expression. */
-interface Open { readonly kind: "block" | "line" | "group"; readonly close: number }
+/**
+ * An open bracket. A block's statements have lines of their own; a short one is all on one line; the rest groups an
+ * expression.
+ */
+interface Open {
+  readonly kind: "block" | "line" | "group";
+  readonly close: number;
+}
 
 function layOut(items: readonly FormatItem[]): string {
   const spacing = new Spacing(items);
@@ -68,10 +86,15 @@ function layOut(items: readonly FormatItem[]): string {
     if (breaks !== "none") {
       out += `${indent}${line}\n`;
       line = "";
-      if (item.newlines > 1 && !closes && !opens.some((open) => open.kind !== "group" && isOpening(items[at - 1]))) out += "\n";
+      if (item.newlines > 1 && !closes && !opens.some((open) => open.kind !== "group" && isOpening(items[at - 1])))
+        out += "\n";
     }
     if (line === "") {
-      const further = breaks === "continuation" && !closes && (opens.length > 0 || item.kind !== "spec") && !isHeader(items, at, opens);
+      const further =
+        breaks === "continuation" &&
+        !closes &&
+        (opens.length > 0 || item.kind !== "spec") &&
+        !isHeader(items, at, opens);
       const depth = blocks() - (closes && inner.kind === "block" ? 1 : 0) + (further ? 1 : 0);
       indent = item.kind === "directive" ? "" : indentation.repeat(depth);
     } else if (spacing.before(at)) {
@@ -81,7 +104,8 @@ function layOut(items: readonly FormatItem[]): string {
     if (closes) opens.pop();
     if (isOpening(item)) {
       const close = spacing.closing(at);
-      const kind = item.text !== "{" ? "group" : fitsLine(items, at, close, indent.length + line.length) ? "line" : "block";
+      const kind =
+        item.text !== "{" ? "group" : fitsLine(items, at, close, indent.length + line.length) ? "line" : "block";
       opens.push({ kind, close });
     }
   }
@@ -89,7 +113,12 @@ function layOut(items: readonly FormatItem[]): string {
 }
 
 /** Whether a line begins at an item: of a new statement, of the same one where its author began one, or none. */
-function lineBreak(items: readonly FormatItem[], at: number, inner: Open | undefined, spacing: Spacing): "statement" | "continuation" | "none" {
+function lineBreak(
+  items: readonly FormatItem[],
+  at: number,
+  inner: Open | undefined,
+  spacing: Spacing,
+): "statement" | "continuation" | "none" {
   const item = items[at];
   const previous = items[at - 1];
   if (item.kind === "directive" || previous.kind === "directive") return "statement";
@@ -150,7 +179,9 @@ function fitsLine(items: readonly FormatItem[], open: number, close: number, col
   if (inside.length === 0) return true;
   const last = inside.findLast((item) => !isComment(item));
   const semicolons = inside.filter(({ kind, text }) => kind === "punctuation" && text === ";").length;
-  const lines = [...inside, items[close]].some(({ kind, newlines }) => newlines > 0 || kind === "line-comment" || kind === "directive");
+  const lines = [...inside, items[close]].some(
+    ({ kind, newlines }) => newlines > 0 || kind === "line-comment" || kind === "directive",
+  );
   const blocks = inside.some(({ kind, text }) => kind === "punctuation" && text === "{");
   const single = semicolons === 0 || (semicolons === 1 && last?.text === ";");
   return single && !lines && !blocks && inside.reduce((sum, { text }) => sum + text.length + 1, column) <= widest;
@@ -159,12 +190,44 @@ function fitsLine(items: readonly FormatItem[], open: number, close: number, col
 /** The lines of a comment keep their distances: all move with the first. */
 function reindented(text: string, indent: string): string {
   const [first, ...rest] = text.split("\n");
-  return [first, ...rest.map((line) => `${indent}${line.trimStart().startsWith("*") ? " " : "   "}${line.trim()}`.trimEnd())].join("\n");
+  return [
+    first,
+    ...rest.map((line) => `${indent}${line.trimStart().startsWith("*") ? " " : "   "}${line.trim()}`.trimEnd()),
+  ].join("\n");
 }
 
 const operators = new Set([
-  "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&&", "||", "==", "!=", "<", "<=", ">", ">=", "=", "?", ":",
-  "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=",
+  "+",
+  "-",
+  "*",
+  "/",
+  "%",
+  "&",
+  "|",
+  "^",
+  "<<",
+  ">>",
+  "&&",
+  "||",
+  "==",
+  "!=",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "=",
+  "?",
+  ":",
+  "+=",
+  "-=",
+  "*=",
+  "/=",
+  "%=",
+  "&=",
+  "|=",
+  "^=",
+  "<<=",
+  ">>=",
 ]);
 const prefixes = new Set(["-", "+", "!", "~", "*", "&", "++", "--"]);
 const keywords = new Set(["if", "while", "for", "unroll", "return", "else", "let", "in"]);
@@ -186,7 +249,8 @@ class Spacing {
   constructor(items: readonly FormatItem[]) {
     this.#items = items;
     this.#before = new Int32Array(items.length + 1).fill(-1);
-    for (let at = 1; at <= items.length; at++) this.#before[at] = isComment(items[at - 1]) ? this.#before[at - 1] : at - 1;
+    for (let at = 1; at <= items.length; at++)
+      this.#before[at] = isComment(items[at - 1]) ? this.#before[at - 1] : at - 1;
     const open: number[] = [];
     const closing = new Map<number, number>();
     let slash = -1;
@@ -250,12 +314,29 @@ class Spacing {
     if (["(", "[", ".", "->", ".."].includes(last) || this.#isPrefix(at - 1) || this.#casts.has(at - 1)) return false;
     if (symbol === "(" && this.#isMark(at - 1)) return false;
     switch (symbol) {
-      case ",": case ";": case ".": case "->": case "..": case ")": case "]": return false;
-      case "!": return !this.#isMark(at);
-      case "[": return operators.has(last) || last === ",";
-      case "(": return keywords.has(previous.text) || (isTypeWord(previous.text) && previous.text !== "typeof") || (last !== "" && last !== ")" && last !== "]");
-      case "++": case "--": return this.#isPrefix(at);
-      default: return true;
+      case ",":
+      case ";":
+      case ".":
+      case "->":
+      case "..":
+      case ")":
+      case "]":
+        return false;
+      case "!":
+        return !this.#isMark(at);
+      case "[":
+        return operators.has(last) || last === ",";
+      case "(":
+        return (
+          keywords.has(previous.text) ||
+          (isTypeWord(previous.text) && previous.text !== "typeof") ||
+          (last !== "" && last !== ")" && last !== "]")
+        );
+      case "++":
+      case "--":
+        return this.#isPrefix(at);
+      default:
+        return true;
     }
   }
 
@@ -263,8 +344,14 @@ class Spacing {
   #isMark(at: number): boolean {
     const { kind, text } = this.#items[at];
     const previous = this.#items[at - 1];
-    return kind === "punctuation" && text === "!" && previous?.kind === "word" && /^[A-Za-z_]/.test(previous.text)
-      && !keywords.has(previous.text) && previous.text !== "comptime";
+    return (
+      kind === "punctuation" &&
+      text === "!" &&
+      previous?.kind === "word" &&
+      /^[A-Za-z_]/.test(previous.text) &&
+      !keywords.has(previous.text) &&
+      previous.text !== "comptime"
+    );
   }
 
   /** Whether an operator has its operand behind it only. */
@@ -286,20 +373,27 @@ class Spacing {
 
   #isType(at: number): boolean {
     const { kind, text } = this.#items[at];
-    return kind === "word" && (isTypeWord(text) || ["struct", "union", "enum"].includes(this.#items[at - 1]?.text ?? ""));
+    return (
+      kind === "word" && (isTypeWord(text) || ["struct", "union", "enum"].includes(this.#items[at - 1]?.text ?? ""))
+    );
   }
 
   /** `(struct file *)x`, `(uint64)x`: the parentheses hold a type's name, and something to convert follows. */
   #isCast(open: number, close: number): boolean {
     const words = this.#items.slice(open + 1, close).filter(({ kind }) => !isComment({ kind, text: "", newlines: 0 }));
     const before = this.#items[open - 1];
-    if (words.length === 0 || before?.kind === "word" && !keywords.has(before.text)) return false;
+    if (words.length === 0 || (before?.kind === "word" && !keywords.has(before.text))) return false;
     const next = this.#items[close + 1];
-    if (next === undefined || (next.kind === "punctuation" && !["(", "*", "&", "-", "~", "!"].includes(next.text))) return false;
-    if (!words.every(({ kind, text }) => (kind === "word" && /^[A-Za-z_0-9]/.test(text)) || ["*", "[", "]"].includes(text))) return false;
+    if (next === undefined || (next.kind === "punctuation" && !["(", "*", "&", "-", "~", "!"].includes(next.text)))
+      return false;
+    if (
+      !words.every(
+        ({ kind, text }) => (kind === "word" && /^[A-Za-z_0-9]/.test(text)) || ["*", "[", "]"].includes(text),
+      )
+    )
+      return false;
     const [first] = words;
     const certain = isTypeWord(first.text) || first.text.endsWith("_t") || words.at(-1)?.text === "*";
     return certain || (next.kind === "word" && !keywords.has(next.text));
   }
-
 }

@@ -3,15 +3,23 @@ import { byteCharacter } from "../text-bytes.ts";
 import { isDigit } from "./tokens.ts";
 
 const nanoseconds: Readonly<Record<string, bigint>> = {
-  ns: 1n, us: 1_000n, ms: 1_000_000n, s: 1_000_000_000n, m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n,
+  ns: 1n,
+  us: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+  d: 86_400_000_000_000n,
 };
 const largest = (1n << 64n) - 1n;
 
 /** `12`, `0x1f`, `017`, `1_000`, `1e6`, `10ms`, `1UL`; or what is wrong with it. */
 export function integerValue(written: string): bigint | { readonly problem: string } {
   if (isPlain(written)) return BigInt(written);
-  const match = /^(?:(0[xX][0-9a-fA-F][0-9a-fA-F_]*)|(\d[\d_]*)(?:[eE](\d{1,4}))?)(ns|us|ms|s|m|h|d|[uU]?[lL]{0,2}|[lL]{1,2}[uU])$/
-    .exec(written);
+  const match =
+    /^(?:(0[xX][0-9a-fA-F][0-9a-fA-F_]*)|(\d[\d_]*)(?:[eE](\d{1,4}))?)(ns|us|ms|s|m|h|d|[uU]?[lL]{0,2}|[lL]{1,2}[uU])$/.exec(
+      written,
+    );
   if (match === null) return { problem: `\`${short(written)}\` is not an integer` };
   const [, hexadecimal, decimal = "", exponent, suffix = ""] = match;
   const digits = (hexadecimal ?? decimal).replaceAll("_", "");
@@ -20,7 +28,8 @@ export function integerValue(written: string): bigint | { readonly problem: stri
   if (digits.length > 40 || Number(exponent ?? 0) > 19) return tooLarge;
   let value: bigint;
   if (hexadecimal === undefined && exponent === undefined && digits.length > 1 && digits.startsWith("0")) {
-    if (/[89]/.test(digits)) return { problem: `\`${short(written)}\` starts with 0 and so is octal, which has no digit 8 or 9` };
+    if (/[89]/.test(digits))
+      return { problem: `\`${short(written)}\` starts with 0 and so is octal, which has no digit 8 or 9` };
     value = BigInt(`0o${digits}`);
   } else {
     value = BigInt(digits);
@@ -45,14 +54,28 @@ function isPlain(written: string): boolean {
 }
 
 const escapes: Readonly<Record<string, number>> = {
-  n: 10, t: 9, r: 13, a: 7, b: 8, f: 12, v: 11, e: 27, "\\": 92, "\"": 34, "'": 39, "?": 63,
+  n: 10,
+  t: 9,
+  r: 13,
+  a: 7,
+  b: 8,
+  f: 12,
+  v: 11,
+  e: 27,
+  "\\": 92,
+  '"': 34,
+  "'": 39,
+  "?": 63,
 };
 
 /**
- * The text between a literal's quotes with escapes replaced. `\x` and octal escapes are bytes: runs of them that are UTF-8
- * become its characters, others those of text-bytes.ts.
+ * The text between a literal's quotes with escapes replaced. `\x` and octal escapes are bytes: runs of them that are
+ * UTF-8 become its characters, others those of text-bytes.ts.
  */
-export function stringValue(written: string): { readonly value: string; readonly problems: readonly { at: number; message: string }[] } {
+export function stringValue(written: string): {
+  readonly value: string;
+  readonly problems: readonly { at: number; message: string }[];
+} {
   if (!written.includes("\\")) return { value: written, problems: [] };
   const problems: { at: number; message: string }[] = [];
   let value = "";
@@ -69,7 +92,10 @@ export function stringValue(written: string): { readonly value: string; readonly
       continue;
     }
     const next = written[at + 1] ?? "";
-    const number = next === "x" || (next >= "0" && next <= "7") ? /^(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))/.exec(written.slice(at + 1, at + 4)) : null;
+    const number =
+      next === "x" || (next >= "0" && next <= "7")
+        ? /^(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3}))/.exec(written.slice(at + 1, at + 4))
+        : null;
     if (number !== null) {
       bytes.push(parseInt(number[1] ?? number[2], number[1] === undefined ? 8 : 16) & 0xff);
       at += number[0].length;

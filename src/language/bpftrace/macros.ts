@@ -1,6 +1,6 @@
-// Macros: `macro name($variable, @map, expression) { … }`. A use reads the macro's body again in the place of the call, with
-// the arguments read again wherever the body names them, so every use has nodes of its own. Variables that the body makes
-// get a number behind their name (`x#2`), which keeps them apart from the caller's.
+// Macros: `macro name($variable, @map, expression) { … }`. A use reads the macro's body again in the place of the call,
+// with the arguments read again wherever the body names them, so every use has nodes of its own. Variables that the
+// body makes get a number behind their name (`x#2`), which keeps them apart from the caller's.
 import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
 import { unknownType } from "../types.ts";
@@ -61,7 +61,9 @@ function sigil(kind: Macro["parameters"][number]["kind"]): string {
 
 /** Reads the body where it is defined, for the errors in it. */
 export function checkDefinition(p: Cursor, macro: Macro): Body {
-  const bound = new Map<string, Argument>(macro.parameters.map((parameter) => [sigil(parameter.kind) + parameter.name, { kind: "parameter" }]));
+  const bound = new Map<string, Argument>(
+    macro.parameters.map((parameter) => [sigil(parameter.kind) + parameter.name, { kind: "parameter" }]),
+  );
   p.expansion = { macro, arguments: bound, number: 0, caller: undefined };
   try {
     return p.grammar.body(p, `of the macro \`${macro.name}\``);
@@ -71,8 +73,8 @@ export function checkDefinition(p: Cursor, macro: Macro): Body {
 }
 
 /**
- * A use of a macro, the cursor on its name. Undefined, with the cursor there still, when no macro of this name takes these
- * arguments but a builtin of the name may.
+ * A use of a macro, the cursor on its name. Undefined, with the cursor there still, when no macro of this name takes
+ * these arguments but a builtin of the name may.
  */
 export function callMacro(p: Cursor, name: Token, called: boolean, marked: boolean): Expression | undefined {
   const overloads = p.macros.get(name.text);
@@ -100,24 +102,37 @@ export function callMacro(p: Cursor, name: Token, called: boolean, marked: boole
     const counts = [...new Set(overloads.map((m) => m.parameters.length))].sort((a, b) => a - b).join(" or ");
     const wrong = fitting[0]?.parameters.findIndex((parameter, i) => !fits(parameter.kind, args[i])) ?? -1;
     const mismatch = `call to ${name.text}() has arguments that do not match any definition`;
-    if (wrong < 0) return p.fail(mismatch, call, `it takes ${counts} argument${counts === "1" ? "" : "s"}, not ${args.length}`, "arguments");
+    if (wrong < 0)
+      return p.fail(
+        mismatch,
+        call,
+        `it takes ${counts} argument${counts === "1" ? "" : "s"}, not ${args.length}`,
+        "arguments",
+      );
     const { kind, name: parameter } = fitting[0].parameters[wrong];
     return p.fail(mismatch, args[wrong].span, `\`${sigil(kind)}${parameter}\` takes a ${kind}`, "arguments");
   }
 
   for (let expansion = p.expansion; expansion !== undefined; expansion = expansion.caller) {
-    if (expansion.macro === macro) return p.fail(`the macro \`${name.text}\` uses itself`, call, undefined, "placement");
+    if (expansion.macro === macro)
+      return p.fail(`the macro \`${name.text}\` uses itself`, call, undefined, "placement");
   }
   const where = { macro, arguments: bind(macro, args)!, number: ++p.expansions, caller: p.expansion };
-  const body = p.replay({ text: p.sourceText, start: macro.body, where, at: name },
-    () => p.grammar.body(p, `of the macro \`${macro.name}\``));
+  const body = p.replay({ text: p.sourceText, start: macro.body, where, at: name }, () =>
+    p.grammar.body(p, `of the macro \`${macro.name}\``),
+  );
   const value = blockValue(body);
   if (value !== undefined) return relocated(value, body, call);
   if (statement === start && (p.at(";") || p.at("}"))) {
     p.withoutValue = body;
     return { kind: "integer", value: 0n, type: unknownType, span: call };
   }
-  return p.fail(`the macro \`${name.text}\` gives no value`, call, "its last expression must stand without `;`", "type");
+  return p.fail(
+    `the macro \`${name.text}\` gives no value`,
+    call,
+    "its last expression must stand without `;`",
+    "type",
+  );
 }
 
 /** Diagnostics about the value as a whole point at the call; those about its inside point into the macro. */
@@ -125,7 +140,10 @@ function relocated(value: Expression, body: Body, call: Span): Expression {
   return value.span.start >= body.span.start && value.span.end <= body.span.end ? { ...value, span: call } : value;
 }
 
-interface Given { readonly argument: Argument; readonly span: Span }
+interface Given {
+  readonly argument: Argument;
+  readonly span: Span;
+}
 
 function macroArguments(p: Cursor, name: string): Given[] {
   return callArguments(p, name, (): Given => {
@@ -142,8 +160,10 @@ function macroArguments(p: Cursor, name: string): Given[] {
     const from = p.text;
     const value = p.grammar.expression(p);
     const span = { start, end: p.last };
-    if (value.kind === "variable" && kind === "variable") return { argument: { kind: "variable", name: value.name }, span };
-    if (value.kind === "map" && kind === "map" && value.keys.length === 0) return { argument: { kind: "map", name: value.name }, span };
+    if (value.kind === "variable" && kind === "variable")
+      return { argument: { kind: "variable", name: value.name }, span };
+    if (value.kind === "map" && kind === "map" && value.keys.length === 0)
+      return { argument: { kind: "map", name: value.name }, span };
     return { argument: { kind: "expression", start, where, text: from }, span };
   });
 }
@@ -158,14 +178,24 @@ function bind(macro: Macro, args: readonly Given[]): Map<string, Argument> | und
 }
 
 /** A parameter's name in a macro's body, the cursor behind it. */
-export function expandParameter(p: Cursor, token: Token, argument: Argument, parse: (p: Cursor) => Expression): Expression {
+export function expandParameter(
+  p: Cursor,
+  token: Token,
+  argument: Argument,
+  parse: (p: Cursor) => Expression,
+): Expression {
   const span = { start: token.start, end: token.end };
   switch (argument.kind) {
-    case "variable": return { kind: "variable", name: argument.name, type: unknownType, span };
-    case "map": return { kind: "map", name: argument.name, keys: [], type: unknownType, span };
-    case "parameter": return { kind: "identifier", name: token.text, type: unknownType, span };
-    case "type": return p.fail(`\`${token.text}\` is a type here`, span, undefined, "type");
-    case "expression": return p.replay({ text: argument.text, start: argument.start, where: argument.where, at: token }, () => parse(p));
+    case "variable":
+      return { kind: "variable", name: argument.name, type: unknownType, span };
+    case "map":
+      return { kind: "map", name: argument.name, keys: [], type: unknownType, span };
+    case "parameter":
+      return { kind: "identifier", name: token.text, type: unknownType, span };
+    case "type":
+      return p.fail(`\`${token.text}\` is a type here`, span, undefined, "type");
+    case "expression":
+      return p.replay({ text: argument.text, start: argument.start, where: argument.where, at: token }, () => parse(p));
   }
 }
 
@@ -182,7 +212,13 @@ export function mapName(p: Cursor, token: Token): string {
   const argument = p.expansion.arguments.get(`@${name}`);
   if (argument === undefined) {
     const help = `add \`@${name}\` to the macro's parameters, and pass the map`;
-    p.report("error", "name", token, `the macro \`${p.expansion.macro.name}\` uses @${name}, which is not one of its parameters`, help);
+    p.report(
+      "error",
+      "name",
+      token,
+      `the macro \`${p.expansion.macro.name}\` uses @${name}, which is not one of its parameters`,
+      help,
+    );
   }
   return argument?.kind === "map" ? argument.name : name;
 }
@@ -201,4 +237,3 @@ export function callArguments<T>(p: Cursor, name: string, read: () => T): T[] {
   p.expect(")", args.length === 0 ? `after \`${name}(\`` : `after the arguments of \`${name}\``);
   return args;
 }
-

@@ -15,8 +15,8 @@ export function positionalValue(p: Cursor, text: string, span: Span): Expression
 }
 
 /**
- * `str($1)` and `str($1 + n)`, the cursor on `str` behind it: the text from its n-th byte on. Undefined for any other call,
- * with the cursor where it was.
+ * `str($1)` and `str($1 + n)`, the cursor on `str` behind it: the text from its n-th byte on. Undefined for any other
+ * call, with the cursor where it was.
  */
 export function positionalText(p: Cursor, str: Span): StringLiteral | undefined {
   const open = p.token.start;
@@ -46,9 +46,16 @@ export function positionalText(p: Cursor, str: Span): StringLiteral | undefined 
     return undefined;
   }
   const span = { start: str.start, end: last.end };
-  const bytes = new TextEncoder().encode(positionalArgument(p, parameter.text, { start: parameter.start, end: parameter.end }) ?? "");
+  const bytes = new TextEncoder().encode(
+    positionalArgument(p, parameter.text, { start: parameter.start, end: parameter.end }) ?? "",
+  );
   if (skip > bytes.length) {
-    p.report("warning", "arguments", span, `$${parameter.text} has ${bytes.length} bytes: from byte ${skip} on it is empty`);
+    p.report(
+      "warning",
+      "arguments",
+      span,
+      `$${parameter.text} has ${bytes.length} bytes: from byte ${skip} on it is empty`,
+    );
   }
   return stringLiteral(new TextDecoder().decode(bytes.subarray(skip)), span);
 }
@@ -57,7 +64,8 @@ export function positionalText(p: Cursor, str: Span): StringLiteral | undefined 
 export function positionalArgument(p: Cursor, number: string, span: Span): string | undefined {
   const given = number === "0" ? undefined : p.positional[Number(number) - 1];
   if (number === "0") p.report("error", "arguments", span, "positional parameters are counted from $1");
-  else if (given === undefined) p.report("warning", "arguments", span, `the positional parameter $${number} was not given`);
+  else if (given === undefined)
+    p.report("warning", "arguments", span, `the positional parameter $${number} was not given`);
   return given;
 }
 
@@ -69,12 +77,15 @@ export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expr
     p.report("error", "arguments", at, message);
     return fallback ?? { kind: "boolean", value: false, type: unknownType, span };
   };
-  if (name?.kind !== "string" || args.length > 3) return fail("getopt takes the option's name in quotes and a default: `getopt(\"pid\", 0)`");
+  if (name?.kind !== "string" || args.length > 3)
+    return fail('getopt takes the option\'s name in quotes and a default: `getopt("pid", 0)`');
   const option = scriptOption(name.value, args);
   const earlier = p.options.get(name.value);
   if (option !== undefined && earlier === undefined) p.options.set(option.name, option);
   else if (option !== undefined && (option.takes !== earlier?.takes || option.fallback !== earlier.fallback)) {
-    return fail(`the option --${name.value} needs to have the same default value in all places it is used: here it is ${option.fallback}, before it was ${earlier?.fallback}`);
+    return fail(
+      `the option --${name.value} needs to have the same default value in all places it is used: here it is ${option.fallback}, before it was ${earlier?.fallback}`,
+    );
   }
   const given = p.named?.get(name.value);
   if (fallback === undefined || fallback.kind === "boolean") {
@@ -88,21 +99,29 @@ export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expr
     return given === undefined ? fallback : stringLiteral(given, span);
   }
   const number = fallback.kind === "unary" && fallback.operator === "-" ? fallback.operand : fallback;
-  if (number.kind !== "integer") return fail("an option's default is a constant: a number, a string, true or false", fallback.span);
-  const asked = (literal: Expression): Expression => (literal.kind === "integer" ? { ...literal, option: name.value } : literal);
+  if (number.kind !== "integer")
+    return fail("an option's default is a constant: a number, a string, true or false", fallback.span);
+  const asked = (literal: Expression): Expression =>
+    literal.kind === "integer" ? { ...literal, option: name.value } : literal;
   if (given === undefined) return asked(fallback);
   if (given === true) return fail(`--${name.value} needs a value: --${name.value}=NUMBER`);
   const literal = integerLiteral(given, span);
-  return literal !== undefined ? asked(literal) : fail(`program command line option --${name.value} invalid integer: "${given}"`);
+  return literal !== undefined
+    ? asked(literal)
+    : fail(`program command line option --${name.value} invalid integer: "${given}"`);
 }
 
 function scriptOption(name: string, [, fallback, description]: readonly Expression[]): ScriptOption | undefined {
   const described = description?.kind === "string" ? { description: description.value } : {};
-  if (fallback === undefined || fallback.kind === "boolean") return { name, takes: "truth", fallback: String(fallback?.value ?? false), ...described };
-  if (fallback.kind === "string") return { name, takes: "text", fallback: JSON.stringify(fallback.value), ...described };
+  if (fallback === undefined || fallback.kind === "boolean")
+    return { name, takes: "truth", fallback: String(fallback?.value ?? false), ...described };
+  if (fallback.kind === "string")
+    return { name, takes: "text", fallback: JSON.stringify(fallback.value), ...described };
   const negative = fallback.kind === "unary" && fallback.operator === "-";
   const number = negative ? fallback.operand : fallback;
-  return number.kind === "integer" ? { name, takes: "number", fallback: `${negative ? "-" : ""}${number.value}`, ...described } : undefined;
+  return number.kind === "integer"
+    ? { name, takes: "number", fallback: `${negative ? "-" : ""}${number.value}`, ...described }
+    : undefined;
 }
 
 function integerLiteral(text: string, span: Span): Expression | undefined {

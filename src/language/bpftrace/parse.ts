@@ -1,9 +1,19 @@
-// bpftrace's language: from text to the tree. No I/O; every mistake becomes a diagnostic, and whatever could be read is in
-// the program all the same.
+// bpftrace's language: from text to the tree. No I/O; every mistake becomes a diagnostic, and whatever could be read is
+// in the program all the same.
 import type { Diagnostic, Source } from "../diagnostic.ts";
 import { partAt } from "../source-parts.ts";
 import { builtinsFor } from "../builtins/table.ts";
-import type { ConfigEntry, Dialect, EnumDeclaration, Expression, FunctionDeclaration, MapDeclaration, Probe, Program, StructDeclaration } from "../program.ts";
+import type {
+  ConfigEntry,
+  Dialect,
+  EnumDeclaration,
+  Expression,
+  FunctionDeclaration,
+  MapDeclaration,
+  Probe,
+  Program,
+  StructDeclaration,
+} from "../program.ts";
 import { Cursor, failure, type Grammar, type ParseOptions } from "./cursor.ts";
 import { definesType, parseConfig, parseFunction, parseMapDeclaration, parseTypeDefinition } from "./declarations.ts";
 import { parseExpression } from "./expressions.ts";
@@ -26,7 +36,12 @@ export interface Parsed {
 
 /** An expression that stands alone; what is wrong with it, where it is none. */
 export function parseExpressionText(text: string): Expression | string {
-  const p = new Cursor({ name: "", text }, preprocess(text), { positional: [], builtins: builtinsFor("bpftrace") }, grammar);
+  const p = new Cursor(
+    { name: "", text },
+    preprocess(text),
+    { positional: [], builtins: builtinsFor("bpftrace") },
+    grammar,
+  );
   try {
     const read = parseExpression(p);
     const [problem] = p.diagnostics;
@@ -52,7 +67,14 @@ export function parse(source: Source, options: ParseOptions): Parsed {
   const script = source.parts?.at(-1)?.start ?? 0;
 
   for (const { path, system, span } of prepared.includes) {
-    if (!system) p.report("warning", "unused", span, `#include "${path}" is ignored`, "the command reads included files; the library is given one text");
+    if (!system)
+      p.report(
+        "warning",
+        "unused",
+        span,
+        `#include "${path}" is ignored`,
+        "the command reads included files; the library is given one text",
+      );
   }
   collectMacros(p);
   while (p.token.kind !== "end" && !p.tooManyErrors) {
@@ -68,10 +90,23 @@ export function parse(source: Source, options: ParseOptions): Parsed {
     }
   }
   if (probes.length === 0 && functions.length === 0 && !p.diagnostics.some((d) => d.severity === "error")) {
-    p.report("error", "syntax", { start: source.text.length, end: source.text.length }, "there is no probe in this script");
+    p.report(
+      "error",
+      "syntax",
+      { start: source.text.length, end: source.text.length },
+      "there is no probe in this script",
+    );
   }
   const program: Program = {
-    source, dialect, config, structs, enums, maps, functions, probes, ...(p.options.size === 0 ? {} : { options: [...p.options.values()] }),
+    source,
+    dialect,
+    config,
+    structs,
+    enums,
+    maps,
+    functions,
+    probes,
+    ...(p.options.size === 0 ? {} : { options: [...p.options.values()] }),
   };
   // Headers are full of what only C has a use for.
   const told = p.diagnostics.filter(({ severity, span }) => severity === "error" || !inHeader(span.start));
@@ -91,7 +126,8 @@ export function parse(source: Source, options: ParseOptions): Parsed {
         case "config":
           if (next.text !== "=") break;
           if (configured) p.report("error", "placement", token, "there is one config block in a script");
-          if (probes.some((probe) => probe.span.start >= script)) p.report("error", "placement", token, "the config block stands before all probes");
+          if (probes.some((probe) => probe.span.start >= script))
+            p.report("error", "placement", token, "the config block stands before all probes");
           configured = true;
           return parseConfig(p, config);
         case "struct":
@@ -112,7 +148,13 @@ export function parse(source: Source, options: ParseOptions): Parsed {
           if (p.token.kind !== "string") p.fail(`expected a path in quotes after \`import\`, found ${p.describe()}`);
           const path = p.advance();
           p.accept(";");
-          p.report("error", "feature", { start: token.start, end: path.end }, "an import stands behind C definitions, before everything else", "the command reads imported files; the library is given one text");
+          p.report(
+            "error",
+            "feature",
+            { start: token.start, end: path.end },
+            "an import stands behind C definitions, before everything else",
+            "the command reads imported files; the library is given one text",
+          );
           return;
         }
       }
@@ -162,11 +204,20 @@ function macroDefinition(p: Cursor): void {
     p.fail(`expected \`{\` after \`macro ${name.text}\`, found ${p.describe()}`);
   }
   const { parameters } = macro;
-  const earlier = p.macros.get(macro.name)!.some((other) => other.body < macro.body && other.parameters.length === parameters.length
-    && other.parameters.every(({ kind }, i) => kind === parameters[i].kind));
+  const earlier = p.macros
+    .get(macro.name)!
+    .some(
+      (other) =>
+        other.body < macro.body &&
+        other.parameters.length === parameters.length &&
+        other.parameters.every(({ kind }, i) => kind === parameters[i].kind),
+    );
   if (earlier) p.report("error", "name", name, `redefinition of macro: ${macro.name}`);
-  const twice = parameters.find((one, i) => parameters.findIndex((other) => other.kind === one.kind && other.name === one.name) < i);
-  if (twice !== undefined) p.report("error", "name", name, `the macro \`${macro.name}\` has two parameters named \`${twice.name}\``);
+  const twice = parameters.find(
+    (one, i) => parameters.findIndex((other) => other.kind === one.kind && other.name === one.name) < i,
+  );
+  if (twice !== undefined)
+    p.report("error", "name", name, `the macro \`${macro.name}\` has two parameters named \`${twice.name}\``);
   checkDefinition(p, macro);
 }
 
@@ -188,5 +239,7 @@ function recover(p: Cursor, start: number): void {
 }
 
 function startsItem(p: Cursor): boolean {
-  return startsProbe(p) || (p.token.kind === "identifier" && /^(struct|union|enum|macro|fn|config)$/.test(p.token.text));
+  return (
+    startsProbe(p) || (p.token.kind === "identifier" && /^(struct|union|enum|macro|fn|config)$/.test(p.token.text))
+  );
 }

@@ -1,5 +1,6 @@
-// The lines that start with `#`: shebang, #include, #define and conditions. They are carried out in one pass and blanked out
-// of the text, as is what a condition leaves out; everything keeps its offset, so that spans fit the text as written.
+// The lines that start with `#`: shebang, #include, #define and conditions. They are carried out in one pass and
+// blanked out of the text, as is what a condition leaves out; everything keeps its offset, so that spans fit the text
+// as written.
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { conditionValue } from "./conditions.ts";
 
@@ -22,9 +23,18 @@ export interface Preprocessed {
 }
 
 /** `#include <path>` or, not `system`, `#include "path"`. */
-export interface Include { readonly path: string; readonly system: boolean; readonly span: Span }
+export interface Include {
+  readonly path: string;
+  readonly system: boolean;
+  readonly span: Span;
+}
 
-interface Condition { readonly span: Span; readonly outer: boolean; taken: boolean; active: boolean }
+interface Condition {
+  readonly span: Span;
+  readonly outer: boolean;
+  taken: boolean;
+  active: boolean;
+}
 
 export function preprocess(text: string): Preprocessed {
   const definitions = new Map<string, Definition>();
@@ -36,21 +46,33 @@ export function preprocess(text: string): Preprocessed {
   const known = new Set(["BPFTRACE_HAVE_BTF"]);
   const conditions: Condition[] = [];
   const blanks: Span[] = [];
-  const report = (severity: Diagnostic["severity"], code: Diagnostic["code"], span: Span, message: string, help?: string): void => {
+  const report = (
+    severity: Diagnostic["severity"],
+    code: Diagnostic["code"],
+    span: Span,
+    message: string,
+    help?: string,
+  ): void => {
     diagnostics.push(help === undefined ? { severity, code, span, message } : { severity, code, span, message, help });
   };
   const active = (): boolean => conditions.at(-1)?.active ?? true;
   const bodyOf = (name: string): string | undefined => {
     const definition = definitions.get(name);
-    if (definition !== undefined) return text.slice(definition.body.start, definition.body.end).replace(/\/\/.*|\/\*[^]*?\*\/|\\\n/g, " ");
+    if (definition !== undefined)
+      return text.slice(definition.body.start, definition.body.end).replace(/\/\/.*|\/\*[^]*?\*\/|\\\n/g, " ");
     return known.has(name) ? "1" : undefined;
   };
   /** What is not understood is false; where nothing depends on it, that need not be said. */
   const evaluate = (condition: string, span: Span, matters: boolean): boolean => {
     const value = conditionValue(condition.replaceAll("\\\n", " "), bodyOf);
     if (value === undefined && matters) {
-      report("warning", "syntax", span, "this condition is not understood and counts as false",
-        "numbers, names of #define, defined(NAME) and C's operators are understood");
+      report(
+        "warning",
+        "syntax",
+        span,
+        "this condition is not understood and counts as false",
+        "numbers, names of #define, defined(NAME) and C's operators are understood",
+      );
     }
     return value !== undefined && value !== 0n;
   };
@@ -72,7 +94,10 @@ export function preprocess(text: string): Preprocessed {
     at = end;
     const line = text.slice(start, end);
     const match = /^#[ \t]*(\w*)[ \t]*/.exec(line)!;
-    const rest = line.slice(match[0].length).replace(/\/\/.*|\/\*[^]*?\*\//g, (c) => " ".repeat(c.length)).trimEnd();
+    const rest = line
+      .slice(match[0].length)
+      .replace(/\/\/.*|\/\*[^]*?\*\//g, (c) => " ".repeat(c.length))
+      .trimEnd();
     const restStart = start + match[0].length;
     const span = { start, end: restStart + rest.length };
     const wasActive = active();
@@ -81,7 +106,8 @@ export function preprocess(text: string): Preprocessed {
       case "ifdef":
       case "ifndef":
       case "if": {
-        const holds = match[1] === "if" ? evaluate(rest, span, wasActive) : (bodyOf(rest) !== undefined) === (match[1] === "ifdef");
+        const holds =
+          match[1] === "if" ? evaluate(rest, span, wasActive) : (bodyOf(rest) !== undefined) === (match[1] === "ifdef");
         conditions.push({ span, outer: wasActive, taken: holds, active: wasActive && holds });
         break;
       }
@@ -117,7 +143,7 @@ export function preprocess(text: string): Preprocessed {
     switch (word) {
       case "include": {
         const path = /^(?:<([^>]+)>|"([^"]+)")$/.exec(rest);
-        if (path === null) report("error", "syntax", span, "expected `<path>` or `\"path\"` after `#include`");
+        if (path === null) report("error", "syntax", span, 'expected `<path>` or `"path"` after `#include`');
         else includes.push({ path: path[1] ?? path[2], system: path[1] !== undefined, span });
         break;
       }
@@ -126,39 +152,62 @@ export function preprocess(text: string): Preprocessed {
         if (name === null) {
           report("error", "syntax", span, "expected a name after `#define`");
         } else if (name[2] !== undefined) {
-          report("warning", "syntax", span, `\`#define ${name[1]}(…)\` with parameters is ignored`, `write \`macro ${name[1]}(…) { … }\``);
+          report(
+            "warning",
+            "syntax",
+            span,
+            `\`#define ${name[1]}(…)\` with parameters is ignored`,
+            `write \`macro ${name[1]}(…) { … }\``,
+          );
         } else {
           const gap = /^\s*/.exec(rest.slice(name[0].length))![0].length;
           const body = { start: restStart + name[0].length + gap, end: span.end };
-          definitions.set(name[1], { name: name[1], body: body.start > body.end ? { start: span.end, end: span.end } : body, span });
+          definitions.set(name[1], {
+            name: name[1],
+            body: body.start > body.end ? { start: span.end, end: span.end } : body,
+            span,
+          });
         }
         break;
       }
-      case "undef": definitions.delete(rest); break;
+      case "undef":
+        definitions.delete(rest);
+        break;
       case "pragma":
-      case "": break;
-      case "error": report("error", "syntax", span, rest === "" ? "#error" : rest); break;
-      case "warning": report("warning", "syntax", span, rest === "" ? "#warning" : rest); break;
-      default: report("error", "syntax", span, `\`#${word}\` is not a directive`);
+      case "":
+        break;
+      case "error":
+        report("error", "syntax", span, rest === "" ? "#error" : rest);
+        break;
+      case "warning":
+        report("warning", "syntax", span, rest === "" ? "#warning" : rest);
+        break;
+      default:
+        report("error", "syntax", span, `\`#${word}\` is not a directive`);
     }
   }
 }
 
-/** The offset of the next `#` that is first in its line and neither in a string nor in a comment; -1 when there is none. */
+/**
+ * The offset of the next `#` that is first in its line and neither in a string nor in a comment; -1 when there is none.
+ */
 function nextDirective(text: string, from: number, lastClose: number): number {
   let lineStart = from === 0 || text[from - 1] === "\n" || text[from] === "\n";
   for (let at = from; at < text.length; at++) {
     switch (text[at]) {
-      case "\n": lineStart = true; break;
+      case "\n":
+        lineStart = true;
+        break;
       case " ":
       case "\t":
-      case "\r": break;
+      case "\r":
+        break;
       case "#":
         if (lineStart) return at;
         break;
-      case "\"":
+      case '"':
         lineStart = false;
-        for (at++; at < text.length && text[at] !== "\"" && text[at] !== "\n"; at++) if (text[at] === "\\") at++;
+        for (at++; at < text.length && text[at] !== '"' && text[at] !== "\n"; at++) if (text[at] === "\\") at++;
         if (text[at] === "\n") lineStart = true;
         break;
       case "/":
@@ -172,7 +221,8 @@ function nextDirective(text: string, from: number, lastClose: number): number {
           lineStart = false;
         }
         break;
-      default: lineStart = false;
+      default:
+        lineStart = false;
     }
   }
   return -1;

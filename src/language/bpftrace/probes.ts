@@ -1,5 +1,5 @@
-// Probe headers: `uprobe:/bin/bash:readline, interval:s:1 /pid == 3/ { … }`. They have no tokens: a part holds any character
-// but `:` `,` `{` and white space, and `/` only where a path can be.
+// Probe headers: `uprobe:/bin/bash:readline, interval:s:1 /pid == 3/ { … }`. They have no tokens: a part holds any
+// character but `:` `,` `{` and white space, and `/` only where a path can be.
 import type { Span } from "../diagnostic.ts";
 import type { Probe, ProbeSpec } from "../program.ts";
 import type { Cursor } from "./cursor.ts";
@@ -11,13 +11,32 @@ import { isDigit, nameEnd, scan, skipTrivia } from "./tokens.ts";
 
 /** The part that is a path, by provider: 1 is the one behind the provider's name. */
 const pathParts: Readonly<Record<string, number>> = {
-  uprobe: 1, uretprobe: 1, u: 1, ur: 1, line: 1, usdt: 1, U: 1, iter: 2, it: 2, insn: 1, ret: 1, plt: 1, process: 1, thread: 1,
-  watchpoint: 1, w: 1, asyncwatchpoint: 1, aw: 1,
+  uprobe: 1,
+  uretprobe: 1,
+  u: 1,
+  ur: 1,
+  line: 1,
+  usdt: 1,
+  U: 1,
+  iter: 2,
+  it: 2,
+  insn: 1,
+  ret: 1,
+  plt: 1,
+  process: 1,
+  thread: 1,
+  watchpoint: 1,
+  w: 1,
+  asyncwatchpoint: 1,
+  aw: 1,
 };
 
 /** `kprobe@fs/read_write.c:450`: a line of the kernel's source; the file becomes a part of its own. */
 const sourceLine = /^(?:kprobe|k)@/;
-/** There, in `kprobe:tun@net/tun.c:120` or `uprobe:./server:handle@net/server.c:120`: a path is being read, with lines to come. */
+/**
+ * There, in `kprobe:tun@net/tun.c:120` or `uprobe:./server:handle@net/server.c:120`: a path is being read, with lines
+ * to come.
+ */
 const sourceFile = /^(?:kprobe|k|uprobe|u|line)\b[^@]*@[^:@]*$/;
 /** What is behind a slash of that path; a predicate is otherwise. */
 const pathGoesOn = /^\/[\w.+*?[\]/-]*:/;
@@ -37,7 +56,11 @@ export function parseProbe(p: Cursor): Probe {
     const spec = readSpec(p, at);
     if (spec.end === at) {
       p.seek(at);
-      p.fail(specs.length === 0 ? `expected a probe, found ${p.describe()}` : `expected another probe after \`,\`, found ${p.describe()}`);
+      p.fail(
+        specs.length === 0
+          ? `expected a probe, found ${p.describe()}`
+          : `expected another probe after \`,\`, found ${p.describe()}`,
+      );
     }
     specs.push(spec.spec);
     p.last = spec.end;
@@ -58,8 +81,11 @@ export function parseProbe(p: Cursor): Probe {
   } else if (!p.at("{")) {
     const last = specs.at(-1)!;
     const bare = last.parts.length === 0 && !/^(begin|end)$/i.test(last.provider);
-    p.fail(`expected \`{\` or \`/\` after the probe \`${last.text}\`, found ${p.describe()}`, spanOf(p.token),
-      bare ? "a probe is written `provider:what`, as in `tracepoint:sched:sched_switch`" : undefined);
+    p.fail(
+      `expected \`{\` or \`/\` after the probe \`${last.text}\`, found ${p.describe()}`,
+      spanOf(p.token),
+      bare ? "a probe is written `provider:what`, as in `tracepoint:sched:sched_switch`" : undefined,
+    );
   }
   const body = parseBlock(p, "of the probe");
   return { specs, ...(predicate === undefined ? {} : { predicate }), body, span: { start, end: body.span.end } };
@@ -71,14 +97,19 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
   let at = start;
   // `name=provider:…`: a name for the probe, which means nothing yet.
   const named = nameEnd(text, start);
-  if (named > start && !isDigit(text.charCodeAt(start)) && text[named] === "=" && text[named + 1] !== "=") at = named + 1;
+  if (named > start && !isDigit(text.charCodeAt(start)) && text[named] === "=" && text[named + 1] !== "=")
+    at = named + 1;
   const from = at;
   const parts: string[] = [""];
-  const add = (piece: string): void => { parts[parts.length - 1] += piece; };
+  const add = (piece: string): void => {
+    parts[parts.length - 1] += piece;
+  };
   reading: for (; at < text.length; at++) {
     const character = text[at];
     switch (character) {
-      case ":": parts.push(""); break;
+      case ":":
+        parts.push("");
+        break;
       case ",":
         if (!/^,[+\d]/.test(text.slice(at, at + 2)) || !sourceLines.test(parts.join(":"))) break reading;
         add(character);
@@ -92,10 +123,14 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
       case "\n":
         break reading;
       case "/":
-        if (pathParts[parts[0]] !== parts.length - 1 && !(sourceFile.test(parts.join(":")) && pathGoesOn.test(text.slice(at, at + longestPath)))) break reading;
+        if (
+          pathParts[parts[0]] !== parts.length - 1 &&
+          !(sourceFile.test(parts.join(":")) && pathGoesOn.test(text.slice(at, at + longestPath)))
+        )
+          break reading;
         add(character);
         break;
-      case "\"": {
+      case '"': {
         const token = scan(text, at);
         if (token.kind !== "string") p.fail(token.problem!, spanOf(token));
         add(stringValue(token.text).value);
@@ -119,10 +154,12 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
         }
         break;
       }
-      default: add(character);
+      default:
+        add(character);
     }
   }
-  const [provider = "", ...rest] = parts[0].includes("@") && sourceLine.test(parts[0]) ? [...parts[0].split(/(?=@)/, 2), ...parts.slice(1)] : parts;
+  const [provider = "", ...rest] =
+    parts[0].includes("@") && sourceLine.test(parts[0]) ? [...parts[0].split(/(?=@)/, 2), ...parts.slice(1)] : parts;
   return { spec: { provider, parts: rest, text: text.slice(from, at), span: { start: from, end: at } }, end: at };
 }
 

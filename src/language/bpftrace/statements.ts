@@ -7,8 +7,17 @@ import { around, inParentheses, parseExpression, parseVariable, spanOf } from ".
 import { parseType } from "./type-names.ts";
 
 const assignments = new Map<string, BinaryOperator | null>([
-  ["=", null], ["+=", "+"], ["-=", "-"], ["*=", "*"], ["/=", "/"], ["%=", "%"], ["&=", "&"], ["|=", "|"], ["^=", "^"],
-  ["<<=", "<<"], [">>=", ">>"],
+  ["=", null],
+  ["+=", "+"],
+  ["-=", "-"],
+  ["*=", "*"],
+  ["/=", "/"],
+  ["%=", "%"],
+  ["&=", "&"],
+  ["|=", "|"],
+  ["^=", "^"],
+  ["<<=", "<<"],
+  [">>=", ">>"],
 ]);
 
 export function parseBlock(p: Cursor, of: string): Block {
@@ -17,32 +26,45 @@ export function parseBlock(p: Cursor, of: string): Block {
 
 export function parseBody(p: Cursor, of: string): Body {
   const open = p.expect("{", `at the start ${of}`);
-  return p.nested(() => inParentheses(p, () => {
-    const statements: Statement[] = [];
-    let value: Expression | undefined;
-    while (!p.at("}")) {
-      if (value !== undefined) {
-        // The last one was not the last.
-        statements.push(asStatement(value));
-        value = undefined;
+  return p.nested(() =>
+    inParentheses(p, () => {
+      const statements: Statement[] = [];
+      let value: Expression | undefined;
+      while (!p.at("}")) {
+        if (value !== undefined) {
+          // The last one was not the last.
+          statements.push(asStatement(value));
+          value = undefined;
+        }
+        if (p.token.kind === "end" || startsProbe(p)) {
+          const message =
+            p.token.kind === "end"
+              ? `expected \`}\` at the end ${of}`
+              : `expected \`}\` at the end ${of}, before this probe`;
+          const span = p.token.kind === "end" ? spanOf(open) : spanOf(p.token);
+          p.unclosed ||=
+            (p.report(
+              "error",
+              "syntax",
+              span,
+              message,
+              p.token.kind === "end" ? "this `{` is never closed" : undefined,
+            ),
+            true);
+          return { statements, span: { start: open.start, end: p.last } };
+        }
+        const start = p.token.start;
+        try {
+          value = p.statementLinks(() => parseStatement(p, statements));
+        } catch (error) {
+          if (error !== failure || p.tooManyErrors) throw error;
+          recover(p, start);
+        }
       }
-      if (p.token.kind === "end" || startsProbe(p)) {
-        const message = p.token.kind === "end" ? `expected \`}\` at the end ${of}` : `expected \`}\` at the end ${of}, before this probe`;
-        const span = p.token.kind === "end" ? spanOf(open) : spanOf(p.token);
-        p.unclosed ||= (p.report("error", "syntax", span, message, p.token.kind === "end" ? "this `{` is never closed" : undefined), true);
-        return { statements, span: { start: open.start, end: p.last } };
-      }
-      const start = p.token.start;
-      try {
-        value = p.statementLinks(() => parseStatement(p, statements));
-      } catch (error) {
-        if (error !== failure || p.tooManyErrors) throw error;
-        recover(p, start);
-      }
-    }
-    const close = p.advance();
-    return { statements, ...(value === undefined ? {} : { value }), span: { start: open.start, end: close.end } };
-  }));
+      const close = p.advance();
+      return { statements, ...(value === undefined ? {} : { value }), span: { start: open.start, end: close.end } };
+    }),
+  );
 }
 
 /** Reads one statement into `into`, with its `;`. Gives back an expression that stands at a block's end without one. */
@@ -108,14 +130,19 @@ function parseStatement(p: Cursor, into: Statement[]): Expression | undefined {
       }
       case "let": {
         p.advance();
-        if (p.token.kind === "map") p.fail("maps are declared outside of probes", undefined, "move this line to before the first probe");
+        if (p.token.kind === "map")
+          p.fail("maps are declared outside of probes", undefined, "move this line to before the first probe");
         const variable = parseVariable(p);
         const declared = p.accept(":") ? parseType(p) : undefined;
         const value = p.accept("=") ? parseExpression(p) : undefined;
         const span = end();
         endOfStatement(p);
         into.push({
-          kind: "declare", variable, ...(declared === undefined ? {} : { declared }), ...(value === undefined ? {} : { value }), span,
+          kind: "declare",
+          variable,
+          ...(declared === undefined ? {} : { declared }),
+          ...(value === undefined ? {} : { value }),
+          span,
         });
         return undefined;
       }
@@ -156,18 +183,35 @@ function parseStatement(p: Cursor, into: Statement[]): Expression | undefined {
 function parseAssignment(p: Cursor, target: Expression, operator: BinaryOperator | null): Statement {
   const sign = p.advance();
   if (target.kind !== "variable" && target.kind !== "map") {
-    if (target.kind === "tuple-index") return p.fail("tuples and records are immutable", target.span, "make a new one, and assign that");
-    return p.fail(`\`${sign.text}\` needs a variable or a map on its left`, target.span,
-      target.kind === "member" || target.kind === "index" ? "memory, tuples and records are immutable; copy the value to a variable" : undefined);
+    if (target.kind === "tuple-index")
+      return p.fail("tuples and records are immutable", target.span, "make a new one, and assign that");
+    return p.fail(
+      `\`${sign.text}\` needs a variable or a map on its left`,
+      target.span,
+      target.kind === "member" || target.kind === "index"
+        ? "memory, tuples and records are immutable; copy the value to a variable"
+        : undefined,
+    );
   }
   const value = parseExpression(p);
   const span = around(target, value);
   // `$x = { … }` and `$x = if … { … } else { … }` may go without.
   endOfStatement(p);
-  return (operator === null && target.kind === "map" ? aggregation(p, target, value, span) : undefined) ?? { kind: "assign", target, operator, value, span };
+  return (
+    (operator === null && target.kind === "map" ? aggregation(p, target, value, span) : undefined) ?? {
+      kind: "assign",
+      target,
+      operator,
+      value,
+      span,
+    }
+  );
 }
 
-/** `@m = count()`, where a macro or a block may lead to the call: `@m = { let $x = f(); sum($x) }`. Undefined for any other value. */
+/**
+ * `@m = count()`, where a macro or a block may lead to the call: `@m = { let $x = f(); sum($x) }`. Undefined for any
+ * other value.
+ */
 function aggregation(p: Cursor, target: MapAccess, value: Expression, span: Span): Statement | undefined {
   if (value.kind === "block-expression") {
     const last = aggregation(p, target, value.value, span);
@@ -186,7 +230,13 @@ export function parseIf(p: Cursor): IfElse {
     let otherwise: Body | undefined;
     do {
       const { start } = p.advance();
-      if (arms.length === mostArms) p.fail(`a chain has ${mostArms} \`else if\` at most`, { start, end: p.last }, "look the value up in a map, or divide the chain", "limit");
+      if (arms.length === mostArms)
+        p.fail(
+          `a chain has ${mostArms} \`else if\` at most`,
+          { start, end: p.last },
+          "look the value up in a map, or divide the chain",
+          "limit",
+        );
       const condition = p.statementLinks(() => parseExpression(p));
       arms.push({ start, condition, then: parseBody(p, "of the `if`") });
       if (!p.atWord("else")) break;
@@ -199,10 +249,19 @@ export function parseIf(p: Cursor): IfElse {
     let statement: IfElse["statement"] | undefined;
     for (const { start, condition, then } of arms.reverse()) {
       const span = { start, end: p.last };
-      statement = { kind: "if", condition, then: asBlock(then), ...(rest === undefined ? {} : { otherwise: asBlock(rest) }), span };
+      statement = {
+        kind: "if",
+        condition,
+        then: asBlock(then),
+        ...(rest === undefined ? {} : { otherwise: asBlock(rest) }),
+        span,
+      };
       rest = { statements: [statement], span };
       const thenValue = blockValue(then);
-      value = thenValue === undefined || value === undefined ? undefined : { kind: "conditional", condition, then: thenValue, otherwise: value, type: unknownType, span };
+      value =
+        thenValue === undefined || value === undefined
+          ? undefined
+          : { kind: "conditional", condition, then: thenValue, otherwise: value, type: unknownType, span };
     }
     return { statement: statement as IfElse["statement"], ...(value === undefined ? {} : { value }) };
   });
@@ -213,7 +272,13 @@ const mostArms = 1000;
 
 /** What may be a value of a program. */
 function isPlace(of: Expression): boolean {
-  return of.kind === "member" || of.kind === "index" || of.kind === "builtin" || (of.kind === "unary" && of.operator === "*") || (of.kind === "call" && of.name === "var");
+  return (
+    of.kind === "member" ||
+    of.kind === "index" ||
+    of.kind === "builtin" ||
+    (of.kind === "unary" && of.operator === "*") ||
+    (of.kind === "call" && of.name === "var")
+  );
 }
 
 function parseFor(p: Cursor): Statement {
@@ -257,7 +322,9 @@ export function startsProbe(p: Cursor): boolean {
   if (p.token.kind !== "identifier" || p.expansion !== undefined) return false;
   const next = p.peek();
   if (next.kind !== "punctuation") return false;
-  return next.text === ":" ? next.start === p.token.end : next.text === "{" && /^(begin|end|BEGIN|END)$/.test(p.token.text);
+  return next.text === ":"
+    ? next.start === p.token.end
+    : next.text === "{" && /^(begin|end|BEGIN|END)$/.test(p.token.text);
 }
 
 /** Goes on behind the statement that started at `start` and failed: its `;`, or the `}` of the block it is in. */

@@ -2,14 +2,18 @@
 // probe headers (which have no tokens) without any state to repair. Every call is linear in the token it returns.
 
 export type TokenKind =
-  | "identifier" | "integer" | "float" | "string"
+  | "identifier"
+  | "integer"
+  | "float"
+  | "string"
   /** `$name`; the text is the name. */
   | "variable"
   /** `@name`; the text is the name, "" for `@`. */
   | "map"
   /** `$1` and `$#`; the text is "1" and "#". */
   | "positional"
-  | "punctuation" | "end"
+  | "punctuation"
+  | "end"
   /** Not a token: `problem` says why. */
   | "bad";
 
@@ -24,8 +28,29 @@ export interface Token {
 
 // Longest first.
 const punctuation = [
-  "<<=", ">>=", "...",
-  "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "..",
+  "<<=",
+  ">>=",
+  "...",
+  "->",
+  "++",
+  "--",
+  "<<",
+  ">>",
+  "<=",
+  ">=",
+  "==",
+  "!=",
+  "&&",
+  "||",
+  "+=",
+  "-=",
+  "*=",
+  "/=",
+  "%=",
+  "&=",
+  "|=",
+  "^=",
+  "..",
 ] as const;
 const longer = new Map<string, readonly string[]>();
 for (const text of punctuation) longer.set(text[0], [...(longer.get(text[0]) ?? []), text]);
@@ -46,13 +71,15 @@ export function scan(text: string, offset: number): Token {
   if (isDigit(code)) {
     // Behind a dot they are elements of tuples: `$t.1.0`.
     fraction.lastIndex = start;
-    if (text[start - 1] !== "." && fraction.test(text)) return { kind: "float", text: text.slice(start, fraction.lastIndex), start, end: fraction.lastIndex };
+    if (text[start - 1] !== "." && fraction.test(text))
+      return { kind: "float", text: text.slice(start, fraction.lastIndex), start, end: fraction.lastIndex };
     // Letters belong to it: suffixes, hexadecimal digits, and typing errors that are better reported whole.
     const end = nameEnd(text, start);
     return { kind: "integer", text: text.slice(start, end), start, end };
   }
   switch (text[start]) {
-    case "\"": return scanString(text, start);
+    case '"':
+      return scanString(text, start);
     case "@": {
       const end = isNameStart(text.charCodeAt(start + 1)) ? nameEnd(text, start + 1) : start + 1;
       return { kind: "map", text: text.slice(start + 1, end), start, end };
@@ -63,7 +90,8 @@ export function scan(text: string, offset: number): Token {
       const name = text.slice(start + 1, end);
       if (name === "") return bad(text, start, start + 1, "`$` without a name");
       if (/^\d+$/.test(name)) return { kind: "positional", text: name, start, end };
-      if (isDigit(name.charCodeAt(0))) return bad(text, start, end, `\`$${name}\` is neither a variable nor a positional parameter`);
+      if (isDigit(name.charCodeAt(0)))
+        return bad(text, start, end, `\`$${name}\` is neither a variable nor a positional parameter`);
       return { kind: "variable", text: name, start, end };
     }
     case "/":
@@ -71,7 +99,12 @@ export function scan(text: string, offset: number): Token {
       break;
     case "'": {
       const close = /^'(\\?.)'/.exec(text.slice(start, start + 4));
-      return bad(text, start, start + (close?.[0].length ?? 1), "there are no character literals; write the character's number");
+      return bad(
+        text,
+        start,
+        start + (close?.[0].length ?? 1),
+        "there are no character literals; write the character's number",
+      );
     }
   }
   for (const candidate of longer.get(text[start]) ?? []) {
@@ -82,11 +115,14 @@ export function scan(text: string, offset: number): Token {
   if (single.has(text[start])) return { kind: "punctuation", text: text[start], start, end: start + 1 };
   const character = String.fromCodePoint(text.codePointAt(start)!);
   const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character)
-    ? `\`${character}\`` : `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+    ? `\`${character}\``
+    : `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
   return bad(text, start, start + character.length, `${shown} has no meaning here`);
 }
 
-/** The offset of the next thing that is neither white space nor a comment. An unclosed comment is left where it starts. */
+/**
+ * The offset of the next thing that is neither white space nor a comment. An unclosed comment is left where it starts.
+ */
 export function skipTrivia(text: string, offset: number): number {
   let at = offset;
   for (;;) {
@@ -112,9 +148,13 @@ export function skipTrivia(text: string, offset: number): number {
 function scanString(text: string, start: number): Token {
   for (let at = start + 1; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
-      case 34: return { kind: "string", text: text.slice(start + 1, at), start, end: at + 1 };
-      case 92: at++; break;
-      case 10: return bad(text, start, at, "this string is never closed");
+      case 34:
+        return { kind: "string", text: text.slice(start + 1, at), start, end: at + 1 };
+      case 92:
+        at++;
+        break;
+      case 10:
+        return bad(text, start, at, "this string is never closed");
     }
   }
   return bad(text, start, text.length, "this string is never closed");

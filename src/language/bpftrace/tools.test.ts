@@ -11,6 +11,10 @@ test("every script in tools/ parses without a word", () => {
   assert.ok(scripts.length >= 15);
   for (const name of scripts) {
     const text = readFileSync(join(tools, name), "utf8");
-    assert.deepEqual(parse({ name, text }, { positional: ["1", "2", "3"], builtins: builtinsFor("bpftrace") }).diagnostics, [], name);
+    assert.deepEqual(
+      parse({ name, text }, { positional: ["1", "2", "3"], builtins: builtinsFor("bpftrace") }).diagnostics,
+      [],
+      name,
+    );
   }
 });

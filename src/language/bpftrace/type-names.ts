@@ -2,21 +2,74 @@
 import type { TypeName } from "../program.ts";
 import type { Cursor } from "./cursor.ts";
 
-const qualifiers = new Set(["const", "volatile", "restrict", "register", "static", "extern", "inline", "__user", "__kernel", "__rcu", "__percpu"]);
+const qualifiers = new Set([
+  "const",
+  "volatile",
+  "restrict",
+  "register",
+  "static",
+  "extern",
+  "inline",
+  "__user",
+  "__kernel",
+  "__rcu",
+  "__percpu",
+]);
 const cWords = new Set(["unsigned", "signed", "char", "short", "int", "long", "void", "float", "double", "_Bool"]);
 const known = new Set([
-  "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string", "buffer", "inet", "void",
-  "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
-  "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "size_t", "ssize_t", "pid_t", "uintptr_t",
+  "bool",
+  "int8",
+  "int16",
+  "int32",
+  "int64",
+  "uint8",
+  "uint16",
+  "uint32",
+  "uint64",
+  "string",
+  "buffer",
+  "inet",
+  "void",
+  "int8_t",
+  "int16_t",
+  "int32_t",
+  "int64_t",
+  "uint8_t",
+  "uint16_t",
+  "uint32_t",
+  "uint64_t",
+  "u8",
+  "u16",
+  "u32",
+  "u64",
+  "s8",
+  "s16",
+  "s32",
+  "s64",
+  "size_t",
+  "ssize_t",
+  "pid_t",
+  "uintptr_t",
 ]);
 const operandStart = new Set(["(", "*", "&", "-", "+", "!", "~", "++", "--"]);
 
 /** Whether a name can only be a type. */
 export function isTypeWord(name: string): boolean {
-  return known.has(name) || cWords.has(name) || qualifiers.has(name) || name === "struct" || name === "union" || name === "enum" || name === "typeof";
+  return (
+    known.has(name) ||
+    cWords.has(name) ||
+    qualifiers.has(name) ||
+    name === "struct" ||
+    name === "union" ||
+    name === "enum" ||
+    name === "typeof"
+  );
 }
 
-/** A type at the cursor; undefined, with the cursor where it was, when there is none. Reports nothing but inside `typeof`. */
+/**
+ * A type at the cursor; undefined, with the cursor where it was, when there is none. Reports nothing but inside
+ * `typeof`.
+ */
 export function tryType(p: Cursor): TypeName | undefined {
   const start = p.token.start;
   const base = tryBaseType(p);
@@ -25,22 +78,30 @@ export function tryType(p: Cursor): TypeName | undefined {
     return undefined;
   }
   // Read from left to right: `int32[4]*` is a pointer to an array, `int32*[4]` an array of pointers.
-  const modifiers = [{ pointers: base.pointers, dimensions: [...base.dimensions] }, ...(base.behind ?? []).map((m) => ({ ...m, dimensions: [...m.dimensions] }))];
+  const modifiers = [
+    { pointers: base.pointers, dimensions: [...base.dimensions] },
+    ...(base.behind ?? []).map((m) => ({ ...m, dimensions: [...m.dimensions] })),
+  ];
   for (;;) {
     if (p.token.kind === "identifier" && qualifiers.has(p.token.text)) {
       p.advance();
     } else if (p.at("*")) {
       p.advance();
       if (modifiers.at(-1)!.dimensions.length > 0) modifiers.push({ pointers: 0, dimensions: [] });
-      if (++modifiers.at(-1)!.pointers > mostPointers) p.fail("this is a pointer to too many pointers", p.token, undefined, "limit");
+      if (++modifiers.at(-1)!.pointers > mostPointers)
+        p.fail("this is a pointer to too many pointers", p.token, undefined, "limit");
     } else if (p.at("[")) {
       const inside = p.peek();
       if (inside.text === "]" && inside.kind === "punctuation") {
         p.advance();
         modifiers.at(-1)!.dimensions.push(0);
       } else {
-        const length = inside.kind === "integer" ? Number(inside.text)
-          : inside.kind === "identifier" ? definedNumber(p, inside.text) : NaN;
+        const length =
+          inside.kind === "integer"
+            ? Number(inside.text)
+            : inside.kind === "identifier"
+              ? definedNumber(p, inside.text)
+              : NaN;
         p.advance();
         p.advance();
         if (!Number.isSafeInteger(length) || !p.at("]")) {
@@ -69,8 +130,9 @@ export function parseType(p: Cursor): TypeName {
 }
 
 /**
- * The type of a cast whose `(` is at the cursor; undefined, with the cursor where it was, for any other parenthesis.
- * A lone name in parentheses is a type when an operand follows, unless it is a builtin or a macro's parameter or a #define.
+ * The type of a cast whose `(` is at the cursor; undefined, with the cursor where it was, for any other parenthesis. A
+ * lone name in parentheses is a type when an operand follows, unless it is a builtin or a macro's parameter or a
+ * #define.
  */
 export function tryCast(p: Cursor): TypeName | undefined {
   const open = p.token.start;
@@ -87,7 +149,8 @@ export function tryCast(p: Cursor): TypeName | undefined {
     const value = parameter !== undefined && parameter.kind !== "type" && parameter.kind !== "parameter";
     const ambiguous = lone && (value || p.definitions.has(name.text));
     const { kind, text } = p.token;
-    const operand = kind === "punctuation" ? operandStart.has(text) || (text === "{" && certain) : kind !== "end" && kind !== "bad";
+    const operand =
+      kind === "punctuation" ? operandStart.has(text) || (text === "{" && certain) : kind !== "end" && kind !== "bad";
     if (operand && !ambiguous) return type;
   }
   p.seek(open);
@@ -96,8 +159,13 @@ export function tryCast(p: Cursor): TypeName | undefined {
 
 function tryBaseType(p: Cursor): TypeName | undefined {
   const start = p.token.start;
-  const result = (name: string, tag?: TypeName["tag"]): TypeName =>
-    ({ name, ...(tag === undefined ? {} : { tag }), pointers: 0, dimensions: [], span: { start, end: p.last } });
+  const result = (name: string, tag?: TypeName["tag"]): TypeName => ({
+    name,
+    ...(tag === undefined ? {} : { tag }),
+    pointers: 0,
+    dimensions: [],
+    span: { start, end: p.last },
+  });
   while (p.token.kind === "identifier" && qualifiers.has(p.token.text)) p.advance();
   if (p.token.kind !== "identifier") return undefined;
   const word = p.token.text;
@@ -165,5 +233,7 @@ function definedNumber(p: Cursor, name: string): number {
   const constant = p.constants.get(name);
   if (constant !== undefined) return Number(constant);
   const definition = p.definitions.get(name);
-  return definition === undefined ? NaN : Number(p.bodies.slice(definition.body.start, definition.body.end).trim() || NaN);
+  return definition === undefined
+    ? NaN
+    : Number(p.bodies.slice(definition.body.start, definition.body.end).trim() || NaN);
 }

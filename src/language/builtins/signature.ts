@@ -1,4 +1,5 @@
-// The shape of a row in the builtin table. One table serves every language, the checker, listings, docs and completions.
+// The shape of a row in the builtin table. One table serves every language, the checker, listings, docs and
+// completions.
 import type { AggregateKind, Type } from "../types.ts";
 
 /** Where a builtin can run. `host` is JavaScript in strobe's process, `kernel` is eBPF. */
@@ -7,7 +8,10 @@ export type Placement = "kernel" | "host" | "both";
 export interface BuiltinSpec {
   /** Canonical name: what the tree, the checker and the compiler use. bpftrace's spelling where it has one. */
   readonly name: string;
-  /** Other spellings, a language each, none of them where it has other means. Where a language is absent, table.ts has its rule. */
+  /**
+   * Other spellings, a language each, none of them where it has other means. Where a language is absent, table.ts has
+   * its rule.
+   */
   readonly spelling?: Partial<Record<"bpftrace" | "systemtap" | "d" | "typescript", readonly string[]>>;
   /** A bare value (`pid`), a function (`str(p)`), both (`nsecs`, `kstack`), or an aggregation (`@ = count()`). */
   readonly form: "value" | "function" | "both" | "aggregate";

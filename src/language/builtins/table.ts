@@ -7,7 +7,12 @@ import { memoryBuiltins } from "./memory.ts";
 import type { BuiltinSpec } from "./signature.ts";
 import { valueBuiltins } from "./values.ts";
 
-export const builtins: readonly BuiltinSpec[] = [...valueBuiltins, ...memoryBuiltins, ...actionBuiltins, ...aggregationBuiltins];
+export const builtins: readonly BuiltinSpec[] = [
+  ...valueBuiltins,
+  ...memoryBuiltins,
+  ...actionBuiltins,
+  ...aggregationBuiltins,
+];
 
 const byName: ReadonlyMap<string, BuiltinSpec> = new Map(builtins.map((spec) => [spec.name, spec]));
 const argN = byName.get("argN")!;
@@ -47,7 +52,7 @@ const views = new Map<Dialect["name"], BuiltinNames>();
 
 export function builtinsFor(dialect: Dialect["name"]): BuiltinNames {
   let view = views.get(dialect);
-  if (view === undefined) views.set(dialect, view = viewOf(dialect));
+  if (view === undefined) views.set(dialect, (view = viewOf(dialect)));
   return view;
 }
 
@@ -58,16 +63,23 @@ function viewOf(dialect: Dialect["name"]): BuiltinNames {
     for (const spelling of spec.spelling?.[dialect] ?? [spelled(spec.name)]) rows.set(spelling, spec);
   }
   // bpftrace's library, which is in its own language, calls what is built in by this prefix, and so may scripts.
-  const plain = (name: string): string => dialect === "bpftrace" && name.startsWith("__builtin_") ? name.slice("__builtin_".length) : name;
+  const plain = (name: string): string =>
+    dialect === "bpftrace" && name.startsWith("__builtin_") ? name.slice("__builtin_".length) : name;
   const row = (written: string): BuiltinSpec | undefined => {
     const name = plain(written);
     return numbered.test(name) ? argN : name === "argN" ? undefined : rows.get(name);
   };
   return {
-    isValue: (name) => { const form = row(name)?.form; return form === "value" || form === "both"; },
-    isFunction: (name) => { const form = row(name)?.form; return form === "function" || form === "both"; },
+    isValue: (name) => {
+      const form = row(name)?.form;
+      return form === "value" || form === "both";
+    },
+    isFunction: (name) => {
+      const form = row(name)?.form;
+      return form === "function" || form === "both";
+    },
     aggregate: (name) => row(name)?.aggregate,
-    canonical: (name) => numbered.test(plain(name)) ? plain(name) : row(name)?.name ?? name,
+    canonical: (name) => (numbered.test(plain(name)) ? plain(name) : (row(name)?.name ?? name)),
     names: () => [...rows.keys()].filter((name) => name !== "argN"),
   };
 }

@@ -19,13 +19,27 @@ export function rememberMaps(probes: readonly Probe[], pass: Pass): void {
 
 function targets(statement: Statement): MapAccess[] {
   switch (statement.kind) {
-    case "block": return statement.statements.flatMap(targets);
-    case "assign": return statement.target.kind === "map" ? [statement.target] : [];
-    case "aggregate": return [statement.target];
-    case "expression": return incremented(statement.expression);
-    case "if": return [...targets(statement.then), ...(statement.otherwise === undefined ? [] : targets(statement.otherwise))];
-    case "while": case "unroll": case "for-range": case "for-map": case "for-value": return targets(statement.body);
-    case "declare": case "break": case "continue": case "return": return [];
+    case "block":
+      return statement.statements.flatMap(targets);
+    case "assign":
+      return statement.target.kind === "map" ? [statement.target] : [];
+    case "aggregate":
+      return [statement.target];
+    case "expression":
+      return incremented(statement.expression);
+    case "if":
+      return [...targets(statement.then), ...(statement.otherwise === undefined ? [] : targets(statement.otherwise))];
+    case "while":
+    case "unroll":
+    case "for-range":
+    case "for-map":
+    case "for-value":
+      return targets(statement.body);
+    case "declare":
+    case "break":
+    case "continue":
+    case "return":
+      return [];
   }
 }
 

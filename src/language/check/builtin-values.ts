@@ -20,23 +20,38 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   const node = (type: Type): Expression => ({ kind: "builtin", name, span, type });
   if (spec === undefined) return node(report(body, "name", span, `unknown builtin ${name}`));
   const { context, pass } = body;
-  const text = (value: string): Expression => ({ kind: "string", value, span, type: { kind: "string", capacity: Buffer.byteLength(value) + 1 } });
+  const text = (value: string): Expression => ({
+    kind: "string",
+    value,
+    span,
+    type: { kind: "string", capacity: Buffer.byteLength(value) + 1 },
+  });
 
   switch (name) {
-    case "ncpus": return { kind: "integer", value: BigInt(pass.options.capabilities.cpus), span, type: u64 };
-    case "has_cpid": return { kind: "boolean", value: pass.options.command !== undefined, span, type: boolType };
-    case "probe": return node({ kind: "named", of: "probe" });
-    case "probetype": return text(["begin", "end", "self"].includes(body.provider) ? "special" : body.provider);
-    case "config": return allSettings(span, body);
-    case "pcomm": return ofTask(["real_parent", "comm"], undefined, span, body);
-    case "ppid": return ofTask(["real_parent", "pid"], undefined, span, body);
-    case "leader_comm": return ofTask(["group_leader", "comm"], undefined, span, body);
-    case "leader_tid": return ofTask(["group_leader", "pid"], undefined, span, body);
+    case "ncpus":
+      return { kind: "integer", value: BigInt(pass.options.capabilities.cpus), span, type: u64 };
+    case "has_cpid":
+      return { kind: "boolean", value: pass.options.command !== undefined, span, type: boolType };
+    case "probe":
+      return node({ kind: "named", of: "probe" });
+    case "probetype":
+      return text(["begin", "end", "self"].includes(body.provider) ? "special" : body.provider);
+    case "config":
+      return allSettings(span, body);
+    case "pcomm":
+      return ofTask(["real_parent", "comm"], undefined, span, body);
+    case "ppid":
+      return ofTask(["real_parent", "pid"], undefined, span, body);
+    case "leader_comm":
+      return ofTask(["group_leader", "comm"], undefined, span, body);
+    case "leader_tid":
+      return ofTask(["group_leader", "pid"], undefined, span, body);
     case "kstack":
     case "ustack":
     case "dw_ustack":
       needsKernel(body, name, span);
-      if (!stacksAllowed(body)) return node(report(body, "placement", span, `${name} is not available in ${where(body)}`));
+      if (!stacksAllowed(body))
+        return node(report(body, "placement", span, `${name} is not available in ${where(body)}`));
       return node(stackType(name, body, span));
     default:
   }
@@ -49,47 +64,100 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   switch (spec.name) {
     case "args":
       return kernel?.args === undefined ? node(noArguments(body, span)) : node(argumentsType(kernel.args));
-    case "vars": return node(checkVariables(span, body));
+    case "vars":
+      return node(checkVariables(span, body));
     case "argN": {
       const number = argumentNumber(name)!;
       const count = kernel?.numbered?.length ?? 0;
       if (number < count) return node(u64);
-      if (body.provider === "usdt" && count === 0) return node(report(body, "placement", span, `${body.sites[0]?.name ?? "the probe"} has no arguments`));
-      if (count > 0) return node(report(body, "placement", span, `${name} is not available here`, `arguments go from arg0 to arg${count - 1}`));
-      return node(report(body, "placement", span, `${name} is not available in ${where(body)}`, kernel?.args === undefined ? undefined : "use args.NAME here"));
+      if (body.provider === "usdt" && count === 0)
+        return node(report(body, "placement", span, `${body.sites[0]?.name ?? "the probe"} has no arguments`));
+      if (count > 0)
+        return node(
+          report(body, "placement", span, `${name} is not available here`, `arguments go from arg0 to arg${count - 1}`),
+        );
+      return node(
+        report(
+          body,
+          "placement",
+          span,
+          `${name} is not available in ${where(body)}`,
+          kernel?.args === undefined ? undefined : "use args.NAME here",
+        ),
+      );
     }
     case "retval":
       if (kernel?.retval === undefined) {
-        return node(report(body, "placement", span, `retval is not available in ${where(body)}`, "only where a function returns: kretprobe, fexit, uretprobe, ret"));
+        return node(
+          report(
+            body,
+            "placement",
+            span,
+            `retval is not available in ${where(body)}`,
+            "only where a function returns: kretprobe, fexit, uretprobe, ret",
+          ),
+        );
       }
-      if (kernel.retval.absent !== undefined) return node(report(body, "placement", span, `retval is ${kernel.retval.absent}`));
+      if (kernel.retval.absent !== undefined)
+        return node(report(body, "placement", span, `retval is ${kernel.retval.absent}`));
       return node(placeType(kernel.retval.type));
     case "goid":
-      if (kernel?.goroutine === undefined) return node(report(body, "placement", span, `goid is not available in ${where(body)}`, "only in functions that Go 1.17 or later compiled"));
+      if (kernel?.goroutine === undefined)
+        return node(
+          report(
+            body,
+            "placement",
+            span,
+            `goid is not available in ${where(body)}`,
+            "only in functions that Go 1.17 or later compiled",
+          ),
+        );
       return node(u64);
     case "ctx": {
       if (context === "host") return node(u64);
       const type = kernel?.contextType;
       // The verifier knows the context: its members are plain loads.
-      return node(type?.kind === "pointer" ? { ...type, typed: true } : type ?? { kind: "pointer", target: voidType, space: "kernel" });
+      return node(
+        type?.kind === "pointer"
+          ? { ...type, typed: true }
+          : (type ?? { kind: "pointer", target: voidType, space: "kernel" }),
+      );
     }
     case "func": {
       const [only] = body.sites;
-      if (only?.func !== undefined && !(body.pass.options.growing === true && kernel?.func === "user") && body.sites.every((site) => site.func === only.func)) return text(only.func);
+      if (
+        only?.func !== undefined &&
+        !(body.pass.options.growing === true && kernel?.func === "user") &&
+        body.sites.every((site) => site.func === only.func)
+      )
+        return text(only.func);
       // In files that are not there yet: with room for most names.
       if (kernel?.func === "site" && body.sites.length === 0) return node({ kind: "string", capacity: comingNames });
-      if (kernel?.func === undefined) return node(report(body, "placement", span, `func is not available in ${where(body)}`));
+      if (kernel?.func === undefined)
+        return node(report(body, "placement", span, `func is not available in ${where(body)}`));
       return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });
     }
     case "cpid":
       // An editor has no command line to be without one.
       // Who asks whether there is one knows.
-      if (body.pass.options.command === undefined && body.pass.options.parameters !== undefined && !/\bhas_cpid\b/.test(body.pass.program.source.text)) {
-        warn(body, "placement", span, "cpid is 0: there is no command", "-c gives one; has_cpid tells whether there is");
+      if (
+        body.pass.options.command === undefined &&
+        body.pass.options.parameters !== undefined &&
+        !/\bhas_cpid\b/.test(body.pass.program.source.text)
+      ) {
+        warn(
+          body,
+          "placement",
+          span,
+          "cpid is 0: there is no command",
+          "-c gives one; has_cpid tells whether there is",
+        );
       }
       return node(spec.type ?? unknownType);
-    case "curtask": return node(taskType(body));
-    default: return node(spec.type ?? unknownType);
+    case "curtask":
+      return node(taskType(body));
+    default:
+      return node(spec.type ?? unknownType);
   }
 }
 
@@ -99,15 +167,39 @@ export function stacksAllowed(body: Body): boolean {
 
 /** `unwinding`: of a process's stack; unless said, as the name and the settings have it. */
 export function stackType(
-  name: string, body: Body, span: Span,
-  { mode = body.pass.config.stackMode, limit = fullStack, unwinding = name === "dw_ustack" ? "dwarf" : body.pass.config.stackUnwinding }:
-  { readonly mode?: StackMode | undefined; readonly limit?: number | undefined; readonly unwinding?: StackUnwinding | undefined } = {},
+  name: string,
+  body: Body,
+  span: Span,
+  {
+    mode = body.pass.config.stackMode,
+    limit = fullStack,
+    unwinding = name === "dw_ustack" ? "dwarf" : body.pass.config.stackUnwinding,
+  }: {
+    readonly mode?: StackMode | undefined;
+    readonly limit?: number | undefined;
+    readonly unwinding?: StackUnwinding | undefined;
+  } = {},
 ): StackType {
   const { capabilities } = body.pass.options;
   if (name === "kstack") return { kind: "stack", space: "kernel", mode, limit };
-  if (unwinding === "fp" || (unwinding === "auto" && !unwindsEasily(capabilities))) return { kind: "stack", space: "user", mode, limit };
-  if (!capabilities.taskBtf) report(body, "feature", span, "unwinding needs a kernel with type information of tasks (Linux 5.15 and later)", "use ustack(fp)");
-  if (capabilities.arm64 === true) report(body, "feature", span, "unwinding by tables is for x86-64", "use ustack(fp): programs for arm64 have frame pointers");
+  if (unwinding === "fp" || (unwinding === "auto" && !unwindsEasily(capabilities)))
+    return { kind: "stack", space: "user", mode, limit };
+  if (!capabilities.taskBtf)
+    report(
+      body,
+      "feature",
+      span,
+      "unwinding needs a kernel with type information of tasks (Linux 5.15 and later)",
+      "use ustack(fp)",
+    );
+  if (capabilities.arm64 === true)
+    report(
+      body,
+      "feature",
+      span,
+      "unwinding by tables is for x86-64",
+      "use ustack(fp): programs for arm64 have frame pointers",
+    );
   return { kind: "stack", space: "user", mode, limit, unwind: true };
 }
 
@@ -119,7 +211,10 @@ function unwindsEasily({ kernel, taskBtf, arm64 }: Capabilities): boolean {
 /** `struct task_struct *`, known to the verifier where it can be. */
 export function taskType(body: Body): Type {
   const { names, options } = body.pass;
-  const task = names.resolve({ name: "task_struct", tag: "struct", pointers: 0, dimensions: [], span: { start: 0, end: 0 } }, "kernel");
+  const task = names.resolve(
+    { name: "task_struct", tag: "struct", pointers: 0, dimensions: [], span: { start: 0, end: 0 } },
+    "kernel",
+  );
   if (!("type" in task)) return u64;
   return options.capabilities.taskBtf
     ? { kind: "pointer", target: task.type, space: "kernel", typed: true }
@@ -132,4 +227,3 @@ export function ofTask(path: readonly string[], task: Expression | undefined, sp
   for (const name of path) object = { kind: "member", object, name, nameSpan: span, span, type: unknownType };
   return object.kind === "member" ? checkMember(object, body) : object;
 }
-

@@ -22,23 +22,59 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
   if (own !== undefined) return checkOwnCall(call, own, body);
   const spec = findBuiltin(call.name);
   if (spec === undefined) {
-    const near = nearest(call.name, [...builtinsFor(body.pass.program.dialect.name).names(), ...body.pass.functions.keys()]);
+    const near = nearest(call.name, [
+      ...builtinsFor(body.pass.program.dialect.name).names(),
+      ...body.pass.functions.keys(),
+    ]);
     return { ...call, type: report(body, "name", call.span, `unknown function: '${call.name}'`, didYouMean(near)) };
   }
   if (spec.form === "aggregate") {
-    return { ...call, type: report(body, "placement", call.span, `${call.name}() must be assigned directly to a map`, `write @ = ${call.name}(…)`) };
+    return {
+      ...call,
+      type: report(
+        body,
+        "placement",
+        call.span,
+        `${call.name}() must be assigned directly to a map`,
+        `write @ = ${call.name}(…)`,
+      ),
+    };
   }
   const [least, most] = spec.arity ?? [0, 0];
   if (call.args.length < least || call.args.length > most) {
-    return { ...call, type: report(body, "arguments", call.span, wrongCount(call.name, call.args.length, least, most), `usage: ${spec.signature}`) };
+    return {
+      ...call,
+      type: report(
+        body,
+        "arguments",
+        call.span,
+        wrongCount(call.name, call.args.length, least, most),
+        `usage: ${spec.signature}`,
+      ),
+    };
   }
   if (spec.unsafe === true && !body.pass.options.unsafe) {
-    return { ...call, type: report(body, "unsafe", call.span, `${call.name}() is an unsafe function being used in safe mode`, "allow it with --unsafe; from Node, with the option unsafe: true") };
+    return {
+      ...call,
+      type: report(
+        body,
+        "unsafe",
+        call.span,
+        `${call.name}() is an unsafe function being used in safe mode`,
+        "allow it with --unsafe; from Node, with the option unsafe: true",
+      ),
+    };
   }
   if (spec.kernel !== undefined && older(body.pass.options.capabilities.kernel, spec.kernel)) {
     return { ...call, type: report(body, "feature", call.span, `${call.name}() needs Linux ${spec.kernel} or newer`) };
   }
-  if (call.args.length === 0 && !bare && spec.form === "both" && spec.statement !== true && call.name !== "default_str_length") {
+  if (
+    call.args.length === 0 &&
+    !bare &&
+    spec.form === "both" &&
+    spec.statement !== true &&
+    call.name !== "default_str_length"
+  ) {
     return checkBuiltin(call.name, call.span, body);
   }
   const check = checks[call.name];
@@ -66,14 +102,28 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
   }
   const { parameters } = own.declaration;
   if (args.length !== parameters.length) {
-    return { ...call, args, type: report(body, "arguments", call.span, wrongCount(call.name, args.length, parameters.length, parameters.length)) };
+    return {
+      ...call,
+      args,
+      type: report(
+        body,
+        "arguments",
+        call.span,
+        wrongCount(call.name, args.length, parameters.length, parameters.length),
+      ),
+    };
   }
   args.forEach((arg, i) => {
     if (parameters[i].type === undefined && infer(own, i, arg, body)) return;
     const wanted = placeParameter(own, i, arg.type, body);
     const number = isIntegral(arg.type) && wanted.kind === "integer";
     if (arg.type.kind !== "unknown" && wanted.kind !== "unknown" && !number && !fitsInto(arg.type, wanted)) {
-      report(body, "type", arg.span, `$${parameters[i].name} of ${call.name}() is ${describeOne(wanted)}, not ${describeOne(settled(arg.type))}`);
+      report(
+        body,
+        "type",
+        arg.span,
+        `$${parameters[i].name} of ${call.name}() is ${describeOne(wanted)}, not ${describeOne(settled(arg.type))}`,
+      );
     }
   });
   return { ...call, args, type: settled(own.result) };
@@ -84,7 +134,7 @@ function placeParameter(own: FunctionState, index: number, given: Type, body: Bo
   const wanted = own.parameters[index];
   if (own.declaration.parameters[index].type === undefined || !isKnown(given)) return wanted;
   const placed = withSpacesOf(wanted, given);
-  const unified = own.placed.has(index) ? unify(wanted, placed) ?? wanted : placed;
+  const unified = own.placed.has(index) ? (unify(wanted, placed) ?? wanted) : placed;
   own.placed.add(index);
   if (!sameType(unified, wanted)) {
     own.parameters[index] = unified;
@@ -93,7 +143,10 @@ function placeParameter(own: FunctionState, index: number, given: Type, body: Bo
   return unified;
 }
 
-/** Takes an argument's type into a parameter that was declared without one. False when it does not go with those of other calls. */
+/**
+ * Takes an argument's type into a parameter that was declared without one. False when it does not go with those of
+ * other calls.
+ */
 function infer(own: FunctionState, index: number, arg: Expression, body: Body): boolean {
   if (!isKnown(arg.type)) return true;
   const before = own.parameters[index];

@@ -12,8 +12,10 @@ import { checkValue, isText } from "./values.ts";
 export function checkCast(node: Cast, body: Body): Expression {
   const operand = checkValue(node.operand, body);
   const resolved = resolveType(node.to, pointerSpace(operand, body), body);
-  if ("problem" in resolved) return { ...node, operand, type: report(body, "name", node.to.span, resolved.problem, resolved.help) };
-  if (operand.type.kind === "unknown") return { ...node, operand, type: resolved.type.kind === "array" ? unknownType : resolved.type };
+  if ("problem" in resolved)
+    return { ...node, operand, type: report(body, "name", node.to.span, resolved.problem, resolved.help) };
+  if (operand.type.kind === "unknown")
+    return { ...node, operand, type: resolved.type.kind === "array" ? unknownType : resolved.type };
   const from = operand.type;
   const to = resolved.type;
   const done = (type: Type): Expression => ({ ...node, operand, type });
@@ -25,35 +27,65 @@ export function checkCast(node: Cast, body: Body): Expression {
   switch (to.kind) {
     case "integer":
     case "enum":
-      if (to.kind === "enum" && operand.kind === "integer" && isLiteral(operand) && !to.names.has(wrap(operand.value, to))) {
-        const known = [...to.names].slice(0, 8).map(([value, name]) => `${name} (${value})`).join(", ");
-        return done(report(body, "limit", node.span, `${describe(to)} doesn't contain a variant value of ${operand.value}`, known === "" ? undefined : `it has ${known}${to.names.size > 8 ? ", …" : ""}`));
+      if (
+        to.kind === "enum" &&
+        operand.kind === "integer" &&
+        isLiteral(operand) &&
+        !to.names.has(wrap(operand.value, to))
+      ) {
+        const known = [...to.names]
+          .slice(0, 8)
+          .map(([value, name]) => `${name} (${value})`)
+          .join(", ");
+        return done(
+          report(
+            body,
+            "limit",
+            node.span,
+            `${describe(to)} doesn't contain a variant value of ${operand.value}`,
+            known === "" ? undefined : `it has ${known}${to.names.size > 8 ? ", …" : ""}`,
+          ),
+        );
       }
-      if (operand.kind === "integer" && to.kind === "integer") return integerLiteral(wrap(operand.value, to), to, node.span);
+      if (operand.kind === "integer" && to.kind === "integer")
+        return integerLiteral(wrap(operand.value, to), to, node.span);
       if (scalar || (number && to.kind === "integer")) return done(to);
       if (from.kind === "array" || from.kind === "string") {
         const size = from.kind === "string" ? from.capacity - 1 : sizeOf(from);
-        return size === sizeOf(to) || sizeOf(from) === sizeOf(to) ? done(to) : refuse(`${size} bytes do not make an integer of ${sizeOf(to)}`);
+        return size === sizeOf(to) || sizeOf(from) === sizeOf(to)
+          ? done(to)
+          : refuse(`${size} bytes do not make an integer of ${sizeOf(to)}`);
       }
       if (from.kind === "named" && ["ksym", "usym", "username"].includes(from.of)) return done(to);
       return refuse(from.kind === "tuple" ? "cast its elements" : undefined);
-    case "boolean": return from.kind === "string" ? isText(operand) : scalar || number ? done(to) : refuse();
+    case "boolean":
+      return from.kind === "string" ? isText(operand) : scalar || number ? done(to) : refuse();
     case "pointer": {
       if (from.kind === "pointer") {
         // The same struct again: what the verifier knows still holds.
         const same = from.typed === true && sameType({ ...to, typed: true, space: from.space }, from);
         return done(same ? from : { kind: "pointer", target: to.target, space: from.space });
       }
-      if (isIntegral(from) || from.kind === "array") return from.kind === "array" && sizeOf(from) !== 8 ? refuse() : done(to);
+      if (isIntegral(from) || from.kind === "array")
+        return from.kind === "array" && sizeOf(from) !== 8 ? refuse() : done(to);
       return refuse();
     }
     case "array": {
-      if (!(isIntegral(from) || from.kind === "boolean" || from.kind === "string" || from.kind === "array")) return refuse();
+      if (!(isIntegral(from) || from.kind === "boolean" || from.kind === "string" || from.kind === "array"))
+        return refuse();
       const element = sizeOf(to.element);
       // A bare literal is as wide as the array wants, as far as integers go, or as it must be.
       const literal = operand.kind === "integer" && isLiteral(operand) ? sizeOf(narrowest(operand.value)) : undefined;
-      const source = literal !== undefined ? (to.length === 0 ? literal : Math.max(Math.min(element * to.length, widest), literal))
-        : from.kind === "string" ? (to.length === 0 || from.capacity === element * to.length ? from.capacity : from.capacity - 1) : sizeOf(from);
+      const source =
+        literal !== undefined
+          ? to.length === 0
+            ? literal
+            : Math.max(Math.min(element * to.length, widest), literal)
+          : from.kind === "string"
+            ? to.length === 0 || from.capacity === element * to.length
+              ? from.capacity
+              : from.capacity - 1
+            : sizeOf(from);
       const length = to.length === 0 ? Math.floor(source / element) : to.length;
       if (length * element !== source) return refuse(`the one has ${source} bytes, the other ${length * element}`);
       return done({ kind: "array", element: to.element, length });
@@ -62,17 +94,40 @@ export function checkCast(node: Cast, body: Body): Expression {
       if (from.kind === "string") return done(to);
       if (from.kind === "array" && sizeOf(from.element) === 1) return done(to);
       if (from.kind === "pointer" || isIntegral(from)) {
-        return { kind: "call", name: "str", args: [operand, integerLiteral(BigInt(to.capacity), literalType(BigInt(to.capacity)), node.span)], span: node.span, type: to };
+        return {
+          kind: "call",
+          name: "str",
+          args: [operand, integerLiteral(BigInt(to.capacity), literalType(BigInt(to.capacity)), node.span)],
+          span: node.span,
+          type: to,
+        };
       }
       return refuse();
     case "buffer":
       if (from.kind === "pointer" || from.kind === "array" || isIntegral(from)) {
-        return { kind: "call", name: "buf", args: [operand, integerLiteral(BigInt(to.capacity), literalType(BigInt(to.capacity)), node.span)], span: node.span, type: to };
+        return {
+          kind: "call",
+          name: "buf",
+          args: [operand, integerLiteral(BigInt(to.capacity), literalType(BigInt(to.capacity)), node.span)],
+          span: node.span,
+          type: to,
+        };
       }
       return refuse();
-    case "struct": case "tuple": case "record": case "sequence": case "choice": case "stack": case "named": case "aggregate": case "void": case "unknown":
+    case "struct":
+    case "tuple":
+    case "record":
+    case "sequence":
+    case "choice":
+    case "stack":
+    case "named":
+    case "aggregate":
+    case "void":
+    case "unknown":
       if (isFloat(to) && (number || isIntegral(from) || from.kind === "boolean")) return done(to);
-      return unify(from, to) === undefined ? refuse(to.kind === "struct" ? "cast to a pointer, and dereference that" : undefined) : done(to);
+      return unify(from, to) === undefined
+        ? refuse(to.kind === "struct" ? "cast to a pointer, and dereference that" : undefined)
+        : done(to);
   }
 }
 

@@ -1,11 +1,21 @@
-// The checker: passes over every handler and function until the types of maps and variables settle, then one more pass that
-// keeps its tree and its diagnostics.
+// The checker: passes over every handler and function until the types of maps and variables settle, then one more pass
+// that keeps its tree and its diagnostics.
 import type { Context } from "../context.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import type { Block, Expression, Program, Variable } from "../program.ts";
 import { i64, unknownType, voidType } from "../types.ts";
-import type { CheckedFunction, CheckedHandler, CheckedMap, CheckedProgram, CheckedVariable, ResolvedProbe, SiteRef, TypedProgram, TypeScope } from "./checked.ts";
+import type {
+  CheckedFunction,
+  CheckedHandler,
+  CheckedMap,
+  CheckedProgram,
+  CheckedVariable,
+  ResolvedProbe,
+  SiteRef,
+  TypedProgram,
+  TypeScope,
+} from "./checked.ts";
 import { rememberMaps } from "./absent-probes.ts";
 import { resolveConfig } from "./config.ts";
 import { checkExpression } from "./expressions.ts";
@@ -32,29 +42,51 @@ interface Work {
 }
 
 /**
- * Checks a script against its resolved probes. `checked` is there unless some diagnostic is an error; `typed` is always. The
- * program and the probes are not changed.
+ * Checks a script against its resolved probes. `checked` is there unless some diagnostic is an error; `typed` is
+ * always. The program and the probes are not changed.
  */
 export function check(
-  program: Program, probes: readonly ResolvedProbe[], scope: TypeScope, options: CheckOptions,
+  program: Program,
+  probes: readonly ResolvedProbe[],
+  scope: TypeScope,
+  options: CheckOptions,
 ): { checked?: CheckedProgram; typed: TypedProgram; diagnostics: Diagnostic[] } {
   const { config, diagnostics } = resolveConfig(program.config, options.env);
   const pass: Pass = {
-    program, names: new TypeNames(program, scope), config, options, watchNames: watchNamesOf(probes),
-    maps: new Map(), functions: new Map(), expression: checkExpression, changed: false, final: false, diagnostics: [],
+    program,
+    names: new TypeNames(program, scope),
+    config,
+    options,
+    watchNames: watchNamesOf(probes),
+    maps: new Map(),
+    functions: new Map(),
+    expression: checkExpression,
+    changed: false,
+    final: false,
+    diagnostics: [],
   };
   declareMaps(pass, diagnostics);
   declareFunctions(pass, diagnostics);
-  let work: readonly Work[] = probes.flatMap(({ probe, variants }) => variants.map((variant) => ({
-    probe, context: variant.context, provider: variant.provider, sites: variant.sites, states: new Map<Variable, VariableState>(),
-  })));
-  const functionStates = new Map<string, Map<Variable, VariableState>>(program.functions.map((f) => [f.name, new Map()]));
+  let work: readonly Work[] = probes.flatMap(({ probe, variants }) =>
+    variants.map((variant) => ({
+      probe,
+      context: variant.context,
+      provider: variant.provider,
+      sites: variant.sites,
+      states: new Map<Variable, VariableState>(),
+    })),
+  );
+  const functionStates = new Map<string, Map<Variable, VariableState>>(
+    program.functions.map((f) => [f.name, new Map()]),
+  );
 
   const run = (): { handlers: CheckedHandler[]; functions: CheckedFunction[] } => {
-    const functions = [...pass.functions.values()].map((state) => checkFunction(state, functionStates.get(state.declaration.name)!, pass));
+    const functions = [...pass.functions.values()].map((state) =>
+      checkFunction(state, functionStates.get(state.declaration.name)!, pass),
+    );
     const checked = work.map((item) => checkHandler(item, pass));
     if (checked.some(({ apart }) => apart)) {
-      work = work.flatMap((item, i) => checked[i].apart ? eachSite(item) : [item]);
+      work = work.flatMap((item, i) => (checked[i].apart ? eachSite(item) : [item]));
       pass.changed = true;
     }
     return { functions, handlers: checked.map(({ handler }) => handler) };
@@ -65,7 +97,10 @@ export function check(
     if (pass.changed || initializeUnassigned([...work.map((w) => w.states), ...functionStates.values()])) continue;
     break;
   }
-  rememberMaps(probes.filter((p) => p.variants.length === 0).map((p) => p.probe), pass);
+  rememberMaps(
+    probes.filter((p) => p.variants.length === 0).map((p) => p.probe),
+    pass,
+  );
   fillFromThemselves(pass);
   if (program.dialect.outsideStores) fillFromOutside(pass);
   for (let i = 0; i < mostPasses && pass.changed; i++) {
@@ -81,11 +116,16 @@ export function check(
   diagnostics.push(...pass.names.problems, ...pass.diagnostics);
   diagnostics.sort((a, b) => a.span.start - b.span.start);
   const maps = [...pass.maps.values()].map((map): CheckedMap => ({
-    name: map.name, keys: (map.keys ?? []).map(settled), value: settled(map.value),
-    ...(map.storage === undefined ? {} : { storage: map.storage }), ...(map.entries === undefined ? {} : { entries: map.entries }),
+    name: map.name,
+    keys: (map.keys ?? []).map(settled),
+    value: settled(map.value),
+    ...(map.storage === undefined ? {} : { storage: map.storage }),
+    ...(map.entries === undefined ? {} : { entries: map.entries }),
   }));
   const typed = { maps, handlers, functions };
-  return diagnostics.some((d) => d.severity === "error") ? { typed, diagnostics } : { checked: { program, config, ...typed }, typed, diagnostics };
+  return diagnostics.some((d) => d.severity === "error")
+    ? { typed, diagnostics }
+    : { checked: { program, config, ...typed }, typed, diagnostics };
 }
 
 /** A handler that takes the name of its site as text, once for each of them. */
@@ -119,7 +159,8 @@ function fillFromThemselves(pass: Pass): void {
 function sayUnused(pass: Pass): void {
   for (const { name, span } of pass.program.maps) {
     const map = pass.maps.get(name);
-    if (map?.keys === undefined && map?.value.kind === "unknown" && !map.assigned) warn({ pass }, "unused", span, `unused map: @${name}`);
+    if (map?.keys === undefined && map?.value.kind === "unknown" && !map.assigned)
+      warn({ pass }, "unused", span, `unused map: @${name}`);
   }
 }
 
@@ -149,7 +190,14 @@ function declareMaps(pass: Pass, diagnostics: Diagnostic[]): void {
       continue;
     }
     pass.maps.set(name, {
-      name, index: pass.maps.size, keys: undefined, value: unknownType, assigned: false, storage, firstUse: span, ...(entries === undefined ? {} : { entries }),
+      name,
+      index: pass.maps.size,
+      keys: undefined,
+      value: unknownType,
+      assigned: false,
+      storage,
+      firstUse: span,
+      ...(entries === undefined ? {} : { entries }),
     });
   }
 }
@@ -164,23 +212,53 @@ function declareFunctions(pass: Pass, diagnostics: Diagnostic[]): void {
     const typeOf = (written: Parameters<TypeNames["resolve"]>[0]): ReturnType<typeof widen> => {
       const resolved = pass.names.resolve(written, "kernel");
       if ("type" in resolved) return resolved.type;
-      diagnostics.push({ severity: "error", code: "name", span: written.span, message: resolved.problem, ...(resolved.help === undefined ? {} : { help: resolved.help }) });
+      diagnostics.push({
+        severity: "error",
+        code: "name",
+        span: written.span,
+        message: resolved.problem,
+        ...(resolved.help === undefined ? {} : { help: resolved.help }),
+      });
       return unknownType;
     };
     pass.functions.set(name, {
-      declaration, parameters: declaration.parameters.map((p) => p.type === undefined ? unknownType : typeOf(p.type)),
-      result: declaration.result === undefined ? voidType : typeOf(declaration.result), declaredResult: declaration.result !== undefined,
-      placed: new Set(), calls: new Set(), kernelNeeds: [], hostNeeds: [],
+      declaration,
+      parameters: declaration.parameters.map((p) => (p.type === undefined ? unknownType : typeOf(p.type))),
+      result: declaration.result === undefined ? voidType : typeOf(declaration.result),
+      declaredResult: declaration.result !== undefined,
+      placed: new Set(),
+      calls: new Set(),
+      kernelNeeds: [],
+      hostNeeds: [],
     });
   }
 }
 
-function newBody(pass: Pass, states: Map<Variable, VariableState>, rest: Pick<Body, "context" | "provider" | "sites" | "function">): Body {
-  return { pass, states, slots: [], scopes: [new Map()], loops: 0, callbacks: 0, kernelNeeds: [], hostNeeds: [], apart: false, ...rest };
+function newBody(
+  pass: Pass,
+  states: Map<Variable, VariableState>,
+  rest: Pick<Body, "context" | "provider" | "sites" | "function">,
+): Body {
+  return {
+    pass,
+    states,
+    slots: [],
+    scopes: [new Map()],
+    loops: 0,
+    callbacks: 0,
+    kernelNeeds: [],
+    hostNeeds: [],
+    apart: false,
+    ...rest,
+  };
 }
 
 function variables(body: Body): CheckedVariable[] {
-  return body.slots.map(({ name, state }) => ({ name, type: settled(state.type), ...(state.addressed ? { addressed: true as const } : {}) }));
+  return body.slots.map(({ name, state }) => ({
+    name,
+    type: settled(state.type),
+    ...(state.addressed ? { addressed: true as const } : {}),
+  }));
 }
 
 function checkFunction(state: FunctionState, states: Map<Variable, VariableState>, pass: Pass): CheckedFunction {
@@ -195,7 +273,13 @@ function checkFunction(state: FunctionState, states: Map<Variable, VariableState
   const block = checkBlock(declaration.body, body);
   state.kernelNeeds = body.kernelNeeds;
   state.hostNeeds = body.hostNeeds;
-  return { name: declaration.name, parameters: declaration.parameters.length, variables: variables(body), result: settled(state.result), body: block };
+  return {
+    name: declaration.name,
+    parameters: declaration.parameters.length,
+    variables: variables(body),
+    result: settled(state.result),
+    body: block,
+  };
 }
 
 const parameterNodes = new WeakMap<object, Variable>();
@@ -213,17 +297,30 @@ function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandle
   const { probe, context, provider, sites } = item;
   const body = newBody(pass, item.states, { context, provider, sites });
   const guard: Expression | undefined = probe.guard === undefined ? undefined : checkCondition(probe.guard, body);
-  const predicate: Expression | undefined = probe.predicate === undefined ? undefined : checkCondition(probe.predicate, body);
+  const predicate: Expression | undefined =
+    probe.predicate === undefined ? undefined : checkCondition(probe.predicate, body);
   const block: Block = checkBlock(probe.body, body);
   const placed = place(provider, context, body.kernelNeeds);
   if ("refused" in placed) refusePlacement(body, placed.refused);
   else if (placed.placement === "kernel" && body.hostNeeds.length > 0) {
     const [{ what, span }] = body.hostNeeds;
-    report(body, "placement", span, `${what} needs strobe's own process, and this ${body.provider} probe runs in the kernel`,
-      "do it in begin, end or interval, without what only the kernel sees");
+    report(
+      body,
+      "placement",
+      span,
+      `${what} needs strobe's own process, and this ${body.provider} probe runs in the kernel`,
+      "do it in begin, end or interval, without what only the kernel sees",
+    );
   }
   const handler: CheckedHandler = {
-    probe, provider, context, sites, ...(guard === undefined ? {} : { guard }), ...(predicate === undefined ? {} : { predicate }), body: block, variables: variables(body),
+    probe,
+    provider,
+    context,
+    sites,
+    ...(guard === undefined ? {} : { guard }),
+    ...(predicate === undefined ? {} : { predicate }),
+    body: block,
+    variables: variables(body),
     placement: "placement" in placed ? placed.placement : "host",
   };
   return { handler, apart: body.apart };
@@ -231,17 +328,33 @@ function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandle
 
 function refusePlacement(body: Body, need: KernelNeed): void {
   // A more exact complaint about the same words comes first.
-  const said = body.pass.diagnostics.some((d) => d.severity === "error" && d.span.start <= need.span.start && d.span.end >= need.span.end);
-  if (!said) report(body, "placement", need.span, `${need.what} needs the kernel, and ${body.provider} probes run in strobe itself`, "use it in a probe that the kernel runs");
+  const said = body.pass.diagnostics.some(
+    (d) => d.severity === "error" && d.span.start <= need.span.start && d.span.end >= need.span.end,
+  );
+  if (!said)
+    report(
+      body,
+      "placement",
+      need.span,
+      `${need.what} needs the kernel, and ${body.provider} probes run in strobe itself`,
+      "use it in a probe that the kernel runs",
+    );
 }
 
 function watchNamesOf(probes: readonly ResolvedProbe[]): string[] {
-  return probes.flatMap(({ variants }) => variants.flatMap(({ context }) => (context === "host" ? [] : context.watchName ?? [])));
+  return probes.flatMap(({ variants }) =>
+    variants.flatMap(({ context }) => (context === "host" ? [] : (context.watchName ?? []))),
+  );
 }
 
 /** More probes or programs than somebody said there may be, at the first one too many. */
 function refuseTooMany(handlers: readonly CheckedHandler[], pass: Pass): void {
-  const refuse = (what: string, setting: string, most: number | undefined, count: (handler: CheckedHandler) => number): void => {
+  const refuse = (
+    what: string,
+    setting: string,
+    most: number | undefined,
+    count: (handler: CheckedHandler) => number,
+  ): void => {
     if (most === undefined) return;
     let all = 0;
     let over: CheckedHandler | undefined;
@@ -250,10 +363,16 @@ function refuseTooMany(handlers: readonly CheckedHandler[], pass: Pass): void {
       if (all > most) over ??= handler;
     }
     if (over === undefined) return;
-    report({ pass }, "limit", over.probe.span, `can't attach to ${all} ${what}: it exceeds the current limit of ${most}`, `${setting} says so; raise it to ${all} or more`);
+    report(
+      { pass },
+      "limit",
+      over.probe.span,
+      `can't attach to ${all} ${what}: it exceeds the current limit of ${most}`,
+      `${setting} says so; raise it to ${all} or more`,
+    );
   };
   refuse("probes", "max_probes", pass.config.maxProbes, ({ sites }) => sites.length);
-  refuse("programs", "max_bpf_progs", pass.config.maxBpfProgs, ({ placement }) => placement === "kernel" ? 1 : 0);
+  refuse("programs", "max_bpf_progs", pass.config.maxBpfProgs, ({ placement }) => (placement === "kernel" ? 1 : 0));
 }
 
 function refuseRecursion(pass: Pass): void {
@@ -268,6 +387,13 @@ function refuseRecursion(pass: Pass): void {
       }
     };
     visit(state);
-    if (reached.has(name)) report({ pass }, "limit", state.declaration.span, `${name}() calls itself`, "functions are made part of their callers, so none can recurse");
+    if (reached.has(name))
+      report(
+        { pass },
+        "limit",
+        state.declaration.span,
+        `${name}() calls itself`,
+        "functions are made part of their callers, so none can recurse",
+      );
   }
 }

@@ -4,7 +4,10 @@ import type { Block, Expression, Probe, Program } from "../program.ts";
 import type { EnumType, StackUnwinding, Type } from "../types.ts";
 
 /** A constant and the enum it belongs to, where that is known. */
-export interface EnumConstant { readonly value: bigint; readonly type?: EnumType }
+export interface EnumConstant {
+  readonly value: bigint;
+  readonly type?: EnumType;
+}
 
 /**
  * What the checker and the providers need to know about types, beyond the script: kernel types from BTF, by the names
@@ -34,7 +37,9 @@ export interface Capabilities {
   readonly arm64?: boolean;
   /** Where strobe has another idea of the numbers of processes than the kernel: in a container. */
   readonly pidNamespace?: PidNamespace | undefined;
-  /** Whether kernel functions can be probed by kprobes, and by fentry and fexit. For advice: only what works is advised. */
+  /**
+   * Whether kernel functions can be probed by kprobes, and by fentry and fexit. For advice: only what works is advised.
+   */
   readonly kprobes?: boolean;
   readonly trampolines?: boolean;
 }
@@ -53,7 +58,9 @@ export interface SiteRef {
   readonly func?: string;
   /** With the context's dispatch: the number to match. */
   readonly match?: bigint;
-  /** One of several places of its name: the number of the attach point that means them all. Together they are one probe. */
+  /**
+   * One of several places of its name: the number of the attach point that means them all. Together they are one probe.
+   */
   readonly among?: number;
   readonly data: unknown;
 }
@@ -68,7 +75,10 @@ export interface ResolvedVariant {
   readonly context: Context | "host";
   readonly provider: string;
   readonly sites: readonly SiteRef[];
-  /** Where what the handler is given of the call is kept (Context.kept): a program of its own, which the script knows nothing of. */
+  /**
+   * Where what the handler is given of the call is kept (Context.kept): a program of its own, which the script knows
+   * nothing of.
+   */
   readonly entry?: Omit<ResolvedVariant, "entry">;
 }
 
@@ -98,7 +108,11 @@ export interface CheckedHandler {
 }
 
 /** `addressed`: some expression takes its address, so it lives in memory. */
-export interface CheckedVariable { readonly name: string; readonly type: Type; readonly addressed?: true }
+export interface CheckedVariable {
+  readonly name: string;
+  readonly type: Type;
+  readonly addressed?: true;
+}
 
 /** Functions are inlined by the compiler; parameters are the first variables. */
 export interface CheckedFunction {

@@ -6,29 +6,53 @@ import { stackUnwindings } from "../types.ts";
 import type { Config } from "./checked.ts";
 
 const defaults: Config = {
-  maxStringLength: 1024, maxElements: 16, maxMapKeys: 4096, maxCatBytes: 10240, maxProbes: undefined, maxBpfProgs: undefined,
-  ringBytes: 8 * 1024 * 1024, onStackLimit: 32, stackMode: "bpftrace", stackUnwinding: "auto", missingProbes: "error", printMapsOnExit: true,
-  stringTrailer: "..", cppDemangle: true, lazySymbolication: true, license: "Dual MIT/GPL", logSize: 1_000_000,
-  showDebugInfo: false, cacheUserSymbols: "PER_PID",
+  maxStringLength: 1024,
+  maxElements: 16,
+  maxMapKeys: 4096,
+  maxCatBytes: 10240,
+  maxProbes: undefined,
+  maxBpfProgs: undefined,
+  ringBytes: 8 * 1024 * 1024,
+  onStackLimit: 32,
+  stackMode: "bpftrace",
+  stackUnwinding: "auto",
+  missingProbes: "error",
+  printMapsOnExit: true,
+  stringTrailer: "..",
+  cppDemangle: true,
+  lazySymbolication: true,
+  license: "Dual MIT/GPL",
+  logSize: 1_000_000,
+  showDebugInfo: false,
+  cacheUserSymbols: "PER_PID",
 };
 
 /** Reads a value's text; a string is the complaint when it does not do. */
 type Reader = (text: string) => { readonly set: Partial<Config> } | { readonly complaint: string };
 
-const integer = (key: keyof Config, least: number, most: number): Reader => (text) => {
-  const value = /^(0x[0-9a-f]+|\d[\d_]*)$/i.test(text) ? Number(text.replaceAll("_", "")) : NaN;
-  return value >= least && value <= most ? { set: { [key]: value } } : { complaint: `an integer from ${least} to ${most}` };
-};
-const truth = (key: keyof Config): Reader => (text) => {
-  if (text === "1" || text === "true") return { set: { [key]: true } };
-  if (text === "0" || text === "false") return { set: { [key]: false } };
-  return { complaint: "true or false" };
-};
-const choice = (key: keyof Config, values: readonly string[]): Reader => (text) =>
-  values.includes(text) ? { set: { [key]: text } } : { complaint: `one of ${values.join(", ")}` };
+const integer =
+  (key: keyof Config, least: number, most: number): Reader =>
+  (text) => {
+    const value = /^(0x[0-9a-f]+|\d[\d_]*)$/i.test(text) ? Number(text.replaceAll("_", "")) : NaN;
+    return value >= least && value <= most
+      ? { set: { [key]: value } }
+      : { complaint: `an integer from ${least} to ${most}` };
+  };
+const truth =
+  (key: keyof Config): Reader =>
+  (text) => {
+    if (text === "1" || text === "true") return { set: { [key]: true } };
+    if (text === "0" || text === "false") return { set: { [key]: false } };
+    return { complaint: "true or false" };
+  };
+const choice =
+  (key: keyof Config, values: readonly string[]): Reader =>
+  (text) =>
+    values.includes(text) ? { set: { [key]: text } } : { complaint: `one of ${values.join(", ")}` };
 /** Known to bpftrace, without meaning here. */
 const ignored: Reader = () => ({ set: {} });
-const unstable: Reader = (text) => ["error", "warn", "enable"].includes(text) ? { set: {} } : { complaint: "one of error, warn, enable" };
+const unstable: Reader = (text) =>
+  ["error", "warn", "enable"].includes(text) ? { set: {} } : { complaint: "one of error, warn, enable" };
 
 const readers: Readonly<Record<string, Reader>> = {
   cache_user_symbols: (text) => {
@@ -38,7 +62,14 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   cpp_demangle: truth("cppDemangle"),
   lazy_symbolication: truth("lazySymbolication"),
-  license: choice("license", ["GPL", "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL", "Dual MPL/GPL"]),
+  license: choice("license", [
+    "GPL",
+    "GPL v2",
+    "GPL and additional rights",
+    "Dual BSD/GPL",
+    "Dual MIT/GPL",
+    "Dual MPL/GPL",
+  ]),
   log_size: integer("logSize", 1, 0x4000_0000),
   max_bpf_progs: integer("maxBpfProgs", 1, 1_000_000),
   max_cat_bytes: integer("maxCatBytes", 0, 0x4000_0000),
@@ -60,9 +91,16 @@ const readers: Readonly<Record<string, Reader>> = {
   stack_mode: choice("stackMode", ["bpftrace", "perf", "raw", "build_id"]),
   stack_unwinding: choice("stackUnwinding", stackUnwindings),
   str_trunc_trailer: (text) => ({ set: { stringTrailer: text } }),
-  unstable_tseries: unstable, unstable_dw_ustack: unstable, unstable_map_decl: unstable, unstable_import: unstable,
-  unstable_macro: unstable, unstable_addr: unstable,
-  unstable_typeinfo: unstable, use_blazesym: ignored, verify_llvm_ir: ignored, symbol_source: ignored,
+  unstable_tseries: unstable,
+  unstable_dw_ustack: unstable,
+  unstable_map_decl: unstable,
+  unstable_import: unstable,
+  unstable_macro: unstable,
+  unstable_addr: unstable,
+  unstable_typeinfo: unstable,
+  use_blazesym: ignored,
+  verify_llvm_ir: ignored,
+  symbol_source: ignored,
   max_type_res_iterations: ignored,
 };
 
@@ -75,30 +113,47 @@ export function textCapacity(config: Config): number {
 }
 
 function invalid(shown: string, value: string, wanted: string): string {
-  return wanted.startsWith("an integer") ? `${shown}: expecting a number, got ${value}` : `invalid value for ${shown}: ${value}`;
+  return wanted.startsWith("an integer")
+    ? `${shown}: expecting a number, got ${value}`
+    : `invalid value for ${shown}: ${value}`;
 }
 
 /**
- * Names may be written `max_strlen`, `MAX_STRLEN`, `BPFTRACE_MAX_STRLEN` or `STROBE_MAX_STRLEN`; only the prefixed ones are
- * read from the environment.
+ * Names may be written `max_strlen`, `MAX_STRLEN`, `BPFTRACE_MAX_STRLEN` or `STROBE_MAX_STRLEN`; only the prefixed ones
+ * are read from the environment.
  */
-export function resolveConfig(entries: readonly ConfigEntry[], env: Record<string, string | undefined>): { config: Config; diagnostics: Diagnostic[] } {
+export function resolveConfig(
+  entries: readonly ConfigEntry[],
+  env: Record<string, string | undefined>,
+): { config: Config; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
   const config: { -readonly [K in keyof Config]: Config[K] } = { ...defaults };
   const apply = (name: string, shown: string, value: string, span: Span): void => {
     const result = readers[name](value);
     if ("complaint" in result) {
-      diagnostics.push({ severity: "error", code: "limit", span, message: invalid(shown, value, result.complaint), help: `it must be ${result.complaint}` });
+      diagnostics.push({
+        severity: "error",
+        code: "limit",
+        span,
+        message: invalid(shown, value, result.complaint),
+        help: `it must be ${result.complaint}`,
+      });
     } else {
       Object.assign(config, result.set);
     }
   };
   for (const { name, value, span } of entries) {
     const key = name.toLowerCase().replace(/^(bpftrace|strobe)_/, "");
-    if (Object.hasOwn(readers, key)) { apply(key, name, value, span); continue; }
+    if (Object.hasOwn(readers, key)) {
+      apply(key, name, value, span);
+      continue;
+    }
     const [near] = nearest(key, Object.keys(readers));
     diagnostics.push({
-      severity: "error", code: "name", span, message: `${name}: not a known configuration option`,
+      severity: "error",
+      code: "name",
+      span,
+      message: `${name}: not a known configuration option`,
       ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }),
     });
   }
@@ -106,7 +161,8 @@ export function resolveConfig(entries: readonly ConfigEntry[], env: Record<strin
     for (const key of Object.keys(readers)) {
       const variable = prefix + key.toUpperCase();
       const value = env[variable];
-      if (value !== undefined && (value !== "" || key === "str_trunc_trailer")) apply(key, variable, value, { start: 0, end: 0 });
+      if (value !== undefined && (value !== "" || key === "str_trunc_trailer"))
+        apply(key, variable, value, { start: 0, end: 0 });
     }
   }
   return { config, diagnostics };
@@ -115,26 +171,46 @@ export function resolveConfig(entries: readonly ConfigEntry[], env: Record<strin
 /** The setting of a name as scripts spell it, for `config.max_strlen`. */
 export function configValue(config: Config, name: string): bigint | boolean | string | undefined {
   switch (name) {
-    case "cache_user_symbols": return config.cacheUserSymbols;
-    case "cpp_demangle": return config.cppDemangle;
-    case "lazy_symbolication": return config.lazySymbolication;
-    case "license": return config.license;
-    case "log_size": return BigInt(config.logSize);
-    case "max_bpf_progs": return BigInt(config.maxBpfProgs ?? customaryLimit);
-    case "max_cat_bytes": return BigInt(config.maxCatBytes);
-    case "max_elements": return BigInt(config.maxElements);
-    case "max_map_keys": return BigInt(config.maxMapKeys);
-    case "max_probes": return BigInt(config.maxProbes ?? customaryLimit);
-    case "max_strlen": return BigInt(config.maxStringLength);
-    case "missing_probes": return config.missingProbes;
-    case "on_stack_limit": return BigInt(config.onStackLimit);
-    case "perf_rb_pages": return BigInt(config.ringBytes / 4096);
-    case "print_maps_on_exit": return config.printMapsOnExit;
-    case "show_debug_info": return config.showDebugInfo;
-    case "stack_mode": return config.stackMode;
-    case "stack_unwinding": return config.stackUnwinding;
-    case "str_trunc_trailer": return config.stringTrailer;
-    default: return undefined;
+    case "cache_user_symbols":
+      return config.cacheUserSymbols;
+    case "cpp_demangle":
+      return config.cppDemangle;
+    case "lazy_symbolication":
+      return config.lazySymbolication;
+    case "license":
+      return config.license;
+    case "log_size":
+      return BigInt(config.logSize);
+    case "max_bpf_progs":
+      return BigInt(config.maxBpfProgs ?? customaryLimit);
+    case "max_cat_bytes":
+      return BigInt(config.maxCatBytes);
+    case "max_elements":
+      return BigInt(config.maxElements);
+    case "max_map_keys":
+      return BigInt(config.maxMapKeys);
+    case "max_probes":
+      return BigInt(config.maxProbes ?? customaryLimit);
+    case "max_strlen":
+      return BigInt(config.maxStringLength);
+    case "missing_probes":
+      return config.missingProbes;
+    case "on_stack_limit":
+      return BigInt(config.onStackLimit);
+    case "perf_rb_pages":
+      return BigInt(config.ringBytes / 4096);
+    case "print_maps_on_exit":
+      return config.printMapsOnExit;
+    case "show_debug_info":
+      return config.showDebugInfo;
+    case "stack_mode":
+      return config.stackMode;
+    case "stack_unwinding":
+      return config.stackUnwinding;
+    case "str_trunc_trailer":
+      return config.stringTrailer;
+    default:
+      return undefined;
   }
 }
 

@@ -6,21 +6,29 @@ import { isIntegral, wrap } from "./integers.ts";
 /** The value of a checked expression made of constants. 64-bit arithmetic, as the handlers do it. */
 export function constantOf(expression: Expression): bigint | undefined {
   switch (expression.kind) {
-    case "integer": return expression.value;
-    case "boolean": return truth(expression.value);
+    case "integer":
+      return expression.value;
+    case "boolean":
+      return truth(expression.value);
     case "identifier":
     case "sizeof":
-    case "offsetof": return expression.constant;
+    case "offsetof":
+      return expression.constant;
     case "unary": {
       const operand = constantOf(expression.operand);
       if (operand === undefined) return undefined;
       switch (expression.operator) {
-        case "-": return BigInt.asIntN(64, -operand);
-        case "~": return isIntegral(expression.type) ? wrap(~operand, expression.type) : undefined;
-        case "!": return truth(operand === 0n);
-        case "+": return operand;
+        case "-":
+          return BigInt.asIntN(64, -operand);
+        case "~":
+          return isIntegral(expression.type) ? wrap(~operand, expression.type) : undefined;
+        case "!":
+          return truth(operand === 0n);
+        case "+":
+          return operand;
         case "*":
-        case "&": return undefined;
+        case "&":
+          return undefined;
       }
       return undefined;
     }
@@ -30,10 +38,14 @@ export function constantOf(expression: Expression): bigint | undefined {
     }
     case "conditional": {
       const condition = constantOf(expression.condition);
-      return condition === undefined ? undefined : constantOf(condition === 0n ? expression.otherwise : expression.then);
+      return condition === undefined
+        ? undefined
+        : constantOf(condition === 0n ? expression.otherwise : expression.then);
     }
-    case "binary": return binaryConstant(expression);
-    default: return undefined;
+    case "binary":
+      return binaryConstant(expression);
+    default:
+      return undefined;
   }
 }
 
@@ -45,5 +57,7 @@ function binaryConstant(expression: Extract<Expression, { kind: "binary" }>): bi
   const left = constantOf(expression.left);
   const right = constantOf(expression.right);
   if (left === undefined || right === undefined) return undefined;
-  return calculated(operator, left, right, (value) => (isIntegral(expression.type) ? wrap(value, expression.type) : BigInt.asIntN(64, value)));
+  return calculated(operator, left, right, (value) =>
+    isIntegral(expression.type) ? wrap(value, expression.type) : BigInt.asIntN(64, value),
+  );
 }

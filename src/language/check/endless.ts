@@ -1,21 +1,33 @@
-// Loops that nothing ends. A handler's rounds are bounded by the kernel, but only after milliseconds in which nothing else may run.
+// Loops that nothing ends. A handler's rounds are bounded by the kernel, but only after milliseconds in which nothing
+// else may run.
 import type { Block } from "../program.ts";
 
-/** Whether something in a loop's body may leave it: `break`, `return`, exit(), or one of the script's functions, which may exit. */
+/**
+ * Whether something in a loop's body may leave it: `break`, `return`, exit(), or one of the script's functions, which
+ * may exit.
+ */
 export function mayLeave(body: Block, functions: ReadonlyMap<string, unknown>): boolean {
   const leaves = (node: unknown, nested: boolean): boolean => {
     if (Array.isArray(node)) return node.some((each) => leaves(each, nested));
     if (typeof node !== "object" || node === null) return false;
     const { kind, name } = node as { readonly kind?: unknown; readonly name?: unknown };
     switch (kind) {
-      case "return": return true;
-      case "break": return !nested;
+      case "return":
+        return true;
+      case "break":
+        return !nested;
       case "call":
         if (name === "exit" || functions.has(String(name))) return true;
         break;
       default:
     }
-    const within = nested || kind === "while" || kind === "unroll" || kind === "for-range" || kind === "for-map" || kind === "for-value";
+    const within =
+      nested ||
+      kind === "while" ||
+      kind === "unroll" ||
+      kind === "for-range" ||
+      kind === "for-map" ||
+      kind === "for-value";
     return Object.entries(node).some(([key, value]) => !passedOver.has(key) && leaves(value, within));
   };
   return leaves(body.statements, false);

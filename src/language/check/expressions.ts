@@ -1,4 +1,5 @@
-// Expressions, copied and typed. Each function gives a new node; a node of unknown type after a mistake silences those above.
+// Expressions, copied and typed. Each function gives a new node; a node of unknown type after a mistake silences those
+// above.
 import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { sizeOf } from "../layout.ts";
 import { nearest } from "../nearest.ts";
@@ -17,7 +18,19 @@ import { binaryType } from "./operators.ts";
 import { placeType } from "./place-types.ts";
 import { checkPresence } from "./presence.ts";
 import type { Body, MapState } from "./pass.ts";
-import { assignVariable, defaultSpace, didYouMean, findVariable, integerLiteral, mapState, mergeValue, needsKernel, report, resolveType, variableType } from "./pass.ts";
+import {
+  assignVariable,
+  defaultSpace,
+  didYouMean,
+  findVariable,
+  integerLiteral,
+  mapState,
+  mergeValue,
+  needsKernel,
+  report,
+  resolveType,
+  variableType,
+} from "./pass.ts";
 import { siteName, siteNames } from "./site-names.ts";
 import { inSpace } from "./spaces.ts";
 import { checkBlockExpression, checkSequence } from "./statements.ts";
@@ -28,51 +41,85 @@ import { shownData } from "./shapes.ts";
 
 export function checkExpression(node: Expression, body: Body): Expression {
   switch (node.kind) {
-    case "integer": return { ...node, type: literalType(node.value) };
-    case "float": return { ...node, type: float64 };
-    case "string": return { ...node, type: { kind: "string", capacity: textLength(node.value) + 1 } };
-    case "boolean": return { ...node, type: boolType };
-    case "identifier": return checkIdentifier(node, body);
+    case "integer":
+      return { ...node, type: literalType(node.value) };
+    case "float":
+      return { ...node, type: float64 };
+    case "string":
+      return { ...node, type: { kind: "string", capacity: textLength(node.value) + 1 } };
+    case "boolean":
+      return { ...node, type: boolType };
+    case "identifier":
+      return checkIdentifier(node, body);
     case "builtin": {
       // `exit` and `time` without parentheses are calls.
       const call = findBuiltin(node.name)?.statement === true || node.name === "default_str_length";
-      return call ? checkCall({ kind: "call", name: node.name, args: [], span: node.span, type: unknownType }, body, true) : checkBuiltin(node.name, node.span, body);
+      return call
+        ? checkCall({ kind: "call", name: node.name, args: [], span: node.span, type: unknownType }, body, true)
+        : checkBuiltin(node.name, node.span, body);
     }
-    case "variable": return checkVariable(node, body);
-    case "map": return checkMapRead(node, body);
-    case "unary": return checkUnary(node, body);
-    case "binary": return checkBinary(node, body);
-    case "conditional": return checkConditional(node, body);
-    case "increment": return checkIncrement(node, body);
-    case "call": return checkCall(node, body);
-    case "member": return checkMember(node, body);
-    case "index": return checkIndex(node, body);
-    case "tuple-index": return checkTupleIndex({ ...node, object: checkExpression(node.object, body) }, body);
-    case "cast": return checkCast(node, body);
-    case "sizeof": return checkSizeOf(node, body);
-    case "offsetof": return checkOffsetOf(node, body);
+    case "variable":
+      return checkVariable(node, body);
+    case "map":
+      return checkMapRead(node, body);
+    case "unary":
+      return checkUnary(node, body);
+    case "binary":
+      return checkBinary(node, body);
+    case "conditional":
+      return checkConditional(node, body);
+    case "increment":
+      return checkIncrement(node, body);
+    case "call":
+      return checkCall(node, body);
+    case "member":
+      return checkMember(node, body);
+    case "index":
+      return checkIndex(node, body);
+    case "tuple-index":
+      return checkTupleIndex({ ...node, object: checkExpression(node.object, body) }, body);
+    case "cast":
+      return checkCast(node, body);
+    case "sizeof":
+      return checkSizeOf(node, body);
+    case "offsetof":
+      return checkOffsetOf(node, body);
     case "tuple": {
       const elements = node.elements.map((e) => checkValue(e, body));
       return { ...node, elements, type: known({ kind: "tuple", elements: elements.map((e) => widen(e.type)) }) };
     }
     case "record": {
       const fields = node.fields.map((f) => ({ name: f.name, value: checkValue(f.value, body) }));
-      return { ...node, fields, type: known({ kind: "record", fields: fields.map((f) => ({ name: f.name, type: widen(f.value.type) })) }) };
+      return {
+        ...node,
+        fields,
+        type: known({ kind: "record", fields: fields.map((f) => ({ name: f.name, type: widen(f.value.type) })) }),
+      };
     }
-    case "presence": return checkPresence(node, body);
-    case "block-expression": return checkBlockExpression(node, body);
-    case "sequence": return checkSequence(node, body);
-    case "choice": return checkChoice(node, body);
+    case "presence":
+      return checkPresence(node, body);
+    case "block-expression":
+      return checkBlockExpression(node, body);
+    case "sequence":
+      return checkSequence(node, body);
+    case "choice":
+      return checkChoice(node, body);
   }
 }
 
 function checkChoice(node: ChoiceLiteral, body: Body): Expression {
   const alternatives = node.alternatives.map((one) => ({
-    ...one, ...(one.test === undefined ? {} : { test: checkCondition(one.test, body) }), ...(one.value === undefined ? {} : { value: checkValue(one.value, body) }),
+    ...one,
+    ...(one.test === undefined ? {} : { test: checkCondition(one.test, body) }),
+    ...(one.value === undefined ? {} : { value: checkValue(one.value, body) }),
   }));
-  if (alternatives.some(({ value }) => value !== undefined && !isKnown(value.type))) return { ...node, alternatives, type: unknownType };
-  const types = alternatives.map(({ name, none, value }): Alternative => (
-    { ...(name === undefined ? {} : { name }), ...(none === undefined ? {} : { none }), ...(value === undefined ? {} : { type: settled(value.type) }) }));
+  if (alternatives.some(({ value }) => value !== undefined && !isKnown(value.type)))
+    return { ...node, alternatives, type: unknownType };
+  const types = alternatives.map(({ name, none, value }): Alternative => ({
+    ...(name === undefined ? {} : { name }),
+    ...(none === undefined ? {} : { none }),
+    ...(value === undefined ? {} : { type: settled(value.type) }),
+  }));
   return { ...node, alternatives, type: { kind: "choice", alternatives: types } };
 }
 
@@ -83,7 +130,10 @@ function known(type: Type): Type {
 function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body: Body): Expression {
   const found = body.pass.names.constant(node.name);
   if (found !== undefined) return { ...node, constant: found.value, type: found.type ?? literalType(found.value) };
-  const near = nearest(node.name, [...body.pass.names.constantNames(), ...builtinsFor(body.pass.program.dialect.name).names()]);
+  const near = nearest(node.name, [
+    ...body.pass.names.constantNames(),
+    ...builtinsFor(body.pass.program.dialect.name).names(),
+  ]);
   const header = near.length === 0 && /^[ \t]*#[ \t]*include\b/m.test(body.pass.program.source.text);
   const help = header ? `the system's headers are not read: say \`#define ${node.name} …\`` : didYouMean(near);
   return { ...node, type: report(body, "name", node.span, `unknown identifier: '${node.name}'`, help) };
@@ -92,8 +142,14 @@ function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body
 function checkVariable(node: Variable, body: Body): Expression {
   const slot = findVariable(body, node.name);
   if (slot === undefined) {
-    const near = nearest(node.name, body.scopes.flatMap((scope) => [...scope.keys()])).map((name) => `$${name}`);
-    return { ...node, type: report(body, "name", node.span, `undefined or undeclared variable: $${node.name}`, didYouMean(near)) };
+    const near = nearest(
+      node.name,
+      body.scopes.flatMap((scope) => [...scope.keys()]),
+    ).map((name) => `$${name}`);
+    return {
+      ...node,
+      type: report(body, "name", node.span, `undefined or undeclared variable: $${node.name}`, didYouMean(near)),
+    };
   }
   return { ...node, slot, type: variableType(body, slot) };
 }
@@ -108,15 +164,32 @@ function checkMapRead(node: MapAccess, body: Body): Expression {
 function readType(map: MapState, node: MapAccess, body: Body): Type {
   if (isUndefined(map)) return report(body, "name", node.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
   if (map.value.kind !== "aggregate") return settled(map.value);
-  return aggregateValue(map.value, node, body)
-    ?? report(body, "type", node.span, `@${map.name} holds a ${map.value.aggregate}(), which has no single value`, "print it whole");
+  return (
+    aggregateValue(map.value, node, body) ??
+    report(
+      body,
+      "type",
+      node.span,
+      `@${map.name} holds a ${map.value.aggregate}(), which has no single value`,
+      "print it whole",
+    )
+  );
 }
 
 function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: Body): Expression {
   if (node.target.kind === "map") {
     const { access, map } = checkMapEntry(node.target, body);
     if (map.value.kind === "aggregate") {
-      return { ...node, target: access, type: report(body, "type", node.span, `@${map.name} holds ${map.value.aggregate}() and cannot be changed otherwise`) };
+      return {
+        ...node,
+        target: access,
+        type: report(
+          body,
+          "type",
+          node.span,
+          `@${map.name} holds ${map.value.aggregate}() and cannot be changed otherwise`,
+        ),
+      };
     }
     if (isFloat(map.value)) return { ...node, target: access, type: notCounted(node, body) };
     if (map.value.kind !== "pointer" && !mergeValue(body, map, node.delta < 0 ? i64 : literalType(1n))) {
@@ -129,7 +202,11 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
   if (target.type.kind === "unknown" || target.type.kind === "pointer") return { ...node, target, type: target.type };
   if (isFloat(target.type)) return { ...node, target, type: notCounted(node, body) };
   if (!isIntegral(target.type)) {
-    return { ...node, target, type: report(body, "type", node.span, `$${target.name} is ${describeOne(target.type)}, not a number`) };
+    return {
+      ...node,
+      target,
+      type: report(body, "type", node.span, `$${target.name} is ${describeOne(target.type)}, not a number`),
+    };
   }
   assignVariable(body, target.slot!, node.delta < 0 ? i64 : arithmeticType("+", target.type, literalType(1n)));
   const type = variableType(body, target.slot!);
@@ -147,48 +224,80 @@ function notCounted({ target, delta, span }: Extract<Expression, { kind: "increm
 function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): Expression {
   const target = node.operator === "*" ? behindLostPointer(node.operand, body) : undefined;
   if (target !== undefined) return target;
-  if (node.operator === "&" && (node.operand.kind === "variable" || node.operand.kind === "map")) return checkAddress(node, node.operand, body);
+  if (node.operator === "&" && (node.operand.kind === "variable" || node.operand.kind === "map"))
+    return checkAddress(node, node.operand, body);
   if (node.operator === "&" && ["member", "index"].includes(node.operand.kind)) return checkPlaceAddress(node, body);
   if (node.operator === "&") return { ...node, type: report(body, "type", node.span, "`&` is for variables and maps") };
   const operand = node.operator === "!" ? checkCondition(node.operand, body) : checkValue(node.operand, body);
-  if (operand.type.kind === "unknown") return { ...node, operand, type: node.operator === "!" ? boolType : unknownType };
+  if (operand.type.kind === "unknown")
+    return { ...node, operand, type: node.operator === "!" ? boolType : unknownType };
   switch (node.operator) {
-    case "!": return { ...node, operand, type: boolType };
+    case "!":
+      return { ...node, operand, type: boolType };
     case "-":
     case "~":
     case "+": {
       if (node.operator === "+" && operand.type.kind === "pointer") return operand;
       if (isFloat(operand.type) && node.operator !== "~") {
-        if (operand.kind === "float") return { ...operand, value: node.operator === "-" ? -operand.value : operand.value, span: node.span };
+        if (operand.kind === "float")
+          return { ...operand, value: node.operator === "-" ? -operand.value : operand.value, span: node.span };
         return { ...node, operand, type: float64 };
       }
       if (!isIntegral(operand.type) && operand.type.kind !== "boolean") break;
       if (operand.kind === "integer" && isLiteral(operand) && node.operator === "-") {
-        if (operand.value > 1n << 63n) return { ...node, operand, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
+        if (operand.value > 1n << 63n)
+          return { ...node, operand, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
         return integerLiteral(-operand.value, literalType(-operand.value), node.span);
       }
       if (node.operator === "+") return operand.type.kind === "boolean" ? conditionalNumber(operand) : operand;
       const unsigned = isIntegral(operand.type) && !operand.type.signed ? operand.type.bits : undefined;
-      const whole: Expression = { ...node, operand, type: (operand.kind === "integer" && isLiteral(operand)) || unsigned !== undefined ? u64 : i64 };
+      const whole: Expression = {
+        ...node,
+        operand,
+        type: (operand.kind === "integer" && isLiteral(operand)) || unsigned !== undefined ? u64 : i64,
+      };
       return unsigned !== undefined && unsigned < 64 ? withinBits(whole, unsigned) : whole;
     }
     case "*": {
       if (operand.type.kind === "pointer") {
-        if (operand.type.target.kind === "void") return { ...node, operand, type: report(body, "type", node.span, "cannot dereference a void pointer", "cast it first") };
+        if (operand.type.target.kind === "void")
+          return {
+            ...node,
+            operand,
+            type: report(body, "type", node.span, "cannot dereference a void pointer", "cast it first"),
+          };
         needsKernel(body, "reading memory", node.span);
         return { ...node, operand, type: placeType(inSpace(operand.type.target, operand.type.space)) };
       }
       if (!isIntegral(operand.type)) break;
       needsKernel(body, "reading memory", node.span);
       const to: TypeName = { name: "uint64", pointers: 1, dimensions: [], span: operand.span };
-      const pointer: Expression = { kind: "cast", to, operand, span: operand.span, type: { kind: "pointer", target: u64, space: defaultSpace(body) } };
+      const pointer: Expression = {
+        kind: "cast",
+        to,
+        operand,
+        span: operand.span,
+        type: { kind: "pointer", target: u64, space: defaultSpace(body) },
+      };
       return { ...node, operand: pointer, type: u64 };
     }
   }
-  return { ...node, operand, type: report(body, "type", node.span, `the ${node.operator} operator can not be used on expressions of type '${describe(operand.type)}'`) };
+  return {
+    ...node,
+    operand,
+    type: report(
+      body,
+      "type",
+      node.span,
+      `the ${node.operator} operator can not be used on expressions of type '${describe(operand.type)}'`,
+    ),
+  };
 }
 
-/** `&$x`: where the variable is; `&@x`: where the number or text of a map without keys is, or the kernel's `struct bpf_map`. */
+/**
+ * `&$x`: where the variable is; `&@x`: where the number or text of a map without keys is, or the kernel's `struct
+ * bpf_map`.
+ */
 function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable | MapAccess, body: Body): Expression {
   if (of.kind === "variable") {
     const operand = checkVariable(of, body) as Variable;
@@ -198,7 +307,16 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
     return { ...node, operand, type: pointerTo(operand.type) };
   }
   if (of.keys.length > 0) {
-    return { ...node, type: report(body, "type", node.span, `an entry of @${of.name} has no address`, `\`&@${of.name}\` is that of the map`) };
+    return {
+      ...node,
+      type: report(
+        body,
+        "type",
+        node.span,
+        `an entry of @${of.name} has no address`,
+        `\`&@${of.name}\` is that of the map`,
+      ),
+    };
   }
   const operand = wholeMap(of, body) as MapAccess;
   const map = mapState(body, of.name, of.span);
@@ -208,9 +326,22 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
   const { keys = [] } = map;
   if (keys.length === 0 && map.value.kind !== "aggregate") return { ...node, operand, type: pointerTo(operand.type) };
   if (keys.length === 0) {
-    return { ...node, operand, type: report(body, "type", node.span, `@${of.name} has no address: each CPU has its own ${describe(map.value)}`, "give it a key") };
+    return {
+      ...node,
+      operand,
+      type: report(
+        body,
+        "type",
+        node.span,
+        `@${of.name} has no address: each CPU has its own ${describe(map.value)}`,
+        "give it a key",
+      ),
+    };
   }
-  const bpfMap = body.pass.names.resolve({ name: "bpf_map", tag: "struct", pointers: 0, dimensions: [], span: node.span }, "kernel");
+  const bpfMap = body.pass.names.resolve(
+    { name: "bpf_map", tag: "struct", pointers: 0, dimensions: [], span: node.span },
+    "kernel",
+  );
   return { ...node, operand, type: pointerTo("type" in bpfMap ? bpfMap.type : voidType) };
 }
 
@@ -218,7 +349,8 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
 function checkPlaceAddress(node: Extract<Expression, { kind: "unary" }>, body: Body): Expression {
   const operand = checkPlace(node.operand, body);
   if (operand.type.kind === "unknown") return { ...node, operand, type: unknownType };
-  if (operand.kind === "member" && operand.path?.bitWidth !== undefined) return { ...node, operand, type: report(body, "type", node.span, "a bit field has no address") };
+  if (operand.kind === "member" && operand.path?.bitWidth !== undefined)
+    return { ...node, operand, type: report(body, "type", node.span, "a bit field has no address") };
   needsKernel(body, "the address of a member", node.span);
   const { type } = operand;
   const space = type.kind === "struct" && type.space === "user" ? "user" : defaultSpace(body);
@@ -236,12 +368,24 @@ function withinBits(value: Expression, bits: IntegerBits): Expression {
 }
 
 function unsignedAs(operand: Expression, type: IntegerType): Expression {
-  return { kind: "cast", to: { name: `uint${type.bits}`, pointers: 0, dimensions: [], span: operand.span }, operand, span: operand.span, type };
+  return {
+    kind: "cast",
+    to: { name: `uint${type.bits}`, pointers: 0, dimensions: [], span: operand.span },
+    operand,
+    span: operand.span,
+    type,
+  };
 }
 
 /** A truth as the number that it is. */
 function conditionalNumber(operand: Expression): Expression {
-  return { kind: "cast", to: { name: "int64", pointers: 0, dimensions: [], span: operand.span }, operand, span: operand.span, type: i64 };
+  return {
+    kind: "cast",
+    to: { name: "int64", pointers: 0, dimensions: [], span: operand.span },
+    operand,
+    span: operand.span,
+    type: i64,
+  };
 }
 
 function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body): Expression {
@@ -250,17 +394,35 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
   }
   const left = checkValue(node.left, body);
   const right = checkValue(node.right, body);
-  if (node.operator === "+" && body.pass.program.dialect.plusJoinsTexts === true && (isTextual(left) || isTextual(right))) {
-    return body.pass.expression({ kind: "call", name: "str_concat", args: [node.left, node.right], span: node.span, type: unknownType }, body);
+  if (
+    node.operator === "+" &&
+    body.pass.program.dialect.plusJoinsTexts === true &&
+    (isTextual(left) || isTextual(right))
+  ) {
+    return body.pass.expression(
+      { kind: "call", name: "str_concat", args: [node.left, node.right], span: node.span, type: unknownType },
+      body,
+    );
   }
   if (node.operator === "+" && left.kind === "string" && right.kind === "string") {
     const value = left.value + right.value;
     return { kind: "string", value, span: node.span, type: { kind: "string", capacity: textLength(value) + 1 } };
   }
   const rest = node.operator === "+" ? textFrom(left, right) : undefined;
-  if (rest !== undefined) return checkExpression({ kind: "string", value: rest, span: node.span, type: unknownType }, body);
-  if ((node.operator === "<<" || node.operator === ">>") && right.kind === "integer" && isLiteral(right) && (right.value < 0n || right.value > 63n)) {
-    return { ...node, left, right, type: report(body, "limit", node.span, `a shift by ${right.value} is outside of 64 bits`) };
+  if (rest !== undefined)
+    return checkExpression({ kind: "string", value: rest, span: node.span, type: unknownType }, body);
+  if (
+    (node.operator === "<<" || node.operator === ">>") &&
+    right.kind === "integer" &&
+    isLiteral(right) &&
+    (right.value < 0n || right.value > 63n)
+  ) {
+    return {
+      ...node,
+      left,
+      right,
+      type: report(body, "limit", node.span, `a shift by ${right.value} is outside of 64 bits`),
+    };
   }
   const ordered = textOrder(node.operator, left, right);
   if (ordered !== undefined) return { kind: "boolean", value: ordered, span: node.span, type: boolType };
@@ -281,10 +443,14 @@ const maxUnsigned = (1n << 64n) - 1n;
 function writtenOut(operator: BinaryOperator, left: Expression, right: Expression): bigint | undefined {
   if (left.kind !== "integer" || right.kind !== "integer" || !isLiteral(left) || !isLiteral(right)) return undefined;
   switch (operator) {
-    case "+": return left.value + right.value;
-    case "*": return left.value * right.value;
-    case "<<": return left.value << right.value;
-    default: return undefined;
+    case "+":
+      return left.value + right.value;
+    case "*":
+      return left.value * right.value;
+    case "<<":
+      return left.value << right.value;
+    default:
+      return undefined;
   }
 }
 
@@ -292,32 +458,58 @@ function writtenOut(operator: BinaryOperator, left: Expression, right: Expressio
 function textOrder(operator: BinaryOperator, left: Expression, right: Expression): boolean | undefined {
   if (left.kind !== "string" || right.kind !== "string") return undefined;
   switch (operator) {
-    case "<": return left.value < right.value;
-    case "<=": return left.value <= right.value;
-    case ">": return left.value > right.value;
-    case ">=": return left.value >= right.value;
-    default: return undefined;
+    case "<":
+      return left.value < right.value;
+    case "<=":
+      return left.value <= right.value;
+    case ">":
+      return left.value > right.value;
+    case ">=":
+      return left.value >= right.value;
+    default:
+      return undefined;
   }
 }
 
 function isTextual({ type }: Expression): boolean {
-  return type.kind === "string" || (type.kind === "array" && type.element.kind === "integer" && type.element.character === true);
+  return (
+    type.kind === "string" ||
+    (type.kind === "array" && type.element.kind === "integer" && type.element.character === true)
+  );
 }
 
 /** `probe == "…"`: known before running when all sites have, or none has, that name; else each site is told apart. */
-function comparedName(node: Extract<Expression, { kind: "binary" }>, named: Expression, text: Expression, body: Body): Expression | undefined {
+function comparedName(
+  node: Extract<Expression, { kind: "binary" }>,
+  named: Expression,
+  text: Expression,
+  body: Body,
+): Expression | undefined {
   const { operator } = node;
-  if (named.kind !== "builtin" || (named.name !== "probe" && named.name !== "func") || text.type.kind !== "string") return undefined;
+  if (named.kind !== "builtin" || (named.name !== "probe" && named.name !== "func") || text.type.kind !== "string")
+    return undefined;
   if (text.kind === "string" && (operator === "==" || operator === "!=")) {
     const names = siteNames(named.name, body);
     const equal = names.filter((name) => name === text.value).length;
-    if (equal === 0 || equal === names.length) return { kind: "boolean", value: (equal > 0) === (operator === "=="), span: node.span, type: boolType };
+    if (equal === 0 || equal === names.length)
+      return { kind: "boolean", value: equal > 0 === (operator === "=="), span: node.span, type: boolType };
   }
   const name = siteName(named, body);
-  if (name !== undefined) return name.kind === "string" ? checkExpression({ ...node, ...(node.left.span === named.span ? { left: name } : { right: name }) }, body) : { ...node, type: unknownType };
+  if (name !== undefined)
+    return name.kind === "string"
+      ? checkExpression({ ...node, ...(node.left.span === named.span ? { left: name } : { right: name }) }, body)
+      : { ...node, type: unknownType };
   return {
-    kind: "boolean", value: false, span: node.span,
-    type: report(body, "type", node.span, `${named.name} is a name that is looked up when printed and cannot be compared here`, "write a probe of its own for it"),
+    kind: "boolean",
+    value: false,
+    span: node.span,
+    type: report(
+      body,
+      "type",
+      node.span,
+      `${named.name} is a name that is looked up when printed and cannot be compared here`,
+      "write a probe of its own for it",
+    ),
   };
 }
 
@@ -327,8 +519,14 @@ function checkConditional(node: Extract<Expression, { kind: "conditional" }>, bo
   if (decided !== undefined) return checkExpression(decided === 0n ? node.otherwise : node.then, body);
   const then = checkExpression(node.then, body);
   const otherwise = checkExpression(node.otherwise, body);
-  const type = unify(then.type, otherwise.type)
-    ?? report(body, "type", node.span, `the branches of \`?:\` have different types: ${describe(settled(then.type))} and ${describe(settled(otherwise.type))}`);
+  const type =
+    unify(then.type, otherwise.type) ??
+    report(
+      body,
+      "type",
+      node.span,
+      `the branches of \`?:\` have different types: ${describe(settled(then.type))} and ${describe(settled(otherwise.type))}`,
+    );
   return { ...node, condition, then, otherwise, type: known(type) };
 }
 
@@ -336,36 +534,94 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
   const whole = checkPlace(node.object, body);
   const object = (whole.type.kind === "struct" ? shownData(node.object, whole.type, body) : undefined) ?? whole;
   const index = checkValue(node.index, body);
-  if (object.type.kind === "unknown" || index.type.kind === "unknown") return { ...node, object, index, type: unknownType };
+  if (object.type.kind === "unknown" || index.type.kind === "unknown")
+    return { ...node, object, index, type: unknownType };
   const constant = constantOf(index);
   if (object.type.kind === "tuple") {
-    if (constant === undefined) return { ...node, object, index, type: report(body, "arguments", node.index.span, "a tuple's index must be a constant") };
-    return checkTupleIndex({ kind: "tuple-index", object, index: Number(constant), span: node.span, type: unknownType }, body);
+    if (constant === undefined)
+      return {
+        ...node,
+        object,
+        index,
+        type: report(body, "arguments", node.index.span, "a tuple's index must be a constant"),
+      };
+    return checkTupleIndex(
+      { kind: "tuple-index", object, index: Number(constant), span: node.span, type: unknownType },
+      body,
+    );
   }
-  if (!isIntegral(index.type)) return { ...node, object, index, type: report(body, "type", node.index.span, `an index cannot be ${describeOne(index.type)}`) };
-  const length = object.type.kind === "array" ? object.type.length : object.type.kind === "string" ? object.type.capacity : undefined;
+  if (!isIntegral(index.type))
+    return {
+      ...node,
+      object,
+      index,
+      type: report(body, "type", node.index.span, `an index cannot be ${describeOne(index.type)}`),
+    };
+  const length =
+    object.type.kind === "array"
+      ? object.type.length
+      : object.type.kind === "string"
+        ? object.type.capacity
+        : undefined;
   if (length !== undefined && length > 0 && constant !== undefined && (constant < 0n || constant >= BigInt(length))) {
-    return { ...node, object, index, type: report(body, "limit", node.index.span, `index ${constant} is outside ${describe(object.type)}`) };
+    return {
+      ...node,
+      object,
+      index,
+      type: report(body, "limit", node.index.span, `index ${constant} is outside ${describe(object.type)}`),
+    };
   }
   switch (object.type.kind) {
-    case "array": return { ...node, object, index, type: placeType(object.type.element) };
-    case "string": return { ...node, object, index, type: i8 };
+    case "array":
+      return { ...node, object, index, type: placeType(object.type.element) };
+    case "string":
+      return { ...node, object, index, type: i8 };
     case "pointer":
       if (object.type.target.kind === "void") break;
       needsKernel(body, "reading memory", node.span);
       return { ...node, object, index, type: placeType(inSpace(object.type.target, object.type.space)) };
     default:
   }
-  return { ...node, object, index, type: report(body, "type", node.span, `the array index operator [] can only be used on arrays, pointers, and tuples, found ${describe(object.type)}`) };
+  return {
+    ...node,
+    object,
+    index,
+    type: report(
+      body,
+      "type",
+      node.span,
+      `the array index operator [] can only be used on arrays, pointers, and tuples, found ${describe(object.type)}`,
+    ),
+  };
 }
 
 function checkTupleIndex(node: Extract<Expression, { kind: "tuple-index" }>, body: Body): Expression {
   const { type } = node.object;
   if (type.kind === "unknown") return { ...node, type };
-  if (type.kind !== "tuple") return { ...node, type: report(body, "type", node.span, `${describeOne(type)} is not a tuple`, node.object.kind === "integer" ? "a number with a fraction has digits on both sides of its point, and no blanks: 2.5" : undefined) };
+  if (type.kind !== "tuple")
+    return {
+      ...node,
+      type: report(
+        body,
+        "type",
+        node.span,
+        `${describeOne(type)} is not a tuple`,
+        node.object.kind === "integer"
+          ? "a number with a fraction has digits on both sides of its point, and no blanks: 2.5"
+          : undefined,
+      ),
+    };
   const element = type.elements[node.index];
   if (element === undefined) {
-    return { ...node, type: report(body, "limit", node.span, `invalid tuple index: ${node.index}, found ${type.elements.length} elements in tuple`) };
+    return {
+      ...node,
+      type: report(
+        body,
+        "limit",
+        node.span,
+        `invalid tuple index: ${node.index}, found ${type.elements.length} elements in tuple`,
+      ),
+    };
   }
   return { ...node, type: settled(element) };
 }
@@ -383,18 +639,31 @@ function checkOffsetOf(node: Extract<Expression, { kind: "offsetof" }>, body: Bo
   const type = typeOf(node.of, body);
   if (type === undefined) return { ...node, type: unknownType };
   const offset = offsetOf(type, node.path, node.span, body);
-  return offset === undefined ? { ...node, type: unknownType } : { ...node, constant: BigInt(offset), type: literalType(BigInt(offset)) };
+  return offset === undefined
+    ? { ...node, type: unknownType }
+    : { ...node, constant: BigInt(offset), type: literalType(BigInt(offset)) };
 }
 
 /** A value's type with numbers that are written out as narrow as bpftrace has them; strobe keeps them in 64 bits. */
 function narrowed(value: Expression, body: Body): Type {
   switch (value.kind) {
-    case "integer": return isLiteral(value) ? narrowest(value.value) : value.type;
-    case "tuple": return { kind: "tuple", elements: value.elements.map((element) => narrowed(element, body)) };
-    case "record": return { kind: "record", fields: value.fields.map((field) => ({ name: field.name, type: narrowed(field.value, body) })) };
-    case "variable": return value.slot === undefined ? value.type : narrowLiterals(body.slots[value.slot].state.type);
-    case "map": return value.type.kind === "aggregate" ? value.type : narrowLiterals(mapState(body, value.name, value.span).value);
-    default: return value.type;
+    case "integer":
+      return isLiteral(value) ? narrowest(value.value) : value.type;
+    case "tuple":
+      return { kind: "tuple", elements: value.elements.map((element) => narrowed(element, body)) };
+    case "record":
+      return {
+        kind: "record",
+        fields: value.fields.map((field) => ({ name: field.name, type: narrowed(field.value, body) })),
+      };
+    case "variable":
+      return value.slot === undefined ? value.type : narrowLiterals(body.slots[value.slot].state.type);
+    case "map":
+      return value.type.kind === "aggregate"
+        ? value.type
+        : narrowLiterals(mapState(body, value.name, value.span).value);
+    default:
+      return value.type;
   }
 }
 
@@ -403,7 +672,8 @@ function typeOf(of: TypeName | Expression, body: Body): Type | undefined {
   if ("kind" in of) {
     const checked = checkExpression(of, body);
     // Text in a struct has no byte for an end.
-    if (checked.type.kind === "string" && (checked.kind === "member" || checked.kind === "index")) return { kind: "string", capacity: checked.type.capacity - 1 };
+    if (checked.type.kind === "string" && (checked.kind === "member" || checked.kind === "index"))
+      return { kind: "string", capacity: checked.type.capacity - 1 };
     return isKnown(checked.type) ? narrowed(checked, body) : undefined;
   }
   const resolved = resolveType(of, defaultSpace(body), body);

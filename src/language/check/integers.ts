@@ -3,13 +3,23 @@ import type { Expression } from "../program.ts";
 import type { EnumType, IntegerBits, IntegerType, Type } from "../types.ts";
 import { i64, u64 } from "../types.ts";
 
-/** An int64 that came from a literal of no sign, and the bits its magnitude takes. Behind the checker it is a plain int64. */
-interface LiteralInteger extends IntegerType { readonly literalBits: number }
+/**
+ * An int64 that came from a literal of no sign, and the bits its magnitude takes. Behind the checker it is a plain
+ * int64.
+ */
+interface LiteralInteger extends IntegerType {
+  readonly literalBits: number;
+}
 
 export function literalType(value: bigint): IntegerType {
   if (value > 0x7fff_ffff_ffff_ffffn) return u64;
   if (value < 0n) return i64;
-  const literal: LiteralInteger = { kind: "integer", bits: 64, signed: true, literalBits: value === 0n ? 0 : value.toString(2).length };
+  const literal: LiteralInteger = {
+    kind: "integer",
+    bits: 64,
+    signed: true,
+    literalBits: value === 0n ? 0 : value.toString(2).length,
+  };
   return literal;
 }
 
@@ -22,7 +32,8 @@ export function literalBits(type: Type): number | undefined {
 export function settled(type: Type): Type {
   if (literalBits(type) !== undefined) return i64;
   if (type.kind === "tuple") return { kind: "tuple", elements: type.elements.map(settled) };
-  if (type.kind === "record") return { kind: "record", fields: type.fields.map((f) => ({ name: f.name, type: settled(f.type) })) };
+  if (type.kind === "record")
+    return { kind: "record", fields: type.fields.map((f) => ({ name: f.name, type: settled(f.type) })) };
   return type;
 }
 
@@ -90,7 +101,8 @@ export function narrowLiterals(type: Type): Type {
   const bits = literalBits(type);
   if (bits !== undefined) return narrowest((1n << BigInt(bits)) - 1n);
   if (type.kind === "tuple") return { kind: "tuple", elements: type.elements.map(narrowLiterals) };
-  if (type.kind === "record") return { kind: "record", fields: type.fields.map((f) => ({ name: f.name, type: narrowLiterals(f.type) })) };
+  if (type.kind === "record")
+    return { kind: "record", fields: type.fields.map((f) => ({ name: f.name, type: narrowLiterals(f.type) })) };
   return type;
 }
 
@@ -101,5 +113,7 @@ export function wrap(value: bigint, type: IntegerType | EnumType): bigint {
 
 /** Written as a number, without a cast. */
 export function isLiteral(node: Extract<Expression, { kind: "integer" }>): boolean {
-  return node.value < 0n || node.value > 0x7fff_ffff_ffff_ffffn ? node.type.kind === "integer" && node.type.bits === 64 : literalBits(node.type) !== undefined;
+  return node.value < 0n || node.value > 0x7fff_ffff_ffff_ffffn
+    ? node.type.kind === "integer" && node.type.bits === 64
+    : literalBits(node.type) !== undefined;
 }

@@ -23,17 +23,34 @@ export function checkMapEntry(node: MapAccess, body: Body): { access: MapAccess;
   for (const key of keys) {
     if (key.type.kind === "aggregate") report(body, "type", key.span, `${describeOne(key.type)} cannot be a map's key`);
   }
-  mergeKeys(body, map, keys.map((key) => key.type), node.span);
+  mergeKeys(
+    body,
+    map,
+    keys.map((key) => key.type),
+    node.span,
+  );
   return { access: { ...node, keys, map: map.index, type: unknownType }, map };
 }
 
-/** What reading an aggregation in an expression gives; undefined for histograms and stats. Sums of doubles are rounded on the host alone. */
+/**
+ * What reading an aggregation in an expression gives; undefined for histograms and stats. Sums of doubles are rounded
+ * on the host alone.
+ */
 export function aggregateValue(type: AggregateType, { span, name }: MapAccess, body: Body): Type | undefined {
   if (sumsDoubles(type)) body.hostNeeds.push({ what: `the ${type.aggregate}() of doubles in @${name}`, span });
   switch (type.aggregate) {
-    case "count": return u64;
-    case "sum": case "min": case "max": case "avg": return type.float ? float64 : type.signed ? i64 : u64;
-    case "stats": case "hist": case "lhist": case "tseries": return undefined;
+    case "count":
+      return u64;
+    case "sum":
+    case "min":
+    case "max":
+    case "avg":
+      return type.float ? float64 : type.signed ? i64 : u64;
+    case "stats":
+    case "hist":
+    case "lhist":
+    case "tseries":
+      return undefined;
   }
 }
 

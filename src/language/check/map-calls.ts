@@ -21,7 +21,12 @@ function entryArgument(call: Call, key: Expression | undefined, body: Body): Map
     return undefined;
   }
   if (key !== undefined && mapState(body, first.name, first.span).keys?.length === 0) {
-    report(body, "arguments", call.span, `call to ${call.name}() expects a map with explicit keys (non-scalar map), and @${first.name} has none`);
+    report(
+      body,
+      "arguments",
+      call.span,
+      `call to ${call.name}() expects a map with explicit keys (non-scalar map), and @${first.name} has none`,
+    );
     return undefined;
   }
   const { access, map } = checkMapEntry(key === undefined ? first : { ...first, keys: [key] }, body);
@@ -47,7 +52,8 @@ const find: CallCheck = (call, body) => {
   }
   if (access === undefined) return { ...call, type: boolType };
   const slot = findVariable(body, variable.name) ?? declareVariable(body, variable);
-  const value = access.type.kind === "aggregate" ? aggregateValue(access.type, access, body) ?? unknownType : access.type;
+  const value =
+    access.type.kind === "aggregate" ? (aggregateValue(access.type, access, body) ?? unknownType) : access.type;
   if (isKnown(value) && !assignVariable(body, slot, value)) {
     report(body, "type", variable.span, mismatch(`$${variable.name}`, variableType(body, slot), value));
   }
@@ -58,7 +64,10 @@ const find: CallCheck = (call, body) => {
 const whole: CallCheck = (call, body) => {
   const [first] = call.args;
   if (first?.kind !== "map" || first.keys.length > 0) {
-    return { ...call, type: report(body, "arguments", first?.span ?? call.span, `${call.name}() expects a map argument, without keys`) };
+    return {
+      ...call,
+      type: report(body, "arguments", first?.span ?? call.span, `${call.name}() expects a map argument, without keys`),
+    };
   }
   return { ...call, args: [wholeMap(first, body)], type: voidType };
 };
@@ -79,9 +88,25 @@ const length: CallCheck = (call, body) => {
   if (elements !== undefined) return elements;
   const value = checkValue(first, body);
   if (value.type.kind !== "unknown" && value.type.kind !== "stack") {
-    return { ...call, args: [value], type: report(body, "type", first.span, `call to len() expects a map, ustack, or kstack, found ${describe(value.type)}`) };
+    return {
+      ...call,
+      args: [value],
+      type: report(
+        body,
+        "type",
+        first.span,
+        `call to len() expects a map, ustack, or kstack, found ${describe(value.type)}`,
+      ),
+    };
   }
   return { ...call, args: [value], type: i64 };
 };
 
-export const mapCalls: Readonly<Record<string, CallCheck>> = { delete: remove, has_key: hasKey, find, clear: whole, zero: whole, len: length };
+export const mapCalls: Readonly<Record<string, CallCheck>> = {
+  delete: remove,
+  has_key: hasKey,
+  find,
+  clear: whole,
+  zero: whole,
+  len: length,
+};

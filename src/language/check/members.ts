@@ -16,7 +16,13 @@ import { inSpace } from "./spaces.ts";
 import { checkPlace } from "./values.ts";
 import { argumentsType, argumentType, behindLostPointer, checkVariableMember } from "./variables.ts";
 
-export interface FoundMember { readonly type: Type; readonly offset: number; readonly bitOffset?: number; readonly bitWidth?: number; readonly absent?: string }
+export interface FoundMember {
+  readonly type: Type;
+  readonly offset: number;
+  readonly bitOffset?: number;
+  readonly bitWidth?: number;
+  readonly absent?: string;
+}
 
 /** A member by name, looked for in anonymous structs and unions too. */
 export function findMember(struct: StructType, name: string): FoundMember | undefined {
@@ -28,13 +34,19 @@ export function findMember(struct: StructType, name: string): FoundMember | unde
   for (const member of struct.members) {
     if (member.name !== "" || member.type.kind !== "struct") continue;
     const inner = findMember(member.type, name);
-    if (inner !== undefined) return { ...inner, type: inner.type, offset: member.offset + inner.offset, ...(member.absent === undefined ? {} : { absent: member.absent }) };
+    if (inner !== undefined)
+      return {
+        ...inner,
+        type: inner.type,
+        offset: member.offset + inner.offset,
+        ...(member.absent === undefined ? {} : { absent: member.absent }),
+      };
   }
   return undefined;
 }
 
 function memberNames(struct: StructType): string[] {
-  return struct.members.flatMap((m) => m.name === "" && m.type.kind === "struct" ? memberNames(m.type) : [m.name]);
+  return struct.members.flatMap((m) => (m.name === "" && m.type.kind === "struct" ? memberNames(m.type) : [m.name]));
 }
 
 /** `(&$r).x` is `(*&$r).x`. */
@@ -47,7 +59,8 @@ function recordBehind(object: Expression, body: Body): Expression {
 export function checkMember(node: MemberAccess, body: Body): Expression {
   if (node.object.kind === "builtin" && node.object.name === "args") return checkArgument(node, node.object, body);
   if (node.object.kind === "builtin" && node.object.name === "config") return checkSetting(node, body);
-  if (node.object.kind === "builtin" && node.object.name === "vars") return checkVariableMember(node.name, node.nameSpan, node.span, body);
+  if (node.object.kind === "builtin" && node.object.name === "vars")
+    return checkVariableMember(node.name, node.nameSpan, node.span, body);
   // What a description made says where it is.
   if (node.name === "" && node.path !== undefined) return atPath(node, node.path, body);
   const object = recordBehind(behindLostPointer(node.object, body) ?? checkPlace(node.object, body), body);
@@ -56,30 +69,62 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   if (type.kind === "record") {
     const field = type.fields.find((f) => f.name === node.name);
     if (field !== undefined) return { ...node, object, type: settled(field.type) };
-    return { ...node, object, type: missing(node, "the record", type.fields.map((f) => f.name), body) };
+    return {
+      ...node,
+      object,
+      type: missing(
+        node,
+        "the record",
+        type.fields.map((f) => f.name),
+        body,
+      ),
+    };
   }
   const container = type.kind === "pointer" ? type.target : type;
-  if (node.name === "length" && type.kind === "array" && !(type.element.kind === "integer" && type.element.character === true)) {
+  if (
+    node.name === "length" &&
+    type.kind === "array" &&
+    !(type.element.kind === "integer" && type.element.character === true)
+  ) {
     return integerLiteral(BigInt(type.length), literalType(BigInt(type.length)), node.span);
   }
   if (node.name === "length" && (type.kind === "string" || type.kind === "array")) {
     return body.pass.expression({ kind: "call", name: "strlen", args: [node.object], span: node.span, type }, body);
   }
-  if ((node.name === "length" || node.name === "size") && !(container.kind === "struct" && findMember(container, node.name) !== undefined)) {
+  if (
+    (node.name === "length" || node.name === "size") &&
+    !(container.kind === "struct" && findMember(container, node.name) !== undefined)
+  ) {
     const elements = lengthOf(node.object, object, body);
     if (elements !== undefined) return elements;
   }
   if (container.kind !== "struct") {
     const noTypes = object.kind === "builtin" && object.name === "curtask" && !body.pass.options.capabilities.btf;
-    const help = noTypes ? "this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF): declare the struct in the script, and cast"
-      : type.kind === "integer" ? "cast it to a struct pointer first: ((struct NAME *)…)" : undefined;
-    return { ...node, object, type: report(body, "type", node.span, `can not access field '${node.name}' on expression of type '${describe(type)}'`, help) };
+    const help = noTypes
+      ? "this kernel does not describe its types (CONFIG_DEBUG_INFO_BTF): declare the struct in the script, and cast"
+      : type.kind === "integer"
+        ? "cast it to a struct pointer first: ((struct NAME *)…)"
+        : undefined;
+    return {
+      ...node,
+      object,
+      type: report(
+        body,
+        "type",
+        node.span,
+        `can not access field '${node.name}' on expression of type '${describe(type)}'`,
+        help,
+      ),
+    };
   }
   const member = findMember(container, node.name);
-  if (member === undefined) return { ...node, object, type: missing(node, describe(container), memberNames(container), body) };
-  if (member.absent !== undefined) return { ...node, object, type: report(body, "placement", node.nameSpan, absence(node.name, member.absent)) };
+  if (member === undefined)
+    return { ...node, object, type: missing(node, describe(container), memberNames(container), body) };
+  if (member.absent !== undefined)
+    return { ...node, object, type: report(body, "placement", node.nameSpan, absence(node.name, member.absent)) };
   const path = {
-    container, offset: member.offset,
+    container,
+    offset: member.offset,
     ...(member.bitWidth === undefined ? {} : { bitOffset: member.bitOffset ?? 0, bitWidth: member.bitWidth }),
   };
   if (type.kind === "pointer") needsKernel(body, "reading memory", node.span);
@@ -98,9 +143,12 @@ function atPath(node: MemberAccess, path: MemberPath, body: Body): Expression {
 /** Whether a struct in place was reached through pointers that the verifier knows. */
 function isTyped(place: Expression): boolean {
   switch (place.kind) {
-    case "unary": return place.operator === "*" && place.operand.type.kind === "pointer" && place.operand.type.typed === true;
-    case "member": return place.object.type.kind === "pointer" ? place.object.type.typed === true : isTyped(place.object);
-    default: return false;
+    case "unary":
+      return place.operator === "*" && place.operand.type.kind === "pointer" && place.operand.type.typed === true;
+    case "member":
+      return place.object.type.kind === "pointer" ? place.object.type.typed === true : isTyped(place.object);
+    default:
+      return false;
   }
 }
 
@@ -115,7 +163,11 @@ function noField(struct: string, name: string): string {
 }
 
 function missing(node: MemberAccess, owner: string, names: readonly string[], body: Body): Type {
-  const message = /^(?:struct|union) /.test(owner) ? noField(owner, node.name) : owner === "the record" ? `record does not contain a field named '${node.name}'` : `${owner} has no member \`${node.name}\``;
+  const message = /^(?:struct|union) /.test(owner)
+    ? noField(owner, node.name)
+    : owner === "the record"
+      ? `record does not contain a field named '${node.name}'`
+      : `${owner} has no member \`${node.name}\``;
   return report(body, "name", node.nameSpan, message, didYouMean(nearest(node.name, names)));
 }
 
@@ -126,13 +178,25 @@ function checkArgument(node: MemberAccess, object: Expression, body: Body): Expr
   const index = args.findIndex((a) => a.name === node.name);
   const argument = args[index];
   if (argument === undefined) {
-    const type = report(body, "name", node.nameSpan, `${body.sites[0]?.name ?? "the probe"} has no argument \`${node.name}\``,
-      didYouMean(nearest(node.name, args.map((a) => a.name))) ?? argumentList(args.map((a) => a.name)));
+    const type = report(
+      body,
+      "name",
+      node.nameSpan,
+      `${body.sites[0]?.name ?? "the probe"} has no argument \`${node.name}\``,
+      didYouMean(
+        nearest(
+          node.name,
+          args.map((a) => a.name),
+        ),
+      ) ?? argumentList(args.map((a) => a.name)),
+    );
     return { ...node, type };
   }
   return {
-    ...node, object: { ...object, type: argumentsType(args) },
-    path: { container: "args", offset: 0, argument: index }, type: argumentType(argument, node.nameSpan, body),
+    ...node,
+    object: { ...object, type: argumentsType(args) },
+    path: { container: "args", offset: 0, argument: index },
+    type: argumentType(argument, node.nameSpan, body),
   };
 }
 
@@ -145,8 +209,10 @@ export function noArguments(body: Body, span: Span): Type {
   if (typeof variables === "string") {
     return report(body, "feature", span, `args is not known here: ${variables}`, "use arg0, arg1, … here");
   }
-  const help = body.context !== undefined && body.context !== "host" && (body.context.numbered?.length ?? 0) > 0
-    ? "use arg0, arg1, … here" : undefined;
+  const help =
+    body.context !== undefined && body.context !== "host" && (body.context.numbered?.length ?? 0) > 0
+      ? "use arg0, arg1, … here"
+      : undefined;
   return report(body, "placement", span, `args is not available in ${where(body)}`, help);
 }
 
@@ -157,10 +223,14 @@ function checkSetting(node: MemberAccess, body: Body): Expression {
 function setting(name: string, span: Span, body: Body): Expression | undefined {
   const value = configValue(body.pass.config, name);
   switch (typeof value) {
-    case "bigint": return { kind: "integer", value, span, type: literalType(value) };
-    case "boolean": return { kind: "boolean", value, span, type: boolType };
-    case "string": return { kind: "string", value, span, type: { kind: "string", capacity: Buffer.byteLength(value) + 1 } };
-    default: return undefined;
+    case "bigint":
+      return { kind: "integer", value, span, type: literalType(value) };
+    case "boolean":
+      return { kind: "boolean", value, span, type: boolType };
+    case "string":
+      return { kind: "string", value, span, type: { kind: "string", capacity: Buffer.byteLength(value) + 1 } };
+    default:
+      return undefined;
   }
 }
 
@@ -170,7 +240,12 @@ export function allSettings(span: Span, body: Body): Expression {
     const value = setting(name, span, body);
     return value === undefined ? [] : [{ name, value }];
   });
-  return { kind: "record", fields, span, type: { kind: "record", fields: fields.map(({ name, value }) => ({ name, type: widen(value.type) })) } };
+  return {
+    kind: "record",
+    fields,
+    span,
+    type: { kind: "record", fields: fields.map(({ name, value }) => ({ name, type: widen(value.type) })) },
+  };
 }
 
 /** Bytes from a struct's start to a member, through sub-members. */
@@ -178,7 +253,10 @@ export function offsetOf(type: Type, path: readonly string[], span: Span, body: 
   let offset = 0;
   let at = type.kind === "pointer" ? type.target : type;
   for (const name of path) {
-    if (at.kind !== "struct") { report(body, "type", span, `${describeOne(at)} has no members`); return undefined; }
+    if (at.kind !== "struct") {
+      report(body, "type", span, `${describeOne(at)} has no members`);
+      return undefined;
+    }
     const member = findMember(at, name);
     if (member === undefined) {
       report(body, "name", span, noField(describe(at), name), didYouMean(nearest(name, memberNames(at))));
@@ -189,4 +267,3 @@ export function offsetOf(type: Type, path: readonly string[], span: Span, body: 
   }
   return offset;
 }
-

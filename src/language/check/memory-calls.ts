@@ -4,7 +4,19 @@ import { sizeOf } from "../layout.ts";
 import type { Call, Expression } from "../program.ts";
 import { textLength } from "../text-bytes.ts";
 import type { IntegerType, NamedType, StackMode, StackUnwinding, Type } from "../types.ts";
-import { boolType, float64, fullStack, i32, isFloat, stackUnwindings, u16, u32, u64, u8, unknownType } from "../types.ts";
+import {
+  boolType,
+  float64,
+  fullStack,
+  i32,
+  isFloat,
+  stackUnwindings,
+  u16,
+  u32,
+  u64,
+  u8,
+  unknownType,
+} from "../types.ts";
 import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
 import { checkCast } from "./casts.ts";
 import { textCapacity } from "./config.ts";
@@ -30,7 +42,8 @@ function literalText(call: Call, index: number, body: Body): string | undefined 
   if (arg.kind === "string") return arg.value;
   const value = checkValue(arg, body);
   if (value.kind === "string") return value.value;
-  if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}() expects a string literal (${describe(value.type)} provided)`);
+  if (value.type.kind !== "unknown")
+    report(body, "arguments", arg.span, `${call.name}() expects a string literal (${describe(value.type)} provided)`);
   return undefined;
 }
 
@@ -49,7 +62,12 @@ function wantsInteger(value: Expression, call: Call, body: Body): boolean {
 }
 
 /** Capacity that a constant length asks for, up to `most`. */
-function capacityFor(length: Expression | undefined, call: Call, body: Body, most = body.pass.config.maxStringLength): number {
+function capacityFor(
+  length: Expression | undefined,
+  call: Call,
+  body: Body,
+  most = body.pass.config.maxStringLength,
+): number {
   const constant = length === undefined ? undefined : constantOf(length);
   if (constant === undefined) return most;
   if (constant < 0n) report(body, "limit", length!.span, `${call.name}() expects a length of 0 or more`);
@@ -61,7 +79,10 @@ function throughView(call: Call, body: Body): Call {
   const [pointer, ...rest] = call.args;
   const { type } = checkValue(pointer, body);
   if (type.kind !== "pointer" || shapeOf(type)?.form !== "text") return call;
-  return { ...call, args: [{ kind: "unary", operator: "*", operand: pointer, span: pointer.span, type: unknownType }, ...rest] };
+  return {
+    ...call,
+    args: [{ kind: "unary", operator: "*", operand: pointer, span: pointer.span, type: unknownType }, ...rest],
+  };
 }
 
 const str: CallCheck = (written, body) => {
@@ -71,22 +92,34 @@ const str: CallCheck = (written, body) => {
   if (pointer.kind === "string" && length === undefined) return pointer;
   if (length !== undefined && !wantsInteger(length, call, body)) return { ...call, type: unknownType };
   if (!wantsAddress(pointer, call, body)) return { ...call, type: unknownType };
-  if (length !== undefined && (constantOf(length) ?? 0n) < 0n) report(body, "limit", length.span, "str() expects a length of 0 or more");
+  if (length !== undefined && (constantOf(length) ?? 0n) < 0n)
+    report(body, "limit", length.span, "str() expects a length of 0 or more");
   const args = length === undefined ? [pointer] : [pointer, length];
   // Of text that is written out, the length counts characters; of all else, the end as well.
   const chosen = pointer.type.kind === "string" && length !== undefined ? constantOf(length) : undefined;
-  const own = chosen !== undefined && pointer.type.kind === "string" ? Math.min(Math.max(1, Number(chosen) + (pointer.kind === "string" ? 1 : 0)), pointer.type.capacity)
-    : pointer.type.kind === "string" ? pointer.type.capacity
-    : length === undefined && pointer.type.kind === "array" ? sizeOf(pointer.type) + 1 : undefined;
-  return { ...call, args, type: { kind: "string", capacity: own ?? capacityFor(length, call, body, textCapacity(body.pass.config)) } };
+  const own =
+    chosen !== undefined && pointer.type.kind === "string"
+      ? Math.min(Math.max(1, Number(chosen) + (pointer.kind === "string" ? 1 : 0)), pointer.type.capacity)
+      : pointer.type.kind === "string"
+        ? pointer.type.capacity
+        : length === undefined && pointer.type.kind === "array"
+          ? sizeOf(pointer.type) + 1
+          : undefined;
+  return {
+    ...call,
+    args,
+    type: { kind: "string", capacity: own ?? capacityFor(length, call, body, textCapacity(body.pass.config)) },
+  };
 };
 
 /** Text as it is; a pointer or an array through str(); a probe's name where it is the only one. */
 function asText(value: Expression, body: Body): Expression {
   switch (value.type.kind) {
     case "string":
-    case "unknown": return value;
-    case "pointer": case "array": {
+    case "unknown":
+      return value;
+    case "pointer":
+    case "array": {
       if (value.type.kind === "pointer") needsKernel(body, "reading memory", value.span);
       const size = value.type.kind === "array" ? sizeOf(value.type) + 1 : textCapacity(body.pass.config);
       return { kind: "call", name: "str", args: [value], span: value.span, type: { kind: "string", capacity: size } };
@@ -96,14 +129,16 @@ function asText(value: Expression, body: Body): Expression {
       if (name !== undefined) return name;
       break;
     }
-    default: break;
+    default:
+      break;
   }
   return { ...value, type: report(body, "type", value.span, `expected text, not ${describeOne(value.type)}`) };
 }
 
 const texts: (count: number) => CallCheck = (count) => (call, body) => {
-  const args = checked(call, body).map((arg, i) => i < count ? asText(arg, body) : arg);
-  if (args.slice(0, count).some((arg) => arg.type.kind === "unknown")) return { ...call, args, type: call.name === "strcontains" ? boolType : unknownType };
+  const args = checked(call, body).map((arg, i) => (i < count ? asText(arg, body) : arg));
+  if (args.slice(0, count).some((arg) => arg.type.kind === "unknown"))
+    return { ...call, args, type: call.name === "strcontains" ? boolType : unknownType };
   const [text] = args;
   if (call.name === "strlen" && text.kind === "string") {
     // Up to the first zero, as the text is anywhere else.
@@ -113,7 +148,9 @@ const texts: (count: number) => CallCheck = (count) => (call, body) => {
   return { ...call, args, type: textResult[call.name] };
 };
 const textResult: Readonly<Record<string, Type>> = {
-  strlen: u64, strcontains: boolType, strstr: { kind: "integer", bits: 64, signed: true },
+  strlen: u64,
+  strcontains: boolType,
+  strstr: { kind: "integer", bits: 64, signed: true },
 };
 
 /** Bytes. */
@@ -123,8 +160,10 @@ const compared: CallCheck = (call, body) => {
   const all = checked(call, body);
   const length = all[2];
   const constant = constantOf(length);
-  if (constant === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, `${call.name}() expects a constant length`);
-  if (constant !== undefined && constant < 0n) report(body, "limit", length.span, `${call.name}() expects a length of 0 or more`);
+  if (constant === undefined && length.type.kind !== "unknown")
+    report(body, "arguments", length.span, `${call.name}() expects a constant length`);
+  if (constant !== undefined && constant < 0n)
+    report(body, "limit", length.span, `${call.name}() expects a length of 0 or more`);
   // Both sides lie in working memory, of which a handler has 32 KiB.
   if (call.name === "memcmp" && constant !== undefined && constant > mostCompared) {
     report(body, "limit", length.span, `memcmp() compares ${mostCompared} bytes at most`, "compare in several calls");
@@ -133,12 +172,16 @@ const compared: CallCheck = (call, body) => {
   const sides = call.name === "strncmp" ? all.slice(0, 2).map((arg) => asText(arg, body)) : all.slice(0, 2);
   for (const side of sides) wantsAddress(side, call, body);
   const literal = constant === undefined ? length : integerLiteral(constant, literalType(constant), length.span);
-  return { ...call, args: [...sides, literal], type: call.name === "strncmp" ? u64 : { kind: "integer", bits: 64, signed: true } };
+  return {
+    ...call,
+    args: [...sides, literal],
+    type: call.name === "strncmp" ? u64 : { kind: "integer", bits: 64, signed: true },
+  };
 };
 
 const concat: CallCheck = (call, body) => {
   const args = checked(call, body).map((arg) => asText(arg, body));
-  const sizes = args.map((arg) => arg.type.kind === "string" ? arg.type.capacity : undefined);
+  const sizes = args.map((arg) => (arg.type.kind === "string" ? arg.type.capacity : undefined));
   if (sizes.some((size) => size === undefined)) return { ...call, args, type: unknownType };
   return { ...call, args, type: { kind: "string", capacity: sizes[0]! + sizes[1]! - 1 } };
 };
@@ -146,12 +189,25 @@ const concat: CallCheck = (call, body) => {
 const buf: CallCheck = (call, body) => {
   const [data, length] = checked(call, body) as [Expression, Expression | undefined];
   const args = length === undefined ? [data] : [data, length];
-  if (!wantsAddress(data, call, body) || (length !== undefined && !wantsInteger(length, call, body))) return { ...call, args, type: unknownType };
-  if (length !== undefined) return { ...call, args, type: { kind: "buffer", capacity: capacityFor(length, call, body) } };
+  if (!wantsAddress(data, call, body) || (length !== undefined && !wantsInteger(length, call, body)))
+    return { ...call, args, type: unknownType };
+  if (length !== undefined)
+    return { ...call, args, type: { kind: "buffer", capacity: capacityFor(length, call, body) } };
   if (data.type.kind === "integer" || data.type.kind === "pointer") {
-    report(body, "arguments", call.span, `buf() expects a length argument for a ${describe(data.type)}`, "only what has a length of its own, an array or text, goes without");
+    report(
+      body,
+      "arguments",
+      call.span,
+      `buf() expects a length argument for a ${describe(data.type)}`,
+      "only what has a length of its own, an array or text, goes without",
+    );
   }
-  const size = data.type.kind === "array" ? sizeOf(data.type) : data.type.kind === "string" ? data.type.capacity - 1 : body.pass.config.maxStringLength;
+  const size =
+    data.type.kind === "array"
+      ? sizeOf(data.type)
+      : data.type.kind === "string"
+        ? data.type.capacity - 1
+        : body.pass.config.maxStringLength;
   return { ...call, args, type: { kind: "buffer", capacity: Math.min(size, body.pass.config.maxStringLength) } };
 };
 
@@ -160,7 +216,17 @@ const path: CallCheck = (call, body) => {
   const pointer = args[0];
   const { context } = body;
   if (context !== undefined && context !== "host" && context.programType !== "tracing") {
-    return { ...call, args, type: report(body, "placement", call.span, notHere("path", body), "the kernel allows it in fentry, fexit and iterators") };
+    return {
+      ...call,
+      args,
+      type: report(
+        body,
+        "placement",
+        call.span,
+        notHere("path", body),
+        "the kernel allows it in fentry, fexit and iterators",
+      ),
+    };
   }
   const struct = pointer.type.kind === "pointer" ? pointer.type.target : pointer.type;
   if (struct.kind !== "unknown" && (struct.kind !== "struct" || struct.name !== "path")) {
@@ -173,10 +239,27 @@ const capacity: CallCheck = (call, body) => {
   const [value] = checked(call, body) as [Expression];
   const { type } = value;
   if (!["string", "array", "pointer", "unknown"].includes(type.kind)) {
-    return { ...call, type: report(body, "type", value.span, `strcap() expects text: a string, an array or a pointer, not a ${describe(type)}`) };
+    return {
+      ...call,
+      type: report(
+        body,
+        "type",
+        value.span,
+        `strcap() expects text: a string, an array or a pointer, not a ${describe(type)}`,
+      ),
+    };
   }
-  const size = type.kind === "string" ? type.capacity : type.kind === "array" ? type.length : type.kind === "unknown" ? undefined : body.pass.config.maxStringLength;
-  return size === undefined ? { ...call, type: unknownType } : integerLiteral(BigInt(size), { kind: "integer", bits: 64, signed: true }, call.span);
+  const size =
+    type.kind === "string"
+      ? type.capacity
+      : type.kind === "array"
+        ? type.length
+        : type.kind === "unknown"
+          ? undefined
+          : body.pass.config.maxStringLength;
+  return size === undefined
+    ? { ...call, type: unknownType }
+    : integerLiteral(BigInt(size), { kind: "integer", bits: 64, signed: true }, call.span);
 };
 
 /** str() of an address in the kernel, whatever the pointer says. */
@@ -184,13 +267,21 @@ const kernelText: CallCheck = (call, body) => {
   const [pointer, ...rest] = call.args;
   const { kind } = checkValue(pointer, body).type;
   if (kind === "string" || kind === "array") return str({ ...call, name: "str" }, body);
-  return str({ ...call, name: "str", args: [{ kind: "call", name: "kptr", args: [pointer], span: pointer.span, type: unknownType }, ...rest] }, body);
+  return str(
+    {
+      ...call,
+      name: "str",
+      args: [{ kind: "call", name: "kptr", args: [pointer], span: pointer.span, type: unknownType }, ...rest],
+    },
+    body,
+  );
 };
 
 const swap: CallCheck = (call, body) => {
   const [value] = checked(call, body) as [Expression];
   if (!wantsInteger(value, call, body) || !isIntegral(value.type)) return { ...call, args: [value], type: unknownType };
-  const { bits } = value.kind === "integer" && literalBits(value.type) !== undefined ? narrowest(value.value) : value.type;
+  const { bits } =
+    value.kind === "integer" && literalBits(value.type) !== undefined ? narrowest(value.value) : value.type;
   const type: IntegerType = { kind: "integer", bits, signed: false };
   return { ...call, args: [value], type };
 };
@@ -208,7 +299,8 @@ const space: CallCheck = (call, body) => {
   if (pointer.type.kind === "pointer") {
     return { ...call, args: [pointer], type: { kind: "pointer", target: pointer.type.target, space: target } };
   }
-  if (!wantsInteger(pointer, call, body) || pointer.type.kind === "unknown") return { ...call, args: [pointer], type: unknownType };
+  if (!wantsInteger(pointer, call, body) || pointer.type.kind === "unknown")
+    return { ...call, args: [pointer], type: unknownType };
   return { ...call, args: [pointer], type: { kind: "pointer", target: u64, space: target } };
 };
 
@@ -219,7 +311,17 @@ const kernelAddress: CallCheck = (call, body) => {
   const find = body.pass.options.facts?.kernelAddress;
   if (name === undefined || find === undefined) return { ...call, args: checked(call, body), type: u64 };
   const address = find(name);
-  if (address === undefined) return { ...call, type: report(body, "name", call.span, `failed to resolve kernel symbol: ${name}`, body.pass.options.facts?.addressesHidden?.()) };
+  if (address === undefined)
+    return {
+      ...call,
+      type: report(
+        body,
+        "name",
+        call.span,
+        `failed to resolve kernel symbol: ${name}`,
+        body.pass.options.facts?.addressesHidden?.(),
+      ),
+    };
   return integerLiteral(address, u64, call.span);
 };
 
@@ -227,12 +329,28 @@ const userAddress: CallCheck = (call, body) => {
   const name = literalText(call, 0, body);
   const { context, provider } = body;
   if (context === undefined || context === "host" || !["uprobe", "uretprobe", "usdt"].includes(provider)) {
-    report(body, "placement", call.span, notHere("uaddr", body), "it looks into the program that a uprobe or usdt probe is in");
+    report(
+      body,
+      "placement",
+      call.span,
+      notHere("uaddr", body),
+      "it looks into the program that a uprobe or usdt probe is in",
+    );
   }
-  if (context === undefined || context === "host" || context.userSymbol === undefined || name === undefined) return { ...call, args: checked(call, body), type: unknownType };
+  if (context === undefined || context === "host" || context.userSymbol === undefined || name === undefined)
+    return { ...call, args: checked(call, body), type: unknownType };
   const symbol = context.userSymbol(name);
   if (symbol === undefined) {
-    return { ...call, type: report(body, "name", call.span, `there is no symbol \`${name}\` here`, provider === "uretprobe" ? "where code is loaded anywhere, only an entry probe can tell" : undefined) };
+    return {
+      ...call,
+      type: report(
+        body,
+        "name",
+        call.span,
+        `there is no symbol \`${name}\` here`,
+        provider === "uretprobe" ? "where code is loaded anywhere, only an entry probe can tell" : undefined,
+      ),
+    };
   }
   const target = { 1: u8, 2: u16, 4: u32 }[symbol.size] ?? u64;
   return { ...call, args: checked(call, body), type: { kind: "pointer", target, space: "user" } };
@@ -242,7 +360,16 @@ const perCpuAddress: CallCheck = (call, body) => {
   const name = literalText(call, 0, body);
   const find = body.pass.options.facts?.kernelAddress;
   if (name !== undefined && find !== undefined && find(name) === undefined) {
-    return { ...call, type: report(body, "feature", call.span, `this kernel does not tell where \`${name}\` is`, body.pass.options.facts?.addressesHidden?.() ?? "it needs the variable in /proc/kallsyms (CONFIG_KALLSYMS_ALL)") };
+    return {
+      ...call,
+      type: report(
+        body,
+        "feature",
+        call.span,
+        `this kernel does not tell where \`${name}\` is`,
+        body.pass.options.facts?.addressesHidden?.() ?? "it needs the variable in /proc/kallsyms (CONFIG_KALLSYMS_ALL)",
+      ),
+    };
   }
   const args = checked(call, body);
   if (args[1] !== undefined) wantsInteger(args[1], call, body);
@@ -255,7 +382,16 @@ const register: CallCheck = (call, body) => {
   const registers = context === undefined || context === "host" ? undefined : context.registers;
   if (registers === undefined) return { ...call, type: report(body, "placement", call.span, notHere("reg", body)) };
   if (name !== undefined && !registers.has(name)) {
-    return { ...call, type: report(body, "name", call.args[0].span, `there is no register \`${name}\``, didYouMean(nearest(name, registers.keys()))) };
+    return {
+      ...call,
+      type: report(
+        body,
+        "name",
+        call.args[0].span,
+        `there is no register \`${name}\``,
+        didYouMean(nearest(name, registers.keys())),
+      ),
+    };
   }
   return { ...call, args: checked(call, body), type: u64 };
 };
@@ -274,7 +410,16 @@ const stack: CallCheck = (call, body) => {
       }
       const modes = call.name === "kstack" ? ["bpftrace", "perf", "raw"] : ["bpftrace", "perf", "raw", "build_id"];
       if (!modes.includes(arg.name)) {
-        return { ...call, type: report(body, "name", arg.span, `error parsing stack mode: ${call.name}: invalid value for stack_mode: ${arg.name}`, `it is one of ${[...modes, ...(call.name === "ustack" ? stackUnwindings : [])].join(", ")}`) };
+        return {
+          ...call,
+          type: report(
+            body,
+            "name",
+            arg.span,
+            `error parsing stack mode: ${call.name}: invalid value for stack_mode: ${arg.name}`,
+            `it is one of ${[...modes, ...(call.name === "ustack" ? stackUnwindings : [])].join(", ")}`,
+          ),
+        };
       }
       mode = arg.name as StackMode;
       continue;
@@ -282,7 +427,8 @@ const stack: CallCheck = (call, body) => {
     const value = checkValue(arg, body);
     const constant = constantOf(value);
     if (constant === undefined) {
-      if (value.type.kind !== "unknown") report(body, "arguments", arg.span, `${call.name}: invalid limit value, expected a constant`);
+      if (value.type.kind !== "unknown")
+        report(body, "arguments", arg.span, `${call.name}: invalid limit value, expected a constant`);
     } else if (constant < 1n) {
       report(body, "limit", arg.span, `${call.name}() takes 1 frame at least`);
     } else if (constant > 1024n) {
@@ -290,7 +436,13 @@ const stack: CallCheck = (call, body) => {
     } else {
       limit = Math.min(Number(constant), fullStack);
       if (constant > BigInt(fullStack)) {
-        warn(body, "limit", arg.span, `${call.name}() keeps ${fullStack} frames at most, ${constant} asked for`, "a stack that has more ends in a line that says so");
+        warn(
+          body,
+          "limit",
+          arg.span,
+          `${call.name}() keeps ${fullStack} frames at most, ${constant} asked for`,
+          "a stack that has more ends in a line that says so",
+        );
       }
     }
   }
@@ -301,12 +453,16 @@ const stack: CallCheck = (call, body) => {
 const worded: (words: readonly string[], type: Type) => CallCheck = (words, type) => (call, body) => {
   const [word] = call.args as [Expression];
   if (word.kind !== "identifier" || !words.includes(word.name)) {
-    return { ...call, type: report(body, "arguments", word.span, `${call.name}() takes ${words.map((w) => `\`${w}\``).join(" or ")}`) };
+    return {
+      ...call,
+      type: report(body, "arguments", word.span, `${call.name}() takes ${words.map((w) => `\`${w}\``).join(" or ")}`),
+    };
   }
   return { ...call, args: [{ ...word, type: { kind: "void" } }], type };
 };
 
-const task: (path: readonly string[]) => CallCheck = (names) => (call, body) => ofTask(names, call.args[0], call.span, body);
+const task: (path: readonly string[]) => CallCheck = (names) => (call, body) =>
+  ofTask(names, call.args[0], call.span, body);
 
 // ── numbers with a name ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -323,9 +479,20 @@ const ntop: CallCheck = (call, body) => {
   const address = args.at(-1)!;
   if (args.length === 2) wantsInteger(args[0], call, body);
   const { type } = address;
-  const bytes = type.kind === "array" && sizeOf(type.element) === 1 ? type.length : type.kind === "string" ? type.capacity - 1 : undefined;
+  const bytes =
+    type.kind === "array" && sizeOf(type.element) === 1
+      ? type.length
+      : type.kind === "string"
+        ? type.capacity - 1
+        : undefined;
   const ok = isIntegral(type) || type.kind === "unknown" || type.kind === "pointer" || bytes === 4 || bytes === 16;
-  if (!ok) report(body, "type", address.span, `ntop() expects an integer or an array of 4 or 16 bytes, not ${describeOne(type)}`);
+  if (!ok)
+    report(
+      body,
+      "type",
+      address.span,
+      `ntop() expects an integer or an array of 4 or 16 bytes, not ${describeOne(type)}`,
+    );
   return { ...call, args, type: { kind: "named", of: "inet" } };
 };
 
@@ -333,7 +500,8 @@ const macaddr: CallCheck = (call, body) => {
   const args = checked(call, body);
   const { type, span } = args[0];
   const bytes = type.kind === "array" ? sizeOf(type) : type.kind === "string" ? type.capacity - 1 : 6;
-  if (bytes !== 6 || !wantsAddress(args[0], call, body)) report(body, "type", span, `macaddr() expects 6 bytes, not ${describeOne(type)}`);
+  if (bytes !== 6 || !wantsAddress(args[0], call, body))
+    report(body, "type", span, `macaddr() expects 6 bytes, not ${describeOne(type)}`);
   return { ...call, args, type: { kind: "named", of: "macaddr" } };
 };
 
@@ -341,8 +509,10 @@ const pton: CallCheck = (call, body) => {
   const text = literalText(call, 0, body);
   if (text === undefined) return { ...call, type: unknownType };
   const four = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
-  if (four !== null && four.slice(1).every((part) => Number(part) <= 255)) return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 4 } };
-  if (URL.canParse(`http://[${text}]/`)) return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 16 } };
+  if (four !== null && four.slice(1).every((part) => Number(part) <= 255))
+    return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 4 } };
+  if (URL.canParse(`http://[${text}]/`))
+    return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 16 } };
   return { ...call, type: report(body, "arguments", call.args[0].span, `\`${text}\` is not an IPv4 or IPv6 address`) };
 };
 
@@ -365,9 +535,16 @@ const strftime: CallCheck = (call, body) => {
   const args = checked(call, body);
   wantsInteger(args[1], call, body);
   const constant = constantOf(args[1]);
-  if (constant !== undefined && constant < 0n) report(body, "limit", args[1].span, "strftime() expects a time of 0 or later");
+  if (constant !== undefined && constant < 0n)
+    report(body, "limit", args[1].span, "strftime() expects a time of 0 or later");
   if (ofMonotonicClock(args[1])) {
-    report(body, "arguments", args[1].span, "strftime() can not take a monotonic timestamp", "it leaves out the time that the system slept: use nsecs, which is nsecs(boot)");
+    report(
+      body,
+      "arguments",
+      args[1].span,
+      "strftime() can not take a monotonic timestamp",
+      "it leaves out the time that the system slept: use nsecs, which is nsecs(boot)",
+    );
   }
   return { ...call, args, type: { kind: "named", of: "timestamp" } };
 };
@@ -385,13 +562,27 @@ const signal: CallCheck = (call, body) => {
   if (value.kind === "string") {
     const number = signalNumber(value.value);
     if (number === undefined) {
-      return { ...call, type: report(body, "name", value.span, `unknown signal \`${value.value}\``, didYouMean(nearest(value.value, signalNames()))) };
+      return {
+        ...call,
+        type: report(
+          body,
+          "name",
+          value.span,
+          `unknown signal \`${value.value}\``,
+          didYouMean(nearest(value.value, signalNames())),
+        ),
+      };
     }
-    return { ...call, args: [integerLiteral(BigInt(number), literalType(BigInt(number)), value.span)], type: { kind: "void" } };
+    return {
+      ...call,
+      args: [integerLiteral(BigInt(number), literalType(BigInt(number)), value.span)],
+      type: { kind: "void" },
+    };
   }
   wantsInteger(value, call, body);
   const constant = constantOf(value);
-  if (constant !== undefined && (constant < 1n || constant > 64n)) report(body, "limit", value.span, "signals go from 1 to 64");
+  if (constant !== undefined && (constant < 1n || constant > 64n))
+    report(body, "limit", value.span, "signals go from 1 to 64");
   return { ...call, args: [value], type: { kind: "void" } };
 };
 
@@ -401,7 +592,13 @@ const override: CallCheck = (call, body) => {
   if (body.context !== "host" && body.context !== undefined && body.provider !== "kprobe") {
     report(body, "placement", call.span, notHere("override", body), "the kernel allows it in kprobes");
   } else if (body.pass.options.facts?.kernelFunctionExists("bpf_override_return") === false) {
-    report(body, "feature", call.span, "this kernel lets no handler override a function's result", "it needs a kernel built with CONFIG_BPF_KPROBE_OVERRIDE");
+    report(
+      body,
+      "feature",
+      call.span,
+      "this kernel lets no handler override a function's result",
+      "it needs a kernel built with CONFIG_BPF_KPROBE_OVERRIDE",
+    );
   }
   return { ...call, args, type: { kind: "void" } };
 };
@@ -409,14 +606,16 @@ const override: CallCheck = (call, body) => {
 const writeUser: CallCheck = (call, body) => {
   const args = checked(call, body);
   const length = args[2];
-  if (constantOf(length) === undefined && length.type.kind !== "unknown") report(body, "arguments", length.span, "write_user() expects a constant length");
+  if (constantOf(length) === undefined && length.type.kind !== "unknown")
+    report(body, "arguments", length.span, "write_user() expects a constant length");
   return { ...call, args, type: boolType };
 };
 
 const socketCookie: CallCheck = (call, body) => {
   const args = checked(call, body);
   const { type, span } = args[0];
-  if (type.kind !== "unknown" && (type.kind !== "pointer" || type.target.kind !== "struct")) report(body, "type", span, `socket_cookie() expects a struct sock *, not ${describeOne(type)}`);
+  if (type.kind !== "unknown" && (type.kind !== "pointer" || type.target.kind !== "struct"))
+    report(body, "type", span, `socket_cookie() expects a struct sock *, not ${describeOne(type)}`);
   return { ...call, args, type: u64 };
 };
 
@@ -427,22 +626,47 @@ const packet: CallCheck = (call, body) => {
   if (path === "") report(body, "arguments", call.args[0].span, "a capture file needs a name");
   const { context } = body;
   if (context !== undefined && context !== "host" && context.programType !== "tracing") {
-    return { ...call, type: report(body, "placement", call.span, notHere("skboutput", body), "packets are handed out by fentry, fexit and rawtracepoint probes") };
+    return {
+      ...call,
+      type: report(
+        body,
+        "placement",
+        call.span,
+        notHere("skboutput", body),
+        "packets are handed out by fentry, fexit and rawtracepoint probes",
+      ),
+    };
   }
   const buffer = checkValue(skb, body);
   const { type, span } = buffer;
   if (type.kind === "unknown") return { ...call, type: unknownType };
   if (type.kind !== "pointer" || type.target.kind !== "struct" || type.target.name !== "sk_buff") {
-    return { ...call, type: report(body, "type", span, `skboutput() expects a struct sk_buff *, not ${describeOne(type)}`) };
+    return {
+      ...call,
+      type: report(body, "type", span, `skboutput() expects a struct sk_buff *, not ${describeOne(type)}`),
+    };
   }
   if (type.typed !== true) {
-    return { ...call, type: report(body, "type", span, "skboutput() expects a pointer that the kernel knows: the probe's own argument", "write `args.skb`, without a cast, or a variable that holds it") };
+    return {
+      ...call,
+      type: report(
+        body,
+        "type",
+        span,
+        "skboutput() expects a pointer that the kernel knows: the probe's own argument",
+        "write `args.skb`, without a cast, or a variable that holds it",
+      ),
+    };
   }
   const [bytes, skipped] = [length, offset].map((arg) => checkValue(arg, body));
   for (const number of [bytes, skipped]) {
-    if (number.type.kind !== "unknown" && !isIntegral(number.type)) report(body, "type", number.span, `skboutput() expects a number here, not ${describeOne(number.type)}`);
+    if (number.type.kind !== "unknown" && !isIntegral(number.type))
+      report(body, "type", number.span, `skboutput() expects a number here, not ${describeOne(number.type)}`);
   }
-  const whole = body.pass.expression({ kind: "member", object: skb, name: "len", nameSpan: span, span, type: unknownType }, body);
+  const whole = body.pass.expression(
+    { kind: "member", object: skb, name: "len", nameSpan: span, span, type: unknownType },
+    body,
+  );
   return { ...call, args: [call.args[0], buffer, bytes, skipped, whole], type: i32 };
 };
 
@@ -456,13 +680,39 @@ const question: (answer: (value: Expression) => boolean) => CallCheck = (answer)
 const beforehand: CallCheck = (call, body) => {
   const value = checkExpression(call.args[0], body);
   if (value.type.kind === "unknown" || value.kind === "string" || constantOf(value) !== undefined) return value;
-  return { ...call, args: [value], type: report(body, "arguments", call.span, "this is not known before the script runs", "comptime is for what literals, types and is_ptr() and the like tell") };
+  return {
+    ...call,
+    args: [value],
+    type: report(
+      body,
+      "arguments",
+      call.span,
+      "this is not known before the script runs",
+      "comptime is for what literals, types and is_ptr() and the like tell",
+    ),
+  };
 };
 
 /** Error pointers are the last 4095 addresses. */
 const isError: CallCheck = (call, body) => {
-  const address = checkCast({ kind: "cast", to: { name: "uint64", pointers: 0, dimensions: [], span: call.span }, operand: call.args[0], span: call.span, type: unknownType }, body);
-  return { kind: "binary", operator: ">=", left: address, right: integerLiteral(0xffff_ffff_ffff_f001n, u64, call.span), span: call.span, type: boolType };
+  const address = checkCast(
+    {
+      kind: "cast",
+      to: { name: "uint64", pointers: 0, dimensions: [], span: call.span },
+      operand: call.args[0],
+      span: call.span,
+      type: unknownType,
+    },
+    body,
+  );
+  return {
+    kind: "binary",
+    operator: ">=",
+    left: address,
+    right: integerLiteral(0xffff_ffff_ffff_f001n, u64, call.span),
+    span: call.span,
+    type: boolType,
+  };
 };
 
 const containerOf: CallCheck = (call, body) => {
@@ -470,7 +720,10 @@ const containerOf: CallCheck = (call, body) => {
   const pointer = checkValue(call.args[0], body);
   // A member may have a builtin's name: `pid`.
   if (type.kind !== "identifier" || (member.kind !== "identifier" && member.kind !== "builtin")) {
-    return { ...call, type: report(body, "arguments", call.span, "container_of() expects a pointer, a struct and a member's name") };
+    return {
+      ...call,
+      type: report(body, "arguments", call.span, "container_of() expects a pointer, a struct and a member's name"),
+    };
   }
   const where = pointer.type.kind === "pointer" ? pointer.type.space : defaultSpace(body);
   const to = { name: type.name, tag: "struct" as const, pointers: 1, dimensions: [], span: type.span };
@@ -478,33 +731,96 @@ const containerOf: CallCheck = (call, body) => {
   if (!("type" in resolved)) return { ...call, type: report(body, "name", type.span, resolved.problem, resolved.help) };
   const struct = resolved.type.kind === "pointer" ? resolved.type.target : resolved.type;
   const found = struct.kind === "struct" ? findMember(struct, member.name) : undefined;
-  if (found === undefined) return { ...call, type: report(body, "name", member.span, `${describe(struct)} has no member \`${member.name}\``) };
+  if (found === undefined)
+    return { ...call, type: report(body, "name", member.span, `${describe(struct)} has no member \`${member.name}\``) };
   const { span } = call;
-  const number: Expression = { kind: "cast", to: { name: "uint64", pointers: 0, dimensions: [], span }, operand: pointer, span, type: u64 };
-  const base: Expression = { kind: "binary", operator: "-", left: number, right: integerLiteral(BigInt(found.offset), u64, span), span, type: u64 };
+  const number: Expression = {
+    kind: "cast",
+    to: { name: "uint64", pointers: 0, dimensions: [], span },
+    operand: pointer,
+    span,
+    type: u64,
+  };
+  const base: Expression = {
+    kind: "binary",
+    operator: "-",
+    left: number,
+    right: integerLiteral(BigInt(found.offset), u64, span),
+    span,
+    type: u64,
+  };
   return { kind: "cast", to, operand: base, span, type: resolved.type };
 };
 
 export const memoryCalls: Readonly<Record<string, CallCheck>> = {
-  str, buf, path, strcap: capacity, strlen: texts(1), strcontains: texts(2), strstr: texts(2), strncmp: compared, memcmp: compared, str_concat: concat,
-  floor: withoutFraction, ceil: withoutFraction, trunc: withoutFraction, round: withoutFraction, bswap: swap, kstr: kernelText, kptr: space, uptr: space, kaddr: kernelAddress, uaddr: userAddress, var: checkVariableCall, percpu_kaddr: perCpuAddress, reg: register,
-  kstack: stack, ustack: stack, dw_ustack: stack,
-  pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }), tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
+  str,
+  buf,
+  path,
+  strcap: capacity,
+  strlen: texts(1),
+  strcontains: texts(2),
+  strstr: texts(2),
+  strncmp: compared,
+  memcmp: compared,
+  str_concat: concat,
+  floor: withoutFraction,
+  ceil: withoutFraction,
+  trunc: withoutFraction,
+  round: withoutFraction,
+  bswap: swap,
+  kstr: kernelText,
+  kptr: space,
+  uptr: space,
+  kaddr: kernelAddress,
+  uaddr: userAddress,
+  var: checkVariableCall,
+  percpu_kaddr: perCpuAddress,
+  reg: register,
+  kstack: stack,
+  ustack: stack,
+  dw_ustack: stack,
+  pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
+  tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   nsecs: worded(["boot", "monotonic", "tai", "sw_tai"], u64),
-  pcomm: task(["real_parent", "comm"]), ppid: task(["real_parent", "pid"]), leader_comm: task(["group_leader", "comm"]), leader_tid: task(["group_leader", "pid"]),
-  ksym: named("ksym"), usym: named("usym"), cgroup_path: cgroupPath, strerror: named("strerror"), signal_name: named("signal_name"), comm: named("process_name"),
-  syscall_name: named("syscall_name"), ntop, macaddr, pton, cgroupid: cgroupId, strftime,
-  signal, signal_thread: signal, override, write_user: writeUser, socket_cookie: socketCookie, skboutput: packet,
+  pcomm: task(["real_parent", "comm"]),
+  ppid: task(["real_parent", "pid"]),
+  leader_comm: task(["group_leader", "comm"]),
+  leader_tid: task(["group_leader", "pid"]),
+  ksym: named("ksym"),
+  usym: named("usym"),
+  cgroup_path: cgroupPath,
+  strerror: named("strerror"),
+  signal_name: named("signal_name"),
+  comm: named("process_name"),
+  syscall_name: named("syscall_name"),
+  ntop,
+  macaddr,
+  pton,
+  cgroupid: cgroupId,
+  strftime,
+  signal,
+  signal_thread: signal,
+  override,
+  write_user: writeUser,
+  socket_cookie: socketCookie,
+  skboutput: packet,
   comptime: beforehand,
-  is_array: question((v) => v.type.kind === "array"), is_integer: question((v) => v.type.kind === "integer"),
-  is_literal: question((v) => v.kind === "integer" || v.kind === "string" || v.kind === "boolean"), is_ptr: question((v) => v.type.kind === "pointer"),
-  is_str: question((v) => v.type.kind === "string"), is_unsigned_integer: question((v) => v.type.kind === "integer" && !v.type.signed),
-  is_err: isError, container_of: containerOf,
+  is_array: question((v) => v.type.kind === "array"),
+  is_integer: question((v) => v.type.kind === "integer"),
+  is_literal: question((v) => v.kind === "integer" || v.kind === "string" || v.kind === "boolean"),
+  is_ptr: question((v) => v.type.kind === "pointer"),
+  is_str: question((v) => v.type.kind === "string"),
+  is_unsigned_integer: question((v) => v.type.kind === "integer" && !v.type.signed),
+  is_err: isError,
+  container_of: containerOf,
   default_str_length: (call, body) => integerLiteral(BigInt(body.pass.config.maxStringLength), u64, call.span),
   kfunc_exist: (call, body) => {
     const name = literalText(call, 0, body);
     return truth(name !== undefined && (body.pass.options.facts?.kernelFunctionExists(name) ?? false), call);
   },
   // Handlers call no kernel functions, so none is allowed.
-  kfunc_allowed: (call, body) => { literalText(call, 0, body); return truth(false, call); },
+  kfunc_allowed: (call, body) => {
+    literalText(call, 0, body);
+    return truth(false, call);
+  },
 };

@@ -9,7 +9,13 @@ import { report } from "./pass.ts";
 import { describe, unify } from "./unify.ts";
 
 /** Type of a binary operator on checked operands; also for `@m op= e`. */
-export function binaryType(operator: BinaryOperator, left: Expression, right: Expression, span: { start: number; end: number }, body: Body): Type {
+export function binaryType(
+  operator: BinaryOperator,
+  left: Expression,
+  right: Expression,
+  span: { start: number; end: number },
+  body: Body,
+): Type {
   const comparison = ["==", "!=", "<", "<=", ">", ">="].includes(operator);
   const [l, r] = [left.type, right.type];
   if (l.kind === "unknown" || r.kind === "unknown") return comparison ? boolType : unknownType;
@@ -18,19 +24,32 @@ export function binaryType(operator: BinaryOperator, left: Expression, right: Ex
     if (comparison) return boolType;
     if (["+", "-", "*", "/"].includes(operator)) return float64;
     const help = operator === "%" ? "cast to integers first: (int64)x % (int64)y" : "it works on integers: (int64)x";
-    return report(body, "type", span, `type mismatch for '${operator}': it cannot be used on ${describe(l)} and ${describe(r)}`, help);
+    return report(
+      body,
+      "type",
+      span,
+      `type mismatch for '${operator}': it cannot be used on ${describe(l)} and ${describe(r)}`,
+      help,
+    );
   }
   if (comparison) {
     if ((numeric(l) || l.kind === "pointer") && (numeric(r) || r.kind === "pointer")) return boolType;
     const equality = operator === "==" || operator === "!=";
-    const comparable = l.kind === r.kind && ["string", "array", "buffer", "tuple", "record"].includes(l.kind) && unify(l, r) !== undefined;
+    const comparable =
+      l.kind === r.kind &&
+      ["string", "array", "buffer", "tuple", "record"].includes(l.kind) &&
+      unify(l, r) !== undefined;
     if (equality && comparable) return boolType;
-    const help = numeric(l) !== numeric(r) && (l.kind === "array" || r.kind === "array") ? "cast the array to an integer of its size" : undefined;
+    const help =
+      numeric(l) !== numeric(r) && (l.kind === "array" || r.kind === "array")
+        ? "cast the array to an integer of its size"
+        : undefined;
     report(body, "type", span, `type mismatch for '${operator}': comparing ${describe(l)} with ${describe(r)}`, help);
     return boolType;
   }
   if (numeric(l) && numeric(r)) {
-    if ((operator === "/" || operator === "%") && constantOf(right) === 0n) return report(body, "type", span, "division by zero");
+    if ((operator === "/" || operator === "%") && constantOf(right) === 0n)
+      return report(body, "type", span, "division by zero");
     return arithmeticType(operator, l, r);
   }
   if (l.kind === "pointer" && isIntegral(r) && (operator === "+" || operator === "-")) return untyped(l);
@@ -38,8 +57,17 @@ export function binaryType(operator: BinaryOperator, left: Expression, right: Ex
   if (l.kind === "pointer" && r.kind === "pointer" && operator === "-") return i64;
   // Masking and shifting an address is how people look at flags in its low bits.
   if (l.kind === "pointer" && isIntegral(r) && ["&", "|", "^", ">>", "<<", "%"].includes(operator)) return u64;
-  const help = operator === "+" && l.kind === "string" && r.kind === "string" ? "join texts with str_concat(first, second)" : undefined;
-  return report(body, "type", span, `type mismatch for '${operator}': it cannot be used on ${describe(l)} and ${describe(r)}`, help);
+  const help =
+    operator === "+" && l.kind === "string" && r.kind === "string"
+      ? "join texts with str_concat(first, second)"
+      : undefined;
+  return report(
+    body,
+    "type",
+    span,
+    `type mismatch for '${operator}': it cannot be used on ${describe(l)} and ${describe(r)}`,
+    help,
+  );
 }
 
 function untyped(type: Extract<Type, { kind: "pointer" }>): Type {

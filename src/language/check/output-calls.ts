@@ -23,28 +23,47 @@ const formatted: CallCheck = (call, body) => {
 };
 
 function isRegister({ kind, type, ...node }: Expression): boolean {
-  return kind === "builtin" && "name" in node && (node.name === "retval" || argumentNumber(node.name) !== undefined)
-    && type.kind === "integer" && type.bits === 64 && !type.signed;
+  return (
+    kind === "builtin" &&
+    "name" in node &&
+    (node.name === "retval" || argumentNumber(node.name) !== undefined) &&
+    type.kind === "integer" &&
+    type.bits === 64 &&
+    !type.signed
+  );
 }
 
 /**
- * A register that functions leave an `int` in, its upper half zero: `%d` of -1 in it is -1, as in C. One with more in it is all
- * of what it holds.
+ * A register that functions leave an `int` in, its upper half zero: `%d` of -1 in it is -1, as in C. One with more in
+ * it is all of what it holds.
  */
 function asInt(register: Expression): Expression {
   const { span } = register;
   const node = { span, type: unknownType };
   const number = (value: bigint): Expression => ({ kind: "integer", value, ...node });
-  const as = (name: string, operand: Expression): Expression => ({ kind: "cast", to: { name, pointers: 0, dimensions: [], span }, operand, ...node });
+  const as = (name: string, operand: Expression): Expression => ({
+    kind: "cast",
+    to: { name, pointers: 0, dimensions: [], span },
+    operand,
+    ...node,
+  });
   const upper: Expression = { kind: "binary", operator: ">>", left: register, right: number(32n), ...node };
   return {
-    kind: "conditional", condition: { kind: "binary", operator: "==", left: upper, right: number(0n), ...node },
-    then: as("int64", as("int32", register)), otherwise: as("int64", register), ...node,
+    kind: "conditional",
+    condition: { kind: "binary", operator: "==", left: upper, right: number(0n), ...node },
+    then: as("int64", as("int32", register)),
+    otherwise: as("int64", register),
+    ...node,
   };
 }
 
 const debugged: CallCheck = (call, body) => {
-  warn(body, "unused", call.span, "the debugf() builtin is not recommended for production use: it prints into the kernel's trace, which all share");
+  warn(
+    body,
+    "unused",
+    call.span,
+    "the debugf() builtin is not recommended for production use: it prints into the kernel's trace, which all share",
+  );
   return formatted(call, body);
 };
 
@@ -55,7 +74,18 @@ const emit: CallCheck = (call, body) => {
     return { ...call, type: report(body, "arguments", call.span, "emit() expects a record") };
   }
   const fields = record.fields.map((field) => ({ name: field.name, value: checkValue(field.value, body) }));
-  return { ...call, args: [name, { ...record, fields, type: { kind: "record", fields: fields.map((f) => ({ name: f.name, type: f.value.type })) } }], type: voidType };
+  return {
+    ...call,
+    args: [
+      name,
+      {
+        ...record,
+        fields,
+        type: { kind: "record", fields: fields.map((f) => ({ name: f.name, type: f.value.type })) },
+      },
+    ],
+    type: voidType,
+  };
 };
 
 const print: CallCheck = (call, body) => {
@@ -70,7 +100,10 @@ const print: CallCheck = (call, body) => {
     const { access, map } = checkMapEntry(first, body);
     if (isUndefined(map)) report(body, "name", first.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
     // A histogram is printed as it is; what has one value is read.
-    const type = map.value.kind === "aggregate" ? (sumsDoubles(map.value) ? undefined : aggregateValue(map.value, access, body)) ?? map.value : settled(map.value);
+    const type =
+      map.value.kind === "aggregate"
+        ? ((sumsDoubles(map.value) ? undefined : aggregateValue(map.value, access, body)) ?? map.value)
+        : settled(map.value);
     return { ...call, args: [{ ...access, type }], type: voidType };
   }
   return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };
@@ -90,38 +123,51 @@ function literalArgument(node: Expression, what: string, negative: boolean, body
 }
 
 const time: CallCheck = (call, body) => {
-  const format: Expression = call.args.length === 0
-    ? { kind: "string", value: "%H:%M:%S\n", span: call.span, type: { kind: "string", capacity: 10 } }
-    : checkValue(call.args[0], body);
-  if (format.kind !== "string" && format.type.kind !== "unknown") report(body, "arguments", format.span, `time() expects a string literal (${describe(format.type)} provided)`);
+  const format: Expression =
+    call.args.length === 0
+      ? { kind: "string", value: "%H:%M:%S\n", span: call.span, type: { kind: "string", capacity: 10 } }
+      : checkValue(call.args[0], body);
+  if (format.kind !== "string" && format.type.kind !== "unknown")
+    report(body, "arguments", format.span, `time() expects a string literal (${describe(format.type)} provided)`);
   return { ...call, args: [format], type: voidType };
 };
 
 const unwatch: CallCheck = (call, body) => {
   const [address] = call.args.map((arg) => checkValue(arg, body)) as [Expression];
   const { kind } = address.type;
-  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type)) report(body, "type", address.span, `unwatch() expects an address, not ${describeOne(address.type)}`);
+  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type))
+    report(body, "type", address.span, `unwatch() expects an address, not ${describeOne(address.type)}`);
   return { ...call, args: [address], type: voidType };
 };
 
 const watch: CallCheck = (call, body) => {
   const [name, address] = call.args.map((arg) => checkValue(arg, body)) as [Expression, Expression];
   if (name.kind !== "string") {
-    if (name.type.kind !== "unknown") report(body, "arguments", name.span, "watch() wants the name of its probe as a string literal");
+    if (name.type.kind !== "unknown")
+      report(body, "arguments", name.span, "watch() wants the name of its probe as a string literal");
   } else if (!body.pass.watchNames.includes(name.value)) {
     const { watchNames } = body.pass;
-    report(body, "name", name.span, `no watchpoint has the name "${name.value}"`,
-      watchNames.length === 0 ? `write a probe watchpoint:${name.value}:8:w { … }` : didYouMean(nearest(name.value, watchNames)) ?? `there are ${watchNames.join(", ")}`);
+    report(
+      body,
+      "name",
+      name.span,
+      `no watchpoint has the name "${name.value}"`,
+      watchNames.length === 0
+        ? `write a probe watchpoint:${name.value}:8:w { … }`
+        : (didYouMean(nearest(name.value, watchNames)) ?? `there are ${watchNames.join(", ")}`),
+    );
   }
   const { kind } = address.type;
-  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type)) report(body, "type", address.span, `watch() wants an address, not ${describeOne(address.type)}`);
+  if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type))
+    report(body, "type", address.span, `watch() wants an address, not ${describeOne(address.type)}`);
   return { ...call, args: [name, address], type: voidType };
 };
 
 const exit: CallCheck = (call, body) => {
   const args = call.args.map((arg) => checkValue(arg, body));
   for (const arg of args) {
-    if (arg.type.kind !== "unknown" && !isIntegral(arg.type)) report(body, "type", arg.span, `an exit code is an integer, not ${describeOne(arg.type)}`);
+    if (arg.type.kind !== "unknown" && !isIntegral(arg.type))
+      report(body, "type", arg.span, `an exit code is an integer, not ${describeOne(arg.type)}`);
   }
   return { ...call, args, type: voidType };
 };
@@ -133,15 +179,18 @@ const join: CallCheck = (call, body) => {
   if (kind !== "unknown" && kind !== "pointer" && kind !== "array" && kind !== "integer") {
     report(body, "type", strings.span, `join() expects an array of strings, not ${describeOne(strings.type)}`);
   }
-  if (separator !== undefined && separator.kind !== "string") report(body, "arguments", separator.span, "join() expects its separator as a string literal");
+  if (separator !== undefined && separator.kind !== "string")
+    report(body, "arguments", separator.span, "join() expects its separator as a string literal");
   return { ...call, args, type: voidType };
 };
 
 const staticAssert: CallCheck = (call, body) => {
   const [condition, message] = call.args.map((arg) => checkValue(arg, body)) as [Expression, Expression];
   const holds = constantOf(condition);
-  if (holds === undefined && condition.type.kind !== "unknown") report(body, "arguments", condition.span, "static_assert() needs a constant condition");
-  if (holds === 0n) report(body, "type", call.span, message.kind === "string" ? message.value : "static assertion failed");
+  if (holds === undefined && condition.type.kind !== "unknown")
+    report(body, "arguments", condition.span, "static_assert() needs a constant condition");
+  if (holds === 0n)
+    report(body, "type", call.span, message.kind === "string" ? message.value : "static assertion failed");
   return { ...call, type: voidType };
 };
 
@@ -149,8 +198,12 @@ const fail: CallCheck = (call, body) => {
   const [format, ...args] = call.args.map((arg) => checkValue(arg, body)) as [Expression, ...Expression[]];
   checkFormat(format, args, call.span, body);
   let next = 0;
-  const shown = (arg: Expression | undefined): string => arg?.kind === "string" ? arg.value : String(arg === undefined ? "?" : constantOf(arg) ?? "?");
-  const message = format.kind === "string" ? format.value.replace(/%[-+ #0-9.]*l*([a-zA-Z])|%%/g, (m) => m === "%%" ? "%" : shown(args[next++])) : "fail()";
+  const shown = (arg: Expression | undefined): string =>
+    arg?.kind === "string" ? arg.value : String(arg === undefined ? "?" : (constantOf(arg) ?? "?"));
+  const message =
+    format.kind === "string"
+      ? format.value.replace(/%[-+ #0-9.]*l*([a-zA-Z])|%%/g, (m) => (m === "%%" ? "%" : shown(args[next++])))
+      : "fail()";
   report(body, "type", call.span, message);
   return { ...call, type: voidType };
 };
@@ -163,6 +216,20 @@ const assertText: CallCheck = (call, body) => {
 };
 
 export const outputCalls: Readonly<Record<string, CallCheck>> = {
-  printf: formatted, debugf: debugged, errorf: formatted, warnf: formatted, cat: formatted, system: formatted,
-  print, emit, time, exit, watch, unwatch, join, static_assert: staticAssert, fail, assert_str: assertText,
+  printf: formatted,
+  debugf: debugged,
+  errorf: formatted,
+  warnf: formatted,
+  cat: formatted,
+  system: formatted,
+  print,
+  emit,
+  time,
+  exit,
+  watch,
+  unwatch,
+  join,
+  static_assert: staticAssert,
+  fail,
+  assert_str: assertText,
 };

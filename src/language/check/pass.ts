@@ -76,7 +76,10 @@ export interface FunctionState {
   hostNeeds: readonly KernelNeed[];
 }
 
-export interface KernelNeed { readonly what: string; readonly span: Span }
+export interface KernelNeed {
+  readonly what: string;
+  readonly span: Span;
+}
 
 /** Checks one builtin's call: arguments are unchecked, their number is right. */
 export type CallCheck = (call: Call, body: Body) => Expression;
@@ -122,12 +125,24 @@ export interface Body {
   apart: boolean;
 }
 
-export function report(body: { readonly pass: Pass }, code: DiagnosticCode, span: Span, message: string, help?: string): Type {
+export function report(
+  body: { readonly pass: Pass },
+  code: DiagnosticCode,
+  span: Span,
+  message: string,
+  help?: string,
+): Type {
   add(body.pass, { severity: "error", code, span, message, ...(help === undefined ? {} : { help }) });
   return unknownType;
 }
 
-export function warn(body: { readonly pass: Pass }, code: DiagnosticCode, span: Span, message: string, help?: string): void {
+export function warn(
+  body: { readonly pass: Pass },
+  code: DiagnosticCode,
+  span: Span,
+  message: string,
+  help?: string,
+): void {
   add(body.pass, { severity: "warning", code, span, message, ...(help === undefined ? {} : { help }) });
 }
 
@@ -135,10 +150,19 @@ function add(pass: Pass, told: Diagnostic): void {
   if (!pass.final) return;
   // A macro's own variables carry a number, `$x#1`, which nobody wrote.
   const written = (text: string): string => text.replaceAll(/(\$\w+)#\d+/g, "$1");
-  const diagnostic = { ...told, message: written(told.message), ...(told.help === undefined ? {} : { help: written(told.help) }) };
+  const diagnostic = {
+    ...told,
+    message: written(told.message),
+    ...(told.help === undefined ? {} : { help: written(told.help) }),
+  };
   // The same body is checked once a variant: one mistake, one message.
-  const same = pass.diagnostics.some((d) => d.code === diagnostic.code && d.span.start === diagnostic.span.start
-    && d.span.end === diagnostic.span.end && d.message === diagnostic.message);
+  const same = pass.diagnostics.some(
+    (d) =>
+      d.code === diagnostic.code &&
+      d.span.start === diagnostic.span.start &&
+      d.span.end === diagnostic.span.end &&
+      d.message === diagnostic.message,
+  );
   if (!same) pass.diagnostics.push(diagnostic);
 }
 
@@ -159,7 +183,11 @@ export function resolveType(written: TypeName, space: AddressSpace, body: Body):
     const { type } = body.pass.expression(written.of, body);
     return { type: body.pass.names.derived(settled(type), written, space) };
   }
-  return body.pass.names.resolve(written, space, body.context === undefined || body.context === "host" ? undefined : body.context.typeNamed);
+  return body.pass.names.resolve(
+    written,
+    space,
+    body.context === undefined || body.context === "host" ? undefined : body.context.typeNamed,
+  );
 }
 
 export function needsKernel(body: Body, what: string, span: Span): void {
@@ -179,7 +207,7 @@ export function findVariable(body: Body, name: string): number | undefined {
 /** A new variable in the innermost scope; `node` tells it apart from its namesakes over the passes. */
 export function declareVariable(body: Body, node: Variable, declared?: Type): number {
   let state = body.states.get(node);
-  if (state === undefined) body.states.set(node, state = { type: declared ?? unknownType, assigned: false });
+  if (state === undefined) body.states.set(node, (state = { type: declared ?? unknownType, assigned: false }));
   if (declared !== undefined) {
     state.declared = declared;
     state.type = state.placed ?? declared;
@@ -194,14 +222,18 @@ export function variableType(body: Body, slot: number): Type {
   const { state, callbacks } = body.slots[slot];
   const type = settled(state.type);
   // A map callback reads its caller's variables from memory, where the verifier forgets what a pointer points to.
-  if (type.kind === "pointer" && type.typed === true && callbacks !== body.callbacks) return { kind: "pointer", target: type.target, space: type.space };
+  if (type.kind === "pointer" && type.typed === true && callbacks !== body.callbacks)
+    return { kind: "pointer", target: type.target, space: type.space };
   return type;
 }
 
 /** Takes a value's type into a variable's. False when they do not go together. */
 export function assignVariable(body: Body, slot: number, type: Type): boolean {
   const { state } = body.slots[slot];
-  if (!state.assigned) { state.assigned = true; body.pass.changed = true; }
+  if (!state.assigned) {
+    state.assigned = true;
+    body.pass.changed = true;
+  }
   if (type.kind === "unknown" || type.kind === "void") return true;
   if (state.declared !== undefined) return placeDeclared(body, state, state.declared, type);
   const unified = unify(state.type, type);
@@ -216,7 +248,7 @@ export function assignVariable(body: Body, slot: number, type: Type): boolean {
 function placeDeclared(body: Body, state: VariableState, declared: Type, value: Type): boolean {
   if (!fitsInto(value, declared)) return false;
   const own = withSpacesOf(declared, value);
-  const placed = state.placed === undefined ? own : unify(state.placed, own) ?? own;
+  const placed = state.placed === undefined ? own : (unify(state.placed, own) ?? own);
   if (!sameType(placed, state.type)) {
     state.type = placed;
     body.pass.changed = true;
@@ -247,7 +279,8 @@ export function mapState(body: { readonly pass: Pass }, name: string, span: Span
 /** Takes a use's key types into a map's. Complains when they do not go together. */
 export function mergeKeys(body: Body, map: MapState, types: readonly Type[], span: Span): void {
   if (types.some((t) => !isKnown(t))) return;
-  const flat = types.length === 1 && types[0].kind === "tuple" && types[0].elements.length > 1 ? types[0].elements : types;
+  const flat =
+    types.length === 1 && types[0].kind === "tuple" && types[0].elements.length > 1 ? types[0].elements : types;
   const widened = flat.map(widen);
   if (map.keys === undefined) {
     map.keys = widened;
@@ -267,7 +300,8 @@ export function mergeKeys(body: Body, map: MapState, types: readonly Type[], spa
 }
 
 function keyMismatch(name: string, here: readonly Type[], elsewhere: readonly Type[]): string {
-  const shape = (keys: readonly Type[]): string => `'${describe(keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys })}'`;
+  const shape = (keys: readonly Type[]): string =>
+    `'${describe(keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys })}'`;
   const [withKey, without] = ["with an explicit key (non-scalar map)", "without an explicit key (scalar map)"];
   if (here.length === 0) return `@${name} used as a map ${without}, elsewhere used ${withKey}, ${shape(elsewhere)}`;
   if (elsewhere.length === 0) return `@${name} used as a map ${withKey}, ${shape(here)}, elsewhere used ${without}`;

@@ -4,7 +4,13 @@ import type { Body } from "./pass.ts";
 
 /** A char array in memory is text. */
 export function placeType(type: Type): Type {
-  if (type.kind === "array" && type.element.kind === "integer" && type.element.bits === 8 && type.element.signed && type.length > 0) {
+  if (
+    type.kind === "array" &&
+    type.element.kind === "integer" &&
+    type.element.bits === 8 &&
+    type.element.signed &&
+    type.length > 0
+  ) {
     return { kind: "string", capacity: type.length + 1 };
   }
   return type;

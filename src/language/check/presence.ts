@@ -12,17 +12,35 @@ export function checkPresence(node: Presence, body: Body): Expression {
   if (asks === "entry") return ofEntry(node, body);
   const checked = checkPlace(of, body);
   switch (checked.type.kind) {
-    case "unknown": return checked;
-    case "pointer": return asks === "truth" ? checked : unlessZero(checked);
-    case "boolean": case "integer": case "enum": return asks === "truth" ? checked : asks === "null" && there === undefined ? unlessZero(checked) : always(checked);
-    case "string": return asks === "truth" ? isText(checked) : always(checked);
-    default: return there === undefined ? always(checked) : checkExpression(there, body);
+    case "unknown":
+      return checked;
+    case "pointer":
+      return asks === "truth" ? checked : unlessZero(checked);
+    case "boolean":
+    case "integer":
+    case "enum":
+      return asks === "truth"
+        ? checked
+        : asks === "null" && there === undefined
+          ? unlessZero(checked)
+          : always(checked);
+    case "string":
+      return asks === "truth" ? isText(checked) : always(checked);
+    default:
+      return there === undefined ? always(checked) : checkExpression(there, body);
   }
 }
 
 function unlessZero(of: Expression): Expression {
   const { span } = of;
-  return { kind: "binary", operator: "!=", left: of, right: { kind: "integer", value: 0n, span, type: i64 }, span, type: boolType };
+  return {
+    kind: "binary",
+    operator: "!=",
+    left: of,
+    right: { kind: "integer", value: 0n, span, type: i64 },
+    span,
+    type: boolType,
+  };
 }
 
 function ofEntry({ of, span }: Presence, body: Body): Expression {

@@ -8,9 +8,15 @@ import { report } from "./pass.ts";
 import { describe, describeOne } from "./unify.ts";
 
 /** Checks a format and its arguments (already typed): as many as it wants, and of types that its conversions print. */
-export function checkFormat(format: Expression, args: readonly Expression[], span: Expression["span"], body: Body): void {
+export function checkFormat(
+  format: Expression,
+  args: readonly Expression[],
+  span: Expression["span"],
+  body: Body,
+): void {
   if (format.kind !== "string") {
-    if (format.type.kind !== "unknown") report(body, "arguments", format.span, "expected a string literal as the format");
+    if (format.type.kind !== "unknown")
+      report(body, "arguments", format.span, "expected a string literal as the format");
     return;
   }
   let pieces;
@@ -24,7 +30,12 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
   const conversions = pieces.filter((piece): piece is PrintfConversion => typeof piece !== "string");
   const wanted = conversions.reduce((sum, c) => sum + (c.precision === -2 ? 2 : 1), 0);
   if (wanted !== args.length) {
-    report(body, "arguments", span, `${args.length < wanted ? "not enough" : "too many"} arguments for format string (${args.length} supplied, ${wanted} expected)`);
+    report(
+      body,
+      "arguments",
+      span,
+      `${args.length < wanted ? "not enough" : "too many"} arguments for format string (${args.length} supplied, ${wanted} expected)`,
+    );
     return;
   }
   let next = 0;
@@ -32,12 +43,23 @@ export function checkFormat(format: Expression, args: readonly Expression[], spa
     if (conversion.precision === -2) {
       const precision = args[next++];
       if (precision.type.kind !== "unknown" && precision.type.kind !== "integer") {
-        report(body, "type", precision.span, `a precision of \`*\` expects an integer, not ${describeOne(precision.type)}`);
+        report(
+          body,
+          "type",
+          precision.span,
+          `a precision of \`*\` expects an integer, not ${describeOne(precision.type)}`,
+        );
       }
     }
     const argument = args[next++];
     if (argument.type.kind === "unknown" || prints(conversion.letter, argument.type)) continue;
-    report(body, "type", argument.span, `unsupported format specifier for type '${describe(argument.type)}': %${conversion.letter}`, suggestion(conversion.letter, argument.type));
+    report(
+      body,
+      "type",
+      argument.span,
+      `unsupported format specifier for type '${describe(argument.type)}': %${conversion.letter}`,
+      suggestion(conversion.letter, argument.type),
+    );
   }
 }
 
@@ -69,37 +91,66 @@ export function withLetters(format: Expression, args: readonly Expression[]): Ex
     if (conversion === "%%") return conversion;
     if (precision === "*") next++;
     const argument = args[next++];
-    return conversion.endsWith("v") && argument !== undefined ? conversion.slice(0, -1) + letterOf(argument.type) : conversion;
+    return conversion.endsWith("v") && argument !== undefined
+      ? conversion.slice(0, -1) + letterOf(argument.type)
+      : conversion;
   });
   return { ...format, value };
 }
 
 function letterOf(type: Type): string {
   switch (type.kind) {
-    case "integer": return type.signed ? "d" : "u";
-    case "pointer": return "p";
-    case "buffer": return "r";
-    default: return "s";
+    case "integer":
+      return type.signed ? "d" : "u";
+    case "pointer":
+      return "p";
+    case "buffer":
+      return "r";
+    default:
+      return "s";
   }
 }
 
 function prints(letter: string, type: Type): boolean {
   switch (letter) {
-    case "d": case "i": case "u": case "x": case "X": case "o": case "p": case "b": case "B":
+    case "d":
+    case "i":
+    case "u":
+    case "x":
+    case "X":
+    case "o":
+    case "p":
+    case "b":
+    case "B":
       return type.kind === "integer" || type.kind === "enum" || type.kind === "boolean" || type.kind === "pointer";
-    case "e": case "E": case "f": case "F": case "g": case "G": return isFloat(type);
-    case "c": case "gr": return type.kind === "integer" || type.kind === "enum";
-    case "r": case "rx": case "rh": return type.kind === "buffer" || type.kind === "array" || type.kind === "string";
-    case "s": return type.kind !== "pointer" && type.kind !== "void" && type.kind !== "aggregate";
-    default: return false;
+    case "e":
+    case "E":
+    case "f":
+    case "F":
+    case "g":
+    case "G":
+      return isFloat(type);
+    case "c":
+    case "gr":
+      return type.kind === "integer" || type.kind === "enum";
+    case "r":
+    case "rx":
+    case "rh":
+      return type.kind === "buffer" || type.kind === "array" || type.kind === "string";
+    case "s":
+      return type.kind !== "pointer" && type.kind !== "void" && type.kind !== "aggregate";
+    default:
+      return false;
   }
 }
 
 function suggestion(letter: string, type: Type): string {
   const isNumber = type.kind === "integer" || type.kind === "enum" || type.kind === "boolean";
   switch (type.kind) {
-    case "pointer": return "use %p for the address, or str() and %s for the text behind it";
-    case "buffer": return "use %r";
+    case "pointer":
+      return "use %p for the address, or str() and %s for the text behind it";
+    case "buffer":
+      return "use %r";
     default:
       if (isFloat(type)) return "use %f, %e or %g, or cast it: (int64)";
       return isNumber && "eEfFgG".includes(letter) ? "cast it: (double)" : "use %s";

@@ -1,5 +1,14 @@
 // What a description says of a type becomes the tree that reads a value of it. Only loaded where a script uses one.
-import type { BinaryOperator, Block, Expression, MemberAccess, SequenceLiteral, Statement, TypeName, Variable } from "../program.ts";
+import type {
+  BinaryOperator,
+  Block,
+  Expression,
+  MemberAccess,
+  SequenceLiteral,
+  Statement,
+  TypeName,
+  Variable,
+} from "../program.ts";
 import type { Span } from "../diagnostic.ts";
 import { mostPlaces, sizeOf } from "../layout.ts";
 import type { Part, PointerType, Shape, StructType, StructVariants, Type } from "../types.ts";
@@ -60,14 +69,20 @@ export class TreeMaker {
     }
     if (shape === undefined || shape.form === "variants") return this.#node;
     switch (shape.form) {
-      case "text": return this.#text();
+      case "text":
+        return this.#text();
       case "list":
       case "set":
-      case "mapping": return this.#sequence(shape.form);
-      case "optional": return this.#choice(this.part("has"), this.#deeper(this.part("item")), shape.none);
-      case "pointer": return this.#pointer(shape.none);
-      case "value": return this.#standIn(this.part("item"));
-      case "tuple": return this.#tuple();
+      case "mapping":
+        return this.#sequence(shape.form);
+      case "optional":
+        return this.#choice(this.part("has"), this.#deeper(this.part("item")), shape.none);
+      case "pointer":
+        return this.#pointer(shape.none);
+      case "value":
+        return this.#standIn(this.part("item"));
+      case "tuple":
+        return this.#tuple();
     }
   }
 
@@ -89,7 +104,12 @@ export class TreeMaker {
     if (typeof of !== "object" || of === null) return of;
     const node = of as Partial<Expression & TypeName>;
     if (node.kind === "variable") return node.name === "self" ? this.#node : this.#variable(node.name ?? "");
-    const copy = Object.fromEntries(Object.entries(of).map(([key, value]) => [key, key === "span" || key === "nameSpan" ? this.#span : key === "type" ? value : this.#bound(value, shape)]));
+    const copy = Object.fromEntries(
+      Object.entries(of).map(([key, value]) => [
+        key,
+        key === "span" || key === "nameSpan" ? this.#span : key === "type" ? value : this.#bound(value, shape),
+      ]),
+    );
     if ("pointers" in of && "dimensions" in of && typeof node.name === "string") {
       const is = shape.types.get(node.name);
       if (is !== undefined) copy.is = is;
@@ -111,29 +131,76 @@ export class TreeMaker {
     const length = this.#binary("+", this.part("length"), this.#integer(1n));
     const text: Expression = { kind: "call", name: "str", args: [this.part("data"), length], span, type: unknownType };
     const capacity = textCapacity(this.#body.pass.config);
-    const whole: Expression = this.#level < 1 || capacity <= innerText ? text
-      : { kind: "cast", to: { name: "string", pointers: 0, dimensions: [], span, is: { kind: "string", capacity: innerText } }, operand: text, span, type: unknownType };
+    const whole: Expression =
+      this.#level < 1 || capacity <= innerText
+        ? text
+        : {
+            kind: "cast",
+            to: { name: "string", pointers: 0, dimensions: [], span, is: { kind: "string", capacity: innerText } },
+            operand: text,
+            span,
+            type: unknownType,
+          };
     const impossible: Expression = { kind: "string", value: "<impossible length>", span, type: unknownType };
-    return { kind: "conditional", condition: this.#valid(), then: whole, otherwise: impossible, span, type: unknownType };
+    return {
+      kind: "conditional",
+      condition: this.#valid(),
+      then: whole,
+      otherwise: impossible,
+      span,
+      type: unknownType,
+    };
   }
 
-  /** A loop over the elements: the variable is each in turn. What comes next is known before the body runs, which may go on at once. */
+  /**
+   * A loop over the elements: the variable is each in turn. What comes next is known before the body runs, which may go
+   * on at once.
+   */
   loop({ variable, body, span }: Extract<Statement, { kind: "for-value" }>): Statement {
     const { before, length, walk } = this.#sequence(this.#type.shape?.form === "mapping" ? "mapping" : "list", true);
     if (walk === undefined) return body;
     // Names that no description can have.
     const [count, left, places] = [this.#variable(" count"), this.#variable(" left"), this.#variable(" places")];
-    const one = (target: Variable): Statement => ({ kind: "assign", target, operator: "-", value: this.#integer(1n), span });
-    const either = (condition: Expression, then: Expression, otherwise: Expression): Expression => ({ kind: "conditional", condition, then, otherwise, span, type: unknownType });
+    const one = (target: Variable): Statement => ({
+      kind: "assign",
+      target,
+      operator: "-",
+      value: this.#integer(1n),
+      span,
+    });
+    const either = (condition: Expression, then: Expression, otherwise: Expression): Expression => ({
+      kind: "conditional",
+      condition,
+      then,
+      otherwise,
+      span,
+      type: unknownType,
+    });
     const block = (statements: readonly Statement[]): Block => ({ kind: "block", statements, span });
     const most = this.#integer(BigInt(this.#body.pass.config.maxElements));
     const round = [this.#declare(variable, walk.item), one(left), ...walk.next, body];
-    const inner: readonly Statement[] = walk.has === undefined ? round : [{ kind: "if", condition: walk.has, then: block(round), otherwise: block(walk.next), span }];
+    const inner: readonly Statement[] =
+      walk.has === undefined
+        ? round
+        : [{ kind: "if", condition: walk.has, then: block(round), otherwise: block(walk.next), span }];
     const none = this.#integer(0n);
-    const condition = this.#binary("&&", this.#binary("&&", this.#binary("!=", left, none), this.#binary("!=", places, none)), walk.more);
+    const condition = this.#binary(
+      "&&",
+      this.#binary("&&", this.#binary("!=", left, none), this.#binary("!=", places, none)),
+      walk.more,
+    );
     return block([
-      ...before, this.#declare(count, length), this.#declare(places, this.#integer(BigInt(mostPlaces))),
-      this.#declare(left, either(this.#binary("==", count, this.#integer((1n << 64n) - 1n)), none, either(this.#binary("<", count, most), count, most))),
+      ...before,
+      this.#declare(count, length),
+      this.#declare(places, this.#integer(BigInt(mostPlaces))),
+      this.#declare(
+        left,
+        either(
+          this.#binary("==", count, this.#integer((1n << 64n) - 1n)),
+          none,
+          either(this.#binary("<", count, most), count, most),
+        ),
+      ),
       { kind: "while", condition, body: block([one(places), ...inner]), span },
     ]);
   }
@@ -145,7 +212,13 @@ export class TreeMaker {
   }
 
   #unsigned(operand: Expression, bits = 64): Expression {
-    return { kind: "cast", to: { name: `uint${bits}`, pointers: 0, dimensions: [], span: this.#span }, operand, span: this.#span, type: unknownType };
+    return {
+      kind: "cast",
+      to: { name: `uint${bits}`, pointers: 0, dimensions: [], span: this.#span },
+      operand,
+      span: this.#span,
+      type: unknownType,
+    };
   }
 
   #sequence(form: "list" | "set" | "mapping", walking = false): SequenceLiteral {
@@ -153,7 +226,12 @@ export class TreeMaker {
     const most = this.#body.pass.config.maxElements;
     const capacity = Math.max(1, this.#level < 2 ? most : most >> (this.#level - 1));
     const length: Expression = {
-      kind: "conditional", condition: this.#valid(), then: this.#unsigned(this.part("length")), otherwise: this.#integer((1n << 64n) - 1n), span, type: unknownType,
+      kind: "conditional",
+      condition: this.#valid(),
+      then: this.#unsigned(this.part("length")),
+      otherwise: this.#integer((1n << 64n) - 1n),
+      span,
+      type: unknownType,
     };
     const whole = { kind: "sequence", form, capacity, length, span, type: unknownType } as const;
     if (this.#has("data")) {
@@ -162,17 +240,41 @@ export class TreeMaker {
       if (!walking && type.kind === "pointer" && !this.#isShaped(type.target)) return { ...whole, before: [], data };
       const it = (): Variable => this.#variable("it");
       const item = this.#deeper({ kind: "unary", operator: "*", operand: it(), span, type: unknownType });
-      const next: Statement = { kind: "expression", expression: { kind: "increment", target: it(), delta: 1, prefix: false, span, type: unknownType }, discard: true, span };
-      return { ...whole, before: [this.#declare(it(), data)], walk: { more: { kind: "boolean", value: true, span, type: unknownType }, item, next: [next] } };
+      const next: Statement = {
+        kind: "expression",
+        expression: { kind: "increment", target: it(), delta: 1, prefix: false, span, type: unknownType },
+        discard: true,
+        span,
+      };
+      return {
+        ...whole,
+        before: [this.#declare(it(), data)],
+        walk: { more: { kind: "boolean", value: true, span, type: unknownType }, item, next: [next] },
+      };
     }
     const it = this.#variable("it");
-    const own = (this.#type.shape?.variables ?? []).map(({ name, value }) => this.#declare(this.#variable(name), this.#bound(value, this.#type.shape!) as Expression));
+    const own = (this.#type.shape?.variables ?? []).map(({ name, value }) =>
+      this.#declare(this.#variable(name), this.#bound(value, this.#type.shape!) as Expression),
+    );
     const before = [...own, this.#declare(it, this.part("begin"))];
-    const item: Expression = form === "mapping"
-      ? { kind: "tuple", elements: [this.#deeper(this.part("key")), this.#deeper(this.part("value"))], span, type: unknownType } : this.#deeper(this.part("item"));
+    const item: Expression =
+      form === "mapping"
+        ? {
+            kind: "tuple",
+            elements: [this.#deeper(this.part("key")), this.#deeper(this.part("value"))],
+            span,
+            type: unknownType,
+          }
+        : this.#deeper(this.part("item"));
     const next: Statement = { kind: "assign", target: it, operator: null, value: this.part("next"), span };
-    const more: Expression = this.#has("more") ? this.part("more") : { kind: "boolean", value: true, span, type: unknownType };
-    return { ...whole, before, walk: { more, item, next: [next], ...(this.#has("has") ? { has: this.part("has") } : {}) } };
+    const more: Expression = this.#has("more")
+      ? this.part("more")
+      : { kind: "boolean", value: true, span, type: unknownType };
+    return {
+      ...whole,
+      before,
+      walk: { more, item, next: [next], ...(this.#has("has") ? { has: this.part("has") } : {}) },
+    };
   }
 
   #declare(variable: Variable, value: Expression): Statement {
@@ -184,14 +286,25 @@ export class TreeMaker {
     const span = this.#span;
     const address = this.part("data");
     const { type } = this.#body.pass.expression(address, this.#body);
-    const known = type.kind === "pointer" && type.target.kind !== "void" && !(type.target.kind === "struct" && type.target.size === 0);
+    const known =
+      type.kind === "pointer" &&
+      type.target.kind !== "void" &&
+      !(type.target.kind === "struct" && type.target.size === 0);
     if (!known) return address;
     const item = this.#deeper({ kind: "unary", operator: "*", operand: address, span, type: unknownType }, 2);
     return this.#choice(this.#binary("!=", this.part("data"), this.#integer(0n)), item, none);
   }
 
   #choice(test: Expression, value: Expression, none: string): Expression {
-    return { kind: "choice", alternatives: [{ test, value }, { name: none, none: true }], span: this.#span, type: unknownType };
+    return {
+      kind: "choice",
+      alternatives: [
+        { test, value },
+        { name: none, none: true },
+      ],
+      span: this.#span,
+      type: unknownType,
+    };
   }
 
   /** What is shown instead is no deeper for who reads it; yet descriptions may go round. */
@@ -207,20 +320,25 @@ export class TreeMaker {
     const struct = type.kind === "pointer" ? type.target : type;
     if (struct.kind !== "struct") return this.#node;
     const fields = fieldsWithin(struct, 0, []).sort((one, other) => one.within.length - other.within.length);
-    if (this.#type.kind !== "struct" || fields.length !== parametersIn(this.#type.name)) return this.#record(object, struct);
+    if (this.#type.kind !== "struct" || fields.length !== parametersIn(this.#type.name))
+      return this.#record(object, struct);
     const elements = fields.map(({ path }) => this.#deeper(this.#at(object, path.offset, path.type, path.bits), aside));
     return { kind: "tuple", elements, span: this.#span, type: unknownType };
   }
 
   #record(object: Expression, struct: StructType): Expression {
-    const fields = fieldsOf(struct).map(({ name, path }) => ({ name, value: this.#deeper(this.#at(object, path.offset, path.type, path.bits)) }));
+    const fields = fieldsOf(struct).map(({ name, path }) => ({
+      name,
+      value: this.#deeper(this.#at(object, path.offset, path.type, path.bits)),
+    }));
     return { kind: "record", fields, span: this.#span, type: unknownType };
   }
 
   /** An enum with data: the variant that is there. */
   #variants({ discriminant, variants }: StructVariants, shape: Shape | undefined): Expression {
     const tag = discriminant === undefined ? undefined : this.#at(this.#node, discriminant.offset, discriminant.type);
-    const bits = discriminant?.type.kind === "integer" || discriminant?.type.kind === "enum" ? discriminant.type.bits : 64;
+    const bits =
+      discriminant?.type.kind === "integer" || discriminant?.type.kind === "enum" ? discriminant.type.bits : 64;
     const ordered = [...variants].sort((a, b) => Number(a.values.length === 0) - Number(b.values.length === 0));
     const alternatives = ordered.map(({ values, member }, i) => {
       const last = i === ordered.length - 1;
@@ -228,7 +346,9 @@ export class TreeMaker {
       const value = this.#payload(member);
       const bare = shape?.bare === member.name;
       return {
-        ...test, ...(bare && value !== undefined ? {} : { name: member.name }), ...(shape?.none === member.name ? { none: true as const } : {}),
+        ...test,
+        ...(bare && value !== undefined ? {} : { name: member.name }),
+        ...(shape?.none === member.name ? { none: true as const } : {}),
         ...(value === undefined ? {} : { value }),
       };
     });
@@ -256,15 +376,38 @@ export class TreeMaker {
       if (last !== undefined && value <= last.high + 1n) last.high = value;
       else ranges.push({ low: value, high: value });
     }
-    const tests = ranges.map(({ low, high }) => (low === high ? this.#binary("==", unsigned, this.#integer(low))
-      : this.#binary("&&", this.#binary(">=", unsigned, this.#integer(low)), this.#binary("<=", unsigned, this.#integer(high)))));
-    return tests.reduce((all, test) => this.#binary("||", all, test), tests.length === 0 ? { kind: "boolean", value: false, span: this.#span, type: unknownType } : tests.shift()!);
+    const tests = ranges.map(({ low, high }) =>
+      low === high
+        ? this.#binary("==", unsigned, this.#integer(low))
+        : this.#binary(
+            "&&",
+            this.#binary(">=", unsigned, this.#integer(low)),
+            this.#binary("<=", unsigned, this.#integer(high)),
+          ),
+    );
+    return tests.reduce(
+      (all, test) => this.#binary("||", all, test),
+      tests.length === 0 ? { kind: "boolean", value: false, span: this.#span, type: unknownType } : tests.shift()!,
+    );
   }
 
   /** A part of a struct, by where it is. */
-  #at(object: Expression, offset: number, type: Type, bits?: { readonly bitOffset: number; readonly bitWidth: number }): MemberAccess {
+  #at(
+    object: Expression,
+    offset: number,
+    type: Type,
+    bits?: { readonly bitOffset: number; readonly bitWidth: number },
+  ): MemberAccess {
     const container = this.#type.kind === "struct" ? this.#type : "args";
-    return { kind: "member", object, name: "", nameSpan: this.#span, span: this.#span, path: { container, offset, ...bits }, type };
+    return {
+      kind: "member",
+      object,
+      name: "",
+      nameSpan: this.#span,
+      span: this.#span,
+      path: { container, offset, ...bits },
+      type,
+    };
   }
 
   #integer(value: bigint): Expression {
@@ -289,9 +432,19 @@ function parametersIn(name: string): number {
   return inner === "" ? 0 : commas + 1;
 }
 
-interface Field { readonly name: string; readonly path: { readonly offset: number; readonly type: Type; readonly bits: { readonly bitOffset: number; readonly bitWidth: number } | undefined } }
+interface Field {
+  readonly name: string;
+  readonly path: {
+    readonly offset: number;
+    readonly type: Type;
+    readonly bits: { readonly bitOffset: number; readonly bitWidth: number } | undefined;
+  };
+}
 
-/** Members, those of base classes and nameless structs among them. A name is one member's, the outermost's: others have their class before it. */
+/**
+ * Members, those of base classes and nameless structs among them. A name is one member's, the outermost's: others have
+ * their class before it.
+ */
 function fieldsOf(struct: StructType): Field[] {
   const fields = fieldsWithin(struct, 0, []);
   const names = new Map<object, string>();
@@ -308,14 +461,21 @@ function fieldsOf(struct: StructType): Field[] {
 }
 
 /** `within`: the base classes that a member is in. */
-function fieldsWithin(struct: StructType, offset: number, within: readonly string[]): (Field & { readonly within: readonly string[] })[] {
+function fieldsWithin(
+  struct: StructType,
+  offset: number,
+  within: readonly string[],
+): (Field & { readonly within: readonly string[] })[] {
   return struct.members.flatMap((member) => {
     const at = offset + member.offset;
     if (member.absent !== undefined || sizeOf(member.type) === 0) return [];
     if (member.name === "") {
-      return member.type.kind === "struct" && !member.type.union ? fieldsWithin(member.type, at, member.type.name === "" ? within : [...within, member.type.name]) : [];
+      return member.type.kind === "struct" && !member.type.union
+        ? fieldsWithin(member.type, at, member.type.name === "" ? within : [...within, member.type.name])
+        : [];
     }
-    const bits = member.bitWidth === undefined ? undefined : { bitOffset: member.bitOffset ?? 0, bitWidth: member.bitWidth };
+    const bits =
+      member.bitWidth === undefined ? undefined : { bitOffset: member.bitOffset ?? 0, bitWidth: member.bitWidth };
     return [{ name: member.name, path: { offset: at, type: member.type, bits }, within }];
   });
 }

@@ -62,9 +62,9 @@ export function asShown(node: Expression, value: Expression, body: Body): Expres
   if (level > deepest) return value;
   needsKernel(body, "reading memory", node.span);
   let trees = made.get(node);
-  if (trees === undefined) made.set(node, trees = new Map());
+  if (trees === undefined) made.set(node, (trees = new Map()));
   let tree = trees.get(type);
-  if (tree === undefined) trees.set(type, tree = maker(node, type, level, body).whole());
+  if (tree === undefined) trees.set(type, (tree = maker(node, type, level, body).whole()));
   const shown = body.pass.expression(tree, body);
   return isPath(tree) ? asShown(tree, shown, body) : shown;
 }
@@ -75,11 +75,12 @@ const loops = new WeakMap<Statement, Map<StructType | PointerType, Statement>>()
 export function asLoop(node: Extract<Statement, { kind: "for-value" }>, body: Body): Statement | undefined {
   const { of } = node;
   const struct = shapedIn(body.pass.expression(of, body).type);
-  if (struct?.shape === undefined || !["list", "set", "mapping"].includes(struct.shape.form) || !isPath(of)) return undefined;
+  if (struct?.shape === undefined || !["list", "set", "mapping"].includes(struct.shape.form) || !isPath(of))
+    return undefined;
   let trees = loops.get(node);
-  if (trees === undefined) loops.set(node, trees = new Map());
+  if (trees === undefined) loops.set(node, (trees = new Map()));
   let tree = trees.get(struct);
-  if (tree === undefined) trees.set(struct, tree = maker(of, struct, 0, body).loop(node));
+  if (tree === undefined) trees.set(struct, (tree = maker(of, struct, 0, body).loop(node)));
   return tree;
 }
 
@@ -89,20 +90,24 @@ const records = new WeakMap<Expression, Map<Context, Expression>>();
 function shownRecord(node: Builtin, type: RecordType, value: Expression, body: Body): Expression {
   const { context } = body;
   if (context === undefined || context === "host" || !type.fields.some((field) => isShaped(field.type))) return value;
-  const all = node.name === "args" ? context.args : typeof context.variables === "object" ? context.variables.inScope : undefined;
+  const all =
+    node.name === "args" ? context.args : typeof context.variables === "object" ? context.variables.inScope : undefined;
   // Of two variables with one name the name means one.
   if (all === undefined || new Set(all.map(({ name }) => name)).size !== all.length) return value;
   let trees = records.get(node);
-  if (trees === undefined) records.set(node, trees = new Map());
+  if (trees === undefined) records.set(node, (trees = new Map()));
   let tree = trees.get(context);
   if (tree === undefined) {
     const { span } = node;
     const fields = all.map(({ name, absent }) => ({
-      name, value: absent === undefined ? { kind: "member", object: node, name, nameSpan: span, span, type: unknownType } as const
-        : { kind: "string", value: absentText(absent), span, type: unknownType } as const,
+      name,
+      value:
+        absent === undefined
+          ? ({ kind: "member", object: node, name, nameSpan: span, span, type: unknownType } as const)
+          : ({ kind: "string", value: absentText(absent), span, type: unknownType } as const),
     }));
     for (const field of fields) levels.set(field.value, 1);
-    trees.set(context, tree = { kind: "record", fields, span, type: unknownType });
+    trees.set(context, (tree = { kind: "record", fields, span, type: unknownType }));
   }
   return body.pass.expression(tree, body);
 }
@@ -111,7 +116,15 @@ function shownRecord(node: Builtin, type: RecordType, value: Expression, body: B
 export function lengthOf(node: Expression, place: Expression, body: Body): Expression | undefined {
   const { type } = place;
   if (type.kind !== "sequence") return shownLength(node, type, body);
-  return { kind: "member", object: place, name: "", nameSpan: node.span, span: node.span, path: { container: type, offset: 0 }, type: u64 };
+  return {
+    kind: "member",
+    object: place,
+    name: "",
+    nameSpan: node.span,
+    span: node.span,
+    path: { container: type, offset: 0 },
+    type: u64,
+  };
 }
 
 function shownLength(node: Expression, type: Type, body: Body): Expression | undefined {
@@ -133,14 +146,23 @@ function isPath(node: Expression): boolean {
     case "builtin":
     case "variable":
     case "integer":
-    case "sizeof": return true;
-    case "conditional": return isPath(node.condition) && isPath(node.then) && isPath(node.otherwise);
-    case "member": return isPath(node.object);
-    case "index": return isPath(node.object) && isPath(node.index);
-    case "unary": return isPath(node.operand);
-    case "binary": return isPath(node.left) && isPath(node.right);
-    case "cast": return isPath(node.operand);
-    case "call": return ["var", "uaddr", "uptr", "kptr", "reg"].includes(node.name);
-    default: return false;
+    case "sizeof":
+      return true;
+    case "conditional":
+      return isPath(node.condition) && isPath(node.then) && isPath(node.otherwise);
+    case "member":
+      return isPath(node.object);
+    case "index":
+      return isPath(node.object) && isPath(node.index);
+    case "unary":
+      return isPath(node.operand);
+    case "binary":
+      return isPath(node.left) && isPath(node.right);
+    case "cast":
+      return isPath(node.operand);
+    case "call":
+      return ["var", "uaddr", "uptr", "kptr", "reg"].includes(node.name);
+    default:
+      return false;
   }
 }

@@ -1,5 +1,6 @@
-// The names of a handler's own place, `probe` and `func`, as text. The kernel tells a place by a number, which is looked up when it is
-// printed; where the text itself is asked for, each site gets a handler of its own, in which the name is written out.
+// The names of a handler's own place, `probe` and `func`, as text. The kernel tells a place by a number, which is
+// looked up when it is printed; where the text itself is asked for, each site gets a handler of its own, in which the
+// name is written out.
 import type { Expression } from "../program.ts";
 import { textLength } from "../text-bytes.ts";
 import { unknownType } from "../types.ts";
@@ -11,14 +12,22 @@ const mostSites = 1024;
 
 /** `probe` and `func` as text; undefined for any other value, and where it is not known which sites there will be. */
 export function siteName(value: Expression, body: Body): Expression | undefined {
-  if (value.kind !== "builtin" || (value.name !== "probe" && value.name !== "func") || value.type.kind !== "named") return undefined;
+  if (value.kind !== "builtin" || (value.name !== "probe" && value.name !== "func") || value.type.kind !== "named")
+    return undefined;
   const names = siteNames(value.name, body);
   const [first] = names;
   if (first === undefined || (value.name === "func" && body.pass.options.growing === true)) return undefined;
   const { span } = value;
-  if (names.every((name) => name === first)) return { kind: "string", value: first, span, type: { kind: "string", capacity: textLength(first) + 1 } };
+  if (names.every((name) => name === first))
+    return { kind: "string", value: first, span, type: { kind: "string", capacity: textLength(first) + 1 } };
   if (names.length > mostSites) {
-    const type = report(body, "limit", span, `${value.name} as text takes a program for each of the ${names.length} probes: there can be ${mostSites}`, "probe less of them, or print it");
+    const type = report(
+      body,
+      "limit",
+      span,
+      `${value.name} as text takes a program for each of the ${names.length} probes: there can be ${mostSites}`,
+      "probe less of them, or print it",
+    );
     return { ...value, type };
   }
   body.apart = true;
@@ -27,5 +36,5 @@ export function siteName(value: Expression, body: Body): Expression | undefined 
 
 /** As often as there are sites. */
 export function siteNames(name: "probe" | "func", body: Body): string[] {
-  return body.sites.map((site) => name === "probe" ? site.name : site.func ?? site.name.split(":").at(-1)!);
+  return body.sites.map((site) => (name === "probe" ? site.name : (site.func ?? site.name.split(":").at(-1)!)));
 }

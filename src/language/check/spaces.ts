@@ -6,7 +6,8 @@ export function inSpace(type: Type, space: AddressSpace, typed = false): Type {
   switch (type.kind) {
     case "pointer": {
       const own = space === "user" ? "user" : type.space;
-      if (typed && own === "kernel" && type.target.kind === "struct") return { kind: "pointer", target: type.target, space: own, typed: true };
+      if (typed && own === "kernel" && type.target.kind === "struct")
+        return { kind: "pointer", target: type.target, space: own, typed: true };
       return own === type.space && type.typed !== true ? type : pointerIn(type, own);
     }
     case "array": {
@@ -14,8 +15,10 @@ export function inSpace(type: Type, space: AddressSpace, typed = false): Type {
       const element = inSpace(type.element, space);
       return element === type.element ? type : { kind: "array", element, length: type.length };
     }
-    case "struct": return space === "kernel" || type.space === "user" ? type : inProgram(type);
-    default: return type;
+    case "struct":
+      return space === "kernel" || type.space === "user" ? type : inProgram(type);
+    default:
+      return type;
   }
 }
 
@@ -30,15 +33,29 @@ const ofPrograms = new WeakMap<StructType, StructType>();
 function inProgram(struct: StructType): StructType {
   const known = ofPrograms.get(struct);
   if (known !== undefined) return known;
-  const moved = <M extends Member | undefined>(member: M): M => member && { ...member, type: inSpace(member.type, "user") };
+  const moved = <M extends Member | undefined>(member: M): M =>
+    member && { ...member, type: inSpace(member.type, "user") };
   let members: readonly Member[] | undefined;
   const made: StructType = {
-    kind: "struct", union: struct.union, name: struct.name, space: "user",
-    get size() { return struct.size; },
-    get members() { return (members ??= struct.members.map(moved)); },
+    kind: "struct",
+    union: struct.union,
+    name: struct.name,
+    space: "user",
+    get size() {
+      return struct.size;
+    },
+    get members() {
+      return (members ??= struct.members.map(moved));
+    },
     ...(struct.member === undefined ? {} : { member: (name: string) => moved(struct.member?.(name)) }),
     ...(struct.alignment === undefined ? {} : { alignment: struct.alignment }),
-    ...("shape" in struct ? { get shape() { return struct.shape; } } : {}),
+    ...("shape" in struct
+      ? {
+          get shape() {
+            return struct.shape;
+          },
+        }
+      : {}),
     ...(struct.variants === undefined ? {} : { variants: struct.variants }),
     ...(struct.partial === undefined ? {} : { partial: struct.partial }),
   };
@@ -46,16 +63,26 @@ function inProgram(struct: StructType): StructType {
   return made;
 }
 
-/** A type as it is declared, with pointers into the memory that the value's point into: a declaration does not say which. */
+/**
+ * A type as it is declared, with pointers into the memory that the value's point into: a declaration does not say
+ * which.
+ */
 export function withSpacesOf(declared: Type, value: Type): Type {
-  if (declared.kind === "pointer" && value.kind === "pointer") return declared.space === value.space ? declared : pointerIn(declared, value.space);
+  if (declared.kind === "pointer" && value.kind === "pointer")
+    return declared.space === value.space ? declared : pointerIn(declared, value.space);
   if (declared.kind === "array" && value.kind === "array") {
     const element = withSpacesOf(declared.element, value.element);
     return element === declared.element ? declared : { kind: "array", element, length: declared.length };
   }
-  if (declared.kind === "struct" && value.kind === "struct") return value.space === undefined ? declared : inSpace(declared, value.space);
+  if (declared.kind === "struct" && value.kind === "struct")
+    return value.space === undefined ? declared : inSpace(declared, value.space);
   if (declared.kind === "tuple" && value.kind === "tuple") {
-    return { kind: "tuple", elements: declared.elements.map((element, i) => (value.elements[i] === undefined ? element : withSpacesOf(element, value.elements[i]))) };
+    return {
+      kind: "tuple",
+      elements: declared.elements.map((element, i) =>
+        value.elements[i] === undefined ? element : withSpacesOf(element, value.elements[i]),
+      ),
+    };
   }
   return declared;
 }

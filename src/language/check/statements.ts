@@ -1,5 +1,13 @@
 // Statements, copied and typed.
-import type { Block, BlockExpression, Expression, MapAccess, SequenceLiteral, Statement, Variable } from "../program.ts";
+import type {
+  Block,
+  BlockExpression,
+  Expression,
+  MapAccess,
+  SequenceLiteral,
+  Statement,
+  Variable,
+} from "../program.ts";
 import type { AggregateType, IntegerType, SeriesKind, Type } from "../types.ts";
 import { isFloat, unknownType, voidType } from "../types.ts";
 import { roundUp, sizeOf } from "../layout.ts";
@@ -12,10 +20,33 @@ import { fits, isIntegral, literalType, settled } from "./integers.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
 import { binaryType } from "./operators.ts";
 import type { Body, MapState } from "./pass.ts";
-import { assignVariable, declareVariable, defaultSpace, findVariable, integerLiteral, mapState, mergeValue, report, resolveType, statementCall, variableType, warn } from "./pass.ts";
+import {
+  assignVariable,
+  declareVariable,
+  defaultSpace,
+  findVariable,
+  integerLiteral,
+  mapState,
+  mergeValue,
+  report,
+  resolveType,
+  statementCall,
+  variableType,
+  warn,
+} from "./pass.ts";
 import { asLoop } from "./shapes.ts";
 import { inSpace, withSpacesOf } from "./spaces.ts";
-import { describe, describeOne, isKnown, mismatch, sameAggregate, sameType, unify, widen, wrongCount } from "./unify.ts";
+import {
+  describe,
+  describeOne,
+  isKnown,
+  mismatch,
+  sameAggregate,
+  sameType,
+  unify,
+  widen,
+  wrongCount,
+} from "./unify.ts";
 import { checkCondition, checkExpression, checkPlace, checkValue } from "./values.ts";
 
 export function checkBlock(block: Block, body: Body): Block {
@@ -25,18 +56,29 @@ export function checkBlock(block: Block, body: Body): Block {
   const left = block.statements.findIndex(leaves);
   const behind = left < 0 ? undefined : block.statements[left + 1];
   // `exit(); return;` says the same twice.
-  if (behind !== undefined && (behind.kind !== "return" || block.statements[left].kind !== "expression")) warn(body, "unused", behind.span, "unreachable statement");
+  if (behind !== undefined && (behind.kind !== "return" || block.statements[left].kind !== "expression"))
+    warn(body, "unused", behind.span, "unreachable statement");
   return { ...block, statements };
 }
 
 /** Nothing behind it in its block runs. */
 function leaves(statement: Statement): boolean {
   switch (statement.kind) {
-    case "return": case "break": case "continue": return true;
-    case "expression": return (statement.expression.kind === "call" || statement.expression.kind === "builtin") && statement.expression.name === "exit";
-    case "block": return statement.statements.some(leaves);
-    case "if": return statement.otherwise !== undefined && leaves(statement.then) && leaves(statement.otherwise);
-    default: return false;
+    case "return":
+    case "break":
+    case "continue":
+      return true;
+    case "expression":
+      return (
+        (statement.expression.kind === "call" || statement.expression.kind === "builtin") &&
+        statement.expression.name === "exit"
+      );
+    case "block":
+      return statement.statements.some(leaves);
+    case "if":
+      return statement.otherwise !== undefined && leaves(statement.then) && leaves(statement.otherwise);
+    default:
+      return false;
   }
 }
 
@@ -56,15 +98,29 @@ export function checkSequence(node: SequenceLiteral, body: Body): Expression {
   const before = node.before.map((statement) => checkStatement(statement, body));
   const length = checkValue(node.length, body);
   const data = node.data === undefined ? undefined : checkValue(node.data, body);
-  const walk = node.walk === undefined ? undefined : {
-    more: checkCondition(node.walk.more, body),
-    ...(node.walk.has === undefined ? {} : { has: checkCondition(node.walk.has, body) }),
-    item: checkValue(node.walk.item, body),
-    next: node.walk.next.map((statement) => checkStatement(statement, body)),
-  };
+  const walk =
+    node.walk === undefined
+      ? undefined
+      : {
+          more: checkCondition(node.walk.more, body),
+          ...(node.walk.has === undefined ? {} : { has: checkCondition(node.walk.has, body) }),
+          item: checkValue(node.walk.item, body),
+          next: node.walk.next.map((statement) => checkStatement(statement, body)),
+        };
   body.scopes.pop();
-  const checked = { ...node, before, length, ...(data === undefined ? {} : { data }), ...(walk === undefined ? {} : { walk }) };
-  const element = walk !== undefined ? settled(walk.item.type) : data?.type.kind === "pointer" ? inSpace(data.type.target, data.type.space) : unknownType;
+  const checked = {
+    ...node,
+    before,
+    length,
+    ...(data === undefined ? {} : { data }),
+    ...(walk === undefined ? {} : { walk }),
+  };
+  const element =
+    walk !== undefined
+      ? settled(walk.item.type)
+      : data?.type.kind === "pointer"
+        ? inSpace(data.type.target, data.type.space)
+        : unknownType;
   if (!isKnown(element) || length.type.kind === "unknown") return { ...checked, type: unknownType };
   const size = sizeOf(element);
   const stride = data !== undefined || size <= 2 || size === 4 ? size : roundUp(size, 8);
@@ -74,11 +130,18 @@ export function checkSequence(node: SequenceLiteral, body: Body): Expression {
 
 function checkStatement(node: Statement, body: Body): Statement {
   switch (node.kind) {
-    case "block": return checkBlock(node, body);
-    case "expression": return checkExpressionStatement(node, body);
-    case "assign": return node.target.kind === "map" ? assignMap(node, node.target, body) : assignToVariable(node, node.target, body);
-    case "declare": return checkDeclare(node, body);
-    case "aggregate": return checkAggregate(node, body);
+    case "block":
+      return checkBlock(node, body);
+    case "expression":
+      return checkExpressionStatement(node, body);
+    case "assign":
+      return node.target.kind === "map"
+        ? assignMap(node, node.target, body)
+        : assignToVariable(node, node.target, body);
+    case "declare":
+      return checkDeclare(node, body);
+    case "aggregate":
+      return checkAggregate(node, body);
     case "if": {
       const condition = checkCondition(node.condition, body);
       const decided = constantOf(condition);
@@ -87,32 +150,62 @@ function checkStatement(node: Statement, body: Body): Statement {
         return taken === undefined ? nothing(node) : checkBlock(taken, body);
       }
       return {
-        ...node, condition, then: checkBlock(node.then, body),
+        ...node,
+        condition,
+        then: checkBlock(node.then, body),
         ...(node.otherwise === undefined ? {} : { otherwise: checkBlock(node.otherwise, body) }),
       };
     }
     case "while": {
       const condition = checkCondition(node.condition, body);
       if ((constantOf(condition) ?? 0n) !== 0n && !mayLeave(node.body, body.pass.functions)) {
-        report(body, "limit", node.condition.span, "this loop never ends", "leave it with `break`, or let its condition change");
+        report(
+          body,
+          "limit",
+          node.condition.span,
+          "this loop never ends",
+          "leave it with `break`, or let its condition change",
+        );
       }
       return { ...node, condition, body: checkLoop(node.body, body) };
     }
     case "unroll": {
       const count = checkValue(node.count, body);
       const times = constantOf(count);
-      if (times === undefined && count.type.kind !== "unknown") report(body, "arguments", node.count.span, "unroll() needs a constant");
-      if (times !== undefined && (times < 1n || times > 100n)) report(body, "limit", node.count.span, times < 1n ? "unroll minimum value is 1" : "unroll maximum value is 100");
-      return { ...node, count: integerLiteral(times ?? 1n, literalType(times ?? 1n), node.count.span), body: checkLoop(node.body, body) };
+      if (times === undefined && count.type.kind !== "unknown")
+        report(body, "arguments", node.count.span, "unroll() needs a constant");
+      if (times !== undefined && (times < 1n || times > 100n))
+        report(
+          body,
+          "limit",
+          node.count.span,
+          times < 1n ? "unroll minimum value is 1" : "unroll maximum value is 100",
+        );
+      return {
+        ...node,
+        count: integerLiteral(times ?? 1n, literalType(times ?? 1n), node.count.span),
+        body: checkLoop(node.body, body),
+      };
     }
-    case "for-range": return checkRange(node, body);
-    case "for-map": return checkForMap(node, body);
-    case "for-value": return checkForValue(node, body);
+    case "for-range":
+      return checkRange(node, body);
+    case "for-map":
+      return checkForMap(node, body);
+    case "for-value":
+      return checkForValue(node, body);
     case "break":
     case "continue":
-      if (body.loops === 0) report(body, "placement", node.span, `'${node.kind}' statement is not allowed in a ${body.function === undefined ? "probe" : "function"}`, "it belongs in a loop");
+      if (body.loops === 0)
+        report(
+          body,
+          "placement",
+          node.span,
+          `'${node.kind}' statement is not allowed in a ${body.function === undefined ? "probe" : "function"}`,
+          "it belongs in a loop",
+        );
       return node;
-    case "return": return checkReturn(node, body);
+    case "return":
+      return checkReturn(node, body);
   }
 }
 
@@ -130,10 +223,13 @@ function checkLoop(block: Block, body: Body): Block {
 
 function checkExpressionStatement(node: Extract<Statement, { kind: "expression" }>, body: Body): Statement {
   const { expression } = node;
-  if (expression.kind === "call" && expression.name === "assert" && expression.args.length === 2) return expandAssert(expression, node, body);
+  if (expression.kind === "call" && expression.name === "assert" && expression.args.length === 2)
+    return expandAssert(expression, node, body);
   const checked = checkExpression(expression, body);
-  if (checked.kind === "call" && (checked.name === "static_assert" || checked.name === "assert_str")) return nothing(node);
-  if (!hasEffect(expression, checked, body) && node.discard !== true && checked.type.kind !== "unknown") warn(body, "unused", node.span, "return value discarded");
+  if (checked.kind === "call" && (checked.name === "static_assert" || checked.name === "assert_str"))
+    return nothing(node);
+  if (!hasEffect(expression, checked, body) && node.discard !== true && checked.type.kind !== "unknown")
+    warn(body, "unused", node.span, "return value discarded");
   return { ...node, expression: checked };
 }
 
@@ -142,23 +238,41 @@ function hasEffect(written: Expression, checked: Expression, body: Body): boolea
   if (["increment", "conditional", "block-expression"].includes(checked.kind)) return true;
   if (written.kind !== "call") return checked.kind === "call";
   const { name } = written;
-  return checked.type.kind === "void" || ["delete", "find", "write_user", "skboutput"].includes(name) || body.pass.functions.has(name);
+  return (
+    checked.type.kind === "void" ||
+    ["delete", "find", "write_user", "skboutput"].includes(name) ||
+    body.pass.functions.has(name)
+  );
 }
 
 /** assert(c, m) → if (!c) { errorf(m); exit(1); } */
 function expandAssert(call: Extract<Expression, { kind: "call" }>, node: Statement, body: Body): Statement {
   const [condition, message] = call.args as readonly [Expression, Expression];
   const { span } = node;
-  const text: Expression = message.kind === "string" ? { ...message, value: `assert failed: ${message.value.replaceAll("%", "%%")}` } : message;
-  return checkStatement({
-    kind: "if", span, condition: { kind: "unary", operator: "!", operand: condition, span, type: unknownType },
-    then: {
-      kind: "block", span, statements: [
-        { kind: "expression", expression: statementCall("errorf", [text], span), span },
-        { kind: "expression", expression: statementCall("exit", [integerLiteral(1n, unknownType, span)], span), span },
-      ],
+  const text: Expression =
+    message.kind === "string"
+      ? { ...message, value: `assert failed: ${message.value.replaceAll("%", "%%")}` }
+      : message;
+  return checkStatement(
+    {
+      kind: "if",
+      span,
+      condition: { kind: "unary", operator: "!", operand: condition, span, type: unknownType },
+      then: {
+        kind: "block",
+        span,
+        statements: [
+          { kind: "expression", expression: statementCall("errorf", [text], span), span },
+          {
+            kind: "expression",
+            expression: statementCall("exit", [integerLiteral(1n, unknownType, span)], span),
+            span,
+          },
+        ],
+      },
     },
-  }, body);
+    body,
+  );
 }
 
 // ── assignment ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,14 +290,23 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Stateme
     slot = declareVariable(body, variable);
   }
   const before = variableType(body, slot);
-  const type = node.operator === null ? value.type
-    : binaryType(node.operator, { ...variable, slot, type: before }, value, node.span, body);
+  const type =
+    node.operator === null
+      ? value.type
+      : binaryType(node.operator, { ...variable, slot, type: before }, value, node.span, body);
   intoVariable(body, slot, type, node.operator === null ? value : undefined, variable, node.span);
   return { ...node, target: { ...variable, slot, type: variableType(body, slot) }, value };
 }
 
 /** `value` is there when it is what the variable becomes, as it is. */
-function intoVariable(body: Body, slot: number, type: Type, value: Expression | undefined, variable: Variable, span: Statement["span"]): void {
+function intoVariable(
+  body: Body,
+  slot: number,
+  type: Type,
+  value: Expression | undefined,
+  variable: Variable,
+  span: Statement["span"],
+): void {
   const { declared } = body.slots[slot].state;
   if (!assignVariable(body, slot, type)) {
     report(body, "type", span, mismatch(`$${variable.name}`, declared ?? variableType(body, slot), settled(type)));
@@ -191,18 +314,36 @@ function intoVariable(body: Body, slot: number, type: Type, value: Expression | 
   }
   const constant = declared?.kind === "integer" && value?.kind === "integer" ? value.value : undefined;
   if (constant !== undefined && declared?.kind === "integer" && !fits(constant, declared)) {
-    report(body, "type", span, `${constant} does not fit ${describe(declared)}`, `cast it: (${describe(declared)})${constant}`);
+    report(
+      body,
+      "type",
+      span,
+      `${constant} does not fit ${describe(declared)}`,
+      `cast it: (${describe(declared)})${constant}`,
+    );
   }
   if (value !== undefined && declared?.kind === "integer" && losesSome(value, declared)) {
-    warn(body, "type", value.span, `not every ${describe(value.type)} fits ${describe(declared)}`, `a cast says that it is meant: (${describe(declared)})`);
+    warn(
+      body,
+      "type",
+      value.span,
+      `not every ${describe(value.type)} fits ${describe(declared)}`,
+      `a cast says that it is meant: (${describe(declared)})`,
+    );
   }
 }
 
-/** A number as it was stored or came from outside, into a type that cuts bits or the sign off. What is computed is 64 bits wide anyway. */
+/**
+ * A number as it was stored or came from outside, into a type that cuts bits or the sign off. What is computed is 64
+ * bits wide anyway.
+ */
 function losesSome(value: Expression, into: IntegerType): boolean {
-  if (!["variable", "map", "member", "index", "builtin"].includes(value.kind) || value.type.kind !== "integer") return false;
+  if (!["variable", "map", "member", "index", "builtin"].includes(value.kind) || value.type.kind !== "integer")
+    return false;
   const { bits, signed } = value.type;
-  return into.bits < bits || (into.bits === bits && into.bits < 64 && into.signed !== signed) || (signed && !into.signed);
+  return (
+    into.bits < bits || (into.bits === bits && into.bits < 64 && into.signed !== signed) || (signed && !into.signed)
+  );
 }
 
 function assignMap(node: Assign, target: MapAccess, body: Body): Statement {
@@ -235,13 +376,24 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
     else report(body, "name", node.declared.span, resolved.problem, resolved.help);
   }
   if (findVariable(body, variable.name) !== undefined) {
-    report(body, "name", variable.span, `variable $${variable.name} was already declared`, "variables cannot be shadowed: choose another name");
+    report(
+      body,
+      "name",
+      variable.span,
+      `variable $${variable.name} was already declared`,
+      "variables cannot be shadowed: choose another name",
+    );
   }
   const slot = declareVariable(body, variable, declared);
   if (value !== undefined) intoVariable(body, slot, value.type, value, variable, node.span);
   const { assigned, addressed } = body.slots[slot].state;
-  if (!assigned && addressed !== true) warn(body, "unused", variable.span, `variable $${variable.name} was never assigned to`);
-  return { ...node, variable: { ...variable, slot, type: variableType(body, slot) }, ...(value === undefined ? {} : { value }) };
+  if (!assigned && addressed !== true)
+    warn(body, "unused", variable.span, `variable $${variable.name} was never assigned to`);
+  return {
+    ...node,
+    variable: { ...variable, slot, type: variableType(body, slot) },
+    ...(value === undefined ? {} : { value }),
+  };
 }
 
 // ── aggregations ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -255,14 +407,36 @@ function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: B
   const value = node.value === undefined ? undefined : checkValue(node.value, body);
   const wanted = aggregate === "lhist" ? 3 : aggregate === "tseries" ? 2 : 0;
   const most = aggregate === "hist" ? 1 : aggregate === "tseries" ? 3 : wanted;
-  if ((value === undefined) !== (aggregate === "count") || node.parameters.length < wanted || node.parameters.length > most) {
+  if (
+    (value === undefined) !== (aggregate === "count") ||
+    node.parameters.length < wanted ||
+    node.parameters.length > most
+  ) {
     const counted = aggregate === "count" ? 0 : 1;
-    report(body, "arguments", node.span, wrongCount(aggregate, node.parameters.length + (value === undefined ? 0 : 1), wanted + counted, most + counted), `usage: ${usage(aggregate)}`);
+    report(
+      body,
+      "arguments",
+      node.span,
+      wrongCount(aggregate, node.parameters.length + (value === undefined ? 0 : 1), wanted + counted, most + counted),
+      `usage: ${usage(aggregate)}`,
+    );
     return { ...node, target: access };
   }
   const float = value !== undefined && isFloat(value.type);
-  if (value !== undefined && value.type.kind !== "unknown" && !isIntegral(value.type) && value.type.kind !== "boolean" && !(float && takesDoubles.has(aggregate))) {
-    report(body, "type", value.span, `${aggregate}() only supports integer arguments (${describe(value.type)} provided)`, float ? "cast it, which cuts its fraction off: (int64)" : undefined);
+  if (
+    value !== undefined &&
+    value.type.kind !== "unknown" &&
+    !isIntegral(value.type) &&
+    value.type.kind !== "boolean" &&
+    !(float && takesDoubles.has(aggregate))
+  ) {
+    report(
+      body,
+      "type",
+      value.span,
+      `${aggregate}() only supports integer arguments (${describe(value.type)} provided)`,
+      float ? "cast it, which cuts its fraction off: (int64)" : undefined,
+    );
     if (float) return { ...node, target: access };
   }
   const constants: bigint[] = [];
@@ -272,30 +446,42 @@ function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: B
     const checked = checkValue(parameter, body);
     const constant = constantOf(checked);
     if (constant === undefined) {
-      if (checked.type.kind !== "unknown") report(body, "arguments", parameter.span, `${aggregate}() needs constants here`);
+      if (checked.type.kind !== "unknown")
+        report(body, "arguments", parameter.span, `${aggregate}() needs constants here`);
       return { ...node, target: access };
     }
     constants.push(constant);
   }
   const type = aggregateType(node, value?.type, constants, body);
   if (type !== undefined) mergeAggregate(map, type, node, body);
-  const parameters = (aggregate === "hist" && constants.length === 0 ? [0n] : constants)
-    .map((constant, i): Expression => integerLiteral(constant, literalType(constant), node.parameters[i]?.span ?? node.span));
+  const parameters = (aggregate === "hist" && constants.length === 0 ? [0n] : constants).map(
+    (constant, i): Expression => integerLiteral(constant, literalType(constant), node.parameters[i]?.span ?? node.span),
+  );
   if (kind !== undefined) parameters.push(kind);
   return { ...node, target: { ...access, type: map.value }, ...(value === undefined ? {} : { value }), parameters };
 }
 
 function usage(aggregate: AggregateType["aggregate"]): string {
   switch (aggregate) {
-    case "count": return "count()";
-    case "hist": return "hist(n [, bits])";
-    case "lhist": return "lhist(n, least, greatest, step)";
-    case "tseries": return "tseries(n, interval, intervals [, aggregation])";
-    default: return `${aggregate}(n)`;
+    case "count":
+      return "count()";
+    case "hist":
+      return "hist(n [, bits])";
+    case "lhist":
+      return "lhist(n, least, greatest, step)";
+    case "tseries":
+      return "tseries(n, interval, intervals [, aggregation])";
+    default:
+      return `${aggregate}(n)`;
   }
 }
 
-function aggregateType(node: Extract<Statement, { kind: "aggregate" }>, value: Type | undefined, constants: readonly bigint[], body: Body): AggregateType | undefined {
+function aggregateType(
+  node: Extract<Statement, { kind: "aggregate" }>,
+  value: Type | undefined,
+  constants: readonly bigint[],
+  body: Body,
+): AggregateType | undefined {
   const { aggregate } = node;
   const signed = value !== undefined && isIntegral(value) && value.signed;
   if (aggregate === "hist") {
@@ -307,9 +493,12 @@ function aggregateType(node: Extract<Statement, { kind: "aggregate" }>, value: T
   if (aggregate === "lhist") {
     const [min, max, step] = constants as [bigint, bigint, bigint];
     if (step <= 0n) report(body, "limit", node.span, "lhist() needs a step of 1 or more");
-    else if (min >= max) report(body, "limit", node.span, `lhist() min must be less than max, ${min} is not less than ${max}`);
-    else if (step > max - min) report(body, "limit", node.span, `lhist() step is too large: ${step} for a range of ${max - min}`);
-    else if (linearBucketCount(min, max, step) > 1002) report(body, "limit", node.span, "lhist() has at most 1000 buckets", "take a larger step");
+    else if (min >= max)
+      report(body, "limit", node.span, `lhist() min must be less than max, ${min} is not less than ${max}`);
+    else if (step > max - min)
+      report(body, "limit", node.span, `lhist() step is too large: ${step} for a range of ${max - min}`);
+    else if (linearBucketCount(min, max, step) > 1002)
+      report(body, "limit", node.span, "lhist() has at most 1000 buckets", "take a larger step");
     else return { kind: "aggregate", aggregate, signed: true, min, max, step };
     return undefined;
   }
@@ -318,20 +507,39 @@ function aggregateType(node: Extract<Statement, { kind: "aggregate" }>, value: T
   return { kind: "aggregate", aggregate, signed };
 }
 
-function seriesType(node: Extract<Statement, { kind: "aggregate" }>, signed: boolean, [interval, intervals]: readonly [bigint, bigint], body: Body): AggregateType | undefined {
+function seriesType(
+  node: Extract<Statement, { kind: "aggregate" }>,
+  signed: boolean,
+  [interval, intervals]: readonly [bigint, bigint],
+  body: Body,
+): AggregateType | undefined {
   const [, , kind] = node.parameters;
   const keyed = node.target.keys.length > 0;
   const most = keyed ? mostIntervals.keyed : mostIntervals.keyless;
   const named = kind === undefined ? "last" : kind.kind === "string" ? kind.value : "";
-  if (interval < 1n || interval > 1n << 62n) report(body, "limit", node.span, "tseries() needs an interval of 1 ns or more");
+  if (interval < 1n || interval > 1n << 62n)
+    report(body, "limit", node.span, "tseries() needs an interval of 1 ns or more");
   else if (intervals < 1n) report(body, "limit", node.span, "tseries() keeps 1 interval or more");
   else if (intervals > most) {
-    const help = keyed && intervals <= mostIntervals.keyless ? `take longer intervals, or a map without keys: it keeps up to ${mostIntervals.keyless}` : "take longer intervals";
+    const help =
+      keyed && intervals <= mostIntervals.keyless
+        ? `take longer intervals, or a map without keys: it keeps up to ${mostIntervals.keyless}`
+        : "take longer intervals";
     report(body, "limit", node.span, `tseries() keeps at most ${most} intervals${keyed ? " under a key" : ""}`, help);
-  }
-  else if (named !== "last" && !seriesAggregations.includes(named) || named === "last" && kind !== undefined) {
-    report(body, "arguments", kind?.span ?? node.span, `tseries() makes of each interval its ${seriesAggregations.join(", ")}, or without one the last value`);
-  } else return { kind: "aggregate", aggregate: "tseries", signed, series: { interval, intervals: Number(intervals), kind: named as SeriesKind } };
+  } else if ((named !== "last" && !seriesAggregations.includes(named)) || (named === "last" && kind !== undefined)) {
+    report(
+      body,
+      "arguments",
+      kind?.span ?? node.span,
+      `tseries() makes of each interval its ${seriesAggregations.join(", ")}, or without one the last value`,
+    );
+  } else
+    return {
+      kind: "aggregate",
+      aggregate: "tseries",
+      signed,
+      series: { interval, intervals: Number(intervals), kind: named as SeriesKind },
+    };
   return undefined;
 }
 const seriesAggregations: readonly string[] = ["avg", "max", "min", "sum"] satisfies readonly SeriesKind[];
@@ -360,7 +568,8 @@ function checkRange(node: Extract<Statement, { kind: "for-range" }>, body: Body)
   const from = checkValue(node.from, body);
   const to = checkValue(node.to, body);
   for (const bound of [from, to]) {
-    if (bound.type.kind !== "unknown" && !isIntegral(bound.type)) report(body, "type", bound.span, `a range goes over integers, not ${describe(bound.type)}`);
+    if (bound.type.kind !== "unknown" && !isIntegral(bound.type))
+      report(body, "type", bound.span, `a range goes over integers, not ${describe(bound.type)}`);
   }
   body.scopes.push(new Map());
   const slot = declareLoopVariable(node.variable, body);
@@ -372,7 +581,13 @@ function checkRange(node: Extract<Statement, { kind: "for-range" }>, body: Body)
 
 function declareLoopVariable(variable: Variable, body: Body): number {
   if (findVariable(body, variable.name) !== undefined) {
-    report(body, "name", variable.span, `variable $${variable.name} was already declared`, "a loop's variable is its own: choose another name");
+    report(
+      body,
+      "name",
+      variable.span,
+      `variable $${variable.name} was already declared`,
+      "a loop's variable is its own: choose another name",
+    );
   }
   return declareVariable(body, variable);
 }
@@ -381,26 +596,53 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
   const map = mapState(body, node.map.name, node.map.span);
   if (node.map.keys.length > 0) report(body, "arguments", node.map.span, "a loop goes over a whole map, without keys");
   if (isUndefined(map)) report(body, "name", node.map.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
-  if (map.keys?.length === 0) report(body, "type", node.map.span, `@${map.name} has no explicit keys (scalar map), and cannot be used for iteration`);
-  if (map.keys === undefined && !isUndefined(map)) report(body, "type", node.map.span, `nothing says what the keys of @${map.name} are`, "use it with a key: store in it, or ask whether it has one");
+  if (map.keys?.length === 0)
+    report(
+      body,
+      "type",
+      node.map.span,
+      `@${map.name} has no explicit keys (scalar map), and cannot be used for iteration`,
+    );
+  if (map.keys === undefined && !isUndefined(map))
+    report(
+      body,
+      "type",
+      node.map.span,
+      `nothing says what the keys of @${map.name} are`,
+      "use it with a key: store in it, or ask whether it has one",
+    );
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
-  if (node.order !== undefined || limit !== undefined) body.hostNeeds.push({ what: "a loop in an order, or with a limit,", span: node.map.span });
+  if (node.order !== undefined || limit !== undefined)
+    body.hostNeeds.push({ what: "a loop in an order, or with a limit,", span: node.map.span });
   body.scopes.push(new Map());
   body.callbacks++;
   const slot = declareLoopVariable(node.variable, body);
-  const value = map.value.kind === "aggregate"
-    ? aggregateValue(map.value, node.map, body) ?? report(body, "type", node.map.span, `the values of @${map.name} are ${map.value.aggregate}(), which have no single value`)
-    : settled(map.value);
+  const value =
+    map.value.kind === "aggregate"
+      ? (aggregateValue(map.value, node.map, body) ??
+        report(
+          body,
+          "type",
+          node.map.span,
+          `the values of @${map.name} are ${map.value.aggregate}(), which have no single value`,
+        ))
+      : settled(map.value);
   if (map.keys !== undefined && map.keys.length > 0 && isKnown(value)) {
     const keys = map.keys.map(settled);
-    assignVariable(body, slot, { kind: "tuple", elements: [keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys }, value] });
+    assignVariable(body, slot, {
+      kind: "tuple",
+      elements: [keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys }, value],
+    });
   }
   const checked = checkLoop(node.body, body);
   body.callbacks--;
   body.scopes.pop();
   return {
-    ...node, map: { ...node.map, keys: [], map: map.index, type: map.value }, ...(limit === undefined ? {} : { limit }),
-    variable: { ...node.variable, slot, type: variableType(body, slot) }, body: checked,
+    ...node,
+    map: { ...node.map, keys: [], map: map.index, type: map.value },
+    ...(limit === undefined ? {} : { limit }),
+    variable: { ...node.variable, slot, type: variableType(body, slot) },
+    body: checked,
   };
 }
 
@@ -409,14 +651,34 @@ function checkForValue(node: Extract<Statement, { kind: "for-value" }>, body: Bo
   const loop = asLoop(node, body);
   if (loop !== undefined) return checkStatement(loop, body);
   const { type } = checkPlace(node.of, body);
-  if (type.kind !== "unknown") report(body, "type", node.of.span, `a loop goes over a map, a range or what has elements, not ${describeOne(type)}`);
+  if (type.kind !== "unknown")
+    report(
+      body,
+      "type",
+      node.of.span,
+      `a loop goes over a map, a range or what has elements, not ${describeOne(type)}`,
+    );
   return nothing(node);
 }
 
 function returned(value: Expression, { span }: Statement): Statement {
-  const record: Expression = { kind: "record", fields: [{ name: "value", value }], span, type: { kind: "record", fields: [{ name: "value", type: value.type }] } };
-  const name: Expression = { kind: "string", value: RETURNED, span, type: { kind: "string", capacity: RETURNED.length + 1 } };
-  const told: Statement = { kind: "expression", expression: { kind: "call", name: "emit", args: [name, record], span, type: voidType }, span };
+  const record: Expression = {
+    kind: "record",
+    fields: [{ name: "value", value }],
+    span,
+    type: { kind: "record", fields: [{ name: "value", type: value.type }] },
+  };
+  const name: Expression = {
+    kind: "string",
+    value: RETURNED,
+    span,
+    type: { kind: "string", capacity: RETURNED.length + 1 },
+  };
+  const told: Statement = {
+    kind: "expression",
+    expression: { kind: "call", name: "emit", args: [name, record], span, type: voidType },
+    span,
+  };
   return { kind: "block", statements: [told, { kind: "return", span }], span };
 }
 
@@ -426,15 +688,34 @@ function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): 
   if (state === undefined) {
     // A test says by a number whether it failed; of any other probe nothing reads it.
     if (body.provider === "test" && value !== undefined) return returned(value, node);
-    if (value !== undefined && value.type.kind !== "unknown" && value.type.kind !== "boolean" && value.type.kind !== "pointer" && !isIntegral(value.type)) {
+    if (
+      value !== undefined &&
+      value.type.kind !== "unknown" &&
+      value.type.kind !== "boolean" &&
+      value.type.kind !== "pointer" &&
+      !isIntegral(value.type)
+    ) {
       report(body, "type", node.span, `a probe can return integers only, not ${describeOne(value.type)}`);
     }
     return { kind: "return", span: node.span };
   }
   if (value !== undefined) {
-    const unified = state.declaredResult ? state.result : unify(state.result.kind === "void" ? unknownType : state.result, widen(value.type));
-    if (unified === undefined || (state.declaredResult && unify(state.result, value.type) === undefined && value.type.kind !== "unknown" && !isIntegral(value.type))) {
-      report(body, "type", node.span, `${state.declaration.name}() gives ${describe(state.result)} and cannot return ${describe(settled(value.type))}`);
+    const unified = state.declaredResult
+      ? state.result
+      : unify(state.result.kind === "void" ? unknownType : state.result, widen(value.type));
+    if (
+      unified === undefined ||
+      (state.declaredResult &&
+        unify(state.result, value.type) === undefined &&
+        value.type.kind !== "unknown" &&
+        !isIntegral(value.type))
+    ) {
+      report(
+        body,
+        "type",
+        node.span,
+        `${state.declaration.name}() gives ${describe(state.result)} and cannot return ${describe(settled(value.type))}`,
+      );
     } else if (unified.kind !== "unknown") {
       const result = settled(state.declaredResult ? withSpacesOf(unified, value.type) : unified);
       if (!sameType(result, state.result)) {

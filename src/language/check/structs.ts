@@ -7,16 +7,24 @@ import { roundUp, sizeOf } from "../layout.ts";
 /** C alignment: unlike `alignOf` in layout.ts, a struct's is its most aligned member's. */
 function alignmentInC(type: Type): number {
   switch (type.kind) {
-    case "array": return alignmentInC(type.element);
-    case "struct": return type.alignment ?? Math.max(1, ...type.members.map((m) => alignmentInC(m.type)));
-    case "string": return 1;
-    default: return Math.max(1, Math.min(8, sizeOf(type)));
+    case "array":
+      return alignmentInC(type.element);
+    case "struct":
+      return type.alignment ?? Math.max(1, ...type.members.map((m) => alignmentInC(m.type)));
+    case "string":
+      return 1;
+    default:
+      return Math.max(1, Math.min(8, sizeOf(type)));
   }
 }
 
 type Refuse = (span: Span, message: string) => void;
 
-interface Layout { readonly members: Member[]; readonly size: number; readonly alignment: number }
+interface Layout {
+  readonly members: Member[];
+  readonly size: number;
+  readonly alignment: number;
+}
 
 /** Bytes of a struct: more would not fit what addresses them. */
 const largest = 2 ** 31 - 1;
@@ -28,7 +36,11 @@ const incomplete = new WeakSet<Type>();
  * Lays a declaration out. `resolve` gives the type of a member's written type; pointers to structs that are still being
  * declared are fine, since members are made when first read. `refuse` is told what no member can be.
  */
-export function structType(declaration: StructDeclaration, resolve: (name: TypeName) => Type, refuse: Refuse): StructType {
+export function structType(
+  declaration: StructDeclaration,
+  resolve: (name: TypeName) => Type,
+  refuse: Refuse,
+): StructType {
   let layout: Layout | undefined;
   const laid = (): Layout => {
     if (layout === undefined) {
@@ -40,10 +52,18 @@ export function structType(declaration: StructDeclaration, resolve: (name: TypeN
     return layout;
   };
   const type: StructType = {
-    kind: "struct", union: declaration.union, name: declaration.name,
-    get alignment() { return laid().alignment; },
-    get size() { return laid().size; },
-    get members() { return laid().members; },
+    kind: "struct",
+    union: declaration.union,
+    name: declaration.name,
+    get alignment() {
+      return laid().alignment;
+    },
+    get size() {
+      return laid().size;
+    },
+    get members() {
+      return laid().members;
+    },
   };
   return type;
 }
@@ -86,13 +106,20 @@ function lay(declaration: StructDeclaration, resolve: (name: TypeName) => Type, 
 }
 
 /** What C says, too. */
-function wrongMember({ name, bitWidth }: StructDeclaration["members"][number], type: Type, bytes: number): string | undefined {
+function wrongMember(
+  { name, bitWidth }: StructDeclaration["members"][number],
+  type: Type,
+  bytes: number,
+): string | undefined {
   let element = type;
   while (element.kind === "array") element = element.element;
-  if (element.kind === "struct" && incomplete.has(element)) return `\`${name}\` would hold the struct that it is in; a pointer to it can be a member`;
+  if (element.kind === "struct" && incomplete.has(element))
+    return `\`${name}\` would hold the struct that it is in; a pointer to it can be a member`;
   if (bitWidth === undefined) return undefined;
-  if (type.kind !== "integer" && type.kind !== "enum" && type.kind !== "boolean") return `the bit-field \`${name}\` is no integer`;
-  if (bitWidth < 0 || bitWidth > bytes * 8) return `the bit-field \`${name}\` has at most the ${bytes * 8} bits of its type`;
+  if (type.kind !== "integer" && type.kind !== "enum" && type.kind !== "boolean")
+    return `the bit-field \`${name}\` is no integer`;
+  if (bitWidth < 0 || bitWidth > bytes * 8)
+    return `the bit-field \`${name}\` has at most the ${bytes * 8} bits of its type`;
   return bitWidth === 0 && name !== "" ? `a bit-field of no bits has no name: \`${name}\`` : undefined;
 }
 

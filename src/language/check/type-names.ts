@@ -10,19 +10,62 @@ import { structType } from "./structs.ts";
 
 /** Types that need no debug information: the language's own, C's, and the kernel's fixed-width typedefs. */
 const basic: ReadonlyMap<string, Type> = new Map<string, Type>([
-  ["void", voidType], ["bool", boolType], ["_Bool", boolType],
-  ["char", char], ["signed char", i8], ["unsigned char", u8],
-  ["short", i16], ["short int", i16], ["signed short", i16], ["unsigned short", u16], ["unsigned short int", u16], ["short unsigned int", u16],
-  ["int", i32], ["signed", i32], ["signed int", i32], ["unsigned", u32], ["unsigned int", u32],
-  ["long", i64], ["long int", i64], ["signed long", i64], ["unsigned long", u64], ["unsigned long int", u64], ["long unsigned int", u64],
-  ["long long", i64], ["long long int", i64], ["signed long long", i64], ["unsigned long long", u64], ["long long unsigned int", u64],
+  ["void", voidType],
+  ["bool", boolType],
+  ["_Bool", boolType],
+  ["char", char],
+  ["signed char", i8],
+  ["unsigned char", u8],
+  ["short", i16],
+  ["short int", i16],
+  ["signed short", i16],
+  ["unsigned short", u16],
+  ["unsigned short int", u16],
+  ["short unsigned int", u16],
+  ["int", i32],
+  ["signed", i32],
+  ["signed int", i32],
+  ["unsigned", u32],
+  ["unsigned int", u32],
+  ["long", i64],
+  ["long int", i64],
+  ["signed long", i64],
+  ["unsigned long", u64],
+  ["unsigned long int", u64],
+  ["long unsigned int", u64],
+  ["long long", i64],
+  ["long long int", i64],
+  ["signed long long", i64],
+  ["unsigned long long", u64],
+  ["long long unsigned int", u64],
   ["unsigned long long int", u64],
   // Shown, never computed with.
-  ["float", { kind: "named", of: "float32" }], ["double", { kind: "named", of: "float64" }],
-  ["size_t", u64], ["ssize_t", i64], ["uintptr_t", u64], ["intptr_t", i64], ["off_t", i64], ["pid_t", i32], ["uid_t", u32], ["gid_t", u32],
-  ...([[8, i8, u8], [16, i16, u16], [32, i32, u32], [64, i64, u64]] as const).flatMap(([bits, signed, unsigned]): [string, Type][] => [
-    [`int${bits}`, signed], [`int${bits}_t`, signed], [`s${bits}`, signed], [`__s${bits}`, signed],
-    [`uint${bits}`, unsigned], [`uint${bits}_t`, unsigned], [`u${bits}`, unsigned], [`__u${bits}`, unsigned],
+  ["float", { kind: "named", of: "float32" }],
+  ["double", { kind: "named", of: "float64" }],
+  ["size_t", u64],
+  ["ssize_t", i64],
+  ["uintptr_t", u64],
+  ["intptr_t", i64],
+  ["off_t", i64],
+  ["pid_t", i32],
+  ["uid_t", u32],
+  ["gid_t", u32],
+  ...(
+    [
+      [8, i8, u8],
+      [16, i16, u16],
+      [32, i32, u32],
+      [64, i64, u64],
+    ] as const
+  ).flatMap(([bits, signed, unsigned]): [string, Type][] => [
+    [`int${bits}`, signed],
+    [`int${bits}_t`, signed],
+    [`s${bits}`, signed],
+    [`__s${bits}`, signed],
+    [`uint${bits}`, unsigned],
+    [`uint${bits}_t`, unsigned],
+    [`u${bits}`, unsigned],
+    [`__u${bits}`, unsigned],
   ]),
 ]);
 
@@ -46,16 +89,28 @@ export class TypeNames {
   #declareStruct(declaration: StructDeclaration): void {
     const { name, union, span } = declaration;
     if (this.#structs.has(name)) {
-      this.problems.push({ severity: "error", code: "name", span, message: `${union ? "union" : "struct"} ${name} is already declared` });
+      this.problems.push({
+        severity: "error",
+        code: "name",
+        span,
+        message: `${union ? "union" : "struct"} ${name} is already declared`,
+      });
       return;
     }
-    this.#structs.set(name, structType(declaration, (written) => {
-      const found = this.resolve(written, "kernel");
-      if ("type" in found) return found.type;
-      const help = found.help === undefined ? {} : { help: found.help };
-      this.problems.push({ severity: "error", code: "name", span: written.span, message: found.problem, ...help });
-      return voidType;
-    }, (place, message) => this.problems.push({ severity: "error", code: "type", span: place, message })));
+    this.#structs.set(
+      name,
+      structType(
+        declaration,
+        (written) => {
+          const found = this.resolve(written, "kernel");
+          if ("type" in found) return found.type;
+          const help = found.help === undefined ? {} : { help: found.help };
+          this.problems.push({ severity: "error", code: "name", span: written.span, message: found.problem, ...help });
+          return voidType;
+        },
+        (place, message) => this.problems.push({ severity: "error", code: "type", span: place, message }),
+      ),
+    );
   }
 
   #declareEnum(declaration: EnumDeclaration): void {
@@ -63,7 +118,10 @@ export class TypeNames {
     const signed = values.some((v) => v < 0n);
     const wide = values.some((v) => v < -0x8000_0000n || v > 0xffff_ffffn || (signed && v > 0x7fff_ffffn));
     const type: EnumType = {
-      kind: "enum", name: declaration.name, bits: wide ? 64 : 32, signed,
+      kind: "enum",
+      name: declaration.name,
+      bits: wide ? 64 : 32,
+      signed,
       names: new Map(declaration.constants.map((c) => [c.value, c.name])),
     };
     if (declaration.name !== "") this.#enums.set(declaration.name, type);
@@ -83,16 +141,23 @@ export class TypeNames {
     return this.#constants.keys();
   }
 
-  /** `further` is asked last. `space` is where pointers point. An open array (`int8[]`) has length 0: the cast knows it. */
+  /**
+   * `further` is asked last. `space` is where pointers point. An open array (`int8[]`) has length 0: the cast knows it.
+   */
   resolve(written: TypeName, space: AddressSpace, further?: Context["typeNamed"]): ResolvedTypeName {
     const sized = written.pointers === 0 && written.dimensions.length === 1 ? written.dimensions[0] : undefined;
-    if (written.tag === undefined && (written.name === "string" || written.name === "buffer") && written.pointers === 0) {
+    if (
+      written.tag === undefined &&
+      (written.name === "string" || written.name === "buffer") &&
+      written.pointers === 0
+    ) {
       if (written.dimensions.length > 1) return { problem: `\`${written.name}\` takes one size` };
       const { behind, ...sizedName } = written;
       const own: Type = { kind: written.name, capacity: sized ?? 64 };
       return { type: behind === undefined ? own : this.derived(own, { ...sizedName, dimensions: [], behind }, space) };
     }
-    if (written.tag === undefined && written.name === "inet" && written.pointers === 0) return { type: { kind: "named", of: "inet" } };
+    if (written.tag === undefined && written.name === "inet" && written.pointers === 0)
+      return { type: { kind: "named", of: "inet" } };
     const base = this.#base(written, further);
     if ("problem" in base) return base;
     return { type: this.derived(base.type, written, space) };
@@ -120,11 +185,16 @@ export class TypeNames {
       const own = basic.get(name) ?? this.#structs.get(name) ?? this.#enums.get(name);
       if (own !== undefined) return { type: own };
     }
-    const found = this.#scope.find(name, tag) ?? (tag === undefined ? this.#scope.find(name, "struct") : undefined)
-      ?? further?.(name, tag);
+    const found =
+      this.#scope.find(name, tag) ??
+      (tag === undefined ? this.#scope.find(name, "struct") : undefined) ??
+      further?.(name, tag);
     if (found !== undefined) return { type: found };
     // A pointer to a struct nobody defined is still an address: members cannot be read.
-    const near = [...nearest(name, tag === undefined ? basic.keys() : this.#structs.keys()), ...this.#scope.similar(name, tag)].slice(0, 3);
+    const near = [
+      ...nearest(name, tag === undefined ? basic.keys() : this.#structs.keys()),
+      ...this.#scope.similar(name, tag),
+    ].slice(0, 3);
     return {
       problem: `cannot resolve unknown type "${tag === undefined ? "" : `${tag} `}${name}"`,
       ...(near.length === 0 ? {} : { help: `did you mean ${near.map((n) => `\`${n}\``).join(" or ")}?` }),

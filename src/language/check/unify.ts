@@ -8,23 +8,32 @@ export function unify(left: Type, right: Type): Type | undefined {
   if (left === right) return left;
   if (left.kind === "unknown") return right;
   if (right.kind === "unknown") return left;
-  if (left.kind === "enum" && right.kind === "enum" && left.name === right.name && left.bits === right.bits) return left;
+  if (left.kind === "enum" && right.kind === "enum" && left.name === right.name && left.bits === right.bits)
+    return left;
   if (left.kind === "enum") return unify({ kind: "integer", bits: left.bits, signed: left.signed }, right);
   if (right.kind === "enum") return unify(left, { kind: "integer", bits: right.bits, signed: right.signed });
   // As in C's arithmetic.
-  if (isFloat(left) ? isFloat(right) || right.kind === "integer" : isFloat(right) && left.kind === "integer") return sameType(left, right) ? left : float64;
+  if (isFloat(left) ? isFloat(right) || right.kind === "integer" : isFloat(right) && left.kind === "integer")
+    return sameType(left, right) ? left : float64;
   switch (left.kind) {
-    case "integer": return right.kind === "integer" ? unifyIntegers(left, right) : undefined;
+    case "integer":
+      return right.kind === "integer" ? unifyIntegers(left, right) : undefined;
     case "boolean":
-    case "void": return right.kind === left.kind ? left : undefined;
-    case "string": return right.kind === "string" ? (left.capacity >= right.capacity ? left : right) : undefined;
-    case "buffer": return right.kind === "buffer" ? (left.capacity >= right.capacity ? left : right) : undefined;
+    case "void":
+      return right.kind === left.kind ? left : undefined;
+    case "string":
+      return right.kind === "string" ? (left.capacity >= right.capacity ? left : right) : undefined;
+    case "buffer":
+      return right.kind === "buffer" ? (left.capacity >= right.capacity ? left : right) : undefined;
     case "pointer": {
       if (right.kind !== "pointer") return undefined;
       const target = left.target.kind === "void" ? right.target : left.target;
-      if (right.target.kind !== "void" && left.target.kind !== "void" && !sameType(left.target, right.target, anySpace)) return undefined;
+      if (right.target.kind !== "void" && left.target.kind !== "void" && !sameType(left.target, right.target, anySpace))
+        return undefined;
       const space = left.space === "user" || right.space === "user" ? "user" : "kernel";
-      return left.typed === true && right.typed === true ? { kind: "pointer", target, space, typed: true } : { kind: "pointer", target, space };
+      return left.typed === true && right.typed === true
+        ? { kind: "pointer", target, space, typed: true }
+        : { kind: "pointer", target, space };
     }
     case "tuple": {
       if (right.kind !== "tuple" || left.elements.length !== right.elements.length) return undefined;
@@ -41,17 +50,24 @@ export function unify(left: Type, right: Type): Type | undefined {
       return fields.every((f) => f !== undefined) ? { kind: "record", fields } : undefined;
     }
     // What points into a program somewhere does so everywhere.
-    case "struct": return sameType(left, right, anySpace) ? (right.kind === "struct" && right.space === "user" ? right : left) : undefined;
+    case "struct":
+      return sameType(left, right, anySpace)
+        ? right.kind === "struct" && right.space === "user"
+          ? right
+          : left
+        : undefined;
     case "array": {
       if (sameType(left, right)) return left;
-      const element = right.kind === "array" && sameType(left, right, anySpace) ? unify(left.element, right.element) : undefined;
+      const element =
+        right.kind === "array" && sameType(left, right, anySpace) ? unify(left.element, right.element) : undefined;
       return element && { kind: "array", element, length: left.length };
     }
     case "sequence":
     case "choice":
     case "stack":
     case "named":
-    case "aggregate": return sameType(left, right) ? left : undefined;
+    case "aggregate":
+      return sameType(left, right) ? left : undefined;
   }
 }
 
@@ -63,22 +79,71 @@ export function sameType(left: Type, right: Type, wherever = false): boolean {
   switch (left.kind) {
     case "unknown":
     case "void":
-    case "boolean": return right.kind === left.kind;
-    case "integer": return right.kind === "integer" && left.bits === right.bits && left.signed === right.signed;
-    case "enum": return right.kind === "enum" && left.name === right.name && left.bits === right.bits;
-    case "pointer": return right.kind === "pointer" && (wherever || (left.space === right.space && (left.typed ?? false) === (right.typed ?? false))) && sameType(left.target, right.target, wherever);
-    case "struct": return right.kind === "struct" && left.name === right.name && left.size === right.size && left.union === right.union && left.partial === right.partial && (wherever || left.space === right.space);
-    case "array": return right.kind === "array" && left.length === right.length && sameType(left.element, right.element, wherever);
-    case "string": return right.kind === "string" && left.capacity === right.capacity;
-    case "buffer": return right.kind === "buffer" && left.capacity === right.capacity;
-    case "tuple": return right.kind === "tuple" && left.elements.length === right.elements.length && left.elements.every((e, i) => sameType(e, right.elements[i], wherever));
-    case "record": return right.kind === "record" && left.fields.length === right.fields.length
-      && left.fields.every((f, i) => f.name === right.fields[i].name && sameType(f.type, right.fields[i].type, wherever));
-    case "sequence": return right.kind === "sequence" && left.form === right.form && left.capacity === right.capacity && left.stride === right.stride && sameType(left.element, right.element, wherever);
-    case "choice": return right.kind === "choice" && left.alternatives.length === right.alternatives.length && left.alternatives.every((one, i) => sameAlternative(one, right.alternatives[i], wherever));
-    case "stack": return right.kind === "stack" && left.space === right.space && left.mode === right.mode && left.limit === right.limit && left.unwind === right.unwind;
-    case "named": return right.kind === "named" && left.of === right.of;
-    case "aggregate": return right.kind === "aggregate" && sameAggregate(left, right);
+    case "boolean":
+      return right.kind === left.kind;
+    case "integer":
+      return right.kind === "integer" && left.bits === right.bits && left.signed === right.signed;
+    case "enum":
+      return right.kind === "enum" && left.name === right.name && left.bits === right.bits;
+    case "pointer":
+      return (
+        right.kind === "pointer" &&
+        (wherever || (left.space === right.space && (left.typed ?? false) === (right.typed ?? false))) &&
+        sameType(left.target, right.target, wherever)
+      );
+    case "struct":
+      return (
+        right.kind === "struct" &&
+        left.name === right.name &&
+        left.size === right.size &&
+        left.union === right.union &&
+        left.partial === right.partial &&
+        (wherever || left.space === right.space)
+      );
+    case "array":
+      return right.kind === "array" && left.length === right.length && sameType(left.element, right.element, wherever);
+    case "string":
+      return right.kind === "string" && left.capacity === right.capacity;
+    case "buffer":
+      return right.kind === "buffer" && left.capacity === right.capacity;
+    case "tuple":
+      return (
+        right.kind === "tuple" &&
+        left.elements.length === right.elements.length &&
+        left.elements.every((e, i) => sameType(e, right.elements[i], wherever))
+      );
+    case "record":
+      return (
+        right.kind === "record" &&
+        left.fields.length === right.fields.length &&
+        left.fields.every((f, i) => f.name === right.fields[i].name && sameType(f.type, right.fields[i].type, wherever))
+      );
+    case "sequence":
+      return (
+        right.kind === "sequence" &&
+        left.form === right.form &&
+        left.capacity === right.capacity &&
+        left.stride === right.stride &&
+        sameType(left.element, right.element, wherever)
+      );
+    case "choice":
+      return (
+        right.kind === "choice" &&
+        left.alternatives.length === right.alternatives.length &&
+        left.alternatives.every((one, i) => sameAlternative(one, right.alternatives[i], wherever))
+      );
+    case "stack":
+      return (
+        right.kind === "stack" &&
+        left.space === right.space &&
+        left.mode === right.mode &&
+        left.limit === right.limit &&
+        left.unwind === right.unwind
+      );
+    case "named":
+      return right.kind === "named" && left.of === right.of;
+    case "aggregate":
+      return right.kind === "aggregate" && sameAggregate(left, right);
   }
 }
 
@@ -89,18 +154,34 @@ function sameAlternative(left: Alternative, right: Alternative | undefined, wher
 }
 
 export function sameAggregate(left: AggregateType, right: AggregateType): boolean {
-  return left.aggregate === right.aggregate && left.bits === right.bits && left.min === right.min && left.max === right.max && left.step === right.step
-    && left.series?.interval === right.series?.interval && left.series?.intervals === right.series?.intervals && left.series?.kind === right.series?.kind;
+  return (
+    left.aggregate === right.aggregate &&
+    left.bits === right.bits &&
+    left.min === right.min &&
+    left.max === right.max &&
+    left.step === right.step &&
+    left.series?.interval === right.series?.interval &&
+    left.series?.intervals === right.series?.intervals &&
+    left.series?.kind === right.series?.kind
+  );
 }
 
-/** Integers to 64 bits, through tuples and records: how they lie in maps and tuples. Pointers lose what only a register knows. */
+/**
+ * Integers to 64 bits, through tuples and records: how they lie in maps and tuples. Pointers lose what only a register
+ * knows.
+ */
 export function widen(type: Type): Type {
   switch (type.kind) {
-    case "integer": return type.bits === 64 ? type : { kind: "integer", bits: 64, signed: type.signed };
-    case "pointer": return type.typed === true ? { kind: "pointer", target: type.target, space: type.space } : type;
-    case "tuple": return { kind: "tuple", elements: type.elements.map(widen) };
-    case "record": return { kind: "record", fields: type.fields.map((f) => ({ name: f.name, type: widen(f.type) })) };
-    default: return type;
+    case "integer":
+      return type.bits === 64 ? type : { kind: "integer", bits: 64, signed: type.signed };
+    case "pointer":
+      return type.typed === true ? { kind: "pointer", target: type.target, space: type.space } : type;
+    case "tuple":
+      return { kind: "tuple", elements: type.elements.map(widen) };
+    case "record":
+      return { kind: "record", fields: type.fields.map((f) => ({ name: f.name, type: widen(f.type) })) };
+    default:
+      return type;
   }
 }
 
@@ -125,30 +206,61 @@ export function mismatch(name: string, has: Type, given: Type): string {
 
 /** In bpftrace's words: `strftime() requires 2 arguments (1 provided)`. */
 export function wrongCount(name: string, given: number, least: number, most: number): string {
-  const number = (count: number): string => (count === 0 ? "no arguments" : count === 1 ? "one argument" : `${count} arguments`);
-  const wanted = least === most ? `requires ${number(least)}` : given < least ? `requires at least ${number(least)}` : `takes up to ${number(most)}`;
+  const number = (count: number): string =>
+    count === 0 ? "no arguments" : count === 1 ? "one argument" : `${count} arguments`;
+  const wanted =
+    least === most
+      ? `requires ${number(least)}`
+      : given < least
+        ? `requires at least ${number(least)}`
+        : `takes up to ${number(most)}`;
   return `${name}() ${wanted} (${given} provided)`;
 }
 
 /** For messages: `int64`, `string[16]`, `struct file *`, `(int64,string[4])`. */
 export function describe(type: Type): string {
   switch (type.kind) {
-    case "unknown": return "unknown";
-    case "void": return "void";
-    case "boolean": return "bool";
-    case "integer": return `${type.signed ? "int" : "uint"}${type.bits}`;
-    case "enum": return type.name === "" ? "enum" : `enum ${type.name}`;
-    case "pointer": return `${describe(type.target)} *`;
-    case "struct": return `${type.union ? "union" : "struct"} ${type.name === "" ? "{…}" : type.name}${type.partial === undefined ? "" : ` without ${type.partial}`}`;
-    case "array": return `${describe(type.element)}[${type.length}]`;
-    case "string": return `string[${type.capacity}]`;
-    case "buffer": return `buffer[${type.capacity}]`;
-    case "tuple": return `(${type.elements.map(describe).join(",")})`;
-    case "record": return `record { ${type.fields.map((f) => `.${f.name} = ${describe(f.type)}`).join(", ")} }`;
-    case "sequence": return `${type.form} of ${describe(type.element)}`;
-    case "choice": return type.alternatives.map((one) => (one.type === undefined ? one.name ?? "" : one.name === undefined ? describe(one.type) : `${one.name}(${describe(one.type)})`)).join(" or ");
-    case "stack": return `${type.space === "kernel" ? "kstack" : "ustack"}_t`;
-    case "named": return type.of === "float32" ? "float" : type.of === "float64" ? "double" : `${type.of}_t`;
-    case "aggregate": return `${type.aggregate}_t`;
+    case "unknown":
+      return "unknown";
+    case "void":
+      return "void";
+    case "boolean":
+      return "bool";
+    case "integer":
+      return `${type.signed ? "int" : "uint"}${type.bits}`;
+    case "enum":
+      return type.name === "" ? "enum" : `enum ${type.name}`;
+    case "pointer":
+      return `${describe(type.target)} *`;
+    case "struct":
+      return `${type.union ? "union" : "struct"} ${type.name === "" ? "{…}" : type.name}${type.partial === undefined ? "" : ` without ${type.partial}`}`;
+    case "array":
+      return `${describe(type.element)}[${type.length}]`;
+    case "string":
+      return `string[${type.capacity}]`;
+    case "buffer":
+      return `buffer[${type.capacity}]`;
+    case "tuple":
+      return `(${type.elements.map(describe).join(",")})`;
+    case "record":
+      return `record { ${type.fields.map((f) => `.${f.name} = ${describe(f.type)}`).join(", ")} }`;
+    case "sequence":
+      return `${type.form} of ${describe(type.element)}`;
+    case "choice":
+      return type.alternatives
+        .map((one) =>
+          one.type === undefined
+            ? (one.name ?? "")
+            : one.name === undefined
+              ? describe(one.type)
+              : `${one.name}(${describe(one.type)})`,
+        )
+        .join(" or ");
+    case "stack":
+      return `${type.space === "kernel" ? "kstack" : "ustack"}_t`;
+    case "named":
+      return type.of === "float32" ? "float" : type.of === "float64" ? "double" : `${type.of}_t`;
+    case "aggregate":
+      return `${type.aggregate}_t`;
   }
 }

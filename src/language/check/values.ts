@@ -20,7 +20,10 @@ export function checkPlace(node: Expression, body: Body): Expression {
   const checked = checkExpression(node, body);
   if (checked.type.kind === "void") {
     const what = checked.kind === "call" ? `${checked.name}()` : "this";
-    return { ...checked, type: report(body, "placement", node.span, `${what} gives no value`, "use it as a statement of its own") };
+    return {
+      ...checked,
+      type: report(body, "placement", node.span, `${what} gives no value`, "use it as a statement of its own"),
+    };
   }
   return checked;
 }
@@ -29,13 +32,27 @@ export function checkPlace(node: Expression, body: Body): Expression {
 export function isText(text: Expression): Expression {
   const { span } = text;
   if (text.kind === "string") return { kind: "boolean", value: text.value !== "", span, type: boolType };
-  return { kind: "binary", operator: "!=", left: text, right: { kind: "string", value: "", span, type: { kind: "string", capacity: 1 } }, span, type: boolType };
+  return {
+    kind: "binary",
+    operator: "!=",
+    left: text,
+    right: { kind: "string", value: "", span, type: { kind: "string", capacity: 1 } },
+    span,
+    type: boolType,
+  };
 }
 
 /** `x != 0.0`, which holds of what is not a number, too, as in C. */
 function notZero(checked: Expression): Expression {
   const { span } = checked;
-  return { kind: "binary", operator: "!=", left: checked, right: { kind: "float", value: 0, span, type: float64 }, span, type: boolType };
+  return {
+    kind: "binary",
+    operator: "!=",
+    left: checked,
+    right: { kind: "float", value: 0, span, type: float64 },
+    span,
+    type: boolType,
+  };
 }
 
 const objects: ReadonlySet<Type["kind"]> = new Set(["record", "tuple", "array", "struct", "buffer", "stack"]);
@@ -45,15 +62,27 @@ export function always(checked: Expression): Expression {
   const { span } = checked;
   const yes: Expression = { kind: "boolean", value: true, span, type: boolType };
   if (checked.kind !== "call" && checked.kind !== "block-expression") return yes;
-  return { kind: "block-expression", statements: [{ kind: "expression", expression: checked, discard: true, span }], value: yes, span, type: boolType };
+  return {
+    kind: "block-expression",
+    statements: [{ kind: "expression", expression: checked, discard: true, span }],
+    value: yes,
+    span,
+    type: boolType,
+  };
 }
 
 /** Anything that is true or false: integers, booleans, pointers; text, unless it is empty. */
 export function checkCondition(node: Expression, body: Body): Expression {
   const checked = checkValue(node, body);
   switch (checked.type.kind) {
-    case "unknown": case "boolean": case "integer": case "enum": case "pointer": return checked;
-    case "string": return isText(checked);
+    case "unknown":
+    case "boolean":
+    case "integer":
+    case "enum":
+    case "pointer":
+      return checked;
+    case "string":
+      return isText(checked);
     default:
       if (isFloat(checked.type)) return notZero(checked);
       if (body.pass.program.dialect.objectsAreTrue === true && objects.has(checked.type.kind)) return always(checked);

@@ -31,7 +31,14 @@ function variablesOf(what: string, span: Span, body: Body, help?: string): Progr
   const { context } = body;
   const variables = context === undefined || context === "host" ? undefined : context.variables;
   if (typeof variables === "object") return variables;
-  if (variables === undefined) report(body, "placement", span, `${what} is not available in ${where(body)}`, "variables are known at places of programs: uprobe");
+  if (variables === undefined)
+    report(
+      body,
+      "placement",
+      span,
+      `${what} is not available in ${where(body)}`,
+      "variables are known at places of programs: uprobe",
+    );
   else report(body, "feature", span, `${what} is not known here: ${variables}`, help);
   return undefined;
 }
@@ -40,18 +47,29 @@ function variablesOf(what: string, span: Span, body: Body, help?: string): Progr
 export function checkVariableCall(call: Call, body: Body): Expression {
   const [name] = call.args;
   needsKernel(body, "var()", call.span);
-  if (name.kind !== "string") return { ...call, type: report(body, "arguments", name.span, "var() expects a name as a string literal") };
+  if (name.kind !== "string")
+    return { ...call, type: report(body, "arguments", name.span, "var() expects a name as a string literal") };
   return variable(call, name.value, name.span, body);
 }
 
 /** `vars.x` is `var("x")`. */
 export function checkVariableMember(name: string, nameSpan: Span, span: Span, body: Body): Expression {
-  const literal: Expression = { kind: "string", value: name, span: nameSpan, type: { kind: "string", capacity: Buffer.byteLength(name) + 1 } };
+  const literal: Expression = {
+    kind: "string",
+    value: name,
+    span: nameSpan,
+    type: { kind: "string", capacity: Buffer.byteLength(name) + 1 },
+  };
   return variable({ kind: "call", name: "var", args: [literal], span, type: unknownType }, name, nameSpan, body);
 }
 
 function variable(call: Call, name: string, span: Span, body: Body): Expression {
-  const literal: Expression = { kind: "string", value: name, span, type: { kind: "string", capacity: Buffer.byteLength(name) + 1 } };
+  const literal: Expression = {
+    kind: "string",
+    value: name,
+    span,
+    type: { kind: "string", capacity: Buffer.byteLength(name) + 1 },
+  };
   const checked = { ...call, args: [literal] };
   const variables = variablesOf("var()", call.span, body, inKernel(body) ? untyped(name, body) : undefined);
   if (variables === undefined) return { ...checked, type: unknownType };
@@ -59,25 +77,35 @@ function variable(call: Call, name: string, span: Span, body: Body): Expression 
   if (typeof found === "string") return { ...checked, type: report(body, "name", span, found) };
   if (found === undefined) {
     const near = didYouMean(nearest(name, variables.names()));
-    return { ...checked, type: report(body, "name", span, `${body.sites[0]?.name ?? "the probe"} sees no variable \`${name}\``, near) };
+    return {
+      ...checked,
+      type: report(body, "name", span, `${body.sites[0]?.name ?? "the probe"} sees no variable \`${name}\``, near),
+    };
   }
   return { ...checked, type: argumentType(found, span, body) };
 }
 
 function inKernel({ context }: Body): boolean {
-  return context !== undefined && context !== "host" && !(context.programType === "kprobe" && context.defaultSpace === "user");
+  return (
+    context !== undefined &&
+    context !== "host" &&
+    !(context.programType === "kprobe" && context.defaultSpace === "user")
+  );
 }
 
 /** A global of the kernel without debug information has at most an address. */
 function untyped(name: string, body: Body): string {
   const { facts } = body.pass.options;
-  if (facts?.kernelAddress(name) !== undefined) return `/proc/kallsyms has its address: *(uint64 *)kaddr("${name}") reads it as a number`;
-  return facts?.addressesHidden?.() ?? `/proc/kallsyms has no \`${name}\` either: it has data with CONFIG_KALLSYMS_ALL only`;
+  if (facts?.kernelAddress(name) !== undefined)
+    return `/proc/kallsyms has its address: *(uint64 *)kaddr("${name}") reads it as a number`;
+  return (
+    facts?.addressesHidden?.() ?? `/proc/kallsyms has no \`${name}\` either: it has data with CONFIG_KALLSYMS_ALL only`
+  );
 }
 
 /**
- * What a variable points to, where the pointer itself was optimised away and that was not: so that `args.p->x` and `*var("p")` are
- * known all the same. undefined for anything else.
+ * What a variable points to, where the pointer itself was optimised away and that was not: so that `args.p->x` and
+ * `*var("p")` are known all the same. undefined for anything else.
  */
 export function behindLostPointer(node: Expression, body: Body): Expression | undefined {
   const name = variableNamed(node);
@@ -88,12 +116,20 @@ export function behindLostPointer(node: Expression, body: Body): Expression | un
   if (typeof pointer !== "object" || pointer.absent === undefined) return undefined;
   const target = variables.find(`*${name}`);
   if (typeof target !== "object" || target.absent !== undefined) return undefined;
-  return variable({ kind: "call", name: "var", args: [], span: node.span, type: unknownType }, `*${name}`, node.span, body);
+  return variable(
+    { kind: "call", name: "var", args: [], span: node.span, type: unknownType },
+    `*${name}`,
+    node.span,
+    body,
+  );
 }
 
 /** The name in `args.x`, `vars.x` and `var("x")`. */
 function variableNamed(node: Expression): string | undefined {
-  if (node.kind === "member") return node.object.kind === "builtin" && (node.object.name === "args" || node.object.name === "vars") ? node.name : undefined;
+  if (node.kind === "member")
+    return node.object.kind === "builtin" && (node.object.name === "args" || node.object.name === "vars")
+      ? node.name
+      : undefined;
   const [first] = node.kind === "call" && node.name === "var" ? node.args : [];
   return first?.kind === "string" ? first.value : undefined;
 }

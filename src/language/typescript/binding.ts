@@ -1,5 +1,5 @@
-// What a program hands to this front-end: functions as text, and what the names in them stand for. Objects of the running program
-// (maps, events, functions) are known by identity; this room never looks into them.
+// What a program hands to this front-end: functions as text, and what the names in them stand for. Objects of the
+// running program (maps, events, functions) are known by identity; this room never looks into them.
 import type { LayoutAttributes } from "../program.ts";
 import type { SpecialName } from "./specials.ts";
 
@@ -15,18 +15,27 @@ export type Binding =
   | { readonly kind: "event"; readonly event: EventBinding }
   | { readonly kind: "function"; readonly source: FunctionSource }
   | { readonly kind: "type"; readonly type: TypeBinding }
-  /** An imported module as a whole, or an object or a list (with its length), whose members may be used: `what` says which it is. */
+  /**
+   * An imported module as a whole, or an object or a list (with its length), whose members may be used: `what` says
+   * which it is.
+   */
   | {
-    readonly kind: "module"; readonly what: string; readonly length?: number; readonly member: (name: string) => Binding | undefined;
-    /** What is looked through for a key that only the handler knows; not of modules. */
-    readonly table?: Table;
-  }
+      readonly kind: "module";
+      readonly what: string;
+      readonly length?: number;
+      readonly member: (name: string) => Binding | undefined;
+      /** What is looked through for a key that only the handler knows; not of modules. */
+      readonly table?: Table;
+    }
   /** undefined and null, which can be asked for. */
   | { readonly kind: "nothing"; readonly what: "undefined" | "null" }
   /** Nothing a handler can use; `what` says what it is: "an array", "a Date". */
   | { readonly kind: "unusable"; readonly what: string };
 
-/** A list, an object, a Set or a Map around a handler: its keys (of a list its numbers) and what they lead to (in a Set, themselves). */
+/**
+ * A list, an object, a Set or a Map around a handler: its keys (of a list its numbers) and what they lead to (in a Set,
+ * themselves).
+ */
 export interface Table {
   readonly form: "list" | "object" | "set" | "map";
   /** Read when it is asked for. */
@@ -44,14 +53,22 @@ export interface MapBinding {
   readonly threadLocal?: boolean;
 }
 
-export interface EventBinding { readonly identity: object; readonly name?: string }
+export interface EventBinding {
+  readonly identity: object;
+  readonly name?: string;
+}
 
 /** A type that the program has described: struct(), enumeration(), and what is made of them. */
 export type TypeBinding =
   /** As C writes it: "u32", "struct sock *", "char[16]". */
   | { readonly kind: "written"; readonly text: string }
   | StructBinding
-  | { readonly kind: "enum"; readonly identity: object; readonly name?: string; readonly constants: ReadonlyMap<string, bigint> }
+  | {
+      readonly kind: "enum";
+      readonly identity: object;
+      readonly name?: string;
+      readonly constants: ReadonlyMap<string, bigint>;
+    }
   | { readonly kind: "pointer"; readonly to: TypeBinding }
   | { readonly kind: "array"; readonly of: TypeBinding; readonly length: number };
 
@@ -60,8 +77,15 @@ export interface StructBinding {
   readonly identity: object;
   readonly union: boolean;
   readonly name?: string;
-  /** Asked for when the type is used: a struct may point to itself. The name "" has members that are the struct's own. */
-  readonly members: () => readonly { readonly name: string; readonly type: TypeBinding; readonly bits?: number; readonly attributes?: LayoutAttributes }[];
+  /**
+   * Asked for when the type is used: a struct may point to itself. The name "" has members that are the struct's own.
+   */
+  readonly members: () => readonly {
+    readonly name: string;
+    readonly type: TypeBinding;
+    readonly bits?: number;
+    readonly attributes?: LayoutAttributes;
+  }[];
   readonly attributes?: LayoutAttributes;
 }
 

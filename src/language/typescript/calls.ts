@@ -1,4 +1,5 @@
-// Calls: of builtins, of the program's functions, of maps' and events' methods, and of the few of JavaScript's own that have a meaning.
+// Calls: of builtins, of the program's functions, of maps' and events' methods, and of the few of JavaScript's own that
+// have a meaning.
 import type * as js from "acorn";
 import { findBuiltin } from "../builtins/table.ts";
 import type { Expression, TypeName } from "../program.ts";
@@ -18,24 +19,43 @@ import { call, cast, expressionStatement, not, text } from "./unit.ts";
 
 export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
   const { callee } = node;
-  if (callee.type === "ArrowFunctionExpression" || callee.type === "FunctionExpression") return calledAtOnce(unit, node, callee);
+  if (callee.type === "ArrowFunctionExpression" || callee.type === "FunctionExpression")
+    return calledAtOnce(unit, node, callee);
   const method = callee.type === "MemberExpression" ? methodCall(unit, node, callee) : undefined;
   if (method !== undefined) return method;
   const target = refer(unit, callee);
   switch (target.kind) {
-    case "builtin": return builtinCall(unit, node, target.name);
-    case "special": return specialCall(unit, node, target.name);
-    case "function": return { kind: "value", expression: functionCall(unit, node, target.source) };
-    case "global": return globalCall(unit, node, target.name);
-    case "map": return unit.refuse(node, "type", "a map cannot be called", mapUsage);
-    case "event": return unit.refuse(node, "type", "an event cannot be called", "emit({ … }) sends one");
-    case "type": return unit.refuse(node, "type", "a type cannot be called", `cast a pointer to it: cast(pointer, ${target.name})`);
-    case "inner": return innerCall(unit, node, target);
+    case "builtin":
+      return builtinCall(unit, node, target.name);
+    case "special":
+      return specialCall(unit, node, target.name);
+    case "function":
+      return { kind: "value", expression: functionCall(unit, node, target.source) };
+    case "global":
+      return globalCall(unit, node, target.name);
+    case "map":
+      return unit.refuse(node, "type", "a map cannot be called", mapUsage);
+    case "event":
+      return unit.refuse(node, "type", "an event cannot be called", "emit({ … }) sends one");
+    case "type":
+      return unit.refuse(
+        node,
+        "type",
+        "a type cannot be called",
+        `cast a pointer to it: cast(pointer, ${target.name})`,
+      );
+    case "inner":
+      return innerCall(unit, node, target);
     case "module":
     case "nothing":
     case "entry":
-    case "value": return unit.refuse(callee, "type",
-      "this cannot be called in a handler", "a handler can call functions that are declared outside of it");
+    case "value":
+      return unit.refuse(
+        callee,
+        "type",
+        "this cannot be called in a handler",
+        "a handler can call functions that are declared outside of it",
+      );
   }
 }
 
@@ -46,63 +66,102 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
   if (callee.computed || property.type !== "Identifier") return undefined;
   const { name } = property;
   const args = (): Expression[] => node.arguments.map((argument) => argumentValue(unit, argument));
-  if (callee.object.type === "Identifier" && callee.object.name === "Math" && isGlobal(unit, "Math")) return { kind: "value", expression: mathCall(unit, node, name, args) };
+  if (callee.object.type === "Identifier" && callee.object.name === "Math" && isGlobal(unit, "Math"))
+    return { kind: "value", expression: mathCall(unit, node, name, args) };
   const object = refer(unit, callee.object);
   switch (object.kind) {
-    case "map": return mapMethod(unit, node, object, name, property);
-    case "entry": return entryMethod(unit, node, object.access, name, property);
+    case "map":
+      return mapMethod(unit, node, object, name, property);
+    case "entry":
+      return entryMethod(unit, node, object.access, name, property);
     case "event": {
-      if (name !== "emit") return unit.refuse(property, "name",
-        `an event has no \`${name}\` in a handler`, "emit({ … }) sends one");
+      if (name !== "emit")
+        return unit.refuse(property, "name", `an event has no \`${name}\` in a handler`, "emit({ … }) sends one");
       return emit(unit, node, object.name);
     }
-    case "global": return object.name === "console" ? consoleCall(unit, node, name) : unit.refuse(node, "placement",
-      `there is no ${object.name}.${name}() in a handler`);
+    case "global":
+      return object.name === "console"
+        ? consoleCall(unit, node, name)
+        : unit.refuse(node, "placement", `there is no ${object.name}.${name}() in a handler`);
     case "builtin":
     case "value": {
-      if (name === "toString") return unit.refuse(node, "placement",
-        "numbers become text where they are printed", "print(`${n}`); or emit the number, and build the text in Node");
-      if (name === "includes" && callee.object.type === "ArrayExpression") return { kind: "value", expression: isOneOfWritten(unit, node, callee.object) };
-      return { kind: "value", expression: textMethod(unit, node, valueOf(unit, object, callee.object), name, property, args) };
+      if (name === "toString")
+        return unit.refuse(
+          node,
+          "placement",
+          "numbers become text where they are printed",
+          "print(`${n}`); or emit the number, and build the text in Node",
+        );
+      if (name === "includes" && callee.object.type === "ArrayExpression")
+        return { kind: "value", expression: isOneOfWritten(unit, node, callee.object) };
+      return {
+        kind: "value",
+        expression: textMethod(unit, node, valueOf(unit, object, callee.object), name, property, args),
+      };
     }
-    case "module": return tableMethod(unit, node, object, name, property);
+    case "module":
+      return tableMethod(unit, node, object, name, property);
     case "special":
     case "function":
     case "inner":
     case "nothing":
-    case "type": return undefined;
+    case "type":
+      return undefined;
   }
 }
 
-/** `ports.includes(args.port)`, `names.get(args.family)`, `known.has(pid)` of what is around the handler: as many comparisons. */
-function tableMethod(unit: Unit, node: js.CallExpression, module: Extract<Reference, { kind: "module" }>, name: string, property: js.Node): Outcome | undefined {
+/**
+ * `ports.includes(args.port)`, `names.get(args.family)`, `known.has(pid)` of what is around the handler: as many
+ * comparisons.
+ */
+function tableMethod(
+  unit: Unit,
+  node: js.CallExpression,
+  module: Extract<Reference, { kind: "module" }>,
+  name: string,
+  property: js.Node,
+): Outcome | undefined {
   const form = module.table?.form;
   if (form === undefined || module.member(name) !== undefined) return undefined;
   const asked = (): Expression => {
     if (node.arguments.length !== 1) return unit.refuse(node, "arguments", `${name}() takes one argument in a handler`);
     return argumentValue(unit, node.arguments[0]);
   };
-  if (form === "list" && name === "includes") return { kind: "value", expression: isOneOf(unit, asked(), itemsOf(unit, module, node), node) };
-  if ((form === "set" || form === "map") && name === "has") return { kind: "value", expression: hasEntry(unit, module, asked(), node) };
+  if (form === "list" && name === "includes")
+    return { kind: "value", expression: isOneOf(unit, asked(), itemsOf(unit, module, node), node) };
+  if ((form === "set" || form === "map") && name === "has")
+    return { kind: "value", expression: hasEntry(unit, module, asked(), node) };
   if (form === "map" && name === "get") return { kind: "value", expression: entryAt(unit, module, asked(), node) };
-  const has = { list: "includes() and `length`", object: "its members alone", set: "has() and `size`", map: "get(), has() and `size`" }[form];
-  return unit.refuse(property, "name", `there is no ${name}() of ${module.what} in a handler`, missingMethods[name] ?? `it has ${has}`);
+  const has = {
+    list: "includes() and `length`",
+    object: "its members alone",
+    set: "has() and `size`",
+    map: "get(), has() and `size`",
+  }[form];
+  return unit.refuse(
+    property,
+    "name",
+    `there is no ${name}() of ${module.what} in a handler`,
+    missingMethods[name] ?? `it has ${has}`,
+  );
 }
 
 /** `["read", "write"].includes(name)` */
 function isOneOfWritten(unit: Unit, node: js.CallExpression, list: js.ArrayExpression): Expression {
   if (node.arguments.length !== 1) return unit.refuse(node, "arguments", "includes() takes one argument in a handler");
-  const items = list.elements.map((element) => element === null ? unit.refuse(list, "arguments", "a list has no holes here") : argumentValue(unit, element));
+  const items = list.elements.map((element) =>
+    element === null ? unit.refuse(list, "arguments", "a list has no holes here") : argumentValue(unit, element),
+  );
   return isOneOf(unit, argumentValue(unit, node.arguments[0]), items, node);
 }
 
 function emit(unit: Unit, node: js.CallExpression, event: string): Outcome {
   const [value] = node.arguments;
   const span = unit.span(node);
-  if (node.arguments.length !== 1 || value.type === "SpreadElement") return unit.refuse(node, "arguments",
-    "emit() takes one record: emit({ … })");
-  if (value.type !== "ObjectExpression") return unit.refuse(value, "arguments",
-    "emit() wants a record", "write emit({ name: value, … })");
+  if (node.arguments.length !== 1 || value.type === "SpreadElement")
+    return unit.refuse(node, "arguments", "emit() takes one record: emit({ … })");
+  if (value.type !== "ObjectExpression")
+    return unit.refuse(value, "arguments", "emit() wants a record", "write emit({ name: value, … })");
   const fields = record(unit, value);
   for (const property of value.properties) {
     if (property.type !== "Property" || property.key.type !== "Identifier" || !isBigInt(unit, property.value)) continue;
@@ -115,30 +174,51 @@ function emit(unit: Unit, node: js.CallExpression, event: string): Outcome {
 /** Whether TypeScript takes it for a bigint. */
 function isBigInt(unit: Unit, node: js.Expression): boolean {
   switch (node.type) {
-    case "CallExpression": return node.callee.type === "Identifier" && node.callee.name === "BigInt" && unit.find("BigInt") === undefined;
-    case "Literal": return typeof node.value === "bigint";
+    case "CallExpression":
+      return node.callee.type === "Identifier" && node.callee.name === "BigInt" && unit.find("BigInt") === undefined;
+    case "Literal":
+      return typeof node.value === "bigint";
     case "Identifier": {
       if (unit.find(node.name) !== undefined) return false;
       const binding = unit.source.resolve(node.name);
       return binding?.kind === "constant" && typeof binding.value === "bigint";
     }
-    case "UnaryExpression": return isBigInt(unit, node.argument);
-    case "BinaryExpression": return Object.hasOwn(arithmetic, node.operator) && isBigInt(unit, node.right);
-    case "ConditionalExpression": return isBigInt(unit, node.consequent);
-    default: return false;
+    case "UnaryExpression":
+      return isBigInt(unit, node.argument);
+    case "BinaryExpression":
+      return Object.hasOwn(arithmetic, node.operator) && isBigInt(unit, node.right);
+    case "ConditionalExpression":
+      return isBigInt(unit, node.consequent);
+    default:
+      return false;
   }
 }
 
-const arithmetic = { "+": true, "-": true, "*": true, "/": true, "%": true, "&": true, "|": true, "^": true, "<<": true, ">>": true };
+const arithmetic = {
+  "+": true,
+  "-": true,
+  "*": true,
+  "/": true,
+  "%": true,
+  "&": true,
+  "|": true,
+  "^": true,
+  "<<": true,
+  ">>": true,
+};
 
 function consoleCall(unit: Unit, node: js.CallExpression, name: string): Outcome {
   switch (name) {
     case "log":
     case "info":
-    case "debug": return printCall(unit, node, "printf");
-    case "warn": return printCall(unit, node, "warnf");
-    case "error": return printCall(unit, node, "errorf");
-    default: return unit.refuse(node, "placement", `there is no console.${name}() in a handler`, "console.log(…) prints");
+    case "debug":
+      return printCall(unit, node, "printf");
+    case "warn":
+      return printCall(unit, node, "warnf");
+    case "error":
+      return printCall(unit, node, "errorf");
+    default:
+      return unit.refuse(node, "placement", `there is no console.${name}() in a handler`, "console.log(…) prints");
   }
 }
 
@@ -159,28 +239,45 @@ function builtinCall(unit: Unit, node: js.CallExpression, name: string): Outcome
     const { format, values } = valueFormat(unit, first);
     args = [text(format, unit.span(first)), ...values];
   } else {
-    args = node.arguments.map((argument, i) => name === "container_of" && i === 1 ? structArgument(unit, argument) : argumentValue(unit, argument));
+    args = node.arguments.map((argument, i) =>
+      name === "container_of" && i === 1 ? structArgument(unit, argument) : argumentValue(unit, argument),
+    );
   }
   const bare = (index: number): boolean => worded.has(name) || (name === "container_of" && index > 0);
-  args = args.map((arg, i) => arg.kind === "string" && bare(i)
-    ? { kind: "identifier", name: arg.value.replace(/^struct /, ""), span: arg.span, type: unknownType } : arg);
+  args = args.map((arg, i) =>
+    arg.kind === "string" && bare(i)
+      ? { kind: "identifier", name: arg.value.replace(/^struct /, ""), span: arg.span, type: unknownType }
+      : arg,
+  );
   const expression = call(name, args, span);
-  return spec?.statement === true ? { kind: "statement", statement: expressionStatement(expression, span) } : { kind: "value", expression };
+  return spec?.statement === true
+    ? { kind: "statement", statement: expressionStatement(expression, span) }
+    : { kind: "value", expression };
 }
 
 /** A struct, by its name alone. */
 function structArgument(unit: Unit, node: js.Expression | js.SpreadElement): Expression {
   const { name, tag, pointers, dimensions, span } = typeArgument(unit, node);
-  if (tag === "enum" || pointers > 0 || dimensions.length > 0) return unit.refuse(node, "arguments", "a struct is wanted here");
+  if (tag === "enum" || pointers > 0 || dimensions.length > 0)
+    return unit.refuse(node, "arguments", "a struct is wanted here");
   return { kind: "identifier", name, span, type: unknownType };
 }
 
-function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Reference, { kind: "special" }>["name"]): Outcome {
+function specialCall(
+  unit: Unit,
+  node: js.CallExpression,
+  name: Extract<Reference, { kind: "special" }>["name"],
+): Outcome {
   const span = unit.span(node);
   const value = (expression: Expression): Outcome => ({ kind: "value", expression });
   const wants = (count: number, usage: string): readonly (js.Expression | js.SpreadElement)[] => {
-    if (node.arguments.length !== count) unit.refuse(node, "arguments",
-      `${name}() takes ${count === 1 ? "one argument" : `${count} arguments`}`, `usage: ${usage}`);
+    if (node.arguments.length !== count)
+      unit.refuse(
+        node,
+        "arguments",
+        `${name}() takes ${count === 1 ? "one argument" : `${count} arguments`}`,
+        `usage: ${usage}`,
+      );
     return node.arguments;
   };
   if (isCast(name)) {
@@ -188,12 +285,22 @@ function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Referenc
     return value(cast({ name: casts[name], pointers: 0, dimensions: [], span }, argumentValue(unit, operand), span));
   }
   switch (name) {
-    case "print": return printCall(unit, node, "print");
-    case "emit": return emit(unit, node, "");
-    case "range": return unit.refuse(node, "placement", "range() stands in a loop", "for (const i of range(10)) …");
-    case "enums": return unit.refuse(node, "type", "enums are named, not called", "enums.TCP_LISTEN");
+    case "print":
+      return printCall(unit, node, "print");
+    case "emit":
+      return emit(unit, node, "");
+    case "range":
+      return unit.refuse(node, "placement", "range() stands in a loop", "for (const i of range(10)) …");
+    case "enums":
+      return unit.refuse(node, "type", "enums are named, not called", "enums.TCP_LISTEN");
     case "pointerTo":
-    case "arrayOf": return unit.refuse(node, "placement", `${name}() is a type`, `a type stands in cast(), sizeof() and offsetof(): cast(pointer, ${name}(…))`);
+    case "arrayOf":
+      return unit.refuse(
+        node,
+        "placement",
+        `${name}() is a type`,
+        `a type stands in cast(), sizeof() and offsetof(): cast(pointer, ${name}(…))`,
+      );
     case "addressOf": {
       const [operand] = wants(1, "addressOf(variable)");
       return value({ kind: "unary", operator: "&", operand: argumentValue(unit, operand), span, type: unknownType });
@@ -213,8 +320,8 @@ function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Referenc
     case "offsetof": {
       const [of, path] = wants(2, 'offsetof("struct sock", "sk_family")');
       const written = argumentValue(unit, path);
-      if (written.kind !== "string") return unit.refuse(path, "arguments",
-        "offsetof() wants a member's name as a string");
+      if (written.kind !== "string")
+        return unit.refuse(path, "arguments", "offsetof() wants a member's name as a string");
       return value({ kind: "offsetof", of: typed(unit, of), path: written.value.split("."), span, type: unknownType });
     }
   }
@@ -223,16 +330,25 @@ function specialCall(unit: Unit, node: js.CallExpression, name: Extract<Referenc
 /** A type, where it is written as one; else a value, whose type is meant. */
 function typed(unit: Unit, node: js.Expression | js.SpreadElement): TypeName | Expression {
   if (node.type === "UnaryExpression" && node.operator === "typeof") return unit.grammar.value(unit, node.argument);
-  if (node.type === "SpreadElement" || (node.type === "Literal" && typeof node.value === "string")) return typeArgument(unit, node);
+  if (node.type === "SpreadElement" || (node.type === "Literal" && typeof node.value === "string"))
+    return typeArgument(unit, node);
   if (node.type === "CallExpression") {
-    const callee = node.callee.type === "Identifier" || node.callee.type === "MemberExpression" ? refer(unit, node.callee) : undefined;
-    if (callee?.kind === "special" && (callee.name === "pointerTo" || callee.name === "arrayOf")) return typeArgument(unit, node);
+    const callee =
+      node.callee.type === "Identifier" || node.callee.type === "MemberExpression"
+        ? refer(unit, node.callee)
+        : undefined;
+    if (callee?.kind === "special" && (callee.name === "pointerTo" || callee.name === "arrayOf"))
+      return typeArgument(unit, node);
     return argumentValue(unit, node);
   }
   if (node.type === "Identifier" || node.type === "MemberExpression") {
     const reference = refer(unit, node);
-    if (reference.kind === "type" || (reference.kind === "special" && isCast(reference.name))
-      || (reference.kind === "value" && reference.expression.kind === "string")) return typeArgument(unit, node);
+    if (
+      reference.kind === "type" ||
+      (reference.kind === "special" && isCast(reference.name)) ||
+      (reference.kind === "value" && reference.expression.kind === "string")
+    )
+      return typeArgument(unit, node);
   }
   return argumentValue(unit, node);
 }
@@ -245,9 +361,16 @@ function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome 
   switch (name) {
     // Integers are integers, however they arrive in Node.
     case "Number":
-    case "BigInt": return { kind: "value", expression: { kind: "unary", operator: "+", operand, span, type: unknownType } };
-    case "String": return { kind: "value", expression: call("str_concat", [operand, text("", span)], span) };
-    case "Boolean": return { kind: "value", expression: not(not(unit.grammar.condition(unit, argument as js.Expression), span), span) };
-    default: return unit.refuse(node, "placement", `\`${name}\` cannot be called in a handler`);
+    case "BigInt":
+      return { kind: "value", expression: { kind: "unary", operator: "+", operand, span, type: unknownType } };
+    case "String":
+      return { kind: "value", expression: call("str_concat", [operand, text("", span)], span) };
+    case "Boolean":
+      return {
+        kind: "value",
+        expression: not(not(unit.grammar.condition(unit, argument as js.Expression), span), span),
+      };
+    default:
+      return unit.refuse(node, "placement", `\`${name}\` cannot be called in a handler`);
   }
 }

@@ -10,22 +10,30 @@ const least = -(1n << 63n);
 const most = (1n << 64n) - 1n;
 
 /** `name` is there for a captured value. */
-export function constant(unit: Unit, value: number | bigint | string | boolean, node: js.Node, name?: string): Expression {
+export function constant(
+  unit: Unit,
+  value: number | bigint | string | boolean,
+  node: js.Node,
+  name?: string,
+): Expression {
   const span = unit.span(node);
   switch (typeof value) {
-    case "string": return text(value, span);
-    case "boolean": return { kind: "boolean", value, span, type: unknownType };
+    case "string":
+      return text(value, span);
+    case "boolean":
+      return { kind: "boolean", value, span, type: unknownType };
     case "number": {
       const said = name === undefined ? "" : `\`${name}\` is ${value}: `;
       if (!Number.isInteger(value)) return { kind: "float", value, span, type: unknownType };
-      if (!Number.isSafeInteger(value)) return unit.refuse(node, "limit",
-        said + refusedSyntax.inexact.message, refusedSyntax.inexact.help);
+      if (!Number.isSafeInteger(value))
+        return unit.refuse(node, "limit", said + refusedSyntax.inexact.message, refusedSyntax.inexact.help);
       return integer(BigInt(value), span);
     }
     case "bigint":
       if (value < least || value > most) return unit.refuse(node, "limit", `${value} does not fit 64 bits`);
       return integer(value, span);
-    default: return unit.refuse(node, "type", "this is no value");
+    default:
+      return unit.refuse(node, "type", "this is no value");
   }
 }
 

@@ -16,7 +16,11 @@ export function declaration(unit: Unit, node: js.VariableDeclaration): Statement
       return declarator(unit, node, id, init ?? undefined);
     } catch (error) {
       // What is wrong is said; that its names are not there then is no second mistake.
-      if (error === refusal) for (const name of namesIn(id)) unit.alias(name, () => { throw refusal; });
+      if (error === refusal)
+        for (const name of namesIn(id))
+          unit.alias(name, () => {
+            throw refusal;
+          });
       throw error;
     }
   });
@@ -24,25 +28,44 @@ export function declaration(unit: Unit, node: js.VariableDeclaration): Statement
 
 function namesIn(pattern: js.Pattern): string[] {
   switch (pattern.type) {
-    case "Identifier": return [pattern.name];
-    case "ObjectPattern": return pattern.properties.flatMap((property) => namesIn(property.type === "RestElement" ? property.argument : property.value));
-    case "ArrayPattern": return pattern.elements.flatMap((element) => element === null ? [] : namesIn(element));
-    case "AssignmentPattern": return namesIn(pattern.left);
-    case "RestElement": return namesIn(pattern.argument);
-    case "MemberExpression": return [];
+    case "Identifier":
+      return [pattern.name];
+    case "ObjectPattern":
+      return pattern.properties.flatMap((property) =>
+        namesIn(property.type === "RestElement" ? property.argument : property.value),
+      );
+    case "ArrayPattern":
+      return pattern.elements.flatMap((element) => (element === null ? [] : namesIn(element)));
+    case "AssignmentPattern":
+      return namesIn(pattern.left);
+    case "RestElement":
+      return namesIn(pattern.argument);
+    case "MemberExpression":
+      return [];
   }
 }
 
-function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, init: js.Expression | undefined): Statement[] {
+function declarator(
+  unit: Unit,
+  node: js.VariableDeclaration,
+  id: js.Pattern,
+  init: js.Expression | undefined,
+): Statement[] {
   const constant = node.kind === "const";
   if (init === undefined) {
     if (id.type !== "Identifier") return unit.refuse(id, "syntax", "there is nothing to take apart");
     const asked = isAskedFor(unit, id.name) ? variable(unit.temporary("there"), unit.span(id)) : undefined;
-    const declared: Statement = { kind: "declare", variable: variable(unit.declare(id.name, constant, asked?.name), unit.span(id)), span: unit.span(node) };
-    return asked === undefined ? [declared]
+    const declared: Statement = {
+      kind: "declare",
+      variable: variable(unit.declare(id.name, constant, asked?.name), unit.span(id)),
+      span: unit.span(node),
+    };
+    return asked === undefined
+      ? [declared]
       : [{ kind: "declare", variable: asked, value: boolean(false, asked.span), span: unit.span(node) }, declared];
   }
-  if (id.type === "Identifier" && (init.type === "ArrowFunctionExpression" || init.type === "FunctionExpression")) return innerFunction(unit, id, init);
+  if (id.type === "Identifier" && (init.type === "ArrowFunctionExpression" || init.type === "FunctionExpression"))
+    return innerFunction(unit, id, init);
   if (id.type === "Identifier" && constant && (isNothing(unit, init) || outside(unit, init)?.kind === "nothing")) {
     unit.alias(id.name, () => ({ kind: "nothing", what: "undefined" }));
     return [];
@@ -51,16 +74,32 @@ function declarator(unit: Unit, node: js.VariableDeclaration, id: js.Pattern, in
   if (id.type === "Identifier" && found !== undefined) {
     const span = unit.span(node);
     const there = variable(unit.temporary("there"), unit.span(init));
-    if (found.before.length === 0 && found.value !== undefined) return [
-      { kind: "declare", variable: there, value: found.there, span },
-      { kind: "declare", variable: variable(unit.declare(id.name, constant, there.name), unit.span(id)), value: found.value, span },
-    ];
+    if (found.before.length === 0 && found.value !== undefined)
+      return [
+        { kind: "declare", variable: there, value: found.there, span },
+        {
+          kind: "declare",
+          variable: variable(unit.declare(id.name, constant, there.name), unit.span(id)),
+          value: found.value,
+          span,
+        },
+      ];
     const name = variable(unit.declareApart(id.name, constant, there.name), unit.span(id));
-    return [{ kind: "declare", variable: there, value: boolean(false, span), span }, { kind: "declare", variable: name, span }, block(giving(unit, found, there, name), span)];
+    return [
+      { kind: "declare", variable: there, value: boolean(false, span), span },
+      { kind: "declare", variable: name, span },
+      block(giving(unit, found, there, name), span),
+    ];
   }
   const reference = refer(unit, init);
   if (reference.kind === "entry" && id.type === "Identifier" && constant) return entryAlias(unit, id, reference, node);
-  if (id.type === "Identifier" && constant && reference.kind !== "value" && reference.kind !== "builtin" && reference.kind !== "entry") {
+  if (
+    id.type === "Identifier" &&
+    constant &&
+    reference.kind !== "value" &&
+    reference.kind !== "builtin" &&
+    reference.kind !== "entry"
+  ) {
     unit.alias(id.name, () => reference);
     return [];
   }
@@ -90,7 +129,12 @@ function declare(unit: Unit, id: js.Identifier, value: Expression, constant: boo
 }
 
 /** `const entry = m.at(key)`: the keys are read once, here. */
-function entryAlias(unit: Unit, id: js.Identifier, { access }: Extract<Reference, { kind: "entry" }>, node: js.Node): Statement[] {
+function entryAlias(
+  unit: Unit,
+  id: js.Identifier,
+  { access }: Extract<Reference, { kind: "entry" }>,
+  node: js.Node,
+): Statement[] {
   const statements: Statement[] = [];
   const keys = access.keys.map((key): Expression => {
     if (key.kind === "integer" || key.kind === "string" || key.kind === "boolean" || key.kind === "builtin") return key;
@@ -109,7 +153,8 @@ function takeApart(unit: Unit, pattern: js.Pattern, from: Expression, constant: 
 
 /** Names for the parts of a value that never changes: parameters. No variable is made. */
 export function nameParts(unit: Unit, pattern: js.Pattern, from: Expression): void {
-  for (const { id, value } of partsOf(unit, pattern, from)) unit.alias(id.name, (span) => ({ kind: "value", expression: { ...value, span } }));
+  for (const { id, value } of partsOf(unit, pattern, from))
+    unit.alias(id.name, (span) => ({ kind: "value", expression: { ...value, span } }));
 }
 
 /** Names for the members of a list or an object around the handler, which are constants, maps, functions. */
@@ -128,38 +173,59 @@ function nameMembers(unit: Unit, pattern: js.Pattern, of: Binding | undefined): 
     case "ObjectPattern":
     case "ArrayPattern": {
       if (of?.kind !== "module") return unit.refuse(pattern, "type", "this cannot be taken apart");
-      if (pattern.type === "ArrayPattern") return pattern.elements.forEach((element, i) => element && nameMembers(unit, element, of.member(String(i))));
+      if (pattern.type === "ArrayPattern")
+        return pattern.elements.forEach((element, i) => element && nameMembers(unit, element, of.member(String(i))));
       return pattern.properties.forEach((property) => {
         if (property.type === "RestElement") return unit.refuseSyntax(property, "RestElement");
         const { key } = property;
-        const name = property.computed ? undefined : key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : undefined;
+        const name = property.computed
+          ? undefined
+          : key.type === "Identifier"
+            ? key.name
+            : key.type === "Literal"
+              ? String(key.value)
+              : undefined;
         if (name === undefined) return unit.refuse(key, "arguments", "a member's name must be written out");
         return nameMembers(unit, property.value, of.member(name));
       });
     }
-    case "RestElement": return unit.refuseSyntax(pattern, pattern.type);
-    case "MemberExpression": return unit.refuse(pattern, "syntax", "a declaration makes variables");
+    case "RestElement":
+      return unit.refuseSyntax(pattern, pattern.type);
+    case "MemberExpression":
+      return unit.refuse(pattern, "syntax", "a declaration makes variables");
   }
 }
 
 function partsOf(unit: Unit, pattern: js.Pattern, from: Expression): { id: js.Identifier; value: Expression }[] {
   switch (pattern.type) {
-    case "Identifier": return [{ id: pattern, value: from }];
+    case "Identifier":
+      return [{ id: pattern, value: from }];
     case "ObjectPattern":
       return pattern.properties.flatMap((property) => {
         if (property.type === "RestElement") return unit.refuseSyntax(property, "RestElement");
         const { key } = property;
-        const name = property.computed ? undefined : key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : undefined;
+        const name = property.computed
+          ? undefined
+          : key.type === "Identifier"
+            ? key.name
+            : key.type === "Literal"
+              ? String(key.value)
+              : undefined;
         if (name === undefined) return unit.refuse(key, "arguments", "a member's name must be written out");
         const span = unit.span(property.value);
         return partsOf(unit, property.value, member(from, name, unit.span(key), span));
       });
     case "ArrayPattern":
-      return pattern.elements.flatMap((element, i) => element === null ? [] : partsOf(unit, element, elementOf(from, i, unit.span(element))));
+      return pattern.elements.flatMap((element, i) =>
+        element === null ? [] : partsOf(unit, element, elementOf(from, i, unit.span(element))),
+      );
     // Nothing is ever missing in the kernel: what is not there reads as 0.
-    case "AssignmentPattern": return partsOf(unit, pattern.left, from);
-    case "RestElement": return unit.refuseSyntax(pattern, pattern.type);
-    case "MemberExpression": return unit.refuse(pattern, "syntax", "a declaration makes variables");
+    case "AssignmentPattern":
+      return partsOf(unit, pattern.left, from);
+    case "RestElement":
+      return unit.refuseSyntax(pattern, pattern.type);
+    case "MemberExpression":
+      return unit.refuse(pattern, "syntax", "a declaration makes variables");
   }
 }
 
@@ -167,5 +233,11 @@ function partsOf(unit: Unit, pattern: js.Pattern, from: Expression): { id: js.Id
 function elementOf(from: Expression, index: number, span: Span): Expression {
   if (from.kind === "builtin" && from.name === "args") return builtin(`arg${index}`, span);
   if (from.kind === "variable" || from.kind === "tuple-index") return tuplePart(from, index, span);
-  return { kind: "index", object: from, index: { kind: "integer", value: BigInt(index), span, type: unknownType }, span, type: unknownType };
+  return {
+    kind: "index",
+    object: from,
+    index: { kind: "integer", value: BigInt(index), span, type: unknownType },
+    span,
+    type: unknownType,
+  };
 }

@@ -1,5 +1,5 @@
-// break and continue. The tree's leave the innermost loop only: one that means a loop further out sets a variable, which is asked
-// behind each loop that it leaves on its way. A switch and a labelled block are loops of one round.
+// break and continue. The tree's leave the innermost loop only: one that means a loop further out sets a variable,
+// which is asked behind each loop that it leaves on its way. A switch and a labelled block are loops of one round.
 import type * as js from "acorn";
 import type { Expression, Statement } from "../program.ts";
 import type { Jumpable, Unit, Way } from "./unit.ts";
@@ -12,10 +12,16 @@ const ways = { break: 1n, continue: 2n } as const satisfies Record<Way, bigint>;
 const none = (): readonly Statement[] => [];
 
 /**
- * Reads what can be jumped out of: `read` gives the statement, made of one. Its labels are those that the unit has seen just before.
- * What comes behind it stands there for jumps that go further out.
+ * Reads what can be jumped out of: `read` gives the statement, made of one. Its labels are those that the unit has seen
+ * just before. What comes behind it stands there for jumps that go further out.
  */
-export function jumpable(unit: Unit, kind: Jumpable["kind"], span: Span, read: () => Statement, step = none): Statement[] {
+export function jumpable(
+  unit: Unit,
+  kind: Jumpable["kind"],
+  span: Span,
+  read: () => Statement,
+  step = none,
+): Statement[] {
   const own: Jumpable = { kind, labels: unit.takeLabels(), step };
   const before = unit.jumpables.map(({ leaving }) => leaving?.uses ?? 0);
   unit.jumpables.push(own);
@@ -25,8 +31,10 @@ export function jumpable(unit: Unit, kind: Jumpable["kind"], span: Span, read: (
   } finally {
     unit.jumpables.pop();
   }
-  const declared: Statement[] = own.leaving === undefined ? []
-    : [{ kind: "declare", variable: variable(own.leaving.name, span), value: integer(0n, span), span }];
+  const declared: Statement[] =
+    own.leaving === undefined
+      ? []
+      : [{ kind: "declare", variable: variable(own.leaving.name, span), value: integer(0n, span), span }];
   const left = unit.jumpables.filter(({ leaving }, i) => (leaving?.uses ?? 0) > before[i]);
   return [...declared, statement, ...onwards(unit, left, span)];
 }
@@ -40,8 +48,14 @@ function onwards(unit: Unit, targets: readonly Jumpable[], span: Span): Statemen
     const left = variable(name, span);
     if (target !== around) return [when(binary("!=", left, integer(0n, span), span), [{ kind: "break", span }], span)];
     return [...taken].map((way) => {
-      const then: Statement[] = way === "break" ? [{ kind: "break", span }]
-        : [{ kind: "assign", target: left, operator: null, value: integer(0n, span), span }, ...target.step(), { kind: "continue", span }];
+      const then: Statement[] =
+        way === "break"
+          ? [{ kind: "break", span }]
+          : [
+              { kind: "assign", target: left, operator: null, value: integer(0n, span), span },
+              ...target.step(),
+              { kind: "continue", span },
+            ];
       return when(binary("==", left, integer(ways[way], span), span), then, span);
     });
   });
@@ -56,14 +70,27 @@ export function jump(unit: Unit, node: js.BreakStatement | js.ContinueStatement)
   const way: Way = node.type === "BreakStatement" ? "break" : "continue";
   const { label } = node;
   const target = unit.jumpables.findLast(({ kind, labels }) =>
-    label ? labels.includes(label.name) : kind === "loop" || (kind === "switch" && way === "break"));
-  if (target === undefined) return unit.refuse(node, "placement", label ? `there is no \`${label.name}\` around this` : `${way} stands in a loop`);
-  if (target === unit.jumpables.at(-1)) return way === "break" ? [{ kind: "break", span }] : [...target.step(), { kind: "continue", span }];
+    label ? labels.includes(label.name) : kind === "loop" || (kind === "switch" && way === "break"),
+  );
+  if (target === undefined)
+    return unit.refuse(
+      node,
+      "placement",
+      label ? `there is no \`${label.name}\` around this` : `${way} stands in a loop`,
+    );
+  if (target === unit.jumpables.at(-1))
+    return way === "break" ? [{ kind: "break", span }] : [...target.step(), { kind: "continue", span }];
   target.leaving ??= { name: unit.temporary("leaves"), ways: new Set(), uses: 0 };
   target.leaving.ways.add(way);
   target.leaving.uses++;
   return [
-    { kind: "assign", target: variable(target.leaving.name, span), operator: null, value: integer(ways[way], span), span },
+    {
+      kind: "assign",
+      target: variable(target.leaving.name, span),
+      operator: null,
+      value: integer(ways[way], span),
+      span,
+    },
     { kind: "break", span },
   ];
 }
@@ -74,9 +101,23 @@ export function labelled(unit: Unit, node: js.LabeledStatement): Statement[] {
   const span = unit.span(node);
   unit.labels.push(node.label.name);
   switch (body.type) {
-    case "LabeledStatement": return labelled(unit, body);
-    case "ForStatement": case "ForOfStatement": case "WhileStatement": case "DoWhileStatement": case "SwitchStatement": return unit.grammar.statements(unit, body);
-    case "BlockStatement": return jumpable(unit, "block", span, () => once(block(body.body.flatMap((each) => unit.grammar.statements(unit, each)), span)));
+    case "LabeledStatement":
+      return labelled(unit, body);
+    case "ForStatement":
+    case "ForOfStatement":
+    case "WhileStatement":
+    case "DoWhileStatement":
+    case "SwitchStatement":
+      return unit.grammar.statements(unit, body);
+    case "BlockStatement":
+      return jumpable(unit, "block", span, () =>
+        once(
+          block(
+            body.body.flatMap((each) => unit.grammar.statements(unit, each)),
+            span,
+          ),
+        ),
+      );
     default:
       unit.takeLabels();
       return unit.refuseSyntax(node, "LabeledStatement");

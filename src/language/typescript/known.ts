@@ -3,11 +3,15 @@ import type * as js from "acorn";
 import type { Binding } from "./binding.ts";
 import type { Unit } from "./unit.ts";
 
-/** What stands around the handler: a constant, or nothing; a member of an object that has none of that name is nothing, too. */
+/**
+ * What stands around the handler: a constant, or nothing; a member of an object that has none of that name is nothing,
+ * too.
+ */
 export function outside(unit: Unit, node: js.Expression | js.Super): Binding | undefined {
   switch (node.type) {
     case "ParenthesizedExpression":
-    case "ChainExpression": return outside(unit, node.expression);
+    case "ChainExpression":
+      return outside(unit, node.expression);
     case "Identifier": {
       const meaning = unit.find(node.name);
       if (meaning === undefined) return unit.source.resolve(node.name);
@@ -20,22 +24,28 @@ export function outside(unit: Unit, node: js.Expression | js.Super): Binding | u
       const object = outside(unit, node.object);
       if (object?.kind === "nothing" && node.optional) return object;
       if (object?.kind !== "module") return undefined;
-      return object.member(node.property.name) ?? (object.table?.form === "object" ? { kind: "nothing", what: "undefined" } : undefined);
+      return (
+        object.member(node.property.name) ??
+        (object.table?.form === "object" ? { kind: "nothing", what: "undefined" } : undefined)
+      );
     }
-    default: return undefined;
+    default:
+      return undefined;
   }
 }
 
 /**
- * What a condition comes to, where that depends on whether something around the handler is undefined: `target !== undefined && pid !== target`.
- * What is not needed then is not read.
+ * What a condition comes to, where that depends on whether something around the handler is undefined: `target !==
+ * undefined && pid !== target`. What is not needed then is not read.
  */
 export function knownTruth(unit: Unit, node: js.Expression): boolean | undefined {
   switch (node.type) {
-    case "ParenthesizedExpression": return knownTruth(unit, node.expression);
+    case "ParenthesizedExpression":
+      return knownTruth(unit, node.expression);
     case "Identifier":
     case "MemberExpression":
-    case "ChainExpression": return outside(unit, node)?.kind === "nothing" ? false : undefined;
+    case "ChainExpression":
+      return outside(unit, node)?.kind === "nothing" ? false : undefined;
     case "UnaryExpression": {
       const inner = node.operator === "!" ? knownTruth(unit, node.argument) : undefined;
       return inner === undefined ? undefined : !inner;
@@ -52,7 +62,8 @@ export function knownTruth(unit: Unit, node: js.Expression): boolean | undefined
       if (node.operator === "??" || first === undefined) return undefined;
       return first === (node.operator === "||") ? first : knownTruth(unit, node.right);
     }
-    default: return undefined;
+    default:
+      return undefined;
   }
 }
 
@@ -63,4 +74,3 @@ export function isNothing(unit: Unit, node: js.Expression): boolean {
   if (node.type === "UnaryExpression") return node.operator === "void" && node.argument.type === "Literal";
   return node.type === "Identifier" && node.name === "undefined" && unit.find("undefined") === undefined;
 }
-

@@ -10,7 +10,10 @@ import { binary, block, integer, mapAccess, not, tuplePart, variable } from "./u
 
 type Body = (unit: Unit, node: js.Statement) => Block;
 
-/** `for (let i = a; i < b; i++)` is a range, unless the body changes `i` or what it is compared with. Others are while loops. */
+/**
+ * `for (let i = a; i < b; i++)` is a range, unless the body changes `i` or what it is compared with. Others are while
+ * loops.
+ */
 export function forLoop(unit: Unit, node: js.ForStatement, body: Body): Statement[] {
   const span = unit.span(node);
   const range = rangeOf(node);
@@ -18,22 +21,34 @@ export function forLoop(unit: Unit, node: js.ForStatement, body: Body): Statemen
     const from = unit.grammar.value(unit, range.from);
     const limit = unit.grammar.value(unit, range.to);
     const to = range.included ? plusOne(limit) : limit;
-    return jumpable(unit, "loop", span, () => unit.scoped(() => {
-      const counter = variable(unit.declare(range.name.name, true), unit.span(range.name));
-      return { kind: "for-range", variable: counter, from, to, body: body(unit, node.body), span };
-    }));
+    return jumpable(unit, "loop", span, () =>
+      unit.scoped(() => {
+        const counter = variable(unit.declare(range.name.name, true), unit.span(range.name));
+        return { kind: "for-range", variable: counter, from, to, body: body(unit, node.body), span };
+      }),
+    );
   }
   return unit.scoped(() => {
-    const before = !node.init ? [] : node.init.type === "VariableDeclaration" ? declaration(unit, node.init) : unit.grammar.effect(unit, node.init);
+    const before = !node.init
+      ? []
+      : node.init.type === "VariableDeclaration"
+        ? declaration(unit, node.init)
+        : unit.grammar.effect(unit, node.init);
     const { update } = node;
     // A body may hide the names that the step means.
     const outside = unit.scopesNow();
     const step = (): Statement[] => (!update ? [] : unit.within(outside, () => unit.grammar.effect(unit, update)));
-    const loop = jumpable(unit, "loop", span, () => {
-      const condition = !node.test ? truth(span) : unit.grammar.condition(unit, node.test);
-      const inside = body(unit, node.body);
-      return { kind: "while", condition, body: block([...inside.statements, ...step()], inside.span), span };
-    }, step);
+    const loop = jumpable(
+      unit,
+      "loop",
+      span,
+      () => {
+        const condition = !node.test ? truth(span) : unit.grammar.condition(unit, node.test);
+        const inside = body(unit, node.body);
+        return { kind: "while", condition, body: block([...inside.statements, ...step()], inside.span), span };
+      },
+      step,
+    );
     // What the loop declares is seen in it alone.
     return before.length === 0 ? loop : [block([...before, ...loop], span)];
   });
@@ -44,21 +59,35 @@ function truth(span: Expression["span"]): Expression {
 }
 
 function plusOne(limit: Expression): Expression {
-  return limit.kind === "integer" ? { ...limit, value: limit.value + 1n } : binary("+", limit, integer(1n, limit.span), limit.span);
+  return limit.kind === "integer"
+    ? { ...limit, value: limit.value + 1n }
+    : binary("+", limit, integer(1n, limit.span), limit.span);
 }
 
-interface Range { readonly name: js.Identifier; readonly from: js.Expression; readonly to: js.Expression; readonly included: boolean }
+interface Range {
+  readonly name: js.Identifier;
+  readonly from: js.Expression;
+  readonly to: js.Expression;
+  readonly included: boolean;
+}
 
 function rangeOf({ init, test, update, body }: js.ForStatement): Range | undefined {
-  if (init?.type !== "VariableDeclaration" || init.declarations.length !== 1 || test?.type !== "BinaryExpression") return undefined;
+  if (init?.type !== "VariableDeclaration" || init.declarations.length !== 1 || test?.type !== "BinaryExpression")
+    return undefined;
   const [{ id, init: from }] = init.declarations;
   if (id.type !== "Identifier" || !from) return undefined;
   const { name } = id;
   const isCounter = (node: js.Node): boolean => node.type === "Identifier" && (node as js.Identifier).name === name;
-  if (test.left.type !== "Identifier" || !isCounter(test.left) || (test.operator !== "<" && test.operator !== "<=")) return undefined;
-  const steps = update?.type === "UpdateExpression" ? update.operator === "++" && isCounter(update.argument)
-    : update?.type === "AssignmentExpression" && update.operator === "+=" && isCounter(update.left)
-      && update.right.type === "Literal" && update.right.value === 1;
+  if (test.left.type !== "Identifier" || !isCounter(test.left) || (test.operator !== "<" && test.operator !== "<="))
+    return undefined;
+  const steps =
+    update?.type === "UpdateExpression"
+      ? update.operator === "++" && isCounter(update.argument)
+      : update?.type === "AssignmentExpression" &&
+        update.operator === "+=" &&
+        isCounter(update.left) &&
+        update.right.type === "Literal" &&
+        update.right.value === 1;
   if (!steps || assigns(body, name)) return undefined;
   const fixed = test.right.type === "Literal" || (test.right.type === "Identifier" && !assigns(body, test.right.name));
   return fixed ? { name: id, from, to: test.right, included: test.operator === "<=" } : undefined;
@@ -69,8 +98,12 @@ function assigns(node: unknown, name: string): boolean {
   if (typeof node !== "object" || node === null) return false;
   if (Array.isArray(node)) return node.some((item) => assigns(item, name));
   if ("type" in node) {
-    const target = node.type === "AssignmentExpression" && "left" in node ? node.left
-      : node.type === "UpdateExpression" && "argument" in node ? node.argument : undefined;
+    const target =
+      node.type === "AssignmentExpression" && "left" in node
+        ? node.left
+        : node.type === "UpdateExpression" && "argument" in node
+          ? node.argument
+          : undefined;
     if (typeof target === "object" && target !== null && "name" in target && target.name === name) return true;
   }
   return Object.values(node).some((inner) => assigns(inner, name));
@@ -79,57 +112,108 @@ function assigns(node: unknown, name: string): boolean {
 export function whileLoop(unit: Unit, node: js.WhileStatement | js.DoWhileStatement, body: Body): Statement[] {
   const span = unit.span(node);
   if (node.type === "WhileStatement") {
-    return jumpable(unit, "loop", span, () => ({ kind: "while", condition: unit.grammar.condition(unit, node.test), body: body(unit, node.body), span }));
+    return jumpable(unit, "loop", span, () => ({
+      kind: "while",
+      condition: unit.grammar.condition(unit, node.test),
+      body: body(unit, node.body),
+      span,
+    }));
   }
   const outside = unit.scopesNow();
-  const leave = (): Statement[] => unit.within(outside, () => {
-    const condition = not(unit.grammar.condition(unit, node.test), unit.span(node.test));
-    return [{ kind: "if", condition, then: block([{ kind: "break", span }], span), span }];
-  });
-  return jumpable(unit, "loop", span, () => {
-    const inside = body(unit, node.body);
-    return { kind: "while", condition: truth(span), body: block([...inside.statements, ...leave()], inside.span), span };
-  }, leave);
+  const leave = (): Statement[] =>
+    unit.within(outside, () => {
+      const condition = not(unit.grammar.condition(unit, node.test), unit.span(node.test));
+      return [{ kind: "if", condition, then: block([{ kind: "break", span }], span), span }];
+    });
+  return jumpable(
+    unit,
+    "loop",
+    span,
+    () => {
+      const inside = body(unit, node.body);
+      return {
+        kind: "while",
+        condition: truth(span),
+        body: block([...inside.statements, ...leave()], inside.span),
+        span,
+      };
+    },
+    leave,
+  );
 }
 
 /** `for (const i of range(a, b))`, `for (const [key, value] of m)`, `of m.keys()`, `of m.values()`. */
 export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statement[] {
   const span = unit.span(node);
   if (node.await) return unit.refuseSyntax(node, "AwaitExpression");
-  const pattern = node.left.type === "VariableDeclaration" ? node.left.declarations[0].id
-    : unit.refuse(node.left, "placement", "a loop's variable is its own", "write for (const x of …)");
+  const pattern =
+    node.left.type === "VariableDeclaration"
+      ? node.left.declarations[0].id
+      : unit.refuse(node.left, "placement", "a loop's variable is its own", "write for (const x of …)");
   const over = iterated(unit, node.right);
   // What is written out is read before the first round.
   const before: Statement[] = [];
-  const items = over.kind !== "list" ? [] : over.items.map((item) => {
-    if (item.kind === "integer" || item.kind === "string" || item.kind === "boolean") return item;
-    const kept = variable(unit.temporary("item"), item.span);
-    before.push({ kind: "declare", variable: kept, value: item, span: item.span });
-    return kept;
-  });
-  const loop = jumpable(unit, "loop", span, () => unit.scoped((): Statement => {
-    if (over.kind === "range") {
-      if (pattern.type !== "Identifier") return unit.refuse(pattern, "type", "a range gives numbers");
-      const counter = variable(unit.declare(pattern.name, true), unit.span(pattern));
-      return { kind: "for-range", variable: counter, from: over.from, to: over.to, body: body(unit, node.body), span };
-    }
-    if (over.kind === "value") {
-      const item = variable(pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("item"), unit.span(pattern));
-      if (pattern.type !== "Identifier") nameParts(unit, pattern, item);
-      return { kind: "for-value", variable: item, of: over.of, body: body(unit, node.body), span };
-    }
-    if (over.kind === "list") return overList(unit, node, pattern, items, body);
-    const ordered = over.most === undefined ? {} : { order: { by: "value", descending: true }, limit: over.most } as const;
-    const pair = variable(pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("entry"), unit.span(pattern));
-    if (over.part !== undefined) nameParts(unit, pattern, tuplePart(pair, over.part, unit.span(pattern)));
-    else if (pattern.type !== "Identifier") nameParts(unit, pattern, pair);
-    return { kind: "for-map", variable: pair, map: mapAccess(over.map.name, [], unit.span(node.right)), ...ordered, body: body(unit, node.body), span };
-  }));
+  const items =
+    over.kind !== "list"
+      ? []
+      : over.items.map((item) => {
+          if (item.kind === "integer" || item.kind === "string" || item.kind === "boolean") return item;
+          const kept = variable(unit.temporary("item"), item.span);
+          before.push({ kind: "declare", variable: kept, value: item, span: item.span });
+          return kept;
+        });
+  const loop = jumpable(unit, "loop", span, () =>
+    unit.scoped((): Statement => {
+      if (over.kind === "range") {
+        if (pattern.type !== "Identifier") return unit.refuse(pattern, "type", "a range gives numbers");
+        const counter = variable(unit.declare(pattern.name, true), unit.span(pattern));
+        return {
+          kind: "for-range",
+          variable: counter,
+          from: over.from,
+          to: over.to,
+          body: body(unit, node.body),
+          span,
+        };
+      }
+      if (over.kind === "value") {
+        const item = variable(
+          pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("item"),
+          unit.span(pattern),
+        );
+        if (pattern.type !== "Identifier") nameParts(unit, pattern, item);
+        return { kind: "for-value", variable: item, of: over.of, body: body(unit, node.body), span };
+      }
+      if (over.kind === "list") return overList(unit, node, pattern, items, body);
+      const ordered =
+        over.most === undefined ? {} : ({ order: { by: "value", descending: true }, limit: over.most } as const);
+      const pair = variable(
+        pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("entry"),
+        unit.span(pattern),
+      );
+      if (over.part !== undefined) nameParts(unit, pattern, tuplePart(pair, over.part, unit.span(pattern)));
+      else if (pattern.type !== "Identifier") nameParts(unit, pattern, pair);
+      return {
+        kind: "for-map",
+        variable: pair,
+        map: mapAccess(over.map.name, [], unit.span(node.right)),
+        ...ordered,
+        body: body(unit, node.body),
+        span,
+      };
+    }),
+  );
   return before.length === 0 ? loop : [block([...before, ...loop], span)];
 }
 
 /** A loop over numbers, which finds its value by them. */
-function overList(unit: Unit, node: js.ForOfStatement, pattern: js.Pattern, items: readonly Expression[], body: Body): Statement {
+function overList(
+  unit: Unit,
+  node: js.ForOfStatement,
+  pattern: js.Pattern,
+  items: readonly Expression[],
+  body: Body,
+): Statement {
   const span = unit.span(node);
   if (pattern.type !== "Identifier") return unit.refuse(pattern, "type", "a list holds numbers or texts");
   const counter = variable(unit.temporary("at"), unit.span(pattern));
@@ -139,8 +223,12 @@ function overList(unit: Unit, node: js.ForOfStatement, pattern: js.Pattern, item
   const value = items.length === 0 ? integer(0n, span) : byNumber(items, counter);
   const declared: Statement = { kind: "declare", variable: item, value, span: unit.span(pattern) };
   return {
-    kind: "for-range", variable: counter, from: integer(0n, span), to: integer(BigInt(items.length), span),
-    body: block([declared, ...inside.statements], inside.span), span,
+    kind: "for-range",
+    variable: counter,
+    from: integer(0n, span),
+    to: integer(BigInt(items.length), span),
+    body: block([declared, ...inside.statements], inside.span),
+    span,
   };
 }
 
@@ -148,19 +236,32 @@ type Iterated =
   | { readonly kind: "range"; readonly from: Expression; readonly to: Expression }
   | { readonly kind: "list"; readonly items: readonly Expression[] }
   | { readonly kind: "value"; readonly of: Expression }
-  | { readonly kind: "map"; readonly map: Extract<Reference, { kind: "map" }>; readonly part?: 0 | 1; readonly most?: Expression };
+  | {
+      readonly kind: "map";
+      readonly map: Extract<Reference, { kind: "map" }>;
+      readonly part?: 0 | 1;
+      readonly most?: Expression;
+    };
 
 function iterated(unit: Unit, node: js.Expression): Iterated {
-  if (node.type === "CallExpression" && node.callee.type === "MemberExpression" && node.callee.property.type === "Identifier") {
+  if (
+    node.type === "CallExpression" &&
+    node.callee.type === "MemberExpression" &&
+    node.callee.property.type === "Identifier"
+  ) {
     const map = refer(unit, node.callee.object);
     if (map.kind === "map") {
       switch (node.callee.property.name) {
-        case "keys": return { kind: "map", map, part: 0 };
-        case "values": return { kind: "map", map, part: 1 };
-        case "entries": return { kind: "map", map };
+        case "keys":
+          return { kind: "map", map, part: 0 };
+        case "values":
+          return { kind: "map", map, part: 1 };
+        case "entries":
+          return { kind: "map", map };
         case "top": {
           const [most] = node.arguments;
-          if (node.arguments.length !== 1 || most.type === "SpreadElement") return unit.refuse(node, "arguments", "top() takes how many are wanted");
+          if (node.arguments.length !== 1 || most.type === "SpreadElement")
+            return unit.refuse(node, "arguments", "top() takes how many are wanted");
           return { kind: "map", map, most: unit.grammar.value(unit, most) };
         }
         default:
@@ -170,24 +271,41 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
   if (node.type === "CallExpression") {
     const callee = refer(unit, node.callee);
     if (callee.kind === "special" && callee.name === "range") {
-      const bounds = node.arguments.map((bound) => bound.type === "SpreadElement" ? unit.refuseSyntax(bound, "SpreadElement") : unit.grammar.value(unit, bound));
+      const bounds = node.arguments.map((bound) =>
+        bound.type === "SpreadElement" ? unit.refuseSyntax(bound, "SpreadElement") : unit.grammar.value(unit, bound),
+      );
       if (bounds.length === 1) return { kind: "range", from: integer(0n, bounds[0].span), to: bounds[0] };
       if (bounds.length === 2) return { kind: "range", from: bounds[0], to: bounds[1] };
-      return unit.refuse(node, "arguments",
-        "range() takes where it ends, or where it begins and ends", "range(10), range(1, 11)");
+      return unit.refuse(
+        node,
+        "arguments",
+        "range() takes where it ends, or where it begins and ends",
+        "range(10), range(1, 11)",
+      );
     }
   } else if (node.type === "Identifier" || node.type === "MemberExpression") {
     const map = refer(unit, node);
     if (map.kind === "map") return { kind: "map", map };
-    if (map.kind !== "module" && node.type === "MemberExpression") return { kind: "value", of: unit.grammar.value(unit, node) };
-    if (map.kind === "module" && (map.table?.form === "list" || map.table?.form === "set")) return { kind: "list", items: itemsOf(unit, map, node) };
+    if (map.kind !== "module" && node.type === "MemberExpression")
+      return { kind: "value", of: unit.grammar.value(unit, node) };
+    if (map.kind === "module" && (map.table?.form === "list" || map.table?.form === "set"))
+      return { kind: "list", items: itemsOf(unit, map, node) };
   } else if (node.type === "ArrayExpression") {
     return {
-      kind: "list", items: node.elements.map((element) => element === null ? unit.refuse(node, "arguments", "a list has no holes here")
-        : element.type === "SpreadElement" ? unit.refuseSyntax(element, "SpreadElement") : unit.grammar.value(unit, element)),
+      kind: "list",
+      items: node.elements.map((element) =>
+        element === null
+          ? unit.refuse(node, "arguments", "a list has no holes here")
+          : element.type === "SpreadElement"
+            ? unit.refuseSyntax(element, "SpreadElement")
+            : unit.grammar.value(unit, element),
+      ),
     };
   }
-  return unit.refuse(node, "type",
+  return unit.refuse(
+    node,
+    "type",
     "a handler goes over maps, ranges, and lists that are written out or stand around it",
-    "for (const [key, value] of m), for (const i of range(10)), for (const port of [80, 443])");
+    "for (const [key, value] of m), for (const i of range(10)), for (const port of [80, 443])",
+  );
 }

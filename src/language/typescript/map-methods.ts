@@ -9,7 +9,15 @@ import type { Outcome, Reference, Unit } from "./unit.ts";
 import { call, expressionStatement, hasKey, mapAccess, oneKey } from "./unit.ts";
 
 const aggregates: Readonly<Record<string, AggregateKind>> = {
-  count: "count", sum: "sum", add: "sum", avg: "avg", min: "min", max: "max", stats: "stats", hist: "hist", lhist: "lhist",
+  count: "count",
+  sum: "sum",
+  add: "sum",
+  avg: "avg",
+  min: "min",
+  max: "max",
+  stats: "stats",
+  hist: "hist",
+  lhist: "lhist",
   tseries: "tseries",
 };
 
@@ -18,28 +26,45 @@ const statement = (made: Statement): Outcome => ({ kind: "statement", statement:
 
 /** `m.set(key, value)`, `m.count()` of a map without keys, `m.clear()`. */
 export function mapMethod(
-  unit: Unit, node: js.CallExpression, map: Extract<Reference, { kind: "map" }>, name: string, at: js.Node,
+  unit: Unit,
+  node: js.CallExpression,
+  map: Extract<Reference, { kind: "map" }>,
+  name: string,
+  at: js.Node,
 ): Outcome {
   const span = unit.span(node);
   const own = ownEntry(map, span);
   if (Object.hasOwn(aggregates, name)) return entryMethod(unit, node, own, name, at);
-  if (Object.hasOwn(missingMethods, name)) return unit.refuse(at, "name", `there is no ${name}() of a map in a handler`, missingMethods[name]);
+  if (Object.hasOwn(missingMethods, name))
+    return unit.refuse(at, "name", `there is no ${name}() of a map in a handler`, missingMethods[name]);
   const args = keysOf(unit, node.arguments);
   const entry = (keys: readonly Expression[]): MapAccess => ({ ...own, keys: [...own.keys, ...keys] });
   switch (name) {
     case "set":
-      if (args.length === 0) return unit.refuse(node, "arguments", "set() wants the keys and a value", "m.set(key, value)");
+      if (args.length === 0)
+        return unit.refuse(node, "arguments", "set() wants the keys and a value", "m.set(key, value)");
       return assign(entry(args.slice(0, -1)), args.at(-1)!, span);
-    case "get": return value(entry(args));
-    case "has": return value(hasKey(entry(args), span));
-    case "delete": return remove(entry(args), span);
+    case "get":
+      return value(entry(args));
+    case "has":
+      return value(hasKey(entry(args), span));
+    case "delete":
+      return remove(entry(args), span);
     case "clear":
-    case "zero": return statement(expressionStatement(call(name, [mapAccess(map.name, [], span)], span), span));
-    default: return unit.refuse(at, "name", `a map has no method \`${name}\` in a handler`, mapUsage);
+    case "zero":
+      return statement(expressionStatement(call(name, [mapAccess(map.name, [], span)], span), span));
+    default:
+      return unit.refuse(at, "name", `a map has no method \`${name}\` in a handler`, mapUsage);
   }
 }
 
-export function entryMethod(unit: Unit, node: js.CallExpression, access: MapAccess, name: string, at: js.Node): Outcome {
+export function entryMethod(
+  unit: Unit,
+  node: js.CallExpression,
+  access: MapAccess,
+  name: string,
+  at: js.Node,
+): Outcome {
   const span = unit.span(node);
   const args = keysOf(unit, node.arguments);
   const none = (): void => {
@@ -48,16 +73,30 @@ export function entryMethod(unit: Unit, node: js.CallExpression, access: MapAcce
   if (Object.hasOwn(aggregates, name)) {
     const aggregate = aggregates[name];
     const [first, parameters] = aggregate === "count" ? [undefined, args] : [args.at(0), args.slice(1)];
-    return statement({ kind: "aggregate", target: access, aggregate, ...(first === undefined ? {} : { value: first }), parameters, span });
+    return statement({
+      kind: "aggregate",
+      target: access,
+      aggregate,
+      ...(first === undefined ? {} : { value: first }),
+      parameters,
+      span,
+    });
   }
   switch (name) {
     case "set":
       if (args.length !== 1) return unit.refuse(node, "arguments", "set() of an entry takes its value");
       return assign(access, args[0], span);
-    case "get": none(); return value({ ...access, span });
-    case "has": none(); return value(hasKey(access, span));
-    case "delete": none(); return remove(access, span);
-    default: return unit.refuse(at, "name", `an entry of a map has no method \`${name}\``, mapUsage);
+    case "get":
+      none();
+      return value({ ...access, span });
+    case "has":
+      none();
+      return value(hasKey(access, span));
+    case "delete":
+      none();
+      return remove(access, span);
+    default:
+      return unit.refuse(at, "name", `an entry of a map has no method \`${name}\``, mapUsage);
   }
 }
 

@@ -7,27 +7,60 @@ import type { Unit } from "./unit.ts";
 import { binary, call, conditional, integer } from "./unit.ts";
 
 /** `args` reads what it is called with. */
-export function mathCall(unit: Unit, node: js.CallExpression, name: string, args: () => readonly Expression[]): Expression {
+export function mathCall(
+  unit: Unit,
+  node: js.CallExpression,
+  name: string,
+  args: () => readonly Expression[],
+): Expression {
   const span = unit.span(node);
-  const only = (): Expression => node.arguments.length === 1 ? args()[0] : unit.refuse(node, "arguments", `Math.${name}() takes one argument`);
+  const only = (): Expression =>
+    node.arguments.length === 1 ? args()[0] : unit.refuse(node, "arguments", `Math.${name}() takes one argument`);
   const zero = integer(0n, span);
   switch (name) {
     case "min":
     case "max": {
       if (node.arguments.length === 0) return unit.refuse(node, "arguments", `Math.${name}() wants numbers`);
       return args().reduce((best, next) =>
-        kept(unit, best, span, (left) => kept(unit, next, span, (right) =>
-          conditional(binary(name === "min" ? "<" : ">", right, left, span), right, left, span))));
+        kept(unit, best, span, (left) =>
+          kept(unit, next, span, (right) =>
+            conditional(binary(name === "min" ? "<" : ">", right, left, span), right, left, span),
+          ),
+        ),
+      );
     }
-    case "abs": return kept(unit, only(), span, (x) =>
-      conditional(binary("<", x, zero, span), { kind: "unary", operator: "-", operand: x, span, type: x.type }, x, span));
-    case "sign": return kept(unit, only(), span, (x) =>
-      conditional(binary("<", x, zero, span), integer(-1n, span), conditional(binary("!=", x, zero, span), integer(1n, span), zero, span), span));
-    case "trunc": return call("trunc", [only()], span);
+    case "abs":
+      return kept(unit, only(), span, (x) =>
+        conditional(
+          binary("<", x, zero, span),
+          { kind: "unary", operator: "-", operand: x, span, type: x.type },
+          x,
+          span,
+        ),
+      );
+    case "sign":
+      return kept(unit, only(), span, (x) =>
+        conditional(
+          binary("<", x, zero, span),
+          integer(-1n, span),
+          conditional(binary("!=", x, zero, span), integer(1n, span), zero, span),
+          span,
+        ),
+      );
+    case "trunc":
+      return call("trunc", [only()], span);
     case "floor":
-    case "ceil": return rounded(unit, name, only(), span);
-    case "round": return unit.refuse(node, "placement", "there is no Math.round() in the kernel", "(a + b / 2) / b rounds a division; what is divided is positive");
-    default: return unit.refuse(node, "placement", `there is no Math.${name}() in the kernel`, refusedGlobals.Math.help);
+    case "ceil":
+      return rounded(unit, name, only(), span);
+    case "round":
+      return unit.refuse(
+        node,
+        "placement",
+        "there is no Math.round() in the kernel",
+        "(a + b / 2) / b rounds a division; what is divided is positive",
+      );
+    default:
+      return unit.refuse(node, "placement", `there is no Math.${name}() in the kernel`, refusedGlobals.Math.help);
   }
 }
 
@@ -35,16 +68,22 @@ export function mathCall(unit: Unit, node: js.CallExpression, name: string, args
 function rounded(unit: Unit, name: "floor" | "ceil", value: Expression, span: Expression["span"]): Expression {
   if (value.kind !== "binary" || value.operator !== "/") return call(name, [value], span);
   const zero = integer(0n, span);
-  return kept(unit, value.left, span, (a) => kept(unit, value.right, span, (b) => {
-    const whole = binary("/", a, b, span);
-    const rest = binary("%", a, b, span);
-    const step = integer(name === "floor" ? -1n : 1n, span);
-    // The rest has the sign of what is divided: below zero the quotient was rounded up, if the divisor is positive.
-    const below = binary("<", rest, zero, span);
-    const above = binary(">", rest, zero, span);
-    const positive = binary(">", b, zero, span);
-    const off = b.kind === "integer" && b.value > 0n ? (name === "floor" ? below : above)
-      : conditional(positive, name === "floor" ? below : above, name === "floor" ? above : below, span);
-    return conditional(off, binary("+", whole, step, span), whole, span);
-  }));
+  return kept(unit, value.left, span, (a) =>
+    kept(unit, value.right, span, (b) => {
+      const whole = binary("/", a, b, span);
+      const rest = binary("%", a, b, span);
+      const step = integer(name === "floor" ? -1n : 1n, span);
+      // The rest has the sign of what is divided: below zero the quotient was rounded up, if the divisor is positive.
+      const below = binary("<", rest, zero, span);
+      const above = binary(">", rest, zero, span);
+      const positive = binary(">", b, zero, span);
+      const off =
+        b.kind === "integer" && b.value > 0n
+          ? name === "floor"
+            ? below
+            : above
+          : conditional(positive, name === "floor" ? below : above, name === "floor" ? above : below, span);
+      return conditional(off, binary("+", whole, step, span), whole, span);
+    }),
+  );
 }

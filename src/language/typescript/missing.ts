@@ -1,5 +1,5 @@
-// What may be missing: entries of maps, what lies behind them or behind an address, and variables that were given such. A value of the
-// tree is never missing, it is 0 or empty; whether it was there is a value beside it.
+// What may be missing: entries of maps, what lies behind them or behind an address, and variables that were given such.
+// A value of the tree is never missing, it is 0 or empty; whether it was there is a value beside it.
 import type * as js from "acorn";
 import type { Expression, Statement, Variable } from "../program.ts";
 import { isNothing, knownTruth, outside } from "./known.ts";
@@ -41,17 +41,28 @@ export function missable(unit: Unit, node: js.Expression): Missable | undefined 
 
 function missableWithin(unit: Unit, node: js.Expression): Missable | undefined {
   const span = unit.span(node);
-  if (isNothing(unit, node) || outside(unit, node)?.kind === "nothing") return { before: [], there: boolean(false, span) };
+  if (isNothing(unit, node) || outside(unit, node)?.kind === "nothing")
+    return { before: [], there: boolean(false, span) };
   switch (node.type) {
     case "ParenthesizedExpression":
-    case "ChainExpression": return missable(unit, node.expression);
+    case "ChainExpression":
+      return missable(unit, node.expression);
     case "Identifier": {
       const meaning = unit.find(node.name);
       if (meaning?.kind !== "variable" || meaning.there === undefined) return undefined;
       return { before: [], there: variable(meaning.there, span), value: variable(meaning.name, span) };
     }
-    case "MemberExpression": return isEntryRead(node) ? entryRead(unit, node) ?? chain(unit, node) : lookedUp(unit, node) ?? chain(unit, node);
-    case "CallExpression": return lookedUp(unit, node) ?? (isEntryRead(node) ? entryRead(unit, node) : undefined) ?? calledOn(unit, node) ?? called(unit, node);
+    case "MemberExpression":
+      return isEntryRead(node)
+        ? (entryRead(unit, node) ?? chain(unit, node))
+        : (lookedUp(unit, node) ?? chain(unit, node));
+    case "CallExpression":
+      return (
+        lookedUp(unit, node) ??
+        (isEntryRead(node) ? entryRead(unit, node) : undefined) ??
+        calledOn(unit, node) ??
+        called(unit, node)
+      );
     case "ConditionalExpression": {
       const known = knownTruth(unit, node.test);
       if (known !== undefined) return missable(unit, known ? node.consequent : node.alternate);
@@ -65,18 +76,36 @@ function missableWithin(unit: Unit, node: js.Expression): Missable | undefined {
       const left = missable(unit, node.left);
       if (left === undefined) return undefined;
       const kept = keep(unit, left, span);
-      const first = either(unit, node, node.operator === "??" ? kept.there : isTrue(kept), { ...kept, before: [] }, node.right);
+      const first = either(
+        unit,
+        node,
+        node.operator === "??" ? kept.there : isTrue(kept),
+        { ...kept, before: [] },
+        node.right,
+      );
       return { ...first, before: [...kept.before, ...first.before] };
     }
     case "SequenceExpression": {
       const last = missable(unit, node.expressions.at(-1)!);
-      return last && { ...last, before: [...node.expressions.slice(0, -1).flatMap((each) => unit.grammar.effect(unit, each)), ...last.before] };
+      return (
+        last && {
+          ...last,
+          before: [...node.expressions.slice(0, -1).flatMap((each) => unit.grammar.effect(unit, each)), ...last.before],
+        }
+      );
     }
     case "AssignmentExpression": {
       const there = knownThere(unit, node.left);
-      return there === undefined ? undefined : { before: unit.grammar.effect(unit, node), there: variable(there, span), value: variable((unit.find((node.left as js.Identifier).name) as { readonly name: string }).name, span) };
+      return there === undefined
+        ? undefined
+        : {
+            before: unit.grammar.effect(unit, node),
+            there: variable(there, span),
+            value: variable((unit.find((node.left as js.Identifier).name) as { readonly name: string }).name, span),
+          };
     }
-    default: return undefined;
+    default:
+      return undefined;
   }
 }
 
@@ -84,29 +113,60 @@ function missableWithin(unit: Unit, node: js.Expression): Missable | undefined {
 function mayMiss(unit: Unit, node: js.Expression): boolean {
   switch (node.type) {
     case "ParenthesizedExpression":
-    case "ChainExpression": return mayMiss(unit, node.expression);
-    case "Identifier": return isNothing(unit, node) || knownThere(unit, node) !== undefined || outside(unit, node)?.kind === "nothing";
-    case "MemberExpression": return node.optional || isEntryRead(node) || (node.object.type !== "Super" && mayMiss(unit, node.object));
-    case "ConditionalExpression": return mayMiss(unit, node.consequent) || mayMiss(unit, node.alternate);
-    case "LogicalExpression": return node.operator !== "&&" && mayMiss(unit, node.left) && mayMiss(unit, node.right);
-    case "SequenceExpression": return mayMiss(unit, node.expressions.at(-1)!);
-    case "CallExpression": return isEntryRead(node) || unit.grammar.called(unit, node)?.mayMiss === true;
-    default: return isNothing(unit, node);
+    case "ChainExpression":
+      return mayMiss(unit, node.expression);
+    case "Identifier":
+      return isNothing(unit, node) || knownThere(unit, node) !== undefined || outside(unit, node)?.kind === "nothing";
+    case "MemberExpression":
+      return node.optional || isEntryRead(node) || (node.object.type !== "Super" && mayMiss(unit, node.object));
+    case "ConditionalExpression":
+      return mayMiss(unit, node.consequent) || mayMiss(unit, node.alternate);
+    case "LogicalExpression":
+      return node.operator !== "&&" && mayMiss(unit, node.left) && mayMiss(unit, node.right);
+    case "SequenceExpression":
+      return mayMiss(unit, node.expressions.at(-1)!);
+    case "CallExpression":
+      return isEntryRead(node) || unit.grammar.called(unit, node)?.mayMiss === true;
+    default:
+      return isNothing(unit, node);
   }
 }
 
 /** One of two, by a condition. */
-function either(unit: Unit, node: js.Node, test: Expression, first: js.Expression | Missable, second: js.Expression): Missable {
+function either(
+  unit: Unit,
+  node: js.Node,
+  test: Expression,
+  first: js.Expression | Missable,
+  second: js.Expression,
+): Missable {
   const span = unit.span(node);
   const { statements, there, kept } = results(unit, span);
   const given = (from: js.Expression | Missable): Statement[] => giving(unit, from, there, kept);
-  return { before: [...statements, { kind: "if", condition: test, then: block(given(first), span), otherwise: block(given(second), span), span }], there, value: kept };
+  return {
+    before: [
+      ...statements,
+      { kind: "if", condition: test, then: block(given(first), span), otherwise: block(given(second), span), span },
+    ],
+    there,
+    value: kept,
+  };
 }
 
 /** Two variables, for a value and whether it is there. */
-function results(unit: Unit, span: Expression["span"]): { readonly statements: Statement[]; readonly there: Variable; readonly kept: Variable } {
+function results(
+  unit: Unit,
+  span: Expression["span"],
+): { readonly statements: Statement[]; readonly there: Variable; readonly kept: Variable } {
   const [there, kept] = [variable(unit.temporary("there"), span), variable(unit.temporary("kept"), span)];
-  return { statements: [{ kind: "declare", variable: there, value: boolean(false, span), span }, { kind: "declare", variable: kept, span }], there, kept };
+  return {
+    statements: [
+      { kind: "declare", variable: there, value: boolean(false, span), span },
+      { kind: "declare", variable: kept, span },
+    ],
+    there,
+    kept,
+  };
 }
 
 function isNode(from: js.Expression | Missable): from is js.Expression {
@@ -117,8 +177,15 @@ function isNode(from: js.Expression | Missable): from is js.Expression {
 export function giving(unit: Unit, from: js.Expression | Missable, there: Variable, to: Variable): Statement[] {
   const found = isNode(from) ? missable(unit, from) : from;
   const { span } = to;
-  const assign = (target: typeof to, of: Expression): Statement => ({ kind: "assign", target, operator: null, value: of, span });
-  if (found === undefined) return isNode(from) ? [assign(to, unit.grammar.value(unit, from)), assign(there, boolean(true, span))] : [];
+  const assign = (target: typeof to, of: Expression): Statement => ({
+    kind: "assign",
+    target,
+    operator: null,
+    value: of,
+    span,
+  });
+  if (found === undefined)
+    return isNode(from) ? [assign(to, unit.grammar.value(unit, from)), assign(there, boolean(true, span))] : [];
   return [...found.before, assign(there, found.there), ...(found.value === undefined ? [] : [assign(to, found.value)])];
 }
 
@@ -127,8 +194,13 @@ function keep(unit: Unit, found: Missable, span: Expression["span"]): Missable {
   if (found.value === undefined || (isPlain(found.there) && isPlain(found.value))) return found;
   const [there, kept] = [variable(unit.temporary("there"), span), variable(unit.temporary("kept"), span)];
   return {
-    before: [...found.before, { kind: "declare", variable: there, value: found.there, span }, { kind: "declare", variable: kept, value: found.value, span }],
-    there, value: kept,
+    before: [
+      ...found.before,
+      { kind: "declare", variable: there, value: found.there, span },
+      { kind: "declare", variable: kept, value: found.value, span },
+    ],
+    there,
+    value: kept,
   };
 }
 
@@ -136,7 +208,9 @@ function keep(unit: Unit, found: Missable, span: Expression["span"]): Missable {
 
 /** `m.get(key)`, `m.at(key).get()`, `m.at(key).value` */
 function isEntryRead(node: js.CallExpression | js.MemberExpression): boolean {
-  return node.type === "CallExpression" ? node.callee.type === "MemberExpression" && isNamed(node.callee, "get") : isNamed(node, "value");
+  return node.type === "CallExpression"
+    ? node.callee.type === "MemberExpression" && isNamed(node.callee, "get")
+    : isNamed(node, "value");
 }
 
 export function isNamed(node: js.MemberExpression, name: string): boolean {
@@ -166,7 +240,8 @@ function lookedUp(unit: Unit, node: js.CallExpression | js.MemberExpression): Mi
   const kept = isPlain(key) ? key : variable(unit.temporary("key"), key.span);
   return {
     before: kept === key ? [] : [{ kind: "declare", variable: kept as Variable, value: key, span: key.span }],
-    there: hasEntry(unit, looked.module, kept, node), value: entryAt(unit, looked.module, kept, node),
+    there: hasEntry(unit, looked.module, kept, node),
+    value: entryAt(unit, looked.module, kept, node),
   };
 }
 
@@ -180,7 +255,7 @@ function chain(unit: Unit, node: js.MemberExpression): Missable | undefined {
   const whole = object?.value ?? unit.grammar.value(unit, node.object);
   // Reading a map's entry once more costs nothing.
   const once = isPlain(whole) || whole.kind === "map" ? whole : variable(unit.temporary("kept"), whole.span);
-  const before: Statement[] = [...object?.before ?? []];
+  const before: Statement[] = [...(object?.before ?? [])];
   if (once !== whole) before.push({ kind: "declare", variable: once as Variable, value: whole, span });
   const leads = presence("null", once);
   const there = object === undefined ? leads : node.optional ? binary("&&", object.there, leads, span) : object.there;
@@ -190,9 +265,17 @@ function chain(unit: Unit, node: js.MemberExpression): Missable | undefined {
 /** `text?.startsWith("a")`, of a text that may be missing. */
 function calledOn(unit: Unit, node: js.CallExpression): Missable | undefined {
   const { callee } = node;
-  if (callee.type !== "MemberExpression" || callee.object.type === "Super" || !mayMiss(unit, callee.object) || isNothing(unit, callee.object)) return undefined;
+  if (
+    callee.type !== "MemberExpression" ||
+    callee.object.type === "Super" ||
+    !mayMiss(unit, callee.object) ||
+    isNothing(unit, callee.object)
+  )
+    return undefined;
   const object = missable(unit, callee.object);
-  return object === undefined || object.before.length > 0 ? undefined : { before: [], there: object.there, value: unit.grammar.value(unit, node) };
+  return object === undefined || object.before.length > 0
+    ? undefined
+    : { before: [], there: object.there, value: unit.grammar.value(unit, node) };
 }
 
 /** A function that may return nothing. */
@@ -204,16 +287,27 @@ function called(unit: Unit, node: js.CallExpression): Missable | undefined {
 }
 
 /** `names[args.family]`, `names.get(args.family)`, of what is around the handler. */
-function lookup(unit: Unit, node: js.CallExpression | js.MemberExpression): { readonly module: Extract<Reference, { kind: "module" }>; readonly key: () => Expression } | undefined {
+function lookup(
+  unit: Unit,
+  node: js.CallExpression | js.MemberExpression,
+): { readonly module: Extract<Reference, { kind: "module" }>; readonly key: () => Expression } | undefined {
   if (node.type === "MemberExpression") {
     const { property } = node;
     const module = node.computed ? outside(unit, node.object) : undefined;
-    return module?.kind !== "module" || property.type === "PrivateIdentifier" ? undefined : { module, key: () => unit.grammar.value(unit, property) };
+    return module?.kind !== "module" || property.type === "PrivateIdentifier"
+      ? undefined
+      : { module, key: () => unit.grammar.value(unit, property) };
   }
   if (node.callee.type !== "MemberExpression" || !isNamed(node.callee, "get")) return undefined;
   const module = outside(unit, node.callee.object);
   const [key] = node.arguments;
-  if (module?.kind !== "module" || module.table?.form !== "map" || node.arguments.length !== 1 || key.type === "SpreadElement") return undefined;
+  if (
+    module?.kind !== "module" ||
+    module.table?.form !== "map" ||
+    node.arguments.length !== 1 ||
+    key.type === "SpreadElement"
+  )
+    return undefined;
   return { module, key: () => unit.grammar.value(unit, key) };
 }
 
@@ -235,25 +329,41 @@ function asks(unit: Unit, node: unknown, name: string): boolean {
 
 /** The parts of a node in which a name alone asks whether it is there; those that only want its value are left out. */
 function readParts(unit: Unit, node: js.AnyNode): object {
-  const unless = (part: js.AnyNode | null | undefined): unknown => part?.type === "Identifier" ? undefined : part;
+  const unless = (part: js.AnyNode | null | undefined): unknown => (part?.type === "Identifier" ? undefined : part);
   switch (node.type) {
-    case "MemberExpression": return { object: node.optional ? node.object : unless(node.object), property: node.computed ? unless(node.property) : undefined };
-    case "Property": return { key: node.computed ? node.key : undefined, value: unless(node.value) };
+    case "MemberExpression":
+      return {
+        object: node.optional ? node.object : unless(node.object),
+        property: node.computed ? unless(node.property) : undefined,
+      };
+    case "Property":
+      return { key: node.computed ? node.key : undefined, value: unless(node.value) };
     case "BinaryExpression": {
       if (node.left.type === "PrivateIdentifier") return node;
-      return isNothing(unit, node.left) || isNothing(unit, node.right) ? node : { left: unless(node.left), right: unless(node.right) };
+      return isNothing(unit, node.left) || isNothing(unit, node.right)
+        ? node
+        : { left: unless(node.left), right: unless(node.right) };
     }
-    case "UnaryExpression": return node.operator === "!" || node.operator === "typeof" ? node : { argument: unless(node.argument) };
-    case "UpdateExpression": return {};
-    case "AssignmentExpression": return node.operator.length === 3 && node.operator !== "**=" ? node : { right: node.operator === "=" ? node.right : unless(node.right) };
-    case "TemplateLiteral": return { inside: node.expressions.map(unless) };
-    case "VariableDeclarator": return { init: node.init };
+    case "UnaryExpression":
+      return node.operator === "!" || node.operator === "typeof" ? node : { argument: unless(node.argument) };
+    case "UpdateExpression":
+      return {};
+    case "AssignmentExpression":
+      return node.operator.length === 3 && node.operator !== "**="
+        ? node
+        : { right: node.operator === "=" ? node.right : unless(node.right) };
+    case "TemplateLiteral":
+      return { inside: node.expressions.map(unless) };
+    case "VariableDeclarator":
+      return { init: node.init };
     case "CallExpression": {
       const hands = node.callee.type === "Identifier" && unit.grammar.called(unit, node) !== undefined;
       const boolean = node.callee.type === "Identifier" && node.callee.name === "Boolean";
       return { callee: unless(node.callee), arguments: hands || boolean ? node.arguments : node.arguments.map(unless) };
     }
-    case "ExpressionStatement": return { expression: unless(node.expression) };
-    default: return node;
+    case "ExpressionStatement":
+      return { expression: unless(node.expression) };
+    default:
+      return node;
   }
 }

@@ -11,38 +11,92 @@ import { casts, specialNames } from "./specials.ts";
 const builtins = builtinsFor("typescript");
 const written = (text: string): TypeBinding => ({ kind: "written", text });
 const header: StructBinding = {
-  kind: "struct", identity: {}, union: false, name: "header", members: () => [
-    { name: "kind", type: written("uint8") }, { name: "low", type: written("uint8"), bits: 4 }, { name: "color", type: color },
-    { name: "name", type: { kind: "array", of: written("char"), length: 16 } }, { name: "next", type: { kind: "pointer", to: header } },
-    { name: "", type: { kind: "struct", identity: {}, union: true, members: () => [{ name: "a", type: written("int64") }, { name: "b", type: written("struct sock *") }] } },
+  kind: "struct",
+  identity: {},
+  union: false,
+  name: "header",
+  members: () => [
+    { name: "kind", type: written("uint8") },
+    { name: "low", type: written("uint8"), bits: 4 },
+    { name: "color", type: color },
+    { name: "name", type: { kind: "array", of: written("char"), length: 16 } },
+    { name: "next", type: { kind: "pointer", to: header } },
+    {
+      name: "",
+      type: {
+        kind: "struct",
+        identity: {},
+        union: true,
+        members: () => [
+          { name: "a", type: written("int64") },
+          { name: "b", type: written("struct sock *") },
+        ],
+      },
+    },
   ],
 };
-const color: TypeBinding = { kind: "enum", identity: {}, name: "color", constants: new Map([["RED", 1n], ["BLUE", 5n]]) };
+const color: TypeBinding = {
+  kind: "enum",
+  identity: {},
+  name: "color",
+  constants: new Map([
+    ["RED", 1n],
+    ["BLUE", 5n],
+  ]),
+};
 const map = (name: string, more: object = {}): Binding => ({ kind: "map", map: { identity: { name }, ...more } });
 const known: Record<string, Binding> = {
-  m: map("m"), n: map("n"), start: map("start", { threadLocal: true }),
+  m: map("m"),
+  n: map("n"),
+  start: map("start", { threadLocal: true }),
   opened: { kind: "event", event: { identity: { name: "opened" } } },
-  limit: { kind: "constant", value: 100 }, half: { kind: "constant", value: 0.5 }, name: { kind: "constant", value: "cat" },
+  limit: { kind: "constant", value: 100 },
+  half: { kind: "constant", value: 0.5 },
+  name: { kind: "constant", value: "cat" },
   list: { kind: "unusable", what: "an array" },
-  header: { kind: "type", type: header }, color: { kind: "type", type: color }, ports: listed([80, 443]),
-  limits: { kind: "module", what: "an object", member: (name) => name === "deep" ? { kind: "module", what: "an object", member: () => ({ kind: "constant", value: 3 }) } : undefined },
+  header: { kind: "type", type: header },
+  color: { kind: "type", type: color },
+  ports: listed([80, 443]),
+  limits: {
+    kind: "module",
+    what: "an object",
+    member: (name) =>
+      name === "deep"
+        ? { kind: "module", what: "an object", member: () => ({ kind: "constant", value: 3 }) }
+        : undefined,
+  },
   word: { kind: "type", type: { kind: "written", text: "u16 *" } },
   double: { kind: "function", source: fn("(x) => x * 2", "double") },
-  note: { kind: "function", source: fn("function note(key, value) { if (value > 9) return; m.at(key).sum(value); }", "note") },
-  tally: { kind: "function", source: fn("function tally(of, key, sent) { of.at(key).count(); sent.emit({ key }); }", "tally") },
+  note: {
+    kind: "function",
+    source: fn("function note(key, value) { if (value > 9) return; m.at(key).sum(value); }", "note"),
+  },
+  tally: {
+    kind: "function",
+    source: fn("function tally(of, key, sent) { of.at(key).count(); sent.emit({ key }); }", "tally"),
+  },
   shift: { kind: "function", source: fn("(x, by = 3, more = by + limit) => (x << by) + more", "shift") },
   apart: { kind: "function", source: fn("({ size }) => size", "apart") },
 };
 
 function listed(values: readonly number[]): Binding {
   const constant = (value: number): Binding => ({ kind: "constant", value });
-  return { kind: "module", what: "an array", length: values.length, table: { form: "list", entries: () => values.map((value, i) => [constant(i), constant(value)]) }, member: (name) => Object.hasOwn(values, name) ? { kind: "constant", value: values[Number(name)] } : undefined };
+  return {
+    kind: "module",
+    what: "an array",
+    length: values.length,
+    table: { form: "list", entries: () => values.map((value, i) => [constant(i), constant(value)]) },
+    member: (name) => (Object.hasOwn(values, name) ? { kind: "constant", value: values[Number(name)] } : undefined),
+  };
 }
 
 function resolve(name: string): Binding | undefined {
   if (Object.hasOwn(known, name)) return known[name];
-  if ((specialNames as readonly string[]).includes(name) || Object.hasOwn(casts, name)) return { kind: "special", name: name as keyof typeof casts };
-  return builtins.isValue(name) || builtins.isFunction(name) ? { kind: "builtin", name: builtins.canonical(name) } : undefined;
+  if ((specialNames as readonly string[]).includes(name) || Object.hasOwn(casts, name))
+    return { kind: "special", name: name as keyof typeof casts };
+  return builtins.isValue(name) || builtins.isFunction(name)
+    ? { kind: "builtin", name: builtins.canonical(name) }
+    : undefined;
 }
 
 function fn(text: string, name = ""): FunctionSource {
@@ -51,7 +105,11 @@ function fn(text: string, name = ""): FunctionSource {
 
 function probe(text: string, filter?: string): ProbeSource {
   return {
-    provider: "tracepoint", parts: ["a", "b"], constructorName: "tracepoint", parameters: ["args"], handler: fn(text),
+    provider: "tracepoint",
+    parts: ["a", "b"],
+    constructorName: "tracepoint",
+    parameters: ["args"],
+    handler: fn(text),
     ...(filter === undefined ? {} : { filter: fn(filter) }),
   };
 }
@@ -65,7 +123,10 @@ function tree(text: string, filter?: string): string {
 
 function bpftrace(text: string): string {
   const { program, diagnostics } = parse({ name: "x", text }, { positional: [], builtins: builtinsFor("bpftrace") });
-  assert.deepEqual(diagnostics.filter((d) => d.severity === "error"), []);
+  assert.deepEqual(
+    diagnostics.filter((d) => d.severity === "error"),
+    [],
+  );
   return printTree(program);
 }
 
@@ -75,45 +136,103 @@ const pairs: readonly (readonly [what: string, typescript: string, bpftrace: str
   ["an aggregation with several keys", "m.at(pid, comm).hist(args.ret, 2)", "@m[pid, comm] = hist(args.ret, 2);"],
   ["lhist", "m.lhist(args.ret, 0, 100, 10)", "@m = lhist(args.ret, 0, 100, 10);"],
   ["a map without keys", "m.sum(args.ret)", "@m = sum(args.ret);"],
-  ["set and get", "m.set(tid, nsecs); n.at(comm).max(nsecs - m.get(tid))", "@m[tid] = nsecs; @n[comm] = max(nsecs - @m[tid]);"],
+  [
+    "set and get",
+    "m.set(tid, nsecs); n.at(comm).max(nsecs - m.get(tid))",
+    "@m[tid] = nsecs; @n[comm] = max(nsecs - @m[tid]);",
+  ],
   ["value", "m.at(pid).value += 2; m.at(pid).value++; --m.value", "@m[pid] += 2; @m[pid]++; --@m;"],
-  ["delete, has, clear", "m.delete(tid); if (m.has(tid)) n.clear();", "delete(@m, tid); if (has_key(@m, tid)) { clear(@n); }"],
-  ["thread-local", "start.set(nsecs); m.hist(nsecs - start.get()); start.delete()", "@start[tid] = nsecs; @m = hist(nsecs - @start[tid]); delete(@start, tid);"],
-  ["let, compound assignment", "let x = 1; x += args.a * 2; x = x << 3;", "let $x = 1; $x += args.a * 2; $x = $x << 3;"],
-  ["comparison", "if (args.a === 1 && args.b !== 2 || !(args.c >= 3)) m.count(); else n.count();",
-    "if (args.a == 1 && args.b != 2 || !(args.c >= 3)) { @m = count(); } else { @n = count(); }"],
+  [
+    "delete, has, clear",
+    "m.delete(tid); if (m.has(tid)) n.clear();",
+    "delete(@m, tid); if (has_key(@m, tid)) { clear(@n); }",
+  ],
+  [
+    "thread-local",
+    "start.set(nsecs); m.hist(nsecs - start.get()); start.delete()",
+    "@start[tid] = nsecs; @m = hist(nsecs - @start[tid]); delete(@start, tid);",
+  ],
+  [
+    "let, compound assignment",
+    "let x = 1; x += args.a * 2; x = x << 3;",
+    "let $x = 1; $x += args.a * 2; $x = $x << 3;",
+  ],
+  [
+    "comparison",
+    "if (args.a === 1 && args.b !== 2 || !(args.c >= 3)) m.count(); else n.count();",
+    "if (args.a == 1 && args.b != 2 || !(args.c >= 3)) { @m = count(); } else { @n = count(); }",
+  ],
   ["the conditional operator", "m.sum(args.a > 0 ? args.a : -args.a)", "@m = sum(args.a > 0 ? args.a : -args.a);"],
   ["a short circuit as a statement", "args.ret > 0 && m.count()", "if (args.ret > 0) { @m = count(); }"],
   ["a range", "for (let i = 0; i < 5; i++) { m.at(i).count(); }", "for ($i : 0..5) { @m[$i] = count(); }"],
   ["a range with its end", "for (let i = 1; i <= 5; i += 1) m.at(i).count();", "for ($i : 1..6) { @m[$i] = count(); }"],
   ["range()", "for (const i of range(3)) m.at(i).count();", "for ($i : 0..3) { @m[$i] = count(); }"],
-  ["while", "let i = 0; while (i < 5) { i++; if (i == 2) continue; if (i == 4) break; }",
-    "let $i = 0; while ($i < 5) { $i++; if ($i == 2) { continue; } if ($i == 4) { break; } }"],
+  [
+    "while",
+    "let i = 0; while (i < 5) { i++; if (i == 2) continue; if (i == 4) break; }",
+    "let $i = 0; while ($i < 5) { $i++; if ($i == 2) { continue; } if ($i == 4) { break; } }",
+  ],
   ["a map's entry", "for (const kv of m) { print(kv[0]); }", "for ($kv : @m) { print($kv[0]); }"],
   ["printf", 'printf("%d %s\\n", pid, str(args.filename))', 'printf("%d %s\\n", pid, str(args.filename));'],
   ["print", "print(m, 5); print(comm); print(m.at(pid))", "print(@m, 5); print(comm); print(@m[pid]);"],
-  ["an early return with an effect", "if (args.a < 0) return n.count(); m.count();", "if (args.a < 0) { @n = count(); return; } @m = count();"],
-  ["undefined, as bundlers write it", "if (m.get(tid) === void 0) n.count()", "if (!has_key(@m, tid)) { @n = count(); }"],
+  [
+    "an early return with an effect",
+    "if (args.a < 0) return n.count(); m.count();",
+    "if (args.a < 0) { @n = count(); return; } @m = count();",
+  ],
+  [
+    "undefined, as bundlers write it",
+    "if (m.get(tid) === void 0) n.count()",
+    "if (!has_key(@m, tid)) { @n = count(); }",
+  ],
   ["early return", "if (args.a < 0) return; m.count();", "if (args.a < 0) { return; } @m = count();"],
   ["members", "m.at(args.file.f_path.dentry.d_name.len).count()", "@m[args.file.f_path.dentry.d_name.len] = count();"],
   ["optional chaining", "m.sum(args.sk?.sk_family)", "@m = sum(args.sk.sk_family);"],
   ["an entry with something for nothing", "n.sum(m.get(tid) ?? 7)", "@n = sum(has_key(@m, tid) ? @m[tid] : 7);"],
   ["an entry that is not there", "if (m.get(tid) === undefined) n.count()", "if (!has_key(@m, tid)) { @n = count(); }"],
   ["numbered arguments", "m.sum(args[1])", "@m = sum(arg1);"],
-  ["casts", "m.sum(i32(args.ret)); n.sum(u64(args.a) >> 2)", "@m = sum((int32)args.ret); @n = sum((uint64)args.a >> 2);"],
-  ["a cast to a struct", 'm.sum(cast(args.p, "struct sock").__sk_common.skc_family)', "@m = sum(((struct sock *)args.p)->__sk_common.skc_family);"],
-  ["sizeof, offsetof", 'm.sum(sizeof("struct sock")); n.sum(offsetof("struct sock", "sk_state"))', "@m = sum(sizeof(struct sock)); @n = sum(offsetof(struct sock, sk_state));"],
+  [
+    "casts",
+    "m.sum(i32(args.ret)); n.sum(u64(args.a) >> 2)",
+    "@m = sum((int32)args.ret); @n = sum((uint64)args.a >> 2);",
+  ],
+  [
+    "a cast to a struct",
+    'm.sum(cast(args.p, "struct sock").__sk_common.skc_family)',
+    "@m = sum(((struct sock *)args.p)->__sk_common.skc_family);",
+  ],
+  [
+    "sizeof, offsetof",
+    'm.sum(sizeof("struct sock")); n.sum(offsetof("struct sock", "sk_state"))',
+    "@m = sum(sizeof(struct sock)); @n = sum(offsetof(struct sock, sk_state));",
+  ],
   ["deref", "m.sum(deref(args.p))", "@m = sum(*args.p);"],
   ["constants", "m.sum(limit); if (comm == name) return;", '@m = sum(100); if (comm == "cat") { return; }'],
   ["enums", "if (args.family == enums.AF_INET) m.count()", "if (args.family == AF_INET) { @m = count(); }"],
-  ["words", 'm.at(kstack(5), ustack("perf", 3)).sum(nsecs("monotonic"))', "@m[kstack(5), ustack(perf, 3)] = sum(nsecs(monotonic));"],
+  [
+    "words",
+    'm.at(kstack(5), ustack("perf", 3)).sum(nsecs("monotonic"))',
+    "@m[kstack(5), ustack(perf, 3)] = sum(nsecs(monotonic));",
+  ],
   ["unsigned shift", "m.sum(args.a >>> 3)", "@m = sum((uint64)args.a >> 3);"],
   ["bigints", "m.sum(0xffff_ffff_ffff_ffffn)", "@m = sum(0xffffffffffffffff);"],
   ["great numbers", "m.sum(18446744073709551615)", "@m = sum(18446744073709551615);"],
   ["tuples", "m.set(pid, [1, comm])", "@m[pid] = (1, comm);"],
-  ["text", 'if (comm.startsWith("ba") || comm.includes("x")) m.count()', 'if (strncmp(comm, "ba", 2) == 0 || strcontains(comm, "x")) { @m = count(); }'],
-  ["calls of statements", 'exit(3); time("%H"); system("ls"); signal("KILL")', 'exit(3); time("%H"); system("ls"); signal("KILL");'],
-  ["camel case", "m.at(leaderComm, ppid).count(); print(isErr(args.p))", "@m[leader_comm, ppid] = count(); print(is_err(args.p));"],
+  [
+    "text",
+    'if (comm.startsWith("ba") || comm.includes("x")) m.count()',
+    'if (strncmp(comm, "ba", 2) == 0 || strcontains(comm, "x")) { @m = count(); }',
+  ],
+  [
+    "calls of statements",
+    'exit(3); time("%H"); system("ls"); signal("KILL")',
+    'exit(3); time("%H"); system("ls"); signal("KILL");',
+  ],
+  [
+    "camel case",
+    "m.at(leaderComm, ppid).count(); print(isErr(args.p))",
+    "@m[leader_comm, ppid] = count(); print(is_err(args.p));",
+  ],
   ["a task's member", "m.at(curtask.mm.pgd).count()", "@m[curtask.mm.pgd] = count();"],
 ];
 
@@ -124,36 +243,75 @@ for (const [what, typescript, script] of pairs) {
 }
 
 test("types of the program's own", () => {
-  const { program } = parseProbes([probe("(args) => { m.sum(sizeof(header)); if (args.c === color.BLUE) n.count(); }")]);
-  assert.deepEqual(program.structs.map(({ name, union, members }) => [name, union, members.map((one) => one.name)]), [
-    ["header", false, ["kind", "low", "color", "name", "next", ""]], ["header_#2", true, ["a", "b"]],
+  const { program } = parseProbes([
+    probe("(args) => { m.sum(sizeof(header)); if (args.c === color.BLUE) n.count(); }"),
   ]);
-  assert.deepEqual(program.enums.map(({ name, constants }) => [name, constants]), [["color", [{ name: "RED", value: 1n }, { name: "BLUE", value: 5n }]]]);
+  assert.deepEqual(
+    program.structs.map(({ name, union, members }) => [name, union, members.map((one) => one.name)]),
+    [
+      ["header", false, ["kind", "low", "color", "name", "next", ""]],
+      ["header_#2", true, ["a", "b"]],
+    ],
+  );
+  assert.deepEqual(
+    program.enums.map(({ name, constants }) => [name, constants]),
+    [
+      [
+        "color",
+        [
+          { name: "RED", value: 1n },
+          { name: "BLUE", value: 5n },
+        ],
+      ],
+    ],
+  );
   const types: Readonly<Record<string, string>> = {
-    'cast(args.p, "u32")': "(uint32)args.p".replace("uint32", "u32"), "cast(args.p, u32)": "(uint32)args.p", "cast(args.p, word)": "(u16 *)args.p",
-    "cast(args.p, pointerTo(word))": "(u16 **)args.p", "cast(args.p, arrayOf(u8, 8))": "(uint8[8])args.p", "cast(args.p, header)": "(struct header *)args.p",
-    "cast(args.p, pointerTo(header))": "(struct header *)args.p", "cast(args.p, typeof args.q)": "(typeof(args.q))args.p", "sizeof(arrayOf(header, 2))": "sizeof(struct header[2])",
-    "sizeof(header)": "sizeof(struct header)", 'sizeof("u16")': "sizeof(u16)", "sizeof(typeof args.p)": "sizeof(args.p)", 'sizeof(typeof "abcd")': 'sizeof("abcd")', "sizeof(u16(1))": "sizeof((uint16)1)",
-    'offsetof(header, "next.kind")': "offsetof(struct header, next.kind)", 'containerOf(args.p, header, "next")': "container_of(args.p, struct header, next)",
-    'offsetof(typeof deref(args.p), "x")': "offsetof(*args.p, x)", "cast(args.p, color)": "(enum color)args.p", "color.RED": "(enum color)1",
+    'cast(args.p, "u32")': "(uint32)args.p".replace("uint32", "u32"),
+    "cast(args.p, u32)": "(uint32)args.p",
+    "cast(args.p, word)": "(u16 *)args.p",
+    "cast(args.p, pointerTo(word))": "(u16 **)args.p",
+    "cast(args.p, arrayOf(u8, 8))": "(uint8[8])args.p",
+    "cast(args.p, header)": "(struct header *)args.p",
+    "cast(args.p, pointerTo(header))": "(struct header *)args.p",
+    "cast(args.p, typeof args.q)": "(typeof(args.q))args.p",
+    "sizeof(arrayOf(header, 2))": "sizeof(struct header[2])",
+    "sizeof(header)": "sizeof(struct header)",
+    'sizeof("u16")': "sizeof(u16)",
+    "sizeof(typeof args.p)": "sizeof(args.p)",
+    'sizeof(typeof "abcd")': 'sizeof("abcd")',
+    "sizeof(u16(1))": "sizeof((uint16)1)",
+    'offsetof(header, "next.kind")': "offsetof(struct header, next.kind)",
+    'containerOf(args.p, header, "next")': "container_of(args.p, struct header, next)",
+    'offsetof(typeof deref(args.p), "x")': "offsetof(*args.p, x)",
+    "cast(args.p, color)": "(enum color)args.p",
+    "color.RED": "(enum color)1",
   };
   for (const [typescript, script] of Object.entries(types)) {
-    assert.equal(tree(`(args) => m.sum(${typescript})`).match(/\(probe[^]*/)?.[0], bpftrace(`tracepoint:a:b { @m = sum(${script}); }`), typescript);
+    assert.equal(
+      tree(`(args) => m.sum(${typescript})`).match(/\(probe[^]*/)?.[0],
+      bpftrace(`tracepoint:a:b { @m = sum(${script}); }`),
+      typescript,
+    );
   }
 });
 
 test("forms of handlers", () => {
   const script = bpftrace("tracepoint:a:b { @m[args.ret] = count(); }");
   for (const text of [
-    "({ ret }) => m.at(ret).count()", "({ ret: r }) => { m.at(r).count(); }", "function (a) { m.at(a.ret).count(); }",
+    "({ ret }) => m.at(ret).count()",
+    "({ ret: r }) => { m.at(r).count(); }",
+    "function (a) { m.at(a.ret).count(); }",
     "handler(args) { m.at(args.ret).count(); }",
-  ]) assert.equal(tree(text), script, text);
+  ])
+    assert.equal(tree(text), script, text);
   assert.equal(tree("([fd, , size]) => m.at(fd).sum(size)"), bpftrace("tracepoint:a:b { @m[arg0] = sum(arg2); }"));
 });
 
 test("an entry can have a name, and its keys are read once", () => {
-  assert.equal(tree("(args) => { const e = m.at(args.ret); e.count(); }"),
-    bpftrace("tracepoint:a:b { let $key = args.ret; @m[$key] = count(); }").replaceAll("$key", "$key#1"));
+  assert.equal(
+    tree("(args) => { const e = m.at(args.ret); e.count(); }"),
+    bpftrace("tracepoint:a:b { let $key = args.ret; @m[$key] = count(); }").replaceAll("$key", "$key#1"),
+  );
 });
 
 test("several probes have one handler", () => {
@@ -162,157 +320,258 @@ test("several probes have one handler", () => {
 });
 
 test("filters are predicates", () => {
-  assert.equal(tree("(args) => m.count()", "(args) => args.ret > 0 && pid === 3"), bpftrace("tracepoint:a:b /args.ret > 0 && pid == 3/ { @m = count(); }"));
-  assert.equal(tree("(args) => m.count()", "({ ret }) => { return ret > 0; }"), bpftrace("tracepoint:a:b /args.ret > 0/ { @m = count(); }"));
+  assert.equal(
+    tree("(args) => m.count()", "(args) => args.ret > 0 && pid === 3"),
+    bpftrace("tracepoint:a:b /args.ret > 0 && pid == 3/ { @m = count(); }"),
+  );
+  assert.equal(
+    tree("(args) => m.count()", "({ ret }) => { return ret > 0; }"),
+    bpftrace("tracepoint:a:b /args.ret > 0/ { @m = count(); }"),
+  );
 });
 
 test("templates are formats by type", () => {
-  assert.match(tree("(args) => print(`100% ${pid} ${comm}: ${args.flags.toString(16)}`)"), /\(printf "100%% %v %v: %x\\n" pid comm \(\. args flags\)\)/);
+  assert.match(
+    tree("(args) => print(`100% ${pid} ${comm}: ${args.flags.toString(16)}`)"),
+    /\(printf "100%% %v %v: %x\\n" pid comm \(\. args flags\)\)/,
+  );
   assert.match(tree('(args) => console.log("a", pid, `b${tid}`)'), /\(printf "a %v b%v\\n" pid tid\)/);
-  assert.match(tree("(args) => print(`${pid.toString(16).padStart(8, '0')}|${comm.padEnd(16)}|${pid.padStart(6, '0')}|${String(pid).padStart(4)}|${'ab'.padEnd(3)}`)"),
-    /\(printf "%08x\|%-16v\|%06d\|%4v\|%-3v\\n" pid comm pid pid "ab"\)/);
+  assert.match(
+    tree(
+      "(args) => print(`${pid.toString(16).padStart(8, '0')}|${comm.padEnd(16)}|${pid.padStart(6, '0')}|${String(pid).padStart(4)}|${'ab'.padEnd(3)}`)",
+    ),
+    /\(printf "%08x\|%-16v\|%06d\|%4v\|%-3v\\n" pid comm pid pid "ab"\)/,
+  );
   assert.match(tree("(args) => system(`kill ${pid}`)"), /\(system "kill %v" pid\)/);
 });
 
 test("texts", () => {
-  const same = (typescript: string, script: string): void => assert.equal(tree(`(args) => m.sum(${typescript})`), bpftrace(`tracepoint:a:b { @m = sum(${script}); }`), typescript);
-  same('strlen(`${comm}:${args.name}x`)', 'strlen(str_concat(str_concat(str_concat(comm, ":"), args.name), "x"))');
+  const same = (typescript: string, script: string): void =>
+    assert.equal(
+      tree(`(args) => m.sum(${typescript})`),
+      bpftrace(`tracepoint:a:b { @m = sum(${script}); }`),
+      typescript,
+    );
+  same("strlen(`${comm}:${args.name}x`)", 'strlen(str_concat(str_concat(str_concat(comm, ":"), args.name), "x"))');
   same("strlen(`${comm}`)", 'strlen(str_concat(comm, ""))');
   same('strlen(comm.concat("a", "b"))', 'strlen(str_concat(str_concat(comm, "a"), "b"))');
   same("comm.charCodeAt(2)", "((uint8[])comm)[2]");
   same("strlen(comm.slice(0, 3))", "strlen(str(str(comm), 4))");
   same("strlen(comm.slice(0, args.n))", "strlen(str(str(comm), args.n + 1))");
   same("ports.includes(args.port)", "args.port == 80 || args.port == 443");
-  assert.match(tree("(args) => m.sum(ports.includes(double(1)))"), /\(do \(let \$kept#1 \(double 1\)\) \(value \(\|\| \(== \$kept#1 80\) \(== \$kept#1 443\)\)\)\)/);
+  assert.match(
+    tree("(args) => m.sum(ports.includes(double(1)))"),
+    /\(do \(let \$kept#1 \(double 1\)\) \(value \(\|\| \(== \$kept#1 80\) \(== \$kept#1 443\)\)\)\)/,
+  );
   same("ports[1] + limits.deep.low", "443 + 3");
   same("ports[args.n]", "args.n == 0 ? 80 : args.n == 1 ? 443 : 0");
   same("Math.min(args.a, args.b)", "args.b < args.a ? args.b : args.a");
   same("Math.ceil(args.a / 1000)", "args.a % 1000 > 0 ? args.a / 1000 + 1 : args.a / 1000");
   assert.match(tree("(args) => m.sum(Math.trunc(args.a / 1000))"), /\(trunc \(\/ \(\. args a\) 1000\)\)/);
-  assert.equal(tree("(args) => { m.set(tid, m.get(tid)! + args.a); }".replace("!", "")), bpftrace("tracepoint:a:b { @m[tid] += args.a; }"));
-  const printed = (typescript: string, script: string): void => assert.equal(tree(`(args) => ${typescript}`), bpftrace(`tracepoint:a:b { ${script} }`), typescript);
+  assert.equal(
+    tree("(args) => { m.set(tid, m.get(tid)! + args.a); }".replace("!", "")),
+    bpftrace("tracepoint:a:b { @m[tid] += args.a; }"),
+  );
+  const printed = (typescript: string, script: string): void =>
+    assert.equal(tree(`(args) => ${typescript}`), bpftrace(`tracepoint:a:b { ${script} }`), typescript);
   printed('print("pid " + pid + " of " + comm)', 'printf("pid %v of %v\\n", pid, comm);');
   printed("print(args.a.toString(16))", 'printf("%x\\n", args.a);');
   printed('print(args.a + args.b + " in all")', 'printf("%v in all\\n", args.a + args.b);');
 });
 
 test("names that hide others have their own variable", () => {
-  assert.equal(tree("(args) => { let x = 1; { let x = 2; m.sum(x); } m.sum(x); }"),
-    bpftrace("tracepoint:a:b { let $x = 1; { let $x_2 = 2; @m = sum($x_2); } @m = sum($x); }"));
+  assert.equal(
+    tree("(args) => { let x = 1; { let x = 2; m.sum(x); } m.sum(x); }"),
+    bpftrace("tracepoint:a:b { let $x = 1; { let $x_2 = 2; @m = sum($x_2); } @m = sum($x); }"),
+  );
 });
 
 test("what is taken apart", () => {
-  assert.equal(tree("(args) => { const { a, b: { c } } = args; m.at(a).sum(c); }"),
-    bpftrace("tracepoint:a:b { let $a = args.a; let $c = args.b.c; @m[$a] = sum($c); }"));
-  assert.match(tree("(args) => { for (const [[a, b], v] of m) print([b, v]); }"),
-    /\(for \$entry#1 @m \(do \(print \(tuple \(\. \(\. \$entry#1 0\) 1\) \(\. \$entry#1 1\)\)\)\)\)/);
+  assert.equal(
+    tree("(args) => { const { a, b: { c } } = args; m.at(a).sum(c); }"),
+    bpftrace("tracepoint:a:b { let $a = args.a; let $c = args.b.c; @m[$a] = sum($c); }"),
+  );
+  assert.match(
+    tree("(args) => { for (const [[a, b], v] of m) print([b, v]); }"),
+    /\(for \$entry#1 @m \(do \(print \(tuple \(\. \(\. \$entry#1 0\) 1\) \(\. \$entry#1 1\)\)\)\)\)/,
+  );
   assert.match(tree("(args) => { for (const k of m.keys()) print(k); }"), /\(print \(\. \$k 0\)\)/);
 });
 
 test("functions become functions, once, with types from their calls", () => {
   const got = tree("(args) => { note(pid, double(args.ret)); note(tid, 1); }");
-  assert.equal(got, `(fn double ($x) (return (* $x 2)))
+  assert.equal(
+    got,
+    `(fn double ($x) (return (* $x 2)))
 (fn note ($key $value) (if (> $value 9) (do (return))) (aggregate sum (@m $key) $value))
 (probe tracepoint:a:b
   (note pid (double (. args ret)))
   (note tid 1))
-`);
+`,
+  );
 });
 
 test("parameters may have defaults", () => {
-  assert.equal(tree("(args) => { m.sum(shift(args.ret)); m.sum(shift(args.ret, 5)); m.sum(shift(args.ret, 5, 6)); }"), `(fn shift ($x) (let $by 3) (let $more (+ $by 100)) (return (+ (<< $x $by) $more)))
+  assert.equal(
+    tree("(args) => { m.sum(shift(args.ret)); m.sum(shift(args.ret, 5)); m.sum(shift(args.ret, 5, 6)); }"),
+    `(fn shift ($x) (let $by 3) (let $more (+ $by 100)) (return (+ (<< $x $by) $more)))
 (fn shift_2 ($x $by) (let $more (+ $by 100)) (return (+ (<< $x $by) $more)))
 (fn shift_3 ($x $by $more) (return (+ (<< $x $by) $more)))
 (probe tracepoint:a:b
   (aggregate sum @m (shift (. args ret)))
   (aggregate sum @m (shift_2 (. args ret) 5))
   (aggregate sum @m (shift_3 (. args ret) 5 6)))
-`);
+`,
+  );
 });
 
 test("jumps", () => {
   const same = (typescript: string, script: string): void => {
     const named = (text: string): string => text.replaceAll(/\$(leaves|case|from)#?\d*/g, "$$$1");
-    assert.equal(named(tree(`(args) => { ${typescript} }`)), named(bpftrace(`tracepoint:a:b { ${script} }`)), typescript);
+    assert.equal(
+      named(tree(`(args) => { ${typescript} }`)),
+      named(bpftrace(`tracepoint:a:b { ${script} }`)),
+      typescript,
+    );
   };
-  same("for (let i = 0; i < args.n; i += 2) { if (i == 4) continue; m.count(); }",
-    "{ let $i = 0; while ($i < args.n) { if ($i == 4) { $i += 2; continue; } @m = count(); $i += 2; } }");
-  same("let i = 0; do { i++; if (i == 4) continue; m.count(); } while (i < 9);",
-    "let $i = 0; while (1) { $i++; if ($i == 4) { if (!($i < 9)) { break; } continue; } @m = count(); if (!($i < 9)) { break; } }");
-  same("out: for (const i of range(3)) { for (const j of range(3)) { if (j == 1) continue out; if (i == 2) break out; m.count(); } }",
+  same(
+    "for (let i = 0; i < args.n; i += 2) { if (i == 4) continue; m.count(); }",
+    "{ let $i = 0; while ($i < args.n) { if ($i == 4) { $i += 2; continue; } @m = count(); $i += 2; } }",
+  );
+  same(
+    "let i = 0; do { i++; if (i == 4) continue; m.count(); } while (i < 9);",
+    "let $i = 0; while (1) { $i++; if ($i == 4) { if (!($i < 9)) { break; } continue; } @m = count(); if (!($i < 9)) { break; } }",
+  );
+  same(
+    "out: for (const i of range(3)) { for (const j of range(3)) { if (j == 1) continue out; if (i == 2) break out; m.count(); } }",
     `let $leaves = 0; for ($i : 0..3) { for ($j : 0..3) { if ($j == 1) { $leaves = 2; break; } if ($i == 2) { $leaves = 1; break; } @m = count(); }
-       if ($leaves == 2) { $leaves = 0; continue; } if ($leaves == 1) { break; } }`);
-  same("a: for (const i of range(2)) for (const j of range(2)) for (const k of range(2)) break a;",
-    `let $leaves = 0; for ($i : 0..2) { for ($j : 0..2) { for ($k : 0..2) { $leaves = 1; break; } if ($leaves != 0) { break; } } if ($leaves == 1) { break; } }`);
+       if ($leaves == 2) { $leaves = 0; continue; } if ($leaves == 1) { break; } }`,
+  );
+  same(
+    "a: for (const i of range(2)) for (const j of range(2)) for (const k of range(2)) break a;",
+    `let $leaves = 0; for ($i : 0..2) { for ($j : 0..2) { for ($k : 0..2) { $leaves = 1; break; } if ($leaves != 0) { break; } } if ($leaves == 1) { break; } }`,
+  );
   same("done: { if (args.a) break done; m.count(); }", "unroll(1) { if (args.a) { break; } @m = count(); }");
-  same("for (const i of range(3)) { switch (i) { case 0: if (args.a) break; continue; case 1: m.count(); case 2: n.count(); } }",
+  same(
+    "for (const i of range(3)) { switch (i) { case 0: if (args.a) break; continue; case 1: m.count(); case 2: n.count(); } }",
     `let $leaves = 0; for ($i : 0..3) { let $case = $i; let $from = $case == 0 ? 0 : $case == 1 ? 1 : $case == 2 ? 2 : 3;
        unroll(1) { if ($from <= 0) { if (args.a) { break; } $leaves = 2; break; } if ($from <= 1) { @m = count(); } if ($from <= 2) { @n = count(); } }
-       if ($leaves == 2) { $leaves = 0; continue; } }`);
-  same("for (let i = 0; i < args.n; i++) { let i = 7; if (i == 3) continue; }",
-    "{ let $i = 0; while ($i < args.n) { let $i_2 = 7; if ($i_2 == 3) { $i++; continue; } $i++; } }");
+       if ($leaves == 2) { $leaves = 0; continue; } }`,
+  );
+  same(
+    "for (let i = 0; i < args.n; i++) { let i = 7; if (i == 3) continue; }",
+    "{ let $i = 0; while ($i < args.n) { let $i_2 = 7; if ($i_2 == 3) { $i++; continue; } $i++; } }",
+  );
 });
 
 test("assignments and commas have values", () => {
-  const same = (typescript: string, script: string): void => assert.equal(tree(`(args) => { ${typescript} }`), bpftrace(`tracepoint:a:b { ${script} }`), typescript);
-  same("let x = 0; let y = x = 5; while ((x = args.n - y) > 0) y++;", "let $x = 0; let $y = { $x = 5; $x }; while ({ $x = args.n - $y; $x } > 0) { $y++; }");
+  const same = (typescript: string, script: string): void =>
+    assert.equal(tree(`(args) => { ${typescript} }`), bpftrace(`tracepoint:a:b { ${script} }`), typescript);
+  same(
+    "let x = 0; let y = x = 5; while ((x = args.n - y) > 0) y++;",
+    "let $x = 0; let $y = { $x = 5; $x }; while ({ $x = args.n - $y; $x } > 0) { $y++; }",
+  );
   same("let x = 1; m.sum((x++, x * 2));", "let $x = 1; @m = sum({ $x++; $x * 2 });");
-  same("let x = -1; x >>>= 3; for (let i = 9; i > 0; i |= 1, i %= 3) m.count();",
-    "let $x = -1; $x = (uint64)$x >> 3; { let $i = 9; while ($i > 0) { @m = count(); $i |= 1; $i %= 3; } }");
-  same("m.sum((() => { const twice = args.a * 2; return twice + 1; })());", "@m = sum({ let $twice = args.a * 2; $twice + 1 });");
+  same(
+    "let x = -1; x >>>= 3; for (let i = 9; i > 0; i |= 1, i %= 3) m.count();",
+    "let $x = -1; $x = (uint64)$x >> 3; { let $i = 9; while ($i > 0) { @m = count(); $i |= 1; $i %= 3; } }",
+  );
+  same(
+    "m.sum((() => { const twice = args.a * 2; return twice + 1; })());",
+    "@m = sum({ let $twice = args.a * 2; $twice + 1 });",
+  );
 });
 
 test("a function that is given maps and events is one for each", () => {
   const got = tree("(args) => { tally(m, pid, opened); tally(n, tid, opened); tally(m, 1, opened); }");
-  assert.equal(got, `(fn tally ($key) (aggregate count (@m $key)) (emit "opened" (record (key $key))))
+  assert.equal(
+    got,
+    `(fn tally ($key) (aggregate count (@m $key)) (emit "opened" (record (key $key))))
 (fn tally_2 ($key) (aggregate count (@n $key)) (emit "opened" (record (key $key))))
 (probe tracepoint:a:b
   (tally pid)
   (tally_2 tid)
   (tally 1))
-`);
+`,
+  );
   const { diagnostics } = parseProbes([probe("(args) => print(apart(m))")]);
-  assert.deepEqual(diagnostics.map(({ message }) => message), ["a map cannot be taken apart"]);
+  assert.deepEqual(
+    diagnostics.map(({ message }) => message),
+    ["a map cannot be taken apart"],
+  );
 });
 
 test("events", () => {
-  const { program, diagnostics, names } = parseProbes([probe("(args) => opened.emit({ pid, path: str(args.filename), at: BigInt(nsecs) })")]);
+  const { program, diagnostics, names } = parseProbes([
+    probe("(args) => opened.emit({ pid, path: str(args.filename), at: BigInt(nsecs) })"),
+  ]);
   assert.deepEqual(diagnostics, []);
-  assert.match(printTree(program), /\(emit "opened" \(record \(pid pid\) \(path \(str \(\. args filename\)\)\) \(at \(\+ nsecs\)\)\)\)/);
+  assert.match(
+    printTree(program),
+    /\(emit "opened" \(record \(pid pid\) \(path \(str \(\. args filename\)\)\) \(at \(\+ nsecs\)\)\)\)/,
+  );
   assert.deepEqual([...names.exact], [["opened", new Set(["at"])]]);
 });
 
 test("a constant read from an entry knows whether there was one, when it is asked", () => {
-  assert.equal(tree("(args) => { const t = m.get(tid); if (t === undefined) return; n.sum(t); }"),
-    bpftrace("tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { return; } @n = sum($t); }").replaceAll("$there", "$there#1"));
-  assert.equal(tree("(args) => { let t = m.get(tid); t ??= 4; n.sum(t); }"),
-    bpftrace("tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { $t = 4; $there = true; } @n = sum($t); }").replaceAll("$there", "$there#1"));
-  assert.equal(tree("(args) => { let t; if (args.a) t = m.get(1); if (t === undefined) return; n.sum(t); }"),
-    bpftrace("tracepoint:a:b { let $there = false; let $t; if (args.a) { $there = has_key(@m, 1); $t = @m[1]; } if (!$there) { return; } @n = sum($t); }").replaceAll("$there", "$there#1"));
-  assert.equal(tree("(args) => { const t = m.get(tid); n.sum(t); }"), bpftrace("tracepoint:a:b { let $t = @m[tid]; @n = sum($t); }"));
+  assert.equal(
+    tree("(args) => { const t = m.get(tid); if (t === undefined) return; n.sum(t); }"),
+    bpftrace(
+      "tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { return; } @n = sum($t); }",
+    ).replaceAll("$there", "$there#1"),
+  );
+  assert.equal(
+    tree("(args) => { let t = m.get(tid); t ??= 4; n.sum(t); }"),
+    bpftrace(
+      "tracepoint:a:b { let $there = has_key(@m, tid); let $t = @m[tid]; if (!$there) { $t = 4; $there = true; } @n = sum($t); }",
+    ).replaceAll("$there", "$there#1"),
+  );
+  assert.equal(
+    tree("(args) => { let t; if (args.a) t = m.get(1); if (t === undefined) return; n.sum(t); }"),
+    bpftrace(
+      "tracepoint:a:b { let $there = false; let $t; if (args.a) { $there = has_key(@m, 1); $t = @m[1]; } if (!$there) { return; } @n = sum($t); }",
+    ).replaceAll("$there", "$there#1"),
+  );
+  assert.equal(
+    tree("(args) => { const t = m.get(tid); n.sum(t); }"),
+    bpftrace("tracepoint:a:b { let $t = @m[tid]; @n = sum($t); }"),
+  );
 });
 
 test("what a chain leads to is there when its last address is", () => {
-  assert.match(tree("(args) => m.sum(args.sk?.sk_family ?? 7)"), /\(aggregate sum @m \(\? \(null \(\. args sk\)\) \(\. \(\. args sk\) sk_family\) 7\)\)/);
-  assert.match(tree("(args) => n.sum(m.get(tid)?.x ?? 7)"),
-    /\(aggregate sum @n \(\? \(&& \(has_key @m tid\) \(null \(@m tid\)\)\) \(\. \(@m tid\) x\) 7\)\)/);
+  assert.match(
+    tree("(args) => m.sum(args.sk?.sk_family ?? 7)"),
+    /\(aggregate sum @m \(\? \(null \(\. args sk\)\) \(\. \(\. args sk\) sk_family\) 7\)\)/,
+  );
+  assert.match(
+    tree("(args) => n.sum(m.get(tid)?.x ?? 7)"),
+    /\(aggregate sum @n \(\? \(&& \(has_key @m tid\) \(null \(@m tid\)\)\) \(\. \(@m tid\) x\) 7\)\)/,
+  );
 });
 
 test("an object is true when it is there", () => {
-  assert.match(tree("(args) => { const r = m.get(tid); if (!r) return; n.sum(r.x); }"),
-    /\(let \$there#1 \(has_key @m tid\)\)\s+\(let \$r \(@m tid\)\)\s+\(if \(! \(truth \$r \$there#1\)\) \(do \(return\)\)\)/);
+  assert.match(
+    tree("(args) => { const r = m.get(tid); if (!r) return; n.sum(r.x); }"),
+    /\(let \$there#1 \(has_key @m tid\)\)\s+\(let \$r \(@m tid\)\)\s+\(if \(! \(truth \$r \$there#1\)\) \(do \(return\)\)\)/,
+  );
 });
 
 test("logical operators as values give one of the two", () => {
   assert.match(tree("(args) => m.sum(args.a || 5)"), /\(aggregate sum @m \(\? \(\. args a\) \(\. args a\) 5\)\)/);
-  assert.match(tree("(args) => m.sum(double(1) && 5)"), /\(do \(let \$left#1 \(double 1\)\) \(value \(\? \$left#1 5 \$left#1\)\)\)/);
+  assert.match(
+    tree("(args) => m.sum(double(1) && 5)"),
+    /\(do \(let \$left#1 \(double 1\)\) \(value \(\? \$left#1 5 \$left#1\)\)\)/,
+  );
   assert.match(tree("(args) => { let yes = args.a > 1 && args.b < 2; }"), /\(let \$yes \(&& /);
 });
 
 test("a switch is a chain of ifs", () => {
-  assert.equal(tree("(args) => { switch (args.a) { case 1: case 2: m.count(); break; case 3: return; default: n.count(); } }"),
-    bpftrace("tracepoint:a:b { let $case = args.a; if ($case == 1 || $case == 2) { @m = count(); } else { if ($case == 3) { return; } else { @n = count(); } } }")
-      .replaceAll("$case", "$case#1"));
+  assert.equal(
+    tree("(args) => { switch (args.a) { case 1: case 2: m.count(); break; case 3: return; default: n.count(); } }"),
+    bpftrace(
+      "tracepoint:a:b { let $case = args.a; if ($case == 1 || $case == 2) { @m = count(); } else { if ($case == 3) { return; } else { @n = count(); } } }",
+    ).replaceAll("$case", "$case#1"),
+  );
 });
 
 // ── refusals ──
@@ -369,7 +628,10 @@ for (const [name, { message, help }] of Object.entries(refusedGlobals)) {
     const { diagnostics, pieces } = parseProbes([probe(`(args) => { print(${name}.x); }`)]);
     const [first, ...rest] = diagnostics;
     assert.deepEqual(rest, []);
-    assert.deepEqual([first.message, first.help, pieces.text.slice(first.span.start, first.span.end)], [message, help, name]);
+    assert.deepEqual(
+      [first.message, first.help, pieces.text.slice(first.span.start, first.span.end)],
+      [message, help, name],
+    );
   });
 }
 
@@ -387,7 +649,11 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args) => { let x = 1; x **= 2; }", "x **= 2", /no power operator/],
   ["(args) => m.sum((() => { if (args.a) return 1; return 2; })())", "return 1;", /returns at its end only/],
   ["(args) => { const f = (x) => f(x - 1); m.sum(f(3)); }", "f(x - 1)", /cannot call itself/],
-  ["(args) => { const f = (x) => { if (x) return 1; return 2; }; m.sum(f(3)); }", "return 1;", /returns at its end only/],
+  [
+    "(args) => { const f = (x) => { if (x) return 1; return 2; }; m.sum(f(3)); }",
+    "return 1;",
+    /returns at its end only/,
+  ],
   ["(args) => { const f = (x) => x; m.sum(f()); }", "x", /`x` is not given/],
   ["(args) => { const f = () => 1; m.sum(f(1)); }", "f(1)", /takes 0 arguments/],
   ["(args) => { const f = () => 1; m.sum(f); }", "f", /this is a function/],
@@ -429,15 +695,24 @@ for (const [text, at, message] of mistakes) {
 
 test("what does not parse is told where it does not", () => {
   const { diagnostics } = parseProbes([probe("(args) => { let = = 3 }")]);
-  assert.deepEqual(diagnostics.map(({ code }) => code), ["syntax"]);
+  assert.deepEqual(
+    diagnostics.map(({ code }) => code),
+    ["syntax"],
+  );
   const native = parseProbes([probe("function () { [native code] }")]);
-  assert.deepEqual(native.diagnostics.map(({ message }) => message), ["this function has no source that can be read"]);
+  assert.deepEqual(
+    native.diagnostics.map(({ message }) => message),
+    ["this function has no source that can be read"],
+  );
 });
 
 test("what is undefined around the handler is asked for when it is compiled", () => {
   const nothing: Binding = { kind: "nothing", what: "undefined" };
   const same = (typescript: string, script: string): void => {
-    const handler: FunctionSource = { ...fn(typescript), resolve: (name) => name === "none" ? nothing : resolve(name) };
+    const handler: FunctionSource = {
+      ...fn(typescript),
+      resolve: (name) => (name === "none" ? nothing : resolve(name)),
+    };
     const { program, diagnostics } = parseProbes([{ ...probe(typescript), handler }]);
     assert.deepEqual(diagnostics, []);
     assert.equal(printTree(program), bpftrace(`tracepoint:a:b { ${script} }`), typescript);
@@ -445,15 +720,21 @@ test("what is undefined around the handler is asked for when it is compiled", ()
   same("(args) => { if (none !== undefined && pid !== none) return; m.count(); }", "@m = count();");
   same("(args) => { if (none === undefined || pid === none) m.count(); }", "{ @m = count(); }");
   same("(args) => { if (none && args.a > none) return; else m.sum(none ?? 3); }", "{ @m = sum(3); }");
-  same("(args) => { if (args.a > 1 && none === null) m.sum(none ? none : 2); }", "if (args.a > 1 && true) { @m = sum(2); }");
+  same(
+    "(args) => { if (args.a > 1 && none === null) m.sum(none ? none : 2); }",
+    "if (args.a > 1 && true) { @m = sum(2); }",
+  );
   same("(args) => m.sum(limit ?? none)", "@m = sum(100);");
   same("(args) => { if (limit === undefined) m.count(); else n.sum(none || limit); }", "{ @n = sum(100); }");
 });
 
 test("what is nested without end is refused", () => {
   for (const text of [
-    `(args) => m.sum(${"-(".repeat(500)}1${")".repeat(500)})`, `(args) => { ${"if (1) {".repeat(500)} ${"}".repeat(500)} }`,
-    `(args) => m.sum(args${".a".repeat(5000)})`, `(args) => m.sum(${"1 + ".repeat(5000)}1)`, `(args) => { if (${"pid && ".repeat(5000)}1) m.count(); }`,
+    `(args) => m.sum(${"-(".repeat(500)}1${")".repeat(500)})`,
+    `(args) => { ${"if (1) {".repeat(500)} ${"}".repeat(500)} }`,
+    `(args) => m.sum(args${".a".repeat(5000)})`,
+    `(args) => m.sum(${"1 + ".repeat(5000)}1)`,
+    `(args) => { if (${"pid && ".repeat(5000)}1) m.count(); }`,
     `(args) => m.sum(${"(".repeat(100_000)}1${")".repeat(100_000)})`,
   ]) {
     const { diagnostics } = parseProbes([probe(text)]);
@@ -471,7 +752,9 @@ test("places lead back to the file", () => {
   const offset = file.indexOf("(args");
   const text = "(args      ) => print(nothing)";
   const source = probe(text);
-  const { diagnostics, pieces, program } = parseProbes([{ ...source, handler: { ...source.handler, place: { file: "x.ts", text: file, offset } } }]);
+  const { diagnostics, pieces, program } = parseProbes([
+    { ...source, handler: { ...source.handler, place: { file: "x.ts", text: file, offset } } },
+  ]);
   const { source: where, diagnostic } = pieces.local(diagnostics[0]);
   assert.equal(where.name, "x.ts");
   assert.equal(file.slice(diagnostic.span.start, diagnostic.span.end), "nothing");
@@ -488,6 +771,12 @@ test("places of one file are one source, whichever lines they know", () => {
   };
   const { diagnostics, pieces } = parseProbes([at(3), at(1)]);
   const found = diagnostics.map((each) => pieces.local(each));
-  assert.deepEqual(found.map(({ source }) => source.text), Array.from({ length: 2 }, () => ["", ...lines.slice(1)].join("\n")));
-  assert.deepEqual(found.map(({ source, diagnostic: { span } }) => source.text.slice(span.start, span.end)), ["two", "one"]);
+  assert.deepEqual(
+    found.map(({ source }) => source.text),
+    Array.from({ length: 2 }, () => ["", ...lines.slice(1)].join("\n")),
+  );
+  assert.deepEqual(
+    found.map(({ source, diagnostic: { span } }) => source.text.slice(span.start, span.end)),
+    ["two", "one"],
+  );
 });

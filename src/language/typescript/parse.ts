@@ -13,10 +13,25 @@ import { body, expression, safely } from "./statements.ts";
 import { block, builtin, refusal, Translation, Unit, variable, type CallForm, type Grammar } from "./unit.ts";
 
 const dialect: Dialect = {
-  name: "typescript", stringCapacity: 1024, printMapsAtExit: false, valueConversion: true, plusJoinsTexts: true, printStyle: "bpftrace", outsideStores: true,
+  name: "typescript",
+  stringCapacity: 1024,
+  printMapsAtExit: false,
+  valueConversion: true,
+  plusJoinsTexts: true,
+  printStyle: "bpftrace",
+  outsideStores: true,
   objectsAreTrue: true,
 };
-const grammar: Grammar = { value, condition, refer, call: callExpression, called, effect: expression, statements: safely, function: declareFunction };
+const grammar: Grammar = {
+  value,
+  condition,
+  refer,
+  call: callExpression,
+  called,
+  effect: expression,
+  statements: safely,
+  function: declareFunction,
+};
 
 export interface ParsedProbes {
   readonly program: Program;
@@ -32,18 +47,38 @@ export function parseProbes(sources: readonly ProbeSource[], config: Program["co
   const probes = sources.map((source) => probe(translation, source));
   const span = { start: 0, end: 0 };
   const program: Program = {
-    source: { name: sources[0]?.handler.place?.file ?? "script", text: pieces.text }, dialect, config,
-    structs: [...translation.structs.values()].flatMap(({ declaration }) => declaration ?? []), enums: [...translation.enums.values()],
-    maps: [...translation.maps.values()].flatMap(({ name, map, span: used }) => map.storage === undefined && map.entries === undefined
-      ? [] : [{ name, storage: map.storage ?? "hash", ...(map.entries === undefined ? {} : { entries: map.entries }), span: used }]),
-    functions: [...translation.functions.values()].flatMap((made) => [...made.values()].flatMap(({ declaration }) => declaration ?? [])),
+    source: { name: sources[0]?.handler.place?.file ?? "script", text: pieces.text },
+    dialect,
+    config,
+    structs: [...translation.structs.values()].flatMap(({ declaration }) => declaration ?? []),
+    enums: [...translation.enums.values()],
+    maps: [...translation.maps.values()].flatMap(({ name, map, span: used }) =>
+      map.storage === undefined && map.entries === undefined
+        ? []
+        : [
+            {
+              name,
+              storage: map.storage ?? "hash",
+              ...(map.entries === undefined ? {} : { entries: map.entries }),
+              span: used,
+            },
+          ],
+    ),
+    functions: [...translation.functions.values()].flatMap((made) =>
+      [...made.values()].flatMap(({ declaration }) => declaration ?? []),
+    ),
     probes,
   };
   if (probes.length === 0) {
     translation.diagnostics.push({ severity: "error", code: "syntax", span, message: "there is no probe to trace" });
   }
   const maps = new Map([...translation.maps].map(([identity, { name }]) => [identity, name]));
-  return { program, diagnostics: translation.diagnostics, pieces, names: { maps, events: translation.events, exact: translation.exact } };
+  return {
+    program,
+    diagnostics: translation.diagnostics,
+    pieces,
+    names: { maps, events: translation.events, exact: translation.exact },
+  };
 }
 
 function probe(translation: Translation, source: ProbeSource): Probe {
@@ -52,25 +87,42 @@ function probe(translation: Translation, source: ProbeSource): Probe {
   const before = `${source.constructorName}(${written}${parts.length === 0 ? "" : ", "}`;
   const start = translation.pieces.function(handler, before, ")");
   const span = { start, end: start + handler.text.length };
-  const specSpan = specSpanOf(source, start) ?? (written === "" ? span : undefined)
-    ?? (translation.pieces.text.slice(start - before.length, start) === before
-      ? { start: start - before.length + source.constructorName.length + 1, end: start - 2 } : { start, end: start + 1 });
+  const specSpan =
+    specSpanOf(source, start) ??
+    (written === "" ? span : undefined) ??
+    (translation.pieces.text.slice(start - before.length, start) === before
+      ? { start: start - before.length + source.constructorName.length + 1, end: start - 2 }
+      : { start, end: start + 1 });
   const predicate = filter === undefined ? undefined : predicateOf(translation, filter, parameters);
   return {
-    specs: [{ provider, parts }, ...source.also ?? []].map((one) =>
-      ({ ...one, text: [one.provider, ...one.parts].join(":"), span: specSpanOf({ handler, parts: one.parts }, start) ?? specSpan })),
-    ...(predicate === undefined ? {} : { predicate }), body: handlerBody(translation, handler, start, parameters), span,
+    specs: [{ provider, parts }, ...(source.also ?? [])].map((one) => ({
+      ...one,
+      text: [one.provider, ...one.parts].join(":"),
+      span: specSpanOf({ handler, parts: one.parts }, start) ?? specSpan,
+    })),
+    ...(predicate === undefined ? {} : { predicate }),
+    body: handlerBody(translation, handler, start, parameters),
+    span,
   };
 }
 
 /** What a probe is called with, as far as its parts tell. */
 function writtenParts({ constructorName, provider, parts }: ProbeSource): string {
   switch (constructorName) {
-    case "probe": return JSON.stringify([provider, ...parts].join(":"));
-    case "profile": case "interval": return parts.length === 2 ? JSON.stringify(parts[1] + parts[0]) : "";
-    case "software": case "hardware": return parts.length === 2 ? `${JSON.stringify(parts[0])}, ${parts[1]}` : "";
-    case "uprobe": case "uretprobe": case "usdt": return [parts[0], parts.slice(1).join(":")].map((part) => JSON.stringify(part)).join(", ");
-    default: return parts.length === 0 ? "" : JSON.stringify(parts.join(":"));
+    case "probe":
+      return JSON.stringify([provider, ...parts].join(":"));
+    case "profile":
+    case "interval":
+      return parts.length === 2 ? JSON.stringify(parts[1] + parts[0]) : "";
+    case "software":
+    case "hardware":
+      return parts.length === 2 ? `${JSON.stringify(parts[0])}, ${parts[1]}` : "";
+    case "uprobe":
+    case "uretprobe":
+    case "usdt":
+      return [parts[0], parts.slice(1).join(":")].map((part) => JSON.stringify(part)).join(", ");
+    default:
+      return parts.length === 0 ? "" : JSON.stringify(parts.join(":"));
   }
 }
 
@@ -78,7 +130,10 @@ function writtenParts({ constructorName, provider, parts }: ProbeSource): string
 const near = 400;
 
 /** Where the probe's name is written before the handler, in a file. */
-function specSpanOf({ handler, parts }: Pick<ProbeSource, "handler" | "parts">, start: number): { start: number; end: number } | undefined {
+function specSpanOf(
+  { handler, parts }: Pick<ProbeSource, "handler" | "parts">,
+  start: number,
+): { start: number; end: number } | undefined {
   const last = parts.at(-1);
   if (handler.place === undefined || last === undefined) return undefined;
   const { text, offset } = handler.place;
@@ -92,7 +147,11 @@ function specSpanOf({ handler, parts }: Pick<ProbeSource, "handler" | "parts">, 
 type FunctionNode = ArrowFunctionExpression | FunctionExpression;
 
 /** Reads a function's text; undefined after a diagnostic. */
-function read(translation: Translation, source: FunctionSource, start: number): { node: FunctionNode; unit: Unit } | undefined {
+function read(
+  translation: Translation,
+  source: FunctionSource,
+  start: number,
+): { node: FunctionNode; unit: Unit } | undefined {
   const { text } = source;
   let problem: unknown;
   try {
@@ -112,15 +171,25 @@ function read(translation: Translation, source: FunctionSource, start: number): 
   const raised = problem as { readonly pos?: number; readonly message?: string } | undefined;
   const at = Math.min(Math.max((raised?.pos ?? 1) - 1, 0), text.length);
   translation.diagnostics.push({
-    severity: "error", code: "syntax", span: native ? { start, end: start + text.length } : { start: start + at, end: start + at + 1 },
-    message: native ? "this function has no source that can be read"
+    severity: "error",
+    code: "syntax",
+    span: native ? { start, end: start + text.length } : { start: start + at, end: start + at + 1 },
+    message: native
+      ? "this function has no source that can be read"
       : `this does not parse: ${(raised?.message ?? "no function").replace(/ \(\d+:\d+\)$/, "").toLowerCase()}`,
-    help: native ? "pass the function itself, not one that bind() made" : "a handler is an arrow function, a function or a method",
+    help: native
+      ? "pass the function itself, not one that bind() made"
+      : "a handler is an arrow function, a function or a method",
   });
   return undefined;
 }
 
-function handlerBody(translation: Translation, source: FunctionSource, start: number, parameters: readonly ParameterMeaning[]): Probe["body"] {
+function handlerBody(
+  translation: Translation,
+  source: FunctionSource,
+  start: number,
+  parameters: readonly ParameterMeaning[],
+): Probe["body"] {
   const empty = block([], { start, end: start + source.text.length });
   const got = read(translation, source, start);
   if (got === undefined) return empty;
@@ -139,14 +208,23 @@ function nameParameters(unit: Unit, node: FunctionNode, parameters: readonly Par
   node.params.forEach((pattern, i) => {
     const meaning = parameters[i];
     if (meaning === undefined) {
-      const count = parameters.length === 0 ? "no parameters" : parameters.length === 1 ? "one parameter" : `${parameters.length} parameters`;
+      const count =
+        parameters.length === 0
+          ? "no parameters"
+          : parameters.length === 1
+            ? "one parameter"
+            : `${parameters.length} parameters`;
       unit.refuse(pattern, "arguments", `the handler of this probe has ${count}`);
     }
     nameParts(unit, pattern, builtin(meaning, unit.span(pattern)));
   });
 }
 
-function predicateOf(translation: Translation, source: FunctionSource, parameters: readonly ParameterMeaning[]): Expression | undefined {
+function predicateOf(
+  translation: Translation,
+  source: FunctionSource,
+  parameters: readonly ParameterMeaning[],
+): Expression | undefined {
   const start = translation.pieces.function(source);
   const got = read(translation, source, start);
   if (got === undefined) return undefined;
@@ -156,9 +234,14 @@ function predicateOf(translation: Translation, source: FunctionSource, parameter
     const { body: inside } = node;
     if (inside.type !== "BlockStatement") return condition(unit, inside);
     const [only] = inside.body;
-    if (inside.body.length === 1 && only.type === "ReturnStatement" && only.argument) return condition(unit, only.argument);
-    return unit.refuse(inside, "placement",
-      "a filter is one expression", "write (args) => condition, or return early in the handler");
+    if (inside.body.length === 1 && only.type === "ReturnStatement" && only.argument)
+      return condition(unit, only.argument);
+    return unit.refuse(
+      inside,
+      "placement",
+      "a filter is one expression",
+      "write (args) => condition, or return early in the handler",
+    );
   } catch (error) {
     if (error !== refusal) throw error;
     return undefined;
@@ -166,7 +249,12 @@ function predicateOf(translation: Translation, source: FunctionSource, parameter
 }
 
 /** A function that handlers call, with so many arguments. Its parameters' types are those it is called with. */
-function declareFunction(translation: Translation, source: FunctionSource, name: string, form: CallForm): FunctionDeclaration {
+function declareFunction(
+  translation: Translation,
+  source: FunctionSource,
+  name: string,
+  form: CallForm,
+): FunctionDeclaration {
   const start = translation.pieces.function(source);
   const span = { start, end: start + source.text.length };
   const got = read(translation, source, start);
@@ -182,7 +270,8 @@ function declareFunction(translation: Translation, source: FunctionSource, name:
       const object = given.get(i);
       const own = pattern.type === "AssignmentPattern" ? pattern.left : pattern;
       if (object !== undefined) {
-        if (own.type !== "Identifier") return unit.refuse(pattern, "arguments", `a ${object.kind} cannot be taken apart`);
+        if (own.type !== "Identifier")
+          return unit.refuse(pattern, "arguments", `a ${object.kind} cannot be taken apart`);
         unit.alias(own.name, () => object);
         return [];
       }
@@ -191,7 +280,12 @@ function declareFunction(translation: Translation, source: FunctionSource, name:
         const [whole, there] = [unit.temporary("given"), unit.temporary("there")];
         parameters.push({ name: whole, span: at });
         presences.push({ name: there, span: at });
-        return missableParameter(unit, own, { before: [], there: variable(there, at), value: variable(whole, at) }, pattern.type === "AssignmentPattern" ? pattern.right : undefined);
+        return missableParameter(
+          unit,
+          own,
+          { before: [], there: variable(there, at), value: variable(whole, at) },
+          pattern.type === "AssignmentPattern" ? pattern.right : undefined,
+        );
       }
       const missing = nothing.has(i) || i >= count;
       if (missing && own.type === "Identifier" && pattern.type !== "AssignmentPattern") {
@@ -202,13 +296,19 @@ function declareFunction(translation: Translation, source: FunctionSource, name:
       const otherwise = pattern.type === "AssignmentPattern" && missing ? value(unit, pattern.right) : undefined;
       const variableName = own.type === "Identifier" ? unit.declareParameter(own.name) : unit.temporary("parameter");
       if (own.type !== "Identifier") nameParts(unit, own, variable(variableName, at));
-      if (otherwise !== undefined) return [{ kind: "declare", variable: variable(variableName, at), value: otherwise, span: at }];
+      if (otherwise !== undefined)
+        return [{ kind: "declare", variable: variable(variableName, at), value: otherwise, span: at }];
       parameters.push({ name: variableName, span: at });
       return [];
     });
     parameters.push(...presences);
     const whole = bodyOf(unit, node);
-    return { name, parameters, body: before.length === 0 ? whole : block([...before, ...whole.statements], whole.span), span };
+    return {
+      name,
+      parameters,
+      body: before.length === 0 ? whole : block([...before, ...whole.statements], whole.span),
+      span,
+    };
   } catch (error) {
     if (error !== refusal) throw error;
     return { name, parameters, body: block([], span), span };
@@ -220,7 +320,12 @@ function bodyOf(unit: Unit, node: FunctionNode): Block {
   if (node.body.type === "BlockStatement") return body(unit, node.body);
   const inside = unit.span(node.body);
   if (unit.tellsPresence) return block(returnPresence(unit, node.body, inside), inside);
-  const outcome = node.body.type === "CallExpression" ? unit.grammar.call(unit, node.body)
-    : { kind: "value", expression: value(unit, node.body) } as const;
-  return block([outcome.kind === "statement" ? outcome.statement : { kind: "return", value: outcome.expression, span: inside }], inside);
+  const outcome =
+    node.body.type === "CallExpression"
+      ? unit.grammar.call(unit, node.body)
+      : ({ kind: "value", expression: value(unit, node.body) } as const);
+  return block(
+    [outcome.kind === "statement" ? outcome.statement : { kind: "return", value: outcome.expression, span: inside }],
+    inside,
+  );
 }

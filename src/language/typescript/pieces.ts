@@ -1,5 +1,5 @@
-// A script of several functions as one text, so that a span is a pair of numbers as everywhere; and the way back from a span to
-// the file, or the function, that it lies in.
+// A script of several functions as one text, so that a span is a pair of numbers as everywhere; and the way back from a
+// span to the file, or the function, that it lies in.
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { FunctionSource } from "./binding.ts";
 
@@ -73,15 +73,19 @@ export class Pieces {
     if (whole === undefined) {
       const lines: string[] = [];
       for (const known of this.#places.get(name)?.keys() ?? []) {
-        known.split("\n").forEach((line, i) => { if (line.length >= (lines[i] ?? "").length) lines[i] = line; });
+        known.split("\n").forEach((line, i) => {
+          if (line.length >= (lines[i] ?? "").length) lines[i] = line;
+        });
       }
-      this.#whole.set(name, whole = lines.join("\n"));
+      this.#whole.set(name, (whole = lines.join("\n")));
     }
     return { name, text: whole };
   }
 
   #at({ start }: Span): Piece {
-    return this.#pieces.findLast((piece) => piece.start <= start) ?? { name: "script", text: "", start: 0, ofFile: false };
+    return (
+      this.#pieces.findLast((piece) => piece.start <= start) ?? { name: "script", text: "", start: 0, ofFile: false }
+    );
   }
 }
 

@@ -1,11 +1,15 @@
-// print() and console.log(): templates become formats in which `%v` is "as its type is written", which the checker fills in.
+// print() and console.log(): templates become formats in which `%v` is "as its type is written", which the checker
+// fills in.
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { keys, mapUsage, ownEntry, refer, valueOf } from "./references.ts";
 import type { Outcome, Unit } from "./unit.ts";
 import { call, expressionStatement, mapAccess, text } from "./unit.ts";
 
-interface Format { readonly format: string; readonly values: readonly Expression[] }
+interface Format {
+  readonly format: string;
+  readonly values: readonly Expression[];
+}
 
 const escaped = (literal: string): string => literal.replaceAll("%", "%%");
 
@@ -30,14 +34,30 @@ export function valueFormat(unit: Unit, node: js.TemplateLiteral): Format {
 function formatOf(unit: Unit, node: js.Expression): Format {
   if (node.type === "TemplateLiteral") return valueFormat(unit, node);
   if (node.type === "Literal" && typeof node.value === "string") return { format: escaped(node.value), values: [] };
-  if (node.type === "CallExpression" && node.callee.type === "MemberExpression" && !node.callee.computed
-    && node.callee.property.type === "Identifier" && node.callee.property.name === "toString" && node.callee.object.type !== "Super") {
+  if (
+    node.type === "CallExpression" &&
+    node.callee.type === "MemberExpression" &&
+    !node.callee.computed &&
+    node.callee.property.type === "Identifier" &&
+    node.callee.property.name === "toString" &&
+    node.callee.object.type !== "Super"
+  ) {
     const [base] = node.arguments;
-    const format = base === undefined ? "%v" : base.type === "Literal" && typeof base.value === "number" ? bases[base.value] : undefined;
+    const format =
+      base === undefined
+        ? "%v"
+        : base.type === "Literal" && typeof base.value === "number"
+          ? bases[base.value]
+          : undefined;
     if (format === undefined) return unit.refuse(node, "arguments", "toString() knows the bases 2, 8, 10 and 16");
     return { format, values: [unit.grammar.value(unit, node.callee.object)] };
   }
-  if (node.type === "CallExpression" && node.callee.type === "Identifier" && node.arguments.length === 1 && node.arguments[0].type !== "SpreadElement") {
+  if (
+    node.type === "CallExpression" &&
+    node.callee.type === "Identifier" &&
+    node.arguments.length === 1 &&
+    node.arguments[0].type !== "SpreadElement"
+  ) {
     const callee = refer(unit, node.callee);
     if (callee.kind === "global" && callee.name === "String") return formatOf(unit, node.arguments[0]);
   }
@@ -53,33 +73,61 @@ function formatOf(unit: Unit, node: js.Expression): Format {
 
 /** `"pid " + pid + …`: what stands from the first text on is text; undefined where none is written out. */
 function added(node: js.Expression): js.Expression[] | undefined {
-  if (node.type !== "BinaryExpression" || node.operator !== "+" || node.left.type === "PrivateIdentifier") return undefined;
+  if (node.type !== "BinaryExpression" || node.operator !== "+" || node.left.type === "PrivateIdentifier")
+    return undefined;
   const left = added(node.left);
   if (left !== undefined) return [...left, node.right];
-  return isText(node.left) || isText(node.right) || added(node.right) !== undefined ? [node.left, node.right] : undefined;
+  return isText(node.left) || isText(node.right) || added(node.right) !== undefined
+    ? [node.left, node.right]
+    : undefined;
 }
 
-const isText = (node: js.Node): boolean => node.type === "TemplateLiteral" || (node.type === "Literal" && typeof (node as js.Literal).value === "string");
+const isText = (node: js.Node): boolean =>
+  node.type === "TemplateLiteral" || (node.type === "Literal" && typeof (node as js.Literal).value === "string");
 
 /** Whether it can be printed as text only: made so where it stands. */
 function isFormatted(node: js.Expression): boolean {
-  return isText(node) || added(node) !== undefined || (node.type === "CallExpression" && node.callee.type === "MemberExpression" && !node.callee.computed
-    && node.callee.property.type === "Identifier" && ["toString", "padStart", "padEnd"].includes(node.callee.property.name))
-    || (node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "String");
+  return (
+    isText(node) ||
+    added(node) !== undefined ||
+    (node.type === "CallExpression" &&
+      node.callee.type === "MemberExpression" &&
+      !node.callee.computed &&
+      node.callee.property.type === "Identifier" &&
+      ["toString", "padStart", "padEnd"].includes(node.callee.property.name)) ||
+    (node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "String")
+  );
 }
 
 /** `x.toString(16).padStart(8, "0")`, `name.padEnd(16)`: the width of a conversion. */
 function paddedFormat(unit: Unit, node: js.Expression): Format | undefined {
-  if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression" || node.callee.computed || node.callee.property.type !== "Identifier") return undefined;
-  const { object, property: { name } } = node.callee;
+  if (
+    node.type !== "CallExpression" ||
+    node.callee.type !== "MemberExpression" ||
+    node.callee.computed ||
+    node.callee.property.type !== "Identifier"
+  )
+    return undefined;
+  const {
+    object,
+    property: { name },
+  } = node.callee;
   if ((name !== "padStart" && name !== "padEnd") || object.type === "Super") return undefined;
   const [width, fill] = node.arguments;
   const filled = fill === undefined ? " " : fill.type === "Literal" ? fill.value : undefined;
   const zeros = filled === "0" && name === "padStart";
-  if (width?.type !== "Literal" || typeof width.value !== "number" || (filled !== " " && !zeros)) return unit.refuse(node, "arguments",
-    `${name}() wants a width that is written out, and pads with spaces${name === "padStart" ? ", or numbers with zeros" : ""}`);
-  const inner = object.type === "Literal" && typeof object.value === "string" ? { format: "%v", values: [text(object.value, unit.span(object))] } : formatOf(unit, object);
-  if (!/^%[a-z]$/.test(inner.format)) return unit.refuse(node, "arguments", `${name}() is for one value: \`\${name.${name}(16)}\``);
+  if (width?.type !== "Literal" || typeof width.value !== "number" || (filled !== " " && !zeros))
+    return unit.refuse(
+      node,
+      "arguments",
+      `${name}() wants a width that is written out, and pads with spaces${name === "padStart" ? ", or numbers with zeros" : ""}`,
+    );
+  const inner =
+    object.type === "Literal" && typeof object.value === "string"
+      ? { format: "%v", values: [text(object.value, unit.span(object))] }
+      : formatOf(unit, object);
+  if (!/^%[a-z]$/.test(inner.format))
+    return unit.refuse(node, "arguments", `${name}() is for one value: \`\${name.${name}(16)}\``);
   // Zeros are for numbers, in decimal unless said otherwise.
   const conversion = zeros && inner.format === "%v" ? "d" : inner.format.slice(1);
   return { ...inner, format: `%${name === "padEnd" ? "-" : zeros ? "0" : ""}${width.value}${conversion}` };
@@ -88,16 +136,23 @@ function paddedFormat(unit: Unit, node: js.Expression): Format | undefined {
 /** `print(value)` prints one value, a map, or an entry of one, as it is; texts and several values make a line. */
 export function printCall(unit: Unit, node: js.CallExpression, name: "print" | "printf" | "warnf" | "errorf"): Outcome {
   const span = unit.span(node);
-  const done = (called: string, args: readonly Expression[]): Outcome =>
-    ({ kind: "statement", statement: expressionStatement(call(called, args, span), span) });
+  const done = (called: string, args: readonly Expression[]): Outcome => ({
+    kind: "statement",
+    statement: expressionStatement(call(called, args, span), span),
+  });
   const [first, ...rest] = node.arguments.map((argument) =>
-    argument.type === "SpreadElement" ? unit.refuseSyntax(argument, "SpreadElement") : argument);
+    argument.type === "SpreadElement" ? unit.refuseSyntax(argument, "SpreadElement") : argument,
+  );
   if (first === undefined) return done(name === "print" ? "printf" : name, [text("\n", span)]);
   const textual = isFormatted(first);
-  if (!textual && (first.type === "Identifier" || first.type === "MemberExpression" || first.type === "CallExpression")) {
+  if (
+    !textual &&
+    (first.type === "Identifier" || first.type === "MemberExpression" || first.type === "CallExpression")
+  ) {
     const reference = refer(unit, first);
     if (reference.kind === "map") {
-      if (name !== "print" && name !== "printf") return unit.refuse(first, "type", "a map is printed with print()", mapUsage);
+      if (name !== "print" && name !== "printf")
+        return unit.refuse(first, "type", "a map is printed with print()", mapUsage);
       const at = unit.span(first);
       const printed = reference.map.threadLocal === true ? ownEntry(reference, at) : mapAccess(reference.name, [], at);
       return done("print", [printed, ...keys(unit, rest)]);

@@ -26,16 +26,21 @@ export function refer(unit: Unit, node: js.Expression | js.Super): Reference {
 
 function referWithin(unit: Unit, node: js.Expression | js.Super): Reference {
   switch (node.type) {
-    case "Identifier": return referName(unit, node);
-    case "MemberExpression": return referMember(unit, node);
-    case "ChainExpression": return refer(unit, node.expression);
-    case "ParenthesizedExpression": return refer(unit, node.expression);
+    case "Identifier":
+      return referName(unit, node);
+    case "MemberExpression":
+      return referMember(unit, node);
+    case "ChainExpression":
+      return refer(unit, node.expression);
+    case "ParenthesizedExpression":
+      return refer(unit, node.expression);
     case "CallExpression": {
       const at = entryOf(unit, node);
       if (at !== undefined) return at;
       break;
     }
-    case "Super": return unit.refuseSyntax(node, "Super");
+    case "Super":
+      return unit.refuseSyntax(node, "Super");
     default:
   }
   return { kind: "value", expression: unit.grammar.value(unit, node) };
@@ -61,32 +66,43 @@ function referName(unit: Unit, node: js.Identifier): Reference {
 /** What makes a name known, by who made the name. */
 function howToTell(name: string): string {
   if (/^__vi(te|_import)_/.test(name)) {
-    return "Vite and vitest gave an import this name: add strobe's plugin to their configuration, `plugins: [strobe()]` with `import { strobe } from \"strobe/vite\"`";
+    return 'Vite and vitest gave an import this name: add strobe\'s plugin to their configuration, `plugins: [strobe()]` with `import { strobe } from "strobe/vite"`';
   }
   if (name.includes("__WEBPACK_")) {
     return "webpack gave an import this name: run the bundle, not minified, with `node --import strobe/register`; or put what it holds in a constant, and pass that along";
   }
   const pass = `pass it along: tracepoint(…, handler, { ${name} })`;
-  const rewritten = "run the file with `strobe run` or `node --import strobe/register`, or bundle it with strobe's plugin for esbuild, Vite or Rollup, which do that";
+  const rewritten =
+    "run the file with `strobe run` or `node --import strobe/register`, or bundle it with strobe's plugin for esbuild, Vite or Rollup, which do that";
   // `strobe_1`, `_probes`, `import_probes`: no name of the program.
   return /^(import_\w+|_\w+|\w+_\d+)$/.test(name)
-    ? `a compiler gave an import this name: ${rewritten}; or put what it holds in a constant, and pass that along` : `${pass}; or ${rewritten}`;
+    ? `a compiler gave an import this name: ${rewritten}; or put what it holds in a constant, and pass that along`
+    : `${pass}; or ${rewritten}`;
 }
 
 export function bound(unit: Unit, binding: Binding, name: string, node: js.Node): Reference {
   switch (binding.kind) {
-    case "constant": return { kind: "value", expression: constant(unit, binding.value, node, name) };
-    case "map": return { kind: "map", map: binding.map, name: unit.translation.mapName(binding.map, name, unit.span(node)) };
-    case "event": return { kind: "event", name: unit.translation.eventName(binding.event, name) };
-    case "type": return { kind: "type", type: binding.type, name };
+    case "constant":
+      return { kind: "value", expression: constant(unit, binding.value, node, name) };
+    case "map":
+      return { kind: "map", map: binding.map, name: unit.translation.mapName(binding.map, name, unit.span(node)) };
+    case "event":
+      return { kind: "event", name: unit.translation.eventName(binding.event, name) };
+    case "type":
+      return { kind: "type", type: binding.type, name };
     case "nothing":
     case "unusable":
-      return unit.refuse(node, "type", `\`${name}\` is ${binding.what}, which a handler cannot use`,
-        "numbers, bigints, strings, booleans, maps, events and functions can be captured; name a member of it in a constant of its own");
+      return unit.refuse(
+        node,
+        "type",
+        `\`${name}\` is ${binding.what}, which a handler cannot use`,
+        "numbers, bigints, strings, booleans, maps, events and functions can be captured; name a member of it in a constant of its own",
+      );
     case "builtin":
     case "special":
     case "function":
-    case "module": return binding;
+    case "module":
+      return binding;
   }
 }
 
@@ -95,17 +111,24 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
   const span = unit.span(node);
   const { property } = node;
   if (property.type === "PrivateIdentifier") return unit.refuseSyntax(node, "ClassExpression");
-  const name = node.computed ? literalName(property) ?? (object.kind === "module" ? literalIndex(property) : undefined) : property.type === "Identifier" ? property.name : undefined;
+  const name = node.computed
+    ? (literalName(property) ?? (object.kind === "module" ? literalIndex(property) : undefined))
+    : property.type === "Identifier"
+      ? property.name
+      : undefined;
   switch (object.kind) {
     case "module": {
       const binding = name === undefined ? undefined : object.member(name);
-      if (name === "size" && (object.table?.form === "set" || object.table?.form === "map")) return { kind: "value", expression: integer(BigInt(object.table.entries().length), span) };
-      if (name === undefined) return { kind: "value", expression: entryAt(unit, object, unit.grammar.value(unit, property), node) };
+      if (name === "size" && (object.table?.form === "set" || object.table?.form === "map"))
+        return { kind: "value", expression: integer(BigInt(object.table.entries().length), span) };
+      if (name === undefined)
+        return { kind: "value", expression: entryAt(unit, object, unit.grammar.value(unit, property), node) };
       if (binding === undefined) return unit.refuse(property, "name", `there is no \`${name}\` in it`);
       return bound(unit, binding, name, node);
     }
     case "special":
-      if (object.name === "enums" && name !== undefined) return { kind: "value", expression: { kind: "identifier", name, span, type: unknownType } };
+      if (object.name === "enums" && name !== undefined)
+        return { kind: "value", expression: { kind: "identifier", name, span, type: unknownType } };
       break;
     case "map":
       if (name === "value") return { kind: "value", expression: ownEntry(object, span) };
@@ -113,16 +136,31 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
       return unit.refuse(property, "name", `a map has no \`${name ?? "[…]"}\` in a handler`, mapUsage);
     case "entry":
       if (name === "value") return { kind: "value", expression: { ...object.access, span } };
-      return unit.refuse(property, "name", `an entry of a map has no \`${name ?? "[…]"}\``, "its value is `.value`, or get()");
-    case "event": return unit.refuse(property, "name",
-      `an event has no \`${name ?? "[…]"}\` in a handler`, "emit({ … }) sends one");
+      return unit.refuse(
+        property,
+        "name",
+        `an entry of a map has no \`${name ?? "[…]"}\``,
+        "its value is `.value`, or get()",
+      );
+    case "event":
+      return unit.refuse(
+        property,
+        "name",
+        `an event has no \`${name ?? "[…]"}\` in a handler`,
+        "emit({ … }) sends one",
+      );
     case "function":
-    case "inner": return unit.refuse(node, "type", "a function has no members in a handler");
-    case "type": return { kind: "value", expression: enumConstant(unit, object, name, node) };
-    case "global": return unit.refuse(node, "placement", `there is no ${object.name}.${name ?? "[…]"} in a handler`);
-    case "nothing": return unit.refuse(node, "type", "nothing is given for this, which has no members");
+    case "inner":
+      return unit.refuse(node, "type", "a function has no members in a handler");
+    case "type":
+      return { kind: "value", expression: enumConstant(unit, object, name, node) };
+    case "global":
+      return unit.refuse(node, "placement", `there is no ${object.name}.${name ?? "[…]"} in a handler`);
+    case "nothing":
+      return unit.refuse(node, "type", "nothing is given for this, which has no members");
     case "value":
-    case "builtin": return { kind: "value", expression: memberOf(unit, valueOf(unit, object, node.object), node) };
+    case "builtin":
+      return { kind: "value", expression: memberOf(unit, valueOf(unit, object, node.object), node) };
   }
   return unit.refuse(node, "placement", "this has no members");
 }
@@ -135,7 +173,10 @@ export function memberOf(unit: Unit, of: Expression, node: js.MemberExpression):
   const name = node.computed ? literalName(property) : property.type === "Identifier" ? property.name : undefined;
   if (name !== undefined) {
     // Settings are spelled as in TypeScript: config.maxStrlen.
-    const own = of.kind === "builtin" && of.name === "config" ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name;
+    const own =
+      of.kind === "builtin" && of.name === "config"
+        ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+        : name;
     return member(of, own, unit.span(property), span);
   }
   if (of.kind === "builtin" && of.name === "args") return numberedArgument(unit, property, span);
@@ -143,11 +184,27 @@ export function memberOf(unit: Unit, of: Expression, node: js.MemberExpression):
 }
 
 /** `Color.RED` of an enumeration that the program described. */
-function enumConstant(unit: Unit, { type, name: captured }: Extract<Reference, { kind: "type" }>, name: string | undefined, node: js.MemberExpression): Expression {
-  if (type.kind !== "enum") return unit.refuse(node, "type", "a type has no members in a handler", `cast a pointer to it: cast(pointer, ${captured})`);
+function enumConstant(
+  unit: Unit,
+  { type, name: captured }: Extract<Reference, { kind: "type" }>,
+  name: string | undefined,
+  node: js.MemberExpression,
+): Expression {
+  if (type.kind !== "enum")
+    return unit.refuse(
+      node,
+      "type",
+      "a type has no members in a handler",
+      `cast a pointer to it: cast(pointer, ${captured})`,
+    );
   const value = name === undefined ? undefined : type.constants.get(name);
-  if (value === undefined) return unit.refuse(node.property, "name",
-    `${captured} has no \`${name ?? "[…]"}\``, `it has ${[...type.constants.keys()].join(", ")}`);
+  if (value === undefined)
+    return unit.refuse(
+      node.property,
+      "name",
+      `${captured} has no \`${name ?? "[…]"}\``,
+      `it has ${[...type.constants.keys()].join(", ")}`,
+    );
   return cast(typeNameOf(unit, type, node, captured), integer(value, unit.span(node)), unit.span(node));
 }
 
@@ -165,28 +222,44 @@ function literalIndex(property: js.Expression | js.PrivateIdentifier): string | 
 
 /** `args[0]` is the first argument as a bare number. */
 function numberedArgument(unit: Unit, property: js.Expression, span: Span): Expression {
-  if (property.type === "Literal" && typeof property.value === "number" && Number.isInteger(property.value) && property.value < 1000) {
+  if (
+    property.type === "Literal" &&
+    typeof property.value === "number" &&
+    Number.isInteger(property.value) &&
+    property.value < 1000
+  ) {
     return builtin(`arg${property.value}`, span);
   }
   return unit.refuse(property, "arguments", "an argument's number must be written out", "args[0], args[1], …");
 }
 
 /** The entry of a map without keys, or of this thread. */
-export function ownEntry({ map, name }: Extract<Reference, { kind: "map" }>, span: Span): Extract<Expression, { kind: "map" }> {
+export function ownEntry(
+  { map, name }: Extract<Reference, { kind: "map" }>,
+  span: Span,
+): Extract<Expression, { kind: "map" }> {
   return mapAccess(name, map.threadLocal === true ? [builtin("tid", span)] : [], span);
 }
 
 /** `m.at(key, …)`, and nothing else. */
 function entryOf(unit: Unit, node: js.CallExpression): Reference | undefined {
   const { callee } = node;
-  if (callee.type !== "MemberExpression" || callee.computed || callee.property.type !== "Identifier" || callee.property.name !== "at") return undefined;
+  if (
+    callee.type !== "MemberExpression" ||
+    callee.computed ||
+    callee.property.type !== "Identifier" ||
+    callee.property.name !== "at"
+  )
+    return undefined;
   const object = refer(unit, callee.object);
   if (object.kind !== "map") return undefined;
   return { kind: "entry", access: mapAccess(object.name, keys(unit, node.arguments), unit.span(node)) };
 }
 
 export function keys(unit: Unit, nodes: readonly (js.Expression | js.SpreadElement)[]): Expression[] {
-  return nodes.map((node) => node.type === "SpreadElement" ? unit.refuseSyntax(node, "SpreadElement") : keyValue(unit, node));
+  return nodes.map((node) =>
+    node.type === "SpreadElement" ? unit.refuseSyntax(node, "SpreadElement") : keyValue(unit, node),
+  );
 }
 
 /** Keys may be records: `m.at({ pid, comm })`. */
@@ -198,7 +271,13 @@ export function record(unit: Unit, node: js.ObjectExpression): Extract<Expressio
   const fields = node.properties.map((property) => {
     if (property.type === "SpreadElement") return unit.refuseSyntax(property, "SpreadElement");
     const { key } = property;
-    const name = property.computed ? undefined : key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : undefined;
+    const name = property.computed
+      ? undefined
+      : key.type === "Identifier"
+        ? key.name
+        : key.type === "Literal"
+          ? String(key.value)
+          : undefined;
     if (name === undefined) return unit.refuse(key, "arguments", "a field's name must be written out");
     if (property.kind !== "init" || property.method) return unit.refuseSyntax(property, "FunctionExpression");
     return { name, value: keyValue(unit, property.value) };
@@ -211,27 +290,43 @@ export function record(unit: Unit, node: js.ObjectExpression): Extract<Expressio
 export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expression {
   const span = unit.span(node);
   switch (reference.kind) {
-    case "value": return reference.expression;
+    case "value":
+      return reference.expression;
     case "builtin": {
       const form = findBuiltin(reference.name)?.form;
       if (form === "value" || form === "both") return builtin(reference.name, span);
       return unit.refuse(node, "type", "this is a function", "call it");
     }
-    case "entry": return unit.refuse(node, "type", "an entry of a map is no value", "its value is `.value`, or get()");
+    case "entry":
+      return unit.refuse(node, "type", "an entry of a map is no value", "its value is `.value`, or get()");
     case "map":
       return reference.map.threadLocal === true
         ? unit.refuse(node, "type", "a thread's variable is no value itself", "its value is `.value`, or get()")
         : unit.refuse(node, "type", "a map is no value", mapUsage);
-    case "event": return unit.refuse(node, "type", "an event is no value", "emit({ … }) sends one");
+    case "event":
+      return unit.refuse(node, "type", "an event is no value", "emit({ … }) sends one");
     case "function":
     case "inner":
-    case "special": return unit.refuse(node, "type", "this is a function", "call it");
-    case "module": return unit.refuse(node, "type",
-      node.type === "Identifier" ? `\`${(node as js.Identifier).name}\` is ${reference.what}, which a handler cannot use` : `${reference.what} is no value in a handler`,
-      "name a member of it: numbers, bigints, strings, booleans, maps, events and functions can be captured");
-    case "type": return unit.refuse(node, "type", "a type is no value", `cast a pointer to it: cast(pointer, ${reference.name})`);
-    case "nothing": return unit.refuse(node, "type",
-      `${node.type === "Identifier" ? `\`${(node as js.Identifier).name}\`` : "this"} is not given`, "ask for it before: name === undefined, name ?? 0");
+    case "special":
+      return unit.refuse(node, "type", "this is a function", "call it");
+    case "module":
+      return unit.refuse(
+        node,
+        "type",
+        node.type === "Identifier"
+          ? `\`${(node as js.Identifier).name}\` is ${reference.what}, which a handler cannot use`
+          : `${reference.what} is no value in a handler`,
+        "name a member of it: numbers, bigints, strings, booleans, maps, events and functions can be captured",
+      );
+    case "type":
+      return unit.refuse(node, "type", "a type is no value", `cast a pointer to it: cast(pointer, ${reference.name})`);
+    case "nothing":
+      return unit.refuse(
+        node,
+        "type",
+        `${node.type === "Identifier" ? `\`${(node as js.Identifier).name}\`` : "this"} is not given`,
+        "ask for it before: name === undefined, name ?? 0",
+      );
     case "global":
       if (reference.name === "undefined") return unit.refuseSyntax(node, "undefined");
       return unit.refuse(node, "type", `\`${reference.name}\` is no value in a handler`);
@@ -243,7 +338,8 @@ export function argumentValue(unit: Unit, node: js.Expression | js.SpreadElement
   if (node.type === "SpreadElement") return unit.refuseSyntax(node, "SpreadElement");
   if (node.type === "Identifier" || node.type === "MemberExpression" || node.type === "CallExpression") {
     const reference: Reference = refer(unit, node);
-    if (reference.kind === "map" && reference.map.threadLocal !== true) return mapAccess(reference.name, [], unit.span(node));
+    if (reference.kind === "map" && reference.map.threadLocal !== true)
+      return mapAccess(reference.name, [], unit.span(node));
     if (reference.kind === "entry") return reference.access;
     return valueOf(unit, reference, node);
   }

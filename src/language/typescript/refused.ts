@@ -1,35 +1,65 @@
-// The closed table of what TypeScript has and the kernel does not: what is said at such an expression, and what to do instead.
-// A row a kind of syntax (by its name in the ESTree, which is the parser's), and a row a global object.
+// The closed table of what TypeScript has and the kernel does not: what is said at such an expression, and what to do
+// instead. A row a kind of syntax (by its name in the ESTree, which is the parser's), and a row a global object.
 
-export interface Refusal { readonly message: string; readonly help: string }
+export interface Refusal {
+  readonly message: string;
+  readonly help: string;
+}
 
 const inNode = "do it in Node, with the events and maps that the handler fills";
 
 export const refusedSyntax = {
-  ArrowFunctionExpression: { message: "a function is no value in a handler", help: "give it a name, const f = (x) => …, and call it: f(1)" },
-  FunctionExpression: { message: "a function is no value in a handler", help: "give it a name, const f = (x) => …, and call it: f(1)" },
+  ArrowFunctionExpression: {
+    message: "a function is no value in a handler",
+    help: "give it a name, const f = (x) => …, and call it: f(1)",
+  },
+  FunctionExpression: {
+    message: "a function is no value in a handler",
+    help: "give it a name, const f = (x) => …, and call it: f(1)",
+  },
   ClassDeclaration: { message: "there are no classes in the kernel", help: "use maps and functions" },
   ClassExpression: { message: "there are no classes in the kernel", help: "use maps and functions" },
-  NewExpression: { message: "there are no objects to make in the kernel", help: "emit a record { … }, and make objects of it in Node" },
-  ThisExpression: { message: "`this` is nothing in the kernel", help: "name what you mean: the handler's arguments, a map" },
+  NewExpression: {
+    message: "there are no objects to make in the kernel",
+    help: "emit a record { … }, and make objects of it in Node",
+  },
+  ThisExpression: {
+    message: "`this` is nothing in the kernel",
+    help: "name what you mean: the handler's arguments, a map",
+  },
   Super: { message: "`super` is nothing in the kernel", help: "call a function by its name" },
-  MetaProperty: { message: "this is nothing in the kernel", help: "capture a constant: const name = …, outside of the handler" },
+  MetaProperty: {
+    message: "this is nothing in the kernel",
+    help: "capture a constant: const name = …, outside of the handler",
+  },
   AwaitExpression: { message: "a handler cannot wait", help: inNode },
   YieldExpression: { message: "a handler cannot wait", help: inNode },
   ImportExpression: { message: "a handler cannot import", help: "import at the top of the file" },
-  TryStatement: { message: "nothing is thrown in the kernel", help: "reads of bad addresses give 0; leave the try out" },
+  TryStatement: {
+    message: "nothing is thrown in the kernel",
+    help: "reads of bad addresses give 0; leave the try out",
+  },
   ThrowStatement: { message: "a handler cannot throw", help: "use exit(1), or errorf(…)" },
   LabeledStatement: { message: "a label stands before a loop, a switch or a block", help: "leave it out" },
   WithStatement: { message: "there is no `with` in a handler", help: "name the members" },
   DebuggerStatement: { message: "a handler cannot be stopped", help: "print(…) what you want to see" },
-  ForInStatement: { message: "there are no property names in the kernel", help: "use for…of over a map, or over range(n)" },
+  ForInStatement: {
+    message: "there are no property names in the kernel",
+    help: "use for…of over a map, or over range(n)",
+  },
   TaggedTemplateExpression: { message: "there are no tagged templates in a handler", help: "print(`…`)" },
   SpreadElement: { message: "there is no spread in a handler", help: "name the elements" },
   RestElement: { message: "there are no rest elements in a handler", help: "name the elements" },
-  RegExpLiteral: { message: "there are no regular expressions in the kernel", help: "use strcontains(text, part), or match in Node" },
+  RegExpLiteral: {
+    message: "there are no regular expressions in the kernel",
+    help: "use strcontains(text, part), or match in Node",
+  },
   async: { message: "a handler cannot wait", help: "leave out `async`; " + inNode },
   generator: { message: "a handler cannot wait", help: "leave out the `*`; " + inNode },
-  typeof: { message: "there is no typeof in a handler: types are known before it runs", help: "is_integer(x) and its kin answer that, too" },
+  typeof: {
+    message: "there is no typeof in a handler: types are known before it runs",
+    help: "is_integer(x) and its kin answer that, too",
+  },
   void: { message: "there is no void operator in a handler", help: "leave it out" },
   delete: { message: "there is no delete operator in a handler", help: "use delete() of a map: m.delete(key)" },
   in: { message: "there is no `in` in a handler", help: "use has() of a map: m.has(key)" },
@@ -44,7 +74,10 @@ export type RefusedSyntax = keyof typeof refusedSyntax;
 
 /** Objects that every program has, and no handler. */
 export const refusedGlobals: Readonly<Record<string, Refusal>> = {
-  Math: { message: "there is no Math in the kernel", help: "there are Math.min(), max(), abs(), sign(), floor(), ceil() and trunc(); other mathematics belong in Node" },
+  Math: {
+    message: "there is no Math in the kernel",
+    help: "there are Math.min(), max(), abs(), sign(), floor(), ceil() and trunc(); other mathematics belong in Node",
+  },
   Date: { message: "there is no Date in the kernel", help: "use nsecs, or strftime(format, nsecs)" },
   JSON: { message: "there is no JSON in the kernel", help: "emit({ … }), and JSON.stringify in Node" },
   Object: { message: "there are no objects in the kernel", help: inNode },
@@ -53,21 +86,42 @@ export const refusedGlobals: Readonly<Record<string, Refusal>> = {
   Set: { message: "there is no Set in the kernel", help: "use map() of strobe, outside of the handler" },
   Promise: { message: "a handler cannot wait", help: inNode },
   Symbol: { message: "there are no symbols in the kernel", help: inNode },
-  RegExp: { message: "there are no regular expressions in the kernel", help: "use strcontains(text, part), or match in Node" },
+  RegExp: {
+    message: "there are no regular expressions in the kernel",
+    help: "use strcontains(text, part), or match in Node",
+  },
   Error: { message: "a handler cannot throw", help: "use exit(1), or errorf(…)" },
-  performance: { message: "`performance` is Node, and the handler runs in the kernel", help: "use nsecs, or nsecs(\"monotonic\")" },
-  process: { message: "`process` is Node, and the handler runs in the kernel", help: "capture what you need: const self = process.pid, outside of the handler" },
-  globalThis: { message: "`globalThis` is Node, and the handler runs in the kernel", help: "capture what you need in a constant, outside of the handler" },
+  performance: {
+    message: "`performance` is Node, and the handler runs in the kernel",
+    help: 'use nsecs, or nsecs("monotonic")',
+  },
+  process: {
+    message: "`process` is Node, and the handler runs in the kernel",
+    help: "capture what you need: const self = process.pid, outside of the handler",
+  },
+  globalThis: {
+    message: "`globalThis` is Node, and the handler runs in the kernel",
+    help: "capture what you need in a constant, outside of the handler",
+  },
   setTimeout: { message: "there are no timers in a handler", help: "use an interval() probe, or a timer in Node" },
   setInterval: { message: "there are no timers in a handler", help: "use an interval() probe, or a timer in Node" },
   setImmediate: { message: "there are no timers in a handler", help: inNode },
   queueMicrotask: { message: "a handler cannot wait", help: inNode },
   fetch: { message: "a handler cannot wait", help: inNode },
   require: { message: "a handler cannot import", help: "import at the top of the file" },
-  Buffer: { message: "`Buffer` is Node, and the handler runs in the kernel", help: "use buf(pointer, length); it arrives as a Uint8Array" },
+  Buffer: {
+    message: "`Buffer` is Node, and the handler runs in the kernel",
+    help: "use buf(pointer, length); it arrives as a Uint8Array",
+  },
   arguments: { message: "there is no `arguments` in a handler", help: "name the parameters" },
-  NaN: { message: "a handler has no name for what is no number", help: "a constant outside of the handler may be NaN; x !== x asks for it" },
-  Infinity: { message: "a handler has no name for infinity", help: "a constant outside of the handler may be Infinity" },
+  NaN: {
+    message: "a handler has no name for what is no number",
+    help: "a constant outside of the handler may be NaN; x !== x asks for it",
+  },
+  Infinity: {
+    message: "a handler has no name for infinity",
+    help: "a constant outside of the handler may be Infinity",
+  },
   parseInt: { message: "the kernel reads no numbers from text", help: inNode },
   parseFloat: { message: "the kernel reads no numbers from text", help: inNode },
 };
@@ -77,14 +131,34 @@ const walks = "go over it: for (const [key, value] of m), for (const item of lis
 
 /** Methods that programs like to call, and what to do instead. */
 export const missingMethods: Readonly<Record<string, string>> = {
-  toUpperCase: texts, toLowerCase: texts, trim: texts, trimStart: texts, trimEnd: texts, split: texts, replace: texts, replaceAll: texts, repeat: texts,
-  normalize: texts, lastIndexOf: texts,
-  join: "print(`${a},${b}`), or emit the values and join them in Node", localeCompare: "texts are equal or not; sort them in Node",
+  toUpperCase: texts,
+  toLowerCase: texts,
+  trim: texts,
+  trimStart: texts,
+  trimEnd: texts,
+  split: texts,
+  replace: texts,
+  replaceAll: texts,
+  repeat: texts,
+  normalize: texts,
+  lastIndexOf: texts,
+  join: "print(`${a},${b}`), or emit the values and join them in Node",
+  localeCompare: "texts are equal or not; sort them in Node",
   match: "there are no regular expressions in the kernel: includes(), startsWith() and endsWith(); or match in Node",
   search: "there are no regular expressions in the kernel: includes(), indexOf(); or match in Node",
   test: "there are no regular expressions in the kernel: includes(), startsWith() and endsWith(); or match in Node",
-  toFixed: "printf(\"%.2f\", x) writes a double with two digits", toPrecision: "printf(\"%.3g\", x) writes a double with three digits",
-  padStart: "texts are padded where they are printed: print(`${name.padStart(16)}`)", padEnd: "texts are padded where they are printed: print(`${name.padEnd(16)}`)",
-  forEach: walks, map: walks, filter: walks, reduce: walks, find: walks, every: walks, flatMap: walks, some: `list.includes(value), or ${walks}`,
-  push: "keep values in a map: m.set(index, value)", pop: "keep values in a map: m.delete(index)",
+  toFixed: 'printf("%.2f", x) writes a double with two digits',
+  toPrecision: 'printf("%.3g", x) writes a double with three digits',
+  padStart: "texts are padded where they are printed: print(`${name.padStart(16)}`)",
+  padEnd: "texts are padded where they are printed: print(`${name.padEnd(16)}`)",
+  forEach: walks,
+  map: walks,
+  filter: walks,
+  reduce: walks,
+  find: walks,
+  every: walks,
+  flatMap: walks,
+  some: `list.includes(value), or ${walks}`,
+  push: "keep values in a map: m.set(index, value)",
+  pop: "keep values in a map: m.delete(index)",
 };

@@ -14,11 +14,16 @@ import { block, expressionStatement, hasKey, not, refusal, variable } from "./un
 
 export function body(unit: Unit, node: js.Statement): Block {
   const statements = node.type === "BlockStatement" ? node.body : [node];
-  return unit.nested(node, () => unit.scoped(() => {
-    // They may be called before the line that they stand in.
-    for (const each of statements) if (each.type === "FunctionDeclaration") innerFunction(unit, each.id, each);
-    return block(statements.flatMap((s) => safely(unit, s)), unit.span(node));
-  }));
+  return unit.nested(node, () =>
+    unit.scoped(() => {
+      // They may be called before the line that they stand in.
+      for (const each of statements) if (each.type === "FunctionDeclaration") innerFunction(unit, each.id, each);
+      return block(
+        statements.flatMap((s) => safely(unit, s)),
+        unit.span(node),
+      );
+    }),
+  );
 }
 
 /** What could be read of a statement; nothing after a mistake, which is told already. */
@@ -34,10 +39,14 @@ export function safely(unit: Unit, node: js.Statement): Statement[] {
 function statement(unit: Unit, node: js.Statement): Statement[] {
   const span = unit.span(node);
   switch (node.type) {
-    case "BlockStatement": return [body(unit, node)];
-    case "EmptyStatement": return [];
-    case "ExpressionStatement": return expression(unit, node.expression);
-    case "VariableDeclaration": return declaration(unit, node);
+    case "BlockStatement":
+      return [body(unit, node)];
+    case "EmptyStatement":
+      return [];
+    case "ExpressionStatement":
+      return expression(unit, node.expression);
+    case "VariableDeclaration":
+      return declaration(unit, node);
     case "IfStatement": {
       const known = knownTruth(unit, node.test);
       if (known !== undefined) {
@@ -46,16 +55,24 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
       }
       const condition = unit.grammar.condition(unit, node.test);
       const then = body(unit, node.consequent);
-      return [{ kind: "if", condition, then, ...(!node.alternate ? {} : { otherwise: body(unit, node.alternate) }), span }];
+      return [
+        { kind: "if", condition, then, ...(!node.alternate ? {} : { otherwise: body(unit, node.alternate) }), span },
+      ];
     }
-    case "ForStatement": return forLoop(unit, node, body);
-    case "ForOfStatement": return forOf(unit, node, body);
+    case "ForStatement":
+      return forLoop(unit, node, body);
+    case "ForOfStatement":
+      return forOf(unit, node, body);
     case "WhileStatement":
-    case "DoWhileStatement": return whileLoop(unit, node, body);
-    case "SwitchStatement": return choice(unit, node);
+    case "DoWhileStatement":
+      return whileLoop(unit, node, body);
+    case "SwitchStatement":
+      return choice(unit, node);
     case "BreakStatement":
-    case "ContinueStatement": return jump(unit, node);
-    case "LabeledStatement": return labelled(unit, node);
+    case "ContinueStatement":
+      return jump(unit, node);
+    case "LabeledStatement":
+      return labelled(unit, node);
     case "ReturnStatement":
       if (node.argument && isUndefined(unit, node.argument)) return [{ kind: "return", span }];
       // `return m.count()`: what gives no value is done, and nothing is returned.
@@ -66,13 +83,15 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
       }
       if (node.argument && unit.tellsPresence) return returnPresence(unit, node.argument, span);
       return [{ kind: "return", ...(!node.argument ? {} : { value: unit.grammar.value(unit, node.argument) }), span }];
-    case "FunctionDeclaration": return [];
+    case "FunctionDeclaration":
+      return [];
     case "ClassDeclaration":
     case "TryStatement":
     case "ThrowStatement":
     case "WithStatement":
     case "DebuggerStatement":
-    case "ForInStatement": return unit.refuseSyntax(node, node.type);
+    case "ForInStatement":
+      return unit.refuseSyntax(node, node.type);
   }
 }
 
@@ -85,8 +104,10 @@ function isUndefined(unit: Unit, node: js.Expression): boolean {
 export function expression(unit: Unit, node: js.Expression): Statement[] {
   const span = unit.span(node);
   switch (node.type) {
-    case "ParenthesizedExpression": return expression(unit, node.expression);
-    case "AssignmentExpression": return assignment(unit, node);
+    case "ParenthesizedExpression":
+      return expression(unit, node.expression);
+    case "AssignmentExpression":
+      return assignment(unit, node);
     case "CallExpression": {
       const outcome = unit.grammar.call(unit, node);
       return [outcome.kind === "statement" ? outcome.statement : expressionStatement(outcome.expression, span)];
@@ -99,14 +120,22 @@ export function expression(unit: Unit, node: js.Expression): Statement[] {
       if (node.operator === "??") break;
       const condition = unit.grammar.condition(unit, node.left);
       const then = block(expression(unit, node.right), unit.span(node.right));
-      return [{ kind: "if", condition: node.operator === "&&" ? condition : not(condition, condition.span), then, span }];
+      return [
+        { kind: "if", condition: node.operator === "&&" ? condition : not(condition, condition.span), then, span },
+      ];
     }
     case "ConditionalExpression":
-      return [{
-        kind: "if", condition: unit.grammar.condition(unit, node.test), then: block(expression(unit, node.consequent), unit.span(node.consequent)),
-        otherwise: block(expression(unit, node.alternate), unit.span(node.alternate)), span,
-      }];
-    case "SequenceExpression": return node.expressions.flatMap((inner) => expression(unit, inner));
+      return [
+        {
+          kind: "if",
+          condition: unit.grammar.condition(unit, node.test),
+          then: block(expression(unit, node.consequent), unit.span(node.consequent)),
+          otherwise: block(expression(unit, node.alternate), unit.span(node.alternate)),
+          span,
+        },
+      ];
+    case "SequenceExpression":
+      return node.expressions.flatMap((inner) => expression(unit, inner));
     case "UnaryExpression":
       if (node.operator === "void") return expression(unit, node.argument);
       break;
@@ -117,23 +146,32 @@ export function expression(unit: Unit, node: js.Expression): Statement[] {
 
 /** `[a, b] = [b, a]`: all are read before any is written. */
 function together(unit: Unit, left: js.ArrayPattern, right: js.ArrayExpression, span: Expression["span"]): Statement[] {
-  if (left.elements.length !== right.elements.length) return unit.refuse(left, "arguments", "as many are assigned as there are values");
+  if (left.elements.length !== right.elements.length)
+    return unit.refuse(left, "arguments", "as many are assigned as there are values");
   const kept = right.elements.map((element) => {
-    if (element === null || element.type === "SpreadElement") return unit.refuse(right, "arguments", "the values must be written out");
+    if (element === null || element.type === "SpreadElement")
+      return unit.refuse(right, "arguments", "the values must be written out");
     return { name: unit.temporary("kept"), value: unit.grammar.value(unit, element) };
   });
   return [
     ...kept.map(({ name, value }): Statement => ({ kind: "declare", variable: variable(name, span), value, span })),
     ...left.elements.map((element, i): Statement => {
       if (element === null) return unit.refuse(left, "arguments", "there is nothing to assign to here");
-      return { kind: "assign", target: place(unit, element), operator: null, value: variable(kept[i].name, span), span };
+      return {
+        kind: "assign",
+        target: place(unit, element),
+        operator: null,
+        value: variable(kept[i].name, span),
+        span,
+      };
     }),
   ];
 }
 
 function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
   const span = unit.span(node);
-  if (node.left.type === "ArrayPattern" && node.right.type === "ArrayExpression" && node.operator === "=") return together(unit, node.left, node.right, span);
+  if (node.left.type === "ArrayPattern" && node.right.type === "ArrayExpression" && node.operator === "=")
+    return together(unit, node.left, node.right, span);
   const target = place(unit, node.left);
   const there = knownThere(unit, node.left);
   if (there !== undefined && target.kind === "variable" && ["=", "??=", "||=", "&&="].includes(node.operator)) {
@@ -142,24 +180,48 @@ function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
     const given = giving(unit, node.right, isThere, target);
     if (node.operator === "=") return given.some(({ kind }) => kind === "declare") ? [block(given, span)] : given;
     const true_ = isTrue({ before: [], there: isThere, value: target });
-    return [{ kind: "if", condition: node.operator === "??=" ? not(isThere, span) : node.operator === "||=" ? not(true_, span) : true_, then: block(given, span), span }];
+    return [
+      {
+        kind: "if",
+        condition: node.operator === "??=" ? not(isThere, span) : node.operator === "||=" ? not(true_, span) : true_,
+        then: block(given, span),
+        span,
+      },
+    ];
   }
   const operand = unit.grammar.value(unit, node.right);
-  const assign = (value: Expression, operator: Extract<Statement, { kind: "assign" }>["operator"] = null): Statement =>
-    ({ kind: "assign", target, operator, value, span });
-  const only = (condition: Expression): Statement => ({ kind: "if", condition, then: block([assign(operand)], span), span });
+  const assign = (
+    value: Expression,
+    operator: Extract<Statement, { kind: "assign" }>["operator"] = null,
+  ): Statement => ({ kind: "assign", target, operator, value, span });
+  const only = (condition: Expression): Statement => ({
+    kind: "if",
+    condition,
+    then: block([assign(operand)], span),
+    span,
+  });
   switch (node.operator) {
-    case "=": return [target.kind === "map" ? assigned(target, operand, span) : assign(operand)];
-    case "&&=": return [only(target)];
-    case "||=": return [only(not(target, span))];
+    case "=":
+      return [target.kind === "map" ? assigned(target, operand, span) : assign(operand)];
+    case "&&=":
+      return [only(target)];
+    case "||=":
+      return [only(not(target, span))];
     case "??=":
       if (unit.isParameter(node.left)) return [];
-      if (target.kind !== "map") return unit.refuse(node, "type",
-        "this variable is never missing", "`??=` is for what m.get(key) gave, and for entries of maps: m.at(key).value ??= 0");
+      if (target.kind !== "map")
+        return unit.refuse(
+          node,
+          "type",
+          "this variable is never missing",
+          "`??=` is for what m.get(key) gave, and for entries of maps: m.at(key).value ??= 0",
+        );
       return [only(not(hasKey(target, span), span))];
-    case ">>>=": return [assign(unsignedShift(target, operand, span))];
-    case "**=": return unit.refuseSyntax(node, "**");
-    default: return [assign(operand, binaryOperators[node.operator.slice(0, -1)])];
+    case ">>>=":
+      return [assign(unsignedShift(target, operand, span))];
+    case "**=":
+      return unit.refuseSyntax(node, "**");
+    default:
+      return [assign(operand, binaryOperators[node.operator.slice(0, -1)])];
   }
 }
-

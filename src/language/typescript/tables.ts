@@ -1,5 +1,5 @@
-// Lists, objects, Sets and Maps around a handler: what a key leads to that only the handler knows, and whether there is one. They are as
-// they were when the trace started, so that looking through them is as many comparisons.
+// Lists, objects, Sets and Maps around a handler: what a key leads to that only the handler knows, and whether there is
+// one. They are as they were when the trace started, so that looking through them is as many comparisons.
 import type * as js from "acorn";
 import type { Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
@@ -14,57 +14,107 @@ type Module = Extract<Reference, { kind: "module" }>;
 const longest = 64;
 
 /** The keys of a table, and what they lead to, written out. */
-function entriesOf(unit: Unit, { what, table }: Module, node: js.Node): { readonly key: Expression; readonly value: Binding }[] {
-  if (table === undefined) return unit.refuse(node, "type", `${what} is not looked through in a handler`, "name its members");
+function entriesOf(
+  unit: Unit,
+  { what, table }: Module,
+  node: js.Node,
+): { readonly key: Expression; readonly value: Binding }[] {
+  if (table === undefined)
+    return unit.refuse(node, "type", `${what} is not looked through in a handler`, "name its members");
   const entries = table.entries();
-  if (entries.length > longest) return unit.refuse(node, "limit", `${what} with ${entries.length} entries is too long to be looked through in a handler`,
-    "make a map of it: const known = map<number, boolean>(), known.set(value, true), and known.has(value)");
+  if (entries.length > longest)
+    return unit.refuse(
+      node,
+      "limit",
+      `${what} with ${entries.length} entries is too long to be looked through in a handler`,
+      "make a map of it: const known = map<number, boolean>(), known.set(value, true), and known.has(value)",
+    );
   return entries.map(([key, value]) => ({ key: plain(unit, key, node), value }));
 }
 
 function plain(unit: Unit, binding: Binding, node: js.Node): Expression {
-  if (binding.kind !== "constant") return unit.refuse(node, "type", "what a handler looks through holds numbers or texts only");
+  if (binding.kind !== "constant")
+    return unit.refuse(node, "type", "what a handler looks through holds numbers or texts only");
   return constant(unit, binding.value, node);
 }
 
 /** The items of a list or a Set, to go over. */
 export function itemsOf(unit: Unit, module: Module, node: js.Node): Expression[] {
-  return entriesOf(unit, module, node).map(({ key, value }) => module.table?.form === "list" ? plain(unit, value, node) : key);
+  return entriesOf(unit, module, node).map(({ key, value }) =>
+    module.table?.form === "list" ? plain(unit, value, node) : key,
+  );
 }
 
 /** Whether a table has a key. */
 export function hasEntry(unit: Unit, module: Module, key: Expression, node: js.Node): Expression {
-  return isOneOf(unit, key, entriesOf(unit, module, node).map((entry) => entry.key), node);
+  return isOneOf(
+    unit,
+    key,
+    entriesOf(unit, module, node).map((entry) => entry.key),
+    node,
+  );
 }
 
 /** What a key leads to; `otherwise` where it leads nowhere, which is 0 or an empty text unless said otherwise. */
-export function entryAt(unit: Unit, module: Module, key: Expression, node: js.Node, otherwise?: Expression): Expression {
+export function entryAt(
+  unit: Unit,
+  module: Module,
+  key: Expression,
+  node: js.Node,
+  otherwise?: Expression,
+): Expression {
   const span = unit.span(node);
-  const entries = entriesOf(unit, module, node).map((entry) => ({ key: entry.key, value: plain(unit, entry.value, node) }));
-  if (entries.length === 0) return otherwise ?? unit.refuse(node, "type", `${module.what} without members leads nowhere`);
+  const entries = entriesOf(unit, module, node).map((entry) => ({
+    key: entry.key,
+    value: plain(unit, entry.value, node),
+  }));
+  if (entries.length === 0)
+    return otherwise ?? unit.refuse(node, "type", `${module.what} without members leads nowhere`);
   const [{ value: first }] = entries;
-  const nothing: Expression = otherwise ?? (first.kind === "string" ? text("", span)
-    : first.kind === "boolean" ? { kind: "boolean", value: false, span, type: unknownType } : integer(0n, span));
+  const nothing: Expression =
+    otherwise ??
+    (first.kind === "string"
+      ? text("", span)
+      : first.kind === "boolean"
+        ? { kind: "boolean", value: false, span, type: unknownType }
+        : integer(0n, span));
   return kept(unit, key, span, (asked) =>
-    entries.reduceRight((rest, entry) => conditional(binary("==", asked, entry.key, span), entry.value, rest, span), nothing));
+    entries.reduceRight(
+      (rest, entry) => conditional(binary("==", asked, entry.key, span), entry.value, rest, span),
+      nothing,
+    ),
+  );
 }
 
 /** Whether a value is one of several. */
 export function isOneOf(unit: Unit, value: Expression, items: readonly Expression[], node: js.Node): Expression {
   const span = unit.span(node);
   const no: Expression = { kind: "boolean", value: false, span, type: unknownType };
-  return kept(unit, value, span, (asked) => items.map((item) => binary("==", asked, item, span))
-    .reduce<Expression>((all, one) => all === no ? one : binary("||", all, one, span), no));
+  return kept(unit, value, span, (asked) =>
+    items
+      .map((item) => binary("==", asked, item, span))
+      .reduce<Expression>((all, one) => (all === no ? one : binary("||", all, one, span)), no),
+  );
 }
 
 /** Several values by their number, from 0 on; the last one beyond. */
 export function byNumber(items: readonly Expression[], number: Expression): Expression {
-  return items.slice(0, -1).reduceRight((rest, item, i) =>
-    conditional(binary("==", number, integer(BigInt(i), item.span), item.span), item, rest, item.span), items.at(-1)!);
+  return items
+    .slice(0, -1)
+    .reduceRight(
+      (rest, item, i) =>
+        conditional(binary("==", number, integer(BigInt(i), item.span), item.span), item, rest, item.span),
+      items.at(-1)!,
+    );
 }
 
 /** Reads a value once, however often `use` names it. */
-export function kept(unit: Unit, value: Expression, span: Expression["span"], use: (value: Expression) => Expression): Expression {
+export function kept(
+  unit: Unit,
+  value: Expression,
+  span: Expression["span"],
+  use: (value: Expression) => Expression,
+): Expression {
   if (isPlain(value)) return use(value);
   const once = variable(unit.temporary("kept"), span);
   const statements: Statement[] = [{ kind: "declare", variable: once, value, span }];

@@ -10,27 +10,56 @@ import { binary, call, cast, conditional, integer, text, variable } from "./unit
 type Span = Expression["span"];
 
 /** `args` reads what it is called with. */
-export function textMethod(unit: Unit, node: js.CallExpression, of: Expression, name: string, property: js.Node, args: () => readonly Expression[]): Expression {
+export function textMethod(
+  unit: Unit,
+  node: js.CallExpression,
+  of: Expression,
+  name: string,
+  property: js.Node,
+  args: () => readonly Expression[],
+): Expression {
   const span = unit.span(node);
   const textual = (least: number, most = least): readonly Expression[] => {
-    if (node.arguments.length < least || node.arguments.length > most) unit.refuse(node, "arguments",
-      `${name}() takes ${most === 1 ? "one argument" : least === most ? `${most} arguments` : "one argument or two"} in a handler`);
+    if (node.arguments.length < least || node.arguments.length > most)
+      unit.refuse(
+        node,
+        "arguments",
+        `${name}() takes ${most === 1 ? "one argument" : least === most ? `${most} arguments` : "one argument or two"} in a handler`,
+      );
     return args();
   };
   switch (name) {
-    case "includes": return call("strcontains", [of, ...textual(1)], span);
-    case "indexOf": return call("strstr", [of, ...textual(1)], span);
+    case "includes":
+      return call("strcontains", [of, ...textual(1)], span);
+    case "indexOf":
+      return call("strstr", [of, ...textual(1)], span);
     case "startsWith": {
       const [prefix] = textual(1);
       if (prefix.kind !== "string") return binary("==", call("strstr", [of, prefix], span), integer(0n, span), span);
-      return binary("==", call("strncmp", [of, prefix, integer(BigInt(Buffer.byteLength(prefix.value)), span)], span), integer(0n, span), span);
+      return binary(
+        "==",
+        call("strncmp", [of, prefix, integer(BigInt(Buffer.byteLength(prefix.value)), span)], span),
+        integer(0n, span),
+        span,
+      );
     }
     case "endsWith": {
       const [suffix] = textual(1);
       const size = suffix.kind === "string" ? integer(BigInt(Buffer.byteLength(suffix.value)), span) : undefined;
-      return stored(unit, of, span, (whole) => kept(unit, suffix, span, (end) => kept(unit, size ?? lengthOf(end, span), span, (long) =>
-        kept(unit, lengthOf(whole, span), span, (length) => binary("&&", binary(">=", length, long, span),
-          binary("==", part(whole, binary("-", length, long, span), long, span), end, span), span)))));
+      return stored(unit, of, span, (whole) =>
+        kept(unit, suffix, span, (end) =>
+          kept(unit, size ?? lengthOf(end, span), span, (long) =>
+            kept(unit, lengthOf(whole, span), span, (length) =>
+              binary(
+                "&&",
+                binary(">=", length, long, span),
+                binary("==", part(whole, binary("-", length, long, span), long, span), end, span),
+                span,
+              ),
+            ),
+          ),
+        ),
+      );
     }
     case "charCodeAt": {
       const characters = cast({ name: "uint8", pointers: 0, dimensions: [0], span }, of, span);
@@ -38,29 +67,56 @@ export function textMethod(unit: Unit, node: js.CallExpression, of: Expression, 
     }
     case "charAt": {
       const [at] = textual(1);
-      return stored(unit, of, span, (whole) => kept(unit, at, span, (from) =>
-        within(binary("<", from, lengthOf(whole, span), span), part(whole, from, integer(1n, span), span), span)));
+      return stored(unit, of, span, (whole) =>
+        kept(unit, at, span, (from) =>
+          within(binary("<", from, lengthOf(whole, span), span), part(whole, from, integer(1n, span), span), span),
+        ),
+      );
     }
-    case "concat": return textual(0, Infinity).reduce((all, next) => call("str_concat", [all, next], span), of);
+    case "concat":
+      return textual(0, Infinity).reduce((all, next) => call("str_concat", [all, next], span), of);
     case "slice":
-    case "substring": return slice(unit, node, of, textual(1, 2), name);
-    default: return unit.refuse(property, "name", `there is no ${name}() in a handler`,
-      missingMethods[name] ?? "texts have startsWith(), endsWith(), includes(), indexOf(), slice(), charAt(), charCodeAt(), concat() and `length`");
+    case "substring":
+      return slice(unit, node, of, textual(1, 2), name);
+    default:
+      return unit.refuse(
+        property,
+        "name",
+        `there is no ${name}() in a handler`,
+        missingMethods[name] ??
+          "texts have startsWith(), endsWith(), includes(), indexOf(), slice(), charAt(), charCodeAt(), concat() and `length`",
+      );
   }
 }
 
-function slice(unit: Unit, node: js.CallExpression, of: Expression, [from, to]: readonly Expression[], name: string): Expression {
+function slice(
+  unit: Unit,
+  node: js.CallExpression,
+  of: Expression,
+  [from, to]: readonly Expression[],
+  name: string,
+): Expression {
   const span = unit.span(node);
   if (from.kind === "integer" && from.value === 0n && (to === undefined || !isNegative(to))) {
     return to === undefined ? of : call("str", [call("str", [of], span), withEnd(of, to)], span);
   }
-  if (name === "substring" && [from, to].some((bound) => bound !== undefined && isNegative(bound))) return unit.refuse(node, "arguments",
-    "substring() counts from the beginning", "slice() counts from the end where it is negative");
-  return stored(unit, of, span, (whole) => kept(unit, lengthOf(whole, span), span, (length) =>
-    kept(unit, bound(from, length, span), span, (begin) => kept(unit, to === undefined ? length : bound(to, length, span), span, (end) => {
-      const there = binary("&&", binary("<", begin, length, span), binary("<", begin, end, span), span);
-      return within(there, part(whole, begin, binary("-", end, begin, span), span), span);
-    }))));
+  if (name === "substring" && [from, to].some((bound) => bound !== undefined && isNegative(bound)))
+    return unit.refuse(
+      node,
+      "arguments",
+      "substring() counts from the beginning",
+      "slice() counts from the end where it is negative",
+    );
+  return stored(unit, of, span, (whole) =>
+    kept(unit, lengthOf(whole, span), span, (length) =>
+      kept(unit, bound(from, length, span), span, (begin) =>
+        kept(unit, to === undefined ? length : bound(to, length, span), span, (end) => {
+          const there = binary("&&", binary("<", begin, length, span), binary("<", begin, end, span), span);
+          return within(there, part(whole, begin, binary("-", end, begin, span), span), span);
+        }),
+      ),
+    ),
+  );
 }
 
 const isNegative = (bound: Expression): boolean => negated(bound) !== undefined;
@@ -79,13 +135,20 @@ function bound(written: Expression, length: Expression, span: Span): Expression 
 
 const lengthOf = (of: Expression, span: Span): Expression => call("strlen", [of], span);
 
-const within = (there: Expression, value: Expression, span: Span): Expression => conditional(there, value, text("", span), span);
+const within = (there: Expression, value: Expression, span: Span): Expression =>
+  conditional(there, value, text("", span), span);
 
 /** In a variable, so that it has an address. */
 function stored(unit: Unit, of: Expression, span: Span, use: (whole: Expression) => Expression): Expression {
   if (of.kind === "variable") return use(of);
   const whole = variable(unit.temporary("text"), span);
-  return { kind: "block-expression", statements: [{ kind: "declare", variable: whole, value: of, span }], value: use(whole), span, type: unknownType };
+  return {
+    kind: "block-expression",
+    statements: [{ kind: "declare", variable: whole, value: of, span }],
+    value: use(whole),
+    span,
+    type: unknownType,
+  };
 }
 
 /** So many bytes of a variable from one on. Both must be within it. */
@@ -93,7 +156,11 @@ function part(whole: Expression, from: Expression, size: Expression, span: Span)
   const address: Expression = { kind: "unary", operator: "&", operand: whole, span, type: unknownType };
   const start = binary("+", cast({ name: "uint8", pointers: 1, dimensions: [], span }, address, span), from, span);
   // The end counts as well.
-  return call("str", [start, size.kind === "integer" ? { ...size, value: size.value + 1n } : binary("+", size, integer(1n, span), span)], span);
+  return call(
+    "str",
+    [start, size.kind === "integer" ? { ...size, value: size.value + 1n } : binary("+", size, integer(1n, span), span)],
+    span,
+  );
 }
 
 /** What str() takes for so many bytes of text: the end counts as well, unless text and length are written out. */

@@ -1,5 +1,5 @@
-// Types as handlers write them: in strings, as C does ("struct sock *", "u32", "char[16]"), as what struct() and its kin gave, and as
-// `typeof x`.
+// Types as handlers write them: in strings, as C does ("struct sock *", "u32", "char[16]"), as what struct() and its
+// kin gave, and as `typeof x`.
 import type * as js from "acorn";
 import type { Span } from "../diagnostic.ts";
 import type { TypeModifiers, TypeName } from "../program.ts";
@@ -15,12 +15,18 @@ export function parseTypeName(text: string, span: Span): TypeName | undefined {
   if (match === null) return undefined;
   const [, tag, name, modifiers] = match;
   const rounds = [...modifiers.matchAll(/(\**)((?:\[\d*\])*)/g)].map(([, stars, lengths]) => ({
-    pointers: stars.length, dimensions: [...lengths.matchAll(/\[(\d*)\]/g)].map(([, length]) => Number(length)),
+    pointers: stars.length,
+    dimensions: [...lengths.matchAll(/\[(\d*)\]/g)].map(([, length]) => Number(length)),
   }));
-  const [first, ...behind] = rounds.filter(({ pointers, dimensions }, i) => i === 0 || pointers + dimensions.length > 0);
+  const [first, ...behind] = rounds.filter(
+    ({ pointers, dimensions }, i) => i === 0 || pointers + dimensions.length > 0,
+  );
   return {
-    name: name.replace(/\s+/g, " "), ...(tag === undefined ? {} : { tag: tag as "struct" | "union" | "enum" }),
-    ...first, ...(behind.length === 0 ? {} : { behind }), span,
+    name: name.replace(/\s+/g, " "),
+    ...(tag === undefined ? {} : { tag: tag as "struct" | "union" | "enum" }),
+    ...first,
+    ...(behind.length === 0 ? {} : { behind }),
+    span,
   };
 }
 
@@ -31,12 +37,16 @@ export function typeArgument(unit: Unit, node: js.Expression | js.SpreadElement)
   if (node.type === "UnaryExpression" && node.operator === "typeof") {
     return { name: "typeof", pointers: 0, dimensions: [], of: unit.grammar.value(unit, node.argument), span };
   }
-  if (node.type === "CallExpression" && (node.callee.type === "Identifier" || node.callee.type === "MemberExpression")) {
+  if (
+    node.type === "CallExpression" &&
+    (node.callee.type === "Identifier" || node.callee.type === "MemberExpression")
+  ) {
     const callee = unit.grammar.refer(unit, node.callee);
     if (callee.kind === "special" && (callee.name === "pointerTo" || callee.name === "arrayOf")) {
       const [of, length] = node.arguments;
       const wanted = callee.name === "pointerTo" ? 1 : 2;
-      if (node.arguments.length !== wanted) unit.refuse(node, "arguments", `${callee.name}() takes ${wanted === 1 ? "a type" : "a type and a length"}`);
+      if (node.arguments.length !== wanted)
+        unit.refuse(node, "arguments", `${callee.name}() takes ${wanted === 1 ? "a type" : "a type and a length"}`);
       const inner = typeArgument(unit, of);
       if (callee.name === "pointerTo") return pointerTo(inner, span);
       const count = length.type === "SpreadElement" ? undefined : unit.grammar.value(unit, length);
@@ -47,7 +57,8 @@ export function typeArgument(unit: Unit, node: js.Expression | js.SpreadElement)
   if (node.type === "Identifier" || node.type === "MemberExpression") {
     const reference = unit.grammar.refer(unit, node);
     if (reference.kind === "type") return typeNameOf(unit, reference.type, node, reference.name);
-    if (reference.kind === "special" && isCast(reference.name)) return { name: casts[reference.name], pointers: 0, dimensions: [], span };
+    if (reference.kind === "special" && isCast(reference.name))
+      return { name: casts[reference.name], pointers: 0, dimensions: [], span };
     if (reference.kind !== "value") return notAType(unit, node);
   }
   const text = unit.grammar.value(unit, node);
@@ -55,7 +66,12 @@ export function typeArgument(unit: Unit, node: js.Expression | js.SpreadElement)
 }
 
 function notAType(unit: Unit, node: js.Node): never {
-  return unit.refuse(node, "arguments", "this is no type", 'write it as C does, "struct sock", "u32 *", "char[16]"; or describe it: const header = struct({ … })');
+  return unit.refuse(
+    node,
+    "arguments",
+    "this is no type",
+    'write it as C does, "struct sock", "u32 *", "char[16]"; or describe it: const header = struct({ … })',
+  );
 }
 
 /** A struct alone means a pointer to one: what a handler has is always its address. */
@@ -64,25 +80,41 @@ export function addressType(type: TypeName): TypeName {
   return structure && type.pointers === 0 && type.dimensions.length === 0 ? { ...type, pointers: 1 } : type;
 }
 
-/** A described type, by name; its structs and enums become the script's own. `captured` is what the handler calls it. */
+/**
+ * A described type, by name; its structs and enums become the script's own. `captured` is what the handler calls it.
+ */
 export function typeNameOf(unit: Unit, type: TypeBinding, node: js.Node, captured: string): TypeName {
   const span = unit.span(node);
   switch (type.kind) {
-    case "written": return parseTypeName(type.text, span) ?? unit.refuse(node, "type",
-      `${JSON.stringify(type.text)} is no type`, 'a type is written as C writes it: "struct sock *", "u32", "char[16]"');
+    case "written":
+      return (
+        parseTypeName(type.text, span) ??
+        unit.refuse(
+          node,
+          "type",
+          `${JSON.stringify(type.text)} is no type`,
+          'a type is written as C writes it: "struct sock *", "u32", "char[16]"',
+        )
+      );
     case "struct": {
-      const name = unit.translation.structName(type, captured, span, (member, of) => typeNameOf(unit, of, node, `${captured}_${member}`));
+      const name = unit.translation.structName(type, captured, span, (member, of) =>
+        typeNameOf(unit, of, node, `${captured}_${member}`),
+      );
       return { name, tag: type.union ? "union" : "struct", pointers: 0, dimensions: [], span };
     }
-    case "enum": return { name: unit.translation.enumName(type, captured, span), tag: "enum", pointers: 0, dimensions: [], span };
-    case "pointer": return pointerTo(typeNameOf(unit, type.to, node, captured), span);
-    case "array": return arrayOf(typeNameOf(unit, type.of, node, captured), type.length);
+    case "enum":
+      return { name: unit.translation.enumName(type, captured, span), tag: "enum", pointers: 0, dimensions: [], span };
+    case "pointer":
+      return pointerTo(typeNameOf(unit, type.to, node, captured), span);
+    case "array":
+      return arrayOf(typeNameOf(unit, type.of, node, captured), type.length);
   }
 }
 
 function pointerTo(type: TypeName, span: Span): TypeName {
   const last = type.behind?.at(-1) ?? type;
-  if (last.dimensions.length > 0) return { ...type, behind: [...(type.behind ?? []), { pointers: 1, dimensions: [] }], span };
+  if (last.dimensions.length > 0)
+    return { ...type, behind: [...(type.behind ?? []), { pointers: 1, dimensions: [] }], span };
   return { ...outermost(type, { pointers: last.pointers + 1, dimensions: [] }), span };
 }
 
@@ -93,5 +125,7 @@ function arrayOf(type: TypeName, length: number): TypeName {
 
 /** With the modifiers that were written last exchanged. */
 function outermost(type: TypeName, modifiers: TypeModifiers): TypeName {
-  return type.behind === undefined ? { ...type, ...modifiers } : { ...type, behind: [...type.behind.slice(0, -1), modifiers] };
+  return type.behind === undefined
+    ? { ...type, ...modifiers }
+    : { ...type, behind: [...type.behind.slice(0, -1), modifiers] };
 }

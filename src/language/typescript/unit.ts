@@ -1,9 +1,19 @@
-// One function while it is read: where its text is, what names mean in it, and how it refuses. `Translation` is what the functions
-// of a script share.
+// One function while it is read: where its text is, what names mean in it, and how it refuses. `Translation` is what
+// the functions of a script share.
 import type * as js from "acorn";
 import type { Diagnostic, DiagnosticCode, Span } from "../diagnostic.ts";
 import type {
-  Block, Call, EnumDeclaration, Expression, FunctionDeclaration, MapAccess, Presence, Statement, StructDeclaration, TypeName, Variable,
+  Block,
+  Call,
+  EnumDeclaration,
+  Expression,
+  FunctionDeclaration,
+  MapAccess,
+  Presence,
+  Statement,
+  StructDeclaration,
+  TypeName,
+  Variable,
 } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding, EventBinding, FunctionSource, MapBinding, StructBinding, TypeBinding } from "./binding.ts";
@@ -28,10 +38,16 @@ export type InnerFunction = js.ArrowFunctionExpression | js.FunctionExpression |
 /** What a name that the function declares stands for. */
 export type Meaning =
   /**
-   * A variable of the tree. A name that hides another has its own there. `there` is a variable that says whether the entry of a map
-   * that it was read from was there. A `parameter` that is given may be missing in another call.
+   * A variable of the tree. A name that hides another has its own there. `there` is a variable that says whether the
+   * entry of a map that it was read from was there. A `parameter` that is given may be missing in another call.
    */
-  | { readonly kind: "variable"; readonly name: string; readonly constant: boolean; readonly there?: string; readonly parameter?: true }
+  | {
+      readonly kind: "variable";
+      readonly name: string;
+      readonly constant: boolean;
+      readonly there?: string;
+      readonly parameter?: true;
+    }
   /** Another word for something: a parameter, a part of one, a map's entry. */
   | { readonly kind: "alias"; readonly refer: (span: Span) => Reference };
 
@@ -52,7 +68,9 @@ export type Outcome =
   | { readonly kind: "value"; readonly expression: Expression }
   | { readonly kind: "statement"; readonly statement: Statement };
 
-/** Arguments that are no values: the kernel's functions take none, so the function is compiled with them in their place. */
+/**
+ * Arguments that are no values: the kernel's functions take none, so the function is compiled with them in their place.
+ */
 export type GivenObjects = ReadonlyMap<number, Extract<Reference, { kind: "map" | "event" }>>;
 
 /** What is needed below where it is written: statements hold expressions, which hold calls, which hold expressions. */
@@ -124,20 +142,38 @@ export class Translation {
 
   eventName(event: EventBinding, captured: string): string {
     let name = this.events.get(event.identity);
-    if (name === undefined) this.events.set(event.identity, name = this.#unique(event.name ?? captured));
+    if (name === undefined) this.events.set(event.identity, (name = this.#unique(event.name ?? captured)));
     return name;
   }
 
   /** Declares a struct on its first use. One without a name of its own is apart from all that C can name. */
-  structName(type: StructBinding, captured: string, span: Span, typeOf: (member: string, type: TypeBinding) => TypeName): string {
+  structName(
+    type: StructBinding,
+    captured: string,
+    span: Span,
+    typeOf: (member: string, type: TypeBinding) => TypeName,
+  ): string {
     const known = this.structs.get(type.identity);
     if (known !== undefined) return known.name;
-    const entry: { readonly name: string; declaration?: StructDeclaration } = { name: type.name ?? `${captured}#${this.structs.size + 1}` };
+    const entry: { readonly name: string; declaration?: StructDeclaration } = {
+      name: type.name ?? `${captured}#${this.structs.size + 1}`,
+    };
     this.structs.set(type.identity, entry);
-    const members = type.members().map(({ name, type: of, bits, attributes }) =>
-      ({ name, type: typeOf(name, of), ...(bits === undefined ? {} : { bitWidth: bits }), ...(attributes === undefined ? {} : { attributes }), span }));
+    const members = type.members().map(({ name, type: of, bits, attributes }) => ({
+      name,
+      type: typeOf(name, of),
+      ...(bits === undefined ? {} : { bitWidth: bits }),
+      ...(attributes === undefined ? {} : { attributes }),
+      span,
+    }));
     const { attributes } = type;
-    entry.declaration = { union: type.union, name: entry.name, members, ...(attributes === undefined ? {} : { attributes }), span };
+    entry.declaration = {
+      union: type.union,
+      name: entry.name,
+      members,
+      ...(attributes === undefined ? {} : { attributes }),
+      span,
+    };
     return entry.name;
   }
 
@@ -145,17 +181,31 @@ export class Translation {
     const known = this.enums.get(type.identity);
     if (known !== undefined) return known.name;
     const name = type.name ?? `${captured}#${this.enums.size + 1}`;
-    this.enums.set(type.identity, { name, constants: [...type.constants].map(([of, value]) => ({ name: of, value })), span });
+    this.enums.set(type.identity, {
+      name,
+      constants: [...type.constants].map(([of, value]) => ({ name: of, value })),
+      span,
+    });
     return name;
   }
 
   /** Compiles a function on its first call of this form. */
   functionName(source: FunctionSource, form: CallForm): string {
     const { count, given, missable, nothing, tellsPresence } = form;
-    const which = [count, tellsPresence, ...[...given].map(([index, { kind, name }]) => `${index} ${kind} ${name}`), "?", ...missable, "-", ...nothing].join();
+    const which = [
+      count,
+      tellsPresence,
+      ...[...given].map(([index, { kind, name }]) => `${index} ${kind} ${name}`),
+      "?",
+      ...missable,
+      "-",
+      ...nothing,
+    ].join();
     const known = this.functions.get(source.identity)?.get(which);
     if (known !== undefined) return known.name;
-    const entry: { readonly name: string; declaration?: FunctionDeclaration } = { name: this.#unique(source.name || "fn") };
+    const entry: { readonly name: string; declaration?: FunctionDeclaration } = {
+      name: this.#unique(source.name || "fn"),
+    };
     this.functions.set(source.identity, (this.functions.get(source.identity) ?? new Map()).set(which, entry));
     entry.declaration = this.grammar.function(this, source, entry.name, form);
     return entry.name;
@@ -181,7 +231,10 @@ export class Unit {
   /** Added to a node's offset, it gives the offset in the script's text. */
   readonly #shift: number;
   #scopes: Map<string, Meaning>[] = [new Map()];
-  /** Scopes around those that are open, where something is read further out: their variables have their names all the same. */
+  /**
+   * Scopes around those that are open, where something is read further out: their variables have their names all the
+   * same.
+   */
   readonly #around: (readonly Map<string, Meaning>[])[] = [];
   /** Functions of the handler that are being read, for those that call themselves. */
   readonly inside = new Set<InnerFunction>();
@@ -216,10 +269,21 @@ export class Unit {
   // ── refusing ──
 
   report(code: DiagnosticCode, span: Span, message: string, help?: string): void {
-    this.translation.diagnostics.push({ severity: "error", code, span, message, ...(help === undefined ? {} : { help }) });
+    this.translation.diagnostics.push({
+      severity: "error",
+      code,
+      span,
+      message,
+      ...(help === undefined ? {} : { help }),
+    });
   }
 
-  refuse(node: { readonly start: number; readonly end: number }, code: DiagnosticCode, message: string, help?: string): never {
+  refuse(
+    node: { readonly start: number; readonly end: number },
+    code: DiagnosticCode,
+    message: string,
+    help?: string,
+  ): never {
     this.report(code, this.span(node), message, help);
     throw refusal;
   }
@@ -282,7 +346,9 @@ export class Unit {
     this.#scopes.at(-1)!.set(name, { kind: "alias", refer });
   }
 
-  /** A variable that no name of the function can be, for one of its names: declared before what it is given was read. */
+  /**
+   * A variable that no name of the function can be, for one of its names: declared before what it is given was read.
+   */
   declareApart(name: string, constant: boolean, there: string): string {
     const own = this.temporary(name);
     this.#scopes.at(-1)!.set(name, { kind: "variable", name: own, constant, there });
@@ -302,12 +368,20 @@ export class Unit {
     return meaning?.kind === "variable" && meaning.parameter === true;
   }
 
-  /** A new variable; the tree allows no name twice in scopes within each other, TypeScript does. Gives its name there. */
+  /**
+   * A new variable; the tree allows no name twice in scopes within each other, TypeScript does. Gives its name there.
+   */
   declare(name: string, constant: boolean, there?: string): string {
-    const taken = new Set([...this.#around.flat(), ...this.#scopes].flatMap((scope) => [...scope.values()].map((m) => m.kind === "variable" ? m.name : "")));
+    const taken = new Set(
+      [...this.#around.flat(), ...this.#scopes].flatMap((scope) =>
+        [...scope.values()].map((m) => (m.kind === "variable" ? m.name : "")),
+      ),
+    );
     let own = name;
     for (let n = 2; taken.has(own); n++) own = `${name}_${n}`;
-    this.#scopes.at(-1)!.set(name, { kind: "variable", name: own, constant, ...(there === undefined ? {} : { there }) });
+    this.#scopes
+      .at(-1)!
+      .set(name, { kind: "variable", name: own, constant, ...(there === undefined ? {} : { there }) });
     return own;
   }
 
@@ -335,7 +409,12 @@ export function builtin(name: string, span: Span): Expression {
 export function call(name: string, args: readonly Expression[], span: Span): Call {
   return { kind: "call", name, args, span, type: unknownType };
 }
-export function binary(operator: Extract<Expression, { kind: "binary" }>["operator"], left: Expression, right: Expression, span: Span): Expression {
+export function binary(
+  operator: Extract<Expression, { kind: "binary" }>["operator"],
+  left: Expression,
+  right: Expression,
+  span: Span,
+): Expression {
   return { kind: "binary", operator, left, right, span, type: unknownType };
 }
 export function not(operand: Expression, span: Span): Expression {
@@ -361,7 +440,9 @@ export function presence(asks: Presence["asks"], of: Expression, there?: Express
 }
 /** Whether an entry is in its map; of a map without keys, whether it was ever given anything. */
 export function hasKey({ name, keys }: MapAccess, span: Span): Expression {
-  return keys.length === 0 ? presence("entry", mapAccess(name, [], span)) : call("has_key", [mapAccess(name, [], span), oneKey(keys, span)], span);
+  return keys.length === 0
+    ? presence("entry", mapAccess(name, [], span))
+    : call("has_key", [mapAccess(name, [], span), oneKey(keys, span)], span);
 }
 /** Several keys as one argument. */
 export function oneKey(keys: readonly Expression[], span: Span): Expression {
@@ -369,7 +450,9 @@ export function oneKey(keys: readonly Expression[], span: Span): Expression {
 }
 /** An expression, after what has to be done before it. */
 export function behind(before: readonly Statement[], of: Expression): Expression {
-  return before.length === 0 ? of : { kind: "block-expression", statements: before, value: of, span: of.span, type: unknownType };
+  return before.length === 0
+    ? of
+    : { kind: "block-expression", statements: before, value: of, span: of.span, type: unknownType };
 }
 export function cast(to: TypeName, operand: Expression, span: Span): Expression {
   return { kind: "cast", to, operand, span, type: unknownType };
@@ -384,8 +467,18 @@ export function expressionStatement(expression: Expression, span: Span): Stateme
 /** Whether reading it twice is as good as once, in cost and in effect. */
 export function isPlain(expression: Expression): boolean {
   switch (expression.kind) {
-    case "integer": case "float": case "string": case "boolean": case "identifier": case "builtin": case "variable": return true;
-    case "member": case "tuple-index": return isPlain(expression.object);
-    default: return false;
+    case "integer":
+    case "float":
+    case "string":
+    case "boolean":
+    case "identifier":
+    case "builtin":
+    case "variable":
+      return true;
+    case "member":
+    case "tuple-index":
+      return isPlain(expression.object);
+    default:
+      return false;
   }
 }

@@ -1,4 +1,5 @@
-// Lines for a reader who does not read: a signal ends strobe all the same, and it says that output is lost. A slow reader gets all.
+// Lines for a reader who does not read: a signal ends strobe all the same, and it says that output is lost. A slow
+// reader gets all.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,14 +14,20 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   for (const format of ["text", "json"]) {
     test(`${signal}, ${format}`, { timeout: 30_000 }, async () => {
       // Nobody reads from this end.
-      const child = spawn(process.execPath, [command, "-q", "-f", format, "-e", `interval:ms:1 { printf("%s\\n", "${"x".repeat(900)}") }`], { stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(
+        process.execPath,
+        [command, "-q", "-f", format, "-e", `interval:ms:1 { printf("%s\\n", "${"x".repeat(900)}") }`],
+        { stdio: ["ignore", "pipe", "pipe"] },
+      );
       child.stdout.pause();
       let stderr = "";
-      child.stderr.on("data", (text: Buffer) => { stderr += text.toString(); });
+      child.stderr.on("data", (text: Buffer) => {
+        stderr += text.toString();
+      });
       const waits = (): boolean => /pipe|unix|sock/.test(readFileSync(`/proc/${child.pid}/wchan`, "latin1"));
       while (!waits()) await new Promise((resolve) => setTimeout(resolve, 50));
       child.kill(signal);
-      const [code] = await once(child, "exit") as [number];
+      const [code] = (await once(child, "exit")) as [number];
       assert.deepEqual([code, stderr], [0, "WARNING: the output is not read: what was left of it is lost\n"]);
       child.stdout.destroy();
     });
@@ -28,13 +35,30 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 test("a slow reader gets every line", { timeout: 30_000 }, async () => {
-  const child = spawn(process.execPath, [command, "-q", "-e", `begin { $i = 0; while ($i < 3000) { printf("%d ${"y".repeat(90)}\\n", $i); $i++ } } interval:s:60 { }`], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(
+    process.execPath,
+    [
+      command,
+      "-q",
+      "-e",
+      `begin { $i = 0; while ($i < 3000) { printf("%d ${"y".repeat(90)}\\n", $i); $i++ } } interval:s:60 { }`,
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
   await new Promise((resolve) => setTimeout(resolve, 1500));
   child.kill("SIGINT");
   await new Promise((resolve) => setTimeout(resolve, 200));
   let stdout = "";
-  child.stdout.on("data", (text: Buffer) => { stdout += text.toString(); });
-  const [code] = await once(child, "close") as [number];
+  child.stdout.on("data", (text: Buffer) => {
+    stdout += text.toString();
+  });
+  const [code] = (await once(child, "close")) as [number];
   assert.equal(code, 0);
-  assert.deepEqual(stdout.trimEnd().split("\n").map((line) => Number.parseInt(line, 10)), Array.from({ length: 3000 }, (_, i) => i));
+  assert.deepEqual(
+    stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => Number.parseInt(line, 10)),
+    Array.from({ length: 3000 }, (_, i) => i),
+  );
 });

@@ -1,7 +1,18 @@
 // A plan that is a FIFO, a link, a folder, a device or somebody else's: the script is compiled, and nothing blocks.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, lchownSync, linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { strobe, temporaryFolder } from "../../support/strobe.ts";
@@ -43,7 +54,11 @@ test("what has a plan's name is looked at before it is opened", deadline, async 
     put();
     assert.equal(await run(), false, what);
     // A folder stays.
-    assert.deepEqual([await run(), lstatSync(plan).isFile()], what === "a folder" ? [false, false] : [true, true], what);
+    assert.deepEqual(
+      [await run(), lstatSync(plan).isFile()],
+      what === "a folder" ? [false, false] : [true, true],
+      what,
+    );
     if (what === "somebody else's") lchownSync(elsewhere, 0, 0);
   }
 });

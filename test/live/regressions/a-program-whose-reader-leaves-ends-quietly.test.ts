@@ -10,8 +10,11 @@ const folder = temporaryFolder();
 after(() => folder.remove());
 
 function intoHead(args: string): { readonly stdout: string; readonly stderr: string } {
-  const { stdout, stderr } = spawnSync("/bin/bash", ["-c", `"${process.execPath}" "${command}" ${args} | head -n 1; echo "codes \${PIPESTATUS[*]}"`],
-    { encoding: "utf8", cwd: folder.path, timeout: 20_000 });
+  const { stdout, stderr } = spawnSync(
+    "/bin/bash",
+    ["-c", `"${process.execPath}" "${command}" ${args} | head -n 1; echo "codes \${PIPESTATUS[*]}"`],
+    { encoding: "utf8", cwd: folder.path, timeout: 20_000 },
+  );
   return { stdout, stderr };
 }
 
@@ -23,13 +26,23 @@ test("console.log and streams", () => {
 });
 
 test("another EPIPE of the program's is said as Node says it", () => {
-  writeFileSync(join(folder.path, "other.ts"), 'throw Object.assign(new Error("the socket is closed"), { code: "EPIPE", syscall: "write" });\n');
-  const { status, stderr } = spawnSync(process.execPath, [command, "run", "other.ts"], { encoding: "utf8", cwd: folder.path, timeout: 20_000 });
+  writeFileSync(
+    join(folder.path, "other.ts"),
+    'throw Object.assign(new Error("the socket is closed"), { code: "EPIPE", syscall: "write" });\n',
+  );
+  const { status, stderr } = spawnSync(process.execPath, [command, "run", "other.ts"], {
+    encoding: "utf8",
+    cwd: folder.path,
+    timeout: 20_000,
+  });
   assert.equal(status, 1);
   assert.match(stderr, /the socket is closed/);
 });
 
 test("lists and JSON", () => {
   assert.deepEqual(intoHead("-l"), { stdout: "begin\ncodes 0 0\n", stderr: "" });
-  assert.deepEqual(intoHead(`-q -f json -e 'interval:ms:1 { printf("x\\n") }'`), { stdout: '{"type": "printf", "data": "x\\n"}\ncodes 0 0\n', stderr: "" });
+  assert.deepEqual(intoHead(`-q -f json -e 'interval:ms:1 { printf("x\\n") }'`), {
+    stdout: '{"type": "printf", "data": "x\\n"}\ncodes 0 0\n',
+    stderr: "",
+  });
 });

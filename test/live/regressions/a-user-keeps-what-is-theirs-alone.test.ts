@@ -14,7 +14,12 @@ after(() => other.remove());
 /** What `strobe --info` of that user says of the store. */
 function store(env: NodeJS.ProcessEnv): string | undefined {
   const { stdout, stderr } = spawnSync(process.execPath, [command, "--info"], {
-    env: { PATH: process.env["PATH"], ...env }, uid: strangerId, gid: strangerId, encoding: "utf8", timeout: 20_000, cwd: "/",
+    env: { PATH: process.env["PATH"], ...env },
+    uid: strangerId,
+    gid: strangerId,
+    encoding: "utf8",
+    timeout: 20_000,
+    cwd: "/",
   });
   assert.equal(stderr, "");
   return /^kept between runs +(.*)$/m.exec(stdout)?.[1];
@@ -23,7 +28,10 @@ function store(env: NodeJS.ProcessEnv): string | undefined {
 test("below their home, which is not made", deadline, () => {
   const { home } = other;
   assert.equal(store({ HOME: home }), `yes  in ${home}/.cache/strobe`);
-  assert.deepEqual([statSync(join(home, ".cache")).uid, statSync(join(home, ".cache")).mode & 0o777], [strangerId, 0o700]);
+  assert.deepEqual(
+    [statSync(join(home, ".cache")).uid, statSync(join(home, ".cache")).mode & 0o777],
+    [strangerId, 0o700],
+  );
   assert.equal(store({ HOME: home, XDG_CACHE_HOME: join(home, "x/y") }), `yes  in ${home}/x/y/strobe`);
   assert.equal(store({ HOME: home, STROBE_CACHE: join(home, "s") }), `yes  in ${home}/s`);
   assert.equal(store({ HOME: home, XDG_CACHE_HOME: "relative" }), `yes  in ${home}/.cache/strobe`);

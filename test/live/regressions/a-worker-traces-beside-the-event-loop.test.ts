@@ -1,5 +1,5 @@
-// Tracing in a worker thread: the main thread's event loop turns while the trace starts and stops, Node's own count of the thread's
-// descriptors is right, and nothing is left when the thread is ended.
+// Tracing in a worker thread: the main thread's event loop turns while the trace starts and stops, Node's own count of
+// the thread's descriptors is right, and nothing is left when the thread is ended.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -13,7 +13,11 @@ const folder = temporaryFolder();
 let busy = "";
 let objects = "";
 before(() => {
-  busy = compileC(folder.path, "busy", "__attribute__((noinline)) int spin(volatile int *n) { for (int i = 0; i < 1000; i++) ++*n; return *n; }\nint main(void) { volatile int n = 0; for (;;) spin(&n); }\n");
+  busy = compileC(
+    folder.path,
+    "busy",
+    "__attribute__((noinline)) int spin(volatile int *n) { for (int i = 0; i < 1000; i++) ++*n; return *n; }\nint main(void) { volatile int n = 0; for (;;) spin(&n); }\n",
+  );
   objects = bpfObjects();
 });
 after(async () => {
@@ -25,7 +29,9 @@ test("stacks with names, started and stopped", async () => {
   const program = join(folder.path, "program.mjs");
   const child = spawn(busy, { stdio: "ignore" });
   try {
-    writeFileSync(program, `
+    writeFileSync(
+      program,
+      `
       import { once } from "node:events";
       import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
       import { trace } from ${JSON.stringify(pathToFileURL(resolve("dist/index.mjs")).href)};
@@ -51,8 +57,13 @@ test("stacks with names, started and stopped", async () => {
         for await (const event of session) if (event.type === "map") named = event.map.entries.map(([key]) => key.frames[0].symbol).includes("spin");
         parentPort.postMessage(named);
       }
-    `);
-    assert.deepEqual(await run(process.execPath, [program], folder.path), { stdout: "live true true\n", stderr: "", code: 0 });
+    `,
+    );
+    assert.deepEqual(await run(process.execPath, [program], folder.path), {
+      stdout: "live true true\n",
+      stderr: "",
+      code: 0,
+    });
   } finally {
     child.kill("SIGKILL");
   }

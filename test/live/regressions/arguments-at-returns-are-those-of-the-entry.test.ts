@@ -1,5 +1,5 @@
-// `args` and argN where a function returns: what it was called with, kept for each call of each thread, however calls nest, and right
-// again after calls that never returned.
+// `args` and argN where a function returns: what it was called with, kept for each call of each thread, however calls
+// nest, and right again after calls that never returned.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -13,7 +13,9 @@ let objects = "";
 
 before(() => {
   objects = bpfObjects();
-  writeFileSync(join(folder.path, "calls.c"), String.raw`
+  writeFileSync(
+    join(folder.path, "calls.c"),
+    String.raw`
     #include <pthread.h>
     #include <setjmp.h>
     #include <stdio.h>
@@ -35,8 +37,11 @@ before(() => {
       for (long i = 0; i < 4; i++) pthread_create(t + i, 0, run, (void *)(i + 2));
       for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
       return 0;
-    }`);
-  writeFileSync(join(folder.path, "calls.cpp"), String.raw`
+    }`,
+  );
+  writeFileSync(
+    join(folder.path, "calls.cpp"),
+    String.raw`
     #include <cstdio>
     #include <stdexcept>
     #include <string>
@@ -48,8 +53,11 @@ before(() => {
     int main() {
       app::Server s{0}; int out = -1; std::string name = "hello";
       for (int i = 0; i < 6; i++) try { int r = s.handle(i, name, out); printf("%d %d %d %d\n", i, out, s.n, r); } catch (std::exception &) { }
-    }`);
-  writeFileSync(join(folder.path, "calls.rs"), `
+    }`,
+  );
+  writeFileSync(
+    join(folder.path, "calls.rs"),
+    `
     #[derive(Clone, Copy)] pub struct Point { x: u32, y: u32 }
     #[inline(never)] #[no_mangle]
     pub fn area(at: Point, k: u64, name: &str) -> u64 {
@@ -62,8 +70,11 @@ before(() => {
         for k in 0..6u64 {
             if let Ok(v) = std::panic::catch_unwind(|| area(Point { x: 3, y: 4 }, k, "abc")) { println!("3 4 {} abc {}", k, v) }
         }
-    }`);
-  writeFileSync(join(folder.path, "main.go"), `package main
+    }`,
+  );
+  writeFileSync(
+    join(folder.path, "main.go"),
+    `package main
 
 import "fmt"
 
@@ -105,14 +116,19 @@ func main() {
 	}
 	fmt.Println(t)
 }
-`);
+`,
+  );
 });
 after(async () => {
   await nothingLeft(objects);
   folder.remove();
 });
 
-async function over(path: string, script: string, ...options: readonly string[]): Promise<{ readonly lines: readonly string[]; readonly said: string }> {
+async function over(
+  path: string,
+  script: string,
+  ...options: readonly string[]
+): Promise<{ readonly lines: readonly string[]; readonly said: string }> {
   const { stdout, stderr, code } = await strobe([...options, "-c", path, "-e", script]);
   assert.equal(code, 0, stderr);
   return { lines: stdout.split("\n").filter((line) => line !== ""), said: stderr };
@@ -120,36 +136,65 @@ async function over(path: string, script: string, ...options: readonly string[])
 
 for (const compiler of ["gcc", "clang"]) {
   for (const level of ["-O0", "-O2"]) {
-    test(`nested calls, threads, structs, the stack and longjmp, by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
-      const path = compileWith(compiler, folder.path, "calls.c", "calls", level, "-pthread");
-      // LLVM's debug information does not say where an optimised function finds these two as it begins, and strobe refuses them.
-      const first = compiler === "clang" && level === "-O2" ? "arg0, (int32)arg8" : "args.a, args.i";
-      for (const kind of ["uretprobe", "ret"]) {
-        const { lines, said } = await over(path, `
+    test(
+      `nested calls, threads, structs, the stack and longjmp, by ${compiler} ${level}`,
+      { skip: missing(compiler) },
+      async () => {
+        const path = compileWith(compiler, folder.path, "calls.c", "calls", level, "-pthread");
+        // LLVM's debug information does not say where an optimised function finds these two as it begins, and strobe
+        // refuses them.
+        const first = compiler === "clang" && level === "-O2" ? "arg0, (int32)arg8" : "args.a, args.i";
+        for (const kind of ["uretprobe", "ret"]) {
+          const { lines, said } = await over(
+            path,
+            `
           ${kind}:${path}:fill { printf("%s %s %d %d\\n", str(args.out), str(args.in), args.first, retval); printf("%d\\n", (uint8)arg2); }
           ${kind}:${path}:total { print(args.p); print(args.b); print((args.s, retval)); }
           ${kind}:${path}:nine { print((${first}, arg0, (int32)arg8, retval)); }
           ${kind}:${path}:factorial { @f[args.n, retval] = count(); }
-          ${kind}:${path}:maybe { @m[args.x, retval] = count(); }`);
-        assert.match(said, /^Attached 5 probes\n$/);
-        assert.deepEqual(lines, [
-          "Jello hello 74 5", "74", "{ .x = 3, .y = 4 }", "{ .v = [1,2,3,4,5,6] }", "(-5, 102)", "(1, 9, 1, 9, 45)",
-          "@f[5, 120]: 51", "@f[4, 24]: 101", "@f[3, 6]: 151", "@f[1, 1]: 201", "@f[2, 2]: 201",
-          "@m[0, 0]: 20", "@m[2, 20]: 20", "@m[4, 40]: 20",
-        ]);
-      }
-    });
+          ${kind}:${path}:maybe { @m[args.x, retval] = count(); }`,
+          );
+          assert.match(said, /^Attached 5 probes\n$/);
+          assert.deepEqual(lines, [
+            "Jello hello 74 5",
+            "74",
+            "{ .x = 3, .y = 4 }",
+            "{ .v = [1,2,3,4,5,6] }",
+            "(-5, 102)",
+            "(1, 9, 1, 9, 45)",
+            "@f[5, 120]: 51",
+            "@f[4, 24]: 101",
+            "@f[3, 6]: 151",
+            "@f[1, 1]: 201",
+            "@f[2, 2]: 201",
+            "@m[0, 0]: 20",
+            "@m[2, 20]: 20",
+            "@m[4, 40]: 20",
+          ]);
+        }
+      },
+    );
   }
 }
 
 test("by number, of many functions at once, and in a predicate", { skip: missing("gcc") }, async () => {
   const path = compileWith("gcc", folder.path, "calls.c", "calls", "-O1", "-pthread");
-  const { lines } = await over(path, `
+  const { lines } = await over(
+    path,
+    `
     uretprobe:${path}:*a*[leb] /arg0 < 10/ { @[func, arg0] = count(); }
-    uretprobe:${path}:factorial /args.n == 4/ { @four = count(); }`);
+    uretprobe:${path}:factorial /args.n == 4/ { @four = count(); }`,
+  );
   assert.deepEqual(lines.toSorted(), [
-    "@[factorial, 1]: 201", "@[factorial, 2]: 201", "@[factorial, 3]: 151", "@[factorial, 4]: 101", "@[factorial, 5]: 51",
-    "@[maybe, 0]: 20", "@[maybe, 2]: 20", "@[maybe, 4]: 20", "@four: 101",
+    "@[factorial, 1]: 201",
+    "@[factorial, 2]: 201",
+    "@[factorial, 3]: 151",
+    "@[factorial, 4]: 101",
+    "@[factorial, 5]: 51",
+    "@[maybe, 0]: 20",
+    "@[maybe, 2]: 20",
+    "@[maybe, 4]: 20",
+    "@four: 101",
   ]);
 });
 
@@ -162,38 +207,82 @@ test("what an argument that is not kept would be is said", { skip: missing("gcc"
 
 test("methods of C++ with references, through which exceptions pass", { skip: missing("g++") }, async () => {
   const path = compileWith("g++", folder.path, "calls.cpp", "calls-cpp", "-O2");
-  const { lines } = await over(path, `uretprobe:${path}:app::Server::handle { printf("%d %d %d %d\\n", args.x, args.out, args.this->n, retval); }`);
+  const { lines } = await over(
+    path,
+    `uretprobe:${path}:app::Server::handle { printf("%d %d %d %d\\n", args.x, args.out, args.this->n, retval); }`,
+  );
   // What references and pointers lead to is what it is at the return.
-  assert.deepEqual(lines.toSorted(), spawnSync(path, { encoding: "utf8" }).stdout.trim().split("\n").flatMap((line) => [line, line]).toSorted());
+  assert.deepEqual(
+    lines.toSorted(),
+    spawnSync(path, { encoding: "utf8" })
+      .stdout.trim()
+      .split("\n")
+      .flatMap((line) => [line, line])
+      .toSorted(),
+  );
 });
 
 test("scalars, structs and text of Rust", { skip: missing("rustc") }, async () => {
   const path = compileWith("rustc", folder.path, "calls.rs", "calls-rust");
-  const { lines } = await over(path, `uretprobe:${path}:area { printf("%d %d %d %s %d\\n", args.at.x, args.at.y, args.k, str(args.name), retval); }`);
-  assert.deepEqual(lines.toSorted(), spawnSync(path, { encoding: "utf8" }).stdout.trim().split("\n").flatMap((line) => [line, line]).toSorted());
+  const { lines } = await over(
+    path,
+    `uretprobe:${path}:area { printf("%d %d %d %s %d\\n", args.at.x, args.at.y, args.k, str(args.name), retval); }`,
+  );
+  assert.deepEqual(
+    lines.toSorted(),
+    spawnSync(path, { encoding: "utf8" })
+      .stdout.trim()
+      .split("\n")
+      .flatMap((line) => [line, line])
+      .toSorted(),
+  );
 });
 
-test("goroutines, whose stacks grow and whose threads change meanwhile", { skip: spawnSync("go", ["version"]).status === 0 ? false : "needs go" }, async () => {
-  const path = join(folder.path, "calls-go");
-  const { status, stderr } = spawnSync("go", ["build", "-o", path, "main.go"], { cwd: folder.path, encoding: "utf8", env: { ...process.env, GO111MODULE: "off", GOFLAGS: "" } });
-  assert.equal(status, 0, stderr);
-  const { lines, said } = await over(path, `
+test(
+  "goroutines, whose stacks grow and whose threads change meanwhile",
+  { skip: spawnSync("go", ["version"]).status === 0 ? false : "needs go" },
+  async () => {
+    const path = join(folder.path, "calls-go");
+    const { status, stderr } = spawnSync("go", ["build", "-o", path, "main.go"], {
+      cwd: folder.path,
+      encoding: "utf8",
+      env: { ...process.env, GO111MODULE: "off", GOFLAGS: "" },
+    });
+    assert.equal(status, 0, stderr);
+    const { lines, said } = await over(
+      path,
+      `
     ret:${path}:main.(*server).handle { @in = sum(args.a); @text = sum(args.name.len); @deep[args.deep] = count(); @n[args.s.n] = count(); @out = sum((int64)retval); }
     ret:${path}:main.grow { @same[args.n == retval] = count(); }
-    uretprobe:${path}:main.(*server).handle { @second = sum(arg1); }`);
-  assert.doesNotMatch(said, /missed/);
-  const [printed, ...maps] = lines;
-  assert.deepEqual(maps.toSorted(), [
-    "@deep[false]: 48", "@deep[true]: 52", "@in: 24000", "@n[0]: 25", "@n[1]: 25", "@n[2]: 25", "@n[3]: 25", `@out: ${printed}`, "@same[true]: 12532", "@second: 24000", "@text: 300",
-  ]);
-});
+    uretprobe:${path}:main.(*server).handle { @second = sum(arg1); }`,
+    );
+    assert.doesNotMatch(said, /missed/);
+    const [printed, ...maps] = lines;
+    assert.deepEqual(maps.toSorted(), [
+      "@deep[false]: 48",
+      "@deep[true]: 52",
+      "@in: 24000",
+      "@n[0]: 25",
+      "@n[1]: 25",
+      "@n[2]: 25",
+      "@n[3]: 25",
+      `@out: ${printed}`,
+      "@same[true]: 12532",
+      "@second: 24000",
+      "@text: 300",
+    ]);
+  },
+);
 
 test("a call that began before strobe did is left out, and counted", { skip: missing("gcc") }, async () => {
-  writeFileSync(join(folder.path, "waits.c"), String.raw`
+  writeFileSync(
+    join(folder.path, "waits.c"),
+    String.raw`
     #include <unistd.h>
     static __attribute__((noinline)) void wait_line(void) { char c; while (read(0, &c, 1) == 1 && c != '\n') { } }
     __attribute__((noinline)) int step(int k) { wait_line(); __asm__ volatile("" ::: "memory"); return k + 1; }
-    int main(void) { for (int i = 0; i < 4; i++) step(i); return 0; }`);
+    int main(void) { for (int i = 0; i < 4; i++) step(i); return 0; }`,
+  );
   const path = compileWith("gcc", folder.path, "waits.c", "waits", "-O1");
   const waiting = spawn(path, { stdio: ["pipe", "ignore", "ignore"] });
   try {
@@ -201,8 +290,14 @@ test("a call that began before strobe did is left out, and counted", { skip: mis
     await running.attached;
     waiting.stdin.write("\n\n\n\n");
     const { stdout, stderr } = await running.outcome;
-    assert.deepEqual(stdout.split("\n").filter((line) => line !== ""), ["@[1, 2]: 1", "@[2, 3]: 1", "@[3, 4]: 1"]);
-    assert.match(stderr, /WARNING: ret:.*:step missed 1 events \(returns of calls whose entry it did not see: it asks for their arguments\)/);
+    assert.deepEqual(
+      stdout.split("\n").filter((line) => line !== ""),
+      ["@[1, 2]: 1", "@[2, 3]: 1", "@[3, 4]: 1"],
+    );
+    assert.match(
+      stderr,
+      /WARNING: ret:.*:step missed 1 events \(returns of calls whose entry it did not see: it asks for their arguments\)/,
+    );
   } finally {
     waiting.kill("SIGKILL");
   }

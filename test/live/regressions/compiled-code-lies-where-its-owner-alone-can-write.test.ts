@@ -1,8 +1,19 @@
-// strobe as a package in another user's project, run by root: compiled code is kept in root's own store, and what they put beside the
-// command is not opened by V8.
+// strobe as a package in another user's project, run by root: compiled code is kept in root's own store, and what they
+// put beside the command is not opened by V8.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, lchownSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  lchownSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { test, type TestContext } from "node:test";
 import { stranger, strangerId, type Stranger } from "../../support/hostile-user.ts";
@@ -34,12 +45,18 @@ function project(t: TestContext): Project {
   const store = join(own.path, "store");
   const list = (path: string): string[] => readdirSync(path).sort();
   return {
-    ...other, dist, store,
+    ...other,
+    dist,
+    store,
     beside: () => list(dist).filter((name) => /\.cache|\.new$/.test(name)),
     inStore: () => list(join(store, "code")),
     start: () => {
       const env = { ...process.env, STROBE_CACHE: store, NODE_OPTIONS: "" };
-      const { stdout, stderr, status } = spawnSync(process.execPath, [join(dist, "strobe.js"), "-q", "-e", "begin { print(6 * 7); exit(); }"], { env, encoding: "utf8", timeout: 20_000 });
+      const { stdout, stderr, status } = spawnSync(
+        process.execPath,
+        [join(dist, "strobe.js"), "-q", "-e", "begin { print(6 * 7); exit(); }"],
+        { env, encoding: "utf8", timeout: 20_000 },
+      );
       assert.deepEqual([stdout, stderr, status], ["42\n\n\n", "", 0]);
     },
   };
@@ -56,7 +73,8 @@ test("code goes to the store, and is found there", deadline, (t) => {
   start();
   assert.deepEqual([inStore(), times()], [kept, before]);
   // A command that is another one now has code of its own.
-  for (const name of readdirSync(dist).filter((file) => /^command-.*\.js$/.test(file))) writeFileSync(join(dist, name), readFileSync(join(dist, name)));
+  for (const name of readdirSync(dist).filter((file) => /^command-.*\.js$/.test(file)))
+    writeFileSync(join(dist, name), readFileSync(join(dist, name)));
   start();
   assert.equal(inStore().length, kept.length + 1);
 });
@@ -66,8 +84,14 @@ test("what they put beside the command is not taken: files, links, FIFOs", deadl
   start();
   const plant: Readonly<Record<string, (path: string) => void>> = {
     // Code that V8 would take, and crash at.
-    "theirs": (path) => {
-      writeFileSync(path, Buffer.concat([readFileSync(join(store, "code", inStore()[0])).subarray(0, 100_000), Buffer.alloc(100_000, 0x55)]));
+    theirs: (path) => {
+      writeFileSync(
+        path,
+        Buffer.concat([
+          readFileSync(join(store, "code", inStore()[0])).subarray(0, 100_000),
+          Buffer.alloc(100_000, 0x55),
+        ]),
+      );
       lchownSync(path, strangerId, strangerId);
     },
     "a link": (path) => symlinkSync(join(victim, "0000000000000000"), path),
@@ -78,7 +102,9 @@ test("what they put beside the command is not taken: files, links, FIFOs", deadl
       chmodSync(path, 0o666);
     },
   };
-  const names = readdirSync(dist).filter((file) => /^(?:command|compiler)-.*\.js$/.test(file)).map((file) => join(dist, `${file}.${process.version}-${process.arch}.cache`));
+  const names = readdirSync(dist)
+    .filter((file) => /^(?:command|compiler)-.*\.js$/.test(file))
+    .map((file) => join(dist, `${file}.${process.version}-${process.arch}.cache`));
   for (const [what, put] of Object.entries(plant)) {
     for (const name of names) put(name);
     const about = (): string[] => names.map((name) => `${statSync(name, { throwIfNoEntry: false })?.ino} ${what}`);
@@ -94,7 +120,11 @@ test("in a folder of root's own it lies beside the command, whole", deadline, (t
   const { dist, beside, start, home } = project(t);
   for (const path of ["..", "", ...readdirSync(dist)]) lchownSync(join(dist, path), 0, 0);
   start();
-  assert.ok(beside().length >= 2 && beside().every((name) => /^(?:command|compiler|rest)-\w+\.js\.v[\d.]+-\w+\.cache$/.test(name)), beside().join());
+  assert.ok(
+    beside().length >= 2 &&
+      beside().every((name) => /^(?:command|compiler|rest)-\w+\.js\.v[\d.]+-\w+\.cache$/.test(name)),
+    beside().join(),
+  );
   // The folder is root's, but not the way to it.
   for (const name of beside()) rmSync(join(dist, name));
   lchownSync(home, strangerId, strangerId);

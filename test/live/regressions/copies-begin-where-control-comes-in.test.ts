@@ -1,5 +1,6 @@
-// Inlined copies whose beginning is at several places, is also reached round a loop, or belongs to a function that GCC split, and
-// functions of several files that have one name: what is counted is what the program counts, or the probe says what it does not see.
+// Inlined copies whose beginning is at several places, is also reached round a loop, or belongs to a function that GCC
+// split, and functions of several files that have one name: what is counted is what the program counts, or the probe
+// says what it does not see.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -14,14 +15,19 @@ after(() => folder.remove());
 const names = ["first_tested", "versioned", "several", "in_loop", "early_out", "shared", "summed"] as const;
 
 before(() => {
-  writeFileSync(join(folder.path, "counted.h"), `${names.map((name) => `extern long n_${name};`).join(" ")} extern long n_namesake;
+  writeFileSync(
+    join(folder.path, "counted.h"),
+    `${names.map((name) => `extern long n_${name};`).join(" ")} extern long n_namesake;
     #ifdef COUNTED
     #define COUNT(name) (n_##name++)
     #else
     #define COUNT(name) ((void)0)
     #endif
-    extern volatile int sink; int other_file(int);`);
-  writeFileSync(join(folder.path, "loops.c"), `
+    extern volatile int sink; int other_file(int);`,
+  );
+  writeFileSync(
+    join(folder.path, "loops.c"),
+    `
     #include <stdio.h>
     #include "counted.h"
     ${names.map((name) => `long n_${name};`).join(" ")} long n_namesake;
@@ -57,21 +63,38 @@ before(() => {
       fprintf(stderr, "%d\\n", t);
       ${[...names, "namesake"].map((name) => `printf("${name} %ld\\n", n_${name});`).join(" ")}
       return 0;
-    }`);
-  writeFileSync(join(folder.path, "other.c"), `
+    }`,
+  );
+  writeFileSync(
+    join(folder.path, "other.c"),
+    `
     #include "counted.h"
     __attribute__((noinline)) static int namesake(int x) { COUNT(namesake); sink -= x * 3; return sink; }
-    int other_file(int x) { return namesake(x) ^ namesake(x + 1); }`);
+    int other_file(int x) { return namesake(x) ^ namesake(x + 1); }`,
+  );
 });
 
 /** Counts of the functions, as the program has them, which was compiled without optimisation to have them. */
 function counted(compiler: string): ReadonlyMap<string, number> {
   runTool(folder.path, compiler, ["-O0", "-DCOUNTED", "loops.c", "other.c", "-o", "counted"]);
   const { stdout } = spawnSync(join(folder.path, "counted"), { encoding: "utf8" });
-  return new Map(stdout.trim().split("\n").map((line) => line.split(" ")).map(([name, count]) => [name, Number(count)]));
+  return new Map(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" "))
+      .map(([name, count]) => [name, Number(count)]),
+  );
 }
 
-for (const [compiler, ...flags] of [["gcc", "-O2"], ["gcc", "-O3"], ["gcc", "-O3", "-flto", "-flto-partition=max"], ["clang", "-O1"], ["clang", "-O2"], ["clang", "-O3"]] as const) {
+for (const [compiler, ...flags] of [
+  ["gcc", "-O2"],
+  ["gcc", "-O3"],
+  ["gcc", "-O3", "-flto", "-flto-partition=max"],
+  ["clang", "-O1"],
+  ["clang", "-O2"],
+  ["clang", "-O3"],
+] as const) {
   test(`by ${compiler} ${flags.join(" ")}`, { skip: missing(compiler) }, async (t) => {
     const expected = counted(compiler);
     assert.equal(expected.get("namesake"), 150);
@@ -86,7 +109,9 @@ for (const [compiler, ...flags] of [["gcc", "-O2"], ["gcc", "-O3"], ["gcc", "-O3
     for (const [i, name] of all.entries()) {
       const count = Number(new RegExp(`^@\\[${name}\\]: (\\d+)$`, "m").exec(stdout)?.[1] ?? 0);
       // A note of the probe's own, not only that there are copies.
-      const said = [...stderr.matchAll(/counts\.bt:(\d+):\d+(?:-\d+)?: warning: (.*)$/gm)].filter(([, line, note]) => Number(line) === i + 1 && !note.includes("is inlined: probing"));
+      const said = [...stderr.matchAll(/counts\.bt:(\d+):\d+(?:-\d+)?: warning: (.*)$/gm)].filter(
+        ([, line, note]) => Number(line) === i + 1 && !note.includes("is inlined: probing"),
+      );
       if (said.length > 0) told.push(`${name}: ${count} of ${expected.get(name)}`);
       else if (count !== expected.get(name)) silent.push(`${name}: ${count} of ${expected.get(name)}`);
     }

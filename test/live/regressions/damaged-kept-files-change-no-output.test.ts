@@ -19,13 +19,18 @@ const dist = join(folder.path, "dist");
 cpSync("dist", dist, { recursive: true, filter: (path) => !/\.(?:map|cache)$/.test(path) });
 symlinkSync(resolve("node_modules"), join(folder.path, "node_modules"));
 
-const script = 'begin { @x[1] = 7; printf("%d %s\\n", 6 * 7, "text"); @h = hist(5); } tracepoint:sched:sched_process_exit /pid == cpid/ { printf("%s\\n", comm); } end { clear(@h); }';
+const script =
+  'begin { @x[1] = 7; printf("%d %s\\n", 6 * 7, "text"); @h = hist(5); } tracepoint:sched:sched_process_exit /pid == cpid/ { printf("%s\\n", comm); } end { clear(@h); }';
 const output = "42 text\ntrue\n\n\n@x[1]: 7\n";
 
 /** `node`: options, with which strobe leaves the compiled code as it is. */
 function run(node = ""): void {
   const env = { ...process.env, STROBE_CACHE: join(folder.path, "store"), NODE_OPTIONS: node };
-  const { stdout, stderr, status, signal } = spawnSync(process.execPath, [join(dist, "strobe.js"), "-q", "-c", "/bin/true", "-e", script], { env, encoding: "utf8", timeout: 20_000 });
+  const { stdout, stderr, status, signal } = spawnSync(
+    process.execPath,
+    [join(dist, "strobe.js"), "-q", "-c", "/bin/true", "-e", script],
+    { env, encoding: "utf8", timeout: 20_000 },
+  );
   assert.deepEqual([stdout, stderr, status, signal], [output, "", 0, null]);
 }
 
@@ -35,9 +40,12 @@ function damaged(whole: Buffer, random: Random): Buffer {
   const at = random.below(bytes.length);
   const end = Math.min(bytes.length, at + random.between(1, 5000));
   switch (random.below(4)) {
-    case 0: return bytes.subarray(0, at);
-    case 1: return bytes.fill(0, at, end);
-    case 2: return bytes.fill(random.below(256), at, end);
+    case 0:
+      return bytes.subarray(0, at);
+    case 1:
+      return bytes.fill(0, at, end);
+    case 2:
+      return bytes.fill(random.below(256), at, end);
   }
   bytes[at] ^= 1 << random.below(8);
   return bytes;

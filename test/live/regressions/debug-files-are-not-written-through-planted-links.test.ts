@@ -1,4 +1,5 @@
-// Debug files from a debuginfod server: written by root into root's own store, or into a cache that is named and is root's alone.
+// Debug files from a debuginfod server: written by root into root's own store, or into a cache that is named and is
+// root's alone.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -8,7 +9,8 @@ import { openBinary } from "../../../src/providers/live-binary.ts";
 import { stranger } from "../../support/hostile-user.ts";
 import { compileC, temporaryFolder } from "../../support/strobe.ts";
 
-const missing = ["gcc", "objcopy"].some((tool) => spawnSync(tool, ["--version"]).status !== 0) && "needs gcc and binutils";
+const missing =
+  ["gcc", "objcopy"].some((tool) => spawnSync(tool, ["--version"]).status !== 0) && "needs gcc and binutils";
 const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 ? "needs root" : missing };
 const own = temporaryFolder();
 const others = stranger();
@@ -19,13 +21,20 @@ let [whole, program, debug, id] = ["", "", "", ""];
 
 before(async () => {
   if (deadline.skip) return;
-  whole = compileC(own.path, "whole", "int twice(int x) { return 2 * x; } int main(void) { return twice(0); }", ["-g", "-Wl,--build-id"]);
+  whole = compileC(own.path, "whole", "int twice(int x) { return 2 * x; } int main(void) { return twice(0); }", [
+    "-g",
+    "-Wl,--build-id",
+  ]);
   [program, debug] = ["program", "debug"].map((name) => join(own.path, name));
   execFileSync("objcopy", ["--only-keep-debug", whole, debug]);
   execFileSync("objcopy", ["--strip-all", whole, program]);
   id = openBinary(whole)?.buildId ?? "";
   // It has to answer while this process waits; to those who know the password.
-  const child = spawn(process.execPath, ["-e", `
+  const child = spawn(
+    process.execPath,
+    [
+      "-e",
+      `
     const [id, file] = process.argv.slice(1), fs = require("node:fs");
     const known = "Basic " + Buffer.from("user:pass word").toString("base64");
     require("node:http").createServer(({ url, headers }, response) => {
@@ -34,9 +43,16 @@ before(async () => {
       });
       if (shown || headers.authorization !== known || url !== "/buildid/" + id + "/debuginfo") return response.writeHead(shown ? 500 : 404).end("none");
       response.end(fs.readFileSync(file));
-    }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`, id, debug], { stdio: ["ignore", "pipe", "inherit"] });
+    }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`,
+      id,
+      debug,
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
   server.stop = () => void child.kill();
-  const port = await new Promise<string>((done) => child.stdout.once("data", (data: Buffer) => done(data.toString().trim())));
+  const port = await new Promise<string>((done) =>
+    child.stdout.once("data", (data: Buffer) => done(data.toString().trim())),
+  );
   server.url = `http://user:pass%20word@127.0.0.1:${port}`;
 });
 after(() => {
@@ -45,7 +61,8 @@ after(() => {
   others.remove();
 });
 afterEach(() => {
-  for (const name of ["STROBE_CACHE", "XDG_CACHE_HOME", "HOME", "DEBUGINFOD_CACHE_PATH", "DEBUGINFOD_URLS"]) delete process.env[name];
+  for (const name of ["STROBE_CACHE", "XDG_CACHE_HOME", "HOME", "DEBUGINFOD_CACHE_PATH", "DEBUGINFOD_URLS"])
+    delete process.env[name];
   Object.assign(process.env, environment);
   rmSync(store, { recursive: true, force: true });
 });
@@ -67,7 +84,11 @@ test("another user's caches are left alone, whatever was put there", deadline, (
   ];
   for (const line of planted) {
     others.run(`rm -rf c .cache && ${line} && mkdir -p .cache && cp -a c .cache/debuginfod_client`);
-    const ways = [{ DEBUGINFOD_CACHE_PATH: join(others.home, "c") }, { XDG_CACHE_HOME: join(others.home, ".cache") }, { HOME: others.home }];
+    const ways = [
+      { DEBUGINFOD_CACHE_PATH: join(others.home, "c") },
+      { XDG_CACHE_HOME: join(others.home, ".cache") },
+      { HOME: others.home },
+    ];
     for (const more of line === planted[0] ? ways : ways.slice(0, 1)) {
       assert.equal(found(more), true, line);
       assert.deepEqual(readdirSync(join(store, "debuginfod")), [id]);

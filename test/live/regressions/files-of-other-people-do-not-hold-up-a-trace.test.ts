@@ -1,8 +1,18 @@
-// FIFOs, devices, links, holes and files of others, where strobe looks for names and places: refused, said once, never waited for.
+// FIFOs, devices, links, holes and files of others, where strobe looks for names and places: refused, said once, never
+// waited for.
 import assert from "node:assert/strict";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, copyFileSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { readOthersFile } from "../../../src/linux/others-files.ts";
@@ -20,7 +30,10 @@ const quick = { deadline: 15_000 };
 
 describe("a map of compiled code", () => {
   // getpid(2) from code that no file has, at a known address.
-  const program = compileC(folder.path, "jit", `
+  const program = compileC(
+    folder.path,
+    "jit",
+    `
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
@@ -35,18 +48,33 @@ int main(void)
 	if (read(0, &c, 1) == 1) for (int i = 0; i < 3; i++) ((void (*)(void))at)();
 	read(0, &c, 1);
 	return 0;
-}`);
+}`,
+  );
   const named = "10000000 d compiled\n";
 
   /** What is printed for the code's address with such a map of it. */
-  async function frames(make: (path: string) => void, user?: number): Promise<{ readonly named: boolean; readonly stderr: string }> {
+  async function frames(
+    make: (path: string) => void,
+    user?: number,
+  ): Promise<{ readonly named: boolean; readonly stderr: string }> {
     chmodSync(folder.path, 0o755);
-    const child: ChildProcess = spawn(program, { stdio: ["pipe", "pipe", "ignore"], ...(user === undefined ? {} : { uid: user, gid: user }) });
+    const child: ChildProcess = spawn(program, {
+      stdio: ["pipe", "pipe", "ignore"],
+      ...(user === undefined ? {} : { uid: user, gid: user }),
+    });
     await once(child.stdout!, "data");
     const path = `/tmp/perf-${child.pid}.map`;
     make(path);
     try {
-      const running = startStrobe(["-p", String(child.pid), "-e", "tracepoint:syscalls:sys_enter_getpid { @[ustack(fp, 1)] = count(); if (++@n == 3) { exit() } }"], quick);
+      const running = startStrobe(
+        [
+          "-p",
+          String(child.pid),
+          "-e",
+          "tracepoint:syscalls:sys_enter_getpid { @[ustack(fp, 1)] = count(); if (++@n == 3) { exit() } }",
+        ],
+        quick,
+      );
       await running.attached;
       child.stdin!.write("x");
       const { stdout, stderr, code } = await running.outcome;
@@ -58,30 +86,51 @@ int main(void)
     }
   }
   const attached = "Attached 1 probe\n";
-  const refused = (why: string): { readonly named: boolean; readonly stderr: string } => ({ named: false, stderr: `${attached}WARNING: /proc/PID/root/tmp/perf-PID.map is not read: ${why} (and 1 more like it)\n` });
+  const refused = (why: string): { readonly named: boolean; readonly stderr: string } => ({
+    named: false,
+    stderr: `${attached}WARNING: /proc/PID/root/tmp/perf-PID.map is not read: ${why} (and 1 more like it)\n`,
+  });
 
   test("is read", async () => {
     assert.deepEqual(await frames((path) => writeFileSync(path, named)), { named: true, stderr: attached });
   });
-  test("is read of a user's process, if it is that user's", { skip: process.getuid?.() === 0 ? false : "takes root" }, async () => {
-    assert.deepEqual(await frames((path) => {
-      writeFileSync(path, named);
-      chownSync(path, nobody, nobody);
-    }, nobody), { named: true, stderr: attached });
-  });
-  test("is not waited for where it is a FIFO", async () => assert.deepEqual(await frames(makeFifo), refused("it is a FIFO, not a regular file")));
-  test("is no link to a device", async () => assert.deepEqual(await frames((path) => symlinkSync("/dev/zero", path)), refused("it is a symbolic link, not a regular file")));
+  test(
+    "is read of a user's process, if it is that user's",
+    { skip: process.getuid?.() === 0 ? false : "takes root" },
+    async () => {
+      assert.deepEqual(
+        await frames((path) => {
+          writeFileSync(path, named);
+          chownSync(path, nobody, nobody);
+        }, nobody),
+        { named: true, stderr: attached },
+      );
+    },
+  );
+  test("is not waited for where it is a FIFO", async () =>
+    assert.deepEqual(await frames(makeFifo), refused("it is a FIFO, not a regular file")));
+  test("is no link to a device", async () =>
+    assert.deepEqual(
+      await frames((path) => symlinkSync("/dev/zero", path)),
+      refused("it is a symbolic link, not a regular file"),
+    ));
   test("is no device's worth of zeros", async () => {
-    assert.deepEqual(await frames((path) => {
-      writeFileSync(path, named);
-      truncateSync(path, 2 ** 40);
-    }), refused("it has more than 64 MiB"));
+    assert.deepEqual(
+      await frames((path) => {
+        writeFileSync(path, named);
+        truncateSync(path, 2 ** 40);
+      }),
+      refused("it has more than 64 MiB"),
+    );
   });
   test("is nobody else's", { skip: process.getuid?.() === 0 ? false : "takes root" }, async () => {
-    assert.deepEqual(await frames((path) => {
-      writeFileSync(path, named);
-      chownSync(path, nobody, nobody);
-    }), refused(`it belongs to user ${nobody}, and is about a process of user 0`));
+    assert.deepEqual(
+      await frames((path) => {
+        writeFileSync(path, named);
+        chownSync(path, nobody, nobody);
+      }),
+      refused(`it belongs to user ${nobody}, and is about a process of user 0`),
+    );
   });
 });
 
@@ -145,7 +194,10 @@ f.truncate(1 << 40)
 
 test("cat() of a FIFO takes what is there", async () => {
   makeFifo(join(folder.path, "cat"));
-  const { code, stdout } = await strobe(["-q", "-e", `begin { cat("${join(folder.path, "cat")}"); printf("on\\n"); exit() }`], quick);
+  const { code, stdout } = await strobe(
+    ["-q", "-e", `begin { cat("${join(folder.path, "cat")}"); printf("on\\n"); exit() }`],
+    quick,
+  );
   assert.deepEqual([code, stdout.trim()], [0, "on"]);
 });
 
@@ -157,17 +209,24 @@ test("links in a process's root stay in it", { skip: process.getuid?.() === 0 ? 
   symlinkSync("/etc/secret", join(root, "absolute"));
   symlinkSync("../../../../../../etc/secret", join(root, "above"));
   symlinkSync("/etc", join(root, "folder"));
-  const program = compileC(folder.path, "confined", `
+  const program = compileC(
+    folder.path,
+    "confined",
+    `
 #define _GNU_SOURCE
 #include <unistd.h>
-int main(int argc, char **argv) { char c; if (chroot(argv[1]) != 0) return 1; write(1, "ready", 5); return read(0, &c, 1) != 0; }`);
+int main(int argc, char **argv) { char c; if (chroot(argv[1]) != 0) return 1; write(1, "ready", 5); return read(0, &c, 1) != 0; }`,
+  );
   const child = spawn(program, [root], { stdio: ["pipe", "pipe", "ignore"] });
   await once(child.stdout, "data");
   try {
     for (const name of ["etc/secret", "absolute", "above", "folder/secret", "../etc/secret"]) {
       assert.equal(readOthersFile(`/proc/${child.pid}/root/${name}`, { limit: 100 }).toString(), "inside", name);
     }
-    assert.throws(() => readOthersFile(`/proc/${child.pid}/root/absolute`, { limit: 100, direct: true }), /it is a symbolic link/);
+    assert.throws(
+      () => readOthersFile(`/proc/${child.pid}/root/absolute`, { limit: 100, direct: true }),
+      /it is a symbolic link/,
+    );
     assert.throws(() => readOthersFile(`/proc/${child.pid}/root/etc/secret`, { limit: 3 }), /it has more than/);
   } finally {
     child.kill("SIGKILL");

@@ -1,6 +1,6 @@
-// New keys from everywhere that handlers run, at default settings: none is lost below a map's limit, and above it as many are
-// counted as were refused. Where interrupts are off, in hard interrupts and in debug exceptions the kernel's allocator has little
-// to give.
+// New keys from everywhere that handlers run, at default settings: none is lost below a map's limit, and above it as
+// many are counted as were refused. Where interrupts are off, in hard interrupts and in debug exceptions the kernel's
+// allocator has little to give.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,9 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const skip = missing("gcc");
 const workload = join(folder, "workload");
 if (skip === false) {
-  writeFileSync(join(folder, "workload.c"), `
+  writeFileSync(
+    join(folder, "workload.c"),
+    `
     #include <pthread.h>
     #include <stdio.h>
     #include <stdlib.h>
@@ -44,7 +46,8 @@ if (skip === false) {
       else if (!strcmp(argv[1], "busy")) for (time_t end = time(0) + calls; time(0) < end;) ;
       else for (long i = 0; i < calls; i++) if (!strcmp(argv[1], "sleep")) usleep(1); else getppid();
       return 0;
-    }`);
+    }`,
+  );
   runTool(folder, "gcc", ["-O1", "-g", "-no-pie", "-pthread", "-o", workload, "workload.c"]);
 }
 
@@ -56,7 +59,10 @@ interface Outcome {
 }
 
 async function outcomeOf(script: string, command: string | undefined): Promise<Outcome> {
-  const { stdout, stderr, code } = await strobe(["-q", "-f", "json", "-e", script, ...(command === undefined ? [] : ["-c", `${workload} ${command}`])], { deadline: 60_000 });
+  const { stdout, stderr, code } = await strobe(
+    ["-q", "-f", "json", "-e", script, ...(command === undefined ? [] : ["-c", `${workload} ${command}`])],
+    { deadline: 60_000 },
+  );
   assert.equal(code, 0, stderr);
   const maps = new Map<string, { keys: number; values: number }>();
   const refused: Record<string, number> = {};
@@ -69,7 +75,11 @@ async function outcomeOf(script: string, command: string | undefined): Promise<O
     }
     for (const [name, value] of Object.entries(data)) {
       const entries = typeof value === "object" && value !== null ? Object.values(value) : [];
-      maps.set(name, { keys: entries.length, values: entries.length === 0 ? Number(value) : entries.reduce<number>((sum, entry) => sum + valuesIn(type, entry), 0) });
+      maps.set(name, {
+        keys: entries.length,
+        values:
+          entries.length === 0 ? Number(value) : entries.reduce<number>((sum, entry) => sum + valuesIn(type, entry), 0),
+      });
     }
   }
   return { maps, refused };
@@ -78,16 +88,20 @@ async function outcomeOf(script: string, command: string | undefined): Promise<O
 /** How many values an entry is made of: a histogram's and a statistic's count, a series' sum of ones, else a number. */
 function valuesIn(type: string, entry: unknown): number {
   if (type === "stats" && typeof entry === "object") return (entry as { count: number }).count;
-  if (type === "hist" || type === "lhist") return (entry as { count: number }[]).reduce((sum, { count }) => sum + count, 0);
+  if (type === "hist" || type === "lhist")
+    return (entry as { count: number }[]).reduce((sum, { count }) => sum + count, 0);
   if (type === "tseries") return (entry as { value?: number }[]).reduce((sum, { value = 0 }) => sum + value, 0);
   return Number(entry);
 }
 
 /** Statements that put a key into a map of each kind; and each map's values after so many updates of so many keys. */
-const everyKind = (key: string): string => `@count[${key}] = count(); @sum[${key}] = sum(1); @stats[${key}] = stats(1); @hist[${key}] = hist(1);
+const everyKind = (
+  key: string,
+): string => `@count[${key}] = count(); @sum[${key}] = sum(1); @stats[${key}] = stats(1); @hist[${key}] = hist(1);
   @fine[${key}] = hist(1, 5); @linear[${key}] = lhist(1, 0, 100, 1); @series[${key}] = tseries(1, 1h, 100, "sum"); @number[${key}]++;`;
 const kinds = ["@count", "@sum", "@stats", "@hist", "@fine", "@linear", "@series", "@number"];
-const extremes = (key: string): string => `@min[${key}] = min(1); @max[${key}] = max(1); @avg[${key}] = avg(1); @stored[${key}] = 1;`;
+const extremes = (key: string): string =>
+  `@min[${key}] = min(1); @max[${key}] = max(1); @avg[${key}] = avg(1); @stored[${key}] = 1;`;
 const extremeKinds = ["@min", "@max", "@avg", "@stored"];
 
 const few = 500;
@@ -98,21 +112,25 @@ test("every kind of map, from a uprobe on several CPUs", { skip }, async () => {
   const script = `${fewKeys} uprobe:${workload}:hit { ${everyKind("arg0")} ${extremes("arg0")} @text[str(arg1)] = count(); @pair[arg0, "a"] = hist(1); }`;
   const { maps, refused } = await outcomeOf(script, `hit ${few * rounds} ${few} ${threads}`);
   assert.deepEqual(refused, {});
-  for (const name of [...kinds, "@text", "@pair"]) assert.deepEqual(maps.get(name), { keys: few, values: few * rounds * threads }, name);
+  for (const name of [...kinds, "@text", "@pair"])
+    assert.deepEqual(maps.get(name), { keys: few, values: few * rounds * threads }, name);
   for (const name of extremeKinds) assert.deepEqual(maps.get(name), { keys: few, values: few }, name);
 });
 
 test("above the limit each refused update is counted, for its map", { skip }, async () => {
   const over = 137;
-  const { maps, refused } = await outcomeOf(`${fewKeys} uprobe:${workload}:hit { ${everyKind("arg0")} ${extremes("arg0")} }`, `hit ${few + over} ${few + over} 1`);
+  const { maps, refused } = await outcomeOf(
+    `${fewKeys} uprobe:${workload}:hit { ${everyKind("arg0")} ${extremes("arg0")} }`,
+    `hit ${few + over} ${few + over} 1`,
+  );
   const names = [...kinds, ...extremeKinds];
   for (const name of names) assert.deepEqual(maps.get(name), { keys: few, values: few }, name);
   assert.deepEqual(refused, Object.fromEntries(names.map((name) => [`${name} full`, over])));
 });
 
 /** Handlers count their runs in `@n` and put so many keys a run into a histogram; keys above the limit are refused. */
-const filling = (spec: string, keys: number): string => (
-  `${spec} { $first = @n * ${keys}; @n++; for ($i : 0..${keys}) { @hist[$first + $i] = hist(1); @number[$first + $i]++; } }`);
+const filling = (spec: string, keys: number): string =>
+  `${spec} { $first = @n * ${keys}; @n++; for ($i : 0..${keys}) { @hist[$first + $i] = hist(1); @number[$first + $i]++; } }`;
 
 async function fills(spec: string, keys: number, command: string): Promise<void> {
   const { maps, refused } = await outcomeOf(filling(spec, keys), command);
@@ -124,8 +142,12 @@ async function fills(spec: string, keys: number, command: string): Promise<void>
   assert.deepEqual(refused, over === 0 ? {} : { "@hist full": over, "@number full": over });
 }
 
-test("from a tracepoint of system calls", { skip }, () => fills("tracepoint:syscalls:sys_enter_getppid /pid == cpid/", 1, `calls ${limit}`));
-test("from a raw tracepoint where interrupts are off", { skip }, () => fills("rawtracepoint:sched_switch /pid == cpid/", 8, "sleep 600"));
+test("from a tracepoint of system calls", { skip }, () =>
+  fills("tracepoint:syscalls:sys_enter_getppid /pid == cpid/", 1, `calls ${limit}`),
+);
+test("from a raw tracepoint where interrupts are off", { skip }, () =>
+  fills("rawtracepoint:sched_switch /pid == cpid/", 8, "sleep 600"),
+);
 test("from a timer's interrupt", { skip }, () => fills("profile:hz:997 /pid == cpid/", 16, "busy 2"));
 test("from a software event", { skip }, () => fills("software:cpu-clock:1000000 /pid == cpid/", 16, "busy 2"));
 test("from a debug exception", { skip }, async () => {
@@ -134,15 +156,25 @@ test("from a debug exception", { skip }, async () => {
 });
 
 test("from an iterator", async () => {
-  const { maps, refused } = await outcomeOf("iter:task { for ($i : 0..4096) { @hist[$i] = hist(1); } @n++; }", undefined);
+  const { maps, refused } = await outcomeOf(
+    "iter:task { for ($i : 0..4096) { @hist[$i] = hist(1); } @n++; }",
+    undefined,
+  );
   const runs = maps.get("@n")?.values ?? 0;
   assert.ok(runs > 0);
   assert.deepEqual([maps.get("@hist"), refused], [{ keys: limit, values: limit * runs }, {}]);
 });
 
-for (const [where, script] of [["begin", "begin { BODY exit(); }"], ["interval", "interval:ms:1 { BODY exit(); }"], ["end", "begin { exit(); } end { BODY }"]]) {
+for (const [where, script] of [
+  ["begin", "begin { BODY exit(); }"],
+  ["interval", "interval:ms:1 { BODY exit(); }"],
+  ["end", "begin { exit(); } end { BODY }"],
+]) {
   test(`from ${where}, up to the limit and above`, async () => {
-    const { maps, refused } = await outcomeOf(script.replace("BODY", `for ($i : 0..4106) { @hist[$i] = hist(1); @text[($i, "x")] = $i; }`), undefined);
+    const { maps, refused } = await outcomeOf(
+      script.replace("BODY", `for ($i : 0..4106) { @hist[$i] = hist(1); @text[($i, "x")] = $i; }`),
+      undefined,
+    );
     assert.deepEqual([maps.get("@hist"), maps.get("@text")?.keys], [{ keys: limit, values: limit }, limit]);
     assert.deepEqual(refused, { "@hist full": 10, "@text full": 10 });
   });

@@ -4,10 +4,19 @@ import { test } from "node:test";
 import { loadScript, places } from "../../support/loading.ts";
 
 /** Of each the verifier would remember which arm it came by. */
-const chains = [0, 1, 2, 3].map((n) => Array.from({ length: 24 }, (_, i) => `if (arg${n} == ${i}) { @n[arg${n}, ${i}]++; }`).join(" else ")).join(" ");
+const chains = [0, 1, 2, 3]
+  .map((n) => Array.from({ length: 24 }, (_, i) => `if (arg${n} == ${i}) { @n[arg${n}, ${i}]++; }`).join(" else "))
+  .join(" ");
 
-/** Each way has working memory of its own, of which nothing is wanted once it is through: were it kept, four times what there is. */
-const tuples = Array.from({ length: 60 }, (_, i) => `if (arg0 == ${i}) { $t${i} = (str(arg1), arg${i % 4}, (str(arg2), ${i})); @tuples[arg1] = $t${i}; print($t${i}); }`).join(" else ");
+/**
+ * Each way has working memory of its own, of which nothing is wanted once it is through: were it kept, four times what
+ * there is.
+ */
+const tuples = Array.from(
+  { length: 60 },
+  (_, i) =>
+    `if (arg0 == ${i}) { $t${i} = (str(arg1), arg${i % 4}, (str(arg2), ${i})); @tuples[arg1] = $t${i}; print($t${i}); }`,
+).join(" else ");
 
 const scripts: Readonly<Record<string, string>> = {
   "a text's length in loops whose rounds are not counted": `

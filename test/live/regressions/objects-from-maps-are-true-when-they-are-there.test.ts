@@ -1,5 +1,5 @@
-// What may be missing is asked for as in JavaScript: in conditions, with ?., ??, in variables, through functions. Each case is run in the
-// kernel, in strobe's own process and, by Node, as JavaScript over the maps that the trace filled.
+// What may be missing is asked for as in JavaScript: in conditions, with ?., ??, in variables, through functions. Each
+// case is run in the kernel, in strobe's own process and, by Node, as JavaScript over the maps that the trace filled.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,10 @@ import { strobe, temporaryFolder } from "../../support/strobe.ts";
 const folder = temporaryFolder();
 after(() => folder.remove());
 
-/** Bodies of `(x) => number`, where x is 5: there is an entry of 5 in `objects` and `numbers`, of 6 a 0 in `numbers`, and none of 9. */
+/**
+ * Bodies of `(x) => number`, where x is 5: there is an entry of 5 in `objects` and `numbers`, of 6 a 0 in `numbers`,
+ * and none of 9.
+ */
 const cases: readonly string[] = [
   ...[5, 9].flatMap((key) => [
     `const r = objects.get(${key}); if (!r) return 1; return r.n * 10;`,
@@ -64,9 +67,14 @@ const cases: readonly string[] = [
 test("in the kernel, in strobe's own process and as JavaScript they are the same", async () => {
   const program = join(folder.path, "cases.ts");
   const perProbe = 12;
-  const parts = Array.from({ length: Math.ceil(cases.length / perProbe) }, (_, part) => cases.map((_, i) => i).slice(part * perProbe, (part + 1) * perProbe));
-  const emits = (part: readonly number[], where: string): string => part.map((i) => `given.emit({ where: "${where}", i: ${i}, value: f${i}(five.value) });`).join(" ");
-  writeFileSync(program, `import { begin, event, map, pid, trace, tracepoint } from "strobe";
+  const parts = Array.from({ length: Math.ceil(cases.length / perProbe) }, (_, part) =>
+    cases.map((_, i) => i).slice(part * perProbe, (part + 1) * perProbe),
+  );
+  const emits = (part: readonly number[], where: string): string =>
+    part.map((i) => `given.emit({ where: "${where}", i: ${i}, value: f${i}(five.value) });`).join(" ");
+  writeFileSync(
+    program,
+    `import { begin, event, map, pid, trace, tracepoint } from "strobe";
     const objects = map<number, any>(), numbers = map<number, number>(), texts = map<string, string>(), tuples = map<number, any>();
     const pairs = map<[number, string], any>(), single = map<[], any>(), never = map<[], any>(), five = map<[], number>();
     const given = event<{ where: string; i: number; value: number }>(), self = process.pid;
@@ -83,7 +91,10 @@ test("in the kernel, in strobe's own process and as JavaScript they are the same
         objects.set(5, { n: 3, zero: 0, name: "cat", inner: { one: 1, zero: 0 } }); numbers.set(5, 7); numbers.set(6, 0);
         texts.set("empty", ""); texts.set("a", "text"); tuples.set(5, [1, 2]); pairs.set(5, "cat", { n: 1 }); single.set({ a: 4 });
         if (five.value === 6) never.set({ a: 1 });
-        ${emits(cases.map((_, i) => i), "host")}
+        ${emits(
+          cases.map((_, i) => i),
+          "host",
+        )}
       }),
       ${parts.map((part) => `tracepoint("syscalls:sys_enter_getppid", { filter: () => pid === self, handler: () => { ${emits(part, "kernel")} } }),`).join("\n      ")}
     );
@@ -91,7 +102,8 @@ test("in the kernel, in strobe's own process and as JavaScript they are the same
     setTimeout(() => session.stop(), 100);
     for await (const { where, i, value } of given) console.log(where, i, value);
     [${cases.map((_, i) => `f${i}`).join(", ")}].forEach((f, i) => console.log("javascript", i, f(5)));
-  `);
+  `,
+  );
   const { stdout, stderr, code } = await strobe(["run", program]);
   assert.deepEqual({ stderr, code }, { stderr: "", code: 0 });
   const got = Object.fromEntries(["javascript", "host", "kernel"].map((where) => [where, new Map<number, string>()]));

@@ -1,5 +1,5 @@
-// `-p` with events that run in other processes: the tools about threads choose their process themselves, and of other scripts it is
-// said what is not seen.
+// `-p` with events that run in other processes: the tools about threads choose their process themselves, and of other
+// scripts it is said what is not seen.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { comm, work } from "../../support/tool-workloads.ts";
@@ -8,8 +8,13 @@ import { startStrobe } from "../../support/strobe.ts";
 
 const skip = process.geteuid?.() !== 0 ? "needs root" : false;
 
-/** What a tool prints with -p of a process that does a deed meanwhile, until it ends; another does the same beside it. */
-async function traced(script: string, deed: readonly string[]): Promise<{ readonly text: string; readonly said: string; readonly output: string }> {
+/**
+ * What a tool prints with -p of a process that does a deed meanwhile, until it ends; another does the same beside it.
+ */
+async function traced(
+  script: string,
+  deed: readonly string[],
+): Promise<{ readonly text: string; readonly said: string; readonly output: string }> {
   const [wanted, other] = [start(work, deed), start(work, deed)];
   const running = startStrobe(["-p", String(wanted.pid), `tools/${script}.bt`]);
   await running.attached;
@@ -31,7 +36,10 @@ test("off-cpu: the wait of the process, and nobody else's", { skip }, async () =
   const found = offCpu(text);
   assert.deepEqual([...new Set(found.map(({ name }) => name))], [comm]);
   // The sleep; besides it, the wait until it was let go.
-  assert.ok(found.some(({ us }) => us >= 300_000), text);
+  assert.ok(
+    found.some(({ us }) => us >= 300_000),
+    text,
+  );
 });
 
 test("run-queue: a wait for each time that the process got the CPU", { skip }, async () => {
@@ -43,9 +51,18 @@ test("run-queue: a wait for each time that the process got the CPU", { skip }, a
 });
 
 for (const [script, what] of [
-  ["tracepoint:sched:sched_wakeup { @ = count(); }", "-p sees tracepoint:sched:sched_wakeup only where the process wakes or moves a thread, not where one of its own is woken"],
-  ["tracepoint:irq:irq_handler_entry { @ = count(); }", "-p sees tracepoint:irq:irq_handler_entry only where it runs in the process, not in an interrupt or in a thread of the kernel"],
-  ["tracepoint:sched:sched_switch { @ = count(); }", "-p sees tracepoint:sched:sched_switch only where a thread of the process leaves the CPU, not where one gets it"],
+  [
+    "tracepoint:sched:sched_wakeup { @ = count(); }",
+    "-p sees tracepoint:sched:sched_wakeup only where the process wakes or moves a thread, not where one of its own is woken",
+  ],
+  [
+    "tracepoint:irq:irq_handler_entry { @ = count(); }",
+    "-p sees tracepoint:irq:irq_handler_entry only where it runs in the process, not in an interrupt or in a thread of the kernel",
+  ],
+  [
+    "tracepoint:sched:sched_switch { @ = count(); }",
+    "-p sees tracepoint:sched:sched_switch only where a thread of the process leaves the CPU, not where one gets it",
+  ],
 ] as const) {
   test(`what is not seen is said: ${script}`, { skip }, async () => {
     const child = start(work, ["0"]);
@@ -54,17 +71,34 @@ for (const [script, what] of [
     child.release();
     await child.output;
     const { stderr } = await running.outcome;
-    assert.equal(stderr.split("\n").filter((line) => line.includes("warning: ")).map((line) => line.split("warning: ")[1]).join(), what);
+    assert.equal(
+      stderr
+        .split("\n")
+        .filter((line) => line.includes("warning: "))
+        .map((line) => line.split("warning: ")[1])
+        .join(),
+      what,
+    );
   });
 }
 
 test("a handler in the process itself brings no warning, and asks for no option", { skip }, async () => {
   const child = start(work, ["calls", "50"]);
-  const running = startStrobe(["-p", String(child.pid), "-e", 'tracepoint:syscalls:sys_enter_getppid { @ = count(); @pid = getopt("pid", 0); } tracepoint:syscalls:sys_enter_clock_nanosleep { @naps = count(); }']);
+  const running = startStrobe([
+    "-p",
+    String(child.pid),
+    "-e",
+    'tracepoint:syscalls:sys_enter_getppid { @ = count(); @pid = getopt("pid", 0); } tracepoint:syscalls:sys_enter_clock_nanosleep { @naps = count(); }',
+  ]);
   await running.attached;
   child.release();
   await child.output;
   const { stdout, stderr } = await running.outcome;
   assert.equal(stderr, "Attached 2 probes\n");
-  assert.ok(stdout.includes(`@naps: 1\n`) && stdout.includes(`@pid: ${child.pid}\n`) && Number(/^@: (\d+)$/m.exec(stdout)?.[1]) >= 50, stdout);
+  assert.ok(
+    stdout.includes(`@naps: 1\n`) &&
+      stdout.includes(`@pid: ${child.pid}\n`) &&
+      Number(/^@: (\d+)$/m.exec(stdout)?.[1]) >= 50,
+    stdout,
+  );
 });

@@ -1,4 +1,5 @@
-// Node 20 leaves links unresolved right after a pipe was statted: strobe does not stumble over it, nor make programs stumble.
+// Node 20 leaves links unresolved right after a pipe was statted: strobe does not stumble over it, nor make programs
+// stumble.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -32,26 +33,39 @@ symlinkSync("../store/outer", join(folder.path, "node_modules/outer"));
 
 /** What a shell's command prints into a pipe, with its errors, without what surrounds it. */
 function piped(line: string): string {
-  const { stdout, status } = spawnSync("sh", ["-c", `${line} 2>&1 | cat`], { cwd: folder.path, encoding: "utf8", timeout: 20_000 });
+  const { stdout, status } = spawnSync("sh", ["-c", `${line} 2>&1 | cat`], {
+    cwd: folder.path,
+    encoding: "utf8",
+    timeout: 20_000,
+  });
   assert.equal(status, 0);
   return stdout.trim();
 }
 
 test("the command starts", () => {
-  assert.equal(piped(`'${process.execPath}' node_modules/strobe/dist/strobe.js -q -e 'begin { print(6 * 7); exit(); }'`), "42");
+  assert.equal(
+    piped(`'${process.execPath}' node_modules/strobe/dist/strobe.js -q -e 'begin { print(6 * 7); exit(); }'`),
+    "42",
+  );
 });
 
 test("a program that statted a pipe loads handlers", () => {
   write("start.mjs", 'import { fstatSync } from "node:fs"; fstatSync(1); await import("./handlers.mjs");');
-  write("handlers.mjs", 'import { begin, exit, print, trace } from "strobe"; await (await trace(begin(() => { print(6 * 7); exit(); }))).ended;');
+  write(
+    "handlers.mjs",
+    'import { begin, exit, print, trace } from "strobe"; await (await trace(begin(() => { print(6 * 7); exit(); }))).ended;',
+  );
   assert.equal(piped(`'${process.execPath}' --import strobe/register start.mjs`), "42");
 });
 
 test("a program that traced imports its own packages", () => {
-  write("traces.mjs", `
+  write(
+    "traces.mjs",
+    `
     import { begin, exit, trace } from "strobe";
     await (await trace(begin(() => exit()))).ended;
     console.log((await import("outer")).answer);
-  `);
+  `,
+  );
   assert.equal(piped(`'${process.execPath}' --import strobe/register traces.mjs`), "42");
 });

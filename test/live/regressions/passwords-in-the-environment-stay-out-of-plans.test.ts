@@ -12,11 +12,17 @@ const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs ro
 test("another value is another plan, and none is in it", deadline, async () => {
   const run = async (more: NodeJS.ProcessEnv): Promise<boolean> => {
     const env = { ...process.env, STROBE_CACHE: folder.path, ...more };
-    const { stderr, code } = await strobe(["-v", "-c", "/bin/echo --password=hunter-c", "-e", "begin { exit(); }"], { env });
+    const { stderr, code } = await strobe(["-v", "-c", "/bin/echo --password=hunter-c", "-e", "begin { exit(); }"], {
+      env,
+    });
     assert.equal(code, 0, stderr);
     return stderr.includes("its plan was kept");
   };
-  const settings = (text: string): NodeJS.ProcessEnv => ({ DEBUGINFOD_URLS: `http://user:${text}-url@127.0.0.1:1/`, STROBE_TOKEN: `${text}-strobe`, BPFTRACE_TOKEN: `${text}-bpftrace` });
+  const settings = (text: string): NodeJS.ProcessEnv => ({
+    DEBUGINFOD_URLS: `http://user:${text}-url@127.0.0.1:1/`,
+    STROBE_TOKEN: `${text}-strobe`,
+    BPFTRACE_TOKEN: `${text}-bpftrace`,
+  });
   assert.equal(await run(settings("hunter")), false);
   assert.equal(await run(settings("hunter")), true);
   assert.equal(await run(settings("hunter2")), false);

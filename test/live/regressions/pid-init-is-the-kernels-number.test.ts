@@ -1,12 +1,17 @@
-// In a namespace of process numbers `pid` is the namespace's and `pid(init)` the kernel's: in handlers, and in what runs in strobe.
+// In a namespace of process numbers `pid` is the namespace's and `pid(init)` the kernel's: in handlers, and in what
+// runs in strobe.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { command } from "../../support/strobe.ts";
 
-const skip = process.geteuid?.() !== 0 ? "needs root"
-  : spawnSync("unshare", ["-pf", "--mount-proc", "true"]).status !== 0 ? "needs unshare and new namespaces" : false;
+const skip =
+  process.geteuid?.() !== 0
+    ? "needs root"
+    : spawnSync("unshare", ["-pf", "--mount-proc", "true"]).status !== 0
+      ? "needs unshare and new namespaces"
+      : false;
 
 const numbers = "pid, pid(curr_ns), pid(init), tid(init)";
 const script = `begin { printf("b %d %d %d %d\\n", ${numbers}); } interval:s:1 { printf("i %d %d %d %d\\n", ${numbers}); exit(); }
@@ -18,12 +23,15 @@ test("pid(init) in a namespace", { skip }, async () => {
   const deadline = setTimeout(() => child.kill("SIGKILL"), 20_000);
   let [stdout, stderr] = ["", ""];
   const seen = new Map<string, string>();
-  child.stderr.on("data", (data: Buffer) => { stderr += data.toString(); });
+  child.stderr.on("data", (data: Buffer) => {
+    stderr += data.toString();
+  });
   child.stdout.on("data", (data: Buffer) => {
     stdout += data.toString();
     // While they live: what the machine calls strobe, which is unshare's child, and how that is called within.
     const [strobe = ""] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").split(" ");
-    if (strobe !== "") seen.set(strobe, /^NSpid:\s+\d+\s+(\d+)$/m.exec(readFileSync(`/proc/${strobe}/status`, "utf8"))?.[1] ?? "");
+    if (strobe !== "")
+      seen.set(strobe, /^NSpid:\s+\d+\s+(\d+)$/m.exec(readFileSync(`/proc/${strobe}/status`, "utf8"))?.[1] ?? "");
   });
   await new Promise((done) => child.on("close", done));
   clearTimeout(deadline);

@@ -11,11 +11,15 @@ const body = `
   printf("%d %d %d %d %d %d\\n", @r.a, @r.b, $r.a, $r.b, $s.x, $s.y);
   exit();`;
 const expected = "1 2 3 4 5 6 7 8 9 10 told: b=9 a=10\n4 3 7 8 2 3\n";
-const called = "fn f($x : int64) : int64 { printf(\"%d \", $x); return $x; }";
+const called = 'fn f($x : int64) : int64 { printf("%d ", $x); return $x; }';
 
 for (const probe of ["begin", "tracepoint:sched:sched_switch"]) {
   test(`in ${probe}`, { skip: process.geteuid?.() !== 0 && "needs root" }, async () => {
-    const { stdout, stderr, code } = await strobe(["-q", "-e", `${called} ${probe} { if (!@once) { @once = true; ${body} } } end { clear(@r); clear(@once); }`]);
+    const { stdout, stderr, code } = await strobe([
+      "-q",
+      "-e",
+      `${called} ${probe} { if (!@once) { @once = true; ${body} } } end { clear(@r); clear(@once); }`,
+    ]);
     assert.deepEqual({ stdout: stdout.trim(), stderr, code }, { stdout: expected.trim(), stderr: "", code: 0 });
   });
 }

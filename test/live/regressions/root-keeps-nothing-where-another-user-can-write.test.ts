@@ -1,5 +1,5 @@
-// With the home or the cache folder of another user in the environment (sudo that keeps HOME, su without a dash), root's strobe neither
-// reads, nor writes, nor deletes anything there.
+// With the home or the cache folder of another user in the environment (sudo that keeps HOME, su without a dash),
+// root's strobe neither reads, nor writes, nor deletes anything there.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,11 +23,15 @@ const tools = temporaryFolder();
 let swap = "";
 before(() => {
   chmodSync(tools.path, 0o755);
-  swap = compileC(tools.path, "swap", `
+  swap = compileC(
+    tools.path,
+    "swap",
+    `
     #define _GNU_SOURCE
     #include <fcntl.h>
     #include <stdio.h>
-    int main(void) { for (;;) renameat2(AT_FDCWD, "strobe", AT_FDCWD, "theirs", RENAME_EXCHANGE); }`);
+    int main(void) { for (;;) renameat2(AT_FDCWD, "strobe", AT_FDCWD, "theirs", RENAME_EXCHANGE); }`,
+  );
 });
 after(() => tools.remove());
 
@@ -41,15 +45,17 @@ async function run(more: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome>
 
 /** All ways in which a folder of theirs gets into the environment. */
 const ways: Readonly<Record<string, (home: string) => NodeJS.ProcessEnv>> = {
-  "HOME": (home) => ({ HOME: home }),
-  "XDG_CACHE_HOME": (home) => ({ XDG_CACHE_HOME: join(home, ".cache") }),
-  "STROBE_CACHE": (home) => ({ STROBE_CACHE: join(home, ".cache/strobe") }),
+  HOME: (home) => ({ HOME: home }),
+  XDG_CACHE_HOME: (home) => ({ XDG_CACHE_HOME: join(home, ".cache") }),
+  STROBE_CACHE: (home) => ({ STROBE_CACHE: join(home, ".cache/strobe") }),
 };
 
 for (const [name, environment] of Object.entries(ways)) {
   test(`no file is deleted behind links that they made (${name})`, deadline, async (t) => {
     const other = hostile(t);
-    other.run(`mkdir -p .cache/strobe && for name in plans types unwind shared-names modules debug code; do ln -s ${other.victim} .cache/strobe/$name; done`);
+    other.run(
+      `mkdir -p .cache/strobe && for name in plans types unwind shared-names modules debug code; do ln -s ${other.victim} .cache/strobe/$name; done`,
+    );
     await run(environment(other.home));
     other.checkVictim();
   });
@@ -61,7 +67,8 @@ for (const [name, environment] of Object.entries(ways)) {
     // Which names there are is not known but by trying.
     await strobe(["-q", "-e", script], { env: { ...env, STROBE_CACHE: own.path } });
     for (const kind of readdirSync(own.path)) {
-      for (const file of readdirSync(join(own.path, kind))) other.run(`mkdir -p .cache/strobe/${kind} && mkfifo .cache/strobe/${kind}/${file}`);
+      for (const file of readdirSync(join(own.path, kind)))
+        other.run(`mkdir -p .cache/strobe/${kind} && mkfifo .cache/strobe/${kind}/${file}`);
     }
     const { stdout } = await strobe(["-q", "-e", script], { env: { ...env, ...environment(other.home) } });
     assert.equal(stdout, "1\n\n\n");
@@ -79,13 +86,23 @@ for (const [name, environment] of Object.entries(ways)) {
     mkdirSync(join(other.home, ".cache/strobe/plans"), { recursive: true, mode: 0o700 });
     lchownSync(join(other.home, ".cache"), strangerId, strangerId);
     other.run("mkdir -p .cache/theirs/plans");
-    const swapping = spawn(swap, { cwd: join(other.home, ".cache"), uid: strangerId, gid: strangerId, stdio: "ignore" });
+    const swapping = spawn(swap, {
+      cwd: join(other.home, ".cache"),
+      uid: strangerId,
+      gid: strangerId,
+      stdio: "ignore",
+    });
     const ended = once(swapping, "exit");
     try {
       for (let i = 0; i < 3; i++) {
-        const words = [process.execPath, command, "-q", "-e", script].map((word) => `'${word.replaceAll("'", "")}'`).join(" ");
-        const opens = 'tracepoint:syscalls:sys_enter_openat /pid == cpid/ { printf("opens %s\\n", str(args.filename)); }';
-        const { stdout, stderr } = await strobe(["-q", "-c", words, "-e", opens], { env: { ...env, ...environment(other.home) } });
+        const words = [process.execPath, command, "-q", "-e", script]
+          .map((word) => `'${word.replaceAll("'", "")}'`)
+          .join(" ");
+        const opens =
+          'tracepoint:syscalls:sys_enter_openat /pid == cpid/ { printf("opens %s\\n", str(args.filename)); }';
+        const { stdout, stderr } = await strobe(["-q", "-c", words, "-e", opens], {
+          env: { ...env, ...environment(other.home) },
+        });
         assert.match(stdout, /^opens .*strobe\.js$/m, stderr);
         assert.equal(stdout.includes(`opens ${other.home}`), false, stdout);
       }
@@ -115,7 +132,7 @@ test("a store is taken only where root alone decides what is there", deadline, a
     [at("sticky/theirs/strobe")]: `${at("sticky/theirs")} belongs to another user (uid 65534)`,
     [at("sticky/link/strobe")]: `the link ${at("sticky/link")} belongs to another user (uid 65534)`,
     [join(other.home, "strobe")]: `${other.home} belongs to another user (uid 65534)`,
-    "relative": "relative is not an absolute path",
+    relative: "relative is not an absolute path",
   };
   for (const [path, why] of Object.entries(refused)) {
     const { stderr } = await run({ STROBE_CACHE: path }, "-v");

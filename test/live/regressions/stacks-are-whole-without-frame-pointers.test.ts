@@ -22,23 +22,40 @@ int main(void) {
 }
 `;
 
-const skip = process.geteuid?.() !== 0 ? "needs root" : process.arch !== "x64" ? "unwinding is for x86-64"
-  : spawnSync("gcc", ["--version"]).status !== 0 ? "needs gcc" : false;
+const skip =
+  process.geteuid?.() !== 0
+    ? "needs root"
+    : process.arch !== "x64"
+      ? "unwinding is for x86-64"
+      : spawnSync("gcc", ["--version"]).status !== 0
+        ? "needs gcc"
+        : false;
 const folder = temporaryFolder();
 after(() => folder.remove());
 
 const plain = (text: string): string => text.replaceAll(/\+\d+/g, "").replaceAll(/\s+/g, " ").trim();
 const callers = "__libc_start_call_main __libc_start_main _start";
 
-test("a program without frame pointers, from a uprobe and from the kernel, with and without a command to trace", { skip }, async () => {
-  const path = compileC(folder.path, "none", source, ["-O2", "-fomit-frame-pointer"]);
-  const script = `uprobe:${path}:hit { @a[ustack] = count(); @n = len(ustack); } tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @b[ustack(2)] = count(); }`;
-  const { stdout, stderr } = await strobe(["-c", path, "-e", script]);
-  assert.doesNotMatch(stderr, /WARNING/);
-  // The order of equal counts is not defined.
-  const counted = plain(stdout).split(/ (?=@)/).sort();
-  assert.deepEqual(counted, [`@a[ hit third second main ${callers} ]: 1`, "@b[ getppid lost ]: 1", "@b[ getppid main ]: 1", "@n: 7"]);
-});
+test(
+  "a program without frame pointers, from a uprobe and from the kernel, with and without a command to trace",
+  { skip },
+  async () => {
+    const path = compileC(folder.path, "none", source, ["-O2", "-fomit-frame-pointer"]);
+    const script = `uprobe:${path}:hit { @a[ustack] = count(); @n = len(ustack); } tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @b[ustack(2)] = count(); }`;
+    const { stdout, stderr } = await strobe(["-c", path, "-e", script]);
+    assert.doesNotMatch(stderr, /WARNING/);
+    // The order of equal counts is not defined.
+    const counted = plain(stdout)
+      .split(/ (?=@)/)
+      .sort();
+    assert.deepEqual(counted, [
+      `@a[ hit third second main ${callers} ]: 1`,
+      "@b[ getppid lost ]: 1",
+      "@b[ getppid main ]: 1",
+      "@n: 7",
+    ]);
+  },
+);
 
 test("a program with frame pointers", { skip }, async () => {
   const path = compileC(folder.path, "kept", source, ["-O2", "-fno-omit-frame-pointer"]);
@@ -59,21 +76,44 @@ __attribute__((used, noinline)) void begin(void) { for (int i = 0; i < 50; i++) 
 __asm__(".globl _start\\n.type _start, @function\\n_start: .cfi_startproc\\n.cfi_undefined rip\\nxor %ebp, %ebp\\nand $-16, %rsp\\ncall begin\\nhlt\\n.cfi_endproc");
 `;
 
-for (const [kind, flag] of [["keeps", "-fno-omit-frame-pointer"], ["does not keep", "-fomit-frame-pointer"]] as const) {
+for (const [kind, flag] of [
+  ["keeps", "-fno-omit-frame-pointer"],
+  ["does not keep", "-fomit-frame-pointer"],
+] as const) {
   test(`a program of one binary that ${kind} frame pointers`, { skip }, async () => {
     const flags = ["-O2", "-fno-optimize-sibling-calls", "-fno-stack-protector", "-nostdlib", "-static", flag];
     const path = compileC(folder.path, `bare${flag.length}`, bareSource, flags);
-    const { stdout } = await strobe(["-c", path, "-e", `tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @[ustack] = count(); @n[len(ustack)] = count(); }`]);
+    const { stdout } = await strobe([
+      "-c",
+      path,
+      "-e",
+      `tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @[ustack] = count(); @n[len(ustack)] = count(); }`,
+    ]);
     assert.equal(plain(stdout), "@[ ask down down down down begin _start ]: 50 @n[7]: 50");
   });
 }
 
 test("what is no code ends a stack, with a mark, as text, JSON and folded", { skip }, async () => {
   const path = compileC(folder.path, "lost", source, ["-O2", "-fomit-frame-pointer"]);
-  const run = async (...args: string[]): Promise<string> => (await strobe([...args, "-q", "-c", path, "-e",
-    `tracepoint:syscalls:sys_enter_getppid /pid == cpid && !@first++/ {} tracepoint:syscalls:sys_enter_getppid /pid == cpid && @first == 2/ { @s[ustack(fp)] = count(); } end { clear(@first); }`])).stdout;
+  const run = async (...args: string[]): Promise<string> =>
+    (
+      await strobe([
+        ...args,
+        "-q",
+        "-c",
+        path,
+        "-e",
+        `tracepoint:syscalls:sys_enter_getppid /pid == cpid && !@first++/ {} tracepoint:syscalls:sys_enter_getppid /pid == cpid && @first == 2/ { @s[ustack(fp)] = count(); } end { clear(@first); }`,
+      ])
+    ).stdout;
   assert.equal(plain(await run()), "@s[ getppid 0x1234567 [no code] ]: 1");
   assert.equal(await run("-f", "folded"), "[no code];getppid 1\n");
-  const [stack] = Object.keys((JSON.parse((await run("-f", "json")).split("\n").find((line) => line.includes("@s")) ?? "{}") as { data: { "@s": object } }).data["@s"]);
+  const [stack] = Object.keys(
+    (
+      JSON.parse((await run("-f", "json")).split("\n").find((line) => line.includes("@s")) ?? "{}") as {
+        data: { "@s": object };
+      }
+    ).data["@s"],
+  );
   assert.equal(plain(stack), "getppid 0x1234567 [no code]");
 });

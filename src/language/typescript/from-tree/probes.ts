@@ -5,12 +5,19 @@ import { blockText } from "./statements.ts";
 import { indented, type Writing } from "./writing.ts";
 
 /** A constructor of the library: what stands before the handler, and whether the handler is given the arguments. */
-interface Constructor { readonly name: string; readonly args: boolean; readonly words: (parts: readonly string[]) => readonly (string | number)[] | undefined }
+interface Constructor {
+  readonly name: string;
+  readonly args: boolean;
+  readonly words: (parts: readonly string[]) => readonly (string | number)[] | undefined;
+}
 
 const joined = (parts: readonly string[]): string[] | undefined => (parts.length > 0 ? [parts.join(":")] : undefined);
-const ofBinary = ([binary, ...rest]: readonly string[]): string[] | undefined => (rest.length > 0 ? [binary, rest.join(":")] : undefined);
-const rate = ([unit, count]: readonly string[]): string[] | undefined => (/^\d+$/.test(count ?? "") && /^(hz|s|ms|us)$/.test(unit) ? [count + unit] : undefined);
-const counted = ([event, count]: readonly string[]): (string | number)[] | undefined => (/^\d+$/.test(count ?? "") ? [event, Number(count)] : undefined);
+const ofBinary = ([binary, ...rest]: readonly string[]): string[] | undefined =>
+  rest.length > 0 ? [binary, rest.join(":")] : undefined;
+const rate = ([unit, count]: readonly string[]): string[] | undefined =>
+  /^\d+$/.test(count ?? "") && /^(hz|s|ms|us)$/.test(unit) ? [count + unit] : undefined;
+const counted = ([event, count]: readonly string[]): (string | number)[] | undefined =>
+  /^\d+$/.test(count ?? "") ? [event, Number(count)] : undefined;
 const alone = (parts: readonly string[]): string[] | undefined => (parts.length === 0 ? [] : undefined);
 
 /** By the provider's name. What is none of them is a `probe("…")`. */
@@ -46,7 +53,9 @@ export function probeText(w: Writing, { specs, predicate, body }: Probe): string
   const filter = predicate && write(() => conditionText(w, predicate));
   const handler = write(() => blockText(w, body));
   const arrow = `(${handler.parameter}) => ${handler.text}`;
-  const both = filter ? `{\n  filter: (${filter.parameter}) => ${filter.text},\n${indented(`handler: ${arrow}`)},\n}` : arrow;
+  const both = filter
+    ? `{\n  filter: (${filter.parameter}) => ${filter.text},\n${indented(`handler: ${arrow}`)},\n}`
+    : arrow;
   const given = (filter?.parameter ?? "") + handler.parameter !== "";
   if (specs.length === 1) return `${constructed(w, specs[0], given)}${both})`;
   return `${w.imported("probe")}([${specs.map((spec) => JSON.stringify(specText(spec))).join(", ")}], ${both})`;

@@ -1,5 +1,5 @@
-// The way back: from the tree, whichever language it was written in, to a program in TypeScript that traces the same. What the tree
-// says and a handler cannot is refused where it stands, never left out.
+// The way back: from the tree, whichever language it was written in, to a program in TypeScript that traces the same.
+// What the tree says and a handler cannot is refused where it stands, never left out.
 import type { Diagnostic } from "../../diagnostic.ts";
 import type { FunctionDeclaration, Program, TypeName } from "../../program.ts";
 import { castOf, unaryStrength, valueText } from "./expressions.ts";
@@ -14,7 +14,10 @@ export interface TypeScriptProgram {
 }
 
 export function typescriptOf(program: Program): TypeScriptProgram {
-  const w = new Writing(program, constructorNames, { statements: statementTexts, operand: (own, value) => valueText(own, value, unaryStrength) });
+  const w = new Writing(program, constructorNames, {
+    statements: statementTexts,
+    operand: (own, value) => valueText(own, value, unaryStrength),
+  });
   const text = programText(w);
   return { text, diagnostics: w.diagnostics };
 }
@@ -29,12 +32,14 @@ function programText(w: Writing): string {
   const options = traceOptions(w, config);
   const mapTexts = [...w.maps].map(([name, own]) => mapDeclaration(w, name, own));
   w.imported("trace");
-  return `${leadingComment(source.text)}${w.importLine()}\n`
-    + `${types.join("")}${types.length > 0 ? "\n" : ""}${mapTexts.join("")}${mapTexts.length > 0 ? "\n" : ""}`
-    + functionTexts.map((text) => `${text}\n`).join("")
-    + `const session = await trace(\n${[...probeTexts, ...options].map((text) => `${indented(text)},\n`).join("")});\n`
-    + "for (const signal of [\"SIGINT\", \"SIGTERM\"]) process.once(signal, () => session.stop());\n"
-    + "process.exitCode = (await session.ended).exitCode;\n";
+  return (
+    `${leadingComment(source.text)}${w.importLine()}\n` +
+    `${types.join("")}${types.length > 0 ? "\n" : ""}${mapTexts.join("")}${mapTexts.length > 0 ? "\n" : ""}` +
+    functionTexts.map((text) => `${text}\n`).join("") +
+    `const session = await trace(\n${[...probeTexts, ...options].map((text) => `${indented(text)},\n`).join("")});\n` +
+    'for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => session.stop());\n' +
+    "process.exitCode = (await session.ended).exitCode;\n"
+  );
 }
 
 function mapDeclaration(w: Writing, name: string, own: string): string {
@@ -65,7 +70,9 @@ function parameterType(type: TypeName | undefined): string {
 
 /** The options of the trace: what the script sets, and what its language does by itself. */
 function traceOptions(w: Writing, config: Program["config"]): string[] {
-  const given = new Map(config.map(({ name, value }) => [name.toLowerCase().replace(/^(bpftrace|strobe)_/, ""), value]));
+  const given = new Map(
+    config.map(({ name, value }) => [name.toLowerCase().replace(/^(bpftrace|strobe)_/, ""), value]),
+  );
   const prints = given.get("print_maps_on_exit") ?? String(w.program.dialect.printMapsAtExit);
   given.delete("print_maps_on_exit");
   if ((prints === "true" || prints === "1") && w.maps.size > 0) given.set("print_maps_on_exit", "true");

@@ -22,40 +22,62 @@ export function statementTexts(w: Writing, statements: readonly Statement[]): st
 
 function statementText(w: Writing, s: Statement): string {
   switch (s.kind) {
-    case "block": return blockText(w, s);
-    case "expression": return s.discard === true ? `const ${w.unique("unused")} = ${valueText(w, s.expression)};` : `${effectText(w, s.expression)};`;
-    case "declare": return declaration(w, s);
-    case "assign": return `${assignment(w, s)};`;
+    case "block":
+      return blockText(w, s);
+    case "expression":
+      return s.discard === true
+        ? `const ${w.unique("unused")} = ${valueText(w, s.expression)};`
+        : `${effectText(w, s.expression)};`;
+    case "declare":
+      return declaration(w, s);
+    case "assign":
+      return `${assignment(w, s)};`;
     case "aggregate": {
       const args = [...(s.value ? [s.value] : []), ...s.parameters].map((one) => valueText(w, one));
       return `${entryText(w, s.target)}.${s.aggregate}(${args.join(", ")});`;
     }
     case "if": {
-      const otherwise = s.otherwise && s.otherwise.statements.length === 1 && s.otherwise.statements[0].kind === "if"
-        ? statementText(w, s.otherwise.statements[0]) : s.otherwise && blockText(w, s.otherwise);
+      const otherwise =
+        s.otherwise && s.otherwise.statements.length === 1 && s.otherwise.statements[0].kind === "if"
+          ? statementText(w, s.otherwise.statements[0])
+          : s.otherwise && blockText(w, s.otherwise);
       return `if (${conditionText(w, s.condition)}) ${blockText(w, s.then)}${otherwise === undefined ? "" : ` else ${otherwise}`}`;
     }
-    case "while": return `while (${conditionText(w, s.condition)}) ${blockText(w, s.body)}`;
-    case "unroll": return `for (const ${w.unique("turn")} of ${w.imported("range")}(${valueText(w, s.count)})) ${blockText(w, s.body)}`;
+    case "while":
+      return `while (${conditionText(w, s.condition)}) ${blockText(w, s.body)}`;
+    case "unroll":
+      return `for (const ${w.unique("turn")} of ${w.imported("range")}(${valueText(w, s.count)})) ${blockText(w, s.body)}`;
     case "for-range": {
       const bounds = s.from.kind === "integer" && s.from.value === 0n ? [s.to] : [s.from, s.to];
       const over = `${w.imported("range")}(${bounds.map((one) => valueText(w, one)).join(", ")})`;
       return loop(w, s.variable, over, s.body);
     }
-    case "for-value": return loop(w, s.variable, valueText(w, s.of), s.body);
+    case "for-value":
+      return loop(w, s.variable, valueText(w, s.of), s.body);
     case "for-map": {
-      if (s.order?.by === "value" && s.order.descending && s.limit) return loop(w, s.variable, `${w.mapName(s.map)}.top(${valueText(w, s.limit)})`, s.body);
-      if (s.order || s.limit) w.refuse(s.span, "a loop over a map in an order, or with a limit, cannot be written in TypeScript", "sort in Node: the map is there as it is now");
+      if (s.order?.by === "value" && s.order.descending && s.limit)
+        return loop(w, s.variable, `${w.mapName(s.map)}.top(${valueText(w, s.limit)})`, s.body);
+      if (s.order || s.limit)
+        w.refuse(
+          s.span,
+          "a loop over a map in an order, or with a limit, cannot be written in TypeScript",
+          "sort in Node: the map is there as it is now",
+        );
       return loop(w, s.variable, w.mapName(s.map), s.body);
     }
     case "break":
-    case "continue": return `${s.kind};`;
-    case "return": return !s.value ? "return;" : `return ${w.result === undefined ? valueText(w, s.value) : convertedText(w, w.result, s.value)};`;
+    case "continue":
+      return `${s.kind};`;
+    case "return":
+      return !s.value
+        ? "return;"
+        : `return ${w.result === undefined ? valueText(w, s.value) : convertedText(w, w.result, s.value)};`;
   }
 }
 
 function declaration(w: Writing, { variable, declared, value }: Extract<Statement, { kind: "declare" }>): string {
-  const typed = declared === undefined ? value && valueText(w, value) : convertedText(w, declared, value ?? nothingOf(declared));
+  const typed =
+    declared === undefined ? value && valueText(w, value) : convertedText(w, declared, value ?? nothingOf(declared));
   w.scopes.at(-1)?.add(variable.name);
   return `let ${w.variableName(variable.name)}${typed === undefined ? "" : ` = ${typed}`};`;
 }
@@ -82,6 +104,9 @@ function loop(w: Writing, { name }: Variable, over: string, body: Block): string
 
 /** What a variable of a type holds at first. */
 function nothingOf(type: TypeName): Expression {
-  return type.name === "string" && type.pointers === 0 ? text("", type.span) : type.name === "bool" && type.pointers === 0
-    ? { kind: "boolean", value: false, span: type.span, type: unknownType } : integer(0n, type.span);
+  return type.name === "string" && type.pointers === 0
+    ? text("", type.span)
+    : type.name === "bool" && type.pointers === 0
+      ? { kind: "boolean", value: false, span: type.span, type: unknownType }
+      : integer(0n, type.span);
 }

@@ -1,6 +1,14 @@
-// Types of a script's own, on the way back to TypeScript: struct(), union() and enumeration(), and what is made of them.
+// Types of a script's own, on the way back to TypeScript: struct(), union() and enumeration(), and what is made of
+// them.
 import { typeNameText } from "../../print-tree.ts";
-import type { EnumDeclaration, Expression, LayoutAttributes, Program, StructDeclaration, TypeName } from "../../program.ts";
+import type {
+  EnumDeclaration,
+  Expression,
+  LayoutAttributes,
+  Program,
+  StructDeclaration,
+  TypeName,
+} from "../../program.ts";
 
 /** What is needed of the program around. */
 export interface TypeWriterNeeds {
@@ -25,7 +33,8 @@ export class TypeWriter {
 
   /** The declarations, a line each. Everything else comes after. */
   declarations({ structs, enums }: Pick<Program, "structs" | "enums">): string[] {
-    for (const one of structs) this.#structs.set(one.name, { name: this.#needs.unique(one.name), union: one.union, written: false });
+    for (const one of structs)
+      this.#structs.set(one.name, { name: this.#needs.unique(one.name), union: one.union, written: false });
     return [...enums.map((one) => this.#enumeration(one)), ...structs.map((one) => this.#struct(one))];
   }
 
@@ -91,15 +100,26 @@ export class TypeWriter {
     return own === undefined ? undefined : { name: own, written: true };
   }
 
-  /** A type as an argument: as C writes it, or made of the script's own. `pointer`: where a struct alone means a pointer to it. */
+  /**
+   * A type as an argument: as C writes it, or made of the script's own. `pointer`: where a struct alone means a pointer
+   * to it.
+   */
   text(type: TypeName, pointer = false): string {
     if (type.of !== undefined) return this.#around(`typeof ${this.#needs.operand(type.of)}`, type, 0);
     const own = this.#ownType(type);
     if (own === undefined) {
       const structure = type.tag === "struct" || type.tag === "union";
-      return JSON.stringify(typeNameText(pointer && structure && type.pointers === 1 && type.dimensions.length === 0 ? { ...type, pointers: 0 } : type));
+      return JSON.stringify(
+        typeNameText(
+          pointer && structure && type.pointers === 1 && type.dimensions.length === 0 ? { ...type, pointers: 0 } : type,
+        ),
+      );
     }
-    return this.#around(own.name, type, pointer && this.#structs.has(type.name) && type.pointers === 1 && type.dimensions.length === 0 ? 1 : 0);
+    return this.#around(
+      own.name,
+      type,
+      pointer && this.#structs.has(type.name) && type.pointers === 1 && type.dimensions.length === 0 ? 1 : 0,
+    );
   }
 
   #around(base: string, type: TypeName, less: number): string {
@@ -115,5 +135,7 @@ export class TypeWriter {
 }
 
 export function integerText(value: bigint): string {
-  return value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER) ? `${value}n` : String(value);
+  return value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER)
+    ? `${value}n`
+    : String(value);
 }

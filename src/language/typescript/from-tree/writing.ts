@@ -1,14 +1,17 @@
-// A program in TypeScript while it is written: its names, what it imports, and what surrounds the statement that is being written.
+// A program in TypeScript while it is written: its names, what it imports, and what surrounds the statement that is
+// being written.
 import { builtinsFor } from "../../builtins/table.ts";
 import type { Diagnostic, Span } from "../../diagnostic.ts";
 import type { Expression, FunctionDeclaration, MapAccess, Program, Statement, TypeName } from "../../program.ts";
 import { casts, specialNames } from "../specials.ts";
 import { TypeWriter } from "./types.ts";
 
-const reserved = ("abstract arguments await break case catch class const continue debugger default delete do else enum eval export extends false "
-  + "finally for function if implements import in instanceof interface let new null package private protected public return static super switch "
-  + "this throw true try typeof var void while with yield undefined NaN Infinity console process Number BigInt Boolean Math Date JSON Object Array "
-  + "Map Set Promise Symbol RegExp Error globalThis Buffer fetch require args retval map trace probe tracepoint event emit withCaptures").split(" ");
+const reserved = (
+  "abstract arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
+  "finally for function if implements import in instanceof interface let new null package private protected public return static super switch " +
+  "this throw true try typeof var void while with yield undefined NaN Infinity console process Number BigInt Boolean Math Date JSON Object Array " +
+  "Map Set Promise Symbol RegExp Error globalThis Buffer fetch require args retval map trace probe tracepoint event emit withCaptures"
+).split(" ");
 
 /** What is written in a file that needs this one. */
 interface Walk {
@@ -46,9 +49,17 @@ export class Writing {
     this.functions = new Map(program.functions.map((one) => [one.name, one]));
     const names = builtinsFor("typescript");
     this.#spelling = new Map(names.names().map((name) => [names.canonical(name), name]));
-    this.#taken = new Set([...reserved, ...this.#spelling.values(), ...specialNames, ...Object.keys(casts), ...constructors]);
+    this.#taken = new Set([
+      ...reserved,
+      ...this.#spelling.values(),
+      ...specialNames,
+      ...Object.keys(casts),
+      ...constructors,
+    ]);
     this.types = new TypeWriter({
-      imported: (name) => this.imported(name), unique: (wanted) => this.unique(wanted), operand: (value) => walk.operand(this, value),
+      imported: (name) => this.imported(name),
+      unique: (wanted) => this.unique(wanted),
+      operand: (value) => walk.operand(this, value),
     });
   }
 
@@ -63,7 +74,7 @@ export class Writing {
   nameOf(kind: "variable" | "function", name: string): string {
     const key = `${kind} ${name}`;
     let own = this.#names.get(key);
-    if (own === undefined) this.#names.set(key, own = this.unique(name));
+    if (own === undefined) this.#names.set(key, (own = this.unique(name)));
     return own;
   }
 
@@ -97,7 +108,13 @@ export class Writing {
   }
 
   refuse(span: Span, message: string, help?: string): void {
-    this.diagnostics.push({ severity: "error", code: "feature", span, message, ...(help === undefined ? {} : { help }) });
+    this.diagnostics.push({
+      severity: "error",
+      code: "feature",
+      span,
+      message,
+      ...(help === undefined ? {} : { help }),
+    });
   }
 }
 
