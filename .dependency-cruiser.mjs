@@ -3,6 +3,7 @@ const floors = [
   ["faults"],
   ["bpf", "debuginfo", "linux", "store"],
   ["language"],
+  ["machine"],
   ["providers"],
   ["compiler"],
   ["session"],

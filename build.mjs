@@ -52,7 +52,7 @@ await build({
   external: ["koffi", "iced-x86"],
 });
 // A thread's own code: it is started by its file.
-await build({ ...command, entryPoints: { "scan-worker": "src/providers/scan-worker.ts" }, sourcemap: false });
+await build({ ...command, entryPoints: { "scan-worker": "src/machine/binaries/scan-worker.ts" }, sourcemap: false });
 writeFileSync("dist/package.json", '{ "type": "commonjs" }\n');
 chmodSync("dist/strobe.js", 0o755);
 

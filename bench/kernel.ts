@@ -22,12 +22,12 @@ import {
   loadProgram,
   type ProgramInfo,
   rawTracepointOpen,
-} from "../src/linux/bpf.ts";
+} from "../src/linux/bpf/bpf.ts";
 import { closeFd } from "../src/linux/ffi.ts";
-import { openPerfEvent } from "../src/linux/perf.ts";
-import { pmuType } from "../src/linux/tracefs.ts";
-import { UnwindCache } from "../src/session/unwind-cache.ts";
-import { UnwindNodes } from "../src/session/unwind-trees.ts";
+import { openPerfEvent } from "../src/linux/perf/perf.ts";
+import { pmuType } from "../src/linux/kernel/tracefs.ts";
+import { UnwindCache } from "../src/session/unwinding/unwind-cache.ts";
+import { UnwindNodes } from "../src/session/unwinding/unwind-trees.ts";
 
 export { closeFd, enableStats, listPrograms };
 

@@ -3,7 +3,7 @@ import { parse } from "../language/bpftrace/parse.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Program } from "../language/program.ts";
 import { choosesProcess, compile, type Compiled } from "../compiler/compile.ts";
-import { liveSystem, type LiveSystem } from "../providers/live-system.ts";
+import { liveSystem, type LiveSystem } from "../machine/live-system.ts";
 
 export interface ScriptOptions {
   /** `$1`, `$2`, … */

@@ -2,9 +2,9 @@
 // mapping of code (linux/side-band.ts).
 import type { Following } from "../compiler/following.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
-import type { PerfRecord } from "../linux/perf-records.ts";
-import { SideBand } from "../linux/side-band.ts";
-import { mappedBinaries } from "../providers/live-binary.ts";
+import type { PerfRecord } from "../linux/perf/perf-records.ts";
+import { SideBand } from "../linux/perf/side-band.ts";
+import { mappedBinaries } from "../machine/binaries/live-binary.ts";
 import type { Session } from "../session/session.ts";
 
 /** Records that are too young to be told with the others are asked for again, in so many milliseconds. */

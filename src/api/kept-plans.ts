@@ -2,8 +2,8 @@
 // plan is kept when all it was made from lasts as long as the running kernel, its modules and some files do.
 import type { Plan } from "../compiler/plan.ts";
 import type { Source } from "../language/diagnostic.ts";
-import { pidNamespace } from "../linux/pid-namespace.ts";
-import { onlyStaticEvents } from "../linux/tracefs.ts";
+import { pidNamespace } from "../linux/processes/pid-namespace.ts";
+import { onlyStaticEvents } from "../linux/kernel/tracefs.ts";
 import { runningKernel } from "../store/boot.ts";
 import { KeptFiles } from "../store/kept-files.ts";
 import { unchanged, type SeenFile } from "../store/seen-files.ts";

@@ -1,4 +1,4 @@
-import { Features } from "../linux/features.ts";
+import { Features } from "../linux/kernel/features.ts";
 import { storeState } from "../store/place.ts";
 import { print } from "./files.ts";
 

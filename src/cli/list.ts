@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { compileScript, thisMachine } from "../api/compile.ts";
 import { ScriptError, type Diagnostic } from "../language/diagnostic.ts";
 import { isDamage, listProbes, splitPattern } from "../providers/registry.ts";
-import { listType } from "../providers/type-listing.ts";
+import { listType } from "../providers/places/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
 import { isTerminal } from "../linux/ffi.ts";
 import { takeRefusals } from "../linux/refused-files.ts";

@@ -41,7 +41,7 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
       process.env["STROBE_TYPES"] = options.types.join(":");
       // What is wrong with them is said at once.
       const { descriptionsInUse } =
-        require("../providers/descriptions.ts") as typeof import("../providers/descriptions.ts");
+        require("../machine/values/descriptions.ts") as typeof import("../machine/values/descriptions.ts");
       descriptionsInUse();
     }
     const exitCode = await dispatch(options, build);

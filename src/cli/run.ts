@@ -6,7 +6,7 @@ import { ScriptError } from "../language/diagnostic.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import type { Printer } from "../output/printer.ts";
 import { interruptsCalls } from "../linux/ffi.ts";
-import { isPending } from "../linux/pending-signals.ts";
+import { isPending } from "../linux/processes/pending-signals.ts";
 import { takeRefusals } from "../linux/refused-files.ts";
 import { OutputClosed, OutputStuck } from "../output/sink.ts";
 import type { Session } from "../session/session.ts";
@@ -115,7 +115,8 @@ function sayNothingKept(): void {
 }
 
 function sayUnfitting(): void {
-  const { unfittingTypes } = require("../providers/descriptions.ts") as typeof import("../providers/descriptions.ts");
+  const { unfittingTypes } =
+    require("../machine/values/descriptions.ts") as typeof import("../machine/values/descriptions.ts");
   for (const name of unfittingTypes()) tell(`${name}: no description of this name fits; it is shown as its members\n`);
 }
 

@@ -2,16 +2,16 @@
 import type { ResolvedProbe } from "../language/check/checked.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { Probe, ProbeSpec } from "../language/program.ts";
-import type { KnownPlaces } from "../providers/follow.ts";
+import type { KnownPlaces } from "../providers/places/follow.ts";
 import type { Provider, Resolution, ResolveOptions } from "../providers/provider.ts";
 import { findProvider } from "../providers/registry.ts";
-import type { System } from "../providers/system.ts";
-import { hasWildcard } from "../providers/wildcard.ts";
+import type { System } from "../machine/system.ts";
+import { hasWildcard } from "../machine/wildcard.ts";
 import { placesTogether } from "./places-together.ts";
 import type { Plan } from "./plan.ts";
 
 // Loaded when a script has such specs.
-const follow = () => require("../providers/follow.ts") as typeof import("../providers/follow.ts");
+const follow = () => require("../providers/places/follow.ts") as typeof import("../providers/places/follow.ts");
 
 type Variant = ResolvedProbe["variants"][number];
 

@@ -5,7 +5,7 @@ import type { PointerType, StructType, Type } from "../language/types.ts";
 import { i32, i8, u32, u64, u8 } from "../language/types.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Resolution } from "../providers/provider.ts";
-import type { System } from "../providers/system.ts";
+import type { System } from "../machine/system.ts";
 
 const kernelPointer = (target: Type): PointerType => ({ kind: "pointer", target, space: "kernel" });
 const struct = (name: string, size: number, members: StructType["members"]): StructType => ({

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { machine, release, version } from "node:os";
 import { join } from "node:path";
-import { runningBuildId } from "../providers/kernel-build.ts";
+import { runningBuildId } from "../machine/kernel/kernel-build.ts";
 
 export const title = "// Declarations by strobe types:";
 

@@ -1,7 +1,7 @@
 // The declarations of this machine, as files.
 import type { Type } from "../language/types.ts";
-import { recordArgument } from "../providers/tracepoint.ts";
-import type { System, TracepointField } from "../providers/system.ts";
+import { recordArgument } from "../providers/kinds/tracepoint.ts";
+import type { System, TracepointField } from "../machine/system.ts";
 import { Page } from "./page.ts";
 import { declarePrograms } from "./programs.ts";
 import { argumentsText, letterFile, members, propertyName, signatureText, Structs, typeText } from "./type-text.ts";

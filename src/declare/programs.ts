@@ -1,8 +1,8 @@
 // Functions and static probes of programs.
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
-import { findBinaries, noBinary } from "../providers/binaries.ts";
-import { DebugTypes } from "../providers/debug-types.ts";
-import type { Binary, System } from "../providers/system.ts";
+import { findBinaries, noBinary } from "../machine/binaries/binaries.ts";
+import { DebugTypes } from "../machine/values/debug-types.ts";
+import type { Binary, System } from "../machine/system.ts";
 import type { Page } from "./page.ts";
 import { argumentsText, propertyName, typeText, type Place } from "./type-text.ts";
 

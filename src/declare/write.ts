@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { makeFolders } from "./make-folders.ts";
-import { findBinaries } from "../providers/binaries.ts";
-import type { System } from "../providers/system.ts";
+import { findBinaries } from "../machine/binaries/binaries.ts";
+import type { System } from "../machine/system.ts";
 import { aboutFolder, kernelName, title } from "./about.ts";
 import { declareMachine, type Declarations } from "./declare.ts";
 

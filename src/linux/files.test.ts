@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { splitWords } from "./child.ts";
+import { splitWords } from "./processes/child.ts";
 import { LinuxError } from "./error.ts";
-import { kernelVersion } from "./features.ts";
-import { FunctionLocations } from "./function-locations.ts";
-import { Kallsyms } from "./kallsyms.ts";
-import { parseCpuList } from "./perf.ts";
-import { parseMaps } from "./procfs.ts";
-import { subprogramBtf } from "./subprogram-btf.ts";
+import { kernelVersion } from "./kernel/features.ts";
+import { FunctionLocations } from "./kernel/function-locations.ts";
+import { Kallsyms } from "./kernel/kallsyms.ts";
+import { parseCpuList } from "./perf/perf.ts";
+import { parseMaps } from "./processes/procfs.ts";
+import { subprogramBtf } from "./bpf/subprogram-btf.ts";
 
 describe("kallsyms", () => {
   // Per-CPU offsets first, the kernel in order, then modules in an order of their own.

@@ -6,7 +6,7 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import { watchProcess } from "./pidfd.ts";
+import { watchProcess } from "./processes/pidfd.ts";
 import { sleepInThread } from "./sleep.ts";
 
 /** Until the event loop watches what began, and has nothing left to do. */

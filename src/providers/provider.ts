@@ -3,7 +3,7 @@ import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ResolvedProbe, SiteRef } from "../language/check/checked.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Binding, Context } from "../language/context.ts";
-import type { System } from "./system.ts";
+import type { System } from "../machine/system.ts";
 
 /** How programs get to a kind's sites. Handlers that run in strobe itself need none. */
 export interface Attacher {

@@ -3,15 +3,15 @@
 import { DamageError } from "../debuginfo/damage.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/program.ts";
-import { instructions, kprobes, kretprobes, uprobes, uretprobes } from "./attachers.ts";
-import { begin, end } from "./begin-end.ts";
+import { instructions, kprobes, kretprobes, uprobes, uretprobes } from "./attaching/attachers.ts";
+import { begin, end } from "./kinds/begin-end.ts";
 import type { Attacher, Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
-import { rawtracepoint } from "./rawtracepoint.ts";
+import { rawtracepoint } from "./kinds/rawtracepoint.ts";
 import { didYouMean, missing } from "./resolution.ts";
-import type { System } from "./system.ts";
-import { interval, profile } from "./timers.ts";
-import { tracepoint } from "./tracepoint.ts";
-import { hasWildcard, matches } from "./wildcard.ts";
+import type { System } from "../machine/system.ts";
+import { interval, profile } from "./kinds/timers.ts";
+import { tracepoint } from "./kinds/tracepoint.ts";
+import { hasWildcard, matches } from "../machine/wildcard.ts";
 
 /** By canonical name, with the other names that a provider says it has. */
 const kinds: Readonly<
@@ -22,63 +22,89 @@ const kinds: Readonly<
 > = {
   begin: { aliases: ["BEGIN"], provider: () => begin },
   end: { aliases: ["END"], provider: () => end },
-  self: { aliases: [], provider: () => (require("./self.ts") as typeof import("./self.ts")).self },
+  self: { aliases: [], provider: () => (require("./kinds/self.ts") as typeof import("./kinds/self.ts")).self },
   interval: { aliases: ["i"], provider: () => interval },
   profile: { aliases: ["p"], provider: () => profile },
   tracepoint: { aliases: ["t"], provider: () => tracepoint },
   rawtracepoint: { aliases: ["rt"], provider: () => rawtracepoint },
-  fentry: { aliases: ["f", "kfunc"], provider: () => (require("./fentry.ts") as typeof import("./fentry.ts")).fentry },
+  fentry: {
+    aliases: ["f", "kfunc"],
+    provider: () => (require("./kinds/fentry.ts") as typeof import("./kinds/fentry.ts")).fentry,
+  },
   fexit: {
     aliases: ["fr", "kretfunc"],
-    provider: () => (require("./fentry.ts") as typeof import("./fentry.ts")).fexit,
+    provider: () => (require("./kinds/fentry.ts") as typeof import("./kinds/fentry.ts")).fexit,
   },
   kprobe: {
     aliases: ["k"],
-    provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kprobe,
+    provider: () => (require("./kinds/kprobe.ts") as typeof import("./kinds/kprobe.ts")).kprobe,
     attacher: kprobes,
   },
   kretprobe: {
     aliases: ["kr"],
-    provider: () => (require("./kprobe.ts") as typeof import("./kprobe.ts")).kretprobe,
+    provider: () => (require("./kinds/kprobe.ts") as typeof import("./kinds/kprobe.ts")).kretprobe,
     attacher: kretprobes,
   },
   uprobe: {
     aliases: ["u", "line"],
-    provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uprobe,
+    provider: () => (require("./kinds/uprobe.ts") as typeof import("./kinds/uprobe.ts")).uprobe,
     attacher: uprobes,
   },
   uretprobe: {
     aliases: ["ur"],
-    provider: () => (require("./uprobe.ts") as typeof import("./uprobe.ts")).uretprobe,
+    provider: () => (require("./kinds/uprobe.ts") as typeof import("./kinds/uprobe.ts")).uretprobe,
     attacher: uretprobes,
   },
   insn: {
     aliases: ["kinst"],
-    provider: () => (require("./insn.ts") as typeof import("./insn.ts")).insn,
+    provider: () => (require("./kinds/insn.ts") as typeof import("./kinds/insn.ts")).insn,
     attacher: instructions,
   },
-  ret: { aliases: [], provider: () => (require("./ret.ts") as typeof import("./ret.ts")).ret, attacher: instructions },
-  plt: { aliases: [], provider: () => (require("./plt.ts") as typeof import("./plt.ts")).plt, attacher: uprobes },
-  usdt: {
-    aliases: ["U"],
-    provider: () => (require("./usdt.ts") as typeof import("./usdt.ts")).usdt,
+  ret: {
+    aliases: [],
+    provider: () => (require("./kinds/ret.ts") as typeof import("./kinds/ret.ts")).ret,
+    attacher: instructions,
+  },
+  plt: {
+    aliases: [],
+    provider: () => (require("./kinds/plt.ts") as typeof import("./kinds/plt.ts")).plt,
     attacher: uprobes,
   },
-  process: { aliases: [], provider: () => (require("./process.ts") as typeof import("./process.ts")).process },
-  thread: { aliases: [], provider: () => (require("./process.ts") as typeof import("./process.ts")).thread },
-  software: { aliases: ["s"], provider: () => (require("./counters.ts") as typeof import("./counters.ts")).software },
-  hardware: { aliases: ["h"], provider: () => (require("./counters.ts") as typeof import("./counters.ts")).hardware },
+  usdt: {
+    aliases: ["U"],
+    provider: () => (require("./kinds/usdt.ts") as typeof import("./kinds/usdt.ts")).usdt,
+    attacher: uprobes,
+  },
+  process: {
+    aliases: [],
+    provider: () => (require("./kinds/process.ts") as typeof import("./kinds/process.ts")).process,
+  },
+  thread: {
+    aliases: [],
+    provider: () => (require("./kinds/process.ts") as typeof import("./kinds/process.ts")).thread,
+  },
+  software: {
+    aliases: ["s"],
+    provider: () => (require("./kinds/counters.ts") as typeof import("./kinds/counters.ts")).software,
+  },
+  hardware: {
+    aliases: ["h"],
+    provider: () => (require("./kinds/counters.ts") as typeof import("./kinds/counters.ts")).hardware,
+  },
   watchpoint: {
     aliases: ["w"],
-    provider: () => (require("./watchpoint.ts") as typeof import("./watchpoint.ts")).watchpoint,
+    provider: () => (require("./kinds/watchpoint.ts") as typeof import("./kinds/watchpoint.ts")).watchpoint,
   },
   asyncwatchpoint: {
     aliases: ["aw"],
-    provider: () => (require("./watchpoint.ts") as typeof import("./watchpoint.ts")).asyncWatchpoint,
+    provider: () => (require("./kinds/watchpoint.ts") as typeof import("./kinds/watchpoint.ts")).asyncWatchpoint,
   },
-  iter: { aliases: ["it"], provider: () => (require("./iterator.ts") as typeof import("./iterator.ts")).iterator },
-  test: { aliases: [], provider: () => (require("./suites.ts") as typeof import("./suites.ts")).test },
-  bench: { aliases: [], provider: () => (require("./suites.ts") as typeof import("./suites.ts")).bench },
+  iter: {
+    aliases: ["it"],
+    provider: () => (require("./kinds/iterator.ts") as typeof import("./kinds/iterator.ts")).iterator,
+  },
+  test: { aliases: [], provider: () => (require("./kinds/suites.ts") as typeof import("./kinds/suites.ts")).test },
+  bench: { aliases: [], provider: () => (require("./kinds/suites.ts") as typeof import("./kinds/suites.ts")).bench },
 };
 
 /** Canonical names, by all names. */

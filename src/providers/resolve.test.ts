@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bareSystem } from "../../test/support/bare-system.ts";
 import { i32, i64, i8, type StructType } from "../language/types.ts";
-import { sourceName } from "./binaries.ts";
+import { sourceName } from "../machine/binaries/binaries.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 import { allProviders, findProvider, listProbes, providerNames, resolveSpec, splitPattern } from "./registry.ts";
-import type { Binary, BinarySymbol, System, TracepointFormat } from "./system.ts";
-import { matcher, matches } from "./wildcard.ts";
+import type { Binary, BinarySymbol, System, TracepointFormat } from "../machine/system.ts";
+import { matcher, matches } from "../machine/wildcard.ts";
 
 const field = (name: string, declaration: string, offset: number, size: number, signed = false) => ({
   name,

@@ -1,5 +1,5 @@
 // The clocks that a session ties together: the kernel stamps events with the boot clock, people read the time of day.
-import { CLOCK_BOOTTIME, CLOCK_TAI, clockNs, clockOffsetBootToRealNs } from "../linux/procfs.ts";
+import { CLOCK_BOOTTIME, CLOCK_TAI, clockNs, clockOffsetBootToRealNs } from "../linux/processes/procfs.ts";
 
 export interface SessionClock {
   /** The boot clock when the session began, in nanoseconds. */

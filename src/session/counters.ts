@@ -3,7 +3,7 @@
 import { cutStack } from "../compiler/unwound-stack.ts";
 import type { Plan, UnkeptCalls } from "../compiler/plan.ts";
 import { refusalOffsets, refusals } from "../compiler/refusals.ts";
-import { progInfo } from "../linux/bpf.ts";
+import { progInfo } from "../linux/bpf/bpf.ts";
 import type { Attachment } from "../providers/provider.ts";
 import type { Trouble } from "./events.ts";
 import type { LoadedProgram } from "./kernel-objects.ts";

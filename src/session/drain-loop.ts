@@ -1,6 +1,6 @@
 // Takes records out of the ring for as long as a session lives: at once when they are few, in batches when they come in
 // floods, with turns of Node's event loop in between.
-import type { RingBuffer } from "../linux/ring.ts";
+import type { RingBuffer } from "../linux/bpf/ring.ts";
 import { napLength, Naps } from "./nap.ts";
 import { batchRecords, type Records } from "./records.ts";
 

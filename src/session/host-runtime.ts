@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../faults/internal-error.ts";
-import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../linux/procfs.ts";
-import { initialIds } from "../linux/initial-ids.ts";
+import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../linux/processes/procfs.ts";
+import { initialIds } from "../linux/processes/initial-ids.ts";
 import { aggregateOf, type LiveMap } from "./maps.ts";
 
 /** Few scripts have doubles. */

@@ -17,12 +17,12 @@ import {
   mapUpdate,
   mapUpdateMany,
   openModuleBtf,
-} from "../linux/bpf.ts";
+} from "../linux/bpf/bpf.ts";
 import { E2BIG, EBUSY, EDEADLK, ENOMEM, ETIMEDOUT, LinuxError } from "../linux/error.ts";
 import { closeFd } from "../linux/ffi.ts";
-import { MappedArray } from "../linux/mapped-array.ts";
-import { possibleCpus } from "../linux/perf.ts";
-import { RingBuffer } from "../linux/ring.ts";
+import { MappedArray } from "../linux/bpf/mapped-array.ts";
+import { possibleCpus } from "../linux/perf/perf.ts";
+import { RingBuffer } from "../linux/bpf/ring.ts";
 import { closeAll } from "./detach.ts";
 import {
   aggregateOf,
@@ -35,11 +35,11 @@ import {
   type LiveMap,
 } from "./maps.ts";
 import { relocated, type Targets } from "./relocate.ts";
-import type { StackTable } from "./symbols.ts";
-import type { UnwindMaps } from "./unwind-tables.ts";
+import type { StackTable } from "./symbols/symbols.ts";
+import type { UnwindMaps } from "./unwinding/unwind-tables.ts";
 
 // Loaded when BPF programs are traced.
-const bpfFunctions = () => require("../linux/bpf-functions.ts") as typeof import("../linux/bpf-functions.ts");
+const bpfFunctions = () => require("../linux/bpf/bpf-functions.ts") as typeof import("../linux/bpf/bpf-functions.ts");
 
 /** enum bpf_prog_type, include/uapi/linux/bpf.h */
 const programTypes: Readonly<Record<ProgramType, number>> = {

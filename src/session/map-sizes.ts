@@ -16,7 +16,7 @@ import {
 } from "../bpf/instruction.ts";
 import { programTypes } from "../bpf/kinds.ts";
 import { Btf } from "../debuginfo/btf.ts";
-import { loadProgram, mapNextKey, testRun } from "../linux/bpf.ts";
+import { loadProgram, mapNextKey, testRun } from "../linux/bpf/bpf.ts";
 import { LinuxError } from "../linux/error.ts";
 import { closeFd } from "../linux/ffi.ts";
 import { decoder } from "./decode.ts";

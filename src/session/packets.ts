@@ -10,8 +10,8 @@ import {
   packetWhole,
 } from "../compiler/packets.ts";
 import { LinuxError } from "../linux/error.ts";
-import { PerfOutput } from "../linux/perf-output.ts";
-import { CLOCK_BOOTTIME, clockNs } from "../linux/procfs.ts";
+import { PerfOutput } from "../linux/perf/perf-output.ts";
+import { CLOCK_BOOTTIME, clockNs } from "../linux/processes/procfs.ts";
 import { fileHead, packetRecord } from "./pcap.ts";
 
 export interface PacketOptions {

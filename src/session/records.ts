@@ -1,7 +1,7 @@
 // Records of events and their handlers: records that kernel programs leave in the ring, and those of programs that run
 // here.
 import type { EventSchema } from "../compiler/plan.ts";
-import type { RingBuffer } from "../linux/ring.ts";
+import type { RingBuffer } from "../linux/bpf/ring.ts";
 import { recordHandler, type ActionTargets } from "./actions.ts";
 import type { Commands } from "./commands.ts";
 import type { RecordHandler, RecordMemory } from "./events.ts";

@@ -1,7 +1,7 @@
 // A live trace over a plan: create, load, attach, drain, act, detach. Nothing outlives it.
 import type { Plan } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
-import { testRun } from "../linux/bpf.ts";
+import { testRun } from "../linux/bpf/bpf.ts";
 import { takeRefusals } from "../linux/refused-files.ts";
 import type { Attacher } from "../providers/provider.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
@@ -22,9 +22,9 @@ import { snapshotOf } from "./maps.ts";
 import type { Packets } from "./packets.ts";
 import type { OverheadMeter } from "./overhead.ts";
 import type { SessionStats } from "./stats.ts";
-import { StackOwners } from "./stack-owners.ts";
+import { StackOwners } from "./symbols/stack-owners.ts";
 import { Records } from "./records.ts";
-import { LiveSymbols } from "./symbols.ts";
+import { LiveSymbols } from "./symbols/symbols.ts";
 import { commandTarget, processTarget, type Target } from "./target.ts";
 
 // Loaded when costs are measured.

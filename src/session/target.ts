@@ -1,7 +1,7 @@
 // The process that a session is about: the command of -c, or the one named by -p. Its end is the session's.
 import { readFileSync } from "node:fs";
-import { spawnTraced, type TracedChild } from "../linux/child.ts";
-import { watchProcess } from "../linux/pidfd.ts";
+import { spawnTraced, type TracedChild } from "../linux/processes/child.ts";
+import { watchProcess } from "../linux/processes/pidfd.ts";
 
 export interface Target extends Disposable {
   readonly pid: number;
@@ -30,7 +30,9 @@ export function commandTarget(command: string): Target {
     ready: child.ready,
     go: (executed) => {
       if (executed !== undefined)
-        return (require("../linux/exec-stop.ts") as typeof import("../linux/exec-stop.ts")).stopAtExec(
+        return (
+          require("../linux/processes/exec-stop.ts") as typeof import("../linux/processes/exec-stop.ts")
+        ).stopAtExec(
           child.pid,
           () => child.go(),
           () => executed(child.pid),

@@ -3,11 +3,11 @@
 import { readFileSync } from "node:fs";
 import { bytesOf, Elf } from "../debuginfo/elf.ts";
 import { ElfSymbols } from "../debuginfo/elf-symbols.ts";
-import { loadProgram } from "../linux/bpf.ts";
+import { loadProgram } from "../linux/bpf/bpf.ts";
 import { LinuxError } from "../linux/error.ts";
 import { closeAllParallel, closeFd, cString, numberFunction } from "../linux/ffi.ts";
-import { openPerfEvent, perfAttach } from "../linux/perf.ts";
-import { pmuType } from "../linux/tracefs.ts";
+import { openPerfEvent, perfAttach } from "../linux/perf/perf.ts";
+import { pmuType } from "../linux/kernel/tracefs.ts";
 
 const KPROBE = 2;
 /** r0 = 0; exit */

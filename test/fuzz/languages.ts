@@ -17,7 +17,7 @@ import { casts, specialNames } from "../../src/language/typescript/specials.ts";
 import { readOptions, UsageError } from "../../src/cli/options.ts";
 import { strftime } from "../../src/output/strftime.ts";
 import type { Resolution } from "../../src/providers/provider.ts";
-import { matcher } from "../../src/providers/wildcard.ts";
+import { matcher } from "../../src/machine/wildcard.ts";
 import { rewriteModule } from "../../src/rewrite/rewrite.ts";
 import { stripTypes } from "../../src/rewrite/strip.ts";
 import { handlerSeeds, headerSeeds, moduleSeeds, scriptSeeds, texts } from "./seeds.ts";

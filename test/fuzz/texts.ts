@@ -1,14 +1,14 @@
 // What the kernel, traced programs and strobe itself write.
 import { fromText, toText } from "../../src/api/plan-text.ts";
 import { demangle } from "../../src/linux/demangle.ts";
-import { Kallsyms } from "../../src/linux/kallsyms.ts";
-import { parsePerfRecord } from "../../src/linux/perf-records.ts";
-import { parseMaps } from "../../src/linux/procfs.ts";
-import { cppName, rustName, sourceName } from "../../src/providers/binaries.ts";
-import { parseTracepointFormat } from "../../src/providers/tracepoint-format.ts";
-import { parseUsdtArguments } from "../../src/providers/usdt-arguments.ts";
+import { Kallsyms } from "../../src/linux/kernel/kallsyms.ts";
+import { parsePerfRecord } from "../../src/linux/perf/perf-records.ts";
+import { parseMaps } from "../../src/linux/processes/procfs.ts";
+import { cppName, rustName, sourceName } from "../../src/machine/binaries/binaries.ts";
+import { parseTracepointFormat } from "../../src/machine/kernel/tracepoint-format.ts";
+import { parseUsdtArguments } from "../../src/machine/values/usdt-arguments.ts";
 import { packetRecord } from "../../src/session/pcap.ts";
-import { UserSymbols } from "../../src/session/user-symbols.ts";
+import { UserSymbols } from "../../src/session/symbols/user-symbols.ts";
 import { texts } from "./seeds.ts";
 import type { Seed, Target } from "./target.ts";
 

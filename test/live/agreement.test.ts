@@ -5,7 +5,7 @@ import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { DebugInfo, Location, LocationExpression } from "../../src/debuginfo/dwarf/facts.ts";
-import { openBinary, type LiveBinary } from "../../src/providers/live-binary.ts";
+import { openBinary, type LiveBinary } from "../../src/machine/binaries/live-binary.ts";
 import { corpusC, corpusCpp } from "../support/corpus.ts";
 import { temporaryFolder } from "../support/strobe.ts";
 

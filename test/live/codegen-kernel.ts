@@ -1,5 +1,5 @@
 // Loads generated programs into the running kernel, runs them once and reads their maps.
-import { createMap, loadProgram, mapEntries, mapLookup, mapUpdate, testRun } from "../../src/linux/bpf.ts";
+import { createMap, loadProgram, mapEntries, mapLookup, mapUpdate, testRun } from "../../src/linux/bpf/bpf.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { LinuxError } from "../../src/linux/error.ts";
 import { disassemble } from "../../src/bpf/disassembler.ts";
@@ -10,7 +10,7 @@ import type { EventSchema, KernelMap } from "../../src/compiler/plan.ts";
 import { refusalOffsets, resultCounters } from "../../src/compiler/refusals.ts";
 import type { Capabilities } from "../../src/language/check/checked.ts";
 import { keyLayout, sizeOf } from "../../src/language/layout.ts";
-import { Features } from "../../src/linux/features.ts";
+import { Features } from "../../src/linux/kernel/features.ts";
 
 export const capabilities: Capabilities = new Features().capabilities();
 /** What a program is bound to when its type wants that. */

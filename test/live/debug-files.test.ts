@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
-import { openBinary } from "../../src/providers/live-binary.ts";
+import { openBinary } from "../../src/machine/binaries/live-binary.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strobe-debug-files-"));
 after(() => rmSync(folder, { recursive: true }));

@@ -2,8 +2,8 @@
 // one alone, with STROBE_PROGRAMS=1).
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createMap } from "../../src/linux/bpf.ts";
-import { Features } from "../../src/linux/features.ts";
+import { createMap } from "../../src/linux/bpf/bpf.ts";
+import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { Differential, randomInputs, type Failure } from "../support/differential.ts";
 import { randomProgram, type RandomProgram } from "../support/random-programs.ts";

@@ -17,16 +17,16 @@ import {
   progInfo,
   rawTracepointOpen,
   testRun,
-} from "../../src/linux/bpf.ts";
+} from "../../src/linux/bpf/bpf.ts";
 import { LinuxError } from "../../src/linux/error.ts";
-import { Features } from "../../src/linux/features.ts";
+import { Features } from "../../src/linux/kernel/features.ts";
 import { closeAllParallel, closeFd } from "../../src/linux/ffi.ts";
-import { Kallsyms } from "../../src/linux/kallsyms.ts";
-import { BPF_F_MMAPABLE, MappedArray } from "../../src/linux/mapped-array.ts";
-import { openPerfEvent, PERF_TYPE_SOFTWARE, possibleCpus } from "../../src/linux/perf.ts";
-import { RingBuffer } from "../../src/linux/ring.ts";
-import { spawnTraced } from "../../src/linux/child.ts";
-import { comm } from "../../src/linux/procfs.ts";
+import { Kallsyms } from "../../src/linux/kernel/kallsyms.ts";
+import { BPF_F_MMAPABLE, MappedArray } from "../../src/linux/bpf/mapped-array.ts";
+import { openPerfEvent, PERF_TYPE_SOFTWARE, possibleCpus } from "../../src/linux/perf/perf.ts";
+import { RingBuffer } from "../../src/linux/bpf/ring.ts";
+import { spawnTraced } from "../../src/linux/processes/child.ts";
+import { comm } from "../../src/linux/processes/procfs.ts";
 
 const HASH = 1;
 const ARRAY = 2;

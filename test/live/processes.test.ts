@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Features } from "../../src/linux/features.ts";
+import { Features } from "../../src/linux/kernel/features.ts";
 import {
   bpfObjects,
   compileC,

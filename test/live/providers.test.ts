@@ -5,14 +5,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { enableStats, listLinks, loadProgram, progInfo } from "../../src/linux/bpf.ts";
+import { enableStats, listLinks, loadProgram, progInfo } from "../../src/linux/bpf/bpf.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import type { Context } from "../../src/language/context.ts";
-import { liveSystem } from "../../src/providers/live-system.ts";
+import { liveSystem } from "../../src/machine/live-system.ts";
 import type { Attachment } from "../../src/providers/provider.ts";
 import { findAttacher, listProbes, resolveSpec, splitPattern } from "../../src/providers/registry.ts";
-import { systemCallNumber } from "../../src/providers/syscall-numbers.ts";
-import { hostMachine } from "../../src/providers/registers.ts";
+import { systemCallNumber } from "../../src/machine/kernel/syscall-numbers.ts";
+import { hostMachine } from "../../src/machine/values/registers.ts";
 
 // enum bpf_prog_type
 const programTypes = { kprobe: 2, tracepoint: 5, perf_event: 7, raw_tracepoint: 17, tracing: 26 };

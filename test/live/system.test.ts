@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { describe, it } from "node:test";
 import type { StructType } from "../../src/language/types.ts";
-import { liveSystem } from "../../src/providers/live-system.ts";
+import { liveSystem } from "../../src/machine/live-system.ts";
 
 const noBtf = existsSync("/sys/kernel/btf/vmlinux") ? false : "needs kernel BTF";
 const noBpftool = noBtf || (spawnSync("bpftool", ["version"]).status === 0 ? false : "needs bpftool");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Elf } from "../../src/debuginfo/elf.ts";
 import { libraryThreadLocals } from "../../src/debuginfo/thread-locals.ts";
-import { FileBytes } from "../../src/providers/file-bytes.ts";
+import { FileBytes } from "../../src/machine/binaries/file-bytes.ts";
 import { bpfObjects, compileC, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();

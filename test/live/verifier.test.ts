@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { writeFileSync } from "node:fs";
-import { createMap, loadProgram } from "../../src/linux/bpf.ts";
-import { Features } from "../../src/linux/features.ts";
+import { createMap, loadProgram } from "../../src/linux/bpf/bpf.ts";
+import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { relocated } from "../../src/session/relocate.ts";
 import { compileScript } from "../support/differential.ts";

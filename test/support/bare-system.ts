@@ -1,6 +1,6 @@
 // A machine with nothing on it: tests say what is there beside that.
-import { plainTypes } from "../../src/providers/kernel-types.ts";
-import type { System } from "../../src/providers/system.ts";
+import { plainTypes } from "../../src/machine/kernel/kernel-types.ts";
+import type { System } from "../../src/machine/system.ts";
 
 const none = (): undefined => undefined;
 

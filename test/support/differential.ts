@@ -1,17 +1,25 @@
 // One script through both executors: the kernel (BPF_PROG_TEST_RUN on a raw tracepoint's program) and the JavaScript
 // executor, the latter with the IR as it was lowered and as it was optimized. All three must leave the same.
-import { createMap, loadProgram, mapDelete, mapEntries, mapLookup, mapUpdate, testRun } from "../../src/linux/bpf.ts";
+import {
+  createMap,
+  loadProgram,
+  mapDelete,
+  mapEntries,
+  mapLookup,
+  mapUpdate,
+  testRun,
+} from "../../src/linux/bpf/bpf.ts";
 import { LinuxError } from "../../src/linux/error.ts";
-import { Features } from "../../src/linux/features.ts";
+import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
-import { MappedArray } from "../../src/linux/mapped-array.ts";
-import { RingBuffer } from "../../src/linux/ring.ts";
+import { MappedArray } from "../../src/linux/bpf/mapped-array.ts";
+import { RingBuffer } from "../../src/linux/bpf/ring.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";
 import { builtinsFor } from "../../src/language/builtins/table.ts";
 import type { Context } from "../../src/language/context.ts";
 import { fieldLayout, sizeOf } from "../../src/language/layout.ts";
 import type { Type } from "../../src/language/types.ts";
-import type { System } from "../../src/providers/system.ts";
+import type { System } from "../../src/machine/system.ts";
 import { compile, type Compiled, type CompileOptions } from "../../src/compiler/compile.ts";
 import type { IrMap, IrModule } from "../../src/compiler/ir.ts";
 import { generate } from "../../src/compiler/javascript/generate.ts";

@@ -5,14 +5,14 @@ import { renderDiagnostic } from "../../src/language/render-diagnostic.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";
 import { builtinsFor } from "../../src/language/builtins/table.ts";
 import type { Context } from "../../src/language/context.ts";
-import { createMap, loadProgram } from "../../src/linux/bpf.ts";
+import { createMap, loadProgram } from "../../src/linux/bpf/bpf.ts";
 import { E2BIG, LinuxError } from "../../src/linux/error.ts";
-import { Features } from "../../src/linux/features.ts";
+import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { compile, type Compiled } from "../../src/compiler/compile.ts";
 import type { Plan } from "../../src/compiler/plan.ts";
-import { userContext } from "../../src/providers/user-context.ts";
-import type { System } from "../../src/providers/system.ts";
+import { userContext } from "../../src/machine/values/user-context.ts";
+import type { System } from "../../src/machine/system.ts";
 import { relocated } from "../../src/session/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
 

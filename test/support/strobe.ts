@@ -3,7 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { listLinks, listMaps, listPrograms } from "../../src/linux/bpf.ts";
+import { listLinks, listMaps, listPrograms } from "../../src/linux/bpf/bpf.ts";
 
 export const command = resolve("dist/strobe.js");
 const deadlineMilliseconds = 20_000;

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { bytesOf, Elf } from "../../../src/debuginfo/elf.ts";
-import { kernelImage } from "../../../src/providers/kernel-image.ts";
+import { kernelImage } from "../../../src/machine/kernel/kernel-image.ts";
 import { compileC, strobe, temporaryFolder } from "../../support/strobe.ts";
 
 const skip =

@@ -5,7 +5,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { openBinary } from "../../../src/providers/live-binary.ts";
+import { openBinary } from "../../../src/machine/binaries/live-binary.ts";
 import { stranger } from "../../support/hostile-user.ts";
 import { compileC, temporaryFolder } from "../../support/strobe.ts";
 

@@ -1,0 +1,58 @@
+// Kprobes defined in tracefs, for what perf events cannot say: how many calls of a function may be under way at once
+// before a kretprobe misses some. A definition costs nothing while nobody has its event open, but it outlives its
+// process: the name has the process's number in it, so that what a killed one left is removed by the next.
+// (Documentation/trace/kprobetrace.rst)
+import { closeSync, existsSync, openSync, readFileSync, writeSync } from "node:fs";
+import { LinuxError } from "../error.ts";
+import { tracefsRoot } from "./tracefs.ts";
+
+const group = "strobe";
+let made = 0;
+
+export interface KprobeEvent extends Disposable {
+  /** For a perf event of PERF_TYPE_TRACEPOINT. */
+  readonly id: number;
+}
+
+/**
+ * Defines a kretprobe with room for `maxactive` calls. Disposing removes it, once no descriptor of its event is open.
+ * @throws LinuxError
+ */
+export function defineKretprobe(place: string, maxactive: number): KprobeEvent {
+  removeAbandoned();
+  const name = `kr_${process.pid}_${made++}`;
+  command(`r${maxactive}:${group}/${name} ${place}`, `define a kretprobe of ${place} with room for ${maxactive} calls`);
+  const remove = (): void => command(`-:${group}/${name}`, `remove a kretprobe of ${place}`);
+  try {
+    const id = Number(readFileSync(`${tracefsRoot()}/events/${group}/${name}/id`, "latin1"));
+    return { id, [Symbol.dispose]: remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function removeAbandoned(): void {
+  for (const [, name = "", pid = ""] of readFileSync(file(), "latin1").matchAll(
+    new RegExp(`^\\w+:${group}/(kr_(\\d+)_\\d+)\\b`, "gm"),
+  )) {
+    if (Number(pid) !== process.pid && !existsSync(`/proc/${pid}`))
+      command(`-:${group}/${name}`, "remove a kretprobe of a process that has gone");
+  }
+}
+
+function command(text: string, doing: string): void {
+  // Without O_APPEND everyone's definitions were removed.
+  const descriptor = openSync(file(), "a");
+  try {
+    writeSync(descriptor, `${text}\n`);
+  } catch (error) {
+    throw new LinuxError({ call: "write", code: -((error as NodeJS.ErrnoException).errno ?? 0), doing });
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function file(): string {
+  return `${tracefsRoot()}/kprobe_events`;
+}

@@ -1,0 +1,119 @@
+// The tracing file system: tracepoints and their formats, and the PMU types of probes.
+import { readFileSync, statSync } from "node:fs";
+import { EACCES, ENOENT, LinuxError } from "../error.ts";
+import { cString, syscall, SYS } from "../ffi.ts";
+
+let root: string | undefined;
+
+/** Where tracefs is mounted; mounted here when it is not and we may. @throws LinuxError */
+export function tracefsRoot(): string {
+  if (root !== undefined) return root;
+  for (const place of ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"]) {
+    if (isThere(`${place}/available_events`)) return (root = place);
+  }
+  const place = "/sys/kernel/tracing";
+  const result = syscall(SYS.mount, cString("tracefs"), cString(place), cString("tracefs"), 0, 0);
+  if (result < 0) {
+    throw new LinuxError({
+      call: "mount",
+      code: -result,
+      doing: "find tracefs",
+      hint:
+        process.geteuid?.() !== 0
+          ? "tracepoints can only be seen as root"
+          : result === -ENOENT
+            ? "sysfs must be mounted at /sys"
+            : result === -19
+              ? "this kernel was built without tracing (CONFIG_FTRACE)"
+              : `as root: mount -t tracefs tracefs ${place}`,
+    });
+  }
+  return (root = place);
+}
+
+/**
+ * By what the kernel says of opening: access(2), which Node's existsSync asks, leaves out the capabilities of anyone
+ * but root.
+ */
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") return false;
+    throw new LinuxError({
+      call: "stat",
+      code: EACCES,
+      doing: "look into tracefs",
+      hint: "tracepoints are only shown to root, or with CAP_DAC_READ_SEARCH",
+    });
+  }
+}
+
+/**
+ * Whether all tracepoints are the kernel's and its modules' own: nobody has added kprobes, uprobes, synthetic or user
+ * events, whose fields and numbers are another thing every time.
+ */
+export function onlyStaticEvents(): boolean {
+  try {
+    return readFileSync(`${tracefsRoot()}/dynamic_events`, "latin1") === "";
+  } catch {
+    return false;
+  }
+}
+
+/** The text of a tracepoint's `format` file; undefined when there is no such tracepoint. */
+export function readFormat(category: string, name: string): string | undefined {
+  return readText(`${tracefsRoot()}/events/${category}/${name}/format`);
+}
+
+/** Every tracepoint, as tracefs lists them. */
+export function listEvents(): { category: string; name: string }[] {
+  const events: { category: string; name: string }[] = [];
+  for (const line of readFileSync(`${tracefsRoot()}/available_events`, "latin1").split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon > 0) events.push({ category: line.slice(0, colon), name: line.slice(colon + 1) });
+  }
+  return events;
+}
+
+/** Functions that ftrace can trace, of the kernel and its modules; undefined where the kernel keeps them to itself. */
+export function traceableFunctions(): ReadonlySet<string> | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`${tracefsRoot()}/available_filter_functions`, "latin1");
+  } catch {
+    return undefined;
+  }
+  // `name`, or `name [module]`
+  const names = new Set<string>();
+  for (const line of text.split("\n")) {
+    const space = line.indexOf(" ");
+    const name = space < 0 ? line : line.slice(0, space);
+    // Places that the kernel lost the function of have names that begin like this.
+    if (name !== "" && !name.startsWith("__ftrace_invalid_address__")) names.add(name);
+  }
+  return names;
+}
+
+/** The perf type number of a PMU (`uprobe`, `kprobe`); undefined where the kernel has none. */
+export function pmuType(name: string): number | undefined {
+  const text = readText(`/sys/bus/event_source/devices/${name}/type`);
+  return text === undefined ? undefined : Number(text);
+}
+
+/** Bit of `config` that makes a PMU probe a return probe (`config:0` in its format file). */
+export function pmuReturnBit(name: string): number {
+  const text = readText(`/sys/bus/event_source/devices/${name}/format/retprobe`);
+  return Number(/config:(\d+)/.exec(text ?? "")?.[1] ?? 0);
+}
+
+const noSuchFile: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "EINVAL", "ENAMETOOLONG"]);
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && noSuchFile.has(error.code)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,156 @@
+// `-c COMMAND`: a child that exists, with its pid, but runs its command only when told, so that probes attach first.
+import { accessSync, closeSync, constants, existsSync, statSync, writeSync } from "node:fs";
+import type { ChildProcess, StdioOptions } from "node:child_process";
+import { errnoName } from "../error.ts";
+import { makePipe } from "./pipe.ts";
+
+export interface TracedChild {
+  readonly pid: number;
+  /** The child waits for go(): from here on it does nothing that is not the command's, but for the exec. */
+  readonly ready: Promise<void>;
+  /** Lets the command begin. */
+  go(): void;
+  /** Why the command could not be executed, once it has begun or ended; undefined when it could. */
+  failure(): Promise<string | undefined>;
+  /** The exit code; 128 + the signal when a signal ended it. */
+  readonly exited: Promise<number>;
+  /** SIGTERM. */
+  kill(): void;
+}
+
+/** Where the program of its own cannot be executed (vm.memfd_noexec = 2): the same by a shell, without the guard. */
+const heldByShell = 'echo >&4; read go <&3 || exit 127; exec "$0" "$@" 3<&- 4>&-';
+
+/**
+ * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on); the system
+ * call behind its wait is the exec, so that nothing else is traced. It is killed when strobe dies, whenever that is
+ * (held-program.ts), but for a command that becomes another user: the kernel forgets the wish then. The command is
+ * split into words like a shell does it, quotes and backslashes honoured, nothing expanded. Throws an Error when there
+ * is no such program.
+ */
+export function spawnTraced(command: string): TracedChild {
+  const words = splitWords(command);
+  const program = words[0];
+  if (program === undefined) throw new Error("the command is empty");
+  const path = findProgram(program);
+  if (path === undefined) throw new Error(`cannot run "${program}": there is no such program, or it is not executable`);
+  if (!existsSync("/proc/self/fd")) throw new Error("cannot run a command without /proc: mount -t proc proc /proc");
+  const [gate, writer] = makePipe();
+  let open = true;
+  const shut = (): void => {
+    if (open) closeSync(writer);
+    open = false;
+  };
+  const child = start([path, ...words.slice(1)], gate);
+  closeSync(gate);
+  if (child.pid === undefined) {
+    shut();
+    throw new Error(
+      "cannot start a process to run the command in; too many files or processes may be open here (ulimit -n, ulimit -u)",
+    );
+  }
+  const { failure, ready } = told(child);
+  const exited = new Promise<number>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", (code, signal) => {
+      shut();
+      resolve(code ?? 128 + (signal ? process.getBuiltinModule("node:os").constants.signals[signal] : 0));
+    });
+  });
+  return {
+    pid: child.pid,
+    ready,
+    go: () => {
+      if (open) writeSync(writer, "\n");
+      shut();
+    },
+    exited,
+    failure: async () => {
+      const errno = await failure;
+      return errno === undefined
+        ? undefined
+        : `cannot run "${program}": ${errno === "ENOENT" ? "what it names in its first line, or as its loader, is not there (ENOENT)" : errno}`;
+    },
+    kill: () => void child.kill("SIGTERM"),
+  };
+}
+
+function start(words: readonly string[], gate: number): ChildProcess {
+  // Loaded only here: it brings twenty modules of Node's with it, which take milliseconds of every start.
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const stdio: StdioOptions = ["inherit", "inherit", "inherit", gate, "pipe"];
+  const held = (require("./held-program.ts") as typeof import("./held-program.ts")).heldProgram();
+  if (held !== undefined) {
+    const child = spawn(`/proc/self/fd/${held}`, words, { stdio });
+    closeSync(held);
+    if (child.pid !== undefined) return child;
+    // Why is told only later; when files cannot be opened, the child has no streams either.
+    child.on("error", () => {});
+  }
+  const child = spawn("/bin/sh", ["-c", heldByShell, ...words], { stdio });
+  if (child.pid === undefined) child.on("error", () => {});
+  return child;
+}
+
+/** What the child says: a byte when it waits, and an errno when the command cannot be executed. */
+function told(child: ChildProcess): { readonly ready: Promise<void>; readonly failure: Promise<string | undefined> } {
+  const stream = child.stdio[4] as import("node:stream").Duplex;
+  stream.on("error", () => {}); // the child went first
+  let said = Buffer.alloc(0);
+  const ready = new Promise<void>((resolve) => {
+    stream.on("data", (more: Buffer) => {
+      said = Buffer.concat([said, more]);
+      resolve();
+    });
+    stream.once("close", () => resolve());
+  });
+  const failure = new Promise<string | undefined>((resolve) => {
+    stream.once("close", () => resolve(said.length >= 5 ? errnoName(said.readInt32LE(1)) : undefined));
+  });
+  return { ready, failure };
+}
+
+/** The file that a word would run, like execvp(3). */
+export function findProgram(name: string): string | undefined {
+  const candidates = name.includes("/")
+    ? [name]
+    : (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(":").map((dir) => `${dir || "."}/${name}`);
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return statSync(path).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Words of a command line: 'literal', "with \" and \\", back\ slashes. @throws where a quote is never closed */
+export function splitWords(text: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = "";
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i] ?? "";
+    if (quote === "'") {
+      if (c === "'") quote = "";
+      else word += c;
+    } else if (c === "\\" && i + 1 < text.length && (quote === "" || `"\\$\``.includes(text[i + 1] ?? ""))) {
+      word = (word ?? "") + (text[++i] ?? "");
+    } else if (quote === '"') {
+      if (c === '"') quote = "";
+      else word += c;
+    } else if (c === "'" || c === '"') {
+      quote = c;
+      word ??= "";
+    } else if (/\s/.test(c)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      word = (word ?? "") + c;
+    }
+  }
+  if (quote !== "") throw new Error(`the command ends within ${quote === "'" ? "single" : "double"} quotes: ${text}`);
+  if (word !== undefined) words.push(word);
+  return words;
+}

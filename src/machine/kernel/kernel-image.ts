@@ -1,0 +1,59 @@
+// The running kernel's own binary with its debug information, where one is installed: `vmlinux`, uncompressed, of just
+// this build.
+import { existsSync } from "node:fs";
+import { ElfError } from "../../debuginfo/elf.ts";
+import { kernelRelease } from "../../linux/kernel/running-kernel.ts";
+import { noteFile } from "../../store/seen-files.ts";
+import { runningBuildId } from "./kernel-build.ts";
+import { LiveBinary } from "../binaries/live-binary.ts";
+import type { KernelImage } from "../system.ts";
+
+/** Where distributions put it, `file` first where it is given. */
+function places(file: string | undefined, buildId: string | undefined): string[] {
+  if (file !== undefined) return [file];
+  const version = kernelRelease();
+  return [
+    `/usr/lib/debug/boot/vmlinux-${version}`,
+    `/usr/lib/debug/lib/modules/${version}/vmlinux`,
+    `/usr/lib/debug/usr/lib/modules/${version}/vmlinux`,
+    `/lib/modules/${version}/build/vmlinux`,
+    `/boot/vmlinux-${version}`,
+    ...(buildId === undefined ? [] : [`/usr/lib/debug/.build-id/${buildId.slice(0, 2)}/${buildId.slice(2)}.debug`]),
+  ];
+}
+
+/**
+ * The kernel's binary, or why there is none and what to do. `text`: where the kernel's code begins now (`_text` in
+ * /proc/kallsyms), which address space randomisation moves at each boot; asked only where there is a binary, as it
+ * takes a while.
+ */
+export function kernelImage(
+  text: () => bigint | undefined,
+  file = process.env["STROBE_VMLINUX"],
+): KernelImage | string {
+  const buildId = runningBuildId();
+  const found = places(file, buildId).find((path) => {
+    noteFile(path);
+    return existsSync(path);
+  });
+  if (found === undefined) {
+    return file !== undefined
+      ? `there is no file ${file}`
+      : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${kernelRelease()}-dbg), or name its vmlinux with --vmlinux FILE`;
+  }
+  try {
+    const binary = new LiveBinary(found, found, "");
+    if (buildId !== undefined && binary.buildId !== undefined && binary.buildId !== buildId) {
+      return `${found} is of another kernel than the one that runs (build id ${binary.buildId}, not ${buildId})`;
+    }
+    const linked = binary.codeAddress();
+    if (linked === undefined) return `${found} has no code`;
+    const running = text();
+    if (running === undefined) return "/proc/kallsyms hides where the kernel is: be root";
+    return { binary, slide: running - linked };
+  } catch (error) {
+    if (error instanceof ElfError) return error.in(found).message;
+    if (error instanceof Error && "code" in error) return `${found}: ${error.message}`;
+    throw error;
+  }
+}

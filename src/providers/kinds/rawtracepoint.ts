@@ -1,0 +1,124 @@
+// rawtracepoint: the same events as tracepoint, with the arguments of the kernel's own trace_NAME() call.
+import { BPF_TRACE_RAW_TP, rawTracepointOpen } from "../../linux/bpf/bpf.ts";
+import type { SiteRef } from "../../language/check/checked.ts";
+import type { Context } from "../../language/context.ts";
+import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { Attaching, closedAtOnce } from "../attaching/attachment.ts";
+import { declare } from "../../machine/kernel/declared-type.ts";
+import { functionArguments, numberedSlots } from "../../machine/values/function-arguments.ts";
+import type { Provider } from "../provider.ts";
+import { didYouMean, missing, resolved, usesNumbered, variantsOf, wrongParts } from "../resolution.ts";
+import type { System } from "../../machine/system.ts";
+import { hasWildcard, matches } from "../../machine/wildcard.ts";
+
+/** `event`: attached by name; absent when the program was bound at load. */
+export interface RawSite {
+  readonly event?: string;
+}
+
+/** A program that is given the bare arguments, and can serve any number of events. Cookies came with Linux 6.10. */
+export function rawContext(provider: string, system: System): Context {
+  return {
+    provider,
+    programType: "raw_tracepoint",
+    numbered: numberedSlots(12),
+    defaultSpace: "kernel",
+    stacks: true,
+    cookie: kernelAtLeast(system.capabilities.kernel, 6, 10),
+  };
+}
+
+export const rawtracepoint: Provider = {
+  name: "rawtracepoint",
+  aliases: ["rt"],
+  usage: "rawtracepoint[:MODULE]:EVENT",
+  doc: "Static events of the kernel, with the kernel's own arguments.",
+
+  *list(parts, system, options) {
+    const [module, event] = split(parts);
+    for (const name of system.rawTracepoints()) {
+      if (!matches(event, name) || !matches(module, moduleOf(name, system))) continue;
+      const probe = `rawtracepoint:${moduleOf(name, system)}:${name}`;
+      if (!options.verbose) yield { probe };
+      else
+        yield {
+          probe,
+          details: (system.rawTracepoint(name)?.args ?? []).map((arg) => `    ${declare(arg.type, arg.name)}`),
+        };
+    }
+  },
+
+  resolve(spec, system, options) {
+    if (spec.parts.length < 1 || spec.parts.length > 2 || spec.parts.at(-1) === "")
+      return wrongParts(spec, rawtracepoint.usage);
+    const [module, event] = split(spec.parts);
+    const names = hasWildcard(event)
+      ? system.rawTracepoints().filter((name) => matches(event, name) && matches(module, moduleOf(name, system)))
+      : (system.rawTracepoint(event) || system.tracepoints().some((one) => one.name === event)) &&
+          matches(module, moduleOf(event, system))
+        ? [event]
+        : [];
+    if (names.length === 0) {
+      return missing(
+        spec,
+        options,
+        `there is no raw tracepoint \`${event}\``,
+        didYouMean(event, system.rawTracepoints()),
+      );
+    }
+    const siteName = (name: string): string => `rawtracepoint:${moduleOf(name, system)}:${name}`;
+    const reads = options.uses.has("args") || options.uses.has("ctx") || usesNumbered(options.uses);
+    const typed = reads ? names.filter((name) => system.rawTracepoint(name) !== undefined) : [];
+    const untyped = names
+      .filter((name) => !typed.includes(name))
+      .map((name): SiteRef => ({ name: siteName(name), data: { event: name } satisfies RawSite }));
+    return resolved(
+      typed.map((name) => ({
+        context: typedContext(name, system),
+        provider: "rawtracepoint",
+        sites: [{ name: siteName(name), data: {} satisfies RawSite }],
+      })),
+      untyped.length > 0 ? variantsOf(rawContext("rawtracepoint", system), untyped, options) : [],
+    );
+  },
+
+  attach(request) {
+    return closedAtOnce(
+      new Attaching(request)
+        .each((site, cookie) => {
+          const { event } = site.data as RawSite;
+          return [
+            rawTracepointOpen(
+              event ?? null,
+              request.program,
+              event !== undefined && request.binding.cookie ? cookie : 0n,
+            ),
+          ];
+        })
+        .done(),
+    );
+  },
+};
+
+function moduleOf(name: string, system: System): string {
+  return system.rawTracepoint(name)?.module ?? "vmlinux";
+}
+
+function split(parts: readonly string[]): [module: string, event: string] {
+  return parts.length > 1 ? [parts[0], parts[1]] : ["*", parts[0] ?? "*"];
+}
+
+function typedContext(name: string, system: System): Context {
+  const { btfId, args, module } = system.rawTracepoint(name)!;
+  const layout = functionArguments(args);
+  return {
+    provider: "rawtracepoint",
+    programType: "tracing",
+    load: { attachType: BPF_TRACE_RAW_TP, btfId, ...(module === undefined ? {} : { module }) },
+    args: layout.args,
+    numbered: numberedSlots(layout.slots),
+    defaultSpace: "kernel",
+    stacks: true,
+    cookie: false,
+  };
+}

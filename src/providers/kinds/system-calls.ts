@@ -1,0 +1,160 @@
+// System calls' tracepoints on one program: the raw sys_enter and sys_exit fire for every call, and the handler looks
+// at the call's number first. Cheaper to attach, to fire and above all to leave than a perf event a call. Calls of
+// 32-bit programs are numbered differently and are taken for the calls of that number.
+import type { SiteRef } from "../../language/check/checked.ts";
+import type { Argument, Context, Fetch } from "../../language/context.ts";
+import { i32, i64, type IntegerBits } from "../../language/types.ts";
+import { BPF_TRACE_RAW_TP } from "../../linux/bpf/bpf.ts";
+import { declaredType } from "../../machine/kernel/declared-type.ts";
+import { hostMachine, registersOf } from "../../machine/values/registers.ts";
+import { rawContext } from "./rawtracepoint.ts";
+import { groupBy, type Variant } from "../resolution.ts";
+import { systemCallNumber } from "../../machine/kernel/syscall-numbers.ts";
+import type { System, TracepointField } from "../../machine/system.ts";
+import type { Event, TracepointSite } from "../places/tracepoint-site.ts";
+
+/** Every such program runs on every call of the machine: with more kinds of arguments, perf events cost less. */
+const MOST_PROGRAMS = 8;
+
+/** In the record, fields take 8 bytes each behind the common header and the number. */
+const FIRST_ARGUMENT = 16;
+
+/** sys_enter(struct pt_regs *regs, long id); sys_exit(struct pt_regs *regs, long ret) */
+const REGISTERS: Fetch = { kind: "context", offset: 0, size: 8, signed: false };
+const SECOND: Fetch = { kind: "context", offset: 8, size: 8, signed: true };
+
+/** How events of calls begin, on their way in and out. */
+const before = { enter: "sys_enter_", exit: "sys_exit_" } as const;
+
+export function isSystemCall({ category, name }: Event): boolean {
+  return category === "syscalls" && (name.startsWith(before.enter) || name.startsWith(before.exit));
+}
+
+/** `served`: the events that the variants cover; the others need a perf event. */
+export function systemCallVariants(
+  events: readonly Event[],
+  system: System,
+  reads: boolean,
+): { variants: Variant[]; served: readonly Event[] } {
+  const variants: Variant[] = [];
+  const served: Event[] = [];
+  if (events.length === 0) return { variants, served };
+  for (const way of ["enter", "exit"] as const) {
+    const raw = system.rawTracepoint(`sys_${way}`);
+    if (raw === undefined || !system.capabilities.btf) continue;
+    const start = before[way];
+    const calls = events.flatMap((event) => {
+      const number = event.name.startsWith(start)
+        ? systemCallNumber(event.name.slice(start.length), hostMachine)
+        : undefined;
+      const format = number === undefined || !reads ? undefined : system.tracepoint(event.category, event.name);
+      return number === undefined || (reads && format === undefined)
+        ? []
+        : [{ event, number, fields: format?.fields ?? [] }];
+    });
+    const groups = groupBy(calls, ({ fields }) => (reads ? JSON.stringify(fields) : ""));
+    if (groups.size > MOST_PROGRAMS) continue;
+    for (const group of groups.values()) {
+      const sites = group.map(({ event, number }): SiteRef => ({
+        name: `tracepoint:${event.category}:${event.name}`,
+        match: BigInt(number),
+        data: { kind: "bound" } satisfies TracepointSite,
+      }));
+      variants.push({
+        context: callContext(way, raw.btfId, reads ? group[0].fields : undefined, system),
+        provider: "tracepoint",
+        sites,
+      });
+      served.push(...group.map(({ event }) => event));
+    }
+  }
+  return { variants, served };
+}
+
+/**
+ * raw_syscalls:sys_enter and sys_exit for a script that reads no more than the call's number and its result: the raw
+ * tracepoint's own arguments tell these, without the wait of a perf event when it is let go of.
+ */
+export function rawCallContext(
+  { category, name }: Event,
+  system: System,
+  uses: ReadonlySet<string>,
+): Context | undefined {
+  if (category !== "raw_syscalls") return undefined;
+  const { offset, size } = registersOf(hostMachine).systemCallNumber;
+  const args: readonly Argument[] =
+    name === "sys_enter"
+      ? [{ name: "id", type: i64, fetch: SECOND }]
+      : name !== "sys_exit"
+        ? []
+        : [
+            {
+              name: "id",
+              type: i64,
+              fetch: { kind: "pointed", base: REGISTERS, offset, size, signed: true, space: "kernel" },
+            },
+            { name: "ret", type: i64, fetch: SECOND },
+          ];
+  const known = new Set(args.map((arg) => `args.${arg.name}`));
+  const read = [...uses].filter((use) => use.startsWith("args."));
+  return read.length > 0 && read.every((use) => known.has(use))
+    ? { ...rawContext("tracepoint", system), args }
+    : undefined;
+}
+
+function callContext(
+  way: "enter" | "exit",
+  btfId: number,
+  fields: readonly TracepointField[] | undefined,
+  system: System,
+): Context {
+  const file = registersOf(hostMachine);
+  const atExit: Fetch = {
+    kind: "pointed",
+    base: REGISTERS,
+    offset: file.systemCallNumber.offset,
+    size: file.systemCallNumber.size,
+    signed: true,
+    space: "typed",
+  };
+  const number = way === "enter" ? SECOND : atExit;
+  return {
+    provider: "tracepoint",
+    programType: "tracing",
+    load: { attachType: BPF_TRACE_RAW_TP, btfId },
+    dispatch: number,
+    ...(fields ? { args: fields.map((field) => callArgument(field, way, number, system)) } : {}),
+    defaultSpace: "user",
+    stacks: true,
+    cookie: false,
+  };
+}
+
+function callArgument(field: TracepointField, way: "enter" | "exit", number: Fetch, system: System): Argument {
+  const { name } = field;
+  if (name === "__syscall_nr") return { name, type: i32, fetch: { kind: "narrow", of: number, size: 4, signed: true } };
+  if (way === "exit") return { name, type: i64, fetch: SECOND };
+  const file = registersOf(hostMachine);
+  const register = file.systemCallArguments[(field.offset - FIRST_ARGUMENT) / 8];
+  const offset = register === undefined ? undefined : file.offsets.get(register);
+  if (offset === undefined) return { name, type: i64, fetch: { kind: "constant", value: 0n } };
+  // The format gives every argument a whole register; how much of it counts is the C type's to say: an int's upper half
+  // is junk.
+  const type = declaredType(field.declaration, 0, field.signed, "user", system.types);
+  const signed = type.kind === "integer" && type.signed;
+  const size = type.kind === "integer" ? bytesOfInteger(type.bits) : 8;
+  return { name, type, fetch: { kind: "pointed", base: REGISTERS, offset, size, signed, space: "typed" } };
+}
+
+function bytesOfInteger(bits: IntegerBits): 1 | 2 | 4 | 8 {
+  switch (bits) {
+    case 8:
+      return 1;
+    case 16:
+      return 2;
+    case 32:
+      return 4;
+    case 64:
+      return 8;
+  }
+}

@@ -1,0 +1,293 @@
+// tracepoint: the kernel's static events, by category and name. Three mechanisms serve them, the cheapest that will do:
+// - system calls: one BTF-typed program on the raw sys_enter or sys_exit, which looks for the calls' numbers;
+// - events whose record nobody reads (of raw_syscalls', little): the raw tracepoint of that name, cheap to fire and to leave;
+// - all others: a perf event, whose program is given the event's record (the format file describes it).
+import { rawTracepointOpen } from "../../linux/bpf/bpf.ts";
+import { closeFd } from "../../linux/ffi.ts";
+import { releasedLater } from "../../linux/perf/late-release.ts";
+import { onlineCpus, openPerfEvent, PERF_TYPE_TRACEPOINT } from "../../linux/perf/perf.ts";
+import type { SiteRef } from "../../language/check/checked.ts";
+import type { Argument, Context, Fetch } from "../../language/context.ts";
+import { integer } from "../../language/types.ts";
+import { Attaching, attachToPerfEvent, closedAtOnce } from "../attaching/attachment.ts";
+import { declaredType } from "../../machine/kernel/declared-type.ts";
+import type { Provider, Resolution, ResolveOptions } from "../provider.ts";
+import {
+  didYouMean,
+  groupBy,
+  missing,
+  refused,
+  resolved,
+  variantsOf,
+  wrongParts,
+  type Variant,
+} from "../resolution.ts";
+import { rawContext } from "./rawtracepoint.ts";
+import type { System, TracepointField, TracepointFormat } from "../../machine/system.ts";
+import type { Event, TracepointSite } from "../places/tracepoint-site.ts";
+import { isSystemCall, rawCallContext, systemCallVariants } from "./system-calls.ts";
+import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
+
+/** Categories of events that are no tracepoints of the kernel's, whatever their names. */
+const dynamicCategories = new Set(["ftrace", "kprobes", "uprobes", "synthetic", "eprobes", "fprobes"]);
+
+/** Programs can be attached there, and are never run (kernel/trace/trace_events_user.c, user_event_perf). */
+const silentCategories = new Set(["user_events", "user_events_multi"]);
+
+const wordSizes = [1, 2, 4, 8] as const;
+
+export const tracepoint: Provider = {
+  name: "tracepoint",
+  aliases: ["t"],
+  usage: "tracepoint:CATEGORY:EVENT",
+  doc: "Static events of the kernel.",
+
+  *list(parts, system, options) {
+    const events = system
+      .tracepoints()
+      .map((event) => ({ ...event, probe: `tracepoint:${event.category}:${event.name}` }));
+    for (const { probe, ...event } of events.sort((a, b) => (a.probe < b.probe ? -1 : 1))) {
+      // `tracepoint:*exec*` looks at categories and names alike.
+      const [category = "*", name] = parts;
+      const listed =
+        name === undefined
+          ? [event.name, event.category, `${event.category}:${event.name}`].some((text) => matches(category, text))
+          : matches(category, event.category) && matches(name, event.name);
+      if (!listed) continue;
+      if (!options.verbose) yield { probe };
+      else yield { probe, details: (system.tracepoint(event.category, event.name)?.fields ?? []).map(describeField) };
+    }
+  },
+
+  resolve(spec, system, options) {
+    const [category, name] = spec.parts;
+    if (category === undefined || name === undefined || name === "" || spec.parts.length > 2) {
+      const alone = system.tracepoints().find((event) => event.name === category);
+      if (alone)
+        return refused(
+          spec,
+          "syntax",
+          "a tracepoint has a category and a name",
+          `did you mean \`tracepoint:${alone.category}:${alone.name}\`?`,
+        );
+      return wrongParts(spec, tracepoint.usage);
+    }
+    const events = find(category, name, system);
+    if (events.length === 0) return notFound(spec, category, name, system, options);
+    const heard = events.filter(({ category }) => !silentCategories.has(category));
+    if (heard.length === 0) {
+      return refused(
+        spec,
+        "feature",
+        "the kernel runs no programs at user events",
+        "it writes them to tracefs and perf only; a static probe in the program can be traced with usdt",
+      );
+    }
+    return resolved(variants(heard, system, options));
+  },
+
+  attach(request) {
+    const attaching = new Attaching(request);
+    const events: number[] = [];
+    /** Closing a link to a perf event waits, that of a raw tracepoint does not. */
+    let waits = false;
+    // A bound program serves all its sites at once.
+    const bound = request.sites.flatMap((site, i) => ((site.data as TracepointSite).kind === "bound" ? [i] : []));
+    if (bound.length > 0) attaching.together(bound, () => rawTracepointOpen(null, request.program));
+    else
+      attaching.each((site, cookie) => {
+        const data = site.data as TracepointSite;
+        switch (data.kind) {
+          case "bound":
+            return [];
+          case "raw":
+            return [rawTracepointOpen(data.event, request.program, request.binding.cookie ? cookie : 0n)];
+          case "perf": {
+            const [event, ...link] = attachPerf(request.program, data.id, cookie);
+            if (link.length === 0) events.push(event);
+            else waits = true;
+            return [event, ...link];
+          }
+        }
+      });
+    const keeper = releasedLater(events);
+    waits ||= events.length > 0 && keeper === undefined;
+    const attachment = attaching.done(keeper === undefined ? {} : { closed: () => closeFd(keeper) });
+    return waits ? attachment : closedAtOnce(attachment);
+  },
+};
+
+function find(category: string, name: string, system: System): Event[] {
+  if (hasWildcard(category) || hasWildcard(name)) {
+    const ofCategory = matcher(category);
+    const ofName = matcher(name);
+    return system.tracepoints().filter((event) => ofCategory(event.category) && ofName(event.name));
+  }
+  return system.tracepoint(category, name) ? [{ category, name }] : [];
+}
+
+function notFound(
+  spec: Parameters<Provider["resolve"]>[0],
+  category: string,
+  name: string,
+  system: System,
+  options: ResolveOptions,
+): Resolution {
+  const all = system.tracepoints();
+  if (all.length === 0) {
+    return missing(
+      spec,
+      options,
+      "no tracepoints can be seen on this machine",
+      "tracefs must be readable at /sys/kernel/tracing; this needs root",
+      "feature",
+    );
+  }
+  if (hasWildcard(category) || hasWildcard(name))
+    return missing(spec, options, `no tracepoint matches \`${spec.text}\``);
+  const inCategory = all.filter((event) => event.category === category);
+  if (inCategory.length === 0) {
+    const elsewhere = all.find((event) => event.name === name);
+    const help = elsewhere
+      ? `did you mean \`tracepoint:${elsewhere.category}:${name}\`?`
+      : didYouMean(
+          category,
+          all.map((event) => event.category),
+        );
+    return missing(spec, options, `there are no tracepoints of the category \`${category}\``, help);
+  }
+  const help =
+    didYouMean(
+      name,
+      inCategory.map((event) => event.name),
+    ) ??
+    all
+      .filter((event) => event.name === name)
+      .map((event) => `did you mean \`tracepoint:${event.category}:${name}\`?`)[0];
+  return missing(spec, options, `no matches for tracepoint ${category}:${name}`, help);
+}
+
+function variants(events: readonly Event[], system: System, options: ResolveOptions): Variant[] {
+  const { uses } = options;
+  const found: Variant[] = [];
+  // A stack taken on a raw tracepoint begins with the kernel's own tracing functions.
+  const record = uses.has("ctx") || uses.has("kstack");
+  let rest = events;
+  if (!record) {
+    const calls = systemCallVariants(events.filter(isSystemCall), system, uses.has("args"));
+    found.push(...calls.variants);
+    const served = new Set(calls.served);
+    rest = events.filter((event) => !served.has(event));
+  }
+  const rawSite = (event: Event): SiteRef => ({
+    name: nameOf(event),
+    data: { kind: "raw", event: event.name } satisfies TracepointSite,
+  });
+  if (!record && uses.has("args")) {
+    rest = rest.filter((event) => {
+      const context = rawCallContext(event, system, uses);
+      if (context) found.push(...variantsOf(context, [rawSite(event)], options));
+      return context === undefined;
+    });
+  }
+  if (!record && !uses.has("args")) {
+    const raw = rest.filter(
+      (event) => !dynamicCategories.has(event.category) && !isSystemCall(event) && system.hasRawTracepoint(event.name),
+    );
+    if (raw.length > 0) found.push(...variantsOf(rawContext("tracepoint", system), raw.map(rawSite), options));
+    const served = new Set(raw);
+    rest = rest.filter((event) => !served.has(event));
+  }
+  found.push(...perfVariants(rest, system, options));
+  return found;
+}
+
+function nameOf(event: Event): string {
+  return `tracepoint:${event.category}:${event.name}`;
+}
+
+/** Events on perf; those whose records look alike share a program. */
+function perfVariants(events: readonly Event[], system: System, options: ResolveOptions): Variant[] {
+  const withFormat = events.flatMap((event) => {
+    const format = system.tracepoint(event.category, event.name);
+    return format ? [{ event, format }] : [];
+  });
+  const reads = options.uses.has("args") || options.uses.has("ctx");
+  const groups = groupBy(withFormat, ({ event, format }) =>
+    reads ? `${isSystemCall(event)} ${JSON.stringify(format.fields)}` : "",
+  );
+  return [...groups.values()].flatMap((group) => {
+    const { event, format } = group[0];
+    const context = perfContext(event, format, system);
+    return variantsOf(
+      context,
+      group.map((one): SiteRef => ({
+        name: nameOf(one.event),
+        data: { kind: "perf", id: one.format.id } satisfies TracepointSite,
+      })),
+      options,
+    );
+  });
+}
+
+function perfContext(event: Event, format: TracepointFormat, system: System): Context {
+  const record = system.types.find(`trace_event_raw_${event.name}`, "struct");
+  const space = isSystemCall(event) ? "user" : "kernel";
+  return {
+    provider: "tracepoint",
+    programType: "tracepoint",
+    args: format.fields.map((field) => recordArgument(field, space, system)),
+    ...(record ? { contextType: { kind: "pointer", target: record, space: "kernel" } } : {}),
+    defaultSpace: space,
+    stacks: true,
+    cookie: true,
+    leavesLate: true,
+  };
+}
+
+/** A field of the record that the program's context points to. */
+export function recordArgument(field: TracepointField, space: "kernel" | "user", system: System): Argument {
+  const { name, offset, size, signed } = field;
+  const dynamic = /^__(data|rel)_loc\s+(.*?)\s*(\[\s*\])?$/.exec(field.declaration);
+  if (dynamic) {
+    // The word says where in the record the array lies; as a value it is the array's address.
+    const element = declaredType(dynamic[2], 0, signed, "kernel", system.types);
+    return {
+      name,
+      type: { kind: "pointer", target: element, space: "kernel" },
+      fetch: { kind: "data-location", offset, relative: dynamic[1] === "rel" },
+    };
+  }
+  const type = declaredType(field.declaration, size, signed, space, system.types);
+  const word = wordSizes.find((one) => one === size);
+  if (word === undefined || type.kind === "array" || type.kind === "struct") {
+    const fetch: Fetch = { kind: "address", base: "context", offset };
+    // Bytes of a type unknown to us.
+    const bytes =
+      type.kind === "array" || type.kind === "struct"
+        ? type
+        : { kind: "array" as const, element: integer(8, false), length: size };
+    return { name, type: bytes, fetch, place: "context" };
+  }
+  const extended = type.kind === "integer" || type.kind === "enum" ? type.signed : false;
+  return { name, type, fetch: { kind: "context", offset, size: word, signed: extended } };
+}
+
+/** One descriptor on any CPU is enough: the program is called wherever the event happens. */
+function attachPerf(program: number, id: number, cookie: bigint): number[] {
+  const event = openPerfEvent({
+    type: PERF_TYPE_TRACEPOINT,
+    config: id,
+    samplePeriod: 1,
+    pid: -1,
+    cpu: onlineCpus()[0] ?? 0,
+  });
+  return attachToPerfEvent(program, event, cookie);
+}
+
+/** `    char prev_comm[16]`, as the format file has it. */
+function describeField(field: TracepointField): string {
+  const array = /^(.*?)((?:\[[^\]]*\])+)$/.exec(field.declaration);
+  if (array && !field.declaration.startsWith("__")) return `    ${array[1].trim()} ${field.name}${array[2]}`;
+  return `    ${field.declaration} ${field.name}`;
+}

@@ -1,0 +1,293 @@
+// Places of the kernel that only its debug information knows: source lines, and the copies of functions that were
+// inlined. And what a handler sees there: parameters and locals.
+import type { SiteRef } from "../../language/check/checked.ts";
+import type { Context } from "../../language/context.ts";
+import type { Diagnostic } from "../../language/diagnostic.ts";
+import type { ProbeSpec } from "../../language/program.ts";
+import type { KprobeSite } from "./kernel-functions.ts";
+import type { Listed, ListOptions, Resolution, ResolveOptions } from "../provider.ts";
+import { missing, refused, variantsOf, type Variant } from "../resolution.ts";
+import type { KernelImage, System } from "../../machine/system.ts";
+import { copyContext, whatBodiesHave } from "./inlined-places.ts";
+import { kernelSurroundings } from "./kernel-detours.ts";
+import type { Places, Wanted } from "./places.ts";
+import { listLines, meansSeveral, placesOfLines, shownLine, type SourceLines } from "./source-lines.ts";
+import { copiesBeside, placesNamed } from "./user-places.ts";
+import { withVariables, type InlinedCopy } from "./user-variables.ts";
+import { hasWildcard } from "../../machine/wildcard.ts";
+
+/** What the handler mentions that no BTF tells. */
+export function wantsKernelVariables(uses: ReadonlySet<string>): boolean {
+  return uses.has("var") || uses.has("vars");
+}
+
+/** Most places of one probe: each is a kprobe of its own, which the kernel takes some 70 ms to remove. */
+const mostPlaces = 1000;
+
+/** Whether the parts are `[[MODULE:]FUNCTION]@FILE` and lines. */
+export function meansLines(parts: readonly string[]): boolean {
+  return parts.some((part) => part.includes("@"));
+}
+
+/**
+ * The kernel's own code, or a module's. `MODULE@FILE` and `FUNCTION@FILE` look alike: what is the name of a module that
+ * is loaded is a module.
+ */
+function kernelSource(
+  parts: readonly string[],
+  system: System,
+): { readonly module: string | undefined; readonly source: SourceLines } {
+  const at = parts.findIndex((part) => part.includes("@"));
+  const [name = "", file = ""] = parts[at]?.split("@", 2) ?? [];
+  const lines = parts.slice(at + 1);
+  const isModule = at === 0 && (name === "vmlinux" || (system.loadedModules?.() ?? []).includes(name));
+  const func = at === 0 && isModule ? "" : name;
+  return {
+    module: at > 0 ? parts[0] : isModule ? name : undefined,
+    source: { ...(func === "" ? {} : { func }), file, lines: lines.length === 0 ? ["*"] : lines },
+  };
+}
+
+/** What stands in front of `@` or of a function. */
+function shownBefore(provider: string, module: string | undefined): string {
+  return module === undefined ? provider : `${provider}:${module}`;
+}
+
+/**
+ * `kprobe@FILE:LINES`, `kprobe:MODULE@FILE:LINES`, `kprobe:FUNCTION@FILE:LINES`. Where the kernel proper has no such
+ * file or function, one of the loaded modules may; files with wildcards are looked for in all.
+ */
+export function kernelLines(spec: ProbeSpec, context: Context, system: System, options: ResolveOptions): Resolution {
+  const { module, source } = kernelSource(spec.parts, system);
+  const found: Resolution[] = [];
+  let first: Resolution | undefined;
+  for (const image of imagesOf(module, system)) {
+    if (typeof image === "string") {
+      const what = module === undefined ? "the kernel" : `the module \`${module}\``;
+      first ??= missing(spec, options, `lines of ${what} are not known: ${image}`);
+      continue;
+    }
+    const places = placesOfLines(image.binary, source, { most: mostPlaces, inKernel: true });
+    const shown = (place: string): string => `${shownBefore(context.provider, module)}${shownLine(source, place)}`;
+    const noModule =
+      module !== undefined || source.func === undefined ? undefined : `no module \`${source.func}\` is loaded either`;
+    const here =
+      "problem" in places
+        ? missing(spec, options, places.problem, places.help ?? noModule)
+        : resolution(
+            spec,
+            shown,
+            places,
+            image,
+            context,
+            system,
+            options,
+            meansSeveral(source) ? spec.text : undefined,
+          );
+    if (here.variants.length === 0) first ??= here;
+    else if (!hasWildcard(source.file)) return here;
+    else found.push(here);
+  }
+  if (found.length === 0) return first ?? missing(spec, options, "lines of the kernel are not known");
+  return {
+    variants: found.flatMap(({ variants }) => variants),
+    diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
+  };
+}
+
+/** Lines with code, of the kernel proper and of modules. */
+export function* listKernelLines(
+  provider: string,
+  parts: readonly string[],
+  system: System,
+  options: ListOptions,
+): Iterable<Listed> {
+  const { module, source } = kernelSource(parts, system);
+  for (const image of imagesOf(module, system)) {
+    if (typeof image === "string") continue;
+    let some = false;
+    for (const listed of listLines(image.binary, source, shownBefore(provider, module), options, true)) {
+      some = true;
+      yield listed;
+    }
+    if (some && !hasWildcard(source.file)) return;
+  }
+}
+
+/** The copies of a function that was inlined wherever it is called; nothing where debug information knows none. */
+export function inlinedKernelFunction(
+  spec: ProbeSpec,
+  name: string,
+  returns: boolean,
+  context: Context,
+  system: System,
+  options: ResolveOptions,
+  image = kernelImageOf(system),
+): Resolution | undefined {
+  if (typeof image === "string") return undefined;
+  const places = placesNamed(image.binary, name, wantedOf(image, returns, options));
+  if ("places" in places && places.places.length === 0) return undefined;
+  return resolution(spec, (place) => `${context.provider}:${place}`, places, image, context, system, options);
+}
+
+/**
+ * A resolution with the copies of a function beside its body, which that is of; where no debug information is
+ * installed, as it is.
+ */
+export function withKernelCopies(
+  body: Resolution,
+  spec: ProbeSpec,
+  name: string,
+  returns: boolean,
+  context: Context,
+  system: System,
+  options: ResolveOptions,
+): Resolution {
+  const image = kernelImageOf(system);
+  const address = typeof image === "string" ? undefined : system.symbolAddress(name);
+  if (typeof image === "string" || address === undefined) return body;
+  const offset = image.binary.fileOffset(address - image.slide);
+  const known =
+    offset === undefined
+      ? undefined
+      : copiesBeside(image.binary, name, offset, { ...wantedOf(image, returns, options), inlined: false });
+  if (known === undefined) return body;
+  const copies = resolution(spec, (place) => `${context.provider}:${place}`, known, image, context, system, options);
+  return {
+    variants: [...body.variants, ...copies.variants],
+    diagnostics: [...body.diagnostics, ...copies.diagnostics],
+  };
+}
+
+function wantedOf({ binary }: KernelImage, returns: boolean, { uses }: ResolveOptions): Wanted {
+  const bodiesOnly = whatBodiesHave(returns, uses);
+  return {
+    cpp: false,
+    inlined: true,
+    returns,
+    kernel: () => kernelSurroundings(binary),
+    ...(bodiesOnly === undefined ? {} : { bodiesOnly }),
+  };
+}
+
+/** A context with what debug information tells of the variables at an address of the running kernel. */
+export function withKernelVariables(
+  context: Context,
+  address: bigint,
+  returns: boolean,
+  system: System,
+  options: Pick<ResolveOptions, "uses">,
+  inlined?: InlinedCopy,
+): { readonly context: Context; readonly key: string } {
+  const module = system.moduleAt?.(address);
+  const image = module === undefined ? kernelImageOf(system) : moduleImageOf(module, system);
+  if (typeof image === "string") return { context: { ...context, variables: image }, key: image };
+  const { binary, slide } = image;
+  const offset = binary.fileOffset(address - slide);
+  if (offset === undefined)
+    return { context: { ...context, variables: `the place is in no code of ${binary.shownPath}` }, key: "" };
+  return withVariables(
+    context,
+    { binary, offset, returns, kernelSlide: slide, ...(inlined === undefined ? {} : { inlined }) },
+    system,
+    options,
+  );
+}
+
+/** The copies of a function that was inlined in a module; of any loaded one that has some, where none is named. */
+export function inlinedModuleFunction(
+  spec: ProbeSpec,
+  name: string,
+  module: string | undefined,
+  returns: boolean,
+  context: Context,
+  system: System,
+  options: ResolveOptions,
+): Resolution | undefined {
+  for (const image of module === undefined ? moduleImages(system) : [moduleImageOf(module, system)]) {
+    const found = inlinedKernelFunction(spec, name, returns, context, system, options, image);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function kernelImageOf(system: System): KernelImage | string {
+  return system.kernelImage?.() ?? "this machine has none";
+}
+
+function moduleImageOf(name: string, system: System): KernelImage | string {
+  return system.moduleImage?.(name) ?? "this machine has no modules";
+}
+
+/** One by one, as each takes time to open: the kernel proper and its modules, or one of them. */
+function* imagesOf(module: string | undefined, system: System): Iterable<KernelImage | string> {
+  if (module === undefined || module === "vmlinux") yield kernelImageOf(system);
+  else yield moduleImageOf(module, system);
+  if (module === undefined) yield* moduleImages(system);
+}
+
+/** Modules that have debug information. */
+function* moduleImages(system: System): Iterable<KernelImage> {
+  for (const name of system.loadedModules?.() ?? []) {
+    const image = moduleImageOf(name, system);
+    if (typeof image !== "string") yield image;
+  }
+}
+
+/** `wildcard`: what places came from together, those of which that the kernel refuses are left out. */
+function resolution(
+  spec: ProbeSpec,
+  shown: (place: string) => string,
+  places: Places,
+  { binary, slide }: KernelImage,
+  context: Context,
+  system: System,
+  options: ResolveOptions,
+  wildcard?: string,
+): Resolution {
+  if ("problem" in places) return refused(spec, "name", places.problem, places.help);
+  const diagnostics = places.notes.map((note): Diagnostic => ({
+    severity: "warning",
+    code: "name",
+    span: spec.span,
+    ...note,
+  }));
+  const variants = new Map<string, Variant>();
+  // Several places: the kernel would name the functions that copies are in.
+  const named: Context = { ...context, func: "site" };
+  for (const place of places.places) {
+    const { name, offset, func, inlined } = place;
+    const linked = binary.address(offset);
+    if (linked === undefined) continue;
+    const address = linked + slide;
+    const ends = inlined !== undefined && context.retval !== undefined;
+    const site: SiteRef = {
+      name: shown(name),
+      func: func ?? name,
+      data: {
+        offset: address,
+        ...(wildcard === undefined ? {} : { wildcard }),
+        ...(ends ? { inPlace: true } : {}),
+      } satisfies KprobeSite,
+    };
+    const wanted = !ends && (options.uses.has("args") || wantsKernelVariables(options.uses));
+    const seen = wanted
+      ? withKernelVariables(named, address, false, system, options, inlined)
+      : { context: named, key: "" };
+    const copy = copyContext(seen.context, place, ends);
+    const key = `${seen.key} ${copy.key}`;
+    const known = variants.get(key);
+    variants.set(
+      key,
+      known === undefined
+        ? { context: copy.context, provider: context.provider, sites: [site] }
+        : { ...known, sites: [...known.sites, site] },
+    );
+  }
+  return {
+    variants: [...variants.values()].flatMap((variant) =>
+      variant.context === "host" ? [variant] : variantsOf(variant.context, variant.sites, options),
+    ),
+    diagnostics,
+  };
+}
