@@ -1,5 +1,5 @@
 // Files that traced processes open while a script runs: what its probes mean there, and the plan with that as well.
-import type { ResolvedProbe } from "../language/check/checked.ts";
+import type { ResolvedProbe } from "../language/resolved-probe.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { Probe, ProbeSpec } from "../language/program.ts";
 import type { KnownPlaces } from "../providers/places/follow.ts";

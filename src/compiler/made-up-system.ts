@@ -1,5 +1,6 @@
 // A small machine for tests of the compiler: a few structs, and a provider for each kind of context.
-import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import type { Capabilities } from "../linux/kernel/capabilities.ts";
+import type { TypeScope } from "../language/type-scope.ts";
 import type { Context, Fetch } from "../language/context.ts";
 import type { PointerType, StructType, Type } from "../language/types.ts";
 import { i32, i8, u32, u64, u8 } from "../language/types.ts";

@@ -1,6 +1,7 @@
 // Which file the code at an address is mapped from, asked of the kernel's own description of a process's memory: where
 // in its structures that stands, by its types (struct vm_area_struct, include/linux/mm_types.h).
-import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import type { Capabilities } from "../linux/kernel/capabilities.ts";
+import type { TypeScope } from "../language/type-scope.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import { memberOffset } from "../language/layout.ts";
 

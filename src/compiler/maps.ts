@@ -1,8 +1,9 @@
 // Where maps live: the storage of each of the script's maps, the regions that scalar maps and counters share, and the
 // kernel maps to create.
-import type { CheckedMap, Config } from "../language/check/checked.ts";
+import type { CheckedMap } from "../language/checked-program.ts";
+import type { Config } from "../language/check/config.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
-import type { Capabilities } from "../language/check/checked.ts";
+import type { Capabilities } from "../linux/kernel/capabilities.ts";
 import type { Type } from "../language/types.ts";
 import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
 import { copiesOf } from "./copies.ts";

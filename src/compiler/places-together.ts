@@ -1,5 +1,5 @@
 // Several places of one probe: the locations of a USDT probe, copies of an inlined function, the ends of a function.
-import type { ResolvedVariant, SiteRef } from "../language/check/checked.ts";
+import type { ResolvedVariant, SiteRef } from "../language/resolved-probe.ts";
 
 /**
  * What one attach point means, its places of one name marked with its number, so that they count as one probe in

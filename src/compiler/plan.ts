@@ -1,5 +1,6 @@
 // The plan: everything a session needs, as plain data. Nothing in it refers to this machine's descriptors.
-import type { Config, SiteRef } from "../language/check/checked.ts";
+import type { Config } from "../language/check/config.ts";
+import type { SiteRef } from "../language/resolved-probe.ts";
 import type { Binding, ProgramType } from "../language/context.ts";
 import type { PrintfFormat } from "../language/printf.ts";
 import type { Type } from "../language/types.ts";

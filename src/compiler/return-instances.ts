@@ -1,6 +1,6 @@
 // A uretprobe replaces the return address on the program's stack; the kernel keeps the right one in a list of its own.
 // Where, is asked of the kernel's types (struct return_instance, kernel/events/uprobes.c).
-import type { TypeScope } from "../language/check/checked.ts";
+import type { TypeScope } from "../language/type-scope.ts";
 import { memberOffset } from "../language/layout.ts";
 
 /** Offsets: of the list's first in task->utask, and in an element. */

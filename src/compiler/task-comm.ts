@@ -1,5 +1,6 @@
 // The name of the current task, read where the kernel keeps it (struct task_struct).
-import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import type { Capabilities } from "../linux/kernel/capabilities.ts";
+import type { TypeScope } from "../language/type-scope.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import { memberOffset } from "../language/layout.ts";
 

@@ -3,7 +3,7 @@ import { thisMachine } from "../api/compile.ts";
 import { compile, type Compiled } from "../compiler/compile.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { builtinsFor } from "../language/builtins/table.ts";
-import type { CheckedHandler } from "../language/check/checked.ts";
+import type { CheckedHandler } from "../language/checked-program.ts";
 import type { Diagnostic, Source, Span } from "../language/diagnostic.ts";
 import type { Expression, Probe, ProbeSpec, Program } from "../language/program.ts";
 import { LinuxError } from "../linux/error.ts";

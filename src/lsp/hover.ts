@@ -1,7 +1,7 @@
 import { thisMachine } from "../api/compile.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Span } from "../language/diagnostic.ts";
-import type { CheckedMap } from "../language/check/checked.ts";
+import type { CheckedMap } from "../language/checked-program.ts";
 import { builtinsFor, findBuiltin } from "../language/builtins/table.ts";
 import { findProvider, listProbes } from "../providers/registry.ts";
 import { expressionsAt, hiddenHelp, hiddenText, specAt, type Analysis } from "./analysis.ts";

@@ -1,7 +1,8 @@
 // This machine as a System. Making one costs nothing: each fact is read when it is first asked for, and kept.
 import { closeSync, fstatSync, openSync, readFileSync, readdirSync } from "node:fs";
 import { Btf, BtfError, type BtfConstant } from "../debuginfo/btf.ts";
-import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import type { Capabilities } from "../linux/kernel/capabilities.ts";
+import type { TypeScope } from "../language/type-scope.ts";
 import { cgroupId } from "../linux/kernel/cgroups.ts";
 import { LinuxError } from "../linux/error.ts";
 import { Features } from "../linux/kernel/features.ts";

@@ -1,7 +1,8 @@
 // The machine as providers and the checker see it: facts about the running kernel and its programs, read lazily.
 // Live on this machine (live-system.ts) or made up in tests. Nothing here changes the system.
 import type { DebugInfo } from "../debuginfo/dwarf/facts.ts";
-import type { Capabilities, TypeScope } from "../language/check/checked.ts";
+import type { Capabilities } from "../linux/kernel/capabilities.ts";
+import type { TypeScope } from "../language/type-scope.ts";
 import type { GoProgram } from "../debuginfo/go-functions.ts";
 import type { CodeRange } from "../debuginfo/function-ends.ts";
 import type { LandingPad } from "../debuginfo/landing-pads.ts";

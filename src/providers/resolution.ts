@@ -1,5 +1,5 @@
 // What the providers' resolve() have in common: refusals with help, and sites grouped into variants.
-import type { SiteRef } from "../language/check/checked.ts";
+import type { SiteRef } from "../language/resolved-probe.ts";
 import type { Context } from "../language/context.ts";
 import type { Diagnostic, DiagnosticCode } from "../language/diagnostic.ts";
 import { nearest } from "../language/nearest.ts";

@@ -2,7 +2,7 @@
 // them.
 import type { Plan } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
-import type { SiteRef } from "../language/check/checked.ts";
+import type { SiteRef } from "../language/resolved-probe.ts";
 import type { Attacher, Attachment, Measured } from "../providers/provider.ts";
 import { missedEvents } from "./counters.ts";
 import { detachAll } from "./detach.ts";

@@ -8,7 +8,7 @@ import { generateProgram, type GeneratedProgram, scratchBytes } from "../../src/
 import type { IrFunction, IrMap, IrModule } from "../../src/compiler/ir.ts";
 import type { EventSchema, KernelMap } from "../../src/compiler/plan.ts";
 import { refusalOffsets, resultCounters } from "../../src/compiler/refusals.ts";
-import type { Capabilities } from "../../src/language/check/checked.ts";
+import type { Capabilities } from "../../src/linux/kernel/capabilities.ts";
 import { keyLayout, sizeOf } from "../../src/language/layout.ts";
 import { Features } from "../../src/linux/kernel/features.ts";
 

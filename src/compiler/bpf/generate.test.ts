@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { disassemble } from "../../bpf/disassembler.ts";
-import type { Capabilities } from "../../language/check/checked.ts";
+import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { u64 } from "../../language/types.ts";
 import { contextOf, IrBuilder, irMap, slotMap } from "../../../test/support/ir-builder.ts";
 import type { KernelMap } from "../plan.ts";

@@ -2,7 +2,7 @@
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import { InternalError } from "../../faults/internal-error.ts";
-import type { Capabilities } from "../../language/check/checked.ts";
+import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, MapStorage, Place, Value } from "../ir.ts";

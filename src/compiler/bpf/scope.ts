@@ -2,7 +2,7 @@
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { Capabilities } from "../../language/check/checked.ts";
+import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { ProgramType } from "../../language/context.ts";
 import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } from "../ir.ts";
 import type { EventSchema, KernelMap } from "../plan.ts";

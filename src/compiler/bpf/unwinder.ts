@@ -6,7 +6,7 @@
 // before, the verifier walks every round.
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
-import type { Capabilities, PidNamespace } from "../../language/check/checked.ts";
+import type { Capabilities, PidNamespace } from "../../linux/kernel/capabilities.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { KernelMap } from "../plan.ts";
 import type { ReturnInstances } from "../return-instances.ts";

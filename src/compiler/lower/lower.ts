@@ -1,6 +1,7 @@
 // From the checked tree to IR: one function a handler, schemas for what it sends, storage for its maps.
 import { fetchValue } from "./fetch.ts";
-import type { Capabilities, CheckedHandler, CheckedProgram } from "../../language/check/checked.ts";
+import type { Capabilities } from "../../linux/kernel/capabilities.ts";
+import type { CheckedHandler, CheckedProgram } from "../../language/checked-program.ts";
 import { ScriptError, type Source, type Span } from "../../language/diagnostic.ts";
 import { fieldLayout, roundUp } from "../../language/layout.ts";
 import { partAt } from "../../language/source-parts.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CheckedHandler } from "../../language/check/checked.ts";
+import type { CheckedHandler } from "../../language/checked-program.ts";
 import { probeNames } from "./probe-names.ts";
 
 const handler = (...sites: [name: string, match?: number][]): CheckedHandler =>

@@ -1,5 +1,5 @@
 // What the number of a probe stands for (the `probe` builtin): an index into these names.
-import type { CheckedHandler } from "../../language/check/checked.ts";
+import type { CheckedHandler } from "../../language/checked-program.ts";
 
 /** No handler's numbers are spread further, or the gaps would be most of the list. */
 const widest = 4096;

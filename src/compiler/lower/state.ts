@@ -2,7 +2,8 @@
 // statements goes through `Walk`, so that each file of this folder can call it without importing the others.
 import { InternalError } from "../../faults/internal-error.ts";
 import type { KeptCalls } from "../../language/context.ts";
-import type { CheckedHandler, CheckedProgram, CheckedVariable, Capabilities } from "../../language/check/checked.ts";
+import type { CheckedHandler, CheckedProgram, CheckedVariable } from "../../language/checked-program.ts";
+import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { ScriptError } from "../../language/diagnostic.ts";
 import type { Expression, IndexAccess, Statement } from "../../language/program.ts";

@@ -5,7 +5,7 @@ import type { Expression } from "../program.ts";
 import type { StackMode, StackType, StackUnwinding, Type } from "../types.ts";
 import { boolType, fullStack, u64, unknownType, voidType } from "../types.ts";
 import { kernelAtLeast } from "../kernel-version.ts";
-import type { Capabilities } from "./checked.ts";
+import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { allSettings, checkMember, noArguments } from "./members.ts";
 import { placeType, where } from "./place-types.ts";
 import { argumentsType, checkVariables } from "./variables.ts";

@@ -8,7 +8,10 @@ import type { EnumType, PointerType, StructType, Type } from "../types.ts";
 import { i32, i64, i8, u32, u64 } from "../types.ts";
 import { check } from "./check.ts";
 import type { CheckOptions } from "./check.ts";
-import type { Capabilities, CheckedProgram, ResolvedProbe, TypeScope } from "./checked.ts";
+import type { Capabilities } from "../../linux/kernel/capabilities.ts";
+import type { CheckedProgram } from "../checked-program.ts";
+import type { ResolvedProbe } from "../resolved-probe.ts";
+import type { TypeScope } from "../type-scope.ts";
 import { describe as typeText } from "./unify.ts";
 
 // ── a small made-up kernel ───────────────────────────────────────────────────────────────────────────────────────────

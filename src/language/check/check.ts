@@ -11,11 +11,10 @@ import type {
   CheckedMap,
   CheckedProgram,
   CheckedVariable,
-  ResolvedProbe,
-  SiteRef,
   TypedProgram,
-  TypeScope,
-} from "./checked.ts";
+} from "../checked-program.ts";
+import type { ResolvedProbe, SiteRef } from "../resolved-probe.ts";
+import type { TypeScope } from "../type-scope.ts";
 import { rememberMaps } from "./absent-probes.ts";
 import { resolveConfig } from "./config.ts";
 import { checkExpression } from "./expressions.ts";

@@ -2,8 +2,34 @@
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import type { ConfigEntry } from "../program.ts";
-import { stackUnwindings } from "../types.ts";
-import type { Config } from "./checked.ts";
+import { stackUnwindings, type StackUnwinding } from "../types.ts";
+
+/** The config variables that touch compiling and running, resolved from defaults, the script and the environment. */
+export interface Config {
+  readonly maxStringLength: number;
+  /** Elements of a list or a map of a program that are copied. */
+  readonly maxElements: number;
+  readonly maxMapKeys: number;
+  readonly maxCatBytes: number;
+  /** Undefined, as the next one is: there is no limit but the kernel's. */
+  readonly maxProbes: number | undefined;
+  readonly maxBpfProgs: number | undefined;
+  /** Bytes of the event ring buffer, a power of two. */
+  readonly ringBytes: number;
+  readonly onStackLimit: number;
+  readonly stackMode: "bpftrace" | "perf" | "raw" | "build_id";
+  /** How ustack is found unless it says. */
+  readonly stackUnwinding: StackUnwinding;
+  readonly missingProbes: "error" | "warn" | "ignore";
+  readonly printMapsOnExit: boolean;
+  readonly stringTrailer: string;
+  readonly cppDemangle: boolean;
+  readonly lazySymbolication: boolean;
+  readonly license: string;
+  readonly logSize: number;
+  readonly showDebugInfo: boolean;
+  readonly cacheUserSymbols: "PER_PROGRAM" | "PER_PID" | "NONE";
+}
 
 const defaults: Config = {
   maxStringLength: 1024,

@@ -5,7 +5,7 @@ import { nearest } from "../nearest.ts";
 import type { EnumDeclaration, Program, StructDeclaration, TypeName } from "../program.ts";
 import type { AddressSpace, EnumType, StructType, Type } from "../types.ts";
 import { boolType, char, i16, i32, i64, i8, u16, u32, u64, u8, voidType } from "../types.ts";
-import type { TypeScope } from "./checked.ts";
+import type { TypeScope } from "../type-scope.ts";
 import { structType } from "./structs.ts";
 
 /** Types that need no debug information: the language's own, C's, and the kernel's fixed-width typedefs. */

@@ -14,26 +14,9 @@ import { closeFd, cString } from "../ffi.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, possibleCpus } from "../perf/perf.ts";
 import { pidNamespace } from "../processes/pid-namespace.ts";
 import { missingToTrace } from "../processes/privileges.ts";
+import type { Capabilities } from "./capabilities.ts";
 import { kernelRelease } from "./running-kernel.ts";
 import { pmuType, tracefsRoot } from "./tracefs.ts";
-
-/** Structurally the checker's Capabilities. */
-export interface KernelCapabilities {
-  /** [6, 18] */
-  readonly kernel: readonly [number, number];
-  readonly btf: boolean;
-  readonly mayGoto: boolean;
-  readonly ringBuffer: boolean;
-  readonly cpuV4: boolean;
-  /** Possible CPUs. */
-  readonly cpus: number;
-  readonly taskBtf: boolean;
-  readonly arm64?: boolean;
-  readonly pidNamespace?: { readonly device: bigint; readonly inode: bigint } | undefined;
-  /** Whether kernel functions can be probed by kprobes, and by fentry and fexit. */
-  readonly kprobes: boolean;
-  readonly trampolines: boolean;
-}
 
 export interface Feature {
   readonly name: string;
@@ -61,9 +44,9 @@ const signedDivision = code(move(0, 6), [0x37, 0, 1, 0, 2, 0, 0, 0], exit);
 const currentTaskBtf = code(call(158), move(0, 0), exit);
 
 export class Features {
-  #capabilities: KernelCapabilities | undefined;
+  #capabilities: Capabilities | undefined;
 
-  capabilities(): KernelCapabilities {
+  capabilities(): Capabilities {
     return (this.#capabilities ??= probe());
   }
 
@@ -134,7 +117,7 @@ export class Features {
 
 const anyCpu = { pid: -1, cpu: 0 } as const;
 
-function probe(): KernelCapabilities {
+function probe(): Capabilities {
   const kernel = kernelVersion(kernelRelease());
   const btf = existsSync("/sys/kernel/btf/vmlinux");
   // A load of three instructions: distributions backport. Without the privilege to load, the version has to do.

@@ -1,5 +1,6 @@
 // Whose numbers of processes /proc and the system calls give us: in a container they are not the kernel's own.
 import { readlinkSync, statSync } from "node:fs";
+import type { PidNamespace } from "../kernel/capabilities.ts";
 
 /** PROC_PID_INIT_INO of include/linux/proc_ns.h: the namespace that the machine started with. */
 const INITIAL = 0xeffffffc;
@@ -9,7 +10,7 @@ const file = "/proc/self/ns/pid";
  * What bpf_get_ns_current_pid_tgid is asked with; undefined in the namespace that the machine started with, and without
  * /proc.
  */
-export function pidNamespace(): { readonly device: bigint; readonly inode: bigint } | undefined {
+export function pidNamespace(): PidNamespace | undefined {
   try {
     // Every start asks: the name tells as much as the rest, sooner.
     if (readlinkSync(file) === `pid:[${INITIAL}]`) return undefined;

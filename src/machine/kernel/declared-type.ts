@@ -1,7 +1,7 @@
 // Types as tracepoint formats declare them in C, and types written out for listings.
 import type { AddressSpace, Type } from "../../language/types.ts";
 import { i8, integer, voidType } from "../../language/types.ts";
-import type { TypeScope } from "../../language/check/checked.ts";
+import type { TypeScope } from "../../language/type-scope.ts";
 
 /**
  * The type of `const char *`, `char[16]`, `enum zone_type`, `pid_t`. `size` and `signed` are the field's own and decide

@@ -1,6 +1,6 @@
 // The kernel's types as the language's types: BTF records decoded as far as somebody looks.
 import { BtfError, type Btf, type BtfConstant, type BtfMember } from "../../debuginfo/btf.ts";
-import type { EnumConstant, TypeScope } from "../../language/check/checked.ts";
+import type { EnumConstant, TypeScope } from "../../language/type-scope.ts";
 import {
   boolType,
   char,

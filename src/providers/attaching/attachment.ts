@@ -1,5 +1,5 @@
 // Live attachments: descriptors that detach when they are closed, and the sites that the kernel refused.
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import { LinuxError } from "../../linux/error.ts";
 import { linkCreatePerfEvent } from "../../linux/bpf/bpf.ts";
 import { closeFd } from "../../linux/ffi.ts";

@@ -5,7 +5,7 @@ import { cString } from "../../linux/ffi.ts";
 import { defineKretprobe, type KprobeEvent } from "../../linux/kernel/kprobe-events.ts";
 import { openPerfEvent, PERF_TYPE_TRACEPOINT } from "../../linux/perf/perf.ts";
 import { pmuReturnBit, pmuType } from "../../linux/kernel/tracefs.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import { Attaching, attachToPerfEvent, withoutRefused } from "./attachment.ts";
 import type { KprobeSite } from "../places/kernel-functions.ts";
 import type { Attachment, AttachRequest } from "../provider.ts";

@@ -3,7 +3,7 @@
 import { decode, disassemble, isFiller } from "../../debuginfo/instructions.ts";
 import { uprobeRefusal, type Refusal } from "../../debuginfo/uprobe-refusals.ts";
 import type { CodeRange } from "../../debuginfo/function-ends.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import { instructions } from "../attaching/attachers.ts";

@@ -1,7 +1,7 @@
 // kprobe and kretprobe: any kernel function or instruction.
 import { BPF_TRACE_KPROBE_MULTI, BPF_TRACE_KPROBE_SESSION } from "../../linux/bpf/bpf.ts";
 import { pmuType } from "../../linux/kernel/tracefs.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context } from "../../language/context.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";

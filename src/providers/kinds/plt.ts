@@ -1,6 +1,6 @@
 // plt: calls of imported functions, where a program or library makes them: the stubs that its calls go through. Unlike
 // a uprobe on the function, this sees one caller's calls only, and no symbols of the library are needed.
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import { uprobes } from "../attaching/attachers.ts";
 import { findBinaries, noBinary, unquote } from "../../machine/binaries/binaries.ts";
 import { variantsByFunction } from "../places/function-code.ts";

@@ -1,6 +1,6 @@
 // rawtracepoint: the same events as tracepoint, with the arguments of the kernel's own trace_NAME() call.
 import { BPF_TRACE_RAW_TP, rawTracepointOpen } from "../../linux/bpf/bpf.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import { Attaching, closedAtOnce } from "../attaching/attachment.ts";

@@ -2,7 +2,7 @@
 // return trampoline (uretprobe, kretprobe) does, which programs that move or walk their stacks do not survive
 // (return-hazards.ts).
 import { functionEnds } from "../../debuginfo/function-ends.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import { instructions } from "../attaching/attachers.ts";

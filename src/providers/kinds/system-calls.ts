@@ -1,7 +1,7 @@
 // System calls' tracepoints on one program: the raw sys_enter and sys_exit fire for every call, and the handler looks
 // at the call's number first. Cheaper to attach, to fire and above all to leave than a perf event a call. Calls of
 // 32-bit programs are numbered differently and are taken for the calls of that number.
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context, Fetch } from "../../language/context.ts";
 import { i32, i64, type IntegerBits } from "../../language/types.ts";
 import { BPF_TRACE_RAW_TP } from "../../linux/bpf/bpf.ts";

@@ -6,7 +6,7 @@ import { rawTracepointOpen } from "../../linux/bpf/bpf.ts";
 import { closeFd } from "../../linux/ffi.ts";
 import { releasedLater } from "../../linux/perf/late-release.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_TRACEPOINT } from "../../linux/perf/perf.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context, Fetch } from "../../language/context.ts";
 import { integer } from "../../language/types.ts";
 import { Attaching, attachToPerfEvent, closedAtOnce } from "../attaching/attachment.ts";

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { noteFile } from "../../store/seen-files.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import { uprobes, uretprobes } from "../attaching/attachers.ts";
 import type { Provider } from "../provider.ts";

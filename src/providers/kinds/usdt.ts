@@ -1,5 +1,5 @@
 // usdt: static probes that programs and libraries carry in their notes.
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context, Fetch } from "../../language/context.ts";
 import { integer, type Type } from "../../language/types.ts";
 import { uprobes } from "../attaching/attachers.ts";

@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { posix } from "node:path";
 import { InternalError } from "../../faults/internal-error.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context } from "../../language/context.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import { i64 } from "../../language/types.ts";

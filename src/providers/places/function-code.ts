@@ -1,7 +1,7 @@
 // The machine code of functions, for probes inside them.
 import { partsOf, type CodeRange } from "../../debuginfo/function-ends.ts";
 import type { Context } from "../../language/context.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import { u64 } from "../../language/types.ts";
 import type { ResolveOptions } from "../provider.ts";
 import { fetchRegister, hostMachine, registersOf } from "../../machine/values/registers.ts";

@@ -1,6 +1,6 @@
 // Probes inside kernel functions: by kprobe, at addresses, one perf event each.
 import type { CodeRange } from "../../debuginfo/function-ends.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import { describe } from "../../language/check/unify.ts";
 import type { Context, Fetch } from "../../language/context.ts";
 import type { ProbeSpec } from "../../language/program.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bareSystem } from "../../../test/support/bare-system.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import { i64 } from "../../language/types.ts";
 import { withoutRefused } from "../attaching/attachment.ts";
 import type { KprobeSite } from "./kernel-functions.ts";

@@ -1,6 +1,6 @@
 // Places of the kernel that only its debug information knows: source lines, and the copies of functions that were
 // inlined. And what a handler sees there: parameters and locals.
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/program.ts";

@@ -1,6 +1,6 @@
 // Functions of programs, as probes of all kinds name them: by symbol, by wildcard, by their name in the source.
 import type { ProbeSpec } from "../../language/program.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import { cppName } from "../../machine/binaries/binaries.ts";
 import { coldPart, UserCode } from "./function-code.ts";
 import type { Place, Wanted } from "./places.ts";

@@ -1,6 +1,6 @@
 // Places of programs, grouped by what a handler sees there.
 import { InternalError } from "../../faults/internal-error.ts";
-import type { SiteRef } from "../../language/check/checked.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import { insideUserFunction, variantsByFunction } from "./function-code.ts";

@@ -1,0 +1,35 @@
+// What the providers hand to the checker: a probe, and the places it means.
+import type { Context } from "./context.ts";
+import type { Probe } from "./program.ts";
+
+/** One attach target of a handler, resolved. `site` is the provider's own data. */
+export interface SiteRef {
+  /** Full probe name, for `probe` and for messages: `tracepoint:sched:sched_switch`. */
+  readonly name: string;
+  /** Name for `func`. */
+  readonly func?: string;
+  /** With the context's dispatch: the number to match. */
+  readonly match?: bigint;
+  /**
+   * One of several places of its name: the number of the attach point that means them all. Together they are one probe.
+   */
+  readonly among?: number;
+  readonly data: unknown;
+}
+
+/** A probe whose specs were resolved: each variant is a context and the sites that share it. */
+export interface ResolvedProbe {
+  readonly probe: Probe;
+  readonly variants: readonly ResolvedVariant[];
+}
+
+export interface ResolvedVariant {
+  readonly context: Context | "host";
+  readonly provider: string;
+  readonly sites: readonly SiteRef[];
+  /**
+   * Where what the handler is given of the call is kept (Context.kept): a program of its own, which the script knows
+   * nothing of.
+   */
+  readonly entry?: Omit<ResolvedVariant, "entry">;
+}
