@@ -26,8 +26,8 @@ import {
 import { closeFd } from "../src/linux/ffi.ts";
 import { openPerfEvent } from "../src/linux/perf/perf.ts";
 import { pmuType } from "../src/linux/kernel/tracefs.ts";
-import { UnwindCache } from "../src/session/unwinding/unwind-cache.ts";
-import { UnwindNodes } from "../src/session/unwinding/unwind-trees.ts";
+import { UnwindCache } from "../src/session/live/unwinding/unwind-cache.ts";
+import { UnwindNodes } from "../src/session/live/unwinding/unwind-trees.ts";
 
 export { closeFd, enableStats, listPrograms };
 

@@ -6,7 +6,7 @@ export type { MapTable, Stack, Value } from "./api/values.ts";
 export { ScriptError, type Diagnostic, type DiagnosticCode, type Source, type Span } from "./language/diagnostic.ts";
 export { InternalError } from "./faults/internal-error.ts";
 export { LinuxError } from "./linux/error.ts";
-export { AttachError } from "./session/attachments.ts";
+export { AttachError } from "./session/live/attachments.ts";
 export type { SessionEnd } from "./session/session.ts";
 export type { Frame, Trouble } from "./session/events.ts";
 export type { HandlerCost, SessionStats } from "./session/stats.ts";

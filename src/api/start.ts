@@ -1,6 +1,6 @@
 // `trace()`: of a script's text, or of probes.
 import { ScriptError } from "../language/diagnostic.ts";
-import { AttachError } from "../session/attachments.ts";
+import { AttachError } from "../session/live/attachments.ts";
 import { isProbe, type Probe } from "./probes.ts";
 import type { ProbeOptions } from "./probe-trace.ts";
 import { traceScript, type Trace, type TraceOptions } from "./trace.ts";

@@ -9,7 +9,7 @@ import { missingToTrace } from "../linux/processes/privileges.ts";
 import { kernelRelease } from "../linux/kernel/running-kernel.ts";
 import { isDamage } from "../providers/registry.ts";
 import { shownText } from "../output/shown-text.ts";
-import { AttachError } from "../session/attachments.ts";
+import { AttachError } from "../session/live/attachments.ts";
 
 /** What a person is told about an error; `verbose` adds the verifier's log or the place in strobe. */
 export function errorText(error: unknown, verbose: boolean): string {

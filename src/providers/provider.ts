@@ -110,7 +110,7 @@ export interface Measured {
   readonly nanoseconds: number;
 }
 
-/** A live attachment. Disposing detaches; several are disposed together (see session/detach.ts). */
+/** A live attachment. Disposing detaches; several are disposed together (see session/live/detach.ts). */
 export interface Attachment extends Disposable {
   readonly attached: readonly SiteRef[];
   /** Sites that could not be attached, and why; `ofPlace`: another place might do. */

@@ -5,34 +5,34 @@ import { testRun } from "../linux/bpf/bpf.ts";
 import { takeRefusals } from "../linux/refused-files.ts";
 import type { Attacher } from "../providers/provider.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
-import { Attachments, isEdge } from "./attachments.ts";
-import { epochMilliseconds, readClock, type SessionClock } from "./clock.ts";
-import { TroubleCounters } from "./counters.ts";
-import { DrainLoop } from "./drain-loop.ts";
+import { Attachments, isEdge } from "./live/attachments.ts";
+import { epochMilliseconds, readClock, type SessionClock } from "./live/clock.ts";
+import { TroubleCounters } from "./live/counters.ts";
+import { DrainLoop } from "./live/drain-loop.ts";
 import { Commands } from "./commands.ts";
 import type { Consumer, ConsumerServices, MapSnapshot } from "./events.ts";
-import type { Governor } from "./governor.ts";
-import { isGrown } from "./grown.ts";
+import type { Governor } from "./live/governor.ts";
+import { isGrown } from "./live/grown.ts";
 import { HostPrograms } from "./host-programs.ts";
 import { LiveHostRuntime } from "./host-runtime.ts";
-import { KernelObjects } from "./kernel-objects.ts";
+import { KernelObjects } from "./live/kernel-objects.ts";
 import { encode, encodeKey } from "./encode.ts";
-import type { MapSize, MapSizes } from "./map-sizes.ts";
+import type { MapSize, MapSizes } from "./live/map-sizes.ts";
 import { snapshotOf } from "./maps.ts";
-import type { Packets } from "./packets.ts";
-import type { OverheadMeter } from "./overhead.ts";
+import type { Packets } from "./live/packets.ts";
+import type { OverheadMeter } from "./live/overhead.ts";
 import type { SessionStats } from "./stats.ts";
-import { StackOwners } from "./symbols/stack-owners.ts";
+import { StackOwners } from "./live/symbols/stack-owners.ts";
 import { Records } from "./records.ts";
-import { LiveSymbols } from "./symbols/symbols.ts";
-import { commandTarget, processTarget, type Target } from "./target.ts";
+import { LiveSymbols } from "./live/symbols/symbols.ts";
+import { commandTarget, processTarget, type Target } from "./live/target.ts";
 
 // Loaded when costs are measured.
-const overhead = () => require("./overhead.ts") as typeof import("./overhead.ts");
+const overhead = () => require("./live/overhead.ts") as typeof import("./live/overhead.ts");
 // Loaded when somebody looks at what maps hold.
-const mapSizes = () => require("./map-sizes.ts") as typeof import("./map-sizes.ts");
-const packets = () => require("./packets.ts") as typeof import("./packets.ts");
-const governor = () => require("./governor.ts") as typeof import("./governor.ts");
+const mapSizes = () => require("./live/map-sizes.ts") as typeof import("./live/map-sizes.ts");
+const packets = () => require("./live/packets.ts") as typeof import("./live/packets.ts");
+const governor = () => require("./live/governor.ts") as typeof import("./live/governor.ts");
 
 export interface SessionOptions {
   readonly consumer: Consumer;

@@ -13,7 +13,7 @@ import { possibleCpus } from "../../src/linux/perf/perf.ts";
 import type { Attacher } from "../../src/providers/provider.ts";
 import { decoder, type DecodedValue } from "../../src/session/decode.ts";
 import type { Consumer, MapSnapshot, Trouble } from "../../src/session/events.ts";
-import { AttachError } from "../../src/session/attachments.ts";
+import { AttachError } from "../../src/session/live/attachments.ts";
 import { openSession, type SessionOptions } from "../../src/session/session.ts";
 
 const deadline = { timeout: 20_000, skip: process.geteuid?.() !== 0 && "needs root" };

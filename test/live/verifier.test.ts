@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { createMap, loadProgram } from "../../src/linux/bpf/bpf.ts";
 import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
-import { relocated } from "../../src/session/relocate.ts";
+import { relocated } from "../../src/session/live/relocate.ts";
 import { compileScript } from "../support/differential.ts";
 import { bpfObjects, compileC, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 

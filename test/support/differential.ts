@@ -39,7 +39,7 @@ import {
   type KernelTable,
   type LiveMap,
 } from "../../src/session/maps.ts";
-import { relocated } from "../../src/session/relocate.ts";
+import { relocated } from "../../src/session/live/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
 import { Random } from "./random.ts";
 

@@ -13,7 +13,7 @@ import { compile, type Compiled } from "../../src/compiler/compile.ts";
 import type { Plan } from "../../src/compiler/plan.ts";
 import { userContext } from "../../src/machine/values/user-context.ts";
 import type { System } from "../../src/machine/system.ts";
-import { relocated } from "../../src/session/relocate.ts";
+import { relocated } from "../../src/session/live/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
 
 export type Place = "rawtracepoint" | "uprobe";

@@ -1,0 +1,135 @@
+// What went wrong in the kernel, counted there: events that the ring had no room for, updates of full maps, and events
+// missed because a handler was running already.
+import { cutStack } from "../../compiler/unwound-stack.ts";
+import type { Plan, UnkeptCalls } from "../../compiler/plan.ts";
+import { refusalOffsets, refusals } from "../../compiler/refusals.ts";
+import { progInfo } from "../../linux/bpf/bpf.ts";
+import type { Attachment } from "../../providers/provider.ts";
+import type { Trouble } from "../events.ts";
+import type { LoadedProgram } from "./kernel-objects.ts";
+
+const helpOfUnkept: Readonly<Record<UnkeptCalls["where"], string>> = {
+  return: "returns of calls whose entry it did not see: it asks for their arguments",
+  inside: "in calls whose entry it did not see: it asks for what they were called with",
+};
+
+interface Counter {
+  readonly offsets: readonly number[];
+  readonly trouble: (count: number) => Trouble;
+  seen: number;
+}
+
+/** The per-CPU region, as far as counters care. */
+export interface CounterRegion {
+  readonly memory: { readonly u32: Uint32Array };
+  /** Bytes. */
+  readonly stripe: number;
+  readonly cpus: number;
+}
+
+export class TroubleCounters {
+  readonly #region: CounterRegion | undefined;
+  readonly #counters: Counter[] = [];
+  readonly #known = new Set<number>();
+
+  constructor(plan: Plan, region: CounterRegion | undefined) {
+    this.#region = region;
+    this.watch(plan);
+  }
+
+  /** Counters of a plan; of one that has grown, those that came on top. */
+  watch(plan: Plan): void {
+    if (!this.#region) return;
+    const add = (offset: number, trouble: Counter["trouble"]): void => {
+      if (this.#known.has(offset)) return; // schemas may share a counter
+      this.#known.add(offset);
+      this.#counters.push({ offsets: [offset], trouble, seen: 0 });
+    };
+    for (const watched of plan.watches)
+      add(watched.offset, (count) => ({ kind: "failed", watched, count, code: this.#code(watched.offset + 8) }));
+    for (const loop of plan.loops) {
+      const { unkept } = loop;
+      add(loop.offset, (count) =>
+        unkept === undefined
+          ? { kind: "loop-cut", loop, count }
+          : { kind: "missed", probe: unkept.probe, count, help: helpOfUnkept[unkept.where] },
+      );
+    }
+    for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
+    for (const { role, failureOffset } of plan.kernelMaps) {
+      if (role.kind === "unwind-processes") {
+        for (const why of Object.keys(cutStack) as (keyof typeof cutStack)[]) {
+          add(role.cutOffset + (cutStack[why] - 1) * 8, (count) => ({ kind: "cut-stacks", why, count }));
+        }
+      }
+      if (role.kind !== "map" || failureOffset === undefined) continue;
+      const { name } = plan.maps[role.map];
+      if (this.#known.has(failureOffset)) continue;
+      this.#known.add(failureOffset);
+      for (const why of refusals) {
+        this.#counters.push({
+          offsets: refusalOffsets(failureOffset, why),
+          trouble: (count) => ({ kind: "map-full", map: name, why, count }),
+          seen: 0,
+        });
+      }
+    }
+  }
+
+  /** A failure's code, on whichever CPU there was one. */
+  #code(offset: number): number {
+    const {
+      memory: { u32 },
+      stripe,
+      cpus,
+    } = this.#region!;
+    for (let cpu = 0; cpu < cpus; cpu++) {
+      const code = u32[(offset + cpu * stripe) >>> 2] | 0;
+      if (code !== 0) return code;
+    }
+    return 0;
+  }
+
+  /** What was counted since the last call. */
+  take(): Trouble[] {
+    const region = this.#region;
+    if (!region) return [];
+    const {
+      memory: { u32 },
+      stripe,
+      cpus,
+    } = region;
+    const troubles: Trouble[] = [];
+    for (const counter of this.#counters) {
+      let total = 0;
+      for (let cpu = 0; cpu < cpus; cpu++) {
+        for (const offset of counter.offsets) {
+          const word = (offset + cpu * stripe) >>> 2;
+          total += u32[word] + u32[word + 1] * 0x1_0000_0000;
+        }
+      }
+      if (total === counter.seen) continue;
+      troubles.push(counter.trouble(total - counter.seen));
+      counter.seen = total;
+    }
+    return troubles;
+  }
+}
+
+/**
+ * Events that were missed: a program did not see them because it (or a tracing program like it) was running on that CPU
+ * already, or the probe under it knows of some.
+ */
+export function missedEvents(programs: readonly LoadedProgram[], attachments: readonly Attachment[]): Trouble[] {
+  const troubles: Trouble[] = [];
+  for (const { program, descriptor } of programs) {
+    const missed = progInfo(descriptor).recursionMisses;
+    if (missed > 0) troubles.push({ kind: "missed", probe: program.sites[0]?.name ?? program.name, count: missed });
+  }
+  for (const attachment of attachments) {
+    for (const { site, count, help } of attachment.missed?.() ?? []) {
+      troubles.push({ kind: "missed", probe: site.name, count, ...(help === undefined ? {} : { help }) });
+    }
+  }
+  return troubles;
+}

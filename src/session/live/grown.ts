@@ -1,0 +1,50 @@
+// A plan that has grown while its session runs: what was there is as it was, so that programs of both share their maps.
+import type { KernelMap, Plan } from "../../compiler/plan.ts";
+import type { IrMap } from "../../compiler/ir.ts";
+
+/**
+ * Whether `longer` is `plan` with more programs and kinds of events behind its own, on maps that the session has made.
+ */
+export function isGrown(plan: Plan, longer: Plan): boolean {
+  return (
+    longer.programs.length >= plan.programs.length &&
+    longer.hosts.length === plan.hosts.length &&
+    longer.maps.length === plan.maps.length &&
+    longer.maps.every((map, i) => isSameMap(map, plan.maps[i])) &&
+    longer.kernelMaps.length === plan.kernelMaps.length &&
+    longer.kernelMaps.every((map, i) => isSameKernelMap(map, plan.kernelMaps[i])) &&
+    startsWith(longer.probeNames, plan.probeNames) &&
+    startsWith(longer.timeFormats, plan.timeFormats) &&
+    longer.schemas.length >= plan.schemas.length &&
+    plan.schemas.every(
+      ({ size, lostOffset, action }, i) =>
+        longer.schemas[i].size === size &&
+        longer.schemas[i].lostOffset === lostOffset &&
+        longer.schemas[i].action.kind === action.kind,
+    )
+  );
+}
+
+function startsWith(longer: readonly string[], start: readonly string[]): boolean {
+  return start.every((text, i) => longer[i] === text);
+}
+
+function isSameMap(a: IrMap, b: IrMap): boolean {
+  return (
+    a.name === b.name &&
+    a.entries === b.entries &&
+    a.keys.length === b.keys.length &&
+    JSON.stringify(a.storage) === JSON.stringify(b.storage)
+  );
+}
+
+function isSameKernelMap(a: KernelMap, b: KernelMap): boolean {
+  return (
+    a.type === b.type &&
+    a.keySize === b.keySize &&
+    a.valueSize === b.valueSize &&
+    a.entries === b.entries &&
+    a.failureOffset === b.failureOffset &&
+    JSON.stringify(a.role) === JSON.stringify(b.role)
+  );
+}

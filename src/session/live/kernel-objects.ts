@@ -1,0 +1,396 @@
+// What a session creates in the kernel: maps, their mapped memory, loaded programs. Nothing is pinned, so all of it
+// goes when the descriptors do, however this process ends.
+import { readFileSync } from "node:fs";
+import type { IrMap } from "../../compiler/ir.ts";
+import type { GatesRole, KernelMap, KernelProgram, Plan } from "../../compiler/plan.ts";
+import { type Refusal, refusalOf, refusalOffsets } from "../../compiler/refusals.ts";
+import { MapFlag, MapType } from "../../bpf/kinds.ts";
+import { Btf } from "../../debuginfo/btf.ts";
+import { InternalError } from "../../faults/internal-error.ts";
+import type { ProgramType } from "../../language/context.ts";
+import {
+  createMap,
+  loadProgram,
+  mapDelete,
+  mapEntries,
+  mapLookup,
+  mapUpdate,
+  mapUpdateMany,
+  openModuleBtf,
+} from "../../linux/bpf/bpf.ts";
+import { E2BIG, EBUSY, EDEADLK, ENOMEM, ETIMEDOUT, LinuxError } from "../../linux/error.ts";
+import { closeFd } from "../../linux/ffi.ts";
+import { MappedArray } from "../../linux/bpf/mapped-array.ts";
+import { possibleCpus } from "../../linux/perf/perf.ts";
+import { RingBuffer } from "../../linux/bpf/ring.ts";
+import { closeAll } from "./detach.ts";
+import {
+  aggregateOf,
+  copiedValues,
+  HashMap,
+  PercpuSlotMap,
+  plainValues,
+  SlotMap,
+  type KernelTable,
+  type LiveMap,
+} from "../maps.ts";
+import { relocated, type Targets } from "./relocate.ts";
+import type { StackTable } from "./symbols/symbols.ts";
+import type { UnwindMaps } from "./unwinding/unwind-tables.ts";
+
+// Loaded when BPF programs are traced.
+const bpfFunctions = () =>
+  require("../../linux/bpf/bpf-functions.ts") as typeof import("../../linux/bpf/bpf-functions.ts");
+
+/** enum bpf_prog_type, include/uapi/linux/bpf.h */
+const programTypes: Readonly<Record<ProgramType, number>> = {
+  kprobe: 2,
+  tracepoint: 5,
+  perf_event: 7,
+  raw_tracepoint: 17,
+  tracing: 26,
+};
+const BPF_F_SLEEPABLE = 16;
+
+export interface PercpuRegion {
+  readonly memory: MappedArray;
+  readonly stripe: number;
+  readonly cpus: number;
+}
+
+/** Where the governor says how often each program's handler runs. */
+export interface Gates {
+  readonly memory: MappedArray;
+  readonly role: GatesRole;
+}
+
+/** The table of one of the script's maps by key. */
+export interface KeyedTable {
+  readonly name: string;
+  readonly keySize: number;
+  readonly descriptor: number;
+}
+
+export interface LoadedProgram {
+  readonly program: KernelProgram;
+  readonly descriptor: number;
+}
+
+export class KernelObjects implements Disposable {
+  readonly cpus = possibleCpus();
+  /** Descriptors of plan.kernelMaps. */
+  readonly maps: number[] = [];
+  readonly programs: LoadedProgram[] = [];
+  /** Those that came while it runs: of a plan that has grown. */
+  readonly grown: LoadedProgram[] = [];
+  readonly liveMaps = new Map<number, LiveMap>();
+  readonly stacks = new Map<number, StackTable>();
+  ring: RingBuffer | undefined;
+  ringBytes = 0;
+  percpu: PercpuRegion | undefined;
+  gates: Gates | undefined;
+  #globals: MappedArray | undefined;
+  readonly #plan: Plan;
+  readonly #verifierLog: boolean;
+
+  /** Creates the plan's maps. @throws LinuxError, with nothing left behind */
+  constructor(plan: Plan, verifierLog = false, log?: (line: string) => void) {
+    this.#plan = plan;
+    this.#verifierLog = verifierLog;
+    try {
+      for (const map of plan.kernelMaps) this.#create(map);
+      plan.maps.forEach((map, index) => this.#bind(map, index));
+      if (log !== undefined) for (const line of this.#tables()) log(line);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  #create(map: KernelMap): void {
+    if (map.unused) {
+      this.maps.push(-1);
+      return;
+    }
+    const entries = map.role.kind === "events" && map.entries === 0 ? this.#plan.config.ringBytes : map.entries;
+    const fd = createMap({
+      name: map.name,
+      type: map.type,
+      keySize: map.keySize,
+      valueSize: map.valueSize,
+      entries,
+      flags: map.flags,
+    });
+    this.maps.push(fd);
+    switch (map.role.kind) {
+      case "globals":
+        this.#globals = new MappedArray(fd, map.valueSize);
+        break;
+      case "percpu":
+        // The plan may have been made for fewer CPUs than are possible, never for more.
+        this.percpu = {
+          memory: new MappedArray(fd, map.valueSize),
+          stripe: map.role.stripe,
+          cpus: Math.floor(map.valueSize / map.role.stripe),
+        };
+        break;
+      case "gates":
+        this.gates = { memory: new MappedArray(fd, map.valueSize), role: map.role };
+        break;
+      case "events":
+        this.ring = new RingBuffer(fd, entries);
+        this.ringBytes = entries;
+        break;
+      case "map":
+      case "scratch":
+      case "packets":
+      case "unwind-nodes":
+      case "unwind-files":
+      case "unwind-wanted":
+      case "unwind-processes":
+      case "unwind-functions":
+        break;
+    }
+  }
+
+  #bind(map: IrMap, index: number): void {
+    const { storage } = map;
+    // Counted where handlers count theirs.
+    const refused =
+      ({ failureOffset }: KernelMap) =>
+      (why: Refusal): void => {
+        if (failureOffset !== undefined) this.count(refusalOffsets(failureOffset, why)[0]);
+      };
+    switch (storage.kind) {
+      case "slot":
+        if (!this.#globals) throw new InternalError(`the plan has no globals region for @${map.name}`);
+        this.liveMaps.set(index, new SlotMap(map, storage.offset, this.#globals));
+        break;
+      case "percpu-slot":
+        if (!this.percpu) throw new InternalError(`the plan has no per-CPU region for @${map.name}`);
+        this.liveMaps.set(
+          index,
+          new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.percpu.cpus),
+        );
+        break;
+      case "hash":
+      case "lru-hash":
+      case "percpu-hash":
+      case "percpu-lru-hash": {
+        const { kernel, fd } = this.#kernelMap(index, map.name);
+        const values = "copies" in storage ? copiedValues(aggregateOf(map), storage) : plainValues(kernel.valueSize);
+        this.liveMaps.set(
+          index,
+          new HashMap(map, tableOf(fd, kernel.keySize, values.bytes, refused(kernel)), kernel.keySize, values),
+        );
+        break;
+      }
+      case "stacks": {
+        const { kernel, fd } = this.#kernelMap(index, map.name);
+        this.stacks.set(index, { map, keySize: kernel.keySize, lookup: (key) => mapLookup(fd, key, kernel.valueSize) });
+        break;
+      }
+    }
+  }
+
+  get keyedTables(): KeyedTable[] {
+    return this.#plan.kernelMaps.flatMap(({ role, keySize, unused }, i) => {
+      if (role.kind !== "map" || unused || !this.liveMaps.has(role.map)) return [];
+      const { name, keys } = this.#plan.maps[role.map];
+      // A name that begins with a dot is strobe's own.
+      return keys.length === 0 || name.startsWith(".") ? [] : [{ name, keySize, descriptor: this.maps[i] }];
+    });
+  }
+
+  /** Which table each map by key is, for those who want to know. */
+  #tables(): string[] {
+    return this.#plan.kernelMaps.flatMap(({ role, type, keySize, valueSize, entries, flags, unused }) => {
+      if (role.kind !== "map" || unused) return [];
+      const { name, storage } = this.#plan.maps[role.map];
+      if (storage.kind === "stacks" && !storage.unwind) return [];
+      const copies = !("copies" in storage)
+        ? ""
+        : storage.copies === 1
+          ? ", one copy of each value"
+          : `, ${storage.copies} copies of each value`;
+      const shared = "copies" in storage && storage.copies < this.cpus ? ` for ${this.cpus} CPUs` : "";
+      const memory = (flags & MapFlag.NO_PREALLOC) === 0 ? "allocated at the start" : "allocated as they come";
+      const megabytes = (((keySize + valueSize) * entries) / 1e6).toFixed(1);
+      return [
+        `map @${name}: ${type === MapType.HASH ? "hash" : "lruhash"} of ${entries} entries, ${megabytes} MB ${memory}${copies}${shared}`,
+      ];
+    });
+  }
+
+  /** Handlers whose events the kernel lets go of later return at once from now on. */
+  endHandlers(): void {
+    const words = this.#globals?.words;
+    if (words !== undefined && words.length > 0) Atomics.store(words, words.length - 1, 1n);
+  }
+
+  /** Where the unwinder looks for tables; undefined when the plan has none. */
+  get unwinding(): UnwindMaps | undefined {
+    const fdOf = (kind: KernelMap["role"]["kind"]): number | undefined =>
+      this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === kind)];
+    const nodes = fdOf("unwind-nodes");
+    const processes = fdOf("unwind-processes");
+    const wanted = fdOf("unwind-wanted");
+    const files = fdOf("unwind-files");
+    const functions = fdOf("unwind-functions");
+    if (
+      nodes === undefined ||
+      processes === undefined ||
+      wanted === undefined ||
+      files === undefined ||
+      functions === undefined
+    )
+      return undefined;
+    return {
+      takeWanted: () =>
+        [...mapEntries(wanted, 4, 4)].map(([key]) => {
+          mapDelete(wanted, key);
+          return new DataView(key.buffer, key.byteOffset).getUint32(0, true);
+        }),
+      nodes: { updateMany: (keys, values) => mapUpdateMany(nodes, keys.length, keys, values) },
+      functions: {
+        lookup: (key) =>
+          mapLookup(
+            functions,
+            key,
+            this.#plan.kernelMaps.find(({ role }) => role.kind === "unwind-functions")?.valueSize ?? 0,
+          ),
+      },
+      files: { update: (key, value) => update(files, key, value) },
+      processes: {
+        update: (key, value) => update(processes, key, value),
+        remove: (key) => void mapDelete(processes, key),
+      },
+    };
+  }
+
+  /** Counts one more where handlers count theirs: `offset` bytes into a stripe. */
+  count(offset: number): void {
+    if (this.percpu) Atomics.add(this.percpu.memory.words, offset / 8, 1n);
+  }
+
+  /** The map of perf events that packets go through; undefined when the plan has none. */
+  get packets(): number | undefined {
+    return this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === "packets")];
+  }
+
+  #kernelMap(index: number, name: string): { kernel: KernelMap; fd: number } {
+    const at = this.#plan.kernelMaps.findIndex(({ role }) => role.kind === "map" && role.map === index);
+    if (at < 0) throw new InternalError(`the plan has no kernel map for @${name}`);
+    return { kernel: this.#plan.kernelMaps[at], fd: this.maps[at] };
+  }
+
+  /**
+   * Loads the plan's programs, or others of a plan that has grown. @throws LinuxError: with the verifier's log, when it
+   * refused one
+   */
+  load(
+    constants: Omit<Targets, "maps" | "kernelVariable" | "kernelFunction">,
+    log: (line: string) => void,
+    programs: readonly KernelProgram[] = this.#plan.programs,
+    loaded: LoadedProgram[] = this.programs,
+  ): void {
+    let btf: Btf | undefined;
+    const typesOfKernel = (): Btf => (btf ??= new Btf(readFileSync("/sys/kernel/btf/vmlinux")));
+    const targets: Targets = {
+      ...constants,
+      maps: this.maps,
+      kernelVariable: (symbol) => typesOfKernel().find(symbol, "variable"),
+      kernelFunction: (symbol) => typesOfKernel().find(symbol, "function"),
+    };
+    // What tracing programs bind to, the BTF of kernel modules and BPF programs: only needed while loading.
+    const modules = new Map<string, number>();
+    const moduleOf = (name: string): number => {
+      const known = modules.get(name);
+      if (known !== undefined) return known;
+      const fd = openModuleBtf(name);
+      if (fd === undefined) throw new Error(`the kernel module "${name}" has no type information (or was unloaded)`);
+      modules.set(name, fd);
+      return fd;
+    };
+    try {
+      for (const program of programs) {
+        const { load, sleepable } = program.binding;
+        const target = load?.program === undefined ? undefined : bpfFunctions().openProgram(load.program);
+        if (target !== undefined) modules.set(`BPF program, of ${program.name}`, target);
+        const descriptor = loadProgram({
+          name: program.name,
+          type: programTypes[program.type],
+          code: relocated(program, targets),
+          license: this.#plan.config.license,
+          logSize: this.#plan.config.logSize,
+          subprograms: program.subprograms,
+          ...(this.#verifierLog ? { onLog: (text: string) => log(`verifier's log of ${program.name}\n${text}`) } : {}),
+          flags: sleepable ? BPF_F_SLEEPABLE : 0,
+          ...(load ? { expectedAttachType: load.attachType } : {}),
+          ...(load && load.btfId !== 0 ? { attachBtfId: load.btfId } : {}),
+          ...(target === undefined ? {} : { attachBtfObjectFd: target }),
+          ...(load?.module !== undefined && load.module !== "vmlinux"
+            ? { attachBtfObjectFd: moduleOf(load.module) }
+            : {}),
+        });
+        loaded.push({ program, descriptor });
+        log(`loaded ${program.name}: ${program.code.length / 8} instructions, ${program.sites.length} sites`);
+      }
+    } finally {
+      for (const fd of modules.values()) closeFd(fd);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.ring?.[Symbol.dispose]();
+    this.percpu?.memory[Symbol.dispose]();
+    this.gates?.memory[Symbol.dispose]();
+    this.#globals?.[Symbol.dispose]();
+    closeAll([...this.programs, ...this.grown].map(({ descriptor }) => descriptor));
+    closeAll(this.maps.filter((fd) => fd >= 0));
+    this.programs.length = 0;
+    this.grown.length = 0;
+    this.maps.length = 0;
+    this.ring = undefined;
+    this.percpu = undefined;
+    this.gates = undefined;
+    this.#globals = undefined;
+    this.liveMaps.clear();
+    this.stacks.clear();
+  }
+}
+
+/** `refused`: called when an update was refused for one of the reasons that handlers' updates are refused for. */
+function tableOf(fd: number, keySize: number, valueSize: number, refused: (why: Refusal) => void): KernelTable {
+  return {
+    lookup: (key) => mapLookup(fd, key, valueSize),
+    update: (key, value) => {
+      try {
+        update(fd, key, value);
+      } catch (error) {
+        if (!(error instanceof LinuxError) || (error.code !== E2BIG && !passing.has(error.code))) throw error;
+        refused(refusalOf(error.code));
+      }
+    },
+    remove: (key) => mapDelete(fd, key),
+    entries: () => mapEntries(fd, keySize, valueSize),
+  };
+}
+
+/**
+ * What may pass by itself, as when the kernel's allocator is filled a moment later, is tried again. @throws LinuxError
+ */
+function update(fd: number, key: Uint8Array, value: Uint8Array): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      return mapUpdate(fd, key, value);
+    } catch (error) {
+      if (tries === mostTries || !(error instanceof LinuxError) || !passing.has(error.code)) throw error;
+      Atomics.wait(pause, 0, 0, 1);
+    }
+  }
+}
+const passing: ReadonlySet<number> = new Set([ENOMEM, EBUSY, EDEADLK, ETIMEDOUT]);
+/** With a millisecond between two. */
+const mostTries = 100;
+const pause = new Int32Array(new SharedArrayBuffer(4));

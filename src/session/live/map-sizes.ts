@@ -1,0 +1,145 @@
+// How much the script's maps hold, for someone who looks once a second: nothing that costs handlers, and nothing that
+// grows with the maps. The kernel counts the keys of its hash tables itself (bpf_map_sum_elem_count, since 6.6); a
+// program that asks for them is loaded when they are first looked at. What is lone is looked up.
+import { sumsDoubles } from "../../language/floating.ts";
+import { readFileSync } from "node:fs";
+import {
+  Alu,
+  type BpfInstruction,
+  Class,
+  encode,
+  Jump,
+  LD_IMM64,
+  Mode,
+  Pseudo,
+  widthCode,
+} from "../../bpf/instruction.ts";
+import { programTypes } from "../../bpf/kinds.ts";
+import { Btf } from "../../debuginfo/btf.ts";
+import { loadProgram, mapNextKey, testRun } from "../../linux/bpf/bpf.ts";
+import { LinuxError } from "../../linux/error.ts";
+import { closeFd } from "../../linux/ffi.ts";
+import { decoder } from "../decode.ts";
+import type { KeyedTable } from "./kernel-objects.ts";
+import type { LiveMap } from "../maps.ts";
+
+export type MapSize = { readonly name: string } &
+  /** Undefined: some, where the kernel does not count them. */
+  (
+    | { readonly kind: "keys"; readonly keys: number | undefined }
+    | { readonly kind: "value"; readonly value: number | bigint }
+    /** Values that an aggregation has seen. */
+    | { readonly kind: "values"; readonly values: bigint }
+    | { readonly kind: "set" }
+  );
+
+export class MapSizes implements Disposable {
+  readonly #tables: readonly KeyedTable[];
+  readonly #lone: readonly LiveMap[];
+  readonly #counter: number | undefined;
+
+  constructor(tables: readonly KeyedTable[], maps: Iterable<LiveMap>) {
+    this.#tables = tables;
+    this.#lone = [...maps].filter(({ map }) => map.keys.length === 0);
+    this.#counter = tables.length === 0 ? undefined : loadCounter(tables);
+  }
+
+  /**
+   * Of the maps without keys the one that has seen most, and of the others the one of most keys; none that are empty.
+   */
+  largest(): MapSize[] {
+    let lone: ReturnType<typeof loneSize>;
+    for (const live of this.#lone) {
+      const one = loneSize(live);
+      if (one !== undefined && (lone === undefined || one.seen > lone.seen)) lone = one;
+    }
+    let keyed: { readonly name: string; readonly kind: "keys"; readonly keys: number | undefined } | undefined;
+    for (const [i, table] of this.#tables.entries()) {
+      const keys = this.#keysOf(table, i);
+      if (keys !== 0 && (keyed === undefined || (keys ?? 0) > (keyed.keys ?? 0)))
+        keyed = { name: table.name, kind: "keys", keys };
+    }
+    return [lone?.size, keyed].filter((size) => size !== undefined);
+  }
+
+  /** Undefined: some. */
+  #keysOf({ keySize, descriptor }: KeyedTable, index: number): number | undefined {
+    if (this.#counter === undefined) return mapNextKey(descriptor, null, keySize) === undefined ? 0 : undefined;
+    const context = new Uint8Array(new BigUint64Array([BigInt(index)]).buffer);
+    // A sum over CPUs while they count: of a key that one adds and another removes the latter alone may be seen.
+    return Math.max(0, testRun(this.#counter, { ctxIn: context }).retval | 0);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#counter !== undefined) closeFd(this.#counter);
+  }
+}
+
+/**
+ * A program that gives the number of keys of the table whose index is its argument; undefined where the kernel has none
+ * such.
+ */
+function loadCounter(tables: readonly KeyedTable[]): number | undefined {
+  try {
+    const count = new Btf(readFileSync("/sys/kernel/btf/vmlinux")).find("bpf_map_sum_elem_count", "function");
+    if (count === undefined) return undefined;
+    const one = (fields: Partial<BpfInstruction> & Pick<BpfInstruction, "code">): BpfInstruction => ({
+      dst: 0,
+      src: 0,
+      offset: 0,
+      imm: 0,
+      ...fields,
+    });
+    const exit = one({ code: Class.JMP | Jump.EXIT });
+    const code = encode([
+      one({ code: Class.LDX | Mode.MEM | widthCode(8), dst: 6, src: 1 }),
+      ...tables.flatMap(({ descriptor }, i) => [
+        one({ code: Class.JMP | Jump.JNE, dst: 6, imm: i, offset: 4 }),
+        one({ code: LD_IMM64, dst: 1, src: Pseudo.MAP_FD, imm: descriptor }),
+        one({ code: 0 }),
+        one({ code: Class.JMP | Jump.CALL, src: Pseudo.KERNEL_FUNCTION, imm: count }),
+        exit,
+      ]),
+      one({ code: Class.ALU64 | Alu.MOV }),
+      exit,
+    ]);
+    return loadProgram({ name: "map_sizes", type: programTypes.raw_tracepoint, code, license: "Dual MIT/GPL" });
+  } catch (error) {
+    if (error instanceof LinuxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** What a map without keys has, and how many values went into it as far as it tells; undefined when it is empty. */
+function loneSize(live: LiveMap): { readonly size: MapSize; readonly seen: bigint } | undefined {
+  const { name, value: type } = live.map;
+  const bytes = live.lookup(null);
+  if (bytes === undefined) return undefined;
+  if (type.kind === "integer") {
+    const value = decoder(type)(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), bytes, 0);
+    return { size: { name, kind: "value", value: value as number | bigint }, seen: 1n };
+  }
+  if (type.kind !== "aggregate") return { size: { name, kind: "set" }, seen: 1n };
+  const words = new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
+  const values = (seen: bigint): { size: MapSize; seen: bigint } => ({
+    size: { name, kind: "values", values: seen },
+    seen,
+  });
+  if (type.float) return sumsDoubles(type) ? values(words[0]) : { size: { name, kind: "set" }, seen: 1n };
+  switch (type.aggregate) {
+    case "count":
+      return { size: { name, kind: "value", value: words[0] }, seen: words[0] };
+    case "sum":
+    case "min":
+    case "max":
+      return { size: { name, kind: "value", value: type.signed ? BigInt.asIntN(64, words[0]) : words[0] }, seen: 1n };
+    case "avg":
+    case "stats":
+      return values(words[1]);
+    case "hist":
+    case "lhist":
+      return values(words.reduce((sum, count) => sum + count, 0n));
+    case "tseries":
+      return { size: { name, kind: "set" }, seen: 1n };
+  }
+}
