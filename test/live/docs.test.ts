@@ -1,7 +1,7 @@
 // Every example in the documentation compiles and runs, and prints what the page says.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { build } from "esbuild";
@@ -25,8 +25,24 @@ const pages = [
     .sort()
     .map((name) => join("docs", name)),
 ];
+/** Every page, also those without examples to run. */
+const allPages = [
+  ...pages,
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "examples/README.md",
+  ...["docs/decisions", "bench", "single", "test"].flatMap((folder) => readmesBelow(folder, ".md")),
+  ...readmesBelow("src", "README.md"),
+];
 const blocks = pages.flatMap(blocksOf);
 const inLanguage = (language: string): readonly Block[] => blocks.filter((block) => block.language === language);
+
+function readmesBelow(folder: string, ending: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(ending))
+    .sort()
+    .map((name) => join(folder, name));
+}
 
 function blocksOf(page: string): Block[] {
   const fence = /^```(\w*)\n(.*?)^```$/gms;
@@ -74,11 +90,12 @@ test("the generated pages are those of the tables", () => {
 });
 
 test("links between pages lead somewhere", () => {
-  for (const page of pages) {
+  for (const page of allPages) {
     for (const [, target, anchor] of readFileSync(page, "utf8").matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)) {
       const path = target === "" ? page : join(page, "..", target);
-      const text = readFileSync(path, "utf8");
+      assert.ok(existsSync(path), `${page} links to ${path}`);
       if (anchor !== undefined) {
+        const text = readFileSync(path, "utf8");
         const anchors = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
           title
             .toLowerCase()
@@ -89,6 +106,21 @@ test("links between pages lead somewhere", () => {
       }
     }
   }
+});
+
+test("files that the pages about the source name are there", () => {
+  const about = [...allPages.filter((page) => !pages.includes(page)), "docs/architecture.md"];
+  const missing = about.flatMap((page) =>
+    [
+      ...readFileSync(page, "utf8")
+        .replace(/^```.*?^```$/gms, "")
+        .matchAll(/`([\w.+/-]+(?:\.ts|\.mjs|\/))`/g),
+    ]
+      .map(([, path]) => path)
+      .filter((path) => ![page.replace(/[^/]*$/, ""), "", "src/"].some((from) => existsSync(join(from, path))))
+      .map((path) => `${page}: ${path}`),
+  );
+  assert.deepEqual(missing, []);
 });
 
 for (const block of inLanguage("bt")) {
