@@ -1,6 +1,6 @@
 // Attaches to what the probes mean in files that traced processes open while a script runs. The kernel tells of every
 // mapping of code (linux/side-band.ts).
-import type { Following } from "../compiler/following.ts";
+import type { Following } from "../compiler/sites/later-files.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
 import type { PerfRecord } from "../linux/perf/perf-records.ts";
 import { SideBand } from "../linux/perf/side-band.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { semaphoresSymbol, stubSymbol, usdtObject, type UsdtParameter } from "../debuginfo/usdt-object.ts";
 import { loadSharedObject } from "../linux/ffi.ts";
-import { hostMachine } from "../machine/values/registers.ts";
+import { hostMachine } from "../machine/contexts/registers.ts";
 
 /** What an argument is to the tracer: integers by width and sign, floating-point numbers, zero-terminated UTF-8. */
 export type UsdtType = "i8" | "u8" | "i16" | "u16" | "i32" | "u32" | "i64" | "u64" | "f32" | "f64" | "string";

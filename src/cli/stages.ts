@@ -2,7 +2,7 @@
 import { disassemble } from "../bpf/disassembler.ts";
 import type { CompiledScript } from "../api/compile.ts";
 import type { Plan } from "../compiler/plan.ts";
-import { printModule } from "../compiler/print-ir.ts";
+import { printModule } from "../compiler/ir/print-ir.ts";
 import { printTree } from "../language/print-tree.ts";
 import type { Stage } from "./options.ts";
 

@@ -16,23 +16,22 @@ import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../machine/system.ts";
 import { hasWildcard } from "../machine/wildcard.ts";
 import { generateProgram, scratchBytes } from "./bpf/generate.ts";
-import { mostScratchBytes, TooLarge, TooMuchMemory } from "./bpf/too-large.ts";
-import { followingChildren, ofFollowed } from "./follow-children.ts";
-import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./following.ts";
-import type { IrFunction, IrModule } from "./ir.ts";
+import { followingChildren, ofFollowed } from "./sites/follow-children.ts";
+import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./sites/later-files.ts";
+import type { IrFunction, IrModule } from "./ir/ir.ts";
 import { generate } from "./javascript/generate.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
 import { gatesMap, grownGates, grownScratch, kernelMaps, packetsMap, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
-import { placesTogether } from "./places-together.ts";
+import { placesTogether } from "./sites/places-together.ts";
 import type { HostProgram, KernelMap, KernelProgram, Plan } from "./plan.ts";
-import { findsMappings, mappedFiles } from "./mapped-files.ts";
-import { pairReturns } from "./return-pairs.ts";
-import { returnInstances } from "./return-instances.ts";
-import { taskComm } from "./task-comm.ts";
-import { threadPointer } from "./thread-pointer.ts";
-import { asksForOption, usedBuiltins } from "./uses.ts";
+import { findsMappings, mappedFiles } from "./kernel-structures/mapped-files.ts";
+import { pairReturns } from "./sites/return-pairs.ts";
+import { returnInstances } from "./kernel-structures/return-instances.ts";
+import { taskComm, threadPointer } from "./kernel-structures/task.ts";
+import { asksForOption, usedBuiltins } from "../language/check/uses.ts";
+import { mostScratchBytes, TooLarge, TooMuchMemory } from "./bpf/allocate.ts";
 
 export interface CompileOptions {
   /** Resolves a probe spec: the registry's way, unless a test has its own. */

@@ -5,8 +5,8 @@ import { builtinsFor } from "../language/builtins/table.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
 import { compile } from "./compile.ts";
-import { printModule } from "./print-ir.ts";
-import { validateModule } from "./validate-ir.ts";
+import { printModule } from "./ir/print-ir.ts";
+import { validateModule } from "./ir/validate-ir.ts";
 
 // Scripts beside the IR they become, first as lowered, then as optimized. STROBE_UPDATE=1 rewrites the expectation.
 const folder = "src/compiler/fixtures";

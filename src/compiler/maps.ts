@@ -6,10 +6,10 @@ import { kernelAtLeast } from "../language/kernel-version.ts";
 import type { Capabilities } from "../linux/kernel/capabilities.ts";
 import type { Type } from "../language/types.ts";
 import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
-import { copiesOf } from "./copies.ts";
-import type { IrMap, MapStorage } from "./ir.ts";
+import { copiesOf } from "./layouts/copies.ts";
+import type { IrMap, MapStorage } from "./ir/ir.ts";
 import type { KernelMap } from "./plan.ts";
-import { resultCounters } from "./refusals.ts";
+import { resultCounters } from "./layouts/refusals.ts";
 import {
   fileKeyBytes,
   fileRows,
@@ -19,8 +19,8 @@ import {
   mappingBytes,
   nodeKeys,
   nodeRowBytes,
-} from "./unwind-layout.ts";
-import { cutStack } from "./unwound-stack.ts";
+} from "./layouts/unwind-layout.ts";
+import { cutStack } from "./layouts/unwound-stack.ts";
 
 /** bpf_map_type numbers of include/uapi/linux/bpf.h. */
 const mapTypes = { hash: 1, array: 2, perfEvents: 4, percpuArray: 6, stackTrace: 7, lruHash: 9, ring: 27 } as const;

@@ -4,8 +4,8 @@ import type { SiteRef } from "../language/resolved-probe.ts";
 import type { Binding, ProgramType } from "../language/context.ts";
 import type { PrintfFormat } from "../language/printf.ts";
 import type { Type } from "../language/types.ts";
-import type { IrMap } from "./ir.ts";
-import type { WatchedCall } from "./watches.ts";
+import type { IrMap } from "./ir/ir.ts";
+import type { WatchedCall } from "./layouts/watches.ts";
 
 export interface Plan {
   readonly config: Config;

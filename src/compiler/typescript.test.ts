@@ -9,7 +9,7 @@ import { parseProbes } from "../language/typescript/parse.ts";
 import { casts, specialNames } from "../language/typescript/specials.ts";
 import { compile } from "./compile.ts";
 import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
-import { printModule } from "./print-ir.ts";
+import { printModule } from "./ir/print-ir.ts";
 
 function ir(program: Program): string {
   const { stages, diagnostics } = compile(program, madeUpSystem, { resolve: resolveMadeUp, unsafe: true });

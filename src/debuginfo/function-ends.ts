@@ -2,6 +2,9 @@
 // place.
 import { decode, type Instruction } from "./instructions.ts";
 
+/** What compilers call the rarely executed part of a function, which they put apart. */
+export const coldPart = /\.cold(\.\d+)?$/;
+
 /** A piece of a function's code: its body, or a cold part that the compiler put elsewhere. */
 export interface CodeRange {
   /** Of its first byte. */

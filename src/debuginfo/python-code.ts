@@ -5,7 +5,7 @@ import { CallFrames } from "./call-frames.ts";
 import { ElfError, type Elf } from "./elf.ts";
 import type { ElfSymbols } from "./elf-symbols.ts";
 
-/** Offsets in bytes, addresses as the file has them. See `interpreter` in compiler/unwind-layout.ts. */
+/** Offsets in bytes, addresses as the file has them. See `interpreter` in compiler/layouts/unwind-layout.ts. */
 export interface PythonFacts {
   /** 11 for Python 3.11. */
   readonly minor: number;

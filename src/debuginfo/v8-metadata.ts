@@ -4,7 +4,7 @@ import { ElfError, type Elf } from "./elf.ts";
 import type { ElfSymbols } from "./elf-symbols.ts";
 import { exportedAddress } from "./symbol-hash.ts";
 
-/** Offsets in bytes from the beginning of an object; types as numbers. See `v8` in compiler/unwind-layout.ts. */
+/** Offsets in bytes from the beginning of an object; types as numbers. See `v8` in compiler/layouts/unwind-layout.ts. */
 export interface V8Facts {
   readonly shared: number;
   readonly functionType: number;
@@ -113,7 +113,7 @@ const oneByte = 8;
 const characters = 16;
 
 /**
- * A string as the unwinder copied it (compiler/unwind-layout.ts), and its other part: cut where it is longer; undefined
+ * A string as the unwinder copied it (compiler/layouts/unwind-layout.ts), and its other part: cut where it is longer; undefined
  * where there is none.
  */
 export function v8Text(bytes: Buffer, rest?: Buffer): string | undefined {

@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { makeFolders } from "./make-folders.ts";
 import { findBinaries } from "../machine/binaries/binaries.ts";
 import type { System } from "../machine/system.ts";
 import { aboutFolder, kernelName, title } from "./about.ts";
@@ -92,5 +91,21 @@ function entries(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
+  }
+}
+
+/**
+ * As Node's mkdirSync with `recursive`, which never comes back in folders that are there and in which nothing can be made (/proc).
+ * @throws what mkdirSync throws
+ */
+export function makeFolders(folder: string, mode = 0o777): void {
+  const path = resolve(folder);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(path) !== path) makeFolders(dirname(path), mode);
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    // Another strobe was faster.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }

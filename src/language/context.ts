@@ -119,7 +119,7 @@ export interface Context {
     readonly program?: number;
   };
   /**
-   * The handler may share a program with the one at the other end of the same functions (compiler/return-pairs.ts): the
+   * The handler may share a program with the one at the other end of the same functions (compiler/sites/return-pairs.ts): the
    * attach type of such a program.
    */
   readonly session?: { readonly part: "entry" | "return"; readonly attachType: number };

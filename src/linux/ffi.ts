@@ -2,8 +2,7 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { check } from "./error.ts";
-import { ownFile } from "./own-file.ts";
-import { fromPackage } from "./packages.ts";
+import { fromPackage, ownFile } from "./packages.ts";
 import { timedPoll, type PollHandle } from "./timed-poll.ts";
 
 /** The part of koffi that strobe uses (its own declarations are in node_modules/koffi/index.d.ts). */

@@ -1,5 +1,6 @@
 // Loading packages while a program runs.
 import { lstatSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 /**
  * What `require` loads. On Node 20 it leaves links unresolved right after somebody statted a pipe or a socket:
@@ -10,3 +11,7 @@ export function fromPackage(load: () => unknown): unknown {
   lstatSync("/");
   return load();
 }
+
+// Where strobe itself is installed.
+/** The bundle that this is in; of a program that has Node in it, the program. */
+export const ownFile = import.meta.url.startsWith("file:") ? fileURLToPath(import.meta.url) : import.meta.url;

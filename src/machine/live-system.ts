@@ -16,7 +16,7 @@ import { KernelTypes, plainTypes, type Signature } from "./kernel/kernel-types.t
 import type { LiveBinary } from "./binaries/live-binary.ts";
 import type { LiveKernelText } from "./kernel/live-kernel-text.ts";
 import type { ModuleImages } from "./kernel/module-images.ts";
-import { hostMachine } from "./values/registers.ts";
+import { hostMachine } from "./contexts/registers.ts";
 import { fixedStart, matcher, matches } from "./wildcard.ts";
 import type {
   BpfFunction,

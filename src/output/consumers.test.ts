@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { IrMap } from "../compiler/ir.ts";
+import type { IrMap } from "../compiler/ir/ir.ts";
 import { aggregateWords, fieldLayout } from "../language/layout.ts";
 import { bucketOf, linearBucketOf } from "../language/histogram.ts";
 import type { AggregateType, Type } from "../language/types.ts";

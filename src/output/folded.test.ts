@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { IrMap } from "../compiler/ir.ts";
+import type { IrMap } from "../compiler/ir/ir.ts";
 import { fieldLayout } from "../language/layout.ts";
 import type { AggregateType, StackType, Type } from "../language/types.ts";
 import type { MapSnapshot } from "../session/events.ts";

@@ -1,5 +1,5 @@
 // A captured stack as frames, for text, JSON and the library alike.
-import { isInterpreted } from "../compiler/unwound-stack.ts";
+import { isInterpreted } from "../compiler/layouts/unwound-stack.ts";
 import { fullStack, type StackType } from "../language/types.ts";
 import type { BuildIdFrame, ConsumerServices, Frame } from "../session/events.ts";
 

@@ -108,9 +108,3 @@ export function groupBy<T>(items: Iterable<T>, key: (item: T) => string): Map<st
   }
   return groups;
 }
-
-/** Whether the handler reads arguments by number. The builtin table calls all of them `argN`. */
-export function usesNumbered(uses: ReadonlySet<string>): boolean {
-  for (const name of uses) if (/^arg(N|\d+)$/.test(name)) return true;
-  return false;
-}

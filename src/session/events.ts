@@ -1,8 +1,8 @@
 // What a live session tells its consumer (the command's output, the library's iterators).
-import type { cutStack } from "../compiler/unwound-stack.ts";
+import type { cutStack } from "../compiler/layouts/unwound-stack.ts";
 import type { ConsumerAction, CountedLoop, EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
-import type { IrMap } from "../compiler/ir.ts";
-import type { Refusal } from "../compiler/refusals.ts";
+import type { IrMap } from "../compiler/ir/ir.ts";
+import type { Refusal } from "../compiler/layouts/refusals.ts";
 import type { Measured } from "../providers/provider.ts";
 import type { SessionStats } from "./stats.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { IrMap, MapStorage } from "../compiler/ir.ts";
+import type { IrMap, MapStorage } from "../compiler/ir/ir.ts";
 import { aggregateWords } from "../language/layout.ts";
 import { bucketOf } from "../language/histogram.ts";
 import { i64, u64, type AggregateKind, type AggregateType, type SeriesKind, type Type } from "../language/types.ts";

@@ -1,14 +1,14 @@
-// The script's maps as they live in the kernel: one interface over the storages of compiler/ir.ts (MapStorage).
+// The script's maps as they live in the kernel: one interface over the storages of compiler/ir/ir.ts (MapStorage).
 //
 //   slot         globals region:  u64 set flag, then the value                        (memory-mapped)
 //   percpu-slot  per-CPU region:  in each CPU's stripe u64 set flag, then words       (memory-mapped)
 //   hash …       a kernel map: key bytes, value bytes
-//   percpu-hash  a kernel map: key bytes, then copies of an aggregation (compiler/copies.ts), read as one (aggregates.ts)
+//   percpu-hash  a kernel map: key bytes, then copies of an aggregation (compiler/layouts/copies.ts), read as one (aggregates.ts)
 //
 // The host and the kernel write at the same time. Adding to a slot is atomic; what the host does to a hash entry is
 // read, change, write, so an update that a probe makes in between may be lost, as with any two writers of a BPF map.
-import type { Copies } from "../compiler/copies.ts";
-import type { IrMap } from "../compiler/ir.ts";
+import type { Copies } from "../compiler/layouts/copies.ts";
+import type { IrMap } from "../compiler/ir/ir.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { sizeOf } from "../language/layout.ts";
 import type { AggregateType } from "../language/types.ts";

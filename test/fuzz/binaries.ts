@@ -20,10 +20,10 @@ import { unwindTable } from "../../src/debuginfo/unwind-table.ts";
 import { uprobeRefusal } from "../../src/debuginfo/uprobe-refusals.ts";
 import { usdtNotes } from "../../src/debuginfo/usdt-notes.ts";
 import { decompressXz } from "../../src/linux/xz.ts";
-import { embeddedSymbols } from "../../src/machine/binaries/embedded-symbols.ts";
 import { isDamage } from "../../src/providers/registry.ts";
 import { btfSeeds, elfSeeds, loaderCacheSeeds, packedSeeds, sectionSeeds, splitDwarf } from "./seeds.ts";
 import type { Target } from "./target.ts";
+import { embeddedSymbols } from "../../src/machine/binaries/packed-elf.ts";
 
 /** Goes on with what else is asked of a file that is damaged in one place. */
 function each(...questions: readonly (() => unknown)[]): void {

@@ -6,7 +6,7 @@ import { parsePerfRecord } from "../../src/linux/perf/perf-records.ts";
 import { parseMaps } from "../../src/linux/processes/procfs.ts";
 import { cppName, rustName, sourceName } from "../../src/machine/binaries/binaries.ts";
 import { parseTracepointFormat } from "../../src/machine/kernel/tracepoint-format.ts";
-import { parseUsdtArguments } from "../../src/machine/values/usdt-arguments.ts";
+import { parseUsdtArguments } from "../../src/machine/calls/usdt-arguments.ts";
 import { packetRecord } from "../../src/session/live/pcap.ts";
 import { UserSymbols } from "../../src/session/live/symbols/user-symbols.ts";
 import { texts } from "./seeds.ts";

@@ -3,8 +3,8 @@ import { strict as assert } from "node:assert";
 import { describe, test } from "node:test";
 import { bucketOf, linearBucketOf } from "../../src/language/histogram.ts";
 import { type AggregateType, i64, u64 } from "../../src/language/types.ts";
-import { copiesOf } from "../../src/compiler/copies.ts";
-import type { BinaryOp, CompareOp, IrFunction, IrMap } from "../../src/compiler/ir.ts";
+import { copiesOf } from "../../src/compiler/layouts/copies.ts";
+import type { BinaryOp, CompareOp, IrFunction, IrMap } from "../../src/compiler/ir/ir.ts";
 import { contextOf, IrBuilder, irMap, slotMap } from "../support/ir-builder.ts";
 import { capabilities, KernelModule } from "./codegen-kernel.ts";
 

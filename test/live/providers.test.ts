@@ -12,7 +12,7 @@ import { liveSystem } from "../../src/machine/live-system.ts";
 import type { Attachment } from "../../src/providers/provider.ts";
 import { findAttacher, listProbes, resolveSpec, splitPattern } from "../../src/providers/registry.ts";
 import { systemCallNumber } from "../../src/machine/kernel/syscall-numbers.ts";
-import { hostMachine } from "../../src/machine/values/registers.ts";
+import { hostMachine } from "../../src/machine/contexts/registers.ts";
 
 // enum bpf_prog_type
 const programTypes = { kprobe: 2, tracepoint: 5, perf_event: 7, raw_tracepoint: 17, tracing: 26 };

@@ -10,7 +10,7 @@ import { functionSource } from "../../src/api/markers.ts";
 import { isProbe, type Probe } from "../../src/api/probes.ts";
 import type { Settings } from "../../src/api/settings.ts";
 import { translateToTypeScript } from "../../src/api/translate.ts";
-import { printModule } from "../../src/compiler/print-ir.ts";
+import { printModule } from "../../src/compiler/ir/print-ir.ts";
 import * as library from "../../src/index.ts";
 import { parseProbes } from "../../src/language/typescript/parse.ts";
 import { compileScript, type CompiledScript } from "../../src/index.ts";

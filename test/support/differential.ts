@@ -21,14 +21,14 @@ import { fieldLayout, sizeOf } from "../../src/language/layout.ts";
 import type { Type } from "../../src/language/types.ts";
 import type { System } from "../../src/machine/system.ts";
 import { compile, type Compiled, type CompileOptions } from "../../src/compiler/compile.ts";
-import type { IrMap, IrModule } from "../../src/compiler/ir.ts";
+import type { IrMap, IrModule } from "../../src/compiler/ir/ir.ts";
 import { generate } from "../../src/compiler/javascript/generate.ts";
 import { MemoryRuntime } from "../../src/compiler/javascript/memory-runtime.ts";
 import { evaluate } from "../../src/compiler/javascript/support.ts";
 import type { EventSchema, KernelMap, Plan } from "../../src/compiler/plan.ts";
-import { printModule } from "../../src/compiler/print-ir.ts";
-import { refusalOffsets, refusals } from "../../src/compiler/refusals.ts";
-import { validateModule } from "../../src/compiler/validate-ir.ts";
+import { printModule } from "../../src/compiler/ir/print-ir.ts";
+import { refusalOffsets, refusals } from "../../src/compiler/layouts/refusals.ts";
+import { validateModule } from "../../src/compiler/ir/validate-ir.ts";
 import {
   aggregateOf,
   copiedValues,

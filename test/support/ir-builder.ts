@@ -17,7 +17,7 @@ import type {
   Terminator,
   Value,
   ValueInfo,
-} from "../../src/compiler/ir.ts";
+} from "../../src/compiler/ir/ir.ts";
 
 export function contextOf(programType: ProgramType, more: Partial<Context> = {}): Context {
   return { provider: "test", programType, defaultSpace: "kernel", stacks: true, cookie: true, ...more };

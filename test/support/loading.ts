@@ -11,7 +11,7 @@ import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { compile, type Compiled } from "../../src/compiler/compile.ts";
 import type { Plan } from "../../src/compiler/plan.ts";
-import { userContext } from "../../src/machine/values/user-context.ts";
+import { userContext } from "../../src/machine/contexts/user-context.ts";
 import type { System } from "../../src/machine/system.ts";
 import { relocated } from "../../src/session/live/relocate.ts";
 import { bareSystem } from "./bare-system.ts";

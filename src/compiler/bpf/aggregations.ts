@@ -7,11 +7,11 @@ import { digitBits, sumHead, sumsDoubles, sumWords } from "../../language/floati
 import { bucketCount, linearBucketCount } from "../../language/histogram.ts";
 import { seriesCellWords, seriesOf } from "../../language/series.ts";
 import type { AggregateType } from "../../language/types.ts";
-import type { Copies } from "../copies.ts";
-import type { Instruction, MapStorage, Value } from "../ir.ts";
+import type { Copies } from "../layouts/copies.ts";
+import type { Instruction, MapStorage, Value } from "../ir/ir.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
-import { countBusy, countRefusal, justMade } from "./counts.ts";
+import { countBusy, countRefusal, justMade } from "./trouble-counters.ts";
 import { keyMemory, lookup } from "./map-operations.ts";
 import type { FunctionScope } from "./scope.ts";
 

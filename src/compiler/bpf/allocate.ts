@@ -26,9 +26,8 @@ import {
   written,
 } from "./machine.ts";
 import type { Emitter } from "./emitter.ts";
-import { Points } from "./points.ts";
+import { Points } from "./point-set.ts";
 import { loopDepths, straighten } from "./straighten.ts";
-import { TooLarge } from "./too-large.ts";
 
 interface Interval {
   readonly register: Register;
@@ -495,5 +494,21 @@ function rename(code: readonly MachineInstruction[], to: (register: Register) =>
     if ("base" in instruction) instruction.base = to(instruction.base);
     if ("left" in instruction) instruction.left = to(instruction.left);
     if ("right" in instruction) instruction.right = to(instruction.right);
+  }
+}
+
+/** What a handler needs is more than the kernel has: the script's to change. */
+export class TooLarge extends Error {}
+
+/** Of scratch memory: what a per-CPU value of the kernel holds (PCPU_MIN_UNIT_SIZE). */
+export const mostScratchBytes = 32 * 1024;
+
+/** Of scratch memory. */
+export class TooMuchMemory extends TooLarge {
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super(`it needs ${bytes} bytes of working memory`);
+    this.bytes = bytes;
   }
 }

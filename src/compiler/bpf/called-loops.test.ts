@@ -4,7 +4,7 @@ import { parse } from "../../language/bpftrace/parse.ts";
 import { builtinsFor } from "../../language/builtins/table.ts";
 import { compile } from "../compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
-import { validateModule } from "../validate-ir.ts";
+import { validateModule } from "../ir/validate-ir.ts";
 import { withCalledLoops } from "./called-loops.ts";
 
 const parsed = (body: string) =>

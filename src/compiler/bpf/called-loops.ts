@@ -2,7 +2,7 @@
 // that once or twice, however many rounds there are. For kernels that have no may_goto and gave up on a program:
 // without it they walk every round by itself.
 import { InternalError } from "../../faults/internal-error.ts";
-import type { Instruction, IrBlock, IrFunction, IrModule, Place, Terminator, Value, ValueInfo } from "../ir.ts";
+import type { Instruction, IrBlock, IrFunction, IrModule, Place, Terminator, Value, ValueInfo } from "../ir/ir.ts";
 import { forEachSlot } from "../optimize/dead-code.ts";
 import { dominators, predecessorsOf, reversePostorder } from "../optimize/graph.ts";
 import { operandsOf, resultOf, retarget, terminatorOperands } from "../optimize/operands.ts";

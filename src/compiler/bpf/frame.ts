@@ -1,7 +1,7 @@
 // Offsets in the stack frame and in scratch memory: objects whose lifetimes do not meet share memory.
 import { type Block, blocksOf } from "./liveness.ts";
 import { type MachineInstruction, type MemoryObject, NO_OBJECT } from "./machine.ts";
-import { Points } from "./points.ts";
+import { Points } from "./point-set.ts";
 
 export interface Layout {
   /** Of each object: in the frame, from its end, negative; in scratch memory, from where that begins. */

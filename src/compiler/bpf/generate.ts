@@ -3,9 +3,9 @@ import { Assembler, type Label } from "../../bpf/assembler.ts";
 import { Alu } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
-import type { IrFunction, IrModule } from "../ir.ts";
+import type { IrFunction, IrModule } from "../ir/ir.ts";
 import type { Relocation } from "../plan.ts";
-import { allocateRegisters } from "./allocate.ts";
+import { allocateRegisters, mostScratchBytes, TooLarge, TooMuchMemory } from "./allocate.ts";
 import { assemble, type Finished } from "./assemble.ts";
 import type { CalledLoops } from "./called-loops.ts";
 import { layOut } from "./frame.ts";
@@ -21,8 +21,7 @@ import {
 } from "./scope.ts";
 import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
-import { mostScratchBytes, TooLarge, TooMuchMemory } from "./too-large.ts";
-import { UNWINDER, UNWINDER_STACK } from "./unwinding.ts";
+import { UNWINDER, UNWINDER_STACK } from "../layouts/unwind-layout.ts";
 
 export interface GeneratedProgram {
   readonly code: Uint8Array;

@@ -1,9 +1,9 @@
 // Filling memory: zeroes, copies, constants, strings and bytes read from the kernel or a program.
 import { Alu, Jump } from "../../bpf/instruction.ts";
-import type { Instruction, Place, Source } from "../ir.ts";
+import type { Instruction, Place, Source } from "../ir/ir.ts";
 import { addressOf, at, behind, constant, inRegister, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
-import { countFailed, watchResult } from "./counts.ts";
+import { countFailed, watchResult } from "./trouble-counters.ts";
 import { storeValue } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
 import { fillStack } from "./stacks.ts";

@@ -1,7 +1,7 @@
 // Events to the host (built in place in the ring buffer), and acts on the system.
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
-import type { Instruction } from "../ir.ts";
+import type { Instruction } from "../ir/ir.ts";
 import {
   mostPacketBytes,
   packetFile,
@@ -10,9 +10,9 @@ import {
   packetSkipped,
   packetTime,
   packetWhole,
-} from "../packets.ts";
+} from "../layouts/packets.ts";
 import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
-import { count } from "./counts.ts";
+import { count } from "./trouble-counters.ts";
 import { fill, fillConstant } from "./memory.ts";
 import { context } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";

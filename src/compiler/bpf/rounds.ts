@@ -1,8 +1,8 @@
 // What ends a loop that nothing else may end.
 import { Jump } from "../../bpf/instruction.ts";
-import type { Instruction, IrFunction, Value } from "../ir.ts";
+import type { Instruction, IrFunction, Value } from "../ir/ir.ts";
 import { addressOf, at, constant } from "./emitter.ts";
-import { forget } from "./forget.ts";
+import { forget } from "./opaque-values.ts";
 import type { Register } from "./machine.ts";
 import type { FunctionScope } from "./scope.ts";
 

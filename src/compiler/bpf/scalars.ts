@@ -2,8 +2,8 @@
 import { Alu, type AluCode, type Condition, Jump, mirror, Pseudo } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import type { Fetch } from "../../language/context.ts";
-import type { BinaryOp, CompareOp, Instruction, Value, Width } from "../ir.ts";
-import { watchResult } from "./counts.ts";
+import type { BinaryOp, CompareOp, Instruction, Value, Width } from "../ir/ir.ts";
+import { watchResult } from "./trouble-counters.ts";
 import { addressOf, at, behind, constant, inRegister, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { negations } from "./straighten.ts";

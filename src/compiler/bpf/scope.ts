@@ -4,18 +4,18 @@ import { InternalError } from "../../faults/internal-error.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { ProgramType } from "../../language/context.ts";
-import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } from "../ir.ts";
+import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } from "../ir/ir.ts";
 import type { EventSchema, KernelMap } from "../plan.ts";
-import type { MappedFiles } from "../mapped-files.ts";
-import type { ReturnInstances } from "../return-instances.ts";
+import type { MappedFiles } from "../kernel-structures/mapped-files.ts";
+import type { ReturnInstances } from "../kernel-structures/return-instances.ts";
 import { at, behind, Emitter } from "./emitter.ts";
-import { lateValues } from "./late.ts";
+import { lateValues } from "./deferred-values.ts";
 import type { Memory, Register } from "./machine.ts";
 import type { MachinePass } from "./passes.ts";
 import { dominators, endsOfLoops, predecessorsOf } from "../optimize/graph.ts";
 import { operandsOf } from "../optimize/operands.ts";
 import { uncountedBlocks } from "./uncounted.ts";
-import { unwoundBytes } from "./unwinding.ts";
+import { unwoundBytes } from "../layouts/unwind-layout.ts";
 
 export interface GenerateOptions {
   readonly schemas: readonly EventSchema[];

@@ -1,10 +1,10 @@
 // Instruction selection: IR to machine instructions over virtual registers.
 import { Jump } from "../../bpf/instruction.ts";
-import type { Instruction, IrBlock, Value } from "../ir.ts";
+import type { Instruction, IrBlock, Value } from "../ir/ir.ts";
 import { aggregate, aggregateRead } from "./aggregations.ts";
 import { writeMatch } from "./dispatch.ts";
 import { addressOf, behind, kernelMap } from "./emitter.ts";
-import { forgetChoices, storeInHalves } from "./forget.ts";
+import { forgetChoices, storeInHalves } from "./opaque-values.ts";
 import { writeEnd, writeGate } from "./gate.ts";
 import {
   entryCopy,
@@ -30,7 +30,7 @@ import {
   storeAddress,
   writeUser,
 } from "./output.ts";
-import { countCutLoop } from "./counts.ts";
+import { countCutLoop } from "./trouble-counters.ts";
 import { callRounds, handedAt, handedOver, writeGuard } from "./rounds.ts";
 import {
   branchOnCompare,

@@ -2,13 +2,13 @@
 import { StackFlag, UpdateFlag } from "../../bpf/kinds.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../faults/internal-error.ts";
-import type { Place, Source } from "../ir.ts";
-import { countCut, countRefusal } from "./counts.ts";
+import type { Place, Source } from "../ir/ir.ts";
+import { countCut, countRefusal } from "./trouble-counters.ts";
 import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { context, currentIds } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
-import { UNWINDER, unwoundAddresses, unwoundBytes } from "./unwinding.ts";
+import { UNWINDER, unwoundAddresses, unwoundBytes } from "../layouts/unwind-layout.ts";
 
 type StackSource = Extract<Source, { kind: "stack" }>;
 

@@ -1,6 +1,6 @@
 // Comparing and searching bytes in memory. Strings that are compared are zero-padded, so whole words can be compared.
 import { Alu, fitsImmediate, Jump } from "../../bpf/instruction.ts";
-import type { Place } from "../ir.ts";
+import type { Place } from "../ir/ir.ts";
 import { at, behind, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import type { FunctionScope } from "./scope.ts";

@@ -3,7 +3,7 @@
 // only where they have left the same on the stack, read later or not: with some branches that each write a key, it
 // walks all combinations of them. What lies in scratch memory it does not follow.
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
-import type { Instruction, IrBlock, IrFunction } from "../ir.ts";
+import type { Instruction, IrBlock, IrFunction } from "../ir/ir.ts";
 import { forEachSlot } from "../optimize/dead-code.ts";
 import { loopsOf } from "../optimize/graph.ts";
 

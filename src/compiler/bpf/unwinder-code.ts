@@ -2,9 +2,9 @@
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
-import { interpreted } from "../unwound-stack.ts";
+import { interpreted } from "../layouts/unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
-import { interpretedAt, unwoundAddresses } from "./unwinding.ts";
+import { interpretedAt, unwoundAddresses } from "../layouts/unwind-layout.ts";
 
 /** What is kept between rounds: negative, in the frame (`words`: two of them); else in the capture's memory. */
 export const slot = {

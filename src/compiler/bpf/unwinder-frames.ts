@@ -2,7 +2,7 @@
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import type { Label } from "../../bpf/assembler.ts";
 import { SavedRbp, UnwindKind } from "../../debuginfo/unwind-table.ts";
-import type { ReturnInstances } from "../return-instances.ts";
+import type { ReturnInstances } from "../kernel-structures/return-instances.ts";
 import { ADDRESS, MEMORY, slot, type UnwinderCode } from "./unwinder-code.ts";
 
 /** Offsets of what the kernel pushed for a signal handler, from the stack pointer at its return. */

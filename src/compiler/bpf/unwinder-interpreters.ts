@@ -4,11 +4,17 @@
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import type { Label } from "../../bpf/assembler.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
-import { functionAt, functionTexts, interpreter, interpreterAt, interpreterKind } from "../unwind-layout.ts";
-import { cutStack, interpreted } from "../unwound-stack.ts";
+import {
+  functionAt,
+  functionTexts,
+  interpreter,
+  interpreterAt,
+  interpreterKind,
+  interpretedAt,
+} from "../layouts/unwind-layout.ts";
+import { cutStack, interpreted } from "../layouts/unwound-stack.ts";
 import { COUNT, kept, MAPPINGS, MEMORY, mixIn, noteAddress, slot, wordOf, UnwinderCode } from "./unwinder-code.ts";
 import { tellJavascript } from "./unwinder-v8.ts";
-import { interpretedAt } from "./unwinding.ts";
 
 const unknown = 1;
 /** Bytes of a frame that tell all: every version's frames are longer. */

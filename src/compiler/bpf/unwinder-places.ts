@@ -1,7 +1,7 @@
 // The rule for a call: the file that it is in, its place there, and what the file's search tree has for that place.
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
-import type { MappedFiles } from "../mapped-files.ts";
+import type { MappedFiles } from "../kernel-structures/mapped-files.ts";
 import {
   fileRows,
   mappingBytes,
@@ -11,8 +11,8 @@ import {
   mappingTree,
   nodeKeys,
   nodeRowBytes,
-} from "../unwind-layout.ts";
-import { cutStack } from "../unwound-stack.ts";
+} from "../layouts/unwind-layout.ts";
+import { cutStack } from "../layouts/unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
 import { area, last, MAPPINGS, MEMORY, slot, type UnwinderCode } from "./unwinder-code.ts";
 

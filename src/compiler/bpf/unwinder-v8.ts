@@ -13,10 +13,10 @@ import {
   v8FunctionAt,
   v8InferredRoom,
   v8ScopeWords,
-} from "../unwind-layout.ts";
-import { cutStack } from "../unwound-stack.ts";
+  interpretedAt,
+} from "../layouts/unwind-layout.ts";
+import { cutStack } from "../layouts/unwound-stack.ts";
 import { COUNT, kept, MAPPINGS, MEMORY, mixIn, noteAddress, slot, wordOf, type UnwinderCode } from "./unwinder-code.ts";
-import { interpretedAt } from "./unwinding.ts";
 
 /**
  * From a tagged pointer: the map of an object; in a map the type (u16); in a string its hash and length, in one of

@@ -9,8 +9,8 @@ import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import type { Capabilities, PidNamespace } from "../../linux/kernel/capabilities.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { KernelMap } from "../plan.ts";
-import type { ReturnInstances } from "../return-instances.ts";
-import { cutStack } from "../unwound-stack.ts";
+import type { ReturnInstances } from "../kernel-structures/return-instances.ts";
+import { cutStack } from "../layouts/unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
 import type { GenerateOptions } from "./scope.ts";
 import {
@@ -29,7 +29,7 @@ import { followRule } from "./unwinder-frames.ts";
 import { beginInterpreted, meetInterpreter, tellInterpreted } from "./unwinder-interpreters.ts";
 import { findRule, writeMappedFile } from "./unwinder-places.ts";
 import { meetJavascript } from "./unwinder-v8.ts";
-import { unwoundAddresses } from "./unwinding.ts";
+import { unwoundAddresses } from "../layouts/unwind-layout.ts";
 
 /** Offsets in x86-64's struct pt_regs. */
 const ptRegs = { bp: 32, ip: 128, cs: 136, sp: 152 } as const;

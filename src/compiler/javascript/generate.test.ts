@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Type } from "../../language/types.ts";
 import { i64, integer, u64 } from "../../language/types.ts";
-import type { BinaryOp, CompareOp, Instruction, IrBlock, IrFunction, IrMap, Source, Terminator } from "../ir.ts";
+import type { BinaryOp, CompareOp, Instruction, IrBlock, IrFunction, IrMap, Source, Terminator } from "../ir/ir.ts";
 import type { EventSchema } from "../plan.ts";
 import { generate } from "./generate.ts";
 import { MemoryRuntime, type MemoryRuntimeOptions } from "./memory-runtime.ts";

@@ -6,7 +6,7 @@ import { bucketOf, linearBucketOf } from "../../language/histogram.ts";
 import { aggregateWords } from "../../language/layout.ts";
 import { cellOf, joinCells, seriesCellWords, seriesOf } from "../../language/series.ts";
 import type { AggregateType } from "../../language/types.ts";
-import type { IrMap } from "../ir.ts";
+import type { IrMap } from "../ir/ir.ts";
 import type { HostRuntime } from "../runtime.ts";
 
 export interface MemoryRuntimeOptions {

@@ -3,7 +3,7 @@ import { sumsDoubles } from "../../language/floating.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { comparedFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
-import type { BinaryOp, CompareOp, Instruction, Place } from "../ir.ts";
+import type { BinaryOp, CompareOp, Instruction, Place } from "../ir/ir.ts";
 import { parseAddress } from "./parse-address.ts";
 import { placeBytes, sourceBytes, writeSource } from "./sources.ts";
 import type { Target, Writer } from "./writer.ts";

@@ -1,6 +1,5 @@
 // Filling memory from an IR source.
-import type { Place, Source, Value } from "../ir.ts";
-import { sourceSize } from "../source-size.ts";
+import { type Place, type Source, type Value, sourceSize } from "../ir/ir.ts";
 import type { Target, Writer } from "./writer.ts";
 
 /** Statements that fill a target; `length` receives the characters or bytes copied. */

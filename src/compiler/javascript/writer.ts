@@ -1,5 +1,5 @@
 // What the parts of the generator share: where statements go, and what they may refer to.
-import type { IrModule, Place } from "../ir.ts";
+import type { IrModule, Place } from "../ir/ir.ts";
 import type { EventSchema } from "../plan.ts";
 import type { SupportName } from "./support.ts";
 

@@ -3,13 +3,13 @@ import { InternalError } from "../../faults/internal-error.ts";
 import type { Expression, IndexAccess, MemberAccess, TupleAccess, Unary, Variable } from "../../language/program.ts";
 import type { PointerType, Type } from "../../language/types.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
-import type { Place, Value } from "../ir.ts";
+import type { Place, Value } from "../ir/ir.ts";
 import { argumentPlace, argumentValue, contextOf } from "./fetch.ts";
 import { behind, load, loadBits, part, addressOf, placeOf } from "./memory.ts";
 import { aggregateValue, mapOf } from "./map-access.ts";
 import { isRegister, isSigned } from "./registers.ts";
 import { addressWithinBounds, checkBounds, withinBounds } from "./bounds.ts";
-import { chooseByIndex } from "./choose.ts";
+import { chooseByIndex } from "./decision-tree.ts";
 import type { FunctionState, Home, Located } from "./state.ts";
 
 /** What can be pointed at: where the expression's bytes are, without reading them. */

@@ -6,7 +6,7 @@ import type { StringType, Type } from "../../language/types.ts";
 import { i64, integer, u64 } from "../../language/types.ts";
 import type { EventAction } from "../plan.ts";
 import { literalText, pointed } from "./calls.ts";
-import type { Value } from "../ir.ts";
+import type { Value } from "../ir/ir.ts";
 import { idValue, plainBuiltin } from "./builtins.ts";
 import { contextOf } from "./fetch.ts";
 import { keyPlace, mapOf } from "./map-access.ts";

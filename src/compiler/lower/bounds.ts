@@ -1,7 +1,7 @@
 // Elements of arrays by an index that only running tells: outside of the array the result is 0, and a warning says so.
 import { parsePrintf } from "../../language/printf.ts";
 import type { Expression, IndexAccess } from "../../language/program.ts";
-import type { Value } from "../ir.ts";
+import type { Value } from "../ir/ir.ts";
 import { send } from "./send.ts";
 import type { FunctionState } from "./state.ts";
 

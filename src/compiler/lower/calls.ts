@@ -5,7 +5,7 @@ import { constantOf } from "../../language/check/constants.ts";
 import type { Argument } from "../../language/context.ts";
 import type { Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { Place, Source, Value, Width } from "../ir.ts";
+import type { Place, Source, Value, Width } from "../ir/ir.ts";
 import { parseAddress } from "../javascript/parse-address.ts";
 import { idValue, plainBuiltin, userSymbol } from "./builtins.ts";
 import { capacityOf, endedText, equalStrings, textPlace } from "./equality.ts";

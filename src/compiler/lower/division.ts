@@ -2,7 +2,7 @@
 import { parsePrintf } from "../../language/printf.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { isFloat, type Type } from "../../language/types.ts";
-import type { Value } from "../ir.ts";
+import type { Value } from "../ir/ir.ts";
 import { arithmetic, type Operand } from "./scalars.ts";
 import { send } from "./send.ts";
 import type { FunctionState } from "./state.ts";

@@ -3,7 +3,7 @@ import type { Expression } from "../../language/program.ts";
 import { float64, isFloat, type StringType, type Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
 import { textBytes } from "../../language/text-bytes.ts";
-import type { Place, Value } from "../ir.ts";
+import type { Place, Value } from "../ir/ir.ts";
 import { placeOf } from "./memory.ts";
 import { isRegister, storedType } from "./registers.ts";
 import type { FunctionState } from "./state.ts";

@@ -13,7 +13,7 @@ import { isFloat, type Type } from "../../language/types.ts";
 import { bitsOfDouble } from "../../language/floating.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import { textBytes } from "../../language/text-bytes.ts";
-import type { Place, Source, Value } from "../ir.ts";
+import type { Place, Source, Value } from "../ir/ir.ts";
 import { accessValue, addressValue, entryValue, locateAccess, locateEntry } from "./access.ts";
 import { builtinLocated, builtinValue } from "./builtins.ts";
 import { callLocated, callValue, findEither } from "./calls.ts";

@@ -3,7 +3,7 @@ import { absentText, absentType } from "../../language/absent.ts";
 import type { Argument, Context, Fetch, Piece } from "../../language/context.ts";
 import { roundUp, sizeOf } from "../../language/layout.ts";
 import type { Type } from "../../language/types.ts";
-import type { Place, Value } from "../ir.ts";
+import type { Place, Value } from "../ir/ir.ts";
 import { isRegister, isSigned, widthOf } from "./registers.ts";
 import { at, load, noteTyped } from "./memory.ts";
 import type { FunctionState, Located } from "./state.ts";

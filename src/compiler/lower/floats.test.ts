@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bitsOfDouble, doubleOfBits } from "../../language/floating.ts";
 import { float64, i64, type FloatType, u64, type Type } from "../../language/types.ts";
-import type { IrFunction, IrMap, Value } from "../ir.ts";
+import type { IrFunction, IrMap, Value } from "../ir/ir.ts";
 import { generate } from "../javascript/generate.ts";
 import { MemoryRuntime } from "../javascript/memory-runtime.ts";
 import { evaluate } from "../javascript/support.ts";

@@ -6,7 +6,7 @@
 import { bitsOfDouble } from "../../language/floating.ts";
 import { isFloat, type Type } from "../../language/types.ts";
 import { isSigned } from "./registers.ts";
-import type { BinaryOp, CompareOp, Value } from "../ir.ts";
+import type { BinaryOp, CompareOp, Value } from "../ir/ir.ts";
 import type { FunctionState } from "./state.ts";
 
 type Build = FunctionState["build"];

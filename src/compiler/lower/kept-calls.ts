@@ -4,7 +4,7 @@
 // the same place writes over it.
 import type { Context, KeptCalls } from "../../language/context.ts";
 import { u64 } from "../../language/types.ts";
-import type { Place, Value } from "../ir.ts";
+import type { Place, Value } from "../ir/ir.ts";
 import { fetchValue } from "./fetch.ts";
 import { lookup } from "./map-access.ts";
 import { at } from "./memory.ts";

@@ -6,12 +6,12 @@ import { ScriptError, type Source, type Span } from "../../language/diagnostic.t
 import { fieldLayout, roundUp } from "../../language/layout.ts";
 import { partAt } from "../../language/source-parts.ts";
 import type { Expression } from "../../language/program.ts";
-import type { IrFunction, IrModule } from "../ir.ts";
+import type { IrFunction, IrModule } from "../ir/ir.ts";
 import type { Regions } from "../maps.ts";
 import { layRegions, storeMaps } from "../maps.ts";
 import type { CountedLoop, EventSchema, WatchedPlace } from "../plan.ts";
-import { usedBuiltins } from "../uses.ts";
-import { Watches } from "../watches.ts";
+import { usedBuiltins } from "../../language/check/uses.ts";
+import { Watches } from "../layouts/watches.ts";
 import * as expressions from "./expressions.ts";
 import { keepCall, recallCall } from "./kept-calls.ts";
 import { probeNames } from "./probe-names.ts";

@@ -3,7 +3,7 @@ import type { Expression, MapAccess } from "../../language/program.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
 import { sumsDoubles } from "../../language/floating.ts";
 import { fieldLayout, keyLayout } from "../../language/layout.ts";
-import type { IrMap, Place, Value } from "../ir.ts";
+import type { IrMap, Place, Value } from "../ir/ir.ts";
 import { at, copy, fieldsHavePadding } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
 import { convert, floats } from "./scalars.ts";

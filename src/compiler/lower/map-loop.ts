@@ -1,7 +1,7 @@
 // `for ($kv : @map)`: the body becomes a function of its own that runs once an entry, sharing what it uses of the
 // handler's variables through a slot.
 import type { Statement } from "../../language/program.ts";
-import { leave, leaveHandler } from "./leave.ts";
+import { leave, leaveHandler } from "./exits.ts";
 import { mapOf } from "./map-access.ts";
 import type { Home } from "./state.ts";
 import { FunctionState } from "./state.ts";

@@ -1,8 +1,7 @@
 // Bytes: reading them where they lie, copying them where they are wanted, converting between layouts on the way.
 import type { PointerType, StringType, Type } from "../../language/types.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
-import type { Place, ReadSpace, Source, Value, Width } from "../ir.ts";
-import { sourceSize } from "../source-size.ts";
+import { type Place, type ReadSpace, type Source, type Value, type Width, sourceSize } from "../ir/ir.ts";
 import { isRegister, isSigned, sameLayout, widthOf } from "./registers.ts";
 import { convert } from "./scalars.ts";
 import type { FunctionState, Located } from "./state.ts";

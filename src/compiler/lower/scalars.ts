@@ -4,7 +4,7 @@ import { float64, isFloat, type Type } from "../../language/types.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { comparesSigned } from "../../language/check/integers.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { BinaryOp, Value } from "../ir.ts";
+import type { BinaryOp, Value } from "../ir/ir.ts";
 import { isSigned, widthOf } from "./registers.ts";
 import type { FunctionState } from "./state.ts";
 

@@ -1,7 +1,7 @@
 // Events to the host: a schema a place in the script.
 import type { Span } from "../../language/diagnostic.ts";
 import type { Type } from "../../language/types.ts";
-import type { Source } from "../ir.ts";
+import type { Source } from "../ir/ir.ts";
 import type { EventAction } from "../plan.ts";
 import { contextOf } from "./fetch.ts";
 import type { FunctionState } from "./state.ts";

@@ -6,7 +6,7 @@ import type { Call, Expression } from "../../language/program.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Fetch } from "../../language/context.ts";
 import type { StringType, Type } from "../../language/types.ts";
-import type { Value } from "../ir.ts";
+import type { Value } from "../ir/ir.ts";
 import { literalText } from "./calls.ts";
 import { fetchValue } from "./fetch.ts";
 import { at } from "./memory.ts";

@@ -3,7 +3,7 @@
 import type { ChoiceLiteral, SequenceLiteral } from "../../language/program.ts";
 import { mostPlaces, sequenceHeader, sizeOf } from "../../language/layout.ts";
 import type { ChoiceType, SequenceType } from "../../language/types.ts";
-import type { Place, Value } from "../ir.ts";
+import type { Place, Value } from "../ir/ir.ts";
 import { at } from "./memory.ts";
 import type { FunctionState } from "./state.ts";
 

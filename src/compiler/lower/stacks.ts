@@ -1,6 +1,6 @@
 // Captured stacks: which stack map a capture goes to.
 import type { Expression } from "../../language/program.ts";
-import type { Source } from "../ir.ts";
+import type { Source } from "../ir/ir.ts";
 import type { FunctionState } from "./state.ts";
 
 /** A capture as its type says: one stack map for each number of frames and each kind of frame. */

@@ -2,12 +2,12 @@
 import type { Block, Expression, MapAccess, Statement, Variable } from "../../language/program.ts";
 import { float64, isFloat, type Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { Source, Value } from "../ir.ts";
+import type { Source, Value } from "../ir/ir.ts";
 import { action } from "./actions.ts";
 import { divide } from "./division.ts";
 import { incrementValue } from "./expressions.ts";
 import { inlineCall, isScriptFunction } from "./inline.ts";
-import { leave, leaveHandler } from "./leave.ts";
+import { leave, leaveHandler } from "./exits.ts";
 import { forMap } from "./map-loop.ts";
 import { keyPlace, mapOf, mapValue } from "./map-access.ts";
 import { isRegister, isSigned, storedType, widthOf } from "./registers.ts";

@@ -1,7 +1,7 @@
 // Computes equal things once: where one dominates the other, and nothing in between can have changed what they read.
 // Arithmetic, context loads and steady builtins; reads of memory; look-ups in maps. Slots that hold the same bytes, as
 // the keys of several maps do, are one.
-import type { BuiltinValue, Instruction, IrFunction, Value } from "../ir.ts";
+import type { BuiltinValue, Instruction, IrFunction, Value } from "../ir/ir.ts";
 import { dominators, predecessorsOf, reversePostorder } from "./graph.ts";
 import { MemoryState } from "./memory-state.ts";
 import { mapOperands, mapSlots, mapTerminator } from "./operands.ts";

@@ -1,6 +1,6 @@
 // Drops what nobody uses: instructions without an effect whose result is never read, what is written into slots that
 // nothing reads, block parameters, and then the slots themselves.
-import type { Instruction, IrFunction, Value } from "../ir.ts";
+import type { Instruction, IrFunction, Value } from "../ir/ir.ts";
 import { isPure, mapSlots, operandsOf, resultOf, writtenSlot } from "./operands.ts";
 
 export function dropDeadCode(fn: IrFunction): IrFunction {

@@ -1,5 +1,5 @@
 // Arithmetic on constants, exactly as both executors do it. Values are kept as signed 64-bit integers.
-import type { BinaryOp, CompareOp } from "../ir.ts";
+import type { BinaryOp, CompareOp } from "../ir/ir.ts";
 
 const signed = (value: bigint): bigint => BigInt.asIntN(64, value);
 const unsigned = (value: bigint): bigint => BigInt.asUintN(64, value);

@@ -1,5 +1,5 @@
 // The shape of a function's flow: predecessors, reachable blocks, dominators.
-import type { IrBlock } from "../ir.ts";
+import type { IrBlock } from "../ir/ir.ts";
 import { successorsOf } from "./operands.ts";
 
 export function predecessorsOf(blocks: readonly IrBlock[]): number[][] {

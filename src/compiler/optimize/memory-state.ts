@@ -1,7 +1,6 @@
 // What slots hold at a point of a function, as text: equal texts are equal bytes. And when maps and other memory last
 // changed.
-import type { Instruction, IrFunction, Place, Source } from "../ir.ts";
-import { sourceSize } from "../source-size.ts";
+import { type Instruction, type IrFunction, type Place, type Source, sourceSize } from "../ir/ir.ts";
 import { PersistentArray } from "./persistent-array.ts";
 
 interface Piece {

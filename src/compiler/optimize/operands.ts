@@ -1,5 +1,5 @@
 // What an instruction reads and writes: the one place that walks every operation's operands.
-import type { Instruction, Place, Source, Terminator, Value } from "../ir.ts";
+import type { Instruction, Place, Source, Terminator, Value } from "../ir/ir.ts";
 
 /** The value an instruction defines. A fill's `length` is one too. */
 export function resultOf(instruction: Instruction): Value | undefined {

@@ -1,7 +1,7 @@
 // The passes, in order, each once: what the lowering leaves to them. It folds constants, decides branches and makes no
 // parameters of one value by itself, and the generator takes the shortest ways through the blocks (bpf/passes.ts). Each
 // has its fixture (fixtures/), and a line in the bench that says what it is worth.
-import type { IrFunction, IrModule } from "../ir.ts";
+import type { IrFunction, IrModule } from "../ir/ir.ts";
 import { dropDeadCode } from "./dead-code.ts";
 import { shareSubexpressions } from "./common-subexpressions.ts";
 

@@ -8,10 +8,9 @@ import { AT, FORM, TAG } from "./constants.ts";
 import { Cursor } from "./cursor.ts";
 import { STEP, takeStep } from "./forms.ts";
 import { HASH_START, hashBytes, hashOf, hashWithin } from "./name-hash.ts";
-import { GrowingPairs, type Pairs } from "./pairs.ts";
+import { GrowingPairs, type Pairs, SeenNumbers } from "./pairs.ts";
 import { isDropped } from "./ranges.ts";
 import { CAPTURE, KIND, shapeOf, type Shape } from "./scan-shapes.ts";
-import { SeenNumbers } from "./seen-numbers.ts";
 import type { UnitHeader } from "./unit-headers.ts";
 
 export interface ScanInput {

@@ -7,7 +7,7 @@ import { callExpression } from "./calls.ts";
 import { nameParts } from "./declarations.ts";
 import { condition, value } from "./expressions.ts";
 import { called, missableParameter, parseFunction, returnPresence } from "./functions.ts";
-import { Pieces } from "./pieces.ts";
+import { Pieces } from "./script-text.ts";
 import { refer } from "./references.ts";
 import { body, expression, safely } from "./statements.ts";
 import { block, builtin, refusal, Translation, Unit, variable, type CallForm, type Grammar } from "./unit.ts";

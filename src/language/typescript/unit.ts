@@ -17,7 +17,7 @@ import type {
 } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding, EventBinding, FunctionSource, MapBinding, StructBinding, TypeBinding } from "./binding.ts";
-import type { Pieces } from "./pieces.ts";
+import type { Pieces } from "./script-text.ts";
 import { refusedSyntax, type RefusedSyntax } from "./refused.ts";
 
 /** What an expression of TypeScript stands for here. Only values are values of the tree. */

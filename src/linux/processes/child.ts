@@ -1,8 +1,8 @@
 // `-c COMMAND`: a child that exists, with its pid, but runs its command only when told, so that probes attach first.
 import { accessSync, closeSync, constants, existsSync, statSync, writeSync } from "node:fs";
 import type { ChildProcess, StdioOptions } from "node:child_process";
-import { errnoName } from "../error.ts";
-import { makePipe } from "./pipe.ts";
+import { errnoName, check } from "../error.ts";
+import { syscall, SYS } from "../ffi.ts";
 
 export interface TracedChild {
   readonly pid: number;
@@ -153,4 +153,13 @@ export function splitWords(text: string): string[] {
   if (quote !== "") throw new Error(`the command ends within ${quote === "'" ? "single" : "double"} quotes: ${text}`);
   if (word !== undefined) words.push(word);
   return words;
+}
+
+const O_CLOEXEC = 0o2000000;
+
+/** pipe2(2): the end to read, the end to write. The caller owns both. */
+export function makePipe(): readonly [read: number, write: number] {
+  const ends = new Int32Array(2);
+  check(syscall(SYS.pipe2, new Uint8Array(ends.buffer), O_CLOEXEC), "pipe2", "make a pipe");
+  return [ends[0], ends[1]];
 }

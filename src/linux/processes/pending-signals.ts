@@ -4,7 +4,7 @@
 // nothing.
 import { readdirSync, readlinkSync, readSync } from "node:fs";
 import { syscall, SYS } from "../ffi.ts";
-import { makePipe } from "./pipe.ts";
+import { makePipe } from "./child.ts";
 
 const SPLICE_F_NONBLOCK = 2;
 const messageBytes = 16;

@@ -15,9 +15,9 @@ import { mappedFile, processMaps, withoutDeleted } from "../../linux/processes/p
 import { readOthersFile } from "../../linux/others-files.ts";
 import { noteFile } from "../../store/seen-files.ts";
 import { debugInfoOfBinary } from "./debug-files.ts";
-import { embeddedSymbols } from "./embedded-symbols.ts";
 import { absent, elfAt, FileBytes } from "./file-bytes.ts";
 import type { Binary, BinarySymbol, UsdtProbe } from "../system.ts";
+import { embeddedSymbols } from "./packed-elf.ts";
 
 const SYMLINK_LIMIT = 40;
 /** Of the loader's cache, in bytes: of a large system it has some hundred thousand. */

@@ -1,4 +1,5 @@
-// ELF files as distributions install kernel modules: as they are, or packed by gzip, xz or zstd as a whole.
+// ELF files as distributions install kernel modules (as they are, or packed by gzip, xz or zstd as a whole), and the
+// small packed symbol table that Fedora and its relatives leave in a section of stripped binaries.
 import { readFileSync } from "node:fs";
 import { bytesOf, Elf, ElfError, unpackedZstd } from "../../debuginfo/elf.ts";
 import { decompressXz } from "../../linux/xz.ts";
@@ -59,5 +60,17 @@ function zstdSize(packed: Buffer): number | undefined {
       return packed.readUInt32LE(at);
     default:
       return Number(packed.readBigUInt64LE(at));
+  }
+}
+
+/** What `.gnu_debugdata` holds; undefined when there is none that can be read. */
+export function embeddedSymbols(elf: Elf): Elf | undefined {
+  try {
+    const packed = elf.embeddedDebugInfo;
+    const bytes = packed && decompressXz(packed);
+    return bytes && new Elf(bytesOf(bytes));
+  } catch (error) {
+    if (error instanceof ElfError) return undefined;
+    throw error;
   }
 }

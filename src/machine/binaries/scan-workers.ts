@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import type { ScanResult } from "../../debuginfo/dwarf/scan.ts";
 import type { UnitSection } from "../../debuginfo/dwarf/unit-headers.ts";
-import { ownFile } from "../../linux/own-file.ts";
+import { ownFile } from "../../linux/packages.ts";
 
 /** What one thread is told. */
 export interface ScanOrder {

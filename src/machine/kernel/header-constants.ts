@@ -1,6 +1,6 @@
 // Names that only C headers have, for scripts that include them: the kernel's user interface, which never changes, and
 // some of the kernel's own. Its BTF has types and enums, but no macros, and a target has no headers.
-import type { Machine } from "../values/registers.ts";
+import type { Machine } from "../contexts/registers.ts";
 import { systemCallNumber } from "./syscall-numbers.ts";
 
 /** A line a prefix: its names without it, each before its value; what is indented further belongs to the line above. */

@@ -1,6 +1,6 @@
 // System calls by number, as the kernel's asm/unistd.h has them. The tracepoints tell names only, and a target has no
 // headers. A new call gets the same number on both architectures since 424.
-import type { Machine } from "../values/registers.ts";
+import type { Machine } from "../contexts/registers.ts";
 
 /** Names in the order of their numbers; `@n` goes on at number n. */
 const x86_64 = `

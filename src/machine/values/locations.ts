@@ -5,7 +5,7 @@ import { sizeOf } from "../../language/layout.ts";
 import { isScalar, type AddressSpace, type Type } from "../../language/types.ts";
 import { behindTypedefs, isReference, type DebugTypes } from "./debug-types.ts";
 import { absent, assembledFrom, type Gap, type Value } from "./partial-values.ts";
-import { fetchRegister, type RegisterFile } from "./registers.ts";
+import { fetchRegister, type RegisterFile } from "../contexts/registers.ts";
 
 /** A place of a program, as its variables are seen from. A string says why something cannot be told. */
 export interface Seen {

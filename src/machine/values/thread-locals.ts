@@ -5,7 +5,7 @@ import type { Fetch } from "../../language/context.ts";
 import { roundUp } from "../../language/layout.ts";
 import type { Type } from "../../language/types.ts";
 import { displaced, type Seen } from "./locations.ts";
-import { hostMachine } from "./registers.ts";
+import { hostMachine } from "../contexts/registers.ts";
 import type { Binary, System } from "../system.ts";
 
 /**

@@ -2,7 +2,7 @@
 import { PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE } from "../../linux/perf/perf.ts";
 import { Attaching } from "../attaching/attachment.ts";
 import { attachEverywhere } from "../attaching/perf-sampling.ts";
-import { perfEventContext } from "../../machine/values/perf-context.ts";
+import { perfEventContext } from "../../machine/contexts/perf-context.ts";
 import type { Provider } from "../provider.ts";
 import { parseCount } from "../quantity.ts";
 import { didYouMean, missing, refused, resolved, wrongParts } from "../resolution.ts";

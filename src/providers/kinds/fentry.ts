@@ -3,7 +3,7 @@
 import { BPF_TRACE_FENTRY, BPF_TRACE_FEXIT, rawTracepointOpen } from "../../linux/bpf/bpf.ts";
 import { Attaching } from "../attaching/attachment.ts";
 import { bpfPattern, listBpf, resolveBpf } from "./bpf-programs.ts";
-import { functionArguments, numberedSlots, valueAt } from "../../machine/values/function-arguments.ts";
+import { functionArguments, numberedSlots, valueAt } from "../../machine/calls/function-arguments.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import {

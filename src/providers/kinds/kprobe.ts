@@ -7,7 +7,7 @@ import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import { u64, type Type } from "../../language/types.ts";
 import { kprobes, kretprobes } from "../attaching/attachers.ts";
-import { scalarArgument } from "../../machine/values/function-arguments.ts";
+import { scalarArgument } from "../../machine/calls/function-arguments.ts";
 import {
   describeFunction,
   findFunctions,
@@ -20,7 +20,7 @@ import {
 } from "../places/kernel-functions.ts";
 import type { Provider, Resolution, ResolveOptions } from "../provider.ts";
 import { withKernelResults } from "../places/kernel-code.ts";
-import { keepArguments, wantsArguments } from "../places/kept-arguments.ts";
+import { keepArguments, wantsArguments } from "../../machine/calls/kept-arguments.ts";
 import {
   inlinedKernelFunction,
   inlinedModuleFunction,
@@ -40,7 +40,7 @@ import {
   hostMachine,
   registersOf,
   registersType,
-} from "../../machine/values/registers.ts";
+} from "../../machine/contexts/registers.ts";
 import { groupBy, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "../resolution.ts";
 import type { System } from "../../machine/system.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";

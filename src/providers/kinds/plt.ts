@@ -9,7 +9,7 @@ import type { Provider } from "../provider.ts";
 import { didYouMean, missing, refused, wrongParts } from "../resolution.ts";
 import type { System } from "../../machine/system.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
-import { userContext } from "../../machine/values/user-context.ts";
+import { userContext } from "../../machine/contexts/user-context.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
 
 const usage = "plt:BINARY:FUNCTION";

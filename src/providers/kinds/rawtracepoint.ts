@@ -5,11 +5,12 @@ import type { Context } from "../../language/context.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import { Attaching, closedAtOnce } from "../attaching/attachment.ts";
 import { declare } from "../../machine/kernel/declared-type.ts";
-import { functionArguments, numberedSlots } from "../../machine/values/function-arguments.ts";
+import { functionArguments, numberedSlots } from "../../machine/calls/function-arguments.ts";
 import type { Provider } from "../provider.ts";
-import { didYouMean, missing, resolved, usesNumbered, variantsOf, wrongParts } from "../resolution.ts";
+import { didYouMean, missing, resolved, variantsOf, wrongParts } from "../resolution.ts";
 import type { System } from "../../machine/system.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
+import { usesNumbered } from "../../language/check/uses.ts";
 
 /** `event`: attached by name; absent when the program was bound at load. */
 export interface RawSite {

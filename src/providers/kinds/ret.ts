@@ -13,7 +13,7 @@ import { insideKernelFunction, kernelFunctions, withKernelResults } from "../pla
 import { findFunctions, functionPattern, noFunction, otherWays, type KprobeSite } from "../places/kernel-functions.ts";
 import { inlinedKernelFunction } from "../places/kernel-places.ts";
 import { withKernelEntry } from "./kprobe.ts";
-import { wantsArguments } from "../places/kept-arguments.ts";
+import { wantsArguments } from "../../machine/calls/kept-arguments.ts";
 import type { Place } from "../places/places.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "../provider.ts";
 import { missing, refused, wrongParts } from "../resolution.ts";

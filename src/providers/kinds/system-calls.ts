@@ -6,12 +6,11 @@ import type { Argument, Context, Fetch } from "../../language/context.ts";
 import { i32, i64, type IntegerBits } from "../../language/types.ts";
 import { BPF_TRACE_RAW_TP } from "../../linux/bpf/bpf.ts";
 import { declaredType } from "../../machine/kernel/declared-type.ts";
-import { hostMachine, registersOf } from "../../machine/values/registers.ts";
+import { hostMachine, registersOf } from "../../machine/contexts/registers.ts";
 import { rawContext } from "./rawtracepoint.ts";
 import { groupBy, type Variant } from "../resolution.ts";
 import { systemCallNumber } from "../../machine/kernel/syscall-numbers.ts";
 import type { System, TracepointField } from "../../machine/system.ts";
-import type { Event, TracepointSite } from "../places/tracepoint-site.ts";
 
 /** Every such program runs on every call of the machine: with more kinds of arguments, perf events cost less. */
 const MOST_PROGRAMS = 8;
@@ -157,4 +156,15 @@ function bytesOfInteger(bits: IntegerBits): 1 | 2 | 4 | 8 {
     case 64:
       return 8;
   }
+}
+
+export type TracepointSite =
+  | { readonly kind: "perf"; readonly id: number }
+  | { readonly kind: "raw"; readonly event: string }
+  /** The program was bound when it was loaded. */
+  | { readonly kind: "bound" };
+
+export interface Event {
+  readonly category: string;
+  readonly name: string;
 }

@@ -2,7 +2,7 @@
 import { onlineCpus, openPerfEvent, PERF_TYPE_SOFTWARE } from "../../linux/perf/perf.ts";
 import { Attaching, attachToPerfEvent } from "../attaching/attachment.ts";
 import { attachEverywhere } from "../attaching/perf-sampling.ts";
-import { perfEventContext } from "../../machine/values/perf-context.ts";
+import { perfEventContext } from "../../machine/contexts/perf-context.ts";
 import type { Provider } from "../provider.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import { parseTiming, timingName, type Timing } from "../quantity.ts";

@@ -24,8 +24,7 @@ import {
 } from "../resolution.ts";
 import { rawContext } from "./rawtracepoint.ts";
 import type { System, TracepointField, TracepointFormat } from "../../machine/system.ts";
-import type { Event, TracepointSite } from "../places/tracepoint-site.ts";
-import { isSystemCall, rawCallContext, systemCallVariants } from "./system-calls.ts";
+import { isSystemCall, rawCallContext, systemCallVariants, type Event, type TracepointSite } from "./system-calls.ts";
 import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
 
 /** Categories of events that are no tracepoints of the kernel's, whatever their names. */

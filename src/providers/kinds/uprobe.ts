@@ -13,7 +13,7 @@ import { findBinaries, noBinary, unquote } from "../../machine/binaries/binaries
 import { whatBodiesHave } from "../places/inlined-places.ts";
 import { InPlace } from "../places/in-place-returns.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
-import { userContext } from "../../machine/values/user-context.ts";
+import { userContext } from "../../machine/contexts/user-context.ts";
 import { functionName, functionsListed, noSuchFunction, siteAt, wantedPlaces } from "../places/user-functions.ts";
 import { linesInFunction, listLines, placesOfLines, shownLine, type SourceLines } from "../places/source-lines.ts";
 import { describeFunction, listInlined } from "../places/user-listing.ts";

@@ -5,23 +5,15 @@ import { integer, type Type } from "../../language/types.ts";
 import { uprobes } from "../attaching/attachers.ts";
 import { findBinaries, noBinary, unquote } from "../../machine/binaries/binaries.ts";
 import type { Provider, Resolution, ResolveOptions } from "../provider.ts";
-import { hostMachine, type Machine } from "../../machine/values/registers.ts";
-import {
-  didYouMean,
-  groupBy,
-  missing,
-  refused,
-  resolved,
-  usesNumbered,
-  variantsOf,
-  wrongParts,
-} from "../resolution.ts";
+import { hostMachine, type Machine } from "../../machine/contexts/registers.ts";
+import { didYouMean, groupBy, missing, refused, resolved, variantsOf, wrongParts } from "../resolution.ts";
 import type { Binary, System, UsdtProbe } from "../../machine/system.ts";
-import { parseUsdtArguments, type UsdtArgument } from "../../machine/values/usdt-arguments.ts";
+import { parseUsdtArguments, type UsdtArgument } from "../../machine/calls/usdt-arguments.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
-import { userContext } from "../../machine/values/user-context.ts";
-import { withVariables, type PlaceContext } from "../places/user-variables.ts";
+import { userContext } from "../../machine/contexts/user-context.ts";
+import { withVariables, type PlaceContext } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
+import { usesNumbered } from "../../language/check/uses.ts";
 
 interface Found {
   readonly binary: Binary;

@@ -7,7 +7,7 @@ import { Attaching } from "../attaching/attachment.ts";
 import { noBinary, unquote } from "../../machine/binaries/binaries.ts";
 import { inMemory } from "../../machine/values/locations.ts";
 import { attachEverywhere } from "../attaching/perf-sampling.ts";
-import { perfEventContext, watchedAddress } from "../../machine/values/perf-context.ts";
+import { perfEventContext, watchedAddress } from "../../machine/contexts/perf-context.ts";
 import type { Attachment, AttachRequest, Provider, Resolution, ResolveOptions } from "../provider.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import { parseCount } from "../quantity.ts";

@@ -10,7 +10,7 @@ import { i64 } from "../../language/types.ts";
 import { namesLibrary } from "../../machine/binaries/live-binary.ts";
 import type { Provider, Resolution, ResolveOptions } from "../provider.ts";
 import type { Binary, System } from "../../machine/system.ts";
-import { wantsVariables } from "./user-variables.ts";
+import { wantsVariables } from "../../machine/values/user-variables.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
 

@@ -1,13 +1,13 @@
 // The machine code of functions, for probes inside them.
-import { partsOf, type CodeRange } from "../../debuginfo/function-ends.ts";
+import { coldPart, partsOf, type CodeRange } from "../../debuginfo/function-ends.ts";
 import type { Context } from "../../language/context.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import { u64 } from "../../language/types.ts";
 import type { ResolveOptions } from "../provider.ts";
-import { fetchRegister, hostMachine, registersOf } from "../../machine/values/registers.ts";
+import { fetchRegister, hostMachine, registersOf } from "../../machine/contexts/registers.ts";
 import { groupBy, variantsOf, type Variant } from "../resolution.ts";
 import type { Binary, BinarySymbol, System } from "../../machine/system.ts";
-import { userContext } from "../../machine/values/user-context.ts";
+import { userContext } from "../../machine/contexts/user-context.ts";
 
 /** A function of a program, the kernel's or a user's, with its code. */
 export interface FunctionCode {
@@ -15,9 +15,6 @@ export interface FunctionCode {
   /** The body first, then the parts that the compiler put elsewhere. */
   readonly ranges: readonly CodeRange[];
 }
-
-/** What compilers call the rarely executed part of a function, which they put apart. */
-export const coldPart = /\.cold(\.\d+)?$/;
 
 /** Bytes of a function whose size no table tells: as far as the next one, within reason. */
 const unsizedLimit = 1 << 16;

@@ -5,10 +5,10 @@ import { functionEnds, type CodeRange } from "../../debuginfo/function-ends.ts";
 import { uprobeRefusal } from "../../debuginfo/uprobe-refusals.ts";
 import type { Fetch } from "../../language/context.ts";
 import { namesIn } from "./function-code.ts";
-import { fetchRegister, hostMachine, registersOf } from "../../machine/values/registers.ts";
+import { fetchRegister, hostMachine, registersOf } from "../../machine/contexts/registers.ts";
 import { groupBy } from "../resolution.ts";
 import type { Binary } from "../../machine/system.ts";
-import { debugInfoOf, type InlinedCopy } from "./user-variables.ts";
+import { debugInfoOf, type InlinedCopy } from "../../machine/values/user-variables.ts";
 
 /** What of its surroundings a binary does not tell by itself. */
 export type Surroundings = Pick<CodeSurroundings, "detours" | "isReturn">;

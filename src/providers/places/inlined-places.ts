@@ -2,11 +2,11 @@
 import type { Context } from "../../language/context.ts";
 import { u64 } from "../../language/types.ts";
 import { conditionHolds, InlinedEnds } from "./inlined-ends.ts";
-import { wantsArguments } from "./kept-arguments.ts";
-import { usesNumbered } from "../resolution.ts";
+import { wantsArguments } from "../../machine/calls/kept-arguments.ts";
 import type { Binary } from "../../machine/system.ts";
 import type { Place, Places, Wanted } from "./places.ts";
-import type { InlinedCopy } from "./user-variables.ts";
+import type { InlinedCopy } from "../../machine/values/user-variables.ts";
+import { usesNumbered } from "../../language/check/uses.ts";
 
 /** Callers that a note names. */
 const named = 3;

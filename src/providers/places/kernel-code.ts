@@ -5,7 +5,7 @@ import { describe } from "../../language/check/unify.ts";
 import type { Context, Fetch } from "../../language/context.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import { u64, type Type } from "../../language/types.ts";
-import { scalarArgument } from "../../machine/values/function-arguments.ts";
+import { scalarArgument } from "../../machine/calls/function-arguments.ts";
 import { findFunctions, functionPattern, functionTargets } from "./kernel-functions.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
 import type { Resolution, ResolveOptions } from "../provider.ts";
@@ -15,9 +15,9 @@ import {
   hostMachine,
   registersOf,
   registersType,
-} from "../../machine/values/registers.ts";
+} from "../../machine/contexts/registers.ts";
 import { groupBy, type Variant } from "../resolution.ts";
-import { alikeResults, withoutLacking } from "../../machine/values/results.ts";
+import { alikeResults, withoutLacking } from "../../machine/calls/results.ts";
 import type { KernelCode, System } from "../../machine/system.ts";
 
 /** What a handler sees inside a kernel function; with `returns` at its return instructions. */

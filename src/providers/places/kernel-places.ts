@@ -13,7 +13,7 @@ import { kernelSurroundings } from "./kernel-detours.ts";
 import type { Places, Wanted } from "./places.ts";
 import { listLines, meansSeveral, placesOfLines, shownLine, type SourceLines } from "./source-lines.ts";
 import { copiesBeside, placesNamed } from "./user-places.ts";
-import { withVariables, type InlinedCopy } from "./user-variables.ts";
+import { withVariables, type InlinedCopy } from "../../machine/values/user-variables.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
 
 /** What the handler mentions that no BTF tells. */

@@ -1,6 +1,6 @@
 // What a probe's name means in a binary, as whoever finds it tells it.
 import type { Surroundings } from "./inlined-ends.ts";
-import type { InlinedCopy } from "./user-variables.ts";
+import type { InlinedCopy } from "../../machine/values/user-variables.ts";
 
 export interface Place {
   /** As the probe's name says it. */

@@ -17,7 +17,7 @@ import { parseCount } from "../quantity.ts";
 import { didYouMean } from "../resolution.ts";
 import type { Binary } from "../../machine/system.ts";
 import { functionsOf } from "./user-places.ts";
-import { debugInfoOf, isFile } from "./user-variables.ts";
+import { debugInfoOf, isFile } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
 
 export interface SourceLines {

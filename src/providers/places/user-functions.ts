@@ -2,7 +2,8 @@
 import type { ProbeSpec } from "../../language/program.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import { cppName } from "../../machine/binaries/binaries.ts";
-import { coldPart, UserCode } from "./function-code.ts";
+import { coldPart } from "../../debuginfo/function-ends.ts";
+import { UserCode } from "./function-code.ts";
 import type { Place, Wanted } from "./places.ts";
 import type { Resolution, ResolveOptions } from "../provider.ts";
 import { didYouMean, missing } from "../resolution.ts";

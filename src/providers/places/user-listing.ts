@@ -4,7 +4,7 @@ import { behindTypedefs, spellDebugType } from "../../machine/values/debug-types
 import type { Listed, ListOptions } from "../provider.ts";
 import type { Binary, BinarySymbol } from "../../machine/system.ts";
 import { copiesOf } from "./user-places.ts";
-import { debugInfoOf } from "./user-variables.ts";
+import { debugInfoOf } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
 
 /**

@@ -5,12 +5,12 @@ import type { DebugInfo, SourceFunction, SourcePosition } from "../../debuginfo/
 import { instructionAt } from "../../debuginfo/instructions.ts";
 import { cppName, withoutArguments, type CppName } from "../../machine/binaries/binaries.ts";
 import { behindTypedefs } from "../../machine/values/debug-types.ts";
-import { coldPart } from "./function-code.ts";
+import { coldPart } from "../../debuginfo/function-ends.ts";
 import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "../quantity.ts";
 import { placesOfCopies } from "./inlined-places.ts";
 import type { Binary, BinarySymbol } from "../../machine/system.ts";
-import { debugInfoOf, type InlinedCopy } from "./user-variables.ts";
+import { debugInfoOf, type InlinedCopy } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
 
 /** Bytes of the longest x86-64 instruction. */

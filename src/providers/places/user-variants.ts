@@ -4,17 +4,17 @@ import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import { insideUserFunction, variantsByFunction } from "./function-code.ts";
-import { asGoHasIt, goStack } from "../../machine/values/go-context.ts";
+import { asGoHasIt, goStack } from "../../machine/contexts/go-context.ts";
 import { copyContext } from "./inlined-places.ts";
-import { keepArguments, keepForInside, wantsArguments, type CallSoFar } from "./kept-arguments.ts";
+import { keepArguments, keepForInside, wantsArguments, type CallSoFar } from "../../machine/calls/kept-arguments.ts";
 import type { Place } from "./places.ts";
 import type { Resolution, ResolveOptions } from "../provider.ts";
 import { variantsOf, type Variant } from "../resolution.ts";
-import { alikeResults, withoutLacking } from "../../machine/values/results.ts";
+import { alikeResults, withoutLacking } from "../../machine/calls/results.ts";
 import type { Binary, System } from "../../machine/system.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
-import { symbolsSeenFrom, userContext } from "../../machine/values/user-context.ts";
-import { typesNamed, wantsVariables, withVariables, type PlaceContext } from "./user-variables.ts";
+import { symbolsSeenFrom, userContext } from "../../machine/contexts/user-context.ts";
+import { typesNamed, wantsVariables, withVariables, type PlaceContext } from "../../machine/values/user-variables.ts";
 
 export interface FoundPlace {
   readonly binary: Binary;

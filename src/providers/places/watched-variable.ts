@@ -7,7 +7,7 @@ import { behindTypedefs, bytesOfDebugType } from "../../machine/values/debug-typ
 import { parseCount } from "../quantity.ts";
 import { didYouMean } from "../resolution.ts";
 import type { Binary } from "../../machine/system.ts";
-import { debugInfoOf, isFile, userTypeOf } from "./user-variables.ts";
+import { debugInfoOf, isFile, userTypeOf } from "../../machine/values/user-variables.ts";
 
 export interface WatchedVariable {
   /** The binary's own address. */

@@ -1,8 +1,8 @@
 // What went wrong in the kernel, counted there: events that the ring had no room for, updates of full maps, and events
 // missed because a handler was running already.
-import { cutStack } from "../../compiler/unwound-stack.ts";
+import { cutStack } from "../../compiler/layouts/unwound-stack.ts";
 import type { Plan, UnkeptCalls } from "../../compiler/plan.ts";
-import { refusalOffsets, refusals } from "../../compiler/refusals.ts";
+import { refusalOffsets, refusals } from "../../compiler/layouts/refusals.ts";
 import { progInfo } from "../../linux/bpf/bpf.ts";
 import type { Attachment } from "../../providers/provider.ts";
 import type { Trouble } from "../events.ts";

@@ -1,6 +1,6 @@
 // A plan that has grown while its session runs: what was there is as it was, so that programs of both share their maps.
 import type { KernelMap, Plan } from "../../compiler/plan.ts";
-import type { IrMap } from "../../compiler/ir.ts";
+import type { IrMap } from "../../compiler/ir/ir.ts";
 
 /**
  * Whether `longer` is `plan` with more programs and kinds of events behind its own, on maps that the session has made.

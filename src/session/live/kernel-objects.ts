@@ -1,9 +1,9 @@
 // What a session creates in the kernel: maps, their mapped memory, loaded programs. Nothing is pinned, so all of it
 // goes when the descriptors do, however this process ends.
 import { readFileSync } from "node:fs";
-import type { IrMap } from "../../compiler/ir.ts";
+import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { GatesRole, KernelMap, KernelProgram, Plan } from "../../compiler/plan.ts";
-import { type Refusal, refusalOf, refusalOffsets } from "../../compiler/refusals.ts";
+import { type Refusal, refusalOf, refusalOffsets } from "../../compiler/layouts/refusals.ts";
 import { MapFlag, MapType } from "../../bpf/kinds.ts";
 import { Btf } from "../../debuginfo/btf.ts";
 import { InternalError } from "../../faults/internal-error.ts";

@@ -8,7 +8,7 @@ import {
   packetSkipped,
   packetTime,
   packetWhole,
-} from "../../compiler/packets.ts";
+} from "../../compiler/layouts/packets.ts";
 import { LinuxError } from "../../linux/error.ts";
 import { PerfOutput } from "../../linux/perf/perf-output.ts";
 import { CLOCK_BOOTTIME, clockNs } from "../../linux/processes/procfs.ts";

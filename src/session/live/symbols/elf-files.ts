@@ -9,8 +9,8 @@ import { pltStubs, type PltEntry } from "../../../debuginfo/plt.ts";
 import { openOthersFile, type OthersFile } from "../../../linux/others-files.ts";
 import { processMaps } from "../../../linux/processes/procfs.ts";
 import { debugInfoOfBinary } from "../../../machine/binaries/debug-files.ts";
-import { embeddedSymbols } from "../../../machine/binaries/embedded-symbols.ts";
 import { readRange } from "../../../machine/binaries/file-bytes.ts";
+import { embeddedSymbols } from "../../../machine/binaries/packed-elf.ts";
 
 /** The path of the mapping that the kernel puts into every process. */
 export const vdsoPath = "[vdso]";

@@ -6,8 +6,8 @@ import {
   v8InferredRoom,
   v8ScopeWords,
   v8Version,
-} from "../../../compiler/unwind-layout.ts";
-import { interpreted } from "../../../compiler/unwound-stack.ts";
+} from "../../../compiler/layouts/unwind-layout.ts";
+import { interpreted } from "../../../compiler/layouts/unwound-stack.ts";
 import { lineOfInstruction, pythonBytes, pythonText } from "../../../debuginfo/python-code.ts";
 import { v8Scope, v8Text } from "../../../debuginfo/v8-metadata.ts";
 import type { Frame } from "../../events.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { IrMap } from "../../../compiler/ir.ts";
+import type { IrMap } from "../../../compiler/ir/ir.ts";
 import { u64, type Type } from "../../../language/types.ts";
 import type { LiveMap } from "../../maps.ts";
 import { StackOwners } from "./stack-owners.ts";

@@ -1,7 +1,7 @@
 // Numbers to names, for whoever formats events: kernel and user addresses, captured stacks, users, cgroups, system
 // calls.
 import { readFileSync } from "node:fs";
-import type { IrMap } from "../../../compiler/ir.ts";
+import type { IrMap } from "../../../compiler/ir/ir.ts";
 import type { Plan } from "../../../compiler/plan.ts";
 import { cgroupPath } from "../../../linux/kernel/cgroups.ts";
 import type { Kallsyms } from "../../../linux/kernel/kallsyms.ts";

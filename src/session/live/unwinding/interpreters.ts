@@ -7,7 +7,7 @@ import {
   interpreterKind,
   v8,
   v8Version,
-} from "../../../compiler/unwind-layout.ts";
+} from "../../../compiler/layouts/unwind-layout.ts";
 import { DamageError } from "../../../debuginfo/damage.ts";
 import { ElfSymbols } from "../../../debuginfo/elf-symbols.ts";
 import type { Elf } from "../../../debuginfo/elf.ts";

@@ -8,7 +8,7 @@ import {
   mappingsKept,
   mappingTree,
   unusedAddress,
-} from "../../../compiler/unwind-layout.ts";
+} from "../../../compiler/layouts/unwind-layout.ts";
 import { CallFrames } from "../../../debuginfo/call-frames.ts";
 import { ElfError, type Elf } from "../../../debuginfo/elf.ts";
 import { unwindTableSteps, type UnwindTable } from "../../../debuginfo/unwind-table.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { nodeKeys, nodeRowBytes } from "../../../compiler/unwind-layout.ts";
+import { nodeKeys, nodeRowBytes } from "../../../compiler/layouts/unwind-layout.ts";
 import { CallFrames } from "../../../debuginfo/call-frames.ts";
 import { bytesOf, Elf } from "../../../debuginfo/elf.ts";
 import { ruleAt, UnwindKind, unwindRule, unwindTable, type UnwindTable } from "../../../debuginfo/unwind-table.ts";

@@ -1,5 +1,5 @@
 // Unwinding tables as the kernel program searches them: trees of two levels in a map (compiler/unwind-layout.ts).
-import { nodeKeys, nodeRowBytes, unusedKey } from "../../../compiler/unwind-layout.ts";
+import { nodeKeys, nodeRowBytes, unusedKey } from "../../../compiler/layouts/unwind-layout.ts";
 import type { UnwindTable } from "../../../debuginfo/unwind-table.ts";
 
 /** Code of a binary, by its ELF virtual addresses, and the root of the tree of its rules. */

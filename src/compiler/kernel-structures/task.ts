@@ -1,0 +1,26 @@
+// What the kernel keeps of the current task (struct task_struct): its name, and the thread pointer.
+import type { TypeScope } from "../../language/type-scope.ts";
+import type { Capabilities } from "../../linux/kernel/capabilities.ts";
+import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { memberOffset } from "../../language/layout.ts";
+
+/**
+ * Where a task_struct has its comm, if two words loaded from there are the name and then zeroes, as the helper gives
+ * it: Linux fills up what follows the name since 5.17 (strscpy_pad in __set_task_comm).
+ */
+export function taskComm({ kernel, taskBtf }: Capabilities, types: TypeScope): number | undefined {
+  if (!taskBtf || !kernelAtLeast(kernel, 5, 17)) return undefined;
+  return memberOffset(types.find("task_struct", "struct"), "comm");
+}
+
+/**
+ * The current thread's pointer, to which the C library's data of the thread is relative: its offset in task_struct (its
+ * thread_struct's fsbase); undefined on other architectures than x86-64.
+ */
+export function threadPointer(types: TypeScope): number | undefined {
+  const [thread, base] = [
+    memberOffset(types.find("task_struct", "struct"), "thread"),
+    memberOffset(types.find("thread_struct", "struct"), "fsbase"),
+  ];
+  return thread === undefined || base === undefined ? undefined : thread + base;
+}

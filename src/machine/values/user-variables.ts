@@ -1,0 +1,628 @@
+// Variables of programs at a place: `args`, `var()`, `vars` and a typed `retval`, from debug information.
+import { isUnset } from "../../debuginfo/entry-locations.ts";
+import type { CodeRange } from "../../debuginfo/function-ends.ts";
+import { framesIn } from "../../debuginfo/prologue.ts";
+import { splitName } from "../../debuginfo/dwarf/partial-names.ts";
+import type { DebugInfo, DebugType, FunctionInstance, SourceFunction, Variable } from "../../debuginfo/dwarf/facts.ts";
+import { absence } from "../../language/absent.ts";
+import { describe } from "../../language/check/unify.ts";
+import type { Argument, Context, Fetch, ProgramVariables } from "../../language/context.ts";
+import { sizeOf } from "../../language/layout.ts";
+import { u64, type Type } from "../../language/types.ts";
+import { isOnFrame, notYet, parametersAtEntry, onFrame, resultOf, type Prologue } from "../calls/call-arguments.ts";
+import { bytesOfDebugType, DebugTypes } from "./debug-types.ts";
+import type { CallSoFar } from "../calls/kept-arguments.ts";
+import { KeptEntry } from "../calls/kept-entry.ts";
+import { displaced, targetOf, valueOf, type Seen } from "./locations.ts";
+import { fetchRegister, hostMachine, registersOf } from "../contexts/registers.ts";
+import { perCpuAddress } from "./per-cpu.ts";
+import type { Binary, KernelImage, System } from "../system.ts";
+import { threadLocalAddress } from "./thread-locals.ts";
+
+/** Where a probe is in a program. */
+export interface ProgramPlace {
+  readonly binary: Binary;
+  /** File offset of the instruction. */
+  readonly offset: bigint;
+  /** The probe fires when the function there has returned: its frame is gone. */
+  readonly returns: boolean;
+  /** The binary is the running kernel's, which is so much further up than it was linked for. */
+  readonly kernelSlide?: bigint;
+  /** The copy that begins there. */
+  readonly inlined?: InlinedCopy;
+  /**
+   * What the call was entered with can be kept for the place: for variables that the script names, or for all that it
+   * prints.
+   */
+  readonly keeps?: "named" | "all";
+}
+
+/** A copy of a function that was inlined into another. */
+export interface InlinedCopy {
+  readonly fn: SourceFunction;
+  readonly instance: FunctionInstance;
+}
+
+/** Types of a binary, by name. */
+export function typesNamed(binary: Binary): NonNullable<Context["typeNamed"]> {
+  return (name, tag) => {
+    const info = debugInfoOf(binary);
+    const found = typeof info === "string" ? undefined : info.typeNamed(name, tag);
+    return found === undefined || typeof info === "string" ? undefined : debugTypes(info, "user").typeOf(found);
+  };
+}
+
+export function userTypeOf(info: DebugInfo, type: DebugType): Type {
+  return debugTypes(info, "user").typeOf(type);
+}
+
+/** Whether a handler wants anything that only debug information tells. */
+export function wantsVariables(uses: ReadonlySet<string>): boolean {
+  return uses.has("args") || uses.has("var") || uses.has("vars") || uses.has("retval");
+}
+
+export function debugInfoOf(binary: Binary): DebugInfo | string {
+  return binary.debugInfo?.() ?? `${binary.shownPath} has no debug information`;
+}
+
+/** Types are made once a binary, so that equal ones are one object. */
+const typesOf = new WeakMap<DebugInfo, DebugTypes>();
+
+function debugTypes(info: DebugInfo, space: "user" | "kernel"): DebugTypes {
+  let types = typesOf.get(info);
+  if (types === undefined) typesOf.set(info, (types = new DebugTypes(info, space)));
+  return types;
+}
+
+export interface PlaceContext {
+  readonly context: Context;
+  /** Equal for places where everything that the handler mentions is fetched alike: they can share a program. */
+  readonly key: string;
+  /** What the handler mentions and is not there: "`n` is optimised out here". */
+  readonly lacking?: string;
+  /** What of the call's beginning the handler needs. */
+  readonly call?: CallSoFar;
+}
+
+/**
+ * `context` with what debug information tells of the variables at a place that the handler mentions.
+ */
+export function withVariables(
+  context: Context,
+  place: ProgramPlace,
+  system: System,
+  { uses }: { readonly uses: ReadonlySet<string> },
+): PlaceContext {
+  const info = debugInfoOf(place.binary);
+  const address = place.binary.address(place.offset);
+  if (typeof info === "string" || address === undefined) {
+    const reason = typeof info === "string" ? info : "the place is in no code";
+    // What a result is remains known, though not its type.
+    return { context: { ...context, variables: reason }, key: reason };
+  }
+  const seen = seenFrom(place, address, info, context, system);
+  const kept = place.keeps === undefined ? undefined : new KeptEntry(seen, place.binary, info);
+  const named = kept?.seen ?? seen;
+  const elsewhere = kept?.elsewhere ?? seen;
+  const plain = place.keeps === "all" ? named : seen;
+  const around =
+    place.inlined === undefined
+      ? functionAround(info, place.binary, place.offset, address)
+      : { ...place.inlined, entry: false, clone: false };
+  const retval =
+    around === undefined || !place.returns || !uses.has("retval")
+      ? undefined
+      : (resultOf(around.reduced === true ? { ...around.fn, altered: true } : around.fn, seen, () =>
+          codeOf(around, place.binary),
+        ) ?? noResult(around.fn));
+  const args = place.returns
+    ? undefined
+    : parametersOf(
+        around,
+        info,
+        (name) => (uses.has(`args.${name}`) || uses.has(`var.${name}`) ? named : plain),
+        plain,
+        place.binary,
+      ).map((arg) =>
+        arg.absent === undefined || !uses.has(`args.${arg.name}`)
+          ? arg
+          : withLines(
+              arg,
+              around?.instance?.parameters.find(({ name }) => name === arg.name),
+              around,
+              info,
+              elsewhere,
+              place.binary,
+            ),
+      );
+  const variables = new Variables(
+    info,
+    { plain, named, elsewhere },
+    place.binary,
+    place.returns,
+    args ?? [],
+    around,
+    uses,
+  );
+  const call = kept?.close();
+  const usedArgs = (args ?? []).filter(({ name }) => uses.has("args.*") || uses.has(`args.${name}`));
+  return {
+    context: {
+      ...context,
+      variables,
+      ...(args === undefined || !uses.has("args") ? {} : { args }),
+      ...(retval === undefined ? {} : { retval }),
+    },
+    key: keyOf([usedArgs, variables.used, retval, call]),
+    ...(call === undefined ? {} : { call }),
+    ...lackingIn(args, variables, uses),
+    ...(retval?.absent === undefined ? {} : { lacking: `retval is ${retval.absent}` }),
+  };
+}
+
+/** Of a function that is declared to return nothing; what assembly returns is declared nowhere. */
+function noResult({ name, language }: SourceFunction): Context["retval"] {
+  if (language === "go" || language === "other") return undefined;
+  return { type: u64, fetch: { kind: "constant", value: 0n }, absent: `not there: \`${name}\` returns nothing` };
+}
+
+function lackingIn(
+  args: readonly Argument[] | undefined,
+  variables: Variables,
+  uses: ReadonlySet<string>,
+): { readonly lacking?: string } {
+  for (const use of uses) {
+    const [kind, name] = /^(args|var)\.(.+)$/s.exec(use)?.slice(1) ?? [];
+    if (name === undefined || name === "*" || (kind === "args" && args === undefined)) continue;
+    // What a pointer points to is there, or is looked for in vain with it.
+    if (name.startsWith("*")) continue;
+    const found = kind === "args" ? args?.find((one) => one.name === name) : variables.find(name);
+    if (found === undefined || typeof found === "string") return { lacking: `there is no \`${name}\`` };
+    const behind = found.absent !== undefined && uses.has(`var.*${name}`) ? variables.find(`*${name}`) : undefined;
+    if (typeof behind === "object" && behind.absent === undefined) continue;
+    if (found.absent !== undefined) return { lacking: absence(name, found.absent) };
+  }
+  return {};
+}
+
+function keyOf(parts: unknown): string {
+  return JSON.stringify(parts, (key, value: unknown) => {
+    if (typeof value === "bigint") return `${value}n`;
+    return key === "type" ? `${describe(value as Type)} ${sizeOf(value as Type)}` : value;
+  });
+}
+
+function seenFrom(
+  { binary, returns, kernelSlide }: ProgramPlace,
+  address: bigint,
+  info: DebugInfo,
+  context: Context,
+  system: System,
+): Seen {
+  if (kernelSlide !== undefined) return seenInKernel({ binary, slide: kernelSlide }, address, info, system);
+  const registers = registersOf(hostMachine);
+  const types = debugTypes(info, "user");
+  const here: Fetch | undefined = !returns
+    ? fetchRegister(registers, hostMachine === "arm64" ? "pc" : "ip")
+    : context.func === "user"
+      ? { kind: "function" }
+      : undefined;
+  const seen: Seen = {
+    address,
+    registers,
+    types,
+    space: "user",
+    loaded: (wanted) => {
+      if (binary.fixed) return { kind: "constant", value: wanted };
+      return here === undefined
+        ? "unknown where a function returns: this kernel does not tell where the program was loaded"
+        : displaced(here, wanted - address);
+    },
+    threadLocal: (offset) => threadLocalAddress(binary, offset, seen, system),
+  };
+  return seen;
+}
+
+function seenInKernel({ binary, slide }: KernelImage, address: bigint, info: DebugInfo, system: System): Seen {
+  return {
+    address,
+    registers: registersOf(hostMachine),
+    types: debugTypes(info, "kernel"),
+    space: "kernel",
+    loaded: (wanted) =>
+      perCpuAddress(binary, wanted, slide, system) ?? { kind: "constant", value: BigInt.asUintN(64, wanted + slide) },
+    threadLocal: () => "in thread-local storage, which the kernel does not have",
+  };
+}
+
+interface Around {
+  readonly fn: SourceFunction;
+  readonly instance: FunctionInstance | undefined;
+  /** The place is where it begins. */ readonly entry: boolean;
+  readonly clone: boolean;
+  /** It may have lost its result as well. */ readonly reduced?: boolean;
+}
+
+/** What compilers call copies of a function with parameters of their own. */
+const cloned = /\.(constprop|isra|part|llvm|cold)\b/;
+
+/** The function at a place: what was compiled there, be it inlined. */
+function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address: bigint): Around | undefined {
+  const found = info.functionAt(address);
+  if (found === undefined) return undefined;
+  const { instance } = found;
+  const symbol = binary.functionAt(offset)?.name ?? "";
+  return {
+    ...found,
+    entry: instance.kind === "body" && instance.entry === address,
+    clone: cloned.test(symbol),
+    reduced: /\.isra\b/.test(symbol),
+  };
+}
+
+/** Lines that are looked at for where a variable lives, and runs of them that are named. */
+const [linesSearched, linesNamed] = [4096, 4];
+
+/** Says at which lines of the function a variable has a value, when it has none here. */
+function withLines(
+  argument: Argument,
+  variable: Variable | undefined,
+  around: Around | undefined,
+  info: DebugInfo,
+  seen: Seen,
+  binary: Binary,
+): Argument {
+  const { absent } = argument;
+  if (absent === notYet && variable !== undefined && around?.instance !== undefined) {
+    const line = lineWhenSet(variable, around.instance, around.fn.declared.file, info, binary);
+    return line === undefined
+      ? argument
+      : {
+          ...argument,
+          absent: `${absent}; it can be read at uprobe:${binary.shownPath}@${around.fn.declared.file.split("/").at(-1)}:${line}`,
+        };
+  }
+  if (
+    absent === undefined ||
+    !/^optimised out( here|$)/.test(absent) ||
+    variable === undefined ||
+    around?.instance === undefined
+  )
+    return argument;
+  const {
+    fn,
+    instance: { ranges },
+  } = around;
+  const lines = new Map<number, boolean>();
+  let searched = 0;
+  for (const { line, address } of info.lines(fn.declared.file)) {
+    if (line === 0 || lines.get(line) === true || !ranges.some(({ low, high }) => low <= address && address < high))
+      continue;
+    if (++searched > linesSearched) break;
+    const there = valueOf(variable, { ...seen, address });
+    lines.set(line, there.absent === undefined && (there.type.kind !== "struct" || there.type.partial === undefined));
+  }
+  const runs = runsOf(lines);
+  if (runs.length === 0) return { ...argument, absent: `${absent}, and all over ${fn.name}()` };
+  const some = runs.length <= linesNamed ? runs.join(", ") : `${runs.slice(0, linesNamed).join(", ")} and others`;
+  return {
+    ...argument,
+    absent: `${absent}; it has a value at ${runs.length === 1 && !runs[0].includes("-") ? "line" : "lines"} ${some}`,
+  };
+}
+
+/** Lines that have something, as in `3`, `12-15`: lines without code are in no one's way. */
+function runsOf(lines: ReadonlyMap<number, boolean>): string[] {
+  const runs: { readonly first: number; last: number }[] = [];
+  let open = false;
+  for (const [line, has] of [...lines].sort(([a], [b]) => a - b)) {
+    const run = runs.at(-1);
+    if (has && open && run !== undefined) run.last = line;
+    else if (has) runs.push({ first: line, last: line });
+    open = has;
+  }
+  return runs.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`));
+}
+
+/** What Go's compiler calls a result without a name; results are among the parameters. */
+const unnamedResult = /^~[rb]\d+$/;
+
+/** Parameters in order, as they are at the place. */
+function parametersOf(
+  around: Around | undefined,
+  info: DebugInfo,
+  seenFor: (name: string) => Seen,
+  seen: Seen,
+  binary: Binary,
+): Argument[] {
+  if (around === undefined) return [];
+  const { fn, instance, entry, clone } = around;
+  const parameters = (instance?.parameters ?? fn.parameters).filter(({ name }) => !unnamedResult.test(name));
+  if (entry && instance !== undefined) {
+    let prologue: { readonly is: Prologue | undefined } | undefined;
+    const asked = (): Prologue | undefined => (prologue ??= { is: prologueOf(instance, info, binary) }).is;
+    return parametersAtEntry(clone ? { ...fn, altered: true } : fn, parameters, seen, asked).map(({ name, value }) => ({
+      name,
+      ...value,
+    }));
+  }
+  const inScope = info.variablesAt(seen.address).filter(({ kind, outer }) => kind === "parameter" && outer !== true);
+  return parameters.map((parameter) => {
+    const here = inScope.find(({ name }) => name === parameter.name) ?? parameter;
+    return {
+      name: parameter.name,
+      ...valueOf(here, seenFor(parameter.name)),
+      ...(isNotYet(here, around, seen, binary) ? { absent: notYet } : {}),
+    };
+  });
+}
+
+/** The first line of a function all of whose code runs when a parameter is where debug information has it. */
+function lineWhenSet(
+  variable: Variable,
+  instance: FunctionInstance,
+  file: string,
+  info: DebugInfo,
+  binary: Binary,
+): number | undefined {
+  const { entry, ranges } = instance;
+  const bytes = bytesOfDebugType(variable.type);
+  let set = info.prologueEnd(instance);
+  for (const { offset, frame } of framesIn(codeFrom(instance, binary, longestPrologue))) {
+    const at = entry + BigInt(offset);
+    if (at > set && isUnset(variable.location(at), bytes, frame)) set = at + 1n;
+  }
+  const lines = new Map<number, { readonly line: number; first: bigint }>();
+  for (const { line, address } of info.lines(file)) {
+    if (line === 0 || !ranges.some(({ low, high }) => low <= address && address < high)) continue;
+    const known = lines.get(line);
+    if (known === undefined) lines.set(line, { line, first: address });
+    else if (address < known.first) known.first = address;
+  }
+  return [...lines.values()].filter(({ first }) => first >= set).sort((a, b) => Number(a.first - b.first))[0]?.line;
+}
+
+/**
+ * Whether a parameter has not been put yet where debug information has it: the place is among the function's first
+ * instructions.
+ */
+function isNotYet(variable: Variable, { instance }: Around, { address }: Seen, binary: Binary): boolean {
+  if (variable.kind !== "parameter" || instance?.kind !== "body") return false;
+  const location = variable.location(address);
+  const length = Number(address - instance.entry);
+  if (!isOnFrame(location) || length <= 0 || length > longestPrologue) return false;
+  for (const { offset, frame } of framesIn(codeFrom(instance, binary, length))) {
+    if (offset === length) return isUnset(location, bytesOfDebugType(variable.type), frame);
+  }
+  return false;
+}
+
+/** Prologues are short; a damaged line table could make one of a megabyte. */
+const longestPrologue = 4096;
+/** Bytes of a function that are decoded. */
+const largestFunction = 1n << 20n;
+
+/** A function's instructions before its first statement. */
+function prologueOf(instance: FunctionInstance, info: DebugInfo, binary: Binary): Prologue | undefined {
+  const { entry } = instance;
+  const length = Number(info.prologueEnd(instance) - entry);
+  return length <= 0 || length > longestPrologue ? undefined : { entry, code: codeFrom(instance, binary, length) };
+}
+
+function codeOf({ instance }: Around, binary: Binary): CodeRange[] {
+  return (instance?.ranges ?? []).flatMap(({ low, high }) => {
+    const offset = binary.fileOffset(low);
+    return offset === undefined || high - low > largestFunction
+      ? []
+      : [{ address: low, bytes: binary.read(offset, Number(high - low)) }];
+  });
+}
+
+/** A function's first bytes, as many as it has. */
+function codeFrom({ entry, ranges }: FunctionInstance, binary: Binary, most: number): Uint8Array {
+  const offset = binary.fileOffset(entry);
+  const high = ranges.find((range) => range.low <= entry && entry < range.high)?.high ?? entry;
+  return offset === undefined ? new Uint8Array() : binary.read(offset, Math.min(most, Number(high - entry)));
+}
+
+/** Larger variables are not shown among the others: an event has an end. */
+const largestShown = 1 << 10;
+
+class Variables implements ProgramVariables {
+  readonly #info: DebugInfo;
+  readonly #seen: Seen;
+  /** For what the script names. */
+  readonly #named: Seen;
+  readonly #elsewhere: Seen;
+  readonly #binary: Binary;
+  readonly #args: readonly Argument[];
+  readonly #around: Around | undefined;
+  readonly #scope: readonly Variable[];
+  readonly #found = new Map<string, Argument | string | undefined>();
+  #inScope: readonly Argument[] | undefined;
+  /** What the script uses. */
+  readonly used: readonly unknown[];
+
+  constructor(
+    info: DebugInfo,
+    { plain, named, elsewhere }: { readonly plain: Seen; readonly named: Seen; readonly elsewhere: Seen },
+    binary: Binary,
+    returns: boolean,
+    args: readonly Argument[],
+    around: Around | undefined,
+    uses: ReadonlySet<string>,
+  ) {
+    this.#info = info;
+    this.#seen = plain;
+    this.#named = named;
+    this.#elsewhere = elsewhere;
+    this.#binary = binary;
+    this.#args = args;
+    this.#around = around;
+    this.#scope = returns ? [] : scopeAt(info, plain.address, around?.instance);
+    const names = [...uses].filter((use) => use.startsWith("var.")).map((use) => use.slice("var.".length));
+    this.used = [...names.map((name) => [name, this.find(name)]), ...(uses.has("vars") ? this.inScope : [])];
+  }
+
+  find(name: string): Argument | string | undefined {
+    if (!this.#found.has(name)) this.#found.set(name, this.#find(name));
+    return this.#found.get(name);
+  }
+
+  get inScope(): readonly Argument[] {
+    return (this.#inScope ??= this.#all());
+  }
+
+  *names(): Iterable<string> {
+    for (const { name } of this.#args) yield name;
+    for (const { name } of this.#scope) yield name;
+  }
+
+  #find(name: string): Argument | string | undefined {
+    if (name.startsWith("*")) return this.#behind(name.slice(1));
+    const at = name.indexOf("@");
+    const [plain, file] = at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
+    if (file === undefined) {
+      const local = this.#scope.find((variable) => variable.name === plain);
+      if (local !== undefined)
+        return withLines(
+          this.#argument(local, this.#named),
+          local,
+          this.#around,
+          this.#info,
+          this.#elsewhere,
+          this.#binary,
+        );
+      const arg = this.#args.find((one) => one.name === plain);
+      if (arg !== undefined) return arg;
+    }
+    const own = this.#globals(plain, file);
+    const candidates = own.length > 0 || file !== undefined ? own : this.#aliased(plain);
+    const [first] = candidates;
+    if (first === undefined) return undefined;
+    // Units may each describe one variable.
+    const files = [...new Set(candidates.map(({ declared }) => declared.file.split("/").at(-1)))];
+    const names = [...new Set(candidates.map(({ qualifiedName = plain }) => qualifiedName))];
+    const choices = names.length > 1 ? names : files.map((one) => `${plain}@${one}`);
+    if (choices.length > 1)
+      return `there are several variables \`${plain}\`: say which, as in ${choices
+        .slice(0, 3)
+        .map((one) => `var("${one}")`)
+        .join(" or ")}`;
+    return { ...this.#argument(first, this.#seen), name };
+  }
+
+  /** What only the linker calls so. */
+  #aliased(name: string): readonly Variable[] {
+    if (this.#seen.space === "kernel") return name === "jiffies" ? this.#globals(kernelsJiffies, undefined) : [];
+    const alias = this.#binary.symbol(name);
+    if (alias?.kind !== "object") return [];
+    for (const { kind, address, name: other } of this.#binary.symbols()) {
+      const found =
+        kind === "object" && address === alias.address && other !== name ? this.#globals(other, undefined) : [];
+      if (found.length > 0) return found;
+    }
+    return [];
+  }
+
+  /** What a pointer points to that was optimised away itself. */
+  #behind(name: string): Argument | undefined {
+    if (this.#around?.entry === true) return undefined;
+    const pointer = this.#scope.find((variable) => variable.name === name);
+    const target = pointer && targetOf(pointer, this.#named);
+    return target && { name: `*${name}`, ...target };
+  }
+
+  /**
+   * What a name means here: the nearest scope around the function has it, the function's own file, or whatever has it.
+   */
+  #globals(name: string, file: string | undefined): readonly Variable[] {
+    const fn = this.#around?.fn;
+    const named = (wanted: string): Variable[] =>
+      this.#info.globalsNamed(wanted).filter(({ declared }) => file === undefined || isFile(declared.file, file));
+    const all = named(name);
+    for (const scope of scopesAround(fn?.qualifiedName ?? "")) {
+      // Constants of a class go by its name only.
+      const visible =
+        all.length === 0
+          ? named(`${scope}::${name}`)
+          : all.filter(({ qualifiedName = "" }) => withoutUnnamed(qualifiedName) === `${scope}::${name}`);
+      if (visible.length > 0) return visible;
+    }
+    const outermost = all.filter(({ qualifiedName }) => qualifiedName === name);
+    const found = outermost.length > 0 ? outermost : all;
+    const own = found.filter(({ declared }) => declared.file === fn?.declared.file);
+    return own.length > 0 ? own : found;
+  }
+
+  /** A parameter at the function's entry is where its caller put it; a local is nowhere yet. */
+  #argument(variable: Variable, seen: Seen): Argument {
+    const { name, kind } = variable;
+    if (this.#around?.entry === true) {
+      const arg = kind === "parameter" ? this.#args.find((one) => one.name === name) : undefined;
+      if (arg !== undefined) return arg;
+      if (this.#unset(variable)) {
+        return {
+          ...valueOf(variable, this.#seen),
+          name,
+          absent: "not set yet at the function's entry; probe a line behind its declaration",
+        };
+      }
+    }
+    const early = this.#around !== undefined && isNotYet(variable, this.#around, this.#seen, this.#binary);
+    return { name, ...valueOf(variable, seen), ...(early ? { absent: notYet } : {}) };
+  }
+
+  #unset(variable: Variable): boolean {
+    if (this.#around?.entry !== true || variable.kind !== "local") return false;
+    const location = variable.location(this.#seen.address);
+    return location.kind === "memory" && onFrame(location.address);
+  }
+
+  #all(): Argument[] {
+    const all = new Map<string, Argument>();
+    for (const variable of this.#scope) {
+      if (
+        variable.outer === true ||
+        variable.name === "" ||
+        unnamedResult.test(variable.name) ||
+        all.has(variable.name) ||
+        this.#unset(variable)
+      )
+        continue;
+      const argument = this.#argument(variable, this.#seen);
+      if (argument.absent !== undefined || sizeOf(argument.type) <= largestShown) all.set(variable.name, argument);
+    }
+    return [...all.values()];
+  }
+}
+
+/** arch/x86/kernel/vmlinux.lds.S, and arm64's: `jiffies = jiffies_64`. */
+const kernelsJiffies = "jiffies_64";
+
+/** At its very entry, a copy's parameters may not be in scope yet, by the letter. */
+function scopeAt(info: DebugInfo, address: bigint, instance: FunctionInstance | undefined): readonly Variable[] {
+  const inScope = info.variablesAt(address);
+  if (instance?.kind !== "inlined") return inScope;
+  const there = inScope.some(
+    (variable) => variable.outer !== true && instance.parameters.some(({ name }) => name === variable.name),
+  );
+  return there ? inScope : [...instance.parameters];
+}
+
+/** Is this the file that is meant: its path, or the end of it? */
+export function isFile(path: string, wanted: string): boolean {
+  return path === wanted || path.endsWith(`/${wanted}`);
+}
+
+/** `a::b` and `a` of `a::b::f`. */
+function scopesAround(name: string): readonly string[] {
+  const scopes: string[] = [];
+  for (let parts = splitName(withoutUnnamed(name)); parts !== undefined; parts = splitName(parts.scope))
+    scopes.push(parts.scope);
+  return scopes;
+}
+
+function withoutUnnamed(name: string): string {
+  return name.replaceAll("(anonymous namespace)::", "");
+}
