@@ -260,6 +260,32 @@ test("values of every shape", () => {
       "{ .a = 1, .b = 770, .c = 2, .d = 3, .e = 5, .g = { .f = 4 } }",
       '{"a": 1, "b": 770, "c": 2, "d": 3, "e": 5, "g": {"f": 4}}',
     ],
+    // struct A { u8 x, y; }; struct B { u8 x; }; struct C : B { u8 x; }; struct D : A, C { u8 z, y; }
+    [
+      shape("D", [
+        [
+          "",
+          0,
+          shape("A", [
+            ["x", 0, u8],
+            ["y", 1, u8],
+          ]),
+        ],
+        [
+          "",
+          2,
+          shape("C", [
+            ["", 0, shape("B", [["x", 0, u8]])],
+            ["x", 1, u8],
+          ]),
+        ],
+        ["z", 4, u8],
+        ["y", 5, u8],
+      ]),
+      (v, at) => [1, 2, 3, 4, 5, 6].forEach((byte, i) => v.setUint8(at + i, byte)),
+      "{ .A::x = 1, .A::y = 2, .B::x = 3, .C::x = 4, .z = 5, .y = 6 }",
+      '{"A::x": 1, "A::y": 2, "B::x": 3, "C::x": 4, "z": 5, "y": 6}',
+    ],
     // struct { enum { NEG = -2, ONE = 1 } e : 3, f : 3; bool b : 1; }
     [
       {

@@ -151,17 +151,26 @@ function bitsText(value: bigint, type: Type): string {
 
 /**
  * The members that are there: of an enum of Rust those of one variant. Members of nameless structs and unions are those
- * of the struct around them, as C has it.
+ * of the struct around them, as C has it; so are members of base classes, which have their class before them
+ * (`Base::x`) where the name alone would mean another member, or several.
  */
 export function presentMembers(type: StructType, memory: Memory, offset: number): readonly Member[] {
   const own = ofVariant(type, memory, offset);
   if (own.every(({ name }) => name !== "")) return own;
-  return own.flatMap((member) => {
+  // Padding has no name either.
+  const within = own.map(({ name, type: inner, offset: at }) =>
+    name === "" && inner.kind === "struct" ? presentMembers(inner, memory, offset + at) : [],
+  );
+  const uses = new Map<string, number>();
+  for (const { name } of [...own, ...within.flat()]) uses.set(name, (uses.get(name) ?? 0) + 1);
+  return own.flatMap((member, i) => {
     if (member.name !== "") return [member];
-    // Padding has no name either.
-    if (member.type.kind !== "struct") return [];
-    return presentMembers(member.type, memory, offset + member.offset).map((inner) => ({
+    const { type: base } = member;
+    return within[i].map((inner) => ({
       ...inner,
+      ...(base.kind === "struct" && base.name !== "" && uses.get(inner.name) !== 1
+        ? { name: `${base.name}::${inner.name}` }
+        : {}),
       type: inner.type,
       offset: member.offset + inner.offset,
       ...(member.absent === undefined ? {} : { absent: member.absent }),

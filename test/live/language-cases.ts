@@ -425,6 +425,13 @@ export const languageCases: readonly LanguageCase[] = [
     ),
     output: `(true, false)\ntrue\nfalse\n${end}`,
   },
+  {
+    name: "text that no key has room for is not found",
+    script: begin(
+      '@m["abc"] = 7; @n[1, "x"] = 8; $t = (1, "xyz"); print((@m["abcd"], @m["abc"], @m["ab"], has_key(@n, $t), @n[1, "x"])); print(delete(@m, "abcdef")); clear(@m); clear(@n);',
+    ),
+    output: `(0, 7, 0, false, 8)\nfalse\n${end}`,
+  },
   { name: "len", script: begin("@m[1] = 1; @m[2] = 1; print(len(@m)); clear(@m);"), output: `2\n${end}` },
   { name: "zero keeps keys", script: begin("@m[1] = 5; @m[2] = 6; zero(@m);"), output: maps("@m[1]: 0\n@m[2]: 0\n") },
   {

@@ -4,7 +4,7 @@ import type { AggregateType, Type } from "../../language/types.ts";
 import { sumsDoubles } from "../../language/floating.ts";
 import { fieldLayout, keyLayout } from "../../language/layout.ts";
 import type { IrMap, Place, Value } from "../ir/ir.ts";
-import { at, copy, fieldsHavePadding } from "./memory.ts";
+import { at, copy, fieldsHavePadding, hasLongerText } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
 import { convert, floats } from "./scalars.ts";
 import type { FunctionState } from "./state.ts";
@@ -31,20 +31,31 @@ export function buildKey(f: FunctionState, keys: readonly Expression[], types: r
       if (located.at === "place") return located.place;
     }
     const key = f.slotOf(`key of @${name}`, size);
-    f.into(only, types[0], key);
+    keyInto(f, only, types[0], key);
     return key;
   }
   const key = f.slotOf(`key of @${name}`, size);
   if (keys.length === 1) {
     // A tuple that is the whole key of several fields.
-    copy(f, f.locate(only), only.type, { kind: "tuple", elements: types }, key);
+    keyInto(f, only, { kind: "tuple", elements: types }, key);
     return key;
   }
   const fields = types.length === 1 && types[0].kind === "tuple" ? types[0].elements : types;
   const places = fields === types ? offsets : fieldLayout(fields).offsets;
   if (fieldsHavePadding(fields)) f.build.emit({ op: "zero", at: key, size });
-  keys.forEach((expression, i) => f.into(expression, fields[i], at(key, places[i])));
+  keys.forEach((expression, i) => keyInto(f, expression, fields[i], at(key, places[i])));
   return key;
+}
+
+/** Text that a look-up has and no key of the map has room for keeps a last byte that is not 0, and so is not found. */
+function keyInto(f: FunctionState, e: Expression, type: Type, place: Place): void {
+  if (!hasLongerText(e.type, type)) {
+    f.into(e, type, place);
+    return;
+  }
+  const whole = f.slot("temporary", e.type);
+  f.into(e, e.type, whole);
+  copy(f, { at: "place", place: whole }, e.type, type, place, "unterminated");
 }
 
 function keyed(key: Place | undefined): { key?: Place } {

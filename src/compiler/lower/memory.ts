@@ -121,8 +121,18 @@ export function placeOf(f: FunctionState, located: Located, type: Type): Place {
   return place;
 }
 
-/** Copies a value into memory in another type's layout. Every byte of the destination is written. */
-export function copy(f: FunctionState, located: Located, from: Type, to: Type, place: Place): void {
+/**
+ * Copies a value into memory in another type's layout. Every byte of the destination is written. Text that is too long
+ * is cut and terminated; or `unterminated`, so that it equals no text that fits.
+ */
+export function copy(
+  f: FunctionState,
+  located: Located,
+  from: Type,
+  to: Type,
+  place: Place,
+  cut: "terminated" | "unterminated" = "terminated",
+): void {
   const direct = directSource(f, located, from, to, true);
   if (direct !== undefined) {
     f.build.emit({ op: "fill", to: place, source: direct });
@@ -131,7 +141,7 @@ export function copy(f: FunctionState, located: Located, from: Type, to: Type, p
   if (located.at === "source") {
     const whole = f.slotOf("temporary", Math.max(sizeOf(from), sourceSize(located.source)));
     f.build.emit({ op: "fill", to: whole, source: located.source });
-    copy(f, { at: "place", place: whole }, from, to, place);
+    copy(f, { at: "place", place: whole }, from, to, place, cut);
     return;
   }
   const fields = fieldPairs(from, to);
@@ -148,7 +158,7 @@ export function copy(f: FunctionState, located: Located, from: Type, to: Type, p
           size: widthOf(field.to),
         });
       } else {
-        copy(f, source, field.from, field.to, target);
+        copy(f, source, field.from, field.to, target, cut);
       }
     }
     return;
@@ -161,7 +171,7 @@ export function copy(f: FunctionState, located: Located, from: Type, to: Type, p
       ? ({ kind: "copy", from: located.place, size: bytes } as const)
       : ({ kind: "memory", space: probeSpace(located.space), address: addressOf(f, located), size: bytes } as const);
   f.build.emit({ op: "fill", to: place, source });
-  if (to.kind === "string" && from.kind === "string" && to.capacity < from.capacity) {
+  if (cut === "terminated" && to.kind === "string" && from.kind === "string" && to.capacity < from.capacity) {
     f.build.emit({ op: "store", to: at(place, to.capacity - 1), value: f.build.constant(0n), size: 1 });
   }
 }
@@ -231,6 +241,12 @@ export function constantString(text: Uint8Array, to: StringType): Source {
   const bytes = text.slice(0, to.capacity);
   bytes[to.capacity - 1] = 0;
   return { kind: "constant", bytes, size: to.capacity };
+}
+
+/** Whether some text of a type has more room than in the other. */
+export function hasLongerText(type: Type, than: Type): boolean {
+  if (type.kind === "string") return than.kind === "string" && type.capacity > than.capacity;
+  return fieldPairs(type, than)?.some(({ from, to }) => hasLongerText(from, to)) ?? false;
 }
 
 interface FieldPair {

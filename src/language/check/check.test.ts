@@ -329,6 +329,24 @@ test("map calls are normalized to an access with its keys", () => {
   assert.equal(access?.kind === "map" && access.keys.length, 2);
 });
 
+test("look-ups make no text of a map's keys longer", () => {
+  const keys = (text: string): unknown => accept(text).maps.map((map) => map.keys);
+  const text = (capacity: number): unknown => ({ kind: "string", capacity });
+  assert.deepEqual(keys('begin { @m["abc"] = 1; print(@m[comm] + 1); _ = has_key(@m, comm); delete(@m[comm]); }'), [
+    [text(4)],
+  ]);
+  assert.deepEqual(keys('begin { delete(@m[1, comm]); @m[1, "a"] = 1; print(@m[1, comm] + 1); }'), [[i64, text(2)]]);
+  assert.deepEqual(keys('begin { @m["a"] = 1; print(@m[comm]); }'), [[text(16)]]);
+  assert.deepEqual(
+    keys(`begin {
+      for ($kv : @a) { @b[str_concat($kv.0, $kv.0)] = 1; }
+      for ($kv : @b) { delete(@a[$kv.0]); }
+      @a["abc"] = 1;
+    }`),
+    [[text(4)], [text(7)]],
+  );
+});
+
 test("begin, end and intervals run on the host unless they need the kernel", () => {
   const places = (text: string): string[] => accept(text).handlers.map((h) => h.placement);
   assert.deepEqual(
@@ -465,6 +483,14 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
     'begin { print(comm + "x"); print(str(comm, -1)) }',
     "type: type mismatch for '+': it cannot be used on string[16] and string[2]",
     "limit: str() expects a length of 0 or more",
+  ],
+  [
+    'begin { @a["x"] = 1; for ($kv : @a) { @a[str_concat($kv.0, $kv.0)] = 1; } }',
+    "limit: @a has no fixed size: it is assigned text that is made longer from its own",
+  ],
+  [
+    'begin { $x = "a"; $x = str_concat($x, $x); }',
+    "limit: $x has no fixed size: it is assigned text that is made longer from its own",
   ],
   ["kprobe:f { while (1) { @++; for ($i : 0..3) { break; } } }", "limit: this loop never ends"],
   [

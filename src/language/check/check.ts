@@ -1,10 +1,10 @@
 // The checker: passes over every handler and function until the types of maps and variables settle, then one more pass
 // that keeps its tree and its diagnostics.
 import type { Context } from "../context.ts";
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic, Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import type { Block, Expression, Program, Variable } from "../program.ts";
-import { i64, unknownType, voidType } from "../types.ts";
+import { i64, unknownType, voidType, type Type } from "../types.ts";
 import type {
   CheckedFunction,
   CheckedHandler,
@@ -24,7 +24,7 @@ import type { Body, CheckOptions, FunctionState, KernelNeed, Pass, VariableState
 import { place } from "./placement.ts";
 import { checkBlock } from "./statements.ts";
 import { TypeNames } from "./type-names.ts";
-import type { widen } from "./unify.ts";
+import { sameType, type widen } from "./unify.ts";
 import { checkCondition } from "./values.ts";
 
 export type { CheckOptions } from "./pass.ts";
@@ -107,7 +107,10 @@ export function check(
     run();
   }
   pass.final = true;
+  pass.changed = false;
+  const before = typesOf(pass, [...work.map((w) => w.states), ...functionStates.values()]);
   const { handlers, functions } = run();
+  refuseGrowing(before, pass);
   refuseRecursion(pass);
 
   if (program.dialect.name === "bpftrace" && pass.diagnostics.length === 0) sayUnused(pass);
@@ -161,6 +164,47 @@ function sayUnused(pass: Pass): void {
     if (map?.keys === undefined && map?.value.kind === "unknown" && !map.assigned)
       warn({ pass }, "unused", span, `unused map: @${name}`);
   }
+}
+
+interface Unsettled {
+  readonly name: string;
+  readonly span: Span;
+  readonly now: () => readonly Type[];
+  readonly before: readonly Type[];
+}
+
+/** What maps and variables hold before a pass. */
+function typesOf(pass: Pass, all: readonly Map<Variable, VariableState>[]): Unsettled[] {
+  const unsettled = (name: string, span: Span, now: () => readonly Type[]): Unsettled => ({
+    name,
+    span,
+    now,
+    before: now(),
+  });
+  return [
+    ...[...pass.maps.values()].map((map) =>
+      unsettled(`@${map.name}`, map.firstUse, () => [...(map.keys ?? []), map.value]),
+    ),
+    ...all.flatMap((states) =>
+      [...states].map(([{ name, span }, state]) => unsettled(`$${name}`, span, () => [state.type])),
+    ),
+  ];
+}
+
+/** Texts that are made of themselves, and so have no size. */
+function refuseGrowing(types: readonly Unsettled[], pass: Pass): void {
+  if (!pass.changed) return;
+  const growing = types.find(
+    ({ now, before }) => !now().every((type, i) => i < before.length && sameType(type, before[i])),
+  );
+  if (growing === undefined) return;
+  report(
+    { pass },
+    "limit",
+    growing.span,
+    `${growing.name} has no fixed size: it is assigned text that is made longer from its own`,
+    "cut the text to a size: str(text, 64)",
+  );
 }
 
 /** Maps of which nothing else tells what they hold. */

@@ -157,7 +157,7 @@ function checkVariable(node: Variable, body: Body): Expression {
 // ── maps ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function checkMapRead(node: MapAccess, body: Body): Expression {
-  const { access, map } = checkMapEntry(node, body);
+  const { access, map } = checkMapEntry(node, body, "look-up");
   return { ...access, type: readType(map, node, body) };
 }
 
@@ -178,7 +178,7 @@ function readType(map: MapState, node: MapAccess, body: Body): Type {
 
 function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: Body): Expression {
   if (node.target.kind === "map") {
-    const { access, map } = checkMapEntry(node.target, body);
+    const { access, map } = checkMapEntry(node.target, body, "store");
     if (map.value.kind === "aggregate") {
       return {
         ...node,

@@ -16,8 +16,12 @@ export function flatKeys(keys: readonly Expression[]): readonly Expression[] {
   return keys.length === 1 && only.kind === "tuple" && only.elements.length > 1 ? only.elements : keys;
 }
 
-/** A use of one entry: its keys join the map's. */
-export function checkMapEntry(node: MapAccess, body: Body): { access: MapAccess; map: MapState } {
+/** A use of one entry: its keys join the map's. What prints an entry shows its key, and makes room for it as a store. */
+export function checkMapEntry(
+  node: MapAccess,
+  body: Body,
+  use: "store" | "look-up",
+): { access: MapAccess; map: MapState } {
   const map = mapState(body, node.name, node.span);
   const keys = flatKeys(node.keys).map((key) => checkValue(key, body));
   for (const key of keys) {
@@ -28,6 +32,7 @@ export function checkMapEntry(node: MapAccess, body: Body): { access: MapAccess;
     map,
     keys.map((key) => key.type),
     node.span,
+    use,
   );
   return { access: { ...node, keys, map: map.index, type: unknownType }, map };
 }

@@ -29,7 +29,7 @@ function entryArgument(call: Call, key: Expression | undefined, body: Body): Map
     );
     return undefined;
   }
-  const { access, map } = checkMapEntry(key === undefined ? first : { ...first, keys: [key] }, body);
+  const { access, map } = checkMapEntry(key === undefined ? first : { ...first, keys: [key] }, body, "look-up");
   if (isUndefined(map)) report(body, "name", first.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
   return { ...access, type: settled(map.value) };
 }

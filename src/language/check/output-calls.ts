@@ -97,7 +97,7 @@ const print: CallCheck = (call, body) => {
   }
   if (first.keys.length > 0) {
     if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
-    const { access, map } = checkMapEntry(first, body);
+    const { access, map } = checkMapEntry(first, body, "store");
     if (isUndefined(map)) report(body, "name", first.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
     // A histogram is printed as it is; what has one value is read.
     const type =

@@ -41,6 +41,8 @@ export interface MapState {
   readonly index: number;
   /** Flat; undefined until a use with keys (or an assignment without) told. */
   keys: readonly Type[] | undefined;
+  /** The keys are those of look-ups: nothing is stored under a key of a known type yet. */
+  lookedUp?: boolean;
   value: Type;
   /** Something is stored in it somewhere, be its type known or not. */
   assigned: boolean;
@@ -278,27 +280,59 @@ export function mapState(body: { readonly pass: Pass }, name: string, span: Span
   return state;
 }
 
-/** Takes a use's key types into a map's. Complains when they do not go together. */
-export function mergeKeys(body: Body, map: MapState, types: readonly Type[], span: Span): void {
+/**
+ * Takes a use's key types into a map's. Complains when they do not go together. A look-up makes no text of a key
+ * longer: a text that no key has room for is not found (compiler/lower/map-access.ts), and two maps whose keys are
+ * looked up in one another keep their sizes.
+ */
+export function mergeKeys(
+  body: Body,
+  map: MapState,
+  types: readonly Type[],
+  span: Span,
+  use: "store" | "look-up",
+): void {
   if (types.some((t) => !isKnown(t))) return;
   const flat =
     types.length === 1 && types[0].kind === "tuple" && types[0].elements.length > 1 ? types[0].elements : types;
   const widened = flat.map(widen);
+  const first = use === "store" && map.lookedUp !== false;
+  map.lookedUp = use === "look-up" && map.lookedUp !== false;
   if (map.keys === undefined) {
     map.keys = widened;
     body.pass.changed = true;
     return;
   }
   const known = map.keys;
-  const unified = known.length === widened.length ? known.map((key, i) => unify(key, widened[i])) : [undefined];
-  if (!unified.every((t) => t !== undefined)) {
+  const both = known.length === widened.length ? known.map((key, i) => unify(key, widened[i])) : [undefined];
+  if (!both.every((t) => t !== undefined)) {
     report(body, "type", span, keyMismatch(map.name, widened.map(settled), known.map(settled)));
     return;
   }
+  const unified = first
+    ? both.map((key, i) => withCapacities(key, widened[i]))
+    : map.lookedUp || use === "store"
+      ? both
+      : both.map((key, i) => withCapacities(key, known[i]));
   if (unified.some((t, i) => !sameType(t, known[i]) || literalBits(t) !== literalBits(known[i]))) {
     map.keys = unified;
     body.pass.changed = true;
   }
+}
+
+/** A type with its texts as long as in `of`. */
+function withCapacities(type: Type, of: Type): Type {
+  if (type.kind === "string") return of.kind === "string" ? of : type;
+  if (type.kind === "tuple" && of.kind === "tuple")
+    return { kind: "tuple", elements: type.elements.map((element, i) => withCapacities(element, of.elements[i])) };
+  if (type.kind === "record" && of.kind === "record") {
+    const fields = type.fields.map(({ name, type: field }) => {
+      const other = of.fields.find((f) => f.name === name);
+      return { name, type: other === undefined ? field : withCapacities(field, other.type) };
+    });
+    return { kind: "record", fields };
+  }
+  return type;
 }
 
 function keyMismatch(name: string, here: readonly Type[], elsewhere: readonly Type[]): string {

@@ -45,7 +45,7 @@ function unlessZero(of: Expression): Expression {
 
 function ofEntry({ of, span }: Presence, body: Body): Expression {
   if (of.kind !== "map") throw new Error("only a map has entries");
-  const { access, map } = checkMapEntry(of, body);
+  const { access, map } = checkMapEntry(of, body, "look-up");
   if (isUndefined(map)) report(body, "name", of.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
   return { kind: "call", name: "has_key", args: [{ ...access, type: settled(map.value) }], span, type: boolType };
 }

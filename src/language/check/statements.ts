@@ -348,7 +348,7 @@ function losesSome(value: Expression, into: IntegerType): boolean {
 
 function assignMap(node: Assign, target: MapAccess, body: Body): Statement {
   const value = checkValue(node.value, body);
-  const { access, map } = checkMapEntry(target, body);
+  const { access, map } = checkMapEntry(target, body, "store");
   const finished = (): Statement => ({ ...node, target: { ...access, type: settled(map.value) }, value });
   if (map.value.kind === "aggregate") {
     report(body, "type", node.span, mismatch(`@${map.name}`, map.value, settled(value.type)));
@@ -403,7 +403,7 @@ const takesDoubles: ReadonlySet<AggregateType["aggregate"]> = new Set(["sum", "a
 
 function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: Body): Statement {
   const { aggregate } = node;
-  const { access, map } = checkMapEntry(node.target, body);
+  const { access, map } = checkMapEntry(node.target, body, "store");
   const value = node.value === undefined ? undefined : checkValue(node.value, body);
   const wanted = aggregate === "lhist" ? 3 : aggregate === "tseries" ? 2 : 0;
   const most = aggregate === "hist" ? 1 : aggregate === "tseries" ? 3 : wanted;
