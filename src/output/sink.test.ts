@@ -42,7 +42,7 @@ test(
 
 test(
   "a pipe that is full is waited for, and one that nobody reads is closed",
-  { timeout: 20_000 },
+  { timeout: 300_000 },
   inFolder(async (path) => {
     const bytes = Buffer.alloc(1 << 20, "0123456789abcde\n");
     const fifo = spawn("mkfifo", [path]);

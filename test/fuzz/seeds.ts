@@ -101,7 +101,7 @@ function built(): readonly Seed[] {
     const { status } = spawnSync(compiler, [...options, "-o", to, from], {
       cwd: folder,
       stdio: "ignore",
-      timeout: 120_000,
+      timeout: 300_000,
     });
     if (status === 0) made.push(readFileSync(to));
   };
@@ -154,7 +154,7 @@ export function splitDwarf(): { readonly binary: Buffer; readonly files: readonl
   if (split !== undefined) return split;
   const folder = mkdtempSync(join(tmpdir(), "strobe-fuzz-"));
   const run = (command: string, ...words: string[]): boolean =>
-    spawnSync(command, words, { cwd: folder, stdio: "ignore", timeout: 120_000 }).status === 0;
+    spawnSync(command, words, { cwd: folder, stdio: "ignore", timeout: 300_000 }).status === 0;
   try {
     writeFileSync(join(folder, "program.c"), source.replace(/#include.*\n/, "").replace(/DTRACE_PROBE2\([^;]*;/, ""));
     if (

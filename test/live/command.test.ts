@@ -1,6 +1,7 @@
 // The command as a person meets it: flags, messages, signals, what it leaves behind.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
@@ -16,11 +17,13 @@ import {
 } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
+/** No other test's program has this name. */
+const comm = `calls-${process.pid}`;
 let syscalls = "";
 let objects = "";
 
 before(() => {
-  syscalls = compileC(folder.path, "syscalls", syscallsSource);
+  syscalls = compileC(folder.path, comm, syscallsSource);
   objects = bpfObjects();
 });
 after(async () => {
@@ -28,7 +31,7 @@ after(async () => {
   folder.remove();
 });
 
-const counting = 'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { @ = count(); }';
+const counting = `tracepoint:syscalls:sys_enter_getppid /comm == "${comm}"/ { @ = count(); }`;
 
 test("a script's options: described, and none but those", async () => {
   const script =
@@ -140,8 +143,11 @@ test("the traced command's end is the end", async () => {
 });
 
 test("a traced process's end is the end", async () => {
-  const child = spawn("sleep", ["1.5"]);
-  const { stdout, code } = await strobe(["-q", "-p", String(child.pid), "-e", 'begin { printf("on\\n"); }']);
+  const child = spawn("cat");
+  const running = startStrobe(["-p", String(child.pid), "-e", 'begin { printf("on\\n"); }']);
+  await running.attached;
+  child.stdin.end();
+  const { stdout, code } = await running.outcome;
   assert.deepEqual([stdout, code], ["on\n\n\n", 0]);
 });
 
@@ -149,7 +155,7 @@ test("a closed pipe ends it quietly", () => {
   const { stdout, stderr } = spawnSync(
     "bash",
     ["-c", `"${process.execPath}" dist/strobe.js -q -e 'interval:ms:1 { printf("line\\n"); }' | head -n 3`],
-    { encoding: "utf8", timeout: 15_000 },
+    { encoding: "utf8", timeout: 300_000 },
   );
   assert.equal(stdout, "line\nline\nline\n");
   assert.equal(stderr, "");
@@ -332,15 +338,16 @@ test("-h, -V and --info", async () => {
 });
 
 test("what is wrong is told with where", async () => {
-  const most = readFileSync("/proc/sys/kernel/perf_event_max_sample_rate", "utf8").trim();
+  // The kernel lowers it where interrupts take long.
+  const most = (): string => readFileSync("/proc/sys/kernel/perf_event_max_sample_rate", "utf8").trim();
+  const before = most();
   const often = await strobe(["-e", "profile:hz:999999999 { }"]);
   assert.equal(often.code, 1);
-  assert.ok(
-    often.stderr.includes(
-      `(EINVAL); the kernel samples ${most} times a second at most (sysctl kernel.perf_event_max_sample_rate)\n`,
-    ),
-    often.stderr,
-  );
+  const [, said = ""] =
+    /\(EINVAL\); the kernel samples (\d+) times a second at most \(sysctl kernel\.perf_event_max_sample_rate\)\n/.exec(
+      often.stderr,
+    ) ?? [];
+  assert.ok([before, most()].includes(said), often.stderr);
   const none = await strobe(["-l", "-e", "tracepoint:sched:sched_swich { }"]);
   assert.deepEqual([none.stdout, none.code], ["", 1]);
   assert.match(none.stderr, /^-e:1:1: error: no matches for tracepoint sched:sched_swich\n/);
@@ -387,7 +394,7 @@ test("events that do not fit are counted and said", async () => {
   const running = startStrobe(
     [
       "-e",
-      'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { printf("%d %s\\n", nsecs, "some text that makes the record long enough to fill the ring"); }',
+      `tracepoint:syscalls:sys_enter_getppid /comm == "${comm}"/ { printf("%d %s\\n", nsecs, "some text that makes the record long enough to fill the ring"); }`,
     ],
     { env: { ...process.env, BPFTRACE_PERF_RB_PAGES: "64" } },
   );
@@ -407,7 +414,7 @@ test("a full map is counted and said", async () => {
   const running = startStrobe(
     [
       "-e",
-      'tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { @n++; @m[@n] = 1; } end { printf("%d\\n", len(@m)); clear(@m); clear(@n); }',
+      `tracepoint:syscalls:sys_enter_getppid /comm == "${comm}"/ { @n++; @m[@n] = 1; } end { printf("%d\\n", len(@m)); clear(@m); clear(@n); }`,
     ],
     { env: { ...process.env, BPFTRACE_MAX_MAP_KEYS: "100" } },
   );
@@ -418,17 +425,22 @@ test("a full map is counted and said", async () => {
   assert.match(stderr, /Map full; can't update element: 900 updates of @m failed \(raise max_map_keys, /);
 });
 
-test("a terminal shows a live line while nothing is printed, and only a terminal", () => {
-  const { stdout } = spawnSync(
-    "script",
-    [
-      "-qec",
-      `"${process.execPath}" dist/strobe.js -e 'interval:ms:1300 { printf("one line\\n"); exit(); } tracepoint:syscalls:sys_enter_getppid { @ = count(); }'`,
-      "/dev/null",
-    ],
-    { encoding: "utf8", timeout: 15_000 },
-  );
-  assert.match(stdout, /tracing… [01] s, (?:0 events printed|@: [\d,]+), 0 lost/);
+test("a terminal shows a live line while nothing is printed, and only a terminal", async () => {
+  const script = `tracepoint:syscalls:sys_enter_getppid /comm == "${comm}"/ { printf("one line\\n"); exit(); } tracepoint:syscalls:sys_exit_getppid { @ = count(); }`;
+  const child = spawn("script", ["-qec", `"${process.execPath}" dist/strobe.js -e '${script}'`, "/dev/null"], {
+    stdio: ["pipe", "pipe", "inherit"],
+    timeout: 300_000,
+  });
+  let stdout = "";
+  let called = false;
+  child.stdout.on("data", (data: Buffer) => {
+    stdout += data.toString();
+    if (called || !stdout.includes("lost")) return;
+    called = true;
+    spawn(syscalls, ["1"]);
+  });
+  await once(child, "close");
+  assert.match(stdout, /tracing… \d+ s, (?:0 events printed|@: [\d,]+), 0 lost/);
   // It is wiped before the line, which stands alone.
   assert.ok(stdout.includes("\r\u001b[Kone line\r\n"));
 });

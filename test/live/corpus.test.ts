@@ -63,7 +63,7 @@ function judged(
   const { stderr } = spawnSync(
     "gdb",
     ["-batch", "-nx", "-ex", `python ORDER=${JSON.stringify(order)}`, "-x", join(home, "oracle.py"), path],
-    { encoding: "utf8", timeout: 60_000 },
+    { encoding: "utf8", timeout: 300_000 },
   );
   assert.doesNotMatch(stderr, /Traceback|Python Exception/);
   const [head, ...lines] = readFileSync(output, "utf8").trim().split("\n").map(exactly);
@@ -82,7 +82,7 @@ async function traced(path: string, places: readonly bigint[], globals: readonly
   const script = `${places.map((address) => `uprobe:${path}:0x${address.toString(16)}`).join(",\n")} { printf("%d", reg("ip")); print(vars); print((0, ${globals.map((name) => `var("${name}")`).join(", ")})); }`;
   // Stacks begin where they begin under gdb.
   const { stderr, code } = await strobe(["-f", "json", "-o", output, "-c", `setarch -R env -i ${path}`, "-"], {
-    deadline: 60_000,
+    deadline: 300_000,
     input: script,
   });
   assert.equal(code, 0, stderr);

@@ -47,7 +47,7 @@ async function compare(path: string, mayRefuse: boolean): Promise<number> {
     });
     const script = join(folder.path, "results.bt");
     writeFileSync(script, probes.join("\n"));
-    const { code, stdout, stderr } = await strobe(["-o", output, "-c", path, script], { deadline: 120_000 });
+    const { code, stdout, stderr } = await strobe(["-o", output, "-c", path, script], { deadline: 300_000 });
     if (code === 0) {
       assert.deepEqual(byName(readFileSync(output, "utf8"), names), byName(stdout, names));
       return [...names].reduce((sum, name) => sum + 2 * resultReads[name.replace(/^s_/, "")].length, 0);

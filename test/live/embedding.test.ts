@@ -18,7 +18,7 @@ async function run(name: string, text: string): Promise<readonly string[]> {
   writeFileSync(join(folder.path, name), text);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [name], {
     cwd: folder.path,
-    timeout: 60_000,
+    timeout: 300_000,
     encoding: "utf8",
   });
   assert.equal(stderr, "");
@@ -55,7 +55,7 @@ test("CommonJS requires it, and ten traces of one process count each their own",
   );
 });
 
-test("worker threads trace, and what ends one ends its probes and nothing else", { timeout: 120_000 }, async () => {
+test("worker threads trace, and what ends one ends its probes and nothing else", { timeout: 300_000 }, async () => {
   assert.deepEqual(
     await run(
       "workers.cjs",
@@ -144,7 +144,7 @@ test(
       );
       const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["-p", place], {
         encoding: "utf8",
-        timeout: 120_000,
+        timeout: 300_000,
       });
       assert.equal(stdout, "", JSON.stringify(setting));
     }

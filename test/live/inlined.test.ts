@@ -45,7 +45,7 @@ async function agrees(path: string): Promise<{ readonly exact: number; readonly 
   const output = join(folder.path, "output");
   const { stderr, code } = await strobe(
     ["-o", output, "-c", `${path} ${rounds}`, "-e", `${script} end { clear(@since); }`],
-    { deadline: 60_000 },
+    { deadline: 300_000 },
   );
   assert.equal(code, 0, stderr);
   const shown = readFileSync(output, "utf8");
@@ -73,7 +73,7 @@ for (const [compiler, file, ...levels] of [
   for (const level of levels) {
     test(
       `entries and returns of copies, by ${compiler} ${level}`,
-      { skip: missing(compiler), timeout: 120_000 },
+      { skip: missing(compiler), timeout: 300_000 },
       async (t) => {
         const { exact, untold: left } = await agrees(
           compile(compiler, file, level, ...(compiler.startsWith("clang") ? ["-w"] : [])),

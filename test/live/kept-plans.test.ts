@@ -22,7 +22,7 @@ import { KeptFiles } from "../../src/store/kept-files.ts";
 import { bpfObjects, command, compileC, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 import { languageCases } from "./language-cases.ts";
 
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const home = temporaryFolder();
 const plans = join(home.path, "plans");
 process.env["STROBE_CACHE"] = home.path;
@@ -327,7 +327,7 @@ test("a script whose reader has gone is kept as well", deadline, async () => {
   const { status, stderr } = spawnSync("sh", ["-c", `'${process.execPath}' '${command}' -q -e '${script}' | head -3`], {
     env: own,
     encoding: "utf8",
-    timeout: 20_000,
+    timeout: 300_000,
   });
   assert.deepEqual([status, stderr, readdirSync(plans).length], [0, "", 1]);
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { strobe, temporaryFolder } from "../support/strobe.ts";
 
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 
 test("the index of the kernel's types is kept, used, and made again when it is damaged", deadline, async () => {
   const home = temporaryFolder();

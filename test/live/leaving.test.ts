@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const command = resolve("dist/strobe.js");
 
 let objects = "";

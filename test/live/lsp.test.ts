@@ -27,7 +27,7 @@ let published: (diagnostics: Diagnostic[]) => void = () => {};
 let version = 0;
 
 before(async () => {
-  server = spawn(process.execPath, [command, "lsp"], { stdio: ["pipe", "pipe", "inherit"], timeout: 60_000 });
+  server = spawn(process.execPath, [command, "lsp"], { stdio: ["pipe", "pipe", "inherit"], timeout: 300_000 });
   assert.ok(server.stdin !== null && server.stdout !== null);
   connection = createProtocolConnection(new StreamMessageReader(server.stdout), new StreamMessageWriter(server.stdin));
   connection.onNotification(
@@ -266,7 +266,7 @@ test(
         uid: 65534,
         gid: 65534,
         cwd: "/",
-        timeout: 60_000,
+        timeout: 300_000,
       });
       const other = createProtocolConnection(new StreamMessageReader(own.stdout), new StreamMessageWriter(own.stdin));
       const told = new Promise<PublishDiagnosticsParams>((done) => {

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { trace, type TraceEvent } from "../../src/index.ts";
 import { bpfObjects, compileC, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
-const deadline = { timeout: 40_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const folder = temporaryFolder();
 let workload = "";
 let objects = "";

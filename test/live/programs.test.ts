@@ -96,7 +96,7 @@ function run(node: string, args: readonly string[], cwd = folder.path): Promise<
   child.stderr.on("data", (data: Buffer) => {
     stderr += data.toString();
   });
-  const deadline = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  const deadline = setTimeout(() => child.kill("SIGKILL"), 300_000);
   return new Promise((done, failed) => {
     child.on("error", failed);
     child.on("close", (code) => {

@@ -54,7 +54,7 @@ async function hiddenParameters(path: string, functions: ReadonlySet<string>): P
     script,
     [...functions].map((name) => `uprobe:${path}:${name} { printf("${name} "); print(args); }`).join("\n"),
   );
-  const { code, stderr } = await strobe(["-o", output, "-c", path, script], { deadline: 240_000 });
+  const { code, stderr } = await strobe(["-o", output, "-c", path, script], { deadline: 300_000 });
   assert.equal(code, 0, stderr);
   const hidden = new Set<string>();
   for (const line of readFileSync(output, "utf8").split("\n")) {
@@ -83,7 +83,7 @@ async function compare(path: string): Promise<Compared> {
   const output = join(folder.path, "output");
   for (let round = 0; round < 8; round++) {
     writeFileSync(script, lines.join("\n"));
-    const { code, stdout, stderr } = await strobe(["-o", output, "-c", path, script], { deadline: 240_000 });
+    const { code, stdout, stderr } = await strobe(["-o", output, "-c", path, script], { deadline: 300_000 });
     if (code === 0) {
       assert.doesNotMatch(stderr, /lost/i);
       return { values: compareLines(stdout, readFileSync(output, "utf8")), refused };

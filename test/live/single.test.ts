@@ -12,7 +12,7 @@ let objects = "";
 
 before(() => {
   objects = bpfObjects();
-  const built = spawnSync(process.execPath, ["single/build.mjs", single], { encoding: "utf8", timeout: 120_000 });
+  const built = spawnSync(process.execPath, ["single/build.mjs", single], { encoding: "utf8", timeout: 300_000 });
   assert.equal(built.status, 0, built.stderr);
 });
 after(async () => {
@@ -25,7 +25,7 @@ function run(...args: string[]): { stdout: string; stderr: string; status: numbe
     encoding: "utf8",
     cwd: folder.path,
     env: {},
-    timeout: 20_000,
+    timeout: 300_000,
   });
   return { stdout, stderr, status };
 }

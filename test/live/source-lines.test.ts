@@ -125,7 +125,7 @@ async function counts(
   writeFileSync(output, "");
   const { stderr, code } = await strobe(
     ["-o", output, "-c", `${path} ${rounds}`, "-e", `${probes} { @[probe] = count(); }`],
-    { deadline: 60_000 },
+    { deadline: 300_000 },
   );
   const lines = new Map(
     [
@@ -300,7 +300,7 @@ test("lines begin where gdb says", { skip: missing("gcc") || missing("gdb") }, a
   const output = join(folder.path, "output");
   const { code } = await strobe(
     ["-o", output, "-c", `${path} ${rounds}`, "-e", `uprobe:${path}@net/*.[ch]:* { @[probe, reg("ip")] = count(); }`],
-    { deadline: 60_000 },
+    { deadline: 300_000 },
   );
   assert.equal(code, 0);
   const mine = [...readFileSync(output, "utf8").matchAll(/^@\[uprobe:[^\]]*@([^\]]+), (\d+)\]: \d+$/gm)].map(

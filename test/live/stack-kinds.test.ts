@@ -13,7 +13,7 @@ const skip =
       : spawnSync("gcc", ["--version"]).status !== 0
         ? "needs gcc"
         : false;
-const deadline = { timeout: 60_000, skip };
+const deadline = { timeout: 300_000, skip };
 
 /** `faults` has no instruction but one that brings a signal; its handler is reached once. */
 const source = `
@@ -56,7 +56,7 @@ after(async () => {
 });
 
 async function frames(script: string, command: string): Promise<string[]> {
-  const { stdout, stderr, code } = await strobe(["-q", "-c", command, "-e", script], { deadline: 40_000 });
+  const { stdout, stderr, code } = await strobe(["-q", "-c", command, "-e", script], { deadline: 300_000 });
   assert.deepEqual([stderr, code], ["", 0]);
   return stdout
     .split("\n")
@@ -98,7 +98,7 @@ test("frames of a stripped program: its name, and the address that objdump shows
 test("what the kernel maps into processes", deadline, async () => {
   const child = spawn(whole, ["20000000"], { stdio: ["pipe", "ignore", "ignore"] });
   const running = startStrobe(["-p", String(child.pid), "-e", "profile:hz:199 { @[ustack] = count(); }"], {
-    deadline: 40_000,
+    deadline: 300_000,
   });
   await running.attached;
   child.stdin.end("\n");

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bpfObjects, compileC, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
 
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const folder = temporaryFolder();
 const source = `
 #include <stdlib.h>

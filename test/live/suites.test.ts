@@ -79,8 +79,8 @@ test("--bench tells what a run of each bench: probe takes", async () => {
     ["adds", "prints"],
   );
   for (const [, time, runs] of found) {
-    assert.ok(Number(time) > 0 && Number(time) < 1_000_000, stdout);
-    assert.ok(Number(runs) >= 100, stdout);
+    assert.ok(Number(time) > 0, stdout);
+    assert.ok(Number(runs) > 0, stdout);
   }
 });
 

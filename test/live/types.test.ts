@@ -23,7 +23,7 @@ before(async () => {
     int main(void) { weighed(3, 4); struct point p = { 1, 2, 0 }; return (int)weigh(&p, "a", 3) & 1; }`,
     ["-O0", "-g"],
   );
-  const { stdout, stderr, code } = await strobe(["types", "-o", types, "--binary", program], { deadline: 60_000 });
+  const { stdout, stderr, code } = await strobe(["types", "-o", types, "--binary", program], { deadline: 300_000 });
   assert.deepEqual([stderr, code], ["", 0]);
   assert.match(
     stdout,
@@ -53,7 +53,7 @@ function complaints(text: string, declarations = types): string[] {
   );
   const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["--noEmit", "-p", project], {
     encoding: "utf8",
-    timeout: 120_000,
+    timeout: 1_200_000,
   });
   // The library's own sources have `npm run check`.
   return stdout
@@ -121,7 +121,7 @@ test("programs in C++ are declared whole, whatever their types are called", asyn
   assert.equal(built.status, 0, built.stderr);
   const declarations = join(folder.path, "types-of-two");
   const { stderr, code } = await strobe(["types", "-o", declarations, "--binary", program, "--binary", shapes], {
-    deadline: 60_000,
+    deadline: 300_000,
   });
   assert.deepEqual([stderr, code], ["", 0]);
   assert.deepEqual(

@@ -29,7 +29,7 @@ after(async () => {
   await nothingLeft(atStart);
 });
 
-const deadline = (): AbortSignal => AbortSignal.timeout(20_000);
+const deadline = (): AbortSignal => AbortSignal.timeout(300_000);
 
 async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
   const seen: T[] = [];

@@ -29,7 +29,7 @@ function complaints(name: string, text: string): string {
   );
   const { stdout } = spawnSync(resolve("node_modules/.bin/tsc"), ["--noEmit", "-p", project], {
     encoding: "utf8",
-    timeout: 120_000,
+    timeout: 1_200_000,
   });
   // The library's own sources have `npm run check`.
   return stdout

@@ -93,7 +93,7 @@ const skip =
       : spawnSync("gcc", ["--version"]).status !== 0
         ? "needs gcc"
         : false;
-const deadline = { timeout: 120_000, skip };
+const deadline = { timeout: 300_000, skip };
 
 const folder = temporaryFolder();
 let objects = "";
@@ -115,7 +115,7 @@ async function unwoundStacks(path: string): Promise<string[]> {
   try {
     const running = startStrobe(
       ["-p", String(child.pid), "-e", `uprobe:${path}:hit { printf("STACK%s\\n", ustack(dwarf, raw)); }`],
-      { deadline: 60_000 },
+      { deadline: 300_000 },
     );
     await running.attached;
     const ended = once(child, "exit");
@@ -154,7 +154,7 @@ for (const [kind, flags] of Object.entries({
       const ours = await unwoundStacks(path);
       const { stdout } = spawnSync("gdb", ["-nx", "-batch", "-x", script, path], {
         encoding: "utf8",
-        timeout: 100_000,
+        timeout: 300_000,
         maxBuffer: 1 << 28,
       });
       const theirs = stdout
@@ -188,7 +188,7 @@ test("inlined copies and source lines stand in a stack where they are asked for"
     try {
       const running = startStrobe(
         ["-p", String(child.pid), "-e", `${setting} uprobe:${path}:hit { print(ustack(dwarf)); }`],
-        { deadline: 60_000 },
+        { deadline: 300_000 },
       );
       await running.attached;
       child.stdin!.end("x");
@@ -239,7 +239,7 @@ test(
       "-fPIC",
     ]);
     const path = compileC(folder.path, "loads", loadsSource, ["-O2", "-fomit-frame-pointer", "-rdynamic"]);
-    const running = startStrobe(["-e", `uprobe:${path}:hit { print(ustack(dwarf)); }`], { deadline: 60_000 });
+    const running = startStrobe(["-e", `uprobe:${path}:hit { print(ustack(dwarf)); }`], { deadline: 300_000 });
     await running.attached;
     const child = spawn(path, [library], { stdio: ["pipe", "ignore", "ignore"] });
     try {
@@ -282,7 +282,7 @@ test("the setting and dw_ustack mean the same", deadline, async () => {
   const run = async (script: string): Promise<string> => {
     const child = waiting(path);
     try {
-      const running = startStrobe(["-p", String(child.pid), "-e", script], { deadline: 60_000 });
+      const running = startStrobe(["-p", String(child.pid), "-e", script], { deadline: 300_000 });
       await running.attached;
       child.stdin!.end("x");
       return (await running.outcome).stdout.replaceAll(/\+\d+/g, "").replaceAll(/\s+/g, " ").trim();
@@ -314,7 +314,7 @@ test(
       writeFileSync(`${path}.sh`, `echo x | ${path}\n`);
       const { stderr, code } = await strobe(
         ["-q", "-o", output, "--follow", ...more, "-c", `/bin/sh ${path}.sh`, "-e", script],
-        { deadline: 60_000 },
+        { deadline: 300_000 },
       );
       assert.equal(stderr, "");
       assert.equal(code, 0);
@@ -374,7 +374,7 @@ test("the first stack of a command is whole where everything is traced", deadlin
 
 test("the first stack of a program that starts later is whole", deadline, async () => {
   const path = compileC(folder.path, "later", callsSource, ["-O2", "-fomit-frame-pointer"]);
-  const running = startStrobe(["-e", `uprobe:${path}:hit { @[ustack(dwarf)] = count(); }`], { deadline: 60_000 });
+  const running = startStrobe(["-e", `uprobe:${path}:hit { @[ustack(dwarf)] = count(); }`], { deadline: 300_000 });
   await running.attached;
   try {
     for (let i = 0; i < 5; i++) await once(spawn(path, { stdio: "ignore" }), "exit");
@@ -434,7 +434,7 @@ test("probes of returns, which replace return addresses, do not cut stacks", dea
     const script = `uprobe:${path}:hit { @hit[ustack(dwarf, 6)] = count(); } uretprobe:${path}:third { @third[ustack(dwarf, 4)] = count(); }
       uretprobe:${path}:second { @second[ustack(dwarf, 3)] = count(); } uretprobe:${path}:main { @main = count(); }
       tracepoint:syscalls:sys_exit_read { @read[ustack(dwarf, 2)] = count(); }`;
-    const running = startStrobe(["-p", String(child.pid), "-e", script], { deadline: 60_000 });
+    const running = startStrobe(["-p", String(child.pid), "-e", script], { deadline: 300_000 });
     await running.attached;
     child.stdin!.end("x");
     const { stdout, stderr } = await running.outcome;
@@ -474,7 +474,7 @@ test("compiled JavaScript is passed by its frame pointers, between frames that h
     const probes =
       "tracepoint:syscalls:sys_enter_access,tracepoint:syscalls:sys_enter_faccessat,tracepoint:syscalls:sys_enter_faccessat2";
     const running = startStrobe(["-p", String(child.pid), "-e", `${probes} { @[ustack(dwarf)] = count(); }`], {
-      deadline: 60_000,
+      deadline: 300_000,
     });
     await running.attached;
     child.stdin.write("x");

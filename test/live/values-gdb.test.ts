@@ -45,7 +45,7 @@ for (const compiler of ["g++", "clang++"]) {
         resolve("test/live/values/printers.py"),
         path,
       ],
-      { encoding: "utf8", timeout: 60_000 },
+      { encoding: "utf8", timeout: 300_000 },
     );
     const theirs = [...gdb.stdout.matchAll(/^SEEN (.*)$/gm)].map(([, line]) => JSON.parse(line) as unknown);
     assert.ok(theirs.length >= numbers.length, gdb.stderr);

@@ -9,7 +9,7 @@ import { relocated } from "../../src/session/live/relocate.ts";
 import { compileScript } from "../support/differential.ts";
 import { bpfObjects, compileC, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const folder = temporaryFolder();
 let objects = "";
 let workload = "";
@@ -106,7 +106,7 @@ const twice: Readonly<Record<string, string>> = {
 for (const [name, script] of Object.entries(twice)) {
   test(`${name}: what the verifier gives up on is compiled again`, deadline, async () => {
     const { code, stderr } = await strobe(["-q", "--dry-run", "-v", "-e", script.replace("WORKLOAD", workload)], {
-      deadline: 50_000,
+      deadline: 300_000,
     });
     assert.equal(code, 0, stderr.slice(-2000));
     assert.match(stderr, /the verifier gave up on a program, compiling again to make it easier/);

@@ -21,7 +21,7 @@ let grammar: IGrammar;
 before(async () => {
   const built = spawnSync(process.execPath, [resolve("editors/vscode/build.mjs"), folder.path], {
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 300_000,
   });
   assert.deepEqual([built.stderr, built.status], ["", 0]);
   const wasm = createRequire(import.meta.url).resolve("vscode-oniguruma/release/onig.wasm");
@@ -163,7 +163,7 @@ test("the server that comes with it answers, with nothing else installed", async
   const server = spawn(process.execPath, [join(folder.path, "dist/server.js"), "--stdio"], {
     stdio: ["pipe", "pipe", "inherit"],
     cwd: "/",
-    timeout: 20_000,
+    timeout: 300_000,
   });
   const connection = createProtocolConnection(
     new StreamMessageReader(server.stdout),

@@ -272,7 +272,7 @@ function events(pid: number | undefined): number {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1000 && !holds(); tries++) await new Promise((done) => setTimeout(done, 10));
+  for (let tries = 0; tries < 20_000 && !holds(); tries++) await new Promise((done) => setTimeout(done, 10));
   assert.ok(holds());
 }
 

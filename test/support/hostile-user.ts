@@ -43,7 +43,7 @@ export function stranger(): Stranger {
         uid: strangerId,
         gid: strangerId,
         encoding: "utf8",
-        timeout: 20_000,
+        timeout: 300_000,
       });
       assert.equal(status, 0, stderr);
     },

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { listLinks, listMaps, listPrograms } from "../../src/linux/bpf/bpf.ts";
 
 export const command = resolve("dist/strobe.js");
-const deadlineMilliseconds = 20_000;
+const deadlineMilliseconds = 300_000;
 
 export interface Outcome {
   readonly stdout: string;

@@ -23,7 +23,7 @@ export function start(command: string, args: readonly string[]): Command {
   child.stdout.on("data", (data: Buffer) => {
     text += data.toString();
   });
-  const deadline = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const deadline = setTimeout(() => child.kill("SIGKILL"), 300_000);
   const output = new Promise<string>((done, failed) => {
     child.on("error", failed);
     child.on("close", () => {

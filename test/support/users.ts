@@ -26,7 +26,7 @@ function asNobody(capabilities: readonly string[]): string[] {
 export function strobeAsNobody(capabilities: readonly string[], args: readonly string[]): SpawnSyncReturns<string> {
   return spawnSync("setpriv", [...asNobody(capabilities), process.execPath, command, ...args], {
     encoding: "utf8",
-    timeout: 20_000,
+    timeout: 300_000,
     env: { PATH: process.env["PATH"], HOME: "/nonexistent" },
   });
 }

@@ -10,9 +10,15 @@ import { bpfObjects, command, nothingLeft } from "../../support/strobe.ts";
 const objects = bpfObjects();
 after(() => nothingLeft(objects));
 
+/** Until a process waits for the reader of its pipe. */
+async function full(pid: number | undefined): Promise<void> {
+  const waits = (): boolean => /pipe|unix|sock/.test(readFileSync(`/proc/${pid}/wchan`, "latin1"));
+  while (!waits()) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   for (const format of ["text", "json"]) {
-    test(`${signal}, ${format}`, { timeout: 30_000 }, async () => {
+    test(`${signal}, ${format}`, { timeout: 300_000 }, async () => {
       // Nobody reads from this end.
       const child = spawn(
         process.execPath,
@@ -24,8 +30,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
       child.stderr.on("data", (text: Buffer) => {
         stderr += text.toString();
       });
-      const waits = (): boolean => /pipe|unix|sock/.test(readFileSync(`/proc/${child.pid}/wchan`, "latin1"));
-      while (!waits()) await new Promise((resolve) => setTimeout(resolve, 50));
+      await full(child.pid);
       child.kill(signal);
       const [code] = (await once(child, "exit")) as [number];
       assert.deepEqual([code, stderr], [0, "WARNING: the output is not read: what was left of it is lost\n"]);
@@ -34,7 +39,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   }
 }
 
-test("a slow reader gets every line", { timeout: 30_000 }, async () => {
+test("a slow reader gets every line", { timeout: 300_000 }, async () => {
   const child = spawn(
     process.execPath,
     [
@@ -45,7 +50,7 @@ test("a slow reader gets every line", { timeout: 30_000 }, async () => {
     ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await full(child.pid);
   child.kill("SIGINT");
   await new Promise((resolve) => setTimeout(resolve, 200));
   let stdout = "";

@@ -19,7 +19,7 @@ import { strobe, temporaryFolder } from "../../support/strobe.ts";
 
 const folder = temporaryFolder();
 after(() => folder.remove());
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 
 test("what has a plan's name is looked at before it is opened", deadline, async () => {
   const env = { ...process.env, STROBE_CACHE: folder.path };

@@ -10,7 +10,7 @@ const script = 'begin { printf("loading"); } interval:ms:50 { printf("x"); warnf
 test("into one pipe", () => {
   const { stdout } = spawnSync("/bin/sh", ["-c", 'exec "$0" "$@" 2>&1', process.execPath, command, "-e", script], {
     encoding: "utf8",
-    timeout: 20_000,
+    timeout: 300_000,
   });
   assert.match(stdout, /^loading\nAttached 2 probes\nx\n(?:-e:1:\d+-\d+: )?WARNING: y\nz\n\n\n$/);
 });

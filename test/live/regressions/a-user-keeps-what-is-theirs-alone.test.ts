@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { stranger, strangerId } from "../../support/hostile-user.ts";
 import { command } from "../../support/strobe.ts";
 
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root, to become another user" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root, to become another user" };
 const other = stranger();
 after(() => other.remove());
 
@@ -18,7 +18,7 @@ function store(env: NodeJS.ProcessEnv): string | undefined {
     uid: strangerId,
     gid: strangerId,
     encoding: "utf8",
-    timeout: 20_000,
+    timeout: 300_000,
     cwd: "/",
   });
   assert.equal(stderr, "");

@@ -33,6 +33,7 @@ test("stacks with names, started and stopped", async () => {
       program,
       `
       import { once } from "node:events";
+      import { readFileSync } from "node:fs";
       import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
       import { trace } from ${JSON.stringify(pathToFileURL(resolve("dist/index.mjs")).href)};
       const script = "profile:hz:999 { @samples[ustack(1)] = count(); }";
@@ -42,7 +43,9 @@ test("stacks with names, started and stopped", async () => {
         const worker = new Worker(new URL(import.meta.url), { workerData: { pid: ${child.pid} } });
         const phase = async () => { const before = turns; const [said] = await once(worker, "message"); return [said, turns - before]; };
         const [live, whileStarting] = await phase();
-        await new Promise((done) => setTimeout(done, 300));
+        // Until it has spun for a fifth of a second.
+        const ticks = () => Number(readFileSync("/proc/${child.pid}/stat", "utf8").split(") ")[1].split(" ")[11]);
+        for (const before = ticks(); ticks() < before + 20;) await new Promise((done) => setTimeout(done, 20));
         worker.postMessage("stop");
         const [spinning] = await phase();
         console.log(live, spinning, whileStarting >= 3);

@@ -19,7 +19,7 @@ import { test, type TestContext } from "node:test";
 import { stranger, strangerId, type Stranger } from "../../support/hostile-user.ts";
 import { temporaryFolder } from "../../support/strobe.ts";
 
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 
 interface Project extends Stranger {
   readonly dist: string;
@@ -55,7 +55,7 @@ function project(t: TestContext): Project {
       const { stdout, stderr, status } = spawnSync(
         process.execPath,
         [join(dist, "strobe.js"), "-q", "-e", "begin { print(6 * 7); exit(); }"],
-        { env, encoding: "utf8", timeout: 20_000 },
+        { env, encoding: "utf8", timeout: 300_000 },
       );
       assert.deepEqual([stdout, stderr, status], ["42\n\n\n", "", 0]);
     },

@@ -8,7 +8,7 @@ import { KeptCode } from "../../../src/store/kept-code.ts";
 import { Random } from "../../support/random.ts";
 import { temporaryFolder } from "../../support/strobe.ts";
 
-const deadline = { timeout: 240_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 /** Of each kind of file. */
 const times = Number(process.env["STROBE_DAMAGES"] ?? 12);
 const folder = temporaryFolder();
@@ -29,7 +29,7 @@ function run(node = ""): void {
   const { stdout, stderr, status, signal } = spawnSync(
     process.execPath,
     [join(dist, "strobe.js"), "-q", "-c", "/bin/true", "-e", script],
-    { env, encoding: "utf8", timeout: 20_000 },
+    { env, encoding: "utf8", timeout: 300_000 },
   );
   assert.deepEqual([stdout, stderr, status, signal], [output, "", 0, null]);
 }

@@ -11,7 +11,7 @@ import { compileC, temporaryFolder } from "../../support/strobe.ts";
 
 const missing =
   ["gcc", "objcopy"].some((tool) => spawnSync(tool, ["--version"]).status !== 0) && "needs gcc and binutils";
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 ? "needs root" : missing };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 ? "needs root" : missing };
 const own = temporaryFolder();
 const others = stranger();
 const store = join(own.path, "store");

@@ -31,11 +31,11 @@ int main(void)
 
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 const run = (args: readonly string[]): Buffer =>
-  spawnSync(process.execPath, [command, ...args], { timeout: 20_000, cwd: folder.path }).stdout;
+  spawnSync(process.execPath, [command, ...args], { timeout: 300_000, cwd: folder.path }).stdout;
 /** What a terminal is sent; it makes two characters of a newline. */
 function onTerminal(args: readonly string[]): string {
   const words = [process.execPath, command, ...args].map(quote).join(" ");
-  const { stdout } = spawnSync("script", ["-qec", words, "/dev/null"], { timeout: 20_000, cwd: folder.path });
+  const { stdout } = spawnSync("script", ["-qec", words, "/dev/null"], { timeout: 300_000, cwd: folder.path });
   return stdout.toString("latin1").replaceAll("\r\n", "\n");
 }
 

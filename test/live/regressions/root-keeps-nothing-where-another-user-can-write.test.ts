@@ -9,7 +9,7 @@ import { after, before, test, type TestContext } from "node:test";
 import { stranger, strangerId, type Stranger } from "../../support/hostile-user.ts";
 import { command, compileC, strobe, temporaryFolder, type Outcome } from "../../support/strobe.ts";
 
-const deadline = { timeout: 60_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 const { STROBE_CACHE: _store, XDG_CACHE_HOME: _cache, DEBUGINFOD_CACHE_PATH: _debug, ...env } = process.env;
 const script = 'begin { printf("%d\\n", sizeof(struct task_struct) > 0); exit(); }';
 

@@ -33,7 +33,7 @@ int main(void) {
   );
   const script =
     'let @ = hash(10000); tracepoint:syscalls:sys_enter_getppid /comm == "many"/ { @[pid, ustack(2)] = count(); }';
-  const { stdout, stderr } = await strobe(["-c", path, "-e", script], { deadline: 60_000 });
+  const { stdout, stderr } = await strobe(["-c", path, "-e", script], { deadline: 300_000 });
   assert.doesNotMatch(stderr, /WARNING/);
   const stacks = [...stdout.matchAll(/^@\[(\d+), \n {8}(\S+)\+\d+\n {8}(\S+)\+\d+\n\]: 1$/gm)];
   assert.equal(stacks.filter(([, , inner, outer]) => inner.endsWith("getppid") && outer === "work").length, processes);
