@@ -79,7 +79,7 @@ test("a thousand times `else if` is no nesting, as a statement and as a value", 
   );
   assert.deepEqual(
     diagnostics.map(({ code, message, help }) => [code, message, help]),
-    [["limit", "a chain has 1000 `else if` at most", "look the value up in a map, or divide the chain"]],
+    [["limit", "a chain has at most 1000 `else if`", "look the value up in a map, or divide the chain"]],
   );
 });
 

@@ -1,5 +1,8 @@
+import type { DiagnosticCode, Message } from "../messages/message.ts";
 import type { SourcePart } from "./source-parts.ts";
 import { renderDiagnostic } from "./render-diagnostic.ts";
+
+export type { DiagnosticCode };
 
 /** A half-open range of UTF-16 offsets into a source text. */
 export interface Span {
@@ -15,38 +18,10 @@ export interface Source {
   readonly parts?: readonly SourcePart[];
 }
 
-/**
- * The closed list of what can be wrong with a script. A code is stable: tests and editors match on it, never on the words.
- * - `syntax`: the text does not parse
- * - `name`: something is named that does not exist (probe, field, builtin, function, variable, type, config variable)
- * - `type`: a value of the wrong type, or a conversion that is not allowed
- * - `arguments`: a call with the wrong number or kind of arguments
- * - `placement`: used where it cannot be (outside a loop, in the wrong probe, on the host, in an expression)
- * - `limit`: more than the kernel or strobe allows (stack, key size, unroll count)
- * - `feature`: this kernel or machine lacks what it needs
- * - `unsafe`: needs `--unsafe`
- * - `unused`: a warning: has no effect
- */
-export type DiagnosticCode =
-  | "syntax"
-  | "name"
-  | "type"
-  | "arguments"
-  | "placement"
-  | "limit"
-  | "feature"
-  | "unsafe"
-  | "unused";
-
 /** Something about a script that its author should know, and where. */
-export interface Diagnostic {
+export interface Diagnostic extends Message {
   readonly severity: "error" | "warning";
-  readonly code: DiagnosticCode;
   readonly span: Span;
-  /** One sentence, lower case, no full stop. */
-  readonly message: string;
-  /** What to do about it: "did you mean `sched_switch`?" */
-  readonly help?: string;
 }
 
 /**

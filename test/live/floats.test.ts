@@ -166,7 +166,7 @@ test("what a probe cannot see, and what is not there, is refused with what to do
       "@ = avg(args.p->a); print(@ > 1.0);",
       /the avg\(\) of doubles in @ needs strobe's own process, and this uprobe probe runs in the kernel/,
     ],
-    ["print(1e300);", /1e300 does not fit 64 bits: 1.0e300 is a double/],
+    ["print(1e300);", /1e300 does not fit in 64 bits\n[^]*help: 1.0e300 is a double/],
     ["print(1.5x);", /`1.5x` is not a number/],
   ];
   for (const [body, message] of refused) {

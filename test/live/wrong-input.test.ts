@@ -84,7 +84,7 @@ describe("scripts of programs that went wild", () => {
     [
       "typeof",
       `begin { let $x : ${"typeof(".repeat(many)}1${")".repeat(many)} = 1; exit() }`,
-      /: error: this is nested too deeply\n/,
+      /: error: nesting is too deep\n/,
     ],
     ["tuple", `begin { $x = (${"1,".repeat(many)}1); exit() }`, /: error: a tuple or a key has 1000 values at most\n/],
     ["key", `begin { @[${"1,".repeat(many)}1] = 1; exit() }`, /: error: a tuple or a key has 1000 values at most\n/],

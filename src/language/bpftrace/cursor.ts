@@ -1,6 +1,10 @@
 // The parser's place in the text, and everything its parts share: tokens, diagnostics, macros, and the means to read a
 // piece of text again (macro bodies and arguments, #define bodies), which is how both kinds of macro are carried out.
-import type { Diagnostic, DiagnosticCode, Source, Span } from "../diagnostic.ts";
+import type { Message } from "../../messages/message.ts";
+import { macros } from "../../messages/macros.ts";
+import { preprocessor } from "../../messages/preprocessor.ts";
+import { syntax } from "../../messages/syntax.ts";
+import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Expression, ScriptOption, Statement, TypeName } from "../program.ts";
 import { unknownType, type AggregateKind } from "../types.ts";
 import type { Preprocessed } from "./preprocess.ts";
@@ -152,8 +156,7 @@ export class Cursor {
     this.last = token.end;
     this.token = this.next ?? scan(this.text, token.end);
     this.next = undefined;
-    if (this.replays > 0 && ++this.replayed > replayLimit)
-      this.fail("macros expand to too much", token, undefined, "limit");
+    if (this.replays > 0 && ++this.replayed > replayLimit) this.fail(macros.expansionTooLarge(), token);
     return token;
   }
 
@@ -184,12 +187,12 @@ export class Cursor {
     if (this.at(text)) return this.advance();
     // What is missing belongs behind the last token rather than at the next one, which may be lines away.
     const span = this.token.kind === "bad" || !this.lineEnds() ? this.token : { start: this.last, end: this.last };
-    return this.fail(`expected \`${text}\` ${where}, found ${this.describe()}`, span);
+    return this.fail(syntax.expected(`\`${text}\` ${where}`, this.describe()), span);
   }
 
   expectName(what: string): Token {
     if (this.token.kind === "identifier") return this.advance();
-    return this.fail(`expected ${what}, found ${this.describe()}`);
+    return this.fail(syntax.expected(what, this.describe()));
   }
 
   /** Whether a line ends between the last token and this one. */
@@ -218,27 +221,27 @@ export class Cursor {
     }
   }
 
-  report(severity: Diagnostic["severity"], code: DiagnosticCode, span: Span, message: string, help?: string): void {
+  report(severity: Diagnostic["severity"], span: Span, said: Message): void {
     const { start, end } = span;
     // One mistake may be met more than once (a macro's body is read at each use), and the end of the text by everyone.
-    const key = severity === "error" && start >= this.textEnd ? "end" : `${severity} ${start} ${message}`;
+    const key = severity === "error" && start >= this.textEnd ? "end" : `${severity} ${start} ${said.message}`;
     if (this.reported.has(key)) return;
     this.reported.add(key);
     if (severity === "error") this.errors++;
-    this.diagnostics.push({ severity, code, span: { start, end }, message, ...(help === undefined ? {} : { help }) });
+    this.diagnostics.push({ severity, span: { start, end }, ...said });
   }
 
-  fail(message: string, span: Span = this.token, help?: string, code: DiagnosticCode = "syntax"): never {
+  fail(said: Message, span: Span = this.token): never {
     const token = this.token;
-    if (token.problem !== undefined && span === token) this.report("error", "syntax", token, token.problem);
-    else this.report("error", code, span, message, help);
+    if (token.problem !== undefined && span === token) this.report("error", token, token.problem);
+    else this.report("error", span, said);
     this.failed = true;
     throw failure;
   }
 
   /** Keeps deep nesting from exhausting the stack, here and in everything that walks the tree. */
   nested<T>(read: () => T): T {
-    if (this.depth >= nestingLimit) this.fail("this is nested too deeply", this.token, undefined, "limit");
+    if (this.depth >= nestingLimit) this.fail(syntax.nestedTooDeeply());
     this.depth++;
     try {
       return read();
@@ -249,7 +252,7 @@ export class Cursor {
 
   /** One more operator or access in the statement being read. */
   link(): void {
-    if (++this.links > linkLimit) this.fail("this expression is too long", this.token, undefined, "limit");
+    if (++this.links > linkLimit) this.fail(syntax.expressionTooLong());
   }
 
   /** Counts the links of a statement on top of those of the expression it is in. */
@@ -268,7 +271,7 @@ export class Cursor {
     read: () => T,
   ): T {
     if (place.name !== undefined && this.open.has(place.name)) {
-      this.fail(`\`${place.name}\` is defined by itself`, place.at, undefined, "placement");
+      this.fail(preprocessor.recursive(place.name), place.at);
     }
     const { text, token, next, last, expansion, predicate, statement } = this;
     return this.nested(() => {

@@ -1,4 +1,5 @@
 // What stands outside of probes: C types, the config block, map declarations, functions.
+import { syntax } from "../../messages/syntax.ts";
 import type {
   ConfigEntry,
   EnumDeclaration,
@@ -46,7 +47,7 @@ export function parseTypeDefinition(p: Cursor, into: Declared): void {
         span: found.span,
       });
     } else if (found.name === "") {
-      p.report("error", "syntax", { start, end: start + 6 }, "a struct outside of another one needs a name");
+      p.report("error", { start, end: start + 6 }, syntax.namelessStruct());
     }
   } else if (typedef) {
     const base = parseType(p);
@@ -56,7 +57,7 @@ export function parseTypeDefinition(p: Cursor, into: Declared): void {
     // `struct S;` says nothing that is needed.
     p.advance();
     p.expectName("a name");
-    if (!p.at(";")) p.fail(`expected \`{\` and the members, found ${p.describe()}`);
+    if (!p.at(";")) p.fail(syntax.expected("`{` and the members", p.describe()));
   }
   p.accept(";");
 }
@@ -82,7 +83,7 @@ function parseStruct(p: Cursor, into: Declared): StructDeclaration {
     p.expect("{", `after \`${keyword.text}${name === "" ? "" : ` ${name}`}\``);
     const members: Member[] = [];
     while (!p.at("}")) {
-      if (p.token.kind === "end") p.fail(`expected \`}\` at the end of \`${keyword.text} ${name}\``);
+      if (p.token.kind === "end") p.fail(syntax.unclosedStruct(`${keyword.text} ${name}`));
       if (p.accept(";")) continue;
       parseMembers(p, members, into);
     }
@@ -209,7 +210,7 @@ function parseEnum(p: Cursor): EnumDeclaration {
 function constantExpression(p: Cursor, what: string): bigint {
   const expression = parseExpression(p);
   const value = evaluate(p, expression);
-  if (value === undefined) return p.fail(`${what} is a constant`, expression.span);
+  if (value === undefined) return p.fail(syntax.expectedConstant(what), expression.span);
   return value;
 }
 
@@ -287,7 +288,7 @@ function skipBalanced(p: Cursor): void {
   do {
     if (p.at("(")) depth++;
     if (p.at(")")) depth--;
-    if (p.token.kind === "end") p.fail("this parenthesis is never closed");
+    if (p.token.kind === "end") p.fail(syntax.unclosedParenthesis());
     p.advance();
   } while (depth > 0);
 }
@@ -303,13 +304,13 @@ export function parseConfig(p: Cursor, entries: ConfigEntry[]): void {
     const minus = p.accept("-") ? "-" : "";
     const value = p.token;
     if (value.kind !== "identifier" && value.kind !== "integer" && value.kind !== "string")
-      p.fail(`expected a value, found ${p.describe()}`);
+      p.fail(syntax.expected("a value", p.describe()));
     p.advance();
     const number = value.kind === "integer" ? integerValue(value.text) : undefined;
     const text = typeof number === "bigint" ? String(number) : value.text;
     const setting = name.text.toLowerCase().replace(/^bpftrace_/, "");
     const earlier = entries.some((entry) => entry.name === setting);
-    if (earlier) p.report("error", "name", name, `\`${setting}\` is set twice`);
+    if (earlier) p.report("error", name, syntax.settingTwice(setting));
     entries.push({ name: setting, value: minus + text, span: { start: name.start, end: value.end } });
     if (!p.accept(";") && !p.at("}")) p.expect(";", "after the setting");
   }
@@ -320,12 +321,12 @@ export function parseConfig(p: Cursor, entries: ConfigEntry[]): void {
 /** `let @m = lruhash(100);` */
 export function parseMapDeclaration(p: Cursor): MapDeclaration {
   const { start } = p.advance();
-  if (p.token.kind !== "map") p.fail(`expected a map as in \`let @m = lruhash(100);\`, found ${p.describe()}`);
+  if (p.token.kind !== "map") p.fail(syntax.expected("a map as in `let @m = lruhash(100);`", p.describe()));
   const name = p.advance().text;
   p.expect("=", "after the map's name");
   const storage = p.expectName("a kind of map (hash, lruhash, percpuhash, percpulruhash)").text;
   p.expect("(", "after the kind of map");
-  if (p.at(")")) p.fail(`how many entries @${name} has room for is missing: \`${storage}(100)\``);
+  if (p.at(")")) p.fail(syntax.noEntries(name, storage));
   const entries = Number(constantExpression(p, "the number of entries"));
   p.expect(")", "after the number of entries");
   const span = { start, end: p.last };

@@ -1,4 +1,6 @@
 // Expressions: a Pratt parser with C's precedence.
+import { preprocessor } from "../../messages/preprocessor.ts";
+import { syntax } from "../../messages/syntax.ts";
 import type { Span } from "../diagnostic.ts";
 import type {
   BinaryOperator,
@@ -99,7 +101,7 @@ export function parseUnary(p: Cursor): Expression {
         p.advance();
         const target = parseUnary(p);
         if (target.kind !== "variable" && target.kind !== "map")
-          return p.fail(`\`${token.text}\` needs a variable or a map`, target.span);
+          return p.fail(syntax.incrementTarget(token.text), target.span);
         const span = { start: token.start, end: target.span.end };
         return {
           kind: "increment",
@@ -173,7 +175,7 @@ function parsePostfix(p: Cursor): Expression {
       case "++":
       case "--": {
         if (object.kind !== "variable" && object.kind !== "map")
-          return p.fail(`\`${token.text}\` needs a variable or a map`, object.span);
+          return p.fail(syntax.incrementTarget(token.text), object.span);
         p.advance();
         const span = { start: object.span.start, end: token.end };
         return {
@@ -197,13 +199,13 @@ function parsePrimary(p: Cursor): Expression {
   switch (token.kind) {
     case "integer": {
       const value = integerValue(token.text);
-      if (typeof value === "object") p.report("error", "syntax", span, value.problem);
+      if (typeof value === "object") p.report("error", span, value.problem);
       p.advance();
       return { kind: "integer", value: typeof value === "bigint" ? value : 0n, type: unknownType, span };
     }
     case "float": {
       const value = floatValue(token.text);
-      if (typeof value === "object") p.report("error", "syntax", span, value.problem);
+      if (typeof value === "object") p.report("error", span, value.problem);
       p.advance();
       return { kind: "float", value: typeof value === "number" ? value : 0, type: unknownType, span };
     }
@@ -224,10 +226,7 @@ function parsePrimary(p: Cursor): Expression {
         return p.nested(() =>
           inParentheses(p, () => {
             const body = p.grammar.body(p, "of a block expression");
-            return (
-              blockValue(body) ??
-              p.fail("this block has no value: its last expression must stand without `;`", body.span)
-            );
+            return blockValue(body) ?? p.fail(syntax.blockWithoutValue(), body.span);
           }),
         );
       }
@@ -236,26 +235,20 @@ function parsePrimary(p: Cursor): Expression {
     case "bad":
       break;
   }
-  return p.fail(`expected an expression, found ${p.describe()}`);
+  return p.fail(syntax.expected("an expression", p.describe()));
 }
 
 export function parseString(p: Cursor): StringLiteral {
   const token = p.advance();
   const { value, problems } = stringValue(token.text);
-  for (const { at, message } of problems) {
-    p.report(
-      "error",
-      "syntax",
-      { start: token.start + 1 + at, end: token.start + 3 + at },
-      message,
-      "write `\\\\` for a backslash",
-    );
+  for (const { at, problem } of problems) {
+    p.report("error", { start: token.start + 1 + at, end: token.start + 3 + at }, problem);
   }
   return { kind: "string", value, type: unknownType, span: spanOf(token) };
 }
 
 export function parseVariable(p: Cursor): Variable {
-  if (p.token.kind !== "variable") return p.fail(`expected a variable, found ${p.describe()}`);
+  if (p.token.kind !== "variable") return p.fail(syntax.expected("a variable", p.describe()));
   const token = p.advance();
   return { kind: "variable", name: localName(p, token.text), type: unknownType, span: spanOf(token) };
 }
@@ -295,13 +288,7 @@ function parseName(p: Cursor): Expression {
     case "if":
       return p.nested(() => {
         const found = p.grammar.ifElse(p);
-        return (
-          found.value ??
-          p.fail(
-            "this `if` has no value: each branch must end in an expression without `;`, and `else` is needed",
-            found.statement.span,
-          )
-        );
+        return found.value ?? p.fail(syntax.ifWithoutValue(), found.statement.span);
       });
     case "comptime":
       // `comptime is_ptr(x)` is `comptime(is_ptr(x))`.
@@ -318,7 +305,7 @@ function parseName(p: Cursor): Expression {
         };
       });
     case "typeof":
-      p.fail("`typeof` gives a type: it can be a cast's, a declaration's or a macro's argument");
+      p.fail(syntax.typeofIsType());
     // falls through: fail() does not return
     case "let":
     case "for":
@@ -330,7 +317,7 @@ function parseName(p: Cursor): Expression {
     case "else":
     case "import":
     case "macro":
-      p.fail(`\`${name}\` cannot stand in an expression`);
+      p.fail(syntax.notInExpression(name));
   }
 
   const parameter = p.expansion?.arguments.get(name);
@@ -342,10 +329,10 @@ function parseName(p: Cursor): Expression {
   if (definition !== undefined) {
     p.advance();
     const text = p.bodies.slice(0, definition.body.end);
-    if (definition.body.start === definition.body.end) p.fail(`\`${name}\` is defined as nothing`, span);
+    if (definition.body.start === definition.body.end) p.fail(preprocessor.emptyDefinition(name), span);
     return p.replay({ text, start: definition.body.start, where: undefined, name, at: token }, () => {
       const value = parseExpression(p);
-      if (p.token.kind !== "end") p.fail("this definition is not one expression", definition.body);
+      if (p.token.kind !== "end") p.fail(preprocessor.notOneExpression(), definition.body);
       return value;
     });
   }
@@ -397,8 +384,7 @@ function structName(p: Cursor): Expression | undefined {
 const mostValues = 1000;
 
 function pushValue(p: Cursor, into: Expression[]): void {
-  if (into.length === mostValues)
-    p.fail(`a tuple or a key has ${mostValues} values at most`, p.token, undefined, "limit");
+  if (into.length === mostValues) p.fail(syntax.tooManyValues(mostValues));
   into.push(parseExpression(p));
 }
 
@@ -424,8 +410,7 @@ function parseRecord(p: Cursor, start: number): RecordLiteral {
   const fields: { name: string; value: Expression }[] = [];
   while (!p.at(")")) {
     const name = p.expectName("a field's name");
-    if (fields.some((f) => f.name === name.text))
-      p.report("error", "name", name, `the field \`${name.text}\` is given twice`);
+    if (fields.some((f) => f.name === name.text)) p.report("error", name, syntax.fieldTwice(name.text));
     p.expect("=", "after the field's name");
     fields.push({ name: name.text, value: parseExpression(p) });
     if (!p.accept(",")) break;

@@ -1,4 +1,6 @@
 // What integer and string literals mean.
+import type { Message } from "../../messages/message.ts";
+import { syntax } from "../../messages/syntax.ts";
 import { byteCharacter } from "../text-bytes.ts";
 import { isDigit } from "./tokens.ts";
 
@@ -14,22 +16,21 @@ const nanoseconds: Readonly<Record<string, bigint>> = {
 const largest = (1n << 64n) - 1n;
 
 /** `12`, `0x1f`, `017`, `1_000`, `1e6`, `10ms`, `1UL`; or what is wrong with it. */
-export function integerValue(written: string): bigint | { readonly problem: string } {
+export function integerValue(written: string): bigint | { readonly problem: Message } {
   if (isPlain(written)) return BigInt(written);
   const match =
     /^(?:(0[xX][0-9a-fA-F][0-9a-fA-F_]*)|(\d[\d_]*)(?:[eE](\d{1,4}))?)(ns|us|ms|s|m|h|d|[uU]?[lL]{0,2}|[lL]{1,2}[uU])$/.exec(
       written,
     );
-  if (match === null) return { problem: `\`${short(written)}\` is not an integer` };
+  if (match === null) return { problem: syntax.notInteger(short(written)) };
   const [, hexadecimal, decimal = "", exponent, suffix = ""] = match;
   const digits = (hexadecimal ?? decimal).replaceAll("_", "");
-  const double = exponent === undefined || suffix !== "" ? "" : `: ${decimal}.0e${exponent} is a double`;
-  const tooLarge = { problem: `${short(written)} does not fit 64 bits${double}` };
+  const double = exponent === undefined || suffix !== "" ? undefined : `${decimal}.0e${exponent}`;
+  const tooLarge = { problem: syntax.integerTooLarge(short(written), double) };
   if (digits.length > 40 || Number(exponent ?? 0) > 19) return tooLarge;
   let value: bigint;
   if (hexadecimal === undefined && exponent === undefined && digits.length > 1 && digits.startsWith("0")) {
-    if (/[89]/.test(digits))
-      return { problem: `\`${short(written)}\` starts with 0 and so is octal, which has no digit 8 or 9` };
+    if (/[89]/.test(digits)) return { problem: syntax.octalDigit(short(written)) };
     value = BigInt(`0o${digits}`);
   } else {
     value = BigInt(digits);
@@ -39,11 +40,11 @@ export function integerValue(written: string): bigint | { readonly problem: stri
 }
 
 /** `2.5`, `1_000.25`, `6.02e23`, `2.5f`; or what is wrong with it. */
-export function floatValue(written: string): number | { readonly problem: string } {
+export function floatValue(written: string): number | { readonly problem: Message } {
   const match = /^(\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][-+]?\d+)?)[fFlL]?$/.exec(written);
-  if (match === null) return { problem: `\`${short(written)}\` is not a number` };
+  if (match === null) return { problem: syntax.notNumber(short(written)) };
   const value = Number(match[1].replaceAll("_", ""));
-  return Number.isFinite(value) ? value : { problem: `${short(written)} is larger than any double` };
+  return Number.isFinite(value) ? value : { problem: syntax.doubleTooLarge(short(written)) };
 }
 
 /** Digits alone, as most are: a pattern takes longer to compile than all of a script's numbers to read. */
@@ -74,10 +75,10 @@ const escapes: Readonly<Record<string, number>> = {
  */
 export function stringValue(written: string): {
   readonly value: string;
-  readonly problems: readonly { at: number; message: string }[];
+  readonly problems: readonly { at: number; problem: Message }[];
 } {
   if (!written.includes("\\")) return { value: written, problems: [] };
-  const problems: { at: number; message: string }[] = [];
+  const problems: { at: number; problem: Message }[] = [];
   let value = "";
   let bytes: number[] = [];
   const flush = (): void => {
@@ -104,7 +105,7 @@ export function stringValue(written: string): {
       value += String.fromCharCode(escapes[next]);
       at++;
     } else {
-      problems.push({ at, message: `\`\\${next}\` is not an escape sequence` });
+      problems.push({ at, problem: syntax.unknownEscape(next) });
       flush();
       value += next;
       at++;

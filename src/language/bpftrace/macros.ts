@@ -1,6 +1,7 @@
 // Macros: `macro name($variable, @map, expression) { … }`. A use reads the macro's body again in the place of the call,
 // with the arguments read again wherever the body names them, so every use has nodes of its own. Variables that the
 // body makes get a number behind their name (`x#2`), which keeps them apart from the caller's.
+import { macros } from "../../messages/macros.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
 import { unknownType } from "../types.ts";
@@ -81,7 +82,7 @@ export function callMacro(p: Cursor, name: Token, called: boolean, marked: boole
   const { start } = name;
   if (overloads === undefined) {
     // Of a file that is imported, where the text alone is looked at.
-    p.report("error", "name", name, `\`${name.text}\` is not a macro`);
+    p.report("error", name, macros.unknown(name.text));
     p.advance();
     p.advance();
     const args = p.at("(") ? callArguments(p, name.text, () => p.grammar.expression(p)) : [];
@@ -101,21 +102,13 @@ export function callMacro(p: Cursor, name: Token, called: boolean, marked: boole
     }
     const counts = [...new Set(overloads.map((m) => m.parameters.length))].sort((a, b) => a - b).join(" or ");
     const wrong = fitting[0]?.parameters.findIndex((parameter, i) => !fits(parameter.kind, args[i])) ?? -1;
-    const mismatch = `call to ${name.text}() has arguments that do not match any definition`;
-    if (wrong < 0)
-      return p.fail(
-        mismatch,
-        call,
-        `it takes ${counts} argument${counts === "1" ? "" : "s"}, not ${args.length}`,
-        "arguments",
-      );
+    if (wrong < 0) return p.fail(macros.wrongCount(name.text, counts, args.length), call);
     const { kind, name: parameter } = fitting[0].parameters[wrong];
-    return p.fail(mismatch, args[wrong].span, `\`${sigil(kind)}${parameter}\` takes a ${kind}`, "arguments");
+    return p.fail(macros.wrongKind(name.text, `${sigil(kind)}${parameter}`, kind), args[wrong].span);
   }
 
   for (let expansion = p.expansion; expansion !== undefined; expansion = expansion.caller) {
-    if (expansion.macro === macro)
-      return p.fail(`the macro \`${name.text}\` uses itself`, call, undefined, "placement");
+    if (expansion.macro === macro) return p.fail(macros.recursive(name.text), call);
   }
   const where = { macro, arguments: bind(macro, args)!, number: ++p.expansions, caller: p.expansion };
   const body = p.replay({ text: p.sourceText, start: macro.body, where, at: name }, () =>
@@ -127,12 +120,7 @@ export function callMacro(p: Cursor, name: Token, called: boolean, marked: boole
     p.withoutValue = body;
     return { kind: "integer", value: 0n, type: unknownType, span: call };
   }
-  return p.fail(
-    `the macro \`${name.text}\` gives no value`,
-    call,
-    "its last expression must stand without `;`",
-    "type",
-  );
+  return p.fail(macros.withoutValue(name.text), call);
 }
 
 /** Diagnostics about the value as a whole point at the call; those about its inside point into the macro. */
@@ -193,7 +181,7 @@ export function expandParameter(
     case "parameter":
       return { kind: "identifier", name: token.text, type: unknownType, span };
     case "type":
-      return p.fail(`\`${token.text}\` is a type here`, span, undefined, "type");
+      return p.fail(macros.typeParameter(token.text), span);
     case "expression":
       return p.replay({ text: argument.text, start: argument.start, where: argument.where, at: token }, () => parse(p));
   }
@@ -211,14 +199,7 @@ export function mapName(p: Cursor, token: Token): string {
   if (p.expansion === undefined) return name;
   const argument = p.expansion.arguments.get(`@${name}`);
   if (argument === undefined) {
-    const help = `add \`@${name}\` to the macro's parameters, and pass the map`;
-    p.report(
-      "error",
-      "name",
-      token,
-      `the macro \`${p.expansion.macro.name}\` uses @${name}, which is not one of its parameters`,
-      help,
-    );
+    p.report("error", token, macros.foreignMap(p.expansion.macro.name, name));
   }
   return argument?.kind === "map" ? argument.name : name;
 }

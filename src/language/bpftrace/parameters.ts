@@ -1,5 +1,7 @@
 // What the command line hands to a script: `$1`, `$#`, `str($1 + 2)` and `getopt("name", default)`, all replaced by
 // literals while the script is parsed.
+import type { Message } from "../../messages/message.ts";
+import { parameters as messages } from "../../messages/macros.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, ScriptOption, StringLiteral } from "../program.ts";
 import { unknownType } from "../types.ts";
@@ -31,7 +33,7 @@ export function positionalText(p: Cursor, str: Span): StringLiteral | undefined 
   if (p.accept("+")) {
     const offset = p.token;
     const value = offset.kind === "integer" ? integerValue(offset.text) : undefined;
-    if (typeof value !== "bigint") p.fail("only a constant may be added to a positional parameter");
+    if (typeof value !== "bigint") p.fail(messages.offsetNotConstant());
     p.advance();
     skip = Number(value);
   }
@@ -41,7 +43,7 @@ export function positionalText(p: Cursor, str: Span): StringLiteral | undefined 
     p.seek(open);
     p.advance();
     p.advance();
-    if (!p.at(",")) p.fail("only a constant may be added to a positional parameter");
+    if (!p.at(",")) p.fail(messages.offsetNotConstant());
     p.seek(open);
     return undefined;
   }
@@ -50,12 +52,7 @@ export function positionalText(p: Cursor, str: Span): StringLiteral | undefined 
     positionalArgument(p, parameter.text, { start: parameter.start, end: parameter.end }) ?? "",
   );
   if (skip > bytes.length) {
-    p.report(
-      "warning",
-      "arguments",
-      span,
-      `$${parameter.text} has ${bytes.length} bytes: from byte ${skip} on it is empty`,
-    );
+    p.report("warning", span, messages.offsetTooLarge(parameter.text, bytes.length, skip));
   }
   return stringLiteral(new TextDecoder().decode(bytes.subarray(skip)), span);
 }
@@ -63,9 +60,8 @@ export function positionalText(p: Cursor, str: Span): StringLiteral | undefined 
 /** The text of `$1`; undefined, with a warning, when it was not given. */
 export function positionalArgument(p: Cursor, number: string, span: Span): string | undefined {
   const given = number === "0" ? undefined : p.positional[Number(number) - 1];
-  if (number === "0") p.report("error", "arguments", span, "positional parameters are counted from $1");
-  else if (given === undefined)
-    p.report("warning", "arguments", span, `the positional parameter $${number} was not given`);
+  if (number === "0") p.report("error", span, messages.fromOne());
+  else if (given === undefined) p.report("warning", span, messages.notGiven(number));
   return given;
 }
 
@@ -73,42 +69,36 @@ export function positionalArgument(p: Cursor, number: string, span: Span): strin
 export function getopt(p: Cursor, args: readonly Expression[], span: Span): Expression {
   // A third argument describes the option, for those who ask for the script's help.
   const [name, fallback] = args;
-  const fail = (message: string, at: Span = span): Expression => {
-    p.report("error", "arguments", at, message);
+  const fail = (said: Message, at: Span = span): Expression => {
+    p.report("error", at, said);
     return fallback ?? { kind: "boolean", value: false, type: unknownType, span };
   };
-  if (name?.kind !== "string" || args.length > 3)
-    return fail('getopt takes the option\'s name in quotes and a default: `getopt("pid", 0)`');
+  if (name?.kind !== "string" || args.length > 3) return fail(messages.getoptArguments());
   const option = scriptOption(name.value, args);
   const earlier = p.options.get(name.value);
   if (option !== undefined && earlier === undefined) p.options.set(option.name, option);
   else if (option !== undefined && (option.takes !== earlier?.takes || option.fallback !== earlier.fallback)) {
-    return fail(
-      `the option --${name.value} needs to have the same default value in all places it is used: here it is ${option.fallback}, before it was ${earlier?.fallback}`,
-    );
+    return fail(messages.otherDefault(name.value, option.fallback, earlier?.fallback));
   }
   const given = p.named?.get(name.value);
   if (fallback === undefined || fallback.kind === "boolean") {
     if (given === undefined) return fallback ?? { kind: "boolean", value: false, type: unknownType, span };
     const truth = given === true || /^(?:true|1)$/i.test(given);
     if (truth || /^(?:false|0)$/i.test(given)) return { kind: "boolean", value: truth, type: unknownType, span };
-    return fail(`program command line option --${name.value} expects a boolean, true or false, not "${given}"`);
+    return fail(messages.expectedBoolean(name.value, given));
   }
   if (fallback.kind === "string") {
-    if (given === true) return fail(`--${name.value} needs a value: --${name.value}=TEXT`);
+    if (given === true) return fail(messages.optionNeedsValue(name.value, "TEXT"));
     return given === undefined ? fallback : stringLiteral(given, span);
   }
   const number = fallback.kind === "unary" && fallback.operator === "-" ? fallback.operand : fallback;
-  if (number.kind !== "integer")
-    return fail("an option's default is a constant: a number, a string, true or false", fallback.span);
+  if (number.kind !== "integer") return fail(messages.defaultNotConstant(), fallback.span);
   const asked = (literal: Expression): Expression =>
     literal.kind === "integer" ? { ...literal, option: name.value } : literal;
   if (given === undefined) return asked(fallback);
-  if (given === true) return fail(`--${name.value} needs a value: --${name.value}=NUMBER`);
+  if (given === true) return fail(messages.optionNeedsValue(name.value, "NUMBER"));
   const literal = integerLiteral(given, span);
-  return literal !== undefined
-    ? asked(literal)
-    : fail(`program command line option --${name.value} invalid integer: "${given}"`);
+  return literal !== undefined ? asked(literal) : fail(messages.expectedInteger(name.value, given));
 }
 
 function scriptOption(name: string, [, fallback, description]: readonly Expression[]): ScriptOption | undefined {

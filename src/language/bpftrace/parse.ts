@@ -1,5 +1,8 @@
 // bpftrace's language: from text to the tree. No I/O; every mistake becomes a diagnostic, and whatever could be read is
 // in the program all the same.
+import { macros } from "../../messages/macros.ts";
+import { preprocessor } from "../../messages/preprocessor.ts";
+import { syntax } from "../../messages/syntax.ts";
 import type { Diagnostic, Source } from "../diagnostic.ts";
 import { partAt } from "../source-parts.ts";
 import { builtinsFor } from "../builtins/table.ts";
@@ -67,14 +70,7 @@ export function parse(source: Source, options: ParseOptions): Parsed {
   const script = source.parts?.at(-1)?.start ?? 0;
 
   for (const { path, system, span } of prepared.includes) {
-    if (!system)
-      p.report(
-        "warning",
-        "unused",
-        span,
-        `#include "${path}" is ignored`,
-        "the command reads included files; the library is given one text",
-      );
+    if (!system) p.report("warning", span, preprocessor.includeIgnored(path));
   }
   collectMacros(p);
   while (p.token.kind !== "end" && !p.tooManyErrors) {
@@ -90,12 +86,7 @@ export function parse(source: Source, options: ParseOptions): Parsed {
     }
   }
   if (probes.length === 0 && functions.length === 0 && !p.diagnostics.some((d) => d.severity === "error")) {
-    p.report(
-      "error",
-      "syntax",
-      { start: source.text.length, end: source.text.length },
-      "there is no probe in this script",
-    );
+    p.report("error", { start: source.text.length, end: source.text.length }, syntax.noProbe());
   }
   const program: Program = {
     source,
@@ -125,9 +116,8 @@ export function parse(source: Source, options: ParseOptions): Parsed {
       switch (token.text) {
         case "config":
           if (next.text !== "=") break;
-          if (configured) p.report("error", "placement", token, "there is one config block in a script");
-          if (probes.some((probe) => probe.span.start >= script))
-            p.report("error", "placement", token, "the config block stands before all probes");
+          if (configured) p.report("error", token, syntax.secondConfig());
+          if (probes.some((probe) => probe.span.start >= script)) p.report("error", token, syntax.lateConfig());
           configured = true;
           return parseConfig(p, config);
         case "struct":
@@ -145,16 +135,10 @@ export function parse(source: Source, options: ParseOptions): Parsed {
           return macroDefinition(p);
         case "import": {
           p.advance();
-          if (p.token.kind !== "string") p.fail(`expected a path in quotes after \`import\`, found ${p.describe()}`);
+          if (p.token.kind !== "string") p.fail(syntax.expected("a path in quotes after `import`", p.describe()));
           const path = p.advance();
           p.accept(";");
-          p.report(
-            "error",
-            "feature",
-            { start: token.start, end: path.end },
-            "an import stands behind C definitions, before everything else",
-            "the command reads imported files; the library is given one text",
-          );
+          p.report("error", { start: token.start, end: path.end }, preprocessor.importIgnored());
           return;
         }
       }
@@ -162,9 +146,9 @@ export function parse(source: Source, options: ParseOptions): Parsed {
       p.advance();
       return;
     } else if (token.kind === "punctuation" && token.text === "}") {
-      p.fail("this `}` closes nothing");
+      p.fail(syntax.unmatchedBrace());
     } else if (token.kind === "punctuation" && (token.text === "{" || token.text === "/")) {
-      p.fail(`expected a probe before \`${token.text}\``, token, "as in `tracepoint:sched:sched_switch { … }`");
+      p.fail(syntax.expectedProbe(token.text), token);
     }
     probes.push(parseProbe(p));
   }
@@ -192,7 +176,7 @@ function macroDefinition(p: Cursor): void {
   if (p.accept("(")) {
     while (!p.at(")")) {
       if (p.token.kind !== "variable" && p.token.kind !== "map" && p.token.kind !== "identifier") {
-        p.fail(`expected a parameter (\`$variable\`, \`@map\` or \`expression\`), found ${p.describe()}`);
+        p.fail(syntax.expected("a parameter (`$variable`, `@map` or `expression`)", p.describe()));
       }
       p.advance();
       if (!p.accept(",")) break;
@@ -201,7 +185,7 @@ function macroDefinition(p: Cursor): void {
   }
   const macro = p.at("{") ? macroAt(p, p.token.start) : undefined;
   if (macro === undefined) {
-    p.fail(`expected \`{\` after \`macro ${name.text}\`, found ${p.describe()}`);
+    p.fail(syntax.expected(`\`{\` after \`macro ${name.text}\``, p.describe()));
   }
   const { parameters } = macro;
   const earlier = p.macros
@@ -212,12 +196,11 @@ function macroDefinition(p: Cursor): void {
         other.parameters.length === parameters.length &&
         other.parameters.every(({ kind }, i) => kind === parameters[i].kind),
     );
-  if (earlier) p.report("error", "name", name, `redefinition of macro: ${macro.name}`);
+  if (earlier) p.report("error", name, macros.redefinition(macro.name));
   const twice = parameters.find(
     (one, i) => parameters.findIndex((other) => other.kind === one.kind && other.name === one.name) < i,
   );
-  if (twice !== undefined)
-    p.report("error", "name", name, `the macro \`${macro.name}\` has two parameters named \`${twice.name}\``);
+  if (twice !== undefined) p.report("error", name, macros.sameParameter(macro.name, twice.name));
   checkDefinition(p, macro);
 }
 

@@ -1,6 +1,8 @@
 // The lines that start with `#`: shebang, #include, #define and conditions. They are carried out in one pass and
 // blanked out of the text, as is what a condition leaves out; everything keeps its offset, so that spans fit the text
 // as written.
+import type { Message } from "../../messages/message.ts";
+import { preprocessor } from "../../messages/preprocessor.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { conditionValue } from "./conditions.ts";
 
@@ -46,14 +48,8 @@ export function preprocess(text: string): Preprocessed {
   const known = new Set(["BPFTRACE_HAVE_BTF"]);
   const conditions: Condition[] = [];
   const blanks: Span[] = [];
-  const report = (
-    severity: Diagnostic["severity"],
-    code: Diagnostic["code"],
-    span: Span,
-    message: string,
-    help?: string,
-  ): void => {
-    diagnostics.push(help === undefined ? { severity, code, span, message } : { severity, code, span, message, help });
+  const report = (severity: Diagnostic["severity"], span: Span, said: Message): void => {
+    diagnostics.push({ severity, span, ...said });
   };
   const active = (): boolean => conditions.at(-1)?.active ?? true;
   const bodyOf = (name: string): string | undefined => {
@@ -66,13 +62,7 @@ export function preprocess(text: string): Preprocessed {
   const evaluate = (condition: string, span: Span, matters: boolean): boolean => {
     const value = conditionValue(condition.replaceAll("\\\n", " "), bodyOf);
     if (value === undefined && matters) {
-      report(
-        "warning",
-        "syntax",
-        span,
-        "this condition is not understood and counts as false",
-        "numbers, names of #define, defined(NAME) and C's operators are understood",
-      );
+      report("warning", span, preprocessor.conditionNotUnderstood());
     }
     return value !== undefined && value !== 0n;
   };
@@ -115,7 +105,7 @@ export function preprocess(text: string): Preprocessed {
       case "else": {
         const condition = conditions.at(-1);
         if (condition === undefined) {
-          report("error", "syntax", span, `\`#${match[1]}\` without \`#if\``);
+          report("error", span, preprocessor.withoutIf(match[1]));
           break;
         }
         const holds = !condition.taken && (match[1] === "else" || evaluate(rest, span, condition.outer));
@@ -124,7 +114,7 @@ export function preprocess(text: string): Preprocessed {
         break;
       }
       case "endif":
-        if (conditions.pop() === undefined) report("error", "syntax", span, "`#endif` without `#if`");
+        if (conditions.pop() === undefined) report("error", span, preprocessor.withoutIf("endif"));
         break;
       default:
         if (wasActive) directive(match[1], rest, restStart, span);
@@ -135,7 +125,7 @@ export function preprocess(text: string): Preprocessed {
     if (!wasActive && active()) blanks.push({ start: inactiveFrom, end: start });
   }
   if (!active()) blanks.push({ start: inactiveFrom, end: text.length });
-  for (const condition of conditions) report("error", "syntax", condition.span, "this condition has no `#endif`");
+  for (const condition of conditions) report("error", condition.span, preprocessor.withoutEndif());
 
   return { text: blank(text, blanks), bodies: text, definitions, includes, diagnostics };
 
@@ -143,22 +133,16 @@ export function preprocess(text: string): Preprocessed {
     switch (word) {
       case "include": {
         const path = /^(?:<([^>]+)>|"([^"]+)")$/.exec(rest);
-        if (path === null) report("error", "syntax", span, 'expected `<path>` or `"path"` after `#include`');
+        if (path === null) report("error", span, preprocessor.includePath());
         else includes.push({ path: path[1] ?? path[2], system: path[1] !== undefined, span });
         break;
       }
       case "define": {
         const name = /^([A-Za-z_]\w*)(\()?/.exec(rest);
         if (name === null) {
-          report("error", "syntax", span, "expected a name after `#define`");
+          report("error", span, preprocessor.defineName());
         } else if (name[2] !== undefined) {
-          report(
-            "warning",
-            "syntax",
-            span,
-            `\`#define ${name[1]}(…)\` with parameters is ignored`,
-            `write \`macro ${name[1]}(…) { … }\``,
-          );
+          report("warning", span, preprocessor.defineParameters(name[1]));
         } else {
           const gap = /^\s*/.exec(rest.slice(name[0].length))![0].length;
           const body = { start: restStart + name[0].length + gap, end: span.end };
@@ -177,13 +161,13 @@ export function preprocess(text: string): Preprocessed {
       case "":
         break;
       case "error":
-        report("error", "syntax", span, rest === "" ? "#error" : rest);
+        report("error", span, preprocessor.userError(rest));
         break;
       case "warning":
-        report("warning", "syntax", span, rest === "" ? "#warning" : rest);
+        report("warning", span, preprocessor.userWarning(rest));
         break;
       default:
-        report("error", "syntax", span, `\`#${word}\` is not a directive`);
+        report("error", span, preprocessor.unknownDirective(word));
     }
   }
 }

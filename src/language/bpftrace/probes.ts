@@ -1,5 +1,7 @@
 // Probe headers: `uprobe:/bin/bash:readline, interval:s:1 /pid == 3/ { … }`. They have no tokens: a part holds any
 // character but `:` `,` `{` and white space, and `/` only where a path can be.
+import { parameters } from "../../messages/macros.ts";
+import { syntax } from "../../messages/syntax.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Probe, ProbeSpec } from "../program.ts";
 import type { Cursor } from "./cursor.ts";
@@ -56,11 +58,7 @@ export function parseProbe(p: Cursor): Probe {
     const spec = readSpec(p, at);
     if (spec.end === at) {
       p.seek(at);
-      p.fail(
-        specs.length === 0
-          ? `expected a probe, found ${p.describe()}`
-          : `expected another probe after \`,\`, found ${p.describe()}`,
-      );
+      p.fail(syntax.expected(specs.length === 0 ? "a probe" : "another probe after `,`", p.describe()));
     }
     specs.push(spec.spec);
     p.last = spec.end;
@@ -81,11 +79,7 @@ export function parseProbe(p: Cursor): Probe {
   } else if (!p.at("{")) {
     const last = specs.at(-1)!;
     const bare = last.parts.length === 0 && !/^(begin|end)$/i.test(last.provider);
-    p.fail(
-      `expected \`{\` or \`/\` after the probe \`${last.text}\`, found ${p.describe()}`,
-      spanOf(p.token),
-      bare ? "a probe is written `provider:what`, as in `tracepoint:sched:sched_switch`" : undefined,
-    );
+    p.fail(syntax.expectedBody(last.text, p.describe(), bare), spanOf(p.token));
   }
   const body = parseBlock(p, "of the probe");
   return { specs, ...(predicate === undefined ? {} : { predicate }), body, span: { start, end: body.span.end } };
@@ -167,6 +161,6 @@ function positionalForProbe(p: Cursor, number: string, span: Span): string {
   const given = number === "0" ? undefined : p.positional[Number(number) - 1];
   if (given !== undefined) return given;
   if (number === "0") positionalArgument(p, number, span);
-  else p.report("error", "arguments", span, `the probe needs the positional parameter $${number}, which was not given`);
+  else p.report("error", span, parameters.notGivenForProbe(number));
   return "";
 }

@@ -1,4 +1,5 @@
 // Statements and blocks, and where to go on after an error in one.
+import { syntax } from "../../messages/syntax.ts";
 import type { Span } from "../diagnostic.ts";
 import type { BinaryOperator, Block, Expression, MapAccess, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
@@ -37,20 +38,11 @@ export function parseBody(p: Cursor, of: string): Body {
           value = undefined;
         }
         if (p.token.kind === "end" || startsProbe(p)) {
-          const message =
-            p.token.kind === "end"
-              ? `expected \`}\` at the end ${of}`
-              : `expected \`}\` at the end ${of}, before this probe`;
-          const span = p.token.kind === "end" ? spanOf(open) : spanOf(p.token);
-          p.unclosed ||=
-            (p.report(
-              "error",
-              "syntax",
-              span,
-              message,
-              p.token.kind === "end" ? "this `{` is never closed" : undefined,
-            ),
-            true);
+          if (!p.unclosed) {
+            if (p.token.kind === "end") p.report("error", spanOf(open), syntax.unclosedBlock(of));
+            else p.report("error", spanOf(p.token), syntax.probeInBlock(of));
+          }
+          p.unclosed = true;
           return { statements, span: { start: open.start, end: p.last } };
         }
         const start = p.token.start;
@@ -130,8 +122,7 @@ function parseStatement(p: Cursor, into: Statement[]): Expression | undefined {
       }
       case "let": {
         p.advance();
-        if (p.token.kind === "map")
-          p.fail("maps are declared outside of probes", undefined, "move this line to before the first probe");
+        if (p.token.kind === "map") p.fail(syntax.mapInProbe());
         const variable = parseVariable(p);
         const declared = p.accept(":") ? parseType(p) : undefined;
         const value = p.accept("=") ? parseExpression(p) : undefined;
@@ -183,15 +174,8 @@ function parseStatement(p: Cursor, into: Statement[]): Expression | undefined {
 function parseAssignment(p: Cursor, target: Expression, operator: BinaryOperator | null): Statement {
   const sign = p.advance();
   if (target.kind !== "variable" && target.kind !== "map") {
-    if (target.kind === "tuple-index")
-      return p.fail("tuples and records are immutable", target.span, "make a new one, and assign that");
-    return p.fail(
-      `\`${sign.text}\` needs a variable or a map on its left`,
-      target.span,
-      target.kind === "member" || target.kind === "index"
-        ? "memory, tuples and records are immutable; copy the value to a variable"
-        : undefined,
-    );
+    if (target.kind === "tuple-index") return p.fail(syntax.immutableTuple(), target.span);
+    return p.fail(syntax.assignmentTarget(sign.text, target.kind === "member" || target.kind === "index"), target.span);
   }
   const value = parseExpression(p);
   const span = around(target, value);
@@ -230,13 +214,7 @@ export function parseIf(p: Cursor): IfElse {
     let otherwise: Body | undefined;
     do {
       const { start } = p.advance();
-      if (arms.length === mostArms)
-        p.fail(
-          `a chain has ${mostArms} \`else if\` at most`,
-          { start, end: p.last },
-          "look the value up in a map, or divide the chain",
-          "limit",
-        );
+      if (arms.length === mostArms) p.fail(syntax.tooManyArms(mostArms), { start, end: p.last });
       const condition = p.statementLinks(() => parseExpression(p));
       arms.push({ start, condition, then: parseBody(p, "of the `if`") });
       if (!p.atWord("else")) break;
@@ -289,7 +267,7 @@ function parseFor(p: Cursor): Statement {
   const from = parseExpression(p);
   const to = p.accept("..") ? parseExpression(p) : undefined;
   if (to === undefined && !(from.kind === "map" ? from.keys.length === 0 : isPlace(from))) {
-    p.fail("`for` goes over a map (`$kv : @map`) or a range (`$i : 0..10`)", from.span);
+    p.fail(syntax.forOver(), from.span);
   }
   if (parenthesis) p.expect(")", "before the body of the loop");
   const body = parseBlock(p, "of the loop");

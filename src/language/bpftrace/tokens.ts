@@ -1,5 +1,7 @@
 // The lexer: a pure function from an offset to the token there, so that the parser may look ahead, go back and read
 // probe headers (which have no tokens) without any state to repair. Every call is linear in the token it returns.
+import type { Message } from "../../messages/message.ts";
+import { syntax } from "../../messages/syntax.ts";
 
 export type TokenKind =
   | "identifier"
@@ -23,7 +25,7 @@ export interface Token {
   readonly text: string;
   readonly start: number;
   readonly end: number;
-  readonly problem?: string;
+  readonly problem?: Message;
 }
 
 // Longest first.
@@ -88,23 +90,17 @@ export function scan(text: string, offset: number): Token {
       if (text[start + 1] === "#") return { kind: "positional", text: "#", start, end: start + 2 };
       const end = nameEnd(text, start + 1);
       const name = text.slice(start + 1, end);
-      if (name === "") return bad(text, start, start + 1, "`$` without a name");
+      if (name === "") return bad(text, start, start + 1, syntax.namelessVariable());
       if (/^\d+$/.test(name)) return { kind: "positional", text: name, start, end };
-      if (isDigit(name.charCodeAt(0)))
-        return bad(text, start, end, `\`$${name}\` is neither a variable nor a positional parameter`);
+      if (isDigit(name.charCodeAt(0))) return bad(text, start, end, syntax.badVariable(name));
       return { kind: "variable", text: name, start, end };
     }
     case "/":
-      if (text[start + 1] === "*") return bad(text, start, text.length, "this comment is never closed");
+      if (text[start + 1] === "*") return bad(text, start, text.length, syntax.unclosedComment());
       break;
     case "'": {
       const close = /^'(\\?.)'/.exec(text.slice(start, start + 4));
-      return bad(
-        text,
-        start,
-        start + (close?.[0].length ?? 1),
-        "there are no character literals; write the character's number",
-      );
+      return bad(text, start, start + (close?.[0].length ?? 1), syntax.characterLiteral());
     }
   }
   for (const candidate of longer.get(text[start]) ?? []) {
@@ -117,7 +113,7 @@ export function scan(text: string, offset: number): Token {
   const shown = /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character)
     ? `\`${character}\``
     : `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
-  return bad(text, start, start + character.length, `${shown} has no meaning here`);
+  return bad(text, start, start + character.length, syntax.meaninglessCharacter(shown));
 }
 
 /**
@@ -154,13 +150,13 @@ function scanString(text: string, start: number): Token {
         at++;
         break;
       case 10:
-        return bad(text, start, at, "this string is never closed");
+        return bad(text, start, at, syntax.unclosedString());
     }
   }
-  return bad(text, start, text.length, "this string is never closed");
+  return bad(text, start, text.length, syntax.unclosedString());
 }
 
-function bad(text: string, start: number, end: number, problem: string): Token {
+function bad(text: string, start: number, end: number, problem: Message): Token {
   return { kind: "bad", text: text.slice(start, end), start, end, problem };
 }
 

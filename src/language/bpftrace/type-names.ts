@@ -1,4 +1,5 @@
 // Types as they are written: `struct task_struct *`, `unsigned long`, `uint8[16]`, `typeof(x)`.
+import { syntax } from "../../messages/syntax.ts";
 import type { TypeName } from "../program.ts";
 import type { Cursor } from "./cursor.ts";
 
@@ -88,8 +89,7 @@ export function tryType(p: Cursor): TypeName | undefined {
     } else if (p.at("*")) {
       p.advance();
       if (modifiers.at(-1)!.dimensions.length > 0) modifiers.push({ pointers: 0, dimensions: [] });
-      if (++modifiers.at(-1)!.pointers > mostPointers)
-        p.fail("this is a pointer to too many pointers", p.token, undefined, "limit");
+      if (++modifiers.at(-1)!.pointers > mostPointers) p.fail(syntax.pointerTooDeep());
     } else if (p.at("[")) {
       const inside = p.peek();
       if (inside.text === "]" && inside.kind === "punctuation") {
@@ -126,7 +126,7 @@ export function parseType(p: Cursor): TypeName {
   const start = p.token;
   const type = tryType(p);
   if (type !== undefined) return type;
-  return p.fail(`expected a type, found ${p.describe(start)}`, start);
+  return p.fail(syntax.expected("a type", p.describe(start)), start);
 }
 
 /**

@@ -1,0 +1,69 @@
+// Every message that has an example is what the example gets, and docs/messages.md shows them all. STROBE_UPDATE=1
+// writes the page anew.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { readTables, used, wholeExample, type Entry } from "../../test/support/messages.ts";
+import { compile } from "../compiler/compile.ts";
+import { madeUpSystem, resolveMadeUp } from "../compiler/made-up-system.ts";
+import { builtinsFor } from "../language/builtins/table.ts";
+import { parse } from "../language/bpftrace/parse.ts";
+import { resolveSpec } from "../providers/registry.ts";
+import type { Diagnostic, Source } from "../language/diagnostic.ts";
+import { renderDiagnostic } from "../language/render-diagnostic.ts";
+
+const tables = readTables();
+const madeUpKinds = new Set(["begin", "end", "interval", "tracepoint", "kprobe"]);
+
+function diagnosticsOf(source: Source): readonly Diagnostic[] {
+  const parsed = parse(source, { positional: [], builtins: builtinsFor("bpftrace") });
+  if (parsed.diagnostics.some((d) => d.severity === "error")) return parsed.diagnostics;
+  const compiled = compile(parsed.program, madeUpSystem, {
+    // Kinds of probes that the made-up machine has no places of are the real ones.
+    resolve: (spec, system, options) =>
+      madeUpKinds.has(spec.provider) ? resolveMadeUp(spec) : resolveSpec(spec, system, options),
+    unsafe: false,
+  });
+  return [...parsed.diagnostics, ...compiled.diagnostics];
+}
+
+/** What an entry's example prints, where the entry is what says it. */
+async function shown({ name, example = "" }: Entry, wrong: string[]): Promise<string> {
+  const source = { name: "script.bt", text: wholeExample(example) };
+  let diagnostics: readonly Diagnostic[] = [];
+  const said = (await used(tables, () => (diagnostics = diagnosticsOf(source)))).get(name) ?? [];
+  const own = diagnostics.filter((d) => said.some(({ message, help }) => d.message === message && d.help === help));
+  if (own.length === 0) wrong.push(`the example of ${name} gets ${JSON.stringify(diagnostics.map((d) => d.message))}`);
+  return own
+    .slice(0, 1)
+    .map((d) => renderDiagnostic(source, d, { color: false }))
+    .join("");
+}
+
+const code = (text: string): string => `\`\`\`\n${text.trimEnd()}\n\`\`\`\n`;
+
+test("each example gets its message, and the page shows what", async () => {
+  const sections: string[] = [];
+  const wrong: string[] = [];
+  for (const { about, entries } of tables) {
+    sections.push(`## ${about.replace(/\.$/, "")}\n`);
+    for (const entry of entries) {
+      if (entry.example === undefined && entry.note === undefined)
+        wrong.push(`${entry.name} has neither example nor note`);
+      sections.push(`### ${entry.name}\n`);
+      if (entry.note !== undefined) sections.push(`${entry.note}\n`);
+      if (entry.example !== undefined) sections.push(code(entry.example), code(await shown(entry, wrong)));
+    }
+  }
+  assert.deepEqual(wrong, []);
+  const text = `# Messages
+
+<!-- Written by the test of src/messages: change the table there, and run it with STROBE_UPDATE=1. -->
+
+What strobe says of a script, by the tables in \`src/messages\`, each with a script that gets it. \`⟨x × 3⟩\` stands for
+\`xxx\`. The scripts are compiled for a made-up machine.
+
+${sections.join("\n")}`;
+  if (process.env.STROBE_UPDATE) writeFileSync("docs/messages.md", text);
+  assert.equal(readFileSync("docs/messages.md", "utf8"), text);
+});

@@ -1,0 +1,37 @@
+/**
+ * The closed list of what can be wrong with a script. A code is stable: tests and editors match on it, never on the
+ * words.
+ * - `syntax`: the text does not parse
+ * - `name`: something is named that does not exist (probe, field, builtin, function, variable, type, config variable)
+ * - `type`: a value of the wrong type, or a conversion that is not allowed
+ * - `arguments`: a call with the wrong number or kind of arguments
+ * - `placement`: used where it cannot be (outside a loop, in the wrong probe, on the host, in an expression)
+ * - `limit`: more than the kernel or strobe allows (stack, key size, unroll count)
+ * - `feature`: this kernel or machine lacks what it needs
+ * - `unsafe`: needs `--unsafe`
+ * - `unused`: a warning: has no effect
+ */
+export type DiagnosticCode =
+  | "syntax"
+  | "name"
+  | "type"
+  | "arguments"
+  | "placement"
+  | "limit"
+  | "feature"
+  | "unsafe"
+  | "unused";
+
+/** What a diagnostic says. */
+export interface Message {
+  readonly code: DiagnosticCode;
+  /** One sentence, lower case, no full stop; the subject first. */
+  readonly message: string;
+  /** What to do about it: "did you mean `sched_switch`?" */
+  readonly help?: string;
+}
+
+/** Makes the entries of the tables of messages. */
+export function says(code: DiagnosticCode, message: string, help?: string): Message {
+  return help === undefined ? { code, message } : { code, message, help };
+}

@@ -1,0 +1,95 @@
+// The tables of messages (src/messages) as docs/messages.md shows them and their test runs them: entries in the order of
+// the source, with what the comments above them say.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Message } from "../../src/messages/message.ts";
+
+export interface Entry {
+  /** `syntax.unclosedBlock` */
+  readonly name: string;
+  /** The file's name without its ending. */
+  readonly file: string;
+  /** A script that gets the message, and what the command line gives it. */
+  readonly example?: string;
+  /** When the message comes, in words: where no script alone gets it, and what the example does not say. */
+  readonly note?: string;
+}
+
+export interface Table {
+  readonly file: string;
+  /** The file's first comment. */
+  readonly about: string;
+  readonly entries: readonly Entry[];
+}
+
+const folder = "src/messages";
+
+export function readTables(root = "."): readonly Table[] {
+  return readdirSync(join(root, folder))
+    .filter((file) => file.endsWith(".ts") && file !== "message.ts")
+    .sort()
+    .map((file) => readTable(file.slice(0, -3), readFileSync(join(root, folder, file), "utf8")));
+}
+
+function readTable(file: string, text: string): Table {
+  const about = (/^(?:\/\/.*\n)+/.exec(text)?.[0] ?? "")
+    .replaceAll(/^\/\/ ?/gm, "")
+    .replaceAll("\n", " ")
+    .trim();
+  const entries: Entry[] = [];
+  let table = "";
+  for (const [, opened, comment, name] of text.matchAll(
+    /^export const (\w+) = \{$|(?:^ {2}\/\*\*((?:(?!\*\/)[^])*)\*\/\n)?^ {2}(\w+): \(/gm,
+  )) {
+    if (opened !== undefined) {
+      table = opened;
+      continue;
+    }
+    const said = (comment ?? "")
+      .replaceAll(/^\s*\* ?/gm, "")
+      .replaceAll("*\\/", "*/")
+      .trim();
+    const [note = "", example] = said.split(/@example[ \n]/, 2);
+    entries.push({
+      name: `${table}.${name}`,
+      file,
+      ...(example === undefined ? {} : { example: example.trim() }),
+      ...(note.trim() === "" ? {} : { note: note.trim().replaceAll("\n", " ") }),
+    });
+  }
+  return { file, about, entries };
+}
+
+/** `⟨x × 3⟩` in an example is `xxx`. */
+export function wholeExample(example: string): string {
+  return example.replaceAll(/⟨([^⟨⟩]*) × (\d+)⟩/g, (_, text: string, count: string) => text.repeat(Number(count)));
+}
+
+type Entries = Record<string, (...values: never[]) => Message>;
+
+/** Calls `run`; gives the names of the entries that were used meanwhile, and what they said. */
+export async function used(tables: readonly Table[], run: () => void): Promise<Map<string, Message[]>> {
+  const found = new Map<string, Message[]>();
+  const restore: (() => void)[] = [];
+  for (const { file, entries } of tables) {
+    const module = (await import(`../../src/messages/${file}.ts`)) as Record<string, Entries>;
+    for (const { name } of entries) {
+      const [table = "", key = ""] = name.split(".");
+      const of = module[table];
+      const entry = of?.[key];
+      if (of === undefined || entry === undefined) throw new Error(`src/messages/${file}.ts has no ${name}`);
+      of[key] = (...values) => {
+        const said = entry(...values);
+        found.set(name, [...(found.get(name) ?? []), said]);
+        return said;
+      };
+      restore.push(() => (of[key] = entry));
+    }
+  }
+  try {
+    run();
+  } finally {
+    for (const one of restore) one();
+  }
+  return found;
+}
