@@ -81,7 +81,7 @@ ${table(["kind", "also", "as written", "fires"], rows)}
 }
 
 const { builtins, allProviders } = await tables();
-const pages = { "builtins.md": builtinsPage(builtins), "probes.md": probesPage(allProviders()) };
+const pages = { "builtins.md": builtinsPage(builtins()), "probes.md": probesPage(allProviders()) };
 let stale = false;
 for (const [name, text] of Object.entries(pages)) {
   const path = here(name);

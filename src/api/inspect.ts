@@ -1,7 +1,7 @@
 // How aggregations look in console.log() and console.table(): a table has one line for each, and would show "[Object]".
 import type { InspectOptions } from "node:util";
 import { bucketRows, labelOf } from "../output/histogram.ts";
-import type { Bucket, Stats } from "./map-types.ts";
+import type { Bucket } from "./map-types.ts";
 import type { Value } from "./values.ts";
 
 const inspect = Symbol.for("nodejs.util.inspect.custom");
@@ -18,11 +18,10 @@ export function inspectableBuckets(value: Value): Value {
   }) as Value;
 }
 
-export function inspectableStats(value: Value): Value {
-  const { count, average, total } = value as unknown as Stats;
-  return Object.defineProperty(value as object, inspect, {
-    value: () => `{ count: ${count}, average: ${average}, total: ${total} }`,
-  }) as Value;
+/** Several results, in one line. */
+export function inspectableRecord(value: Value): Value {
+  const results = Object.entries(value as object).map(([name, result]) => `${name}: ${result}`);
+  return Object.defineProperty(value as object, inspect, { value: () => `{ ${results.join(", ")} }` }) as Value;
 }
 
 /** console.table() wants everything in a line, and nothing below. */

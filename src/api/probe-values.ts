@@ -1,9 +1,10 @@
 // Readers of typed events and maps. Where a script's reader chooses between number and bigint by the value, these go by
 // type, so that a program meets no bigint on the day that a counter grows: integers are numbers, rounded beyond 2^53,
 // unless they were emitted as BigInt(…).
+import { aggregationOf } from "../language/aggregations/table.ts";
 import type { Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
-import { inspectableBuckets, inspectableStats } from "./inspect.ts";
+import { inspectableBuckets, inspectableRecord } from "./inspect.ts";
 import { valueReader, type Value, type ValueReader } from "./values.ts";
 
 export function typedReader(type: Type, services: ConsumerServices, exact = false): ValueReader {
@@ -21,12 +22,11 @@ export function typedReader(type: Type, services: ConsumerServices, exact = fals
       };
     }
     case "aggregate":
-      switch (type.aggregate) {
-        case "hist":
-        case "lhist":
+      switch (aggregationOf(type).shape) {
+        case "buckets":
           return (memory, offset) => inspectableBuckets(rounded(read(memory, offset)));
-        case "stats":
-          return (memory, offset) => inspectableStats(rounded(read(memory, offset)));
+        case "record":
+          return (memory, offset) => inspectableRecord(rounded(read(memory, offset)));
         default:
           return (memory, offset) => rounded(read(memory, offset));
       }

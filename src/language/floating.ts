@@ -1,5 +1,4 @@
 // Doubles as 64 bits, which is what handlers have of them: and the words of their sums.
-import type { AggregateType } from "./types.ts";
 
 const scratch = new DataView(new ArrayBuffer(8));
 
@@ -26,8 +25,8 @@ export function literalText(value: number): string {
 // read. (The idea is Kulisch's; in words with room: Neal, "Fast exact summation using small and large
 // superaccumulators", 2015.)
 
-/** Words before the digits: how many values, and how many of them were no number, infinite, and infinite below zero. */
-export const sumHead = 4;
+/** Words before the digits: how many values were no number, infinite, and infinite below zero. */
+export const sumHead = 3;
 /** Bits of a digit. A mantissa of 53 bits, moved by up to 25, has three. */
 export const digitBits = 26;
 const exponents = 2046;
@@ -35,8 +34,3 @@ const exponents = 2046;
 export const digits = Math.floor((exponents - 1) / digitBits) + 3;
 /** Words of a sum of doubles. */
 export const sumWords = sumHead + digits;
-
-/** Whether an aggregation's words are those of a sum of doubles. */
-export function sumsDoubles({ aggregate, float }: AggregateType): boolean {
-  return float === true && (aggregate === "sum" || aggregate === "avg" || aggregate === "stats");
-}

@@ -1,9 +1,7 @@
 // How a value of each type lies in memory: in map keys and values, in event records, on the BPF stack.
 // Everything is little-endian; fields are aligned to their own size, at most 8; padding is always zero.
-import type { AggregateType, Type } from "./types.ts";
-import { bucketCount, linearBucketCount } from "./histogram.ts";
-import { sumsDoubles, sumWords } from "./floating.ts";
-import { seriesCellWords, seriesOf } from "./series.ts";
+import type { Type } from "./types.ts";
+import { aggregateWords } from "./aggregations/table.ts";
 
 /** Bytes that a value of this type takes. */
 export function sizeOf(type: Type): number {
@@ -116,32 +114,6 @@ export function fieldLayout(types: readonly Type[]): { offsets: number[]; size: 
 export function keyLayout(keys: readonly Type[]): { offsets: number[]; size: number } {
   const { offsets, size } = fieldLayout(keys);
   return { offsets, size };
-}
-
-/**
- * An aggregate's 64-bit words, the same on every CPU's copy:
- *   count: [count]   sum: [sum, set]   avg, stats: [total, count]   min, max: [value, set]
- *   sum, avg, stats of doubles: exact sums (see floating.ts); min, max of them: [order, set]
- *   hist, lhist: one word a bucket (see histogram.ts)   tseries: three words a cell (see series.ts)
- */
-export function aggregateWords(type: AggregateType): number {
-  switch (type.aggregate) {
-    case "count":
-      return 1;
-    case "sum":
-    case "avg":
-    case "stats":
-      return sumsDoubles(type) ? sumWords : 2;
-    case "min":
-    case "max":
-      return 2;
-    case "hist":
-      return bucketCount(type.bits ?? 0);
-    case "lhist":
-      return linearBucketCount(type.min ?? 0n, type.max ?? 0n, type.step ?? 1n);
-    case "tseries":
-      return seriesOf(type).intervals * seriesCellWords;
-  }
 }
 
 export function roundUp(value: number, to: number): number {

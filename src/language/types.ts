@@ -220,10 +220,9 @@ export interface NamedType {
     | "timestamp"; // u64 nanoseconds, u32 index of the plan's time format, u32 clock (0 boot, 1 real time)
 }
 
-export type AggregateKind = "count" | "sum" | "avg" | "min" | "max" | "stats" | "hist" | "lhist" | "tseries";
-/** What tseries keeps of the values of one interval. */
-export type SeriesKind = "last" | "avg" | "max" | "min" | "sum";
-/** What an aggregation map holds under each key. Never a value in an expression: reading one gives an integer. */
+/** The name of an aggregation: a row of aggregations/table.ts. */
+export type AggregateKind = string;
+/** What an aggregation map holds under each key. Never a value in an expression: reading one gives a number. */
 export interface AggregateType {
   readonly kind: "aggregate";
   readonly aggregate: AggregateKind;
@@ -231,14 +230,8 @@ export interface AggregateType {
   readonly signed: boolean;
   /** The values are doubles (floating.ts). */
   readonly float?: true;
-  /** hist: log2 of the buckets between two powers of two (0 to 5). */
-  readonly bits?: number;
-  /** lhist: the range and the width of a bucket. */
-  readonly min?: bigint;
-  readonly max?: bigint;
-  readonly step?: bigint;
-  /** tseries: how long an interval is (nanoseconds), how many are kept, and what of each. */
-  readonly series?: { readonly interval: bigint; readonly intervals: number; readonly kind: SeriesKind };
+  /** The constants of its calls, those that were left out included; the aggregation's row names them. */
+  readonly parameters?: readonly (bigint | string)[];
 }
 
 export type Type =

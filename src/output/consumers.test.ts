@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { IrMap } from "../compiler/ir/ir.ts";
-import { aggregateWords, fieldLayout } from "../language/layout.ts";
-import { bucketOf, linearBucketOf } from "../language/histogram.ts";
+import { bucketOf } from "../language/aggregations/buckets.ts";
+import { aggregateWords, shapedPart } from "../language/aggregations/table.ts";
+import { fieldLayout } from "../language/layout.ts";
 import type { AggregateType, Type } from "../language/types.ts";
 import { i64, u16, u8 } from "../language/types.ts";
 import type { MapSnapshot } from "../session/events.ts";
@@ -91,19 +92,16 @@ test("keys of several parts and string values", () => {
 });
 
 function histogramWords(type: AggregateType, values: readonly bigint[]): Uint8Array {
+  const { part } = shapedPart(type, "buckets");
   const counts = Array.from({ length: aggregateWords(type) }, () => 0n);
   for (const value of values) {
-    const bucket =
-      type.aggregate === "hist"
-        ? bucketOf(value, type.bits ?? 0)
-        : linearBucketOf(value, type.min ?? 0n, type.max ?? 0n, type.step ?? 1n);
-    counts[bucket]++;
+    counts[bucketOf(part.of, value)]++;
   }
   return words(...counts);
 }
 
 test("a histogram has a row a power of two between its ends", () => {
-  const type: AggregateType = { kind: "aggregate", aggregate: "hist", signed: true, bits: 0 };
+  const type: AggregateType = { kind: "aggregate", aggregate: "hist", signed: true, parameters: [0n] };
   const map = snapshot("h", [], type, [[none, histogramWords(type, [1n, 5n, 5n, 1024n])]]);
   const { text, json } = outputs((consumer) => consumer.map(map, printed));
   const bar = (n: number) => "@".repeat(n).padEnd(52);
@@ -128,12 +126,12 @@ test("a histogram has a row a power of two between its ends", () => {
 });
 
 test("finer and linear histograms show whole numbers and open ends", () => {
-  const fine: AggregateType = { kind: "aggregate", aggregate: "hist", signed: true, bits: 2 };
+  const fine: AggregateType = { kind: "aggregate", aggregate: "hist", signed: true, parameters: [2n] };
   assert.match(
     outputs((c) => c.map(snapshot("f", [], fine, [[none, histogramWords(fine, [1000n])]]), printed)).text,
     /^@f:\n\[896, 1024\) {12}1 /,
   );
-  const linear: AggregateType = { kind: "aggregate", aggregate: "lhist", signed: true, min: 0n, max: 100n, step: 10n };
+  const linear: AggregateType = { kind: "aggregate", aggregate: "lhist", signed: true, parameters: [0n, 100n, 10n] };
   const { text } = outputs((c) =>
     c.map(snapshot("l", [], linear, [[none, histogramWords(linear, [-1n, 5n, 1000n])]]), printed),
   );

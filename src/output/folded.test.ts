@@ -89,7 +89,12 @@ test("what is no stack is a frame, and what is no number no line", () => {
   );
   assert.deepEqual(foldedLines(snapshot([], count, [[[], 7n]]), 0, 1, services), ["@m 7"]);
   assert.equal(
-    foldedLines(snapshot([comm], { kind: "aggregate", aggregate: "hist", signed: false, bits: 0 }, []), 0, 1, services),
+    foldedLines(
+      snapshot([comm], { kind: "aggregate", aggregate: "hist", signed: false, parameters: [0n] }, []),
+      0,
+      1,
+      services,
+    ),
     undefined,
   );
 });

@@ -2,8 +2,9 @@
 // it. What is no stack comes first, whatever the order of the key: the command, then the program's frames, then the
 // kernel's, which end in `_[k]`. Inlined copies end in `_[i]`.
 import { basename } from "node:path";
+import { aggregateLayout, readResult } from "../language/aggregations/table.ts";
 import { fieldLayout } from "../language/layout.ts";
-import type { StackType, Type } from "../language/types.ts";
+import type { AggregateType, StackType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame, MapSnapshot } from "../session/events.ts";
 import { orderedEntries } from "./map-order.ts";
 import { buildIdFrames, buildIdText, stackFrames } from "./stack-frames.ts";
@@ -22,7 +23,7 @@ export function foldedLines(
   const lines: string[] = [];
   // Stacks that differ in offsets only are one to a flame graph.
   const sums = new Map<string, bigint>();
-  const adds = map.value.kind !== "aggregate" || map.value.aggregate === "count" || map.value.aggregate === "sum";
+  const adds = map.value.kind !== "aggregate" || addsUp(map.value);
   for (const [key, value] of orderedEntries(snapshot, top)) {
     const memory = memoryOf(value);
     const number =
@@ -39,8 +40,17 @@ export function foldedLines(
 }
 
 function isNumber(type: MapSnapshot["map"]["value"]): boolean {
-  if (type.kind === "aggregate") return !type.float && ["count", "sum", "min", "max", "avg"].includes(type.aggregate);
-  return type.kind === "integer";
+  if (type.kind !== "aggregate") return type.kind === "integer";
+  const result = readResult(type);
+  return result !== undefined && "part" in result && type.float !== true;
+}
+
+/** Whether two of them are one of both: counts and sums, but no averages or extremes. */
+function addsUp(type: AggregateType): boolean {
+  const result = readResult(type);
+  if (result === undefined || !("part" in result) || result.averaged === true) return false;
+  const { kind } = aggregateLayout(type).parts[result.part].part;
+  return kind === "count" || kind === "sum";
 }
 
 function keyPath(types: readonly Type[], memory: Memory, services: ConsumerServices): string[] {

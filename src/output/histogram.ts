@@ -1,48 +1,30 @@
-// hist() and lhist() as rows of label, count and bar.
-import { bucketRange } from "../language/histogram.ts";
-import type { AggregateType } from "../language/types.ts";
+// Histograms as rows of label, count and bar.
+import { bucketRange, type BucketRange, type Buckets } from "../language/aggregations/buckets.ts";
 
 const barWidth = 52;
 const labelWidth = 16;
 const countWidth = 8;
 
-/** One printed bucket: the half-open range [low, high); null is open. */
-export interface Bucket {
-  readonly low: bigint | null;
-  readonly high: bigint | null;
+/** One printed bucket. */
+export interface Bucket extends BucketRange {
   readonly count: bigint;
 }
 
 /** The buckets from the first to the last that holds anything, in order. */
-export function usedBuckets(type: AggregateType, words: readonly bigint[]): Bucket[] {
+export function usedBuckets(buckets: Buckets, words: readonly bigint[]): Bucket[] {
   const first = words.findIndex((count) => count !== 0n);
   if (first < 0) return [];
   let last = words.length - 1;
   while (words[last] === 0n) last--;
-  const buckets: Bucket[] = [];
-  for (let index = first; index <= last; index++)
-    buckets.push({ ...rangeOf(type, index, words.length), count: words[index] });
-  return buckets;
-}
-
-function rangeOf(type: AggregateType, index: number, buckets: number): { low: bigint | null; high: bigint | null } {
-  if (type.aggregate === "hist") return bucketRange(index, type.bits ?? 0);
-  const min = type.min ?? 0n;
-  const step = type.step ?? 1n;
-  if (index === 0) return { low: null, high: min };
-  const low = min + BigInt(index - 1) * step;
-  if (index === buckets - 1) return { low, high: null };
-  return { low, high: low + step };
+  const used: Bucket[] = [];
+  for (let index = first; index <= last; index++) used.push({ ...bucketRange(buckets, index), count: words[index] });
+  return used;
 }
 
 /** The rows as bpftrace prints them, a line each. `divisor` scales the counts. */
-export function histogramText(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
-  const bits = BigInt(type.bits ?? 0);
-  return bucketRows(
-    usedBuckets(type, words),
-    type.aggregate === "hist" ? (value) => shortNumber(value, bits) : (value) => shortNumber(value),
-    divisor,
-  );
+export function histogramText(buckets: Buckets, words: readonly bigint[], divisor: bigint): string {
+  const bits = buckets.by === "power" ? BigInt(buckets.bits) : 0n;
+  return bucketRows(usedBuckets(buckets, words), (value) => shortNumber(value, bits), divisor);
 }
 
 export function bucketRows(
@@ -64,7 +46,7 @@ export function bucketRows(
 
 /** The range as text; the label of all buckets together is that from the first's `low` to the last's `high`. */
 export function labelOf(
-  { low, high }: Omit<Bucket, "count">,
+  { low, high }: BucketRange,
   number: (value: bigint) => string = (value) => shortNumber(value),
 ): string {
   if (low === null) return `(..., ${number(high ?? 0n)})`;

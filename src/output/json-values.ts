@@ -1,5 +1,7 @@
 // A value of any type as JSON text, in the shapes of bpftrace's manual.
 import { absentText } from "../language/absent.ts";
+import { bucketCount } from "../language/aggregations/buckets.ts";
+import { aggregationOf, shapedPart } from "../language/aggregations/table.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { spelledText } from "../language/text-bytes.ts";
 import { isFloat, type AggregateType, type Type } from "../language/types.ts";
@@ -7,7 +9,6 @@ import type { ConsumerServices } from "../session/events.ts";
 import { usedBuckets } from "./histogram.ts";
 import { seriesJson } from "./series.ts";
 import {
-  average,
   elementSize,
   floatText,
   isCharacter,
@@ -17,13 +18,11 @@ import {
   readInteger,
   readString,
   readWords,
+  shownResults,
   stackText,
   valueText,
   type Memory,
 } from "./values.ts";
-
-/** Few scripts have doubles. */
-const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
 
 const int64Max = 9223372036854775807n;
 
@@ -138,33 +137,35 @@ function nestedKeyText(type: Type, memory: Memory, offset: number, services: Con
 }
 
 export function aggregateJson(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
-  if (type.float) {
-    const json = (value: number): string => floatJson(floatText(value / Number(divisor), 17));
-    if (type.aggregate !== "stats") return json(doubleSums().floatAggregateValue(type, words));
-    const { count, average, total } = doubleSums().floatAggregate(type, words);
-    return `{"count": ${count}, "average": ${json(average)}, "total": ${json(total)}}`;
-  }
-  const signed = (value: bigint) => (type.signed ? BigInt.asIntN(64, value) : value);
-  switch (type.aggregate) {
-    case "tseries":
-      return seriesJson(type, words, divisor, integerJson);
-    case "count":
-      return integerJson(words[0] / divisor);
-    case "sum":
-    case "min":
-    case "max":
-      return integerJson(signed(words[0]) / divisor);
-    case "avg":
-      return integerJson(average(type, words) / divisor);
-    case "stats":
-      return `{"count": ${words[1]}, "average": ${integerJson(average(type, words) / divisor)}, "total": ${integerJson(signed(words[0]) / divisor)}}`;
-    case "hist":
-    case "lhist": {
-      const buckets = usedBuckets(type, words).map(({ low, high, count }) => {
+  const { shape } = aggregationOf(type);
+  switch (shape) {
+    case "number":
+    case "record": {
+      const shown = shownResults(type, words, divisor).map(
+        ({ name, value }) =>
+          [name, typeof value === "number" ? floatJson(floatText(value, 17)) : integerJson(value)] as const,
+      );
+      return shape === "number" ? shown[0][1] : `{${shown.map(([name, json]) => `"${name}": ${json}`).join(", ")}}`;
+    }
+    case "buckets": {
+      const { part, at } = shapedPart(type, "buckets");
+      const counts = words.slice(at, at + bucketCount(part.of));
+      const buckets = usedBuckets(part.of, counts).map(({ low, high, count }) => {
         const ends = [...(low === null ? [] : [`"min": ${low}`]), ...(high === null ? [] : [`"max": ${high - 1n}`])];
         return `{${[...ends, `"count": ${count / divisor}`].join(", ")}}`;
       });
       return `[${buckets.join(",")}]`;
     }
+    case "series": {
+      const { part, at } = shapedPart(type, "series");
+      return seriesJson(part.of, type.signed, words.slice(at), divisor, integerJson);
+    }
   }
+}
+
+/** The `type` of what is printed of a map, bpftrace's words. */
+export function mapKind(type: Type): string {
+  if (type.kind !== "aggregate") return "map";
+  const { shape, jsonType } = aggregationOf(type);
+  return jsonType ?? { number: "map", record: "stats", buckets: "hist", series: "tseries" }[shape];
 }

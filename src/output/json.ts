@@ -1,7 +1,7 @@
 // JSON output: one object a line (NDJSON), in the shapes of bpftrace's manual.
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
+import { valueOf } from "../language/aggregations/table.ts";
 import { bytesText } from "../language/text-bytes.ts";
-import type { Type } from "../language/types.ts";
 import type {
   ConsumerServices,
   MapOptions,
@@ -13,7 +13,7 @@ import type {
 import { ByteWriter } from "./bytes.ts";
 import type { Buffering, Printer, PrinterOptions } from "./printer.ts";
 import { joinedText, timeText } from "./host-text.ts";
-import { aggregateJson, keyText, scaledJson, textJson, valueJson } from "./json-values.ts";
+import { aggregateJson, keyText, mapKind, scaledJson, textJson, valueJson } from "./json-values.ts";
 import { orderedEntries } from "./map-order.ts";
 import type { SessionStats } from "../session/stats.ts";
 import { statsJson } from "./overhead.ts";
@@ -108,7 +108,7 @@ export class JsonConsumer implements Printer {
         : scaledJson(map.value, memoryOf(value), by, services);
     if (bare)
       return this.#object(
-        ["hist", "tseries"].includes(mapKind(map.value)) ? mapKind(map.value) : "value",
+        map.value.kind === "aggregate" && valueOf(map.value) === undefined ? mapKind(map.value) : "value",
         one(entries[0][1]),
       );
     const data =
@@ -217,24 +217,5 @@ export class JsonConsumer implements Printer {
     } finally {
       this.#out.clear();
     }
-  }
-}
-
-function mapKind(type: Type): string {
-  if (type.kind !== "aggregate") return "map";
-  switch (type.aggregate) {
-    case "hist":
-    case "lhist":
-      return "hist";
-    case "tseries":
-      return "tseries";
-    case "avg":
-    case "stats":
-      return "stats";
-    case "count":
-    case "sum":
-    case "min":
-    case "max":
-      return "map";
   }
 }

@@ -1,10 +1,10 @@
 // The order in which a map is printed: by value, smallest first, so that the largest stand nearest to the prompt.
+import { bucketCount } from "../language/aggregations/buckets.ts";
+import { partOf, valueOf } from "../language/aggregations/table.ts";
+import { resultOf } from "../language/aggregations/value.ts";
 import { isFloat, type AggregateType, type Type } from "../language/types.ts";
 import type { MapSnapshot } from "../session/events.ts";
-import { average, memoryOf, readFloat, readInteger, readString, readWords } from "./values.ts";
-
-/** Few scripts have doubles. */
-const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
+import { memoryOf, readFloat, readInteger, readString, readWords } from "./values.ts";
 
 export type MapEntry = MapSnapshot["entries"][number];
 
@@ -37,9 +37,7 @@ function rank(type: Type, bytes: Uint8Array): Rank {
     case "string":
       return readString(memory, 0, type.capacity);
     case "aggregate":
-      return type.float
-        ? rankOf(doubleSums().floatAggregateValue(type, readWords(memory, 0, bytes.length)))
-        : aggregateRank(type, readWords(memory, 0, bytes.length));
+      return aggregateRank(type, readWords(memory, 0, bytes.length));
     case "named":
       return isFloat(type) ? rankOf(readFloat(type, memory, 0)) : 0n;
     default:
@@ -47,23 +45,16 @@ function rank(type: Type, bytes: Uint8Array): Rank {
   }
 }
 
-function aggregateRank(type: AggregateType, words: readonly bigint[]): bigint {
-  switch (type.aggregate) {
-    case "count":
-      return words[0];
-    case "sum":
-    case "min":
-    case "max":
-      return type.signed ? BigInt.asIntN(64, words[0]) : words[0];
-    case "avg":
-    case "stats":
-      return average(type, words);
-    case "hist":
-    case "lhist":
-      return words.reduce((sum, word) => sum + word, 0n);
-    case "tseries":
-      return 0n;
+/** By its value; of buckets, how many values are in them. */
+function aggregateRank(type: AggregateType, words: readonly bigint[]): Rank {
+  const result = valueOf(type);
+  if (result !== undefined) {
+    const value = resultOf(type, result, words);
+    return typeof value === "number" ? rankOf(value) : value;
   }
+  const buckets = partOf(type, "buckets");
+  if (buckets === undefined) return 0n;
+  return words.slice(buckets.at, buckets.at + bucketCount(buckets.part.of)).reduce((sum, word) => sum + word, 0n);
 }
 
 function compareKeys(types: readonly Type[], a: Uint8Array, b: Uint8Array): number {

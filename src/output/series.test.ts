@@ -1,22 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AggregateType, SeriesKind } from "../language/types.ts";
+import type { Series, SeriesKind } from "../language/aggregations/series.ts";
 import { seriesJson, seriesText } from "./series.ts";
 
 const second = 1_000_000_000n;
 /** 21 November 2026, 20:27:00 here. */
 const evening = BigInt(new Date(2026, 10, 21, 20, 27).getTime()) * 1_000_000n;
 
-function series(interval: bigint, intervals: number, kind: SeriesKind = "last", signed = true): AggregateType {
-  return { kind: "aggregate", aggregate: "tseries", signed, series: { interval, intervals, kind } };
+function series(interval: bigint, intervals: number, kind: SeriesKind = "last"): Series {
+  return { interval, intervals, kind };
 }
 
 /** Cells as a handler leaves them. */
 function cells(
-  { series: of }: AggregateType,
+  { interval, intervals }: Series,
   points: readonly (readonly [start: bigint, value: bigint, more?: bigint])[],
 ): bigint[] {
-  const { interval, intervals } = of!;
   const words = Array.from({ length: intervals * 3 }, () => 0n);
   for (const [start, value, more = 0n] of points)
     words.splice(
@@ -37,7 +36,7 @@ test("a series runs down the page, with a line at zero and a dash where nothing 
     [evening + 3n * second, 5n],
   ]);
   assert.equal(
-    seriesText(type, words, 1n),
+    seriesText(type, true, words, 1n),
     [
       "         -5                                                  5",
       "hh:mm:ss |___________________________________________________|",
@@ -51,7 +50,7 @@ test("a series runs down the page, with a line at zero and a dash where nothing 
     ].join("\n"),
   );
   assert.equal(
-    seriesJson(type, words, 1n, String),
+    seriesJson(type, true, words, 1n, String),
     "[" +
       [
         '{"interval_start":"2026-11-21 20:27:00.000000000","value":-5}',
@@ -65,7 +64,7 @@ test("a series runs down the page, with a line at zero and a dash where nothing 
 test("one value is in the middle, and a lone interval is told to the nanosecond", () => {
   const type = series(second, 5, "avg");
   assert.equal(
-    seriesText(type, cells(type, [[evening, 9n, 2n]]), 1n),
+    seriesText(type, true, cells(type, [[evening, 9n, 2n]]), 1n),
     [
       "                   3                                                   5",
       "hh:mm:ss.ns        |___________________________________________________|",
@@ -75,12 +74,12 @@ test("one value is in the middle, and a lone interval is told to the nanosecond"
       "",
     ].join("\n"),
   );
-  const largest = series(second, 1, "max", false);
+  const largest = series(second, 1, "max");
   assert.match(
-    seriesText(largest, cells(largest, [[evening, -1n]]), 1n),
+    seriesText(largest, false, cells(largest, [[evening, -1n]]), 1n),
     /^ {19}18446744073709551614 {13}18446744073709551615\n/,
   );
-  assert.equal(seriesText(type, cells(type, []), 1n), "<no data>\n");
+  assert.equal(seriesText(type, true, cells(type, []), 1n), "<no data>\n");
 });
 
 test("the time has as many digits as the interval, and the header is padded by its bytes", () => {
@@ -88,6 +87,7 @@ test("the time has as many digits as the interval, and the header is padded by i
     const type = series(interval, 3);
     return seriesText(
       type,
+      true,
       cells(type, [
         [evening, 1n],
         [evening + interval, 2n],
@@ -115,7 +115,7 @@ test("cells that the newest interval has left behind are not shown", () => {
     [evening + 2n * second, 3n],
   ]);
   assert.deepEqual(
-    seriesText(type, words, 1n)
+    seriesText(type, true, words, 1n)
       .split("\n")
       .slice(2, -3)
       .map((line) => line.slice(0, 8)),

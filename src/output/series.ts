@@ -1,6 +1,5 @@
 // tseries() as a plot that runs down the page, a line an interval, the way bpftrace draws it.
-import { seriesOf, seriesPoints, type SeriesPoint } from "../language/series.ts";
-import type { AggregateType } from "../language/types.ts";
+import { seriesPoints, type Series, type SeriesPoint } from "../language/aggregations/series.ts";
 
 /** Columns of the plot, its two edges included. */
 const plotWidth = 53;
@@ -15,14 +14,14 @@ const extremes = {
   unsigned: { least: 0n, most: (1n << 64n) - 1n },
 };
 
-/** `divisor` scales the values. */
-export function seriesText(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
-  const points = seriesPoints(type, words).map((point) => ({
+/** `signed`: whether the values are; `divisor` scales them. */
+export function seriesText(series: Series, signed: boolean, words: readonly bigint[], divisor: bigint): string {
+  const points = seriesPoints(series, signed, words).map((point) => ({
     ...point,
     ...(point.value === undefined ? {} : { value: point.value / divisor }),
   }));
   if (points.length === 0) return "<no data>\n";
-  const { interval } = seriesOf(type);
+  const { interval } = series;
   // A lone interval could be of any length.
   const unit = points.length === 1 ? units[3] : (units.find(({ every }) => interval % every === 0n) ?? units[3]);
   const times = points.map(({ start }) => timeText(start, unit.digits));
@@ -31,7 +30,7 @@ export function seriesText(type: AggregateType, words: readonly bigint[], diviso
   let least = values.reduce((a, b) => (b < a ? b : a));
   let most = values.reduce((a, b) => (b > a ? b : a));
   if (least === most) {
-    const bounds = type.signed ? extremes.signed : extremes.unsigned;
+    const bounds = signed ? extremes.signed : extremes.unsigned;
     if (least > bounds.least) least--;
     if (most < bounds.most) most++;
   }
@@ -51,12 +50,15 @@ export function seriesText(type: AggregateType, words: readonly bigint[], diviso
 }
 
 export function seriesJson(
-  type: AggregateType,
+  series: Series,
+  signed: boolean,
   words: readonly bigint[],
   divisor: bigint,
   number: (value: bigint) => string,
 ): string {
-  const points = seriesPoints(type, words).filter((point): point is Required<SeriesPoint> => point.value !== undefined);
+  const points = seriesPoints(series, signed, words).filter(
+    (point): point is Required<SeriesPoint> => point.value !== undefined,
+  );
   return `[${points.map(({ start, value }) => `{"interval_start":"${dateText(start)} ${timeText(start, 9)}","value":${number(value / divisor)}}`).join(",")}]`;
 }
 

@@ -11,17 +11,16 @@ import type {
 import { ByteWriter } from "./bytes.ts";
 import { foldedLines } from "./folded.ts";
 import type { Printer, PrinterOptions } from "./printer.ts";
-import { histogramText } from "./histogram.ts";
+import { drawn } from "./drawn.ts";
 import { joinedText, timeText } from "./host-text.ts";
 import { orderedEntries } from "./map-order.ts";
 import type { SessionStats } from "../session/stats.ts";
 import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
-import { seriesText } from "./series.ts";
 import { shownText } from "./shown-text.ts";
 import { sameFile, Sink } from "./sink.ts";
 import { troubleText, warns } from "./trouble.ts";
-import { aggregateText, elementTexts, forTerminal, memoryOf, readWords, valueText } from "./values.ts";
+import { elementTexts, forTerminal, memoryOf, readWords, valueText } from "./values.ts";
 
 export interface TextOptions extends PrinterOptions {
   /** Maps as lines for flame graphs. */
@@ -142,18 +141,9 @@ export class TextConsumer implements Printer {
     for (const [key, value] of orderedEntries(snapshot, top)) {
       const keyText = map.keys.length ? `[${elementTexts(map.keys, memoryOf(key), 0, services).join(", ")}]` : "";
       const label = `@${map.name}${keyText}:`;
-      if (map.value.kind === "aggregate" && (map.value.aggregate === "hist" || map.value.aggregate === "lhist")) {
-        this.#data(
-          `${bare ? "" : `${label}\n`}${histogramText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`,
-        );
-      } else if (map.value.kind === "aggregate" && map.value.aggregate === "tseries") {
-        this.#data(
-          `${bare ? "" : `${label}\n`}${seriesText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`,
-        );
-      } else if (map.value.kind === "aggregate") {
-        this.#data(
-          `${bare ? "" : `${label} `}${aggregateText(map.value, readWords(memoryOf(value), 0, value.length), by)}\n`,
-        );
+      if (map.value.kind === "aggregate") {
+        const { text, lines } = drawn(map.value, readWords(memoryOf(value), 0, value.length), by);
+        this.#data(`${bare ? "" : `${label}${lines ? "\n" : " "}`}${text}\n`);
       } else {
         this.#data(`${label} ${scaled(map.value.kind, valueText(map.value, memoryOf(value), 0, services), by)}\n`);
       }

@@ -3,6 +3,8 @@ import { basename } from "node:path";
 import { InternalError } from "../faults/internal-error.ts";
 import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
+import { aggregateLayout, aggregationOf } from "../language/aggregations/table.ts";
+import { resultOf } from "../language/aggregations/value.ts";
 import { bytesText, textLength } from "../language/text-bytes.ts";
 import type { AggregateType, FloatType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
@@ -13,9 +15,6 @@ import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack
 // Loaded for the first name, and the first time.
 const systemNames = () => require("./system-names.ts") as typeof import("./system-names.ts");
 const times = () => require("./strftime.ts") as typeof import("./strftime.ts");
-
-/** Few scripts have doubles. */
-const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
 
 export type { Memory };
 
@@ -399,38 +398,30 @@ function signalText(signal: bigint): string {
     : (systemNames().signalMessages[Number(signal)] ?? `Unknown signal ${signal}`);
 }
 
-/** An aggregation's words as text; histograms are multi-line and printed by the caller. */
+/** An aggregation that is a number or a record, as text; `divisor` scales what is no count within a record. */
 export function aggregateText(type: AggregateType, words: readonly bigint[], divisor: bigint): string {
-  if (type.float) return floatAggregateText(type, words, Number(divisor));
-  const signed = (value: bigint) => (type.signed ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
-  switch (type.aggregate) {
-    case "count":
-      return String(words[0] / divisor);
-    case "sum":
-    case "min":
-    case "max":
-      return String(signed(words[0]) / divisor);
-    case "avg":
-      return String(average(type, words) / divisor);
-    case "stats":
-      return `{ .count = ${words[1]}, .average = ${average(type, words) / divisor}, .total = ${signed(words[0]) / divisor} }`;
-    case "hist":
-    case "lhist":
-    case "tseries":
-      throw new InternalError("a histogram is not a single line");
-  }
+  const { shape } = aggregationOf(type);
+  if (shape !== "number" && shape !== "record") throw new InternalError(`${type.aggregate}() is not a single line`);
+  const shown = shownResults(type, words, divisor).map(
+    ({ name, value }) => [name, typeof value === "number" ? floatText(value, 17) : String(value)] as const,
+  );
+  return shape === "number" ? shown[0][1] : `{ ${shown.map(([name, text]) => `.${name} = ${text}`).join(", ")} }`;
 }
 
-function floatAggregateText(type: AggregateType, words: readonly bigint[], divisor: number): string {
-  const text = (value: number): string => floatText(value / divisor, 17);
-  if (type.aggregate !== "stats") return text(doubleSums().floatAggregateValue(type, words));
-  const { count, average, total } = doubleSums().floatAggregate(type, words);
-  return `{ .count = ${count}, .average = ${text(average)}, .total = ${text(total)} }`;
-}
-
-export function average(type: AggregateType, words: readonly bigint[]): bigint {
-  if (words[1] === 0n) return 0n;
-  return (type.signed ? BigInt.asIntN(64, words[0]) : BigInt.asUintN(64, words[0])) / words[1];
+/** The results that are shown: all of a record, of a number the one that it is. */
+export function shownResults(
+  type: AggregateType,
+  words: readonly bigint[],
+  divisor: bigint,
+): { readonly name: string; readonly value: bigint | number }[] {
+  const { shape, results, value: own } = aggregationOf(type);
+  return Object.entries(results(type)).flatMap(([name, result]) => {
+    if (shape === "number" && name !== own) return [];
+    const value = resultOf(type, result, words);
+    if (typeof value === "number") return { name, value: value / Number(divisor) };
+    const counts = "part" in result && aggregateLayout(type).parts[result.part].part.kind === "count";
+    return { name, value: shape === "record" && counts ? value : value / divisor };
+  });
 }
 
 export function readWords({ view }: Memory, offset: number, size: number): bigint[] {

@@ -2,6 +2,7 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
 import { InternalError } from "../faults/internal-error.ts";
+import { valueOf } from "../language/aggregations/table.ts";
 import type { PrintfFormat } from "../language/printf.ts";
 import { sizeOf } from "../language/layout.ts";
 import { decoder } from "./decode.ts";
@@ -122,7 +123,8 @@ export function printableMaps(liveMaps: ReadonlyMap<number, LiveMap>): MapSnapsh
 function shown(snapshot: MapSnapshot): MapSnapshot {
   const { value, keys } = snapshot.map;
   if (keys.length > 0 || snapshot.entries.length > 0 || value.kind === "stack") return snapshot;
-  if (value.kind === "aggregate" && ["hist", "lhist", "tseries"].includes(value.aggregate)) return snapshot;
+  // Of an empty histogram nothing is drawn.
+  if (value.kind === "aggregate" && valueOf(value) === undefined) return snapshot;
   return { ...snapshot, entries: [[noKey, new Uint8Array(sizeOf(value))]] };
 }
 

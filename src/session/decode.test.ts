@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
-import { bucketOf } from "../language/histogram.ts";
+import { bucketOf } from "../language/aggregations/buckets.ts";
 import { boolType, i32, i64, char, i8, u16, u32, u64, type AggregateType, type Type } from "../language/types.ts";
 import { decoder, type DecodedValue } from "./decode.ts";
 
@@ -155,11 +155,11 @@ test("aggregations", () => {
     }),
     { count: 2, average: -3, total: -7 },
   );
-  const hist: AggregateType = { kind: "aggregate", aggregate: "hist", signed: true, bits: 0 };
+  const hist: AggregateType = { kind: "aggregate", aggregate: "hist", signed: true, parameters: [0n] };
   assert.deepEqual(
     decode(hist, (view) => {
-      view.setBigUint64(8 * bucketOf(4n, 0), 3n, true);
-      view.setBigUint64(8 * bucketOf(20n, 0), 1n, true);
+      view.setBigUint64(8 * bucketOf({ by: "power", bits: 0 }, 4n), 3n, true);
+      view.setBigUint64(8 * bucketOf({ by: "power", bits: 0 }, 20n), 1n, true);
     }),
     [
       { low: 4, high: 8, count: 3 },
@@ -171,7 +171,7 @@ test("aggregations", () => {
     decode(hist, () => {}),
     [],
   );
-  const linear: AggregateType = { kind: "aggregate", aggregate: "lhist", signed: true, min: 0n, max: 10n, step: 5n };
+  const linear: AggregateType = { kind: "aggregate", aggregate: "lhist", signed: true, parameters: [0n, 10n, 5n] };
   assert.deepEqual(
     decode(linear, (view) => view.setBigUint64(24, 9n, true)),
     [{ low: 10, high: null, count: 9 }],

@@ -1,11 +1,12 @@
 // Bytes to JavaScript values, a specialised closure a type: for the library, for JSON and for whoever looks at maps.
-import { aggregateWords, fieldLayout, sequenceHeader, sizeOf } from "../language/layout.ts";
-import { seriesPoints } from "../language/series.ts";
-import { bucketRange } from "../language/histogram.ts";
+import { InternalError } from "../faults/internal-error.ts";
+import type { Result } from "../language/aggregations/aggregation.ts";
+import { bucketCount, bucketRange, type Buckets } from "../language/aggregations/buckets.ts";
+import { seriesPoints } from "../language/aggregations/series.ts";
+import { aggregateLayout, aggregationOf, shapedPart, valueOf } from "../language/aggregations/table.ts";
+import { resultOf, wordsIn } from "../language/aggregations/value.ts";
+import { fieldLayout, sequenceHeader, sizeOf } from "../language/layout.ts";
 import type { AddressSpace, AggregateType, NamedType, StackMode, Type } from "../language/types.ts";
-
-/** Few scripts have doubles. */
-const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
 
 /** An integer is a number when a double holds it exactly, else a bigint. Pointers are always bigints. */
 export type DecodedValue =
@@ -327,83 +328,65 @@ function namedDecoder(of: NamedType["of"]): Decoder {
 }
 
 function aggregateDecoder(type: AggregateType): Decoder {
-  if (type.float) {
-    const length = aggregateWords(type);
-    const read = (view: DataView, offset: number): bigint[] =>
-      Array.from({ length }, (_, i) => view.getBigUint64(offset + i * 8, true));
-    if (type.aggregate !== "stats")
-      return (view, _bytes, offset) => doubleSums().floatAggregateValue(type, read(view, offset));
-    return (view, _bytes, offset) => {
-      const { count, average, total } = doubleSums().floatAggregate(type, read(view, offset));
-      return { count: exact(count), average, total };
-    };
-  }
-  const word = type.signed
-    ? (view: DataView, offset: number) => readSigned64(view, offset)
-    : (view: DataView, offset: number) => readUnsigned64(view, offset);
-  const average = (view: DataView, offset: number): number | bigint => {
-    const count = view.getBigUint64(offset + 8, true);
-    if (count === 0n) return 0;
-    return exact((type.signed ? view.getBigInt64(offset, true) : view.getBigUint64(offset, true)) / count);
-  };
-  switch (type.aggregate) {
-    case "tseries": {
-      const words = aggregateWords(type);
+  const { shape, results } = aggregationOf(type);
+  switch (shape) {
+    case "number":
+      return resultDecoder(type, valueOf(type));
+    case "record": {
+      const fields = Object.entries(results(type)).map(
+        ([name, result]) => [name, resultDecoder(type, result)] as const,
+      );
+      return (view, bytes, offset) =>
+        Object.fromEntries(fields.map(([name, decode]) => [name, decode(view, bytes, offset)]));
+    }
+    case "buckets": {
+      const { part, at } = shapedPart(type, "buckets");
+      return bucketDecoder(part.of, at * 8);
+    }
+    case "series": {
+      const { part, at } = shapedPart(type, "series");
       return (view, _bytes, offset) =>
-        seriesPoints(
-          type,
-          Array.from({ length: words }, (_, i) => view.getBigUint64(offset + i * 8, true)),
-        ).flatMap(({ start, value }) =>
+        seriesPoints(part.of, type.signed, wordsIn(type, view, offset).slice(at)).flatMap(({ start, value }) =>
           value === undefined ? [] : [{ start: Number(start / 1000n) / 1000, value: exact(value) }],
         );
-    }
-    case "count":
-      return (view, _bytes, offset) => readUnsigned64(view, offset);
-    case "sum":
-    case "min":
-    case "max":
-      return (view, _bytes, offset) => word(view, offset);
-    case "avg":
-      return (view, _bytes, offset) => average(view, offset);
-    case "stats":
-      return (view, _bytes, offset) => ({
-        count: readUnsigned64(view, offset + 8),
-        average: average(view, offset),
-        total: word(view, offset),
-      });
-    case "hist":
-    case "lhist": {
-      const words = aggregateWords(type);
-      return (view, _bytes, offset) => {
-        const empty = (bucket: number) =>
-          view.getUint32(offset + bucket * 8, true) === 0 && view.getUint32(offset + bucket * 8 + 4, true) === 0;
-        let first = 0;
-        while (first < words && empty(first)) first++;
-        let last = words - 1;
-        while (last > first && empty(last)) last--;
-        const buckets: DecodedBucket[] = [];
-        for (let bucket = first; bucket < words && bucket <= last; bucket++) {
-          buckets.push({ ...rangeOf(type, bucket, words), count: readUnsigned64(view, offset + bucket * 8) });
-        }
-        return buckets;
-      };
     }
   }
 }
 
-function rangeOf(
-  type: AggregateType,
-  bucket: number,
-  buckets: number,
-): { low: number | bigint | null; high: number | bigint | null } {
-  if (type.aggregate === "hist") {
-    const { low, high } = bucketRange(bucket, type.bits ?? 0);
-    return { low: low === null ? null : exact(low), high: exact(high) };
+function resultDecoder(type: AggregateType, result: Result | undefined): Decoder {
+  if (result === undefined) throw new InternalError(`${type.aggregate}() has no value`);
+  if ("part" in result && result.averaged !== true && type.float !== true) {
+    const { part, at } = aggregateLayout(type).parts[result.part];
+    return type.signed && part.kind !== "count"
+      ? (view, _bytes, offset) => readSigned64(view, offset + at * 8)
+      : (view, _bytes, offset) => readUnsigned64(view, offset + at * 8);
   }
-  const min = type.min ?? 0n;
-  const step = type.step ?? 1n;
-  if (bucket === 0) return { low: null, high: exact(min) };
-  if (bucket === buckets - 1) return { low: exact(type.max ?? 0n), high: null };
-  const low = min + BigInt(bucket - 1) * step;
-  return { low: exact(low), high: exact(low + step) };
+  return (view, _bytes, offset) => {
+    const value = resultOf(type, result, wordsIn(type, view, offset));
+    return typeof value === "number" ? value : exact(value);
+  };
+}
+
+/** Those from the first to the last that holds anything. */
+function bucketDecoder(buckets: Buckets, at: number): Decoder {
+  const words = bucketCount(buckets);
+  return (view, _bytes, start) => {
+    const offset = start + at;
+    const empty = (bucket: number) =>
+      view.getUint32(offset + bucket * 8, true) === 0 && view.getUint32(offset + bucket * 8 + 4, true) === 0;
+    let first = 0;
+    while (first < words && empty(first)) first++;
+    let last = words - 1;
+    while (last > first && empty(last)) last--;
+    const used: DecodedBucket[] = [];
+    for (let bucket = first; bucket < words && bucket <= last; bucket++) {
+      const { low, high } = bucketRange(buckets, bucket);
+      used.push({
+        low: low === null ? null : exact(low),
+        high: high === null ? null : exact(high),
+        count: readUnsigned64(view, offset + bucket * 8),
+      });
+    }
+    return used;
+  };
 }

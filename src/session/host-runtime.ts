@@ -4,10 +4,8 @@ import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../linux/processes/procfs.ts";
 import { initialIds } from "../linux/processes/initial-ids.ts";
+import { aggregateDouble } from "../language/aggregations/value.ts";
 import { aggregateOf, type LiveMap } from "./maps.ts";
-
-/** Few scripts have doubles. */
-const doubleSums = () => require("../language/double-sums.ts") as typeof import("../language/double-sums.ts");
 
 export interface HostServices {
   /** By the plan's index; stack maps are absent. */
@@ -117,7 +115,7 @@ export class LiveHostRuntime implements HostRuntime {
   }
 
   aggregateDouble(map: number, words: Uint8Array): bigint {
-    return doubleSums().aggregateDouble(aggregateOf(this.#map(map).map), words);
+    return aggregateDouble(aggregateOf(this.#map(map).map), words);
   }
 
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]> {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { IrMap, MapStorage } from "../compiler/ir/ir.ts";
-import { aggregateWords } from "../language/layout.ts";
-import { bucketOf } from "../language/histogram.ts";
-import { i64, u64, type AggregateKind, type AggregateType, type SeriesKind, type Type } from "../language/types.ts";
-import { addToCopy, mergeCopies } from "./aggregates.ts";
+import { bucketOf } from "../language/aggregations/buckets.ts";
+import type { SeriesKind } from "../language/aggregations/series.ts";
+import { aggregateWords } from "../language/aggregations/table.ts";
+import { addToCopy, mergeCopies } from "../language/aggregations/value.ts";
+import { i64, u64, type AggregateKind, type AggregateType, type Type } from "../language/types.ts";
 import {
   HashMap,
   copiedValues,
@@ -17,8 +18,8 @@ import {
 
 function aggregate(kind: AggregateKind, signed = true): AggregateType {
   return kind === "lhist"
-    ? { kind: "aggregate", aggregate: kind, signed, min: 0n, max: 100n, step: 10n }
-    : { kind: "aggregate", aggregate: kind, signed, bits: 0 };
+    ? { kind: "aggregate", aggregate: kind, signed, parameters: [0n, 100n, 10n] }
+    : { kind: "aggregate", aggregate: kind, signed, parameters: [0n] };
 }
 
 function irMap(value: Type, storage: MapStorage, keys: readonly Type[] = []): IrMap {
@@ -66,7 +67,7 @@ test("a series joins the CPUs' cells of an interval, and a newer interval takes 
     kind: "aggregate",
     aggregate: "tseries",
     signed,
-    series: { interval: 10n, intervals: 1, kind },
+    parameters: [10n, 1n, kind],
   });
   assert.deepEqual(merge(series("last"), [7n, 5n, 70n], [7n, 6n, 75n], [6n, 9n, 69n]), [7n, 6n, 75n]);
   assert.deepEqual(merge(series("avg"), [7n, 5n, 1n], [0n, 0n, 0n], [7n, minusOne, 2n]), [7n, 4n, 3n]);
@@ -81,7 +82,7 @@ test("adding to a series: an interval's values are one, an older interval makes 
       kind: "aggregate",
       aggregate: "tseries",
       signed: true,
-      series: { interval: 10n, intervals: 2, kind },
+      parameters: [10n, 2n, kind],
     };
     const cells = new BigUint64Array(6);
     for (const [value, time] of [
@@ -205,5 +206,5 @@ test("hash entries: stores are padded to the value's size, adding makes missing 
   kernel.data.clear();
   histogram.aggregate(key(1n), 20n);
   histogram.aggregate(key(1n), 31n);
-  assert.equal(words(histogram.lookup(key(1n)))[bucketOf(20n, 0)], 2n);
+  assert.equal(words(histogram.lookup(key(1n)))[bucketOf({ by: "power", bits: 0 }, 20n)], 2n);
 });

@@ -12,7 +12,7 @@ import type { IrMap } from "../compiler/ir/ir.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { sizeOf } from "../language/layout.ts";
 import type { AggregateType } from "../language/types.ts";
-import { addToCopy, mergeCopies } from "./aggregates.ts";
+import { addToCopy, mergeCopies } from "../language/aggregations/value.ts";
 import type { MapSnapshot } from "./events.ts";
 
 /** Entry operations on one kernel map; values are whole, with all copies. */

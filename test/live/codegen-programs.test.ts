@@ -20,7 +20,7 @@ const hash = irMap("hash", [u64], u64, { kind: "hash" });
 const keyed = (name: string, type: AggregateType): IrMap =>
   irMap(name, [u64], type, { kind: "percpu-hash", ...copiesOf(type, 16, capabilities.cpus) });
 const counts = keyed("counts", { kind: "aggregate", aggregate: "count", signed: false });
-const histogram = keyed("hist", { kind: "aggregate", aggregate: "hist", signed: true, bits: 2 });
+const histogram = keyed("hist", { kind: "aggregate", aggregate: "hist", signed: true, parameters: [2n] });
 const slotCounts = irMap(
   "slot",
   [],
@@ -30,7 +30,7 @@ const slotCounts = irMap(
 const slotHistogram = irMap(
   "slothist",
   [],
-  { kind: "aggregate", aggregate: "hist", signed: true, bits: 0 },
+  { kind: "aggregate", aggregate: "hist", signed: true, parameters: [0n] },
   { kind: "percpu-slot", offset: 64 },
 );
 const stacks = irMap("stacks", [], u32, { kind: "stacks", frames: 16, buildId: false });

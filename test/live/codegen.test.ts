@@ -1,7 +1,7 @@
 // Every operation of the IR, generated, accepted by this kernel's verifier, run once, and its results compared exactly.
 import { strict as assert } from "node:assert";
 import { describe, test } from "node:test";
-import { bucketOf, linearBucketOf } from "../../src/language/histogram.ts";
+import { bucketOf } from "../../src/language/aggregations/buckets.ts";
 import { type AggregateType, i64, u64 } from "../../src/language/types.ts";
 import { copiesOf } from "../../src/compiler/layouts/copies.ts";
 import type { BinaryOp, CompareOp, IrFunction, IrMap } from "../../src/compiler/ir/ir.ts";
@@ -204,7 +204,7 @@ describe("generated code on this kernel", live, () => {
   });
 
   test("a loop whose counter chooses a bucket is verified in one round", () => {
-    const type = { kind: "aggregate", aggregate: "hist", signed: true, bits: 0 } as const;
+    const type = { kind: "aggregate", aggregate: "hist", signed: true, parameters: [0n] } as const;
     const f = new IrBuilder();
     const [head, body, step, exit] = [f.block(1), f.block(), f.block(), f.block()];
     f.jump(head, f.constant(0));
@@ -543,15 +543,15 @@ describe("generated code on this kernel", live, () => {
     [{ kind: "aggregate", aggregate: "min", signed: true }, (v) => [[0, v.reduce((a, b) => (a < b ? a : b))]]],
     [{ kind: "aggregate", aggregate: "max", signed: true }, (v) => [[0, v.reduce((a, b) => (a > b ? a : b))]]],
     ...[0, 1, 3, 5].map((bits): [AggregateType, (values: bigint[]) => [number, bigint][]] => [
-      { kind: "aggregate", aggregate: "hist", signed: true, bits },
-      (v) => histogram(v.map((x) => bucketOf(x, bits))),
+      { kind: "aggregate", aggregate: "hist", signed: true, parameters: [BigInt(bits)] },
+      (v) => histogram(v.map((x) => bucketOf({ by: "power", bits }, x))),
     ]),
     ...[
       [0n, 100n, 10n],
       [-50n, 77n, 8n],
     ].map(([min = 0n, max = 0n, step = 1n]): [AggregateType, (values: bigint[]) => [number, bigint][]] => [
-      { kind: "aggregate", aggregate: "lhist", signed: true, min, max, step },
-      (v) => histogram(v.map((x) => linearBucketOf(x, min, max, step))),
+      { kind: "aggregate", aggregate: "lhist", signed: true, parameters: [min, max, step] },
+      (v) => histogram(v.map((x) => bucketOf({ by: "step", min, max, step }, x))),
     ]),
   ];
   const samples = [
@@ -583,7 +583,7 @@ describe("generated code on this kernel", live, () => {
     (1n << 63n) - 1n,
   ];
   for (const [type, expected] of aggregates) {
-    test(`${type.aggregate}${type.bits ?? ""}${type.step ?? ""}: per CPU, keyed, and read back`, () => {
+    test(`${type.aggregate}${type.parameters?.join(" ") ?? ""}: per CPU, keyed, and read back`, () => {
       const f = new IrBuilder();
       const value = f.argument(0);
       f.add({ op: "aggregate", map: 2, value });

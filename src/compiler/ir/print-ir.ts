@@ -238,14 +238,7 @@ export function printType(type: Type): string {
     case "named":
       return type.of;
     case "aggregate": {
-      const details =
-        type.aggregate === "hist"
-          ? `(${type.bits ?? 0})`
-          : type.aggregate === "lhist"
-            ? `(${type.min}, ${type.max}, ${type.step})`
-            : type.series === undefined
-              ? ""
-              : `(${type.series.interval}, ${type.series.intervals}, ${type.series.kind})`;
+      const details = type.parameters === undefined ? "" : `(${type.parameters.join(", ")})`;
       return `${type.aggregate}${details}${type.float ? " of doubles" : type.signed ? " signed" : ""}`;
     }
   }

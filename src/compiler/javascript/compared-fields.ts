@@ -1,8 +1,8 @@
 // What entries of a map are ordered by, on the host: the numbers and texts that a value's bytes are made of, the first
 // that differs decides.
+import { aggregateLayout, valueOf } from "../../language/aggregations/table.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
-import { isFloat, type Type } from "../../language/types.ts";
-import { sumsDoubles } from "../../language/floating.ts";
+import { isFloat, type AggregateType, type Type } from "../../language/types.ts";
 
 /**
  * Where it is, its size in bytes, and how it is read: signed, unsigned, text, the average of a total and a count, a
@@ -38,18 +38,18 @@ function fieldsOf(type: Type, at: number): ComparedField[] {
         fieldsOf(type.element, at + i * sizeOf(type.element)),
       ).flat();
     case "aggregate":
-      if (sumsDoubles(type)) return [[at, 8, "d"]];
-      switch (type.aggregate) {
-        case "avg":
-        case "stats":
-          return [[at, 8, "a"]];
-        default:
-          return [[at, 8, type.signed ? "s" : "u"]];
-      }
+      return [aggregateField(type, at)];
     default: {
       const size = sizeOf(type);
       if (isFloat(type)) return [[at, size, "f"]];
       return size === 8 ? [[at, 8, "u"]] : [[at, size, "t"]];
     }
   }
+}
+
+function aggregateField(type: AggregateType, at: number): ComparedField {
+  const result = valueOf(type);
+  if (result !== undefined && "double" in result) return [at, 8, "d"];
+  const word = at + aggregateLayout(type).parts[result?.part ?? 0].at * 8;
+  return [word, 8, result?.averaged === true ? "a" : type.signed ? "s" : "u"];
 }

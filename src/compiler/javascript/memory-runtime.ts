@@ -1,11 +1,7 @@
 // A HostRuntime over plain memory: maps are JavaScript Maps, events are collected. For tests, and as the oracle that
 // the differential suite holds against the kernel.
-import { addToSum, aggregateDouble } from "../../language/double-sums.ts";
-import { sumsDoubles } from "../../language/floating.ts";
-import { bucketOf, linearBucketOf } from "../../language/histogram.ts";
-import { aggregateWords } from "../../language/layout.ts";
-import { cellOf, joinCells, seriesCellWords, seriesOf } from "../../language/series.ts";
-import type { AggregateType } from "../../language/types.ts";
+import { aggregateWords } from "../../language/aggregations/table.ts";
+import { addToCopy, aggregateDouble } from "../../language/aggregations/value.ts";
 import type { IrMap } from "../ir/ir.ts";
 import type { HostRuntime } from "../runtime.ts";
 
@@ -82,7 +78,7 @@ export class MemoryRuntime implements HostRuntime {
     const type = this.#options.maps[map]?.value;
     if (type?.kind !== "aggregate") throw new Error(`map ${map} is no aggregation`);
     const entry = this.#entry(map, key, aggregateWords(type) * 8);
-    if (entry) aggregate(type, asWords(entry.value), BigInt.asIntN(64, value), time);
+    if (entry) addToCopy(type, new BigUint64Array(entry.value.buffer), 0, BigInt.asIntN(64, value), time);
   }
 
   aggregateDouble(map: number, words: Uint8Array): bigint {
@@ -139,51 +135,4 @@ function name(key: Uint8Array | null): string {
 
 function asWords(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** Adds a value to the words of an aggregation (their meaning: layout.ts, aggregateWords). */
-export function aggregate(type: AggregateType, words: DataView, value: bigint, time = 0n): void {
-  const add = (word: number, amount: bigint): void =>
-    words.setBigInt64(word * 8, words.getBigInt64(word * 8, true) + amount, true);
-  if (sumsDoubles(type)) return addToSum(add, value);
-  switch (type.aggregate) {
-    case "count":
-      add(0, 1n);
-      return;
-    case "sum":
-      add(0, value);
-      words.setBigInt64(8, 1n, true);
-      return;
-    case "avg":
-    case "stats":
-      add(0, value);
-      add(1, 1n);
-      return;
-    case "min":
-    case "max": {
-      const order = (word: bigint): bigint => (type.signed ? word : BigInt.asUintN(64, word));
-      const old = words.getBigInt64(0, true);
-      const better = type.aggregate === "min" ? order(value) < order(old) : order(value) > order(old);
-      if (words.getBigInt64(8, true) === 0n || better) words.setBigInt64(0, value, true);
-      words.setBigInt64(8, 1n, true);
-      return;
-    }
-    case "hist":
-      add(bucketOf(value, type.bits ?? 0), 1n);
-      return;
-    case "lhist":
-      add(linearBucketOf(value, type.min ?? 0n, type.max ?? 0n, type.step ?? 1n), 1n);
-      return;
-    case "tseries": {
-      const { interval, intervals } = seriesOf(type);
-      const number = BigInt.asUintN(64, time) / interval;
-      const at = Number(number % BigInt(intervals)) * seriesCellWords * 8;
-      const one = cellOf(type, value, time);
-      const old = [words.getBigInt64(at + 8, true), words.getBigInt64(at + 16, true)] as const;
-      const joined = words.getBigUint64(at, true) === number ? joinCells(type, old, one) : one;
-      words.setBigUint64(at, number, true);
-      joined.forEach((word, i) => words.setBigInt64(at + 8 + i * 8, word, true));
-      return;
-    }
-  }
 }

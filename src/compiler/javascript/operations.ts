@@ -1,5 +1,5 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
-import { sumsDoubles } from "../../language/floating.ts";
+import { aggregateLayout, valueOf } from "../../language/aggregations/table.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { comparedFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
@@ -339,39 +339,26 @@ function entries(out: Writer, { map, order, limit }: Extract<Instruction, { op: 
 
 function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op: "aggregate-read" }>): void {
   const type = out.module.maps[instruction.map]?.value;
-  const kind = type?.kind === "aggregate" ? type.aggregate : "hist";
-  if (type?.kind === "aggregate" && sumsDoubles(type)) {
+  const result = type?.kind === "aggregate" ? valueOf(type) : undefined;
+  if (type?.kind !== "aggregate" || result === undefined) return out.missing("the value of a histogram");
+  if ("double" in result) {
     out.line(
       `{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? runtime.aggregateDouble(${instruction.map}, words) : 0n; }`,
     );
     return;
   }
-  const first = load(out, { bytes: "words", offset: 0 }, 8, true);
-  let result: string;
-  switch (kind) {
-    case "count":
-    case "sum":
-    case "min":
-    case "max":
-      result = first;
-      break;
-    case "avg":
-    case "stats": {
-      const [total, count] = ["total", "count"];
-      out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)});`);
-      out.line(
-        `const ${total} = words ? ${first} : 0n, ${count} = words ? ${load(out, { bytes: "words", offset: 8 }, 8, true)} : 0n;`,
-      );
-      out.line(`v${instruction.result} = ${binary(instruction.signed ? "sdiv" : "udiv", total, count)}; }`);
-      return;
-    }
-    case "hist":
-    case "lhist":
-    case "tseries":
-      out.missing("the value of a histogram");
-      return;
+  const offset = aggregateLayout(type).parts[result.part].at * 8;
+  const first = load(out, { bytes: "words", offset }, 8, true);
+  if (result.averaged) {
+    const [total, count] = ["total", "count"];
+    out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)});`);
+    out.line(
+      `const ${total} = words ? ${first} : 0n, ${count} = words ? ${load(out, { bytes: "words", offset: offset + 8 }, 8, true)} : 0n;`,
+    );
+    out.line(`v${instruction.result} = ${binary(instruction.signed ? "sdiv" : "udiv", total, count)}; }`);
+    return;
   }
   out.line(
-    `{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? ${result} : 0n; }`,
+    `{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? ${first} : 0n; }`,
   );
 }

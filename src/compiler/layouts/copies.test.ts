@@ -9,9 +9,9 @@ const type = (aggregate: AggregateType["aggregate"], more: Partial<AggregateType
   signed: false,
   ...more,
 });
-const hist = type("hist", { bits: 0 });
+const hist = type("hist", { parameters: [0n] });
 /** 15 kB. */
-const fine = type("hist", { bits: 5 });
+const fine = type("hist", { parameters: [5n] });
 
 test("each CPU has a copy where memory allows, in lines of the cache of its own", () => {
   assert.deepEqual(copiesOf(type("count"), 4096, 1), { copies: 1, stride: 8 });

@@ -1,6 +1,7 @@
 // How an aggregation by key is kept for many CPUs: each entry of the kernel's hash table holds copies of the words, and
 // a CPU's handlers change the copy of that CPU. The memory is there from the start (maps.ts), so it is bounded: where a
 // copy for each CPU would be too much, CPUs share copies, and handlers then change them atomically.
+import { partOf } from "../../language/aggregations/table.ts";
 import { roundUp, sizeOf } from "../../language/layout.ts";
 import type { AggregateType } from "../../language/types.ts";
 
@@ -29,8 +30,8 @@ export function copiesOf(type: AggregateType, entries: number, cpus: number): Co
     copies * stride <= mostInEntry && copies * stride * entries <= most;
   if (cpus === 1) return { copies: 1, stride: bytes };
   if (fits(cpus, apart)) return { copies: cpus, stride: apart };
-  // The first value of a minimum cannot be told from a second one without a lock. Two words are never too much.
-  if (fits(cpus, bytes) || type.aggregate === "min" || type.aggregate === "max") return { copies: cpus, stride: bytes };
+  // The first value of a minimum cannot be told from a second one without a lock.
+  if (fits(cpus, bytes) || partOf(type, "extreme") !== undefined) return { copies: cpus, stride: bytes };
   let copies = 1;
   while (copies * 2 < cpus && fits(copies * 2, apart)) copies *= 2;
   return { copies, stride: copies === 1 ? bytes : apart };

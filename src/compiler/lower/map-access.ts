@@ -1,7 +1,7 @@
 // Reading and naming map entries: keys are built whole, padding zero, so that equal keys are equal bytes.
 import type { Expression, MapAccess } from "../../language/program.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
-import { sumsDoubles } from "../../language/floating.ts";
+import { valueOf } from "../../language/aggregations/table.ts";
 import { fieldLayout, keyLayout } from "../../language/layout.ts";
 import type { IrMap, Place, Value } from "../ir/ir.ts";
 import { at, copy, fieldsHavePadding, hasLongerText } from "./memory.ts";
@@ -86,7 +86,7 @@ export function entryValue(f: FunctionState, access: MapAccess, key: Place | und
 /** An aggregation as a number, of all CPUs together. */
 export function aggregateValue(f: FunctionState, map: number, type: AggregateType, key: Place | undefined): Value {
   const read = f.build.give((result) => ({ op: "aggregate-read", result, map, ...keyed(key), signed: type.signed }));
-  return type.float && !sumsDoubles(type) ? floats().ofOrder(f, read) : read;
+  return type.float && !("double" in (valueOf(type) ?? {})) ? floats().ofOrder(f, read) : read;
 }
 
 export function lookup(f: FunctionState, map: number, key: Place): Value {

@@ -1,4 +1,5 @@
 // Statements: assignments, branches, loops over numbers, and ways out.
+import { partOf } from "../../language/aggregations/table.ts";
 import type { Block, Expression, MapAccess, Statement, Variable } from "../../language/program.ts";
 import { float64, isFloat, type Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -36,7 +37,7 @@ export function statement(f: FunctionState, s: Statement): void {
       const value = s.value === undefined ? undefined : f.value(s.value);
       const key = keyPlace(f, s.target);
       const time =
-        s.aggregate === "tseries"
+        map.value.kind === "aggregate" && partOf(map.value, "series") !== undefined
           ? build.give((result) => ({ op: "builtin", result, name: "nsecs-wall" }), "now")
           : undefined;
       build.emit({
@@ -94,8 +95,7 @@ function aggregateFloat(f: FunctionState, of: Expression, target: MapAccess): vo
   const key = keyPlace(f, target);
   const add = (value: Value): void =>
     build.emit({ op: "aggregate", map: index, ...(key === undefined ? {} : { key }), value });
-  if (map.value.kind !== "aggregate" || (map.value.aggregate !== "min" && map.value.aggregate !== "max"))
-    return add(bits);
+  if (map.value.kind !== "aggregate" || partOf(map.value, "extreme") === undefined) return add(bits);
   const join = build.newBlock();
   const edges = build.branch(floats().isNotNumber(f, bits));
   build.start(edges.then);

@@ -1,87 +1,40 @@
-// Functions whose result can only be assigned to a map: each call adds to what the map holds.
+// The aggregations (language/aggregations/table.ts) as rows of the builtins: their calls can only be assigned to a map,
+// and add to what it holds.
+import type { Aggregation, Parameter } from "../aggregations/aggregation.ts";
+import { aggregations } from "../aggregations/table.ts";
 import type { BuiltinSpec } from "./signature.ts";
 
-export const aggregationBuiltins: readonly BuiltinSpec[] = [
-  {
-    name: "count",
+export function aggregationBuiltins(): BuiltinSpec[] {
+  return [...aggregations.values()].map(rowOf);
+}
+
+export function rowOf(aggregation: Aggregation): BuiltinSpec {
+  const { name, spelling, doc } = aggregation;
+  return {
+    name,
+    ...(spelling === undefined ? {} : { spelling }),
     form: "aggregate",
-    aggregate: "count",
-    arity: [0, 0],
-    signature: "@ = count()",
+    aggregate: name,
+    arity: arityOf(aggregation),
+    signature: `@ = ${usageOf(aggregation)}`,
     placement: "both",
-    doc: "How often it was called.",
-  },
-  {
-    name: "sum",
-    form: "aggregate",
-    aggregate: "sum",
-    arity: [1, 1],
-    signature: "@ = sum(n)",
-    placement: "both",
-    doc: "The sum of the values.",
-  },
-  {
-    name: "avg",
-    form: "aggregate",
-    aggregate: "avg",
-    arity: [1, 1],
-    signature: "@ = avg(n)",
-    placement: "both",
-    doc: "The average of the values.",
-  },
-  {
-    name: "min",
-    form: "aggregate",
-    aggregate: "min",
-    arity: [1, 1],
-    signature: "@ = min(n)",
-    placement: "both",
-    doc: "The least of the values.",
-  },
-  {
-    name: "max",
-    form: "aggregate",
-    aggregate: "max",
-    arity: [1, 1],
-    signature: "@ = max(n)",
-    placement: "both",
-    doc: "The greatest of the values.",
-  },
-  {
-    name: "stats",
-    form: "aggregate",
-    aggregate: "stats",
-    arity: [1, 1],
-    signature: "@ = stats(n)",
-    placement: "both",
-    doc: "Count, average and sum of the values.",
-  },
-  {
-    name: "hist",
-    form: "aggregate",
-    aggregate: "hist",
-    arity: [1, 2],
-    signature: "@ = hist(n [, bits])",
-    placement: "both",
-    doc: "A histogram by powers of two, each in 2^bits parts.",
-  },
-  {
-    name: "lhist",
-    form: "aggregate",
-    aggregate: "lhist",
-    arity: [4, 4],
-    signature: "@ = lhist(n, min, max, step)",
-    placement: "both",
-    doc: "A histogram with buckets of equal width.",
-  },
-  {
-    name: "tseries",
-    spelling: { typescript: [] },
-    form: "aggregate",
-    aggregate: "tseries",
-    arity: [3, 4],
-    signature: '@ = tseries(n, interval, intervals [, "avg" | "max" | "min" | "sum"])',
-    placement: "both",
-    doc: "A value over time: the last of each interval, or what an aggregation makes of them.",
-  },
-];
+    doc,
+  };
+}
+
+const optional = (parameter: Parameter): boolean => "default" in parameter;
+
+/** Least and most arguments, the value included. */
+export function arityOf({ takes, parameters = [] }: Aggregation): readonly [number, number] {
+  const value = takes === "nothing" ? 0 : 1;
+  return [value + parameters.filter((parameter) => !optional(parameter)).length, value + parameters.length];
+}
+
+/** `hist(n [, bits])` */
+export function usageOf({ name, takes, parameters = [] }: Aggregation): string {
+  const needed = parameters.filter((parameter) => !optional(parameter)).map((parameter) => parameter.name);
+  const more = parameters
+    .filter(optional)
+    .map((one) => ` [, ${"choices" in one ? one.choices.map((choice) => `"${choice}"`).join(" | ") : one.name}]`);
+  return `${name}(${[...(takes === "nothing" ? [] : ["n"]), ...needed].join(", ")}${more.join("")})`;
+}

@@ -2,26 +2,28 @@
 import type { AggregateKind } from "../types.ts";
 import type { Dialect } from "../program.ts";
 import { actionBuiltins } from "./actions.ts";
-import { aggregationBuiltins } from "./aggregations.ts";
+import { aggregations } from "../aggregations/table.ts";
+import { aggregationBuiltins, rowOf } from "./aggregations.ts";
 import { memoryBuiltins } from "./memory.ts";
 import type { BuiltinSpec } from "./signature.ts";
 import { valueBuiltins } from "./values.ts";
 
-export const builtins: readonly BuiltinSpec[] = [
-  ...valueBuiltins,
-  ...memoryBuiltins,
-  ...actionBuiltins,
-  ...aggregationBuiltins,
-];
+const plain: readonly BuiltinSpec[] = [...valueBuiltins, ...memoryBuiltins, ...actionBuiltins];
 
-const byName: ReadonlyMap<string, BuiltinSpec> = new Map(builtins.map((spec) => [spec.name, spec]));
+export function builtins(): readonly BuiltinSpec[] {
+  return [...plain, ...aggregationBuiltins()];
+}
+
+const byName: ReadonlyMap<string, BuiltinSpec> = new Map(plain.map((spec) => [spec.name, spec]));
 const argN = byName.get("argN")!;
 const numbered = /^arg(0|[1-9]\d{0,2})$/;
 
 /** The row of a canonical name; the row `argN` for `arg0`, `arg1`, …. */
 export function findBuiltin(name: string): BuiltinSpec | undefined {
   if (numbered.test(name)) return argN;
-  return name === "argN" ? undefined : byName.get(name);
+  if (name === "argN") return undefined;
+  const aggregation = aggregations.get(name);
+  return aggregation === undefined ? byName.get(name) : rowOf(aggregation);
 }
 
 /** `arg3` → 3; undefined for any other name. */
@@ -59,7 +61,7 @@ export function builtinsFor(dialect: Dialect["name"]): BuiltinNames {
 function viewOf(dialect: Dialect["name"]): BuiltinNames {
   const rows = new Map<string, BuiltinSpec>();
   const spelled = conventions[dialect] ?? ((name: string) => name);
-  for (const spec of builtins) {
+  for (const spec of builtins()) {
     for (const spelling of spec.spelling?.[dialect] ?? [spelled(spec.name)]) rows.set(spelling, spec);
   }
   // bpftrace's library, which is in its own language, calls what is built in by this prefix, and so may scripts.

@@ -1,6 +1,6 @@
 // Maps in expressions and calls: one entry, or the whole.
 import { nearest } from "../nearest.ts";
-import { sumsDoubles } from "../floating.ts";
+import { readResult } from "../aggregations/table.ts";
 import type { Expression, MapAccess } from "../program.ts";
 import type { AggregateType, Type } from "../types.ts";
 import { float64, i64, u64, unknownType } from "../types.ts";
@@ -38,25 +38,17 @@ export function checkMapEntry(
 }
 
 /**
- * What reading an aggregation in an expression gives; undefined for histograms and stats. Sums of doubles are rounded
- * on the host alone.
+ * What reading an aggregation in an expression gives; undefined for histograms and stats. Doubles that are computed of
+ * all words are the host's alone.
  */
 export function aggregateValue(type: AggregateType, { span, name }: MapAccess, body: Body): Type | undefined {
-  if (sumsDoubles(type)) body.hostNeeds.push({ what: `the ${type.aggregate}() of doubles in @${name}`, span });
-  switch (type.aggregate) {
-    case "count":
-      return u64;
-    case "sum":
-    case "min":
-    case "max":
-    case "avg":
-      return type.float ? float64 : type.signed ? i64 : u64;
-    case "stats":
-    case "hist":
-    case "lhist":
-    case "tseries":
-      return undefined;
+  const result = readResult(type);
+  if (result === undefined) return undefined;
+  if ("double" in result) {
+    body.hostNeeds.push({ what: `the ${type.aggregate}()${type.float ? " of doubles" : ""} in @${name}`, span });
+    return float64;
   }
+  return type.float ? float64 : type.signed ? i64 : u64;
 }
 
 /** A map as a whole: no keys joined, no value read. */

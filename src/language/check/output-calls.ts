@@ -1,5 +1,5 @@
 // Calls that print or end: printf and its kin, print, time, exit, join.
-import { sumsDoubles } from "../floating.ts";
+import { valueOf } from "../aggregations/table.ts";
 import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
 import { unknownType, voidType } from "../types.ts";
@@ -99,11 +99,13 @@ const print: CallCheck = (call, body) => {
     if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
     const { access, map } = checkMapEntry(first, body, "store");
     if (isUndefined(map)) report(body, "name", first.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
-    // A histogram is printed as it is; what has one value is read.
+    // A histogram is printed as it is; what has one value is read, where handlers can.
+    const { value } = map;
+    const onHost = value.kind === "aggregate" && "double" in (valueOf(value) ?? {});
     const type =
-      map.value.kind === "aggregate"
-        ? ((sumsDoubles(map.value) ? undefined : aggregateValue(map.value, access, body)) ?? map.value)
-        : settled(map.value);
+      value.kind === "aggregate"
+        ? ((onHost ? undefined : aggregateValue(value, access, body)) ?? value)
+        : settled(value);
     return { ...call, args: [{ ...access, type }], type: voidType };
   }
   return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };

@@ -8,18 +8,17 @@ import type {
   Statement,
   Variable,
 } from "../program.ts";
-import type { AggregateType, IntegerType, SeriesKind, Type } from "../types.ts";
-import { isFloat, unknownType, voidType } from "../types.ts";
+import type { IntegerType, Type } from "../types.ts";
+import { unknownType, voidType } from "../types.ts";
 import { roundUp, sizeOf } from "../layout.ts";
-import { linearBucketCount } from "../histogram.ts";
 import { RETURNED } from "./returned.ts";
-import { mostIntervals } from "../series.ts";
 import { constantOf } from "./constants.ts";
 import { mayLeave } from "./endless.ts";
 import { fits, isIntegral, literalType, settled } from "./integers.ts";
+import { checkAggregate } from "./aggregations.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
 import { binaryType } from "./operators.ts";
-import type { Body, MapState } from "./pass.ts";
+import type { Body } from "./pass.ts";
 import {
   assignVariable,
   declareVariable,
@@ -36,17 +35,7 @@ import {
 } from "./pass.ts";
 import { asLoop } from "./shapes.ts";
 import { inSpace, withSpacesOf } from "./spaces.ts";
-import {
-  describe,
-  describeOne,
-  isKnown,
-  mismatch,
-  sameAggregate,
-  sameType,
-  unify,
-  widen,
-  wrongCount,
-} from "./unify.ts";
+import { describe, describeOne, isKnown, mismatch, sameType, unify, widen } from "./unify.ts";
 import { checkCondition, checkExpression, checkPlace, checkValue } from "./values.ts";
 
 export function checkBlock(block: Block, body: Body): Block {
@@ -394,172 +383,6 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
     variable: { ...variable, slot, type: variableType(body, slot) },
     ...(value === undefined ? {} : { value }),
   };
-}
-
-// ── aggregations ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** The others count what lies in a bucket, or in a time. */
-const takesDoubles: ReadonlySet<AggregateType["aggregate"]> = new Set(["sum", "avg", "stats", "min", "max"] as const);
-
-function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: Body): Statement {
-  const { aggregate } = node;
-  const { access, map } = checkMapEntry(node.target, body, "store");
-  const value = node.value === undefined ? undefined : checkValue(node.value, body);
-  const wanted = aggregate === "lhist" ? 3 : aggregate === "tseries" ? 2 : 0;
-  const most = aggregate === "hist" ? 1 : aggregate === "tseries" ? 3 : wanted;
-  if (
-    (value === undefined) !== (aggregate === "count") ||
-    node.parameters.length < wanted ||
-    node.parameters.length > most
-  ) {
-    const counted = aggregate === "count" ? 0 : 1;
-    report(
-      body,
-      "arguments",
-      node.span,
-      wrongCount(aggregate, node.parameters.length + (value === undefined ? 0 : 1), wanted + counted, most + counted),
-      `usage: ${usage(aggregate)}`,
-    );
-    return { ...node, target: access };
-  }
-  const float = value !== undefined && isFloat(value.type);
-  if (
-    value !== undefined &&
-    value.type.kind !== "unknown" &&
-    !isIntegral(value.type) &&
-    value.type.kind !== "boolean" &&
-    !(float && takesDoubles.has(aggregate))
-  ) {
-    report(
-      body,
-      "type",
-      value.span,
-      `${aggregate}() only supports integer arguments (${describe(value.type)} provided)`,
-      float ? "cast it, which cuts its fraction off: (int64)" : undefined,
-    );
-    if (float) return { ...node, target: access };
-  }
-  const constants: bigint[] = [];
-  const [kind] = aggregate === "tseries" ? node.parameters.slice(2) : [];
-  for (const parameter of node.parameters) {
-    if (parameter === kind) continue;
-    const checked = checkValue(parameter, body);
-    const constant = constantOf(checked);
-    if (constant === undefined) {
-      if (checked.type.kind !== "unknown")
-        report(body, "arguments", parameter.span, `${aggregate}() needs constants here`);
-      return { ...node, target: access };
-    }
-    constants.push(constant);
-  }
-  const type = aggregateType(node, value?.type, constants, body);
-  if (type !== undefined) mergeAggregate(map, type, node, body);
-  const parameters = (aggregate === "hist" && constants.length === 0 ? [0n] : constants).map(
-    (constant, i): Expression => integerLiteral(constant, literalType(constant), node.parameters[i]?.span ?? node.span),
-  );
-  if (kind !== undefined) parameters.push(kind);
-  return { ...node, target: { ...access, type: map.value }, ...(value === undefined ? {} : { value }), parameters };
-}
-
-function usage(aggregate: AggregateType["aggregate"]): string {
-  switch (aggregate) {
-    case "count":
-      return "count()";
-    case "hist":
-      return "hist(n [, bits])";
-    case "lhist":
-      return "lhist(n, least, greatest, step)";
-    case "tseries":
-      return "tseries(n, interval, intervals [, aggregation])";
-    default:
-      return `${aggregate}(n)`;
-  }
-}
-
-function aggregateType(
-  node: Extract<Statement, { kind: "aggregate" }>,
-  value: Type | undefined,
-  constants: readonly bigint[],
-  body: Body,
-): AggregateType | undefined {
-  const { aggregate } = node;
-  const signed = value !== undefined && isIntegral(value) && value.signed;
-  if (aggregate === "hist") {
-    const bits = Number(constants[0] ?? 0n);
-    if (bits >= 0 && bits <= 5) return { kind: "aggregate", aggregate, signed: true, bits };
-    report(body, "limit", node.span, "hist() takes 0 to 5 bits");
-    return undefined;
-  }
-  if (aggregate === "lhist") {
-    const [min, max, step] = constants as [bigint, bigint, bigint];
-    if (step <= 0n) report(body, "limit", node.span, "lhist() needs a step of 1 or more");
-    else if (min >= max)
-      report(body, "limit", node.span, `lhist() min must be less than max, ${min} is not less than ${max}`);
-    else if (step > max - min)
-      report(body, "limit", node.span, `lhist() step is too large: ${step} for a range of ${max - min}`);
-    else if (linearBucketCount(min, max, step) > 1002)
-      report(body, "limit", node.span, "lhist() has at most 1000 buckets", "take a larger step");
-    else return { kind: "aggregate", aggregate, signed: true, min, max, step };
-    return undefined;
-  }
-  if (aggregate === "tseries") return seriesType(node, signed, constants as [bigint, bigint], body);
-  if (value !== undefined && isFloat(value)) return { kind: "aggregate", aggregate, signed: true, float: true };
-  return { kind: "aggregate", aggregate, signed };
-}
-
-function seriesType(
-  node: Extract<Statement, { kind: "aggregate" }>,
-  signed: boolean,
-  [interval, intervals]: readonly [bigint, bigint],
-  body: Body,
-): AggregateType | undefined {
-  const [, , kind] = node.parameters;
-  const keyed = node.target.keys.length > 0;
-  const most = keyed ? mostIntervals.keyed : mostIntervals.keyless;
-  const named = kind === undefined ? "last" : kind.kind === "string" ? kind.value : "";
-  if (interval < 1n || interval > 1n << 62n)
-    report(body, "limit", node.span, "tseries() needs an interval of 1 ns or more");
-  else if (intervals < 1n) report(body, "limit", node.span, "tseries() keeps 1 interval or more");
-  else if (intervals > most) {
-    const help =
-      keyed && intervals <= mostIntervals.keyless
-        ? `take longer intervals, or a map without keys: it keeps up to ${mostIntervals.keyless}`
-        : "take longer intervals";
-    report(body, "limit", node.span, `tseries() keeps at most ${most} intervals${keyed ? " under a key" : ""}`, help);
-  } else if ((named !== "last" && !seriesAggregations.includes(named)) || (named === "last" && kind !== undefined)) {
-    report(
-      body,
-      "arguments",
-      kind?.span ?? node.span,
-      `tseries() makes of each interval its ${seriesAggregations.join(", ")}, or without one the last value`,
-    );
-  } else
-    return {
-      kind: "aggregate",
-      aggregate: "tseries",
-      signed,
-      series: { interval, intervals: Number(intervals), kind: named as SeriesKind },
-    };
-  return undefined;
-}
-const seriesAggregations: readonly string[] = ["avg", "max", "min", "sum"] satisfies readonly SeriesKind[];
-
-function mergeAggregate(map: MapState, type: AggregateType, node: Statement, body: Body): void {
-  const before = map.value;
-  map.assigned = true;
-  if (before.kind === "unknown") {
-    map.value = type;
-    body.pass.changed = true;
-  } else if (before.kind !== "aggregate") {
-    report(body, "type", node.span, mismatch(`@${map.name}`, settled(before), type));
-  } else if (before.aggregate !== type.aggregate) {
-    report(body, "type", node.span, mismatch(`@${map.name}`, before, type));
-  } else if (!sameAggregate(before, type)) {
-    report(body, "type", node.span, `@${map.name} holds ${type.aggregate}() with other parameters elsewhere`);
-  } else if ((type.float && !before.float) || (type.signed && !before.signed)) {
-    map.value = type;
-    body.pass.changed = true;
-  }
 }
 
 // ── loops ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -154,16 +154,8 @@ function sameAlternative(left: Alternative, right: Alternative | undefined, wher
 }
 
 export function sameAggregate(left: AggregateType, right: AggregateType): boolean {
-  return (
-    left.aggregate === right.aggregate &&
-    left.bits === right.bits &&
-    left.min === right.min &&
-    left.max === right.max &&
-    left.step === right.step &&
-    left.series?.interval === right.series?.interval &&
-    left.series?.intervals === right.series?.intervals &&
-    left.series?.kind === right.series?.kind
-  );
+  const [own = [], others = []] = [left.parameters, right.parameters];
+  return left.aggregate === right.aggregate && own.every((parameter, i) => parameter === others[i]);
 }
 
 /**

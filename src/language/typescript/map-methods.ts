@@ -1,25 +1,13 @@
 // Methods of maps and of their entries: assignments, aggregations, questions.
 import type * as js from "acorn";
+import { aggregations } from "../aggregations/table.ts";
+import { builtinsFor } from "../builtins/table.ts";
 import type { Expression, MapAccess, Statement } from "../program.ts";
-import type { AggregateKind } from "../types.ts";
 import { assigned } from "./expressions.ts";
 import { keys as keysOf, mapUsage, ownEntry } from "./references.ts";
 import { missingMethods } from "./refused.ts";
 import type { Outcome, Reference, Unit } from "./unit.ts";
 import { call, expressionStatement, hasKey, mapAccess, oneKey } from "./unit.ts";
-
-const aggregates: Readonly<Record<string, AggregateKind>> = {
-  count: "count",
-  sum: "sum",
-  add: "sum",
-  avg: "avg",
-  min: "min",
-  max: "max",
-  stats: "stats",
-  hist: "hist",
-  lhist: "lhist",
-  tseries: "tseries",
-};
 
 const value = (expression: Expression): Outcome => ({ kind: "value", expression });
 const statement = (made: Statement): Outcome => ({ kind: "statement", statement: made });
@@ -34,7 +22,7 @@ export function mapMethod(
 ): Outcome {
   const span = unit.span(node);
   const own = ownEntry(map, span);
-  if (Object.hasOwn(aggregates, name)) return entryMethod(unit, node, own, name, at);
+  if (builtinsFor("typescript").aggregate(name) !== undefined) return entryMethod(unit, node, own, name, at);
   if (Object.hasOwn(missingMethods, name))
     return unit.refuse(at, "name", `there is no ${name}() of a map in a handler`, missingMethods[name]);
   const args = keysOf(unit, node.arguments);
@@ -70,9 +58,10 @@ export function entryMethod(
   const none = (): void => {
     if (args.length > 0) unit.refuse(node, "arguments", `${name}() of an entry takes no arguments`);
   };
-  if (Object.hasOwn(aggregates, name)) {
-    const aggregate = aggregates[name];
-    const [first, parameters] = aggregate === "count" ? [undefined, args] : [args.at(0), args.slice(1)];
+  const aggregate = builtinsFor("typescript").aggregate(name);
+  if (aggregate !== undefined) {
+    const counts = aggregations.get(aggregate)?.takes === "nothing";
+    const [first, parameters] = counts ? [undefined, args] : [args.at(0), args.slice(1)];
     return statement({
       kind: "aggregate",
       target: access,

@@ -1,7 +1,9 @@
 // How much the script's maps hold, for someone who looks once a second: nothing that costs handlers, and nothing that
 // grows with the maps. The kernel counts the keys of its hash tables itself (bpf_map_sum_elem_count, since 6.6); a
 // program that asks for them is loaded when they are first looked at. What is lone is looked up.
-import { sumsDoubles } from "../../language/floating.ts";
+import { bucketCount } from "../../language/aggregations/buckets.ts";
+import { partOf, readResult } from "../../language/aggregations/table.ts";
+import { resultOf } from "../../language/aggregations/value.ts";
 import { readFileSync } from "node:fs";
 import {
   Alu,
@@ -120,26 +122,19 @@ function loneSize(live: LiveMap): { readonly size: MapSize; readonly seen: bigin
     return { size: { name, kind: "value", value: value as number | bigint }, seen: 1n };
   }
   if (type.kind !== "aggregate") return { size: { name, kind: "set" }, seen: 1n };
-  const words = new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
-  const values = (seen: bigint): { size: MapSize; seen: bigint } => ({
-    size: { name, kind: "values", values: seen },
-    seen,
-  });
-  if (type.float) return sumsDoubles(type) ? values(words[0]) : { size: { name, kind: "set" }, seen: 1n };
-  switch (type.aggregate) {
-    case "count":
-      return { size: { name, kind: "value", value: words[0] }, seen: words[0] };
-    case "sum":
-    case "min":
-    case "max":
-      return { size: { name, kind: "value", value: type.signed ? BigInt.asIntN(64, words[0]) : words[0] }, seen: 1n };
-    case "avg":
-    case "stats":
-      return values(words[1]);
-    case "hist":
-    case "lhist":
-      return values(words.reduce((sum, count) => sum + count, 0n));
-    case "tseries":
-      return { size: { name, kind: "set" }, seen: 1n };
+  const words = [...new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8)];
+  const result = readResult(type);
+  const counted = partOf(type, "count");
+  if (result !== undefined && "part" in result && result.averaged !== true && type.float !== true) {
+    const value = BigInt(resultOf(type, result, words));
+    return { size: { name, kind: "value", value }, seen: counted === undefined ? 1n : value };
   }
+  const values = (seen: bigint) => ({ size: { name, kind: "values", values: seen } as const, seen });
+  if (counted !== undefined) return values(words[counted.at]);
+  const buckets = partOf(type, "buckets");
+  if (buckets !== undefined) {
+    const counts = words.slice(buckets.at, buckets.at + bucketCount(buckets.part.of));
+    return values(counts.reduce((sum, count) => sum + count, 0n));
+  }
+  return { size: { name, kind: "set" }, seen: 1n };
 }

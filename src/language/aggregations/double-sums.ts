@@ -1,6 +1,5 @@
 // What aggregations of doubles come to (their words: floating.ts). Loaded where there are some.
-import { bitsOfDouble, digitBits, digits, doubleOfBits, sumHead } from "./floating.ts";
-import type { AggregateType } from "./types.ts";
+import { digitBits, digits, doubleOfBits, sumHead } from "../floating.ts";
 
 const mantissaBits = 53;
 
@@ -19,8 +18,7 @@ export function addToSum(add: (word: number, amount: bigint) => void, bits: bigi
   const negative = unsigned >> 63n === 1n;
   const exponent = Number((unsigned >> 52n) & 0x7ffn);
   const fraction = unsigned & ((1n << 52n) - 1n);
-  add(0, 1n);
-  if (exponent === 0x7ff) return add(fraction !== 0n ? 1 : negative ? 3 : 2, 1n);
+  if (exponent === 0x7ff) return add(fraction !== 0n ? 0 : negative ? 2 : 1, 1n);
   const mantissa = exponent === 0 ? fraction : fraction | (1n << 52n);
   const place = Math.max(exponent, 1) - 1;
   const first = Math.floor(place / digitBits);
@@ -31,53 +29,27 @@ export function addToSum(add: (word: number, amount: bigint) => void, bits: bigi
   }
 }
 
-/** What an aggregation of doubles comes to. */
-export interface FloatAggregate {
-  readonly count: bigint;
-  readonly total: number;
-  readonly average: number;
-  /** Of min and max. */ readonly extreme: number;
+/** Of the words of a count and a sum of doubles: what their sum is when one of them was no number or infinite. */
+function special([, none, infinite, below]: readonly bigint[]): number | undefined {
+  if (none > 0n || (infinite > 0n && below > 0n)) return NaN;
+  return infinite > 0n ? Infinity : below > 0n ? -Infinity : undefined;
 }
 
-export function floatAggregate(type: AggregateType, words: readonly bigint[]): FloatAggregate {
-  if (type.aggregate === "min" || type.aggregate === "max")
-    return { count: 0n, total: 0, average: 0, extreme: doubleOfOrder(words[0]) };
-  const [count, none, infinite, below] = words;
-  const special =
-    none > 0n || (infinite > 0n && below > 0n) ? NaN : infinite > 0n ? Infinity : below > 0n ? -Infinity : undefined;
+function exactSum(words: readonly bigint[]): bigint {
   let sum = 0n;
-  for (let i = digits - 1; i >= 0; i--) sum = (sum << BigInt(digitBits)) + BigInt.asIntN(64, words[sumHead + i]);
-  return {
-    count,
-    extreme: 0,
-    total: special ?? rounded(sum, 1n),
-    average: special ?? (count === 0n ? 0 : rounded(sum, count)),
-  };
+  for (let i = digits - 1; i >= 0; i--) sum = (sum << BigInt(digitBits)) + BigInt.asIntN(64, words[1 + sumHead + i]);
+  return sum;
 }
 
-/** The number that an aggregation of doubles has by itself: its total, its average, or what it kept. */
-export function floatAggregateValue(type: AggregateType, words: readonly bigint[]): number {
-  const { total, average, extreme } = floatAggregate(type, words);
-  switch (type.aggregate) {
-    case "sum":
-      return total;
-    case "avg":
-    case "stats":
-      return average;
-    default:
-      return extreme;
-  }
+/** The sum of doubles, of the words of their count and sum. */
+export function total(words: readonly bigint[]): number {
+  return special(words) ?? rounded(exactSum(words), 1n);
 }
 
-/** Its bits, of the words of one that lie in memory. */
-export function aggregateDouble(type: AggregateType, bytes: Uint8Array): bigint {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return bitsOfDouble(
-    floatAggregateValue(
-      type,
-      Array.from({ length: bytes.length / 8 }, (_, i) => view.getBigUint64(i * 8, true)),
-    ),
-  );
+/** Their average; 0 where there are none. */
+export function average(words: readonly bigint[]): number {
+  const [count] = words;
+  return special(words) ?? (count === 0n ? 0 : rounded(exactSum(words), count));
 }
 
 /** `units` of 2^-1074, divided: the nearest double, and of two the even one. */

@@ -1,18 +1,20 @@
-// The cells of tseries(), shared by both executors and by the printers. A cell is three words: the number of the
-// interval (time since the epoch, divided by the interval's length; 0: never used), the value, and what joining needs:
-// the number of values (avg), or when the value was seen (last). An interval's cell is its number modulo the number of
-// cells, on each CPU's copy.
-import { InternalError } from "../faults/internal-error.ts";
-import type { AggregateType } from "./types.ts";
+// The cells of series, shared by both executors and by the printers. A cell is three words: the number of the interval
+// (time since the epoch, divided by the interval's length; 0: never used), the value, and what joining needs: the number
+// of values (avg), or when the value was seen (last). An interval's cell is its number modulo the number of cells, on
+// each CPU's copy.
+
+/** What is kept of the values of one interval. */
+export type SeriesKind = "last" | "avg" | "max" | "min" | "sum";
+
+export interface Series {
+  /** Nanoseconds. */
+  readonly interval: bigint;
+  /** How many are kept. */
+  readonly intervals: number;
+  readonly kind: SeriesKind;
+}
 
 export const seriesCellWords = 3;
-/** With a key: what a per-CPU value of the kernel holds (PCPU_MIN_UNIT_SIZE, 32 KiB). Without: 2.4 MB for each CPU. */
-export const mostIntervals = { keyed: 1365, keyless: 100_000 } as const;
-
-export function seriesOf(type: AggregateType): NonNullable<AggregateType["series"]> {
-  if (type.series === undefined) throw new InternalError("a series without intervals");
-  return type.series;
-}
 
 export interface SeriesPoint {
   /** Nanoseconds since the epoch. */
@@ -22,8 +24,11 @@ export interface SeriesPoint {
 }
 
 /** All intervals from the first to the last that is kept, those between without values included. */
-export function seriesPoints(type: AggregateType, words: readonly bigint[]): SeriesPoint[] {
-  const { interval, intervals, kind } = seriesOf(type);
+export function seriesPoints(
+  { interval, intervals, kind }: Series,
+  signed: boolean,
+  words: readonly bigint[],
+): SeriesPoint[] {
   const cells = Array.from({ length: intervals }, (_, cell) =>
     words.slice(cell * seriesCellWords, (cell + 1) * seriesCellWords),
   );
@@ -42,7 +47,7 @@ export function seriesPoints(type: AggregateType, words: readonly bigint[]): Ser
       points.push({ start: number * interval });
       continue;
     }
-    const value = type.signed ? BigInt.asIntN(64, cell[1]) : BigInt.asUintN(64, cell[1]);
+    const value = signed ? BigInt.asIntN(64, cell[1]) : BigInt.asUintN(64, cell[1]);
     points.push({ start: number * interval, value: kind === "avg" ? value / (cell[2] || 1n) : value });
   }
   return points;
@@ -50,12 +55,13 @@ export function seriesPoints(type: AggregateType, words: readonly bigint[]): Ser
 
 /** Joins a cell into another of the same interval: the words it then has. */
 export function joinCells(
-  type: AggregateType,
+  kind: SeriesKind,
+  signed: boolean,
   a: readonly [bigint, bigint],
   b: readonly [bigint, bigint],
 ): readonly [bigint, bigint] {
-  const order = (word: bigint): bigint => (type.signed ? BigInt.asIntN(64, word) : BigInt.asUintN(64, word));
-  switch (seriesOf(type).kind) {
+  const order = (word: bigint): bigint => (signed ? BigInt.asIntN(64, word) : BigInt.asUintN(64, word));
+  switch (kind) {
     case "last":
       return b[1] >= a[1] ? b : a;
     case "avg":
@@ -70,8 +76,8 @@ export function joinCells(
 }
 
 /** What a lone value is to a cell. */
-export function cellOf(type: AggregateType, value: bigint, time: bigint): readonly [bigint, bigint] {
-  switch (seriesOf(type).kind) {
+export function cellOf(kind: SeriesKind, value: bigint, time: bigint): readonly [bigint, bigint] {
+  switch (kind) {
     case "last":
       return [value, time];
     case "avg":

@@ -1,0 +1,136 @@
+// What aggregations are made of: words that handlers on any CPU add values to, and that the host joins. Both executors
+// know each kind: here is what it means, compiler/bpf/parts.ts has the kernel's code.
+import { sumWords as doubleSumWords } from "../floating.ts";
+import { bucketCount, bucketOf, type Buckets } from "./buckets.ts";
+import { cellOf, joinCells, type Series, seriesCellWords } from "./series.ts";
+
+/** Few scripts have doubles. */
+const doubleSums = () => require("./double-sums.ts") as typeof import("./double-sums.ts");
+
+export type Part =
+  /** One word: how many values. */
+  | { readonly kind: "count" }
+  /** One word: their sum, the low 64 bits of it. */
+  | { readonly kind: "sum" }
+  /** One word: 1 once there was a value. */
+  | { readonly kind: "seen" }
+  /** Two words: the least or the greatest value, and 1 once there was one. */
+  | { readonly kind: "extreme"; readonly which: "min" | "max" }
+  /** The exact sum of doubles (floating.ts). What is no number or infinite is counted apart. */
+  | { readonly kind: "double-sum" }
+  /** A word for each bucket: how many values fell into it. */
+  | { readonly kind: "buckets"; readonly of: Buckets }
+  /** Three words for each interval that is kept (series.ts). */
+  | { readonly kind: "series"; readonly of: Series };
+
+export function partWords(part: Part): number {
+  switch (part.kind) {
+    case "count":
+    case "sum":
+    case "seen":
+      return 1;
+    case "extreme":
+      return 2;
+    case "double-sum":
+      return doubleSumWords;
+    case "buckets":
+      return bucketCount(part.of);
+    case "series":
+      return part.of.intervals * seriesCellWords;
+  }
+}
+
+function order(value: bigint, signed: boolean): bigint {
+  return signed ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value);
+}
+
+function beats(which: "min" | "max", signed: boolean, value: bigint, best: bigint): boolean {
+  return which === "min" ? order(value, signed) < order(best, signed) : order(value, signed) > order(best, signed);
+}
+
+/**
+ * Adds a value to the part at `at`. The words may be shared with the kernel: sums are atomic. `signed`: how the values'
+ * bits are read; `time`: nanoseconds since the epoch.
+ */
+export function addToPart(
+  part: Part,
+  signed: boolean,
+  words: BigUint64Array,
+  at: number,
+  value: bigint,
+  time: bigint,
+): void {
+  const add = (word: number, amount: bigint): void => {
+    Atomics.add(words, at + word, BigInt.asUintN(64, amount));
+  };
+  switch (part.kind) {
+    case "count":
+      return add(0, 1n);
+    case "sum":
+      return add(0, value);
+    case "seen":
+      words[at] = 1n;
+      return;
+    case "extreme":
+      if (words[at + 1] === 0n || beats(part.which, signed, value, words[at])) words[at] = BigInt.asUintN(64, value);
+      words[at + 1] = 1n;
+      return;
+    case "double-sum":
+      return doubleSums().addToSum(add, value);
+    case "buckets":
+      return add(bucketOf(part.of, BigInt.asIntN(64, value)), 1n);
+    case "series": {
+      const { interval, intervals, kind } = part.of;
+      const number = BigInt.asUintN(64, time) / interval;
+      const cell = at + Number(number % BigInt(intervals)) * seriesCellWords;
+      const one = cellOf(kind, BigInt.asUintN(64, value), time);
+      const old = [words[cell + 1], words[cell + 2]] as const;
+      words.set([number, ...(words[cell] === number ? joinCells(kind, signed, old, one) : one)], cell);
+    }
+  }
+}
+
+/** Joins one CPU's copy of a part, at `from` of `copy` (in bytes), into that of all, at `at` of `merged`. */
+export function mergePart(
+  part: Part,
+  signed: boolean,
+  merged: BigUint64Array,
+  at: number,
+  copy: DataView,
+  from: number,
+): void {
+  switch (part.kind) {
+    case "count":
+    case "sum":
+    case "double-sum":
+    case "buckets": {
+      const words = partWords(part);
+      // A BigUint64Array keeps the low 64 bits: sums wrap as the kernel's do, negative ones included. Most words are 0.
+      for (let word = 0; word < words; word++) {
+        const value = copy.getBigUint64(from + word * 8, true);
+        if (value !== 0n) merged[at + word] += value;
+      }
+      return;
+    }
+    case "seen":
+      if (copy.getBigUint64(from, true) !== 0n) merged[at] = 1n;
+      return;
+    case "extreme": {
+      if (copy.getBigUint64(from + 8, true) === 0n) return; // this CPU saw no value
+      const value = copy.getBigUint64(from, true);
+      if (merged[at + 1] === 0n || beats(part.which, signed, value, merged[at])) merged[at] = value;
+      merged[at + 1] = 1n;
+      return;
+    }
+    case "series": {
+      const end = at + partWords(part);
+      for (let cell = at, place = from; cell < end; cell += seriesCellWords, place += seriesCellWords * 8) {
+        const number = copy.getBigUint64(place, true);
+        if (number === 0n || number < merged[cell]) continue;
+        const own = [copy.getBigUint64(place + 8, true), copy.getBigUint64(place + 16, true)] as const;
+        const all = [merged[cell + 1], merged[cell + 2]] as const;
+        merged.set([number, ...(number === merged[cell] ? joinCells(part.of.kind, signed, all, own) : own)], cell);
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// What the words of an aggregation come to, on the host.
+import { InternalError } from "../../faults/internal-error.ts";
+import { bitsOfDouble } from "../floating.ts";
+import type { AggregateType } from "../types.ts";
+import type { Result } from "./aggregation.ts";
+import { addToPart, mergePart } from "./parts.ts";
+import { aggregateLayout, aggregateWords, valueOf } from "./table.ts";
+
+/** Few scripts have doubles. */
+const doubleSums = () => require("./double-sums.ts") as typeof import("./double-sums.ts");
+
+/** Adds a value to the copy whose first word is at `at`; see addToPart. */
+export function addToCopy(type: AggregateType, words: BigUint64Array, at: number, value: bigint, time = 0n): void {
+  for (const placed of aggregateLayout(type).parts)
+    addToPart(placed.part, type.signed, words, at + placed.at, value, time);
+}
+
+/**
+ * All CPUs' copies as one. `copies` holds them `stride` bytes apart, the first at `offset`; the result is
+ * aggregateWords(type) words.
+ */
+export function mergeCopies(
+  type: AggregateType,
+  copies: DataView,
+  offset: number,
+  stride: number,
+  cpus: number,
+): Uint8Array {
+  const { parts, words } = aggregateLayout(type);
+  const merged = new BigUint64Array(words);
+  for (let cpu = 0; cpu < cpus; cpu++)
+    for (const { part, at } of parts) mergePart(part, type.signed, merged, at, copies, offset + cpu * stride + at * 8);
+  return new Uint8Array(merged.buffer);
+}
+
+/** The words of an aggregation that lies in memory. */
+export function wordsIn(type: AggregateType, view: DataView, offset: number): bigint[] {
+  return Array.from({ length: aggregateWords(type) }, (_, i) => view.getBigUint64(offset + i * 8, true));
+}
+
+/** A result: integers as bigints, doubles as numbers. */
+export function resultOf(type: AggregateType, result: Result, words: readonly bigint[]): bigint | number {
+  if ("double" in result) return result.double(type, words);
+  const { part, at } = aggregateLayout(type).parts[result.part];
+  const word = words[at];
+  if (part.kind === "count") return word;
+  if (type.float) return doubleSums().doubleOfOrder(word);
+  const value = type.signed ? BigInt.asIntN(64, word) : BigInt.asUintN(64, word);
+  if (result.averaged !== true) return value;
+  const count = words[at + 1];
+  return count === 0n ? 0n : value / count;
+}
+
+/** The bits of the double that the whole comes to, of one that lies in memory. */
+export function aggregateDouble(type: AggregateType, bytes: Uint8Array): bigint {
+  const result = valueOf(type);
+  if (result === undefined) throw new InternalError(`${type.aggregate}() is no double`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return bitsOfDouble(Number(resultOf(type, result, wordsIn(type, view, 0))));
+}
