@@ -4,7 +4,7 @@ import type { CheckedHandler, CheckedProgram, TypedProgram } from "../language/c
 import type { ResolvedProbe, SiteRef } from "../language/resolved-probe.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
-import { bindingOf, type Context } from "../language/context.ts";
+import { bindingOf, onceAt, type Context } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import type { Expression, Probe, Program } from "../language/program.ts";
@@ -317,7 +317,9 @@ function ofProcess(probe: Probe, pid: number): Probe {
 type Variant = ResolvedProbe["variants"][number];
 
 function filtered(variant: Variant, filter: RegExp | undefined): Variant {
-  if (filter === undefined || ["begin", "end", "self"].includes(variant.provider)) return variant;
+  const { context } = variant;
+  // Filters choose among what is attached to; these are not.
+  if (filter === undefined || context === "host" || onceAt(context) !== undefined) return variant;
   return { ...variant, sites: variant.sites.filter(({ name }) => filter.test(name)) };
 }
 

@@ -108,6 +108,17 @@ export interface Context {
   readonly provider: string;
   readonly programType: ProgramType;
   /**
+   * Handlers may run in strobe itself as well, and do unless they look at what only the kernel sees: once before
+   * everything else, once after it, or whenever a site's data says (HostSite).
+   */
+  readonly runsInStrobe?: RunsInStrobe;
+  /** A handler's `return N` says whether it failed (0: it did). */
+  readonly returnsVerdict?: true;
+  /** override() works here. */
+  readonly overridable?: true;
+  /** path() takes pointers only as they are read from the program's context, member by member. */
+  readonly pathsFromContext?: true;
+  /**
    * What a `tracing` program is bound to at load: the kernel's attach type, the BTF id, and the module whose BTF has
    * it.
    */
@@ -137,9 +148,9 @@ export interface Context {
   readonly goroutine?: Fetch;
   /**
    * `uaddr("symbol")`: the address of a symbol of the probed binary, and its bytes; undefined when it has no such
-   * symbol.
+   * symbol, a string says why it cannot be told here.
    */
-  readonly userSymbol?: (name: string) => { readonly fetch: Fetch; readonly size: number } | undefined;
+  readonly userSymbol?: (name: string) => { readonly fetch: Fetch; readonly size: number } | string | undefined;
   /** Types of the probed program, for names that neither the script nor the kernel knows. Opens debug information. */
   readonly typeNamed?: (name: string, tag?: "struct" | "union" | "enum") => Type | undefined;
   /** `reg("ip")`: names as bpftrace spells them. */
@@ -188,6 +199,17 @@ export interface Context {
   };
   /** The result the program must return (0 unless said; iterators and perf events want 0 too). */
   readonly result?: number;
+}
+
+/** When handlers run in strobe itself. */
+export type RunsInStrobe = "begin" | "end" | "when-due";
+
+/** The data of a site whose handlers run in strobe when they are due: every so many nanoseconds, or at a signal to it. */
+export type HostSite = { readonly period: number } | { readonly signal: NodeJS.Signals };
+
+/** begin and end, once each; undefined for what may run at any time. */
+export function onceAt(context: Context): "begin" | "end" | undefined {
+  return context.runsInStrobe === "when-due" ? undefined : context.runsInStrobe;
 }
 
 /** What loading a program and attaching it ask of its context: plain data, as all of a plan is. */

@@ -1,4 +1,5 @@
 // Builtin values: who ran, where and when, and what the probe offers.
+import { onceAt } from "../../language/context.ts";
 import { argumentNumber } from "../../language/builtins/table.ts";
 import type { Builtin } from "../../language/program.ts";
 import type { Argument } from "../../language/context.ts";
@@ -50,8 +51,8 @@ function userMode(f: FunctionState): Value {
   if (context === undefined || context.programType === "kprobe" || context.programType === "perf_event") {
     return f.fromHandler("user-mode", (handler) => plainBuiltin(handler, "user-mode"));
   }
-  // A test run of begin and end is strobe's.
-  return f.build.constant(context.provider === "begin" || context.provider === "end" ? 1n : 0n);
+  // What runs once is a test run: strobe's.
+  return f.build.constant(onceAt(context) === undefined ? 0n : 1n);
 }
 
 export function builtinValue(f: FunctionState, e: Builtin): Value {

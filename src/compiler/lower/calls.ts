@@ -87,7 +87,9 @@ export function callValue(f: FunctionState, e: Call): Value {
       return f.value(args[0]);
     case "uaddr": {
       const symbol = contextOf(f)?.userSymbol?.(literalText(args[0]));
-      return symbol === undefined ? f.refuse(e.span, "this symbol is not known here") : fetchValue(f, symbol.fetch);
+      return symbol === undefined || typeof symbol === "string"
+        ? f.refuse(e.span, "this symbol is not known here")
+        : fetchValue(f, symbol.fetch);
     }
     case "var":
       return argumentValue(f, programVariable(f, e));

@@ -7,7 +7,7 @@ import type { FunctionState, Located } from "./state.ts";
 
 export function pathText(f: FunctionState, e: Call, memory: Located & { at: "memory" }): Located {
   const size = sizeOf(e.type);
-  const offsets = contextOf(f)?.provider === "iter" ? offsetsFromContext(f, memory) : undefined;
+  const offsets = contextOf(f)?.pathsFromContext ? offsetsFromContext(f, memory) : undefined;
   if (offsets === undefined) return { at: "source", source: { kind: "path", address: addressOf(f, memory), size } };
   return pathFromContext(f, offsets, memory, e);
 }

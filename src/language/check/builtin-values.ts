@@ -1,4 +1,5 @@
 // Builtins without arguments: `pid`, `args`, `retval`, `kstack`.
+import { onceAt } from "../context.ts";
 import { argumentNumber, findBuiltin } from "../builtins/table.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
@@ -35,7 +36,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     case "probe":
       return node({ kind: "named", of: "probe" });
     case "probetype":
-      return text(["begin", "end", "self"].includes(body.provider) ? "special" : body.provider);
+      return text(isSpecial(context) ? "special" : body.provider);
     case "config":
       return allSettings(span, body);
     case "pcomm":
@@ -70,7 +71,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       const number = argumentNumber(name)!;
       const count = kernel?.numbered?.length ?? 0;
       if (number < count) return node(u64);
-      if (body.provider === "usdt" && count === 0)
+      if (kernel?.numbered !== undefined && count === 0)
         return node(report(body, "placement", span, `${body.sites[0]?.name ?? "the probe"} has no arguments`));
       if (count > 0)
         return node(
@@ -226,4 +227,9 @@ export function ofTask(path: readonly string[], task: Expression | undefined, sp
   let object: Expression = task ?? { kind: "builtin", name: "curtask", span, type: unknownType };
   for (const name of path) object = { kind: "member", object, name, nameSpan: span, span, type: unknownType };
   return object.kind === "member" ? checkMember(object, body) : object;
+}
+
+/** What bpftrace calls probes of strobe itself: nothing else happens there. */
+function isSpecial(context: Body["context"]): boolean {
+  return context === "host" || (context !== undefined && onceAt(context) !== undefined);
 }

@@ -343,7 +343,7 @@ function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandle
   const predicate: Expression | undefined =
     probe.predicate === undefined ? undefined : checkCondition(probe.predicate, body);
   const block: Block = checkBlock(probe.body, body);
-  const placed = place(provider, context, body.kernelNeeds);
+  const placed = place(context, body.kernelNeeds);
   if ("refused" in placed) refusePlacement(body, placed.refused);
   else if (placed.placement === "kernel" && body.hostNeeds.length > 0) {
     const [{ what, span }] = body.hostNeeds;

@@ -327,29 +327,23 @@ const kernelAddress: CallCheck = (call, body) => {
 
 const userAddress: CallCheck = (call, body) => {
   const name = literalText(call, 0, body);
-  const { context, provider } = body;
-  if (context === undefined || context === "host" || !["uprobe", "uretprobe", "usdt"].includes(provider)) {
+  const { context } = body;
+  if (context === undefined || context === "host" || context.userSymbol === undefined) {
     report(
       body,
       "placement",
       call.span,
       notHere("uaddr", body),
-      "it looks into the program that a uprobe or usdt probe is in",
+      "it looks into the program that a probe at a function is in",
     );
-  }
-  if (context === undefined || context === "host" || context.userSymbol === undefined || name === undefined)
     return { ...call, args: checked(call, body), type: unknownType };
+  }
+  if (name === undefined) return { ...call, args: checked(call, body), type: unknownType };
   const symbol = context.userSymbol(name);
-  if (symbol === undefined) {
+  if (symbol === undefined || typeof symbol === "string") {
     return {
       ...call,
-      type: report(
-        body,
-        "name",
-        call.span,
-        `there is no symbol \`${name}\` here`,
-        provider === "uretprobe" ? "where code is loaded anywhere, only an entry probe can tell" : undefined,
-      ),
+      type: report(body, "name", call.span, `there is no symbol \`${name}\` here`, symbol),
     };
   }
   const target = { 1: u8, 2: u16, 4: u32 }[symbol.size] ?? u64;
@@ -589,7 +583,7 @@ const signal: CallCheck = (call, body) => {
 const override: CallCheck = (call, body) => {
   const args = checked(call, body);
   wantsInteger(args[0], call, body);
-  if (body.context !== "host" && body.context !== undefined && body.provider !== "kprobe") {
+  if (body.context !== "host" && body.context !== undefined && body.context.overridable !== true) {
     report(body, "placement", call.span, notHere("override", body), "the kernel allows it in kprobes");
   } else if (body.pass.options.facts?.kernelFunctionExists("bpf_override_return") === false) {
     report(

@@ -4,11 +4,9 @@ import type { KernelNeed } from "./pass.ts";
 
 export type Placed = { readonly placement: "kernel" | "host" } | { readonly refused: KernelNeed };
 
-/** Providers whose handlers may run on the host, where a sort is free and a string may be long. */
-const hostProviders: ReadonlySet<string> = new Set(["begin", "end", "interval", "self"]);
-
-export function place(provider: string, context: Context | "host", needs: readonly KernelNeed[]): Placed {
+/** The host is preferred: there a sort is free and a string may be long. */
+export function place(context: Context | "host", needs: readonly KernelNeed[]): Placed {
   const [need] = needs;
   if (context === "host") return need === undefined ? { placement: "host" } : { refused: need };
-  return { placement: hostProviders.has(provider) && need === undefined ? "host" : "kernel" };
+  return { placement: context.runsInStrobe !== undefined && need === undefined ? "host" : "kernel" };
 }

@@ -1,13 +1,14 @@
 // What programs of the perf_event type see (struct bpf_perf_event_data): the registers of what was interrupted.
-import type { Context, Fetch } from "../../language/context.ts";
+import type { Context, Fetch, RunsInStrobe } from "../../language/context.ts";
 import type { System } from "../system.ts";
 import { fetchRegisters, hostMachine, registersOf, registersType } from "./registers.ts";
 
-export function perfEventContext(provider: string, system: System): Context {
+export function perfEventContext(provider: string, system: System, runsInStrobe?: RunsInStrobe): Context {
   const file = registersOf(hostMachine);
   return {
     provider,
     programType: "perf_event",
+    ...(runsInStrobe === undefined ? {} : { runsInStrobe }),
     registers: fetchRegisters(file),
     // Looked up for those who ask: it takes the kernel's BTF, and intervals that run in strobe need none.
     get contextType() {

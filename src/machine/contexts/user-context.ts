@@ -56,7 +56,7 @@ export function symbolsSeenFrom(binary: Binary, site: bigint, returns: boolean):
     if (symbol === undefined || here === undefined) return undefined;
     const size = Number(symbol.size);
     if (binary.fixed) return { size, fetch: { kind: "constant", value: symbol.address } };
-    if (returns) return undefined;
+    if (returns) return "where code is loaded anywhere, only an entry probe can tell";
     return {
       size,
       fetch: {

@@ -20,6 +20,7 @@ function once(name: "begin" | "end", doc: string): Provider {
       const context: Context = {
         provider: name,
         programType: "raw_tracepoint",
+        runsInStrobe: name,
         defaultSpace: "kernel",
         stacks: true,
         cookie: false,

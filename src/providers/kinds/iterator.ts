@@ -57,6 +57,7 @@ export const iterator: Provider = {
       context: {
         provider: "iter",
         programType: "tracing",
+        pathsFromContext: true,
         load: {
           attachType: BPF_TRACE_ITER,
           btfId: target.btfId,

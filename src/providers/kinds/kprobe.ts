@@ -259,6 +259,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     return {
       provider: name,
       programType: "kprobe",
+      ...(returns ? {} : { overridable: true }),
       ...(multi ? { load: { attachType: BPF_TRACE_KPROBE_MULTI, btfId: 0 } } : {}),
       ...(session ? { session: { part: returns ? "return" : "entry", attachType: BPF_TRACE_KPROBE_SESSION } } : {}),
       ...(returns

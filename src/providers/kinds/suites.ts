@@ -28,6 +28,7 @@ function suite(name: "test" | "bench", doc: string, run: (program: number) => Me
       const context: Context = {
         provider: name,
         programType: "raw_tracepoint",
+        ...(name === "test" ? { returnsVerdict: true } : {}),
         defaultSpace: "kernel",
         stacks: true,
         cookie: false,

@@ -52,7 +52,11 @@ export const interval: Provider = {
     const site = timerSite("interval", spec);
     if (typeof site === "string") return refused(spec, "arguments", `${site}, in \`${spec.text}\``);
     // Timers run in strobe, unless the handler looks at what only the kernel sees: the checker decides.
-    return resolved({ context: perfEventContext("interval", system), provider: "interval", sites: [site] });
+    return resolved({
+      context: perfEventContext("interval", system, "when-due"),
+      provider: "interval",
+      sites: [site],
+    });
   },
   attach(request) {
     const cpu = onlineCpus()[0] ?? 0;
