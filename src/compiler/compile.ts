@@ -11,7 +11,6 @@ import type { Expression, Probe, Program } from "../language/program.ts";
 import { unknownType, type Type } from "../language/types.ts";
 import { variantsByFunction } from "../providers/places/function-code.ts";
 import type { ResolveOptions, Suite } from "../providers/provider.ts";
-import { seenOfOneProcess } from "../providers/places/other-processes.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../machine/system.ts";
 import { hasWildcard } from "../machine/wildcard.ts";
@@ -283,9 +282,10 @@ export function choosesProcess({
 /** Says what is not seen of one process: handlers run in the current one, which an event need not be about. */
 function leftOut(probe: Probe, variants: readonly Variant[], { follow }: CompileOptions): Diagnostic[] {
   const seen = new Map<string, string>();
-  for (const { sites } of variants) {
+  for (const { provider, sites } of variants) {
+    const kind = findProvider(provider);
     for (const { name } of sites) {
-      const how = seenOfOneProcess(name);
+      const how = kind?.seenOfOneProcess?.(name.split(":").slice(1));
       if (how !== undefined && !seen.has(how)) seen.set(how, name);
     }
   }
@@ -499,6 +499,7 @@ function makePlan(
     return {
       name: fn.name,
       provider: handler.provider,
+      ...onceIn(handler),
       type: context.programType,
       binding: bindingOf(context),
       sites: handler.sites,
@@ -511,6 +512,7 @@ function makePlan(
     .map((h): HostProgram => ({
       name: module.functions[h.function].name,
       provider: h.handler.provider,
+      ...onceIn(h.handler),
       sites: h.handler.sites,
       source: generate(module.functions[h.function], { functions: module.functions, maps: module.maps, schemas }),
     }));
@@ -572,4 +574,9 @@ function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, gener
           },
     ]);
   }
+}
+
+function onceIn({ context }: CheckedHandler): Pick<HostProgram, "once"> {
+  const once = context === "host" ? undefined : onceAt(context);
+  return once === undefined ? {} : { once };
 }

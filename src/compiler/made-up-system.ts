@@ -85,7 +85,14 @@ const word = (offset: number): Fetch => ({ kind: "context", offset, size: 8, sig
 const contexts: Record<string, Context | "host"> = {
   begin: "host",
   end: "host",
-  interval: { provider: "interval", programType: "perf_event", defaultSpace: "kernel", stacks: true, cookie: true },
+  interval: {
+    provider: "interval",
+    programType: "perf_event",
+    runsInStrobe: "when-due",
+    defaultSpace: "kernel",
+    stacks: true,
+    cookie: true,
+  },
   tracepoint: {
     provider: "tracepoint",
     programType: "tracepoint",

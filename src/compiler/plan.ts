@@ -137,6 +137,8 @@ export interface Relocation {
 export interface KernelProgram {
   readonly name: string;
   readonly provider: string;
+  /** Runs once, before everything else or after it; others whenever their sites say. */
+  readonly once?: "begin" | "end";
   readonly type: ProgramType;
   readonly binding: Binding;
   readonly sites: readonly SiteRef[];
@@ -155,6 +157,8 @@ export interface KernelProgram {
 export interface HostProgram {
   readonly name: string;
   readonly provider: string;
+  /** Runs once, before everything else or after it; others whenever their sites say. */
+  readonly once?: "begin" | "end";
   readonly sites: readonly SiteRef[];
   readonly source: string;
 }

@@ -14,9 +14,17 @@ export interface Attacher {
    * are written.
    */
   lastRunsFirst?(binding: Binding): boolean;
+  /**
+   * What it takes to get from the traced code into a handler and back, where that is not what the program's type tells:
+   * for `--stats` and `--max-overhead`.
+   */
+  entryCost?(binding: Binding): EntryCost | undefined;
   /** Attaches a loaded program to its sites, in as few system calls as the kernel allows. */
   attach(request: AttachRequest): Attachment;
 }
+
+/** `traps`: so many traps of the traced process into the kernel, which are measured. */
+export type EntryCost = { readonly traps: number } | { readonly nanoseconds: number };
 
 export interface Provider extends Partial<Attacher> {
   /** Canonical name, first part of a probe: `tracepoint`. */
@@ -32,6 +40,11 @@ export interface Provider extends Partial<Attacher> {
   readonly followsProcess?: boolean;
   /** What it is about happens in no process that could be traced: with `--follow` it is not asked whose it is. */
   readonly inNoProcess?: boolean;
+  /**
+   * What of a site's events (by its name's parts) handlers that look at the current process miss, for a warning with
+   * `-p` and `--follow`: "only where …"; undefined where they miss none.
+   */
+  seenOfOneProcess?(parts: readonly string[]): string | undefined;
   /** The first part names a binary: with `-p` and `-c`, files that are opened later count as well (follow.ts). */
   readonly inFiles?: {
     /** Whether a spec of these parts is about a file; all are, unless said. */
@@ -39,6 +52,13 @@ export interface Provider extends Partial<Attacher> {
     /** What handlers can see in a file that is not there yet. */
     context(system: System): Context;
   };
+  /**
+   * Whether a search over all kinds (`-l` without one) lists this one: `in-files` only where it names a file or a
+   * process, since its list costs reading every binary; `never` where its list says nothing that another's does not.
+   */
+  readonly inSearches?: "always" | "in-files" | "never";
+  /** Whether exactly these parts are one of its probes: for scripts that left the kind out. */
+  hasExactly?(parts: readonly string[], system: System): boolean;
   /**
    * What exists here that matches the parts (wildcards `*` and `?`, `[…]`), for `-l`; with `verbose` also the arguments
    * (`-lv`). A lone part is looked for in names of what is probed, so that a search can go through all kinds. Streams,

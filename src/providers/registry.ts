@@ -163,20 +163,10 @@ function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
     };
   }
   // `sched:sched_switch { … }`: the kind was left out.
-  const category = system
-    .tracepoints()
-    .some((event) => event.category === spec.provider && event.name === spec.parts[0]);
-  const help = category ? `did you mean \`tracepoint:${spec.text}\`?` : didYouMean(spec.provider, Object.keys(kinds));
+  const meant = allProviders().find((kind) => kind.hasExactly?.([spec.provider, ...spec.parts], system));
+  const help = meant ? `did you mean \`${meant.name}:${spec.text}\`?` : didYouMean(spec.provider, Object.keys(kinds));
   return { ...base, message: `invalid probe type: ${spec.provider}`, ...(help === undefined ? {} : { help }) };
 }
-
-/**
- * Kinds that a search over all kinds leaves out, where it names no file and no process: their lists cost reading every
- * binary.
- */
-const inFiles = new Set(["uprobe", "plt", "usdt"]);
-/** Kinds whose lists say nothing that another's does not. */
-const onlyWhenAsked = new Set(["uretprobe", "insn", "ret", "process", "thread", "test", "bench"]);
 
 /**
  * What `-l` shows: `tracepoint:sched:*`, `*:vfs_read`, or text alone, which any part of a name may match. Without a
@@ -190,7 +180,9 @@ export function* listProbes(pattern: string | undefined, system: System, options
     return;
   }
   const files = options.pid !== undefined || (rest[0] ?? "").includes("/");
-  const searched = allProviders().filter(({ name }) => !onlyWhenAsked.has(name) && (files || !inFiles.has(name)));
+  const searched = allProviders().filter(
+    ({ inSearches = "always" }) => inSearches === "always" || (inSearches === "in-files" && files),
+  );
   if (rest.length === 0) {
     // Every provider takes a lone part for the name of what is probed.
     for (const provider of searched) yield* provider.list([first], system, options);

@@ -1,6 +1,7 @@
 // Programs that run in this process: begin and end once, others on a schedule or when a signal comes.
 import { evaluate } from "../compiler/javascript/support.ts";
 import type { HostProgram } from "../compiler/plan.ts";
+import type { HostSite } from "../language/context.ts";
 import { InternalError } from "../faults/internal-error.ts";
 import { Interrupted, type LiveHostRuntime } from "./host-runtime.ts";
 import { Timers, type Ticker } from "./timers.ts";
@@ -10,6 +11,8 @@ export class HostPrograms implements Disposable {
   readonly #runtime: LiveHostRuntime;
   readonly #signals: [NodeJS.Signals, () => void][] = [];
   #timers: Timers | undefined;
+  /** The kind of probe that ticks. */
+  #ticking: string | undefined;
 
   constructor(programs: readonly HostProgram[], runtime: LiveHostRuntime) {
     this.#programs = programs;
@@ -20,9 +23,9 @@ export class HostPrograms implements Disposable {
     return this.#programs.reduce((sum, { sites }) => sum + sites.length, 0);
   }
 
-  runOnce(provider: "begin" | "end"): void {
+  runOnce(when: "begin" | "end"): void {
     for (const host of this.#programs) {
-      if (host.provider === provider) this.#runner(host)();
+      if (host.once === when) this.#runner(host)();
     }
   }
 
@@ -41,13 +44,15 @@ export class HostPrograms implements Disposable {
   start(turn: (run: () => void) => void, mayRun?: () => boolean): void {
     const tickers: Ticker[] = [];
     for (const host of this.#programs) {
-      if (host.provider === "begin" || host.provider === "end") continue;
+      if (host.once !== undefined) continue;
       const program = this.#runner(host);
       const run = (): void => turn(program);
       for (const site of host.sites) {
-        const data = site.data as { readonly period?: number; readonly signal?: NodeJS.Signals } | null;
-        if (data?.period !== undefined) tickers.push({ period: data.period, run });
-        else if (data?.signal !== undefined) {
+        const data = site.data as HostSite | null;
+        if (data !== null && "period" in data) {
+          tickers.push({ period: data.period, run });
+          this.#ticking ??= host.provider;
+        } else if (data !== null && "signal" in data) {
           process.on(data.signal, run);
           this.#signals.push([data.signal, run]);
         } else throw new InternalError(`nothing runs ${site.name} on the host`);
@@ -66,9 +71,10 @@ export class HostPrograms implements Disposable {
     return this.#timers?.untilNext() ?? Infinity;
   }
 
-  /** Ticks that were dropped. */
-  get missed(): number {
-    return this.#timers?.missed ?? 0;
+  /** Ticks that were dropped, of a kind of probe; undefined where none were. */
+  get missed(): { readonly probe: string; readonly count: number } | undefined {
+    const count = this.#timers?.missed ?? 0;
+    return count === 0 || this.#ticking === undefined ? undefined : { probe: this.#ticking, count };
   }
 
   /** Nothing runs any more but what is asked for. */

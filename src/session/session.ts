@@ -5,7 +5,7 @@ import { testRun } from "../linux/bpf/bpf.ts";
 import { takeRefusals } from "../linux/refused-files.ts";
 import type { Attacher } from "../providers/provider.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
-import { Attachments, isEdge } from "./live/attachments.ts";
+import { Attachments } from "./live/attachments.ts";
 import { epochMilliseconds, readClock, type SessionClock } from "./live/clock.ts";
 import { TroubleCounters } from "./live/counters.ts";
 import { DrainLoop } from "./live/drain-loop.ts";
@@ -256,7 +256,7 @@ class LiveSession implements Session {
   get attached(): number {
     // begin and end count even where begin was the end of it.
     const edges = this.#plan.programs.reduce(
-      (sum, { provider, sites }) => (isEdge(provider) ? sum + sites.length : sum),
+      (sum, { once, sites }) => (once === undefined ? sum : sum + sites.length),
       0,
     );
     return this.#attachments.probes + edges + this.#hosts.sites;
@@ -356,7 +356,7 @@ class LiveSession implements Session {
     if (this.#finalStats) return this.#finalStats;
     const stats = this.#meter?.stats((program) => this.#governor?.held(program) ?? { skipped: 0, state: "running" });
     // begin and end run once: they are not what tracing costs.
-    return stats && { ...stats, handlers: stats.handlers.filter((_, i) => !isEdge(this.#plan.programs[i].provider)) };
+    return stats && { ...stats, handlers: stats.handlers.filter((_, i) => this.#plan.programs[i].once === undefined) };
   }
 
   readonly #log = (line: string): void => this.#options.log?.(line);
@@ -371,11 +371,11 @@ class LiveSession implements Session {
   // ── what runs in this process, or once ──
 
   /** `begin` or `end`: on the host, or once in the kernel when they need it. */
-  #runOnce(provider: "begin" | "end"): void {
+  #runOnce(when: "begin" | "end"): void {
     if (this.#options.dryRun) return;
-    this.#hosts.runOnce(provider);
+    this.#hosts.runOnce(when);
     for (const { program, descriptor } of this.#kernel.programs) {
-      if (program.provider === provider) testRun(descriptor, { ctxIn: new Uint8Array(64) });
+      if (program.once === when) testRun(descriptor, { ctxIn: new Uint8Array(64) });
     }
   }
 
@@ -447,7 +447,7 @@ class LiveSession implements Session {
   #measure(): void {
     const { maxOverhead, stats } = this.#options;
     if (!stats && maxOverhead === undefined) return;
-    const meter = new (overhead().OverheadMeter)(this.#kernel.programs);
+    const meter = new (overhead().OverheadMeter)(this.#kernel.programs, this.#options.findAttacher);
     this.#meter = meter;
     if (maxOverhead === undefined) return;
     const { gates } = this.#kernel;
@@ -547,7 +547,7 @@ class LiveSession implements Session {
     this.#reportTrouble();
     for (const trouble of missed) this.#consumer.trouble(trouble);
     for (const trouble of this.#governor?.skipped() ?? []) this.#consumer.trouble(trouble);
-    if (missedTicks > 0) this.#consumer.trouble({ kind: "missed", probe: "interval", count: missedTicks });
+    if (missedTicks) this.#consumer.trouble({ kind: "missed", ...missedTicks });
     const consumer = this.#consumer;
     consumer.endOfEvents?.();
     if (this.#plan.config.printMapsOnExit) {

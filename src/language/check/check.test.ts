@@ -80,7 +80,14 @@ const word = { kind: "context", offset: 0, size: 8, signed: false } as const;
 const contexts: Record<string, Context | "host"> = {
   begin: "host",
   end: "host",
-  interval: { provider: "interval", programType: "perf_event", defaultSpace: "kernel", stacks: true, cookie: true },
+  interval: {
+    provider: "interval",
+    programType: "perf_event",
+    runsInStrobe: "when-due",
+    defaultSpace: "kernel",
+    stacks: true,
+    cookie: true,
+  },
   tracepoint: {
     provider: "tracepoint",
     programType: "tracepoint",
@@ -96,6 +103,7 @@ const contexts: Record<string, Context | "host"> = {
   kprobe: {
     provider: "kprobe",
     programType: "kprobe",
+    overridable: true,
     defaultSpace: "kernel",
     stacks: true,
     cookie: true,

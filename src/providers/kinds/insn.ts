@@ -47,6 +47,7 @@ interface Skipped {
 export const insn: Provider = {
   name: "insn",
   aliases: ["kinst"],
+  inSearches: "never",
   usage,
   doc: "Single instructions of functions, of programs and of the kernel.",
   inFiles: {
@@ -162,7 +163,7 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
   const { variants, diagnostics: left } = variantsAt(
     spec,
     places,
-    { provider: "insn", at: "instruction" },
+    { provider: "insn", at: "instruction", keeper: "uprobe" },
     system,
     options,
   );

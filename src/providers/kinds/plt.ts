@@ -21,6 +21,7 @@ function context(system: System): Context {
 export const plt: Provider = {
   name: "plt",
   aliases: [],
+  inSearches: "in-files",
   usage,
   doc: "Calls of imported functions, as a program or library makes them.",
   followsProcess: true,

@@ -29,6 +29,7 @@ function life(name: "process" | "thread"): Provider {
   const provider: Provider = {
     name,
     aliases: [],
+    inSearches: "never",
     usage: `${name}:BINARY:(begin|end)`,
     doc:
       name === "process"

@@ -7,6 +7,7 @@ import { Attaching, closedAtOnce } from "../attaching/attachment.ts";
 import { declare } from "../../machine/kernel/declared-type.ts";
 import { functionArguments, numberedSlots } from "../../machine/calls/function-arguments.ts";
 import type { Provider } from "../provider.ts";
+import { seenOfOneProcess } from "../places/other-processes.ts";
 import { didYouMean, missing, resolved, variantsOf, wrongParts } from "../resolution.ts";
 import type { System } from "../../machine/system.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
@@ -34,6 +35,7 @@ export const rawtracepoint: Provider = {
   aliases: ["rt"],
   usage: "rawtracepoint[:MODULE]:EVENT",
   doc: "Static events of the kernel, with the kernel's own arguments.",
+  seenOfOneProcess: (parts) => seenOfOneProcess(parts.at(-1) ?? ""),
 
   *list(parts, system, options) {
     const [module, event] = split(parts);

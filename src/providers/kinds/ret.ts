@@ -41,6 +41,7 @@ interface Asked {
 export const ret: Provider = {
   name: "ret",
   aliases: [],
+  inSearches: "never",
   usage,
   doc: "Return instructions of functions, of programs and of the kernel; the stack is not touched.",
   inFiles: {
@@ -126,7 +127,13 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, op
   }
   if (endings.length === 0 && found.length === 0) return noSuchFunction(spec, binaries, name, options);
   if (found.length === 0) return noReturns(spec, endings, `ret:${wanted.binary}:`, callersSide("uretprobe"));
-  const { variants, diagnostics } = variantsAt(spec, found, { provider: "ret", at: "return" }, system, options);
+  const { variants, diagnostics } = variantsAt(
+    spec,
+    found,
+    { provider: "ret", at: "return", inPlace: true, keeper: "uprobe" },
+    system,
+    options,
+  );
   return { variants, diagnostics: [...notes, ...diagnostics, ...otherEnds(spec, endings, "use uretprobe")] };
 }
 

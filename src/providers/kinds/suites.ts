@@ -15,6 +15,7 @@ function suite(name: "test" | "bench", doc: string, run: (program: number) => Me
   return {
     name,
     aliases: [],
+    inSearches: "never",
     usage: `${name}:NAME`,
     doc,
     followsProcess: true,

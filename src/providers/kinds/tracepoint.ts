@@ -25,6 +25,7 @@ import {
 import { rawContext } from "./rawtracepoint.ts";
 import type { System, TracepointField, TracepointFormat } from "../../machine/system.ts";
 import { isSystemCall, rawCallContext, systemCallVariants, type Event, type TracepointSite } from "./system-calls.ts";
+import { seenOfOneProcess } from "../places/other-processes.ts";
 import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
 
 /** Categories of events that are no tracepoints of the kernel's, whatever their names. */
@@ -40,6 +41,9 @@ export const tracepoint: Provider = {
   aliases: ["t"],
   usage: "tracepoint:CATEGORY:EVENT",
   doc: "Static events of the kernel.",
+  hasExactly: ([category, name, ...more], system) =>
+    more.length === 0 && system.tracepoints().some((event) => event.category === category && event.name === name),
+  seenOfOneProcess: ([category = "", name = category]) => seenOfOneProcess(name, category),
 
   *list(parts, system, options) {
     const events = system

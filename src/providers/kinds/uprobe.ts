@@ -42,6 +42,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
   const provider: Provider = {
     name,
     aliases,
+    inSearches: returns ? "never" : "in-files",
     usage: returns
       ? `${name}:BINARY:FUNCTION`
       : `${name}:BINARY:(FUNCTION[+OFFSET]|ADDRESS) or ${name}:BINARY[:FUNCTION]@FILE:LINES[:COLUMN]`,
@@ -148,7 +149,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       const { variants, diagnostics: left } = variantsAt(
         spec,
         found,
-        { provider: name, at: returns ? "return" : "entry" },
+        { provider: name, at: returns ? "return" : "entry", keeper: "uprobe" },
         system,
         options,
       );

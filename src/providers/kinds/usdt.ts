@@ -23,6 +23,7 @@ interface Found {
 export const usdt: Provider = {
   name: "usdt",
   aliases: ["U"],
+  inSearches: "in-files",
   usage: "usdt:BINARY:[NAMESPACE:]PROBE",
   doc: "Static probes of programs and libraries.",
   followsProcess: true,

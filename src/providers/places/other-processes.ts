@@ -50,15 +50,13 @@ const interrupting: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How events at a site (`tracepoint:sched:sched_switch`) are seen of one process; undefined where handlers run in the
- * process itself.
+ * How events are seen of one process; undefined where handlers run in the process itself. `category`: of a tracepoint's,
+ * which not all ways to it name.
  */
-export function seenOfOneProcess(site: string): string | undefined {
-  const [kind, category = "", name = category] = site.split(":");
-  if (kind !== "tracepoint" && kind !== "rawtracepoint") return undefined;
+export function seenOfOneProcess(name: string, category?: string): string | undefined {
   const event = events.get(name);
   if (event !== undefined) return event;
-  return kind === "tracepoint" && interrupting.has(category)
+  return category !== undefined && interrupting.has(category)
     ? "only where it runs in the process, not in an interrupt or in a thread of the kernel"
     : undefined;
 }

@@ -26,6 +26,10 @@ export interface FoundPlace {
 export interface PlaceKind {
   readonly provider: string;
   readonly at: "entry" | "return" | "instruction";
+  /** Returns are seen at return instructions, whatever the places. */
+  readonly inPlace?: true;
+  /** The kind of probe that keeps what is needed of a call at its beginning. */
+  readonly keeper: string;
 }
 
 /** The variants of a spec's places, and what is left out of them. */
@@ -42,7 +46,7 @@ export function variantsAt(
   const named = only === undefined ? {} : { typeNamed: typesNamed(only) };
   const bases = new Map<boolean, Context>();
   const baseOf = ({ returnsFrom }: Place): Context => {
-    const inside = returnsFrom !== undefined || kind.at === "instruction" || kind.provider === "ret";
+    const inside = returnsFrom !== undefined || kind.at === "instruction" || kind.inPlace === true;
     let base = bases.get(inside);
     if (base === undefined) bases.set(inside, (base = { ...contextOf(kind, inside, system, uses), ...named }));
     return base;
@@ -64,7 +68,7 @@ export function variantsAt(
   for (const { binary, place, site, context, key, atEntry, without, call } of complete) {
     const copy = copyContext(context, place, kind.at === "return");
     const trampoline =
-      kind.at === "return" && place.inlined === undefined && place.returnsFrom === undefined && kind.provider !== "ret";
+      kind.at === "return" && place.inlined === undefined && place.returnsFrom === undefined && kind.inPlace !== true;
     // Symbols are found from the place itself.
     const withSymbols = (seen: Context): Context =>
       uses.has("uaddr") ? { ...seen, userSymbol: symbolsSeenFrom(binary, place.offset, trampoline) } : seen;
@@ -89,8 +93,8 @@ export function variantsAt(
         places.map(({ site }) => site),
         options,
       );
-    if (call !== undefined) return insideCall({ context, without, call }, places, system, of);
-    return atEntry === undefined ? of(context) : withEntry(context, atEntry, places, uses, of);
+    if (call !== undefined) return insideCall({ context, without, call }, places, kind.keeper, system, of);
+    return atEntry === undefined ? of(context) : withEntry(context, atEntry, places, kind.keeper, uses, of);
   });
   return { variants: grouped, diagnostics };
 }
@@ -100,6 +104,7 @@ function withEntry(
   context: Context,
   atEntry: Context,
   places: readonly FoundPlace[],
+  keeper: string,
   uses: ReadonlySet<string>,
   of: (context: Context) => Variant[],
 ): Variant[] {
@@ -123,7 +128,7 @@ function withEntry(
     uses,
   );
   const [first, ...more] = of(ends.returned);
-  return [{ ...first, entry: { provider: "uprobe", context: ends.entry, sites: [...entries.values()] } }, ...more];
+  return [{ ...first, entry: { provider: keeper, context: ends.entry, sites: [...entries.values()] } }, ...more];
 }
 
 /** Places inside a function, with what keeps at its entry what variables there need of it. */
@@ -134,19 +139,20 @@ function insideCall(
     call,
   }: { readonly context: Context; readonly without: Context | undefined; readonly call: CallSoFar },
   [{ binary, site }]: readonly FoundPlace[],
+  keeper: string,
   system: System,
   of: (context: Context) => Variant[],
 ): Variant[] {
   const offset = binary.fileOffset(call.entry);
   if (offset === undefined) throw new InternalError("a function that something is kept of is in no file");
-  const ends = keepForInside(userContext({ provider: "uprobe", returns: false, system }), context, without, call);
+  const ends = keepForInside(userContext({ provider: keeper, returns: false, system }), context, without, call);
   const [first, ...more] = ends.inside.flatMap(of);
   const entry: SiteRef = {
     name: site.name,
     ...(site.func === undefined ? {} : { func: site.func }),
     data: { path: binary.path, offset, semaphore: 0n } satisfies UserSite,
   };
-  return [{ ...first, entry: { provider: "uprobe", context: ends.entry, sites: [entry] } }, ...more];
+  return [{ ...first, entry: { provider: keeper, context: ends.entry, sites: [entry] } }, ...more];
 }
 
 function contextOf({ provider, at }: PlaceKind, inside: boolean, system: System, uses: ReadonlySet<string>): Context {
@@ -173,7 +179,7 @@ function seenAt(base: Context, found: FoundPlace, kind: PlaceKind, system: Syste
   const { binary, place } = found;
   const offset = place.returnsFrom ?? place.offset;
   const there = asGoHasIt(
-    userContext({ provider: "uprobe", returns: false, system, uses: options.uses }),
+    userContext({ provider: kind.keeper, returns: false, system, uses: options.uses }),
     binary,
     offset,
   ).context;

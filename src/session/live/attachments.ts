@@ -33,11 +33,6 @@ export interface AttachmentsOptions {
   readonly log: (line: string) => void;
 }
 
-/** Probes that happen once, when the session begins and ends. */
-export function isEdge(provider: string): boolean {
-  return provider === "begin" || provider === "end";
-}
-
 export class Attachments {
   /** Probes attached so far, several places of one (SiteRef.among) as one; begin and end are none of them. */
   probes = 0;
@@ -57,7 +52,7 @@ export class Attachments {
     const { missingProbes, trouble, log } = this.#options;
     const failed: { probe: string; reason: string }[] = [];
     const probes = programs
-      .filter(({ program }) => !isEdge(program.provider))
+      .filter(({ program }) => program.once === undefined)
       .map((loaded) => ({ loaded, attacher: this.#attacherOf(loaded) }));
     const lastFirst = ({ loaded, attacher }: (typeof probes)[number]): boolean =>
       attacher.lastRunsFirst?.(loaded.program.binding) ?? false;

@@ -4,6 +4,7 @@ import type { KernelProgram } from "../../compiler/plan.ts";
 import { enableStats, progInfo } from "../../linux/bpf/bpf.ts";
 import { closeFd } from "../../linux/ffi.ts";
 import { onlineCpus } from "../../linux/perf/perf.ts";
+import type { Attacher, EntryCost } from "../../providers/provider.ts";
 import type { LoadedProgram } from "./kernel-objects.ts";
 import type { HandlerCost, SessionStats } from "../stats.ts";
 import { measureUprobe } from "./uprobe-cost.ts";
@@ -15,10 +16,11 @@ export interface ProgramTime {
 }
 
 /**
- * Nanoseconds from the traced code into an empty handler and back, by kind of probe. In the kernel, machines differ by
- * a factor of two or three; `trap` is what a uprobe takes here.
+ * Nanoseconds from the traced code into an empty handler and back. In the kernel, machines differ by a factor of two or
+ * three; `trap` is what a uprobe takes here.
  */
-function entryNanoseconds({ provider, type }: KernelProgram, trap: number): number {
+function entryNanoseconds({ type }: KernelProgram, entry: EntryCost | undefined, trap: number): number {
+  if (entry !== undefined) return "traps" in entry ? entry.traps * trap : entry.nanoseconds;
   switch (type) {
     case "tracing":
       return 40;
@@ -29,18 +31,10 @@ function entryNanoseconds({ provider, type }: KernelProgram, trap: number): numb
     case "perf_event":
       return 1000;
     case "kprobe":
-      return inProcesses.has(provider)
-        ? trap * (provider === "uretprobe" ? 1.5 : 1)
-        : provider === "kretprobe"
-          ? 300
-          : 150;
+      return 150;
   }
 }
-const inProcesses: ReadonlySet<string> = new Set(["uprobe", "uretprobe", "usdt", "insn", "ret", "app"]);
 
-function trapsProcesses({ provider, type }: KernelProgram): boolean {
-  return type === "kprobe" && inProcesses.has(provider);
-}
 /** Where it cannot be tried. */
 const usualTrap = 1000;
 
@@ -55,6 +49,7 @@ function timeOf({ descriptor }: LoadedProgram): ProgramTime {
 export class OverheadMeter implements Disposable {
   readonly programs: LoadedProgram[] = [];
   readonly #statistics: number;
+  readonly #findAttacher: (name: string) => Attacher | undefined;
   readonly cpus = onlineCpus().length;
   readonly #started = process.hrtime.bigint();
   readonly #ownAtStart = process.cpuUsage();
@@ -65,16 +60,19 @@ export class OverheadMeter implements Disposable {
   #trap: number | undefined;
 
   /** @throws LinuxError where the kernel has no statistics (before 5.8) or does not allow them */
-  constructor(programs: readonly LoadedProgram[]) {
+  constructor(programs: readonly LoadedProgram[], findAttacher: (name: string) => Attacher | undefined) {
+    this.#findAttacher = findAttacher;
     this.#statistics = enableStats();
     this.add(programs);
   }
 
   /** Programs that came while the others ran. */
   add(programs: readonly LoadedProgram[]): void {
-    if (programs.some(({ program }) => trapsProcesses(program))) this.#trap ??= measureUprobe() ?? usualTrap;
+    const costs = programs.map(({ program }) => this.#findAttacher(program.provider)?.entryCost?.(program.binding));
+    if (costs.some((cost) => cost !== undefined && "traps" in cost)) this.#trap ??= measureUprobe() ?? usualTrap;
     this.programs.push(...programs);
-    for (const { program } of programs) this.entry.push(entryNanoseconds(program, this.#trap ?? usualTrap));
+    for (const [i, { program }] of programs.entries())
+      this.entry.push(entryNanoseconds(program, costs[i], this.#trap ?? usualTrap));
     this.#last = [...this.#last, ...programs.map(timeOf)];
   }
 
