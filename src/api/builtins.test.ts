@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtins, builtinsFor } from "../language/builtins/table.ts";
+import { typescriptRules } from "../language/typescript/rules.ts";
 import { casts, specialNames } from "../language/typescript/specials.ts";
 import * as builtinExports from "./builtins.ts";
 import { functionSource } from "./markers.ts";
 import { arrayOf, pointerTo } from "./own-types.ts";
 
 const exported = { ...builtinExports, arrayOf, pointerTo };
-const names = builtinsFor("typescript");
+const names = builtinsFor(typescriptRules);
 test("every builtin is exported under its name, and nothing else", () => {
   const wanted = names.names().filter((name) => names.isValue(name) || names.isFunction(name));
   const special = [...specialNames, ...Object.keys(casts)];

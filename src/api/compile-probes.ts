@@ -58,7 +58,7 @@ export function compileProbes(
           measured: stats,
         })
       : undefined;
-  const diagnostics = [...parsed.diagnostics, ...(read?.diagnostics.map(inTypeScript) ?? [])];
+  const diagnostics = [...parsed.diagnostics, ...(read?.diagnostics ?? [])];
   const wrong = diagnostics.some(({ severity }) => severity === "error");
   return {
     ...(read ?? {
@@ -88,22 +88,3 @@ function refuse({ pieces }: ParsedProbes, diagnostics: readonly Diagnostic[]): v
     here.map(({ diagnostic }) => diagnostic).sort((a, b) => a.span.start - b.span.start),
   );
 }
-
-/** The checker writes variables and maps as bpftrace does; here they have no sigils. */
-function inTypeScript(diagnostic: Diagnostic): Diagnostic {
-  const plain = (text: string): string => text.replace(/(^|[\s`(,])[$@](?=[A-Za-z_])/g, "$1").replace(/#\d+/g, "");
-  const { message } = diagnostic;
-  const help = diagnostic.help ?? hints.find(([complaint]) => complaint.test(message))?.[1];
-  return { ...diagnostic, message: plain(message), ...(help === undefined ? {} : { help: plain(help) }) };
-}
-
-/** What to do in TypeScript about what the checker, which knows no language, complains of. */
-const hints: readonly (readonly [complaint: RegExp, help: string])[] = [
-  [
-    /^expected text, not /,
-    "numbers become text where they are printed: print(`${n}`); emit them beside the text, or make them a key of their own: m.at(text, n)",
-  ],
-  [/comparing .*\* .*with .*string|comparing .*string.* with .*\*/, "the text behind a pointer is str(pointer)"],
-  [/^a condition cannot be a string/, 'compare it: text !== ""'],
-  [/comparing string/, "texts are equal or not; sort them in Node"],
-];

@@ -1,4 +1,3 @@
-import { builtinsFor } from "../language/builtins/table.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Program } from "../language/program.ts";
@@ -65,7 +64,7 @@ export function parseScript(
   source: Source,
   given: { readonly positional: readonly string[]; readonly named?: ReadonlyMap<string, string | true> },
 ): ReturnType<typeof parse> {
-  return parse(source, { ...given, builtins: builtinsFor("bpftrace") });
+  return parse(source, { ...given });
 }
 
 /** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */

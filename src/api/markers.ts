@@ -1,6 +1,7 @@
 // What a captured value means to the compiler. Objects of the library (builtins, maps, events) are known by identity,
 // so that they may be renamed and re-exported.
 import { builtinsFor } from "../language/builtins/table.ts";
+import { typescriptRules } from "../language/typescript/rules.ts";
 import type { Binding, FunctionSource } from "../language/typescript/binding.ts";
 import { casts, specialNames, type SpecialName } from "../language/typescript/specials.ts";
 import { carriedBy, type SourceFunction } from "./captures.ts";
@@ -31,7 +32,7 @@ export function marker(name: string, binding: Binding): unknown {
   return bind(object, binding);
 }
 
-const builtins = builtinsFor("typescript");
+const builtins = builtinsFor(typescriptRules);
 const specials: ReadonlySet<string> = new Set([...specialNames, ...Object.keys(casts)]);
 
 /** What the library exports under a name: for handlers whose captures nobody told. */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinsFor } from "../language/builtins/table.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { compile } from "../compiler/compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../compiler/made-up-system.ts";
@@ -9,7 +8,7 @@ import { tooComplex } from "./too-complex.ts";
 
 /** What is said of a script whose program of that name was refused: the text it points at, and the message. */
 function said(text: string, name: string): readonly [at: string, message: string] | undefined {
-  const { program } = parse({ name: "test.bt", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const { program } = parse({ name: "test.bt", text }, { positional: [] });
   const compiled = compile(program, madeUpSystem, { resolve: resolveMadeUp });
   const refused = new LinuxError({ call: "bpf(BPF_PROG_LOAD)", code: E2BIG, doing: `load the program "${name}"` });
   const [diagnostic] = tooComplex(refused, { ...compiled, program })?.diagnostics ?? [];

@@ -1,4 +1,3 @@
-import { builtinsFor } from "../language/builtins/table.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
 import { typescriptOf } from "../language/typescript/from-tree/program.ts";
@@ -14,7 +13,7 @@ export function translateToTypeScript(
   { positional = [], named: given = {} }: Pick<ScriptOptions, "positional" | "named"> = {},
 ): string {
   const named = given instanceof Map ? given : new Map(Object.entries(given));
-  const { program, diagnostics } = parse(source, { positional, named, builtins: builtinsFor("bpftrace") });
+  const { program, diagnostics } = parse(source, { positional, named });
   if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);
   const translated = typescriptOf(program);
   if (translated.diagnostics.length > 0) throw new ScriptError(source, translated.diagnostics);

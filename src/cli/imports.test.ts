@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { parse } from "../language/bpftrace/parse.ts";
-import { builtinsFor } from "../language/builtins/table.ts";
 import { partAt } from "../language/source-parts.ts";
 import { withImports } from "./imports.ts";
 
@@ -73,7 +72,6 @@ test("included headers come first: beside what includes them, or in a folder of 
 test("of a header, types and constants are taken, and the rest is passed over", () => {
   const { program, diagnostics } = parse(from('#include "inc/one.h"\nbegin { print(sizeof(struct one) + ONE); }'), {
     positional: [],
-    builtins: builtinsFor("bpftrace"),
   });
   assert.deepEqual(diagnostics, []);
   assert.deepEqual(

@@ -2,16 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InternalError } from "../faults/internal-error.ts";
 import { parse } from "../language/bpftrace/parse.ts";
-import { builtinsFor } from "../language/builtins/table.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { compile, type Compiled, type CompileOptions } from "./compile.ts";
 import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
 
 function compiled(text: string, options: CompileOptions = {}): Compiled {
-  const { program, diagnostics } = parse(
-    { name: "script", text },
-    { positional: [], builtins: builtinsFor("bpftrace") },
-  );
+  const { program, diagnostics } = parse({ name: "script", text }, { positional: [] });
   assert.deepEqual(diagnostics, []);
   return compile(program, madeUpSystem, { resolve: resolveMadeUp, ...options });
 }
@@ -73,10 +69,7 @@ test("a thousand times `else if` is no nesting, as a statement and as a value", 
     for (const text of [chain(1000, "@ = 1;"), `@ = ${chain(1000, "nsecs")};`])
       assert.ok(compiled(`${probe} { ${text} }`).plan !== undefined);
   }
-  const { diagnostics } = parse(
-    { name: "script", text: `begin { ${chain(1001, "@ = 1;")} }` },
-    { positional: [], builtins: builtinsFor("bpftrace") },
-  );
+  const { diagnostics } = parse({ name: "script", text: `begin { ${chain(1001, "@ = 1;")} }` }, { positional: [] });
   assert.deepEqual(
     diagnostics.map(({ code, message, help }) => [code, message, help]),
     [["limit", "a chain has at most 1000 `else if`", "look the value up in a map, or divide the chain"]],

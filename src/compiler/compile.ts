@@ -536,7 +536,7 @@ function makePlan(
     probeNames: module.probeNames,
     timeFormats,
     packetFiles: lowered.packetFiles,
-    printStyle: checked.program.dialect.printStyle,
+
     watches: lowered.watches,
     loops: lowered.loops,
   };

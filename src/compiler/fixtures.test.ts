@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { builtinsFor } from "../language/builtins/table.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
 import { compile } from "./compile.ts";
@@ -16,7 +15,7 @@ for (const file of readdirSync(folder)
   .sort()) {
   test(`fixtures/${file} compiles to the IR beside it`, () => {
     const source = { name: file, text: readFileSync(`${folder}/${file}`, "utf8") };
-    const parsed = parse(source, { positional: [], builtins: builtinsFor("bpftrace") });
+    const parsed = parse(source, { positional: [] });
     assert.deepEqual(parsed.diagnostics, []);
     const compiled = compile(parsed.program, madeUpSystem, { resolve: resolveMadeUp, unsafe: true });
     assert.deepEqual(

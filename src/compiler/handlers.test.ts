@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { parse } from "../language/bpftrace/parse.ts";
-import { builtinsFor } from "../language/builtins/table.ts";
 import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
 import { compile } from "./compile.ts";
 
@@ -18,7 +17,7 @@ const handlers = JSON.parse(readFileSync("bench/handlers/list.json", "utf8")) as
 function instructions(name: string, text: string): number {
   // The made-up machine has no programs to probe: a function of the kernel fetches its argument in the same way.
   const script = text.replace("uprobe:WORKLOAD:greet", "kprobe:greet");
-  const parsed = parse({ name, text: script }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const parsed = parse({ name, text: script }, { positional: [] });
   assert.deepEqual(parsed.diagnostics, []);
   const { plan, diagnostics } = compile(parsed.program, madeUpSystem, { resolve: resolveMadeUp });
   assert.deepEqual(
@@ -39,10 +38,7 @@ test("the handlers of the bench take as many instructions as they did", () => {
 });
 
 test("a gate before a handler costs three instructions until it is closed", () => {
-  const parsed = parse(
-    { name: "gate", text: "kprobe:f { @ = count(); }" },
-    { positional: [], builtins: builtinsFor("bpftrace") },
-  );
+  const parsed = parse({ name: "gate", text: "kprobe:f { @ = count(); }" }, { positional: [] });
   const [open, governed] = [false, true].map((flag) => {
     const { plan } = compile(parsed.program, madeUpSystem, { resolve: resolveMadeUp, governed: flag });
     assert.ok(plan);

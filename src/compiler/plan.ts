@@ -21,7 +21,6 @@ export interface Plan {
   readonly timeFormats: readonly string[];
   /** Capture files, by index (packets.ts). */
   readonly packetFiles: readonly string[];
-  readonly printStyle: "bpftrace" | "systemtap" | "d";
   /** With `-k`: the places whose failures are counted. */
   readonly watches: readonly WatchedPlace[];
   /** Loops of handlers in the kernel that it may cut short. */

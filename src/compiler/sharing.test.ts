@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "../language/bpftrace/parse.ts";
-import { builtinsFor } from "../language/builtins/table.ts";
 import type { Context } from "../language/context.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Resolution } from "../providers/provider.ts";
@@ -27,7 +26,7 @@ function resolve(spec: ProbeSpec, linked: boolean): Resolution {
 }
 
 function sitesOf(text: string, linked: boolean): string[][] {
-  const parsed = parse({ name: "sharing", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const parsed = parse({ name: "sharing", text }, { positional: [] });
   assert.deepEqual(parsed.diagnostics, []);
   const { plan, diagnostics } = compile(parsed.program, madeUpSystem, { resolve: (spec) => resolve(spec, linked) });
   assert.deepEqual(diagnostics, []);
@@ -84,7 +83,7 @@ function resolveCall(spec: ProbeSpec): Resolution {
 }
 
 function callsOf(text: string): string[][] {
-  const parsed = parse({ name: "sharing", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const parsed = parse({ name: "sharing", text }, { positional: [] });
   const { plan, diagnostics } = compile(parsed.program, madeUpSystem, { resolve: resolveCall });
   assert.deepEqual(diagnostics, []);
   return plan?.programs.map(({ sites }) => sites.map(({ name }) => name)) ?? [];

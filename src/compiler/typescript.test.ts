@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinsFor } from "../language/builtins/table.ts";
+import { typescriptRules } from "../language/typescript/rules.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import type { Program } from "../language/program.ts";
 import type { Binding, FunctionSource, ProbeSource } from "../language/typescript/binding.ts";
@@ -23,7 +24,7 @@ function ir(program: Program): string {
 }
 
 function ofScript(text: string): string {
-  const { program, diagnostics } = parse({ name: "x", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const { program, diagnostics } = parse({ name: "x", text }, { positional: [] });
   assert.deepEqual(diagnostics, []);
   return ir(program);
 }
@@ -34,7 +35,7 @@ function ofHandlers(
   maps: string,
   functions: Record<string, string> = {},
 ): string {
-  const builtins = builtinsFor("typescript");
+  const builtins = builtinsFor(typescriptRules);
   const known = new Map<string, Binding>(
     maps.split(" ").map((name) => [name, { kind: "map", map: { identity: { name } } }]),
   );
@@ -251,6 +252,6 @@ test("calls of a function that do not go together are refused", () => {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   assert.deepEqual(
     errors.map(({ message }) => message),
-    ["$x of twice() is a uint64, not a string[16]"],
+    ["x of twice() is a uint64, not a string[16]"],
   );
 });

@@ -2,11 +2,13 @@
 // node carries its span. The checker fills `type` on expressions (and the fields marked "checker"); until then it is
 // unknown.
 import type { Source, Span } from "./diagnostic.ts";
+import type { Rules } from "./rules.ts";
 import type { SequenceForm, SequenceType, StructType, Type } from "./types.ts";
 
 export interface Program {
   readonly source: Source;
-  readonly dialect: Dialect;
+  /** What its language means by it. */
+  readonly rules: Rules;
   readonly config: readonly ConfigEntry[];
   readonly structs: readonly StructDeclaration[];
   readonly enums: readonly EnumDeclaration[];
@@ -24,26 +26,6 @@ export interface ScriptOption {
   /** As it is written. */
   readonly fallback: string;
   readonly description?: string;
-}
-
-/** What differs between the languages beyond syntax. Data, so that nothing downstream asks which language it was. */
-export interface Dialect {
-  /** "bpftrace", "d", …: for messages and for the builtin table's name column only. */
-  readonly name: "bpftrace" | "systemtap" | "d" | "typescript";
-  /** Bytes that str() reads unless told otherwise, the terminator included. */
-  readonly stringCapacity: number;
-  /** Maps are printed when the session ends. */
-  readonly printMapsAtExit: boolean;
-  /** The program around a script stores in its maps as well: one that no handler stores in holds integers. */
-  readonly outsideStores?: true;
-  /** `+` puts texts together. */
-  readonly plusJoinsTexts?: true;
-  /** A condition may be an object, which is true. */
-  readonly objectsAreTrue?: true;
-  /** A format may say `%v`: the value as its type is written. */
-  readonly valueConversion?: true;
-  /** What text output looks like. */
-  readonly printStyle: "bpftrace" | "systemtap" | "d";
 }
 
 export interface ConfigEntry {

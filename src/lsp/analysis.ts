@@ -2,7 +2,6 @@
 import { thisMachine } from "../api/compile.ts";
 import { compile, type Compiled } from "../compiler/compile.ts";
 import { parse } from "../language/bpftrace/parse.ts";
-import { builtinsFor } from "../language/builtins/table.ts";
 import type { CheckedHandler } from "../language/checked-program.ts";
 import type { Diagnostic, Source, Span } from "../language/diagnostic.ts";
 import type { Expression, Probe, ProbeSpec, Program } from "../language/program.ts";
@@ -22,7 +21,7 @@ export interface Analysis extends Pick<Compiled, "stages" | "diagnostics"> {
  * times the time.
  */
 export function analyse(source: Source, { whole = false } = {}): Analysis {
-  const { program, diagnostics } = parse(source, { positional, named: new Map(), builtins: builtinsFor("bpftrace") });
+  const { program, diagnostics } = parse(source, { positional, named: new Map() });
   const hidden: Diagnostic[] = [];
   // Whoever writes a script need not be root, who will run it: what is hidden from us is a warning there, and the rest
   // goes on.

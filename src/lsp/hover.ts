@@ -2,6 +2,7 @@ import { thisMachine } from "../api/compile.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Span } from "../language/diagnostic.ts";
 import type { CheckedMap } from "../language/checked-program.ts";
+import { bpftraceRules } from "../language/bpftrace/rules.ts";
 import { builtinsFor, findBuiltin } from "../language/builtins/table.ts";
 import { findProvider, listProbes } from "../providers/registry.ts";
 import { expressionsAt, hiddenHelp, hiddenText, specAt, type Analysis } from "./analysis.ts";
@@ -65,7 +66,7 @@ function mapText(word: string, maps: readonly CheckedMap[]): string {
 
 /** The row of the table: signature, type, doc. `name` is as the script spells it. */
 export function builtinText(name: string, type: string | undefined): string | undefined {
-  const spec = findBuiltin(builtinsFor("bpftrace").canonical(name));
+  const spec = findBuiltin(builtinsFor(bpftraceRules).canonical(name));
   if (spec === undefined) return undefined;
   const needs = [
     ...(spec.unsafe ? ["needs `--unsafe`"] : []),

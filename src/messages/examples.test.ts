@@ -6,7 +6,6 @@ import { test } from "node:test";
 import { readTables, used, wholeExample, type Entry } from "../../test/support/messages.ts";
 import { compile } from "../compiler/compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../compiler/made-up-system.ts";
-import { builtinsFor } from "../language/builtins/table.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { resolveSpec } from "../providers/registry.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
@@ -16,7 +15,7 @@ const tables = readTables();
 const madeUpKinds = new Set(["begin", "end", "interval", "tracepoint", "kprobe"]);
 
 function diagnosticsOf(source: Source): readonly Diagnostic[] {
-  const parsed = parse(source, { positional: [], builtins: builtinsFor("bpftrace") });
+  const parsed = parse(source, { positional: [] });
   if (parsed.diagnostics.some((d) => d.severity === "error")) return parsed.diagnostics;
   const compiled = compile(parsed.program, madeUpSystem, {
     // Kinds of probes that the made-up machine has no places of are the real ones.

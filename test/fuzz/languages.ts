@@ -6,6 +6,7 @@ import { conditionValue } from "../../src/language/bpftrace/conditions.ts";
 import { format } from "../../src/language/bpftrace/format.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";
 import { builtinsFor } from "../../src/language/builtins/table.ts";
+import { typescriptRules } from "../../src/language/typescript/rules.ts";
 import { ScriptError } from "../../src/language/diagnostic.ts";
 import { renderDiagnostic } from "../../src/language/render-diagnostic.ts";
 import type { ProbeSpec } from "../../src/language/program.ts";
@@ -23,7 +24,6 @@ import { stripTypes } from "../../src/rewrite/strip.ts";
 import { handlerSeeds, headerSeeds, moduleSeeds, scriptSeeds, texts } from "./seeds.ts";
 import type { Target } from "./target.ts";
 
-const names = builtinsFor("bpftrace");
 /** Kinds of probes that the made-up machine does not have are functions there. */
 const resolve = (spec: ProbeSpec): Resolution => {
   const found = resolveMadeUp(spec);
@@ -37,7 +37,6 @@ function compiled(text: string, parts?: readonly { readonly name: string; readon
   const { program, diagnostics } = parse(source, {
     positional: ["1", "two", ""],
     named: new Map([["a", "1"]]),
-    builtins: names,
   });
   for (const one of diagnostics) renderDiagnostic(source, one, { color: false });
   if (diagnostics.some(({ severity }) => severity === "error")) return;
@@ -229,9 +228,7 @@ export const languageTargets: readonly Target[] = [
     seeds: scriptSeeds,
     refuses: isDiagnostic,
     run: (input) =>
-      void printTree(
-        parse({ name: "script.bt", text: input.toString("utf8") }, { positional: [], builtins: names }).program,
-      ),
+      void printTree(parse({ name: "script.bt", text: input.toString("utf8") }, { positional: [] }).program),
   },
   {
     name: "header",
@@ -538,7 +535,7 @@ function handler(text: string): FunctionSource {
   return { identity: { text }, name: "", text, resolve: bindingOf, complete: false };
 }
 
-const typescript = builtinsFor("typescript");
+const typescript = builtinsFor(typescriptRules);
 
 function bindingOf(name: string): Binding | undefined {
   if (Object.hasOwn(known, name)) return known[name];

@@ -115,7 +115,6 @@ const basePlan: Plan = {
   probeNames: ["raw"],
   timeFormats: [],
   packetFiles: [],
-  printStyle: "bpftrace",
   watches: [],
   loops: [],
 };

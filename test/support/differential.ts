@@ -15,7 +15,6 @@ import { closeFd } from "../../src/linux/ffi.ts";
 import { MappedArray } from "../../src/linux/bpf/mapped-array.ts";
 import { RingBuffer } from "../../src/linux/bpf/ring.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";
-import { builtinsFor } from "../../src/language/builtins/table.ts";
 import type { Context } from "../../src/language/context.ts";
 import { fieldLayout, sizeOf } from "../../src/language/layout.ts";
 import type { Type } from "../../src/language/types.ts";
@@ -102,10 +101,7 @@ export function compileScript(
   sparing = false,
   mayGoto = capabilities.mayGoto,
 ): Compiled {
-  const { program, diagnostics } = parse(
-    { name: "random.bt", text },
-    { positional: [], builtins: builtinsFor("bpftrace") },
-  );
+  const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [] });
   const errors = diagnostics.filter((d) => d.severity === "error");
   if (errors.length > 0)
     return { diagnostics: errors, stages: { program, probes: [], typed: { maps: [], handlers: [], functions: [] } } };

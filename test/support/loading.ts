@@ -3,7 +3,6 @@
 import { tooComplex } from "../../src/api/too-complex.ts";
 import { renderDiagnostic } from "../../src/language/render-diagnostic.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";
-import { builtinsFor } from "../../src/language/builtins/table.ts";
 import type { Context } from "../../src/language/context.ts";
 import { createMap, loadProgram } from "../../src/linux/bpf/bpf.ts";
 import { E2BIG, LinuxError } from "../../src/linux/error.ts";
@@ -52,10 +51,7 @@ const contexts: Readonly<Record<Place, Context>> = {
 
 /** `whole`: what is told of a refused program is the verifier's whole log. */
 export function loadScript(text: string, place: Place, whole = false): Loaded {
-  const { program, diagnostics } = parse(
-    { name: "random.bt", text },
-    { positional: [], builtins: builtinsFor("bpftrace") },
-  );
+  const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [] });
   const parsed = diagnostics.find(({ severity }) => severity === "error");
   if (parsed)
     return { outcome: "rejected", instructions: 0, detail: renderDiagnostic(program.source, parsed, { color: false }) };

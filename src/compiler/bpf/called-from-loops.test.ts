@@ -3,16 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disassemble } from "../../bpf/disassembler.ts";
 import { parse } from "../../language/bpftrace/parse.ts";
-import { builtinsFor } from "../../language/builtins/table.ts";
 import { compile } from "../compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
 
 /** Of each call that goes through a map, in the order of the code: whether a way leads from it back to it. */
 function callsInLoops(body: string, kernel: readonly [number, number]): boolean[] {
-  const { program } = parse(
-    { name: "maps", text: `kprobe:f { ${body} }` },
-    { positional: [], builtins: builtinsFor("bpftrace") },
-  );
+  const { program } = parse({ name: "maps", text: `kprobe:f { ${body} }` }, { positional: [] });
   const { plan, diagnostics } = compile(
     program,
     { ...madeUpSystem, capabilities: { ...madeUpSystem.capabilities, kernel } },

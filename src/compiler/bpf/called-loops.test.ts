@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "../../language/bpftrace/parse.ts";
-import { builtinsFor } from "../../language/builtins/table.ts";
 import { compile } from "../compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
 import { validateModule } from "../ir/validate-ir.ts";
 import { withCalledLoops } from "./called-loops.ts";
 
-const parsed = (body: string) =>
-  parse({ name: "loops", text: `kprobe:f { ${body} }` }, { positional: [], builtins: builtinsFor("bpftrace") }).program;
+const parsed = (body: string) => parse({ name: "loops", text: `kprobe:f { ${body} }` }, { positional: [] }).program;
 const system = (mayGoto: boolean, kernel: readonly [number, number]) => ({
   ...madeUpSystem,
   capabilities: { ...madeUpSystem.capabilities, mayGoto, kernel },

@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { disassemble } from "../../bpf/disassembler.ts";
 import { parse } from "../../language/bpftrace/parse.ts";
-import { builtinsFor } from "../../language/builtins/table.ts";
 import { compile } from "../compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
 import { machinePasses } from "./passes.ts";
@@ -13,7 +12,7 @@ const folder = "src/compiler/bpf/fixtures";
 
 function code(name: string, withoutPasses: readonly string[]): string {
   const text = readFileSync(`${folder}/${name}.bt`, "utf8");
-  const parsed = parse({ name, text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const parsed = parse({ name, text }, { positional: [] });
   assert.deepEqual(parsed.diagnostics, []);
   const { plan, diagnostics } = compile(parsed.program, madeUpSystem, { resolve: resolveMadeUp, withoutPasses });
   assert.deepEqual(

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disassemble } from "../../bpf/disassembler.ts";
 import type { Context } from "../../language/context.ts";
-import { builtinsFor } from "../../language/builtins/table.ts";
 import { parse } from "../../language/bpftrace/parse.ts";
 import { compile } from "../compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
@@ -12,10 +11,7 @@ function loopsOf(
   body: string,
   { sparing = false, mayGoto = true, user = false } = {},
 ): readonly [scratch: boolean, guards: number] {
-  const parsed = parse(
-    { name: "loops", text: `kprobe:f { ${body} }` },
-    { positional: [], builtins: builtinsFor("bpftrace") },
-  );
+  const parsed = parse({ name: "loops", text: `kprobe:f { ${body} }` }, { positional: [] });
   assert.deepEqual(parsed.diagnostics, []);
   const system = { ...madeUpSystem, capabilities: { ...madeUpSystem.capabilities, mayGoto } };
   const { plan, diagnostics } = compile(parsed.program, system, {

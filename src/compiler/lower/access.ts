@@ -155,7 +155,7 @@ function pointerType(f: FunctionState, e: Expression): PointerType {
 }
 
 function variablePlace(f: FunctionState, e: Variable): Place {
-  const home = f.home(e.slot ?? f.refuse(e.span, `\`$${e.name}\` has no place`));
+  const home = f.home(e.slot ?? f.refuse(e.span, `${f.spelling.variable(e.name)} has no place`));
   if (home.kind === "memory") return home.place;
   if (home.kind === "register") throw new InternalError("a variable with an address is in memory");
   // A loop's entry, which is in two places.

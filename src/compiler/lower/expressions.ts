@@ -87,7 +87,7 @@ function variableValue(f: FunctionState, e: Variable): Value {
 }
 
 function slotOf(f: FunctionState, e: Variable): number {
-  return e.slot ?? f.refuse(e.span, `\`$${e.name}\` has no place`);
+  return e.slot ?? f.refuse(e.span, `${f.spelling.variable(e.name)} has no place`);
 }
 
 function inBlock<T>(f: FunctionState, e: BlockExpression, last: () => T): T {

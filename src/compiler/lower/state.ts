@@ -7,6 +7,7 @@ import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { ScriptError } from "../../language/diagnostic.ts";
 import type { Expression, IndexAccess, Statement } from "../../language/program.ts";
+import type { Spelling } from "../../language/rules.ts";
 import { u64 } from "../../language/types.ts";
 import type { TupleType, Type } from "../../language/types.ts";
 import { roundUp, sizeOf } from "../../language/layout.ts";
@@ -187,6 +188,11 @@ export class FunctionState {
     const made = lower();
     this.#span = outer;
     return made;
+  }
+
+  /** How names are spelled in messages. */
+  get spelling(): Spelling {
+    return this.module.checked.program.rules.spelling;
   }
 
   /** Stops compiling: something the checker let pass that cannot be compiled. */

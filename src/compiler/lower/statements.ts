@@ -199,7 +199,7 @@ function declare(f: FunctionState, variable: Variable, value: Expression | undef
 }
 
 function slotOf(f: FunctionState, variable: Variable): number {
-  return variable.slot ?? f.refuse(variable.span, `\`$${variable.name}\` has no place`);
+  return variable.slot ?? f.refuse(variable.span, `${f.spelling.variable(variable.name)} has no place`);
 }
 
 function store(f: FunctionState, home: ReturnType<FunctionState["home"]>, e: Expression): void {
@@ -225,7 +225,7 @@ function assign(f: FunctionState, s: Statement & { kind: "assign" }): void {
     return;
   }
   const { index, map } = mapOf(f, target);
-  if (map.value.kind === "aggregate") return f.refuse(s.span, `\`@${map.name}\` holds an aggregation`);
+  if (map.value.kind === "aggregate") return f.refuse(s.span, `${f.spelling.map(map.name)} holds an aggregation`);
   if (operator === "+" || operator === "-") {
     const added = mapAddend(f, value, target, operator);
     if (added !== undefined) {

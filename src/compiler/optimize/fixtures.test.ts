@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { parse } from "../../language/bpftrace/parse.ts";
-import { builtinsFor } from "../../language/builtins/table.ts";
 import { compile } from "../compile.ts";
 import type { IrModule } from "../ir/ir.ts";
 import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
@@ -17,7 +16,7 @@ const folder = "src/compiler/optimize/fixtures";
 for (const { name } of passes) {
   test(`${name} does what its fixture says`, () => {
     const text = readFileSync(`${folder}/${name}.bt`, "utf8");
-    const parsed = parse({ name, text }, { positional: [], builtins: builtinsFor("bpftrace") });
+    const parsed = parse({ name, text }, { positional: [] });
     assert.deepEqual(parsed.diagnostics, []);
     const compiled = compile(parsed.program, madeUpSystem, { resolve: resolveMadeUp });
     assert.deepEqual(

@@ -2,7 +2,6 @@
 // pids itself, so that a child is traced from its first instruction on.
 import { InternalError } from "../../faults/internal-error.ts";
 import { parse } from "../../language/bpftrace/parse.ts";
-import { builtinsFor } from "../../language/builtins/table.ts";
 import type { Expression, Probe, Program } from "../../language/program.ts";
 import { unknownType } from "../../language/types.ts";
 
@@ -27,10 +26,7 @@ export function followingChildren(
   pid: number | undefined,
 ): { readonly program: Program; readonly own: ReadonlySet<Probe> } {
   const text = keeping(pid === undefined ? "cpid" : String(pid));
-  const parsed = parse(
-    { name: "--follow", text },
-    { positional: [], named: new Map(), builtins: builtinsFor("bpftrace") },
-  );
+  const parsed = parse({ name: "--follow", text }, { positional: [], named: new Map() });
   const [problem] = parsed.diagnostics;
   if (problem !== undefined) throw new InternalError(`--follow: ${problem.message}`);
   const probes = renamed(parsed.program.probes) as readonly Probe[];

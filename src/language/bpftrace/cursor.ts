@@ -6,22 +6,15 @@ import { preprocessor } from "../../messages/preprocessor.ts";
 import { syntax } from "../../messages/syntax.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Expression, ScriptOption, Statement, TypeName } from "../program.ts";
-import { unknownType, type AggregateKind } from "../types.ts";
+import { builtinsFor, type BuiltinNames } from "../builtins/table.ts";
+import { unknownType } from "../types.ts";
 import type { Preprocessed } from "./preprocess.ts";
+import { bpftraceRules } from "./rules.ts";
 import { scan, type Token } from "./tokens.ts";
-
-/** What the parser asks of the table of builtins. */
-export interface BuiltinNames {
-  isValue(name: string): boolean;
-  isFunction(name: string): boolean;
-  aggregate(name: string): AggregateKind | undefined;
-  canonical(name: string): string;
-}
 
 export interface ParseOptions {
   readonly positional: readonly string[];
   readonly named?: ReadonlyMap<string, string | true>;
-  readonly builtins: BuiltinNames;
 }
 
 /** What stands between braces. A value is a last expression without a semicolon. */
@@ -93,7 +86,7 @@ const replayLimit = 200_000;
 export class Cursor {
   readonly source: Source;
   readonly grammar: Grammar;
-  readonly builtins: BuiltinNames;
+  readonly builtins: BuiltinNames = builtinsFor(bpftraceRules);
   readonly positional: readonly string[];
   readonly named: ReadonlyMap<string, string | true> | undefined;
   readonly definitions: Preprocessed["definitions"];
@@ -141,7 +134,6 @@ export class Cursor {
     this.bodies = prepared.bodies;
     this.definitions = prepared.definitions;
     this.diagnostics = [...prepared.diagnostics];
-    this.builtins = options.builtins;
     this.positional = options.positional;
     this.named = options.named;
     this.token = scan(this.text, 0);

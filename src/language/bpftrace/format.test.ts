@@ -3,7 +3,6 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { builtinsFor } from "../builtins/table.ts";
 import { printTree } from "../print-tree.ts";
 import { formatItems } from "./format-items.ts";
 import { format } from "./format.ts";
@@ -37,7 +36,7 @@ const scripts = [
 ].filter((source) => format(source).text !== undefined);
 
 function parsed(text: string): ReturnType<typeof parse> {
-  return parse({ name: "script", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  return parse({ name: "script", text }, { positional: [] });
 }
 
 test("a script without any layout gets the house's", () => {

@@ -1,7 +1,6 @@
 // `strobe fmt`: a script in the house layout. Token by token, so that comments, directives and the author's own line
 // breaks stay; only white space changes, so that the script means what it meant.
 import { InternalError } from "../../faults/internal-error.ts";
-import { builtinsFor } from "../builtins/table.ts";
 import type { Diagnostic, Source } from "../diagnostic.ts";
 import { sameProgram } from "../same-tree.ts";
 import { formatItems, type FormatItem } from "./format-items.ts";
@@ -37,7 +36,7 @@ export function format(source: Source): Formatted {
 
 /** `items` are there when all of the text could be read. */
 function read(source: Source): Parsed & { readonly items?: readonly FormatItem[] } {
-  const parsed = parse(source, { positional: [], builtins: builtinsFor("bpftrace") });
+  const parsed = parse(source, { positional: [] });
   if (!parsed.whole) return parsed;
   return {
     ...parsed,

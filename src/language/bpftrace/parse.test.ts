@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { cpuSeconds } from "../../../test/support/cpu-time.ts";
-import { builtinsFor } from "../builtins/table.ts";
 import type { Expression } from "../program.ts";
 import { printTree } from "../print-tree.ts";
 import { renderDiagnostic } from "../render-diagnostic.ts";
@@ -14,7 +13,6 @@ const folder = join(process.cwd(), "src/language/bpftrace/fixtures");
 const options: ParseOptions = {
   positional: ["100", "hello"],
   named: new Map([["n", "many"]]),
-  builtins: builtinsFor("bpftrace"),
 };
 
 function read(text: string, overrides: Partial<ParseOptions> = {}): ReturnType<typeof parse> {

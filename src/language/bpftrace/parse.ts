@@ -5,10 +5,8 @@ import { preprocessor } from "../../messages/preprocessor.ts";
 import { syntax } from "../../messages/syntax.ts";
 import type { Diagnostic, Source } from "../diagnostic.ts";
 import { partAt } from "../source-parts.ts";
-import { builtinsFor } from "../builtins/table.ts";
 import type {
   ConfigEntry,
-  Dialect,
   EnumDeclaration,
   Expression,
   FunctionDeclaration,
@@ -23,11 +21,11 @@ import { parseExpression } from "./expressions.ts";
 import { checkDefinition, collectMacros, macroAt } from "./macros.ts";
 import { preprocess } from "./preprocess.ts";
 import { parseProbe } from "./probes.ts";
+import { bpftraceRules } from "./rules.ts";
 import { parseBody, parseIf, startsProbe } from "./statements.ts";
 
-export type { BuiltinNames, ParseOptions } from "./cursor.ts";
+export type { ParseOptions } from "./cursor.ts";
 
-const dialect: Dialect = { name: "bpftrace", stringCapacity: 1024, printMapsAtExit: true, printStyle: "bpftrace" };
 const grammar: Grammar = { expression: parseExpression, body: parseBody, ifElse: parseIf };
 
 export interface Parsed {
@@ -39,12 +37,7 @@ export interface Parsed {
 
 /** An expression that stands alone; what is wrong with it, where it is none. */
 export function parseExpressionText(text: string): Expression | string {
-  const p = new Cursor(
-    { name: "", text },
-    preprocess(text),
-    { positional: [], builtins: builtinsFor("bpftrace") },
-    grammar,
-  );
+  const p = new Cursor({ name: "", text }, preprocess(text), { positional: [] }, grammar);
   try {
     const read = parseExpression(p);
     const [problem] = p.diagnostics;
@@ -90,7 +83,7 @@ export function parse(source: Source, options: ParseOptions): Parsed {
   }
   const program: Program = {
     source,
-    dialect,
+    rules: bpftraceRules,
     config,
     structs,
     enums,

@@ -9,10 +9,10 @@ export interface BuiltinSpec {
   /** Canonical name: what the tree, the checker and the compiler use. bpftrace's spelling where it has one. */
   readonly name: string;
   /**
-   * Other spellings, a language each, none of them where it has other means. Where a language is absent, table.ts has
-   * its rule.
+   * Other spellings by the name of the language, none of them where it has other means. Where a language is absent, its
+   * Rules say how it spells the canonical name.
    */
-  readonly spelling?: Partial<Record<"bpftrace" | "systemtap" | "d" | "typescript", readonly string[]>>;
+  readonly spelling?: Readonly<Record<string, readonly string[]>>;
   /** A bare value (`pid`), a function (`str(p)`), both (`nsecs`, `kstack`), or an aggregation (`@ = count()`). */
   readonly form: "value" | "function" | "both" | "aggregate";
   readonly aggregate?: AggregateKind;

@@ -1,6 +1,6 @@
 // The one table of builtins, and the small view of it that a parser needs.
 import type { AggregateKind } from "../types.ts";
-import type { Dialect } from "../program.ts";
+import type { Rules } from "../rules.ts";
 import { actionBuiltins } from "./actions.ts";
 import { aggregations } from "../aggregations/table.ts";
 import { aggregationBuiltins, rowOf } from "./aggregations.ts";
@@ -41,32 +41,31 @@ export interface BuiltinNames {
   /** The kind of aggregation that a name means. */
   aggregate(name: string): AggregateKind | undefined;
   canonical(name: string): string;
+  /** What the language calls a canonical name; the name itself where it has no word for it. */
+  spelled(canonical: string): string;
   /** Every spelling, for suggestions. */
   names(): readonly string[];
 }
 
-/** How a language spells what its column leaves out. */
-const conventions: Partial<Record<Dialect["name"], (name: string) => string>> = {
-  typescript: (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-};
+const views = new Map<Rules, BuiltinNames>();
 
-const views = new Map<Dialect["name"], BuiltinNames>();
-
-export function builtinsFor(dialect: Dialect["name"]): BuiltinNames {
-  let view = views.get(dialect);
-  if (view === undefined) views.set(dialect, (view = viewOf(dialect)));
+export function builtinsFor(rules: Rules): BuiltinNames {
+  let view = views.get(rules);
+  if (view === undefined) views.set(rules, (view = viewOf(rules)));
   return view;
 }
 
-function viewOf(dialect: Dialect["name"]): BuiltinNames {
+function viewOf({ language, spelling: words }: Rules): BuiltinNames {
+  const { builtinPrefix = "" } = words;
   const rows = new Map<string, BuiltinSpec>();
-  const spelled = conventions[dialect] ?? ((name: string) => name);
+  const spellings = new Map<string, string>();
   for (const spec of builtins()) {
-    for (const spelling of spec.spelling?.[dialect] ?? [spelled(spec.name)]) rows.set(spelling, spec);
+    for (const spelling of spec.spelling?.[language] ?? [words.builtin(spec.name)]) {
+      rows.set(spelling, spec);
+      if (!spellings.has(spec.name)) spellings.set(spec.name, spelling);
+    }
   }
-  // bpftrace's library, which is in its own language, calls what is built in by this prefix, and so may scripts.
-  const plain = (name: string): string =>
-    dialect === "bpftrace" && name.startsWith("__builtin_") ? name.slice("__builtin_".length) : name;
+  const plain = (name: string): string => (name.startsWith(builtinPrefix) ? name.slice(builtinPrefix.length) : name);
   const row = (written: string): BuiltinSpec | undefined => {
     const name = plain(written);
     return numbered.test(name) ? argN : name === "argN" ? undefined : rows.get(name);
@@ -82,6 +81,7 @@ function viewOf(dialect: Dialect["name"]): BuiltinNames {
     },
     aggregate: (name) => row(name)?.aggregate,
     canonical: (name) => (numbered.test(plain(name)) ? plain(name) : (row(name)?.name ?? name)),
+    spelled: (name) => spellings.get(name) ?? name,
     names: () => [...rows.keys()].filter((name) => name !== "argN"),
   };
 }

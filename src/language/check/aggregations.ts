@@ -9,6 +9,7 @@ import { constantOf } from "./constants.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkMapEntry } from "./map-access.ts";
 import { integerLiteral, report, type Body, type MapState } from "./pass.ts";
+import { castHelp, mapName } from "./spelling.ts";
 import { describe, mismatch, sameAggregate, wrongCount } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
@@ -38,7 +39,7 @@ export function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, 
       "type",
       value.span,
       `${name}() only supports integer arguments (${describe(value.type)} provided)`,
-      float ? "cast it, which cuts its fraction off: (int64)" : undefined,
+      float ? castHelp(body, "cast it, which cuts its fraction off: ", "int64") : undefined,
     );
     if (float) return { ...node, target: access };
   }
@@ -106,11 +107,16 @@ function mergeAggregate(map: MapState, type: AggregateType, node: Statement, bod
     map.value = type;
     body.pass.changed = true;
   } else if (before.kind !== "aggregate") {
-    report(body, "type", node.span, mismatch(`@${map.name}`, settled(before), type));
+    report(body, "type", node.span, mismatch("map", mapName(body, map.name), settled(before), type));
   } else if (before.aggregate !== type.aggregate) {
-    report(body, "type", node.span, mismatch(`@${map.name}`, before, type));
+    report(body, "type", node.span, mismatch("map", mapName(body, map.name), before, type));
   } else if (!sameAggregate(before, type)) {
-    report(body, "type", node.span, `@${map.name} holds ${type.aggregate}() with other parameters elsewhere`);
+    report(
+      body,
+      "type",
+      node.span,
+      `${mapName(body, map.name)} holds ${type.aggregate}() with other parameters elsewhere`,
+    );
   } else if ((type.float && !before.float) || (type.signed && !before.signed)) {
     map.value = type;
     body.pass.changed = true;

@@ -11,6 +11,7 @@ import { outputCalls } from "./output-calls.ts";
 import type { Body, CallCheck, FunctionState } from "./pass.ts";
 import { defaultSpace, didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
 import { withSpacesOf } from "./spaces.ts";
+import { functionName, mapName, variableName } from "./spelling.ts";
 import { describeOne, isKnown, sameType, unify, widen, wrongCount } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
@@ -22,10 +23,7 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
   if (own !== undefined) return checkOwnCall(call, own, body);
   const spec = findBuiltin(call.name);
   if (spec === undefined) {
-    const near = nearest(call.name, [
-      ...builtinsFor(body.pass.program.dialect.name).names(),
-      ...body.pass.functions.keys(),
-    ]);
+    const near = nearest(call.name, [...builtinsFor(body.pass.program.rules).names(), ...body.pass.functions.keys()]);
     return { ...call, type: report(body, "name", call.span, `unknown function: '${call.name}'`, didYouMean(near)) };
   }
   if (spec.form === "aggregate") {
@@ -35,8 +33,8 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
         body,
         "placement",
         call.span,
-        `${call.name}() must be assigned directly to a map`,
-        `write @ = ${call.name}(…)`,
+        `${functionName(body, call.name)}() must be assigned directly to a map`,
+        `write ${mapName(body, "")} = ${functionName(body, call.name)}(…)`,
       ),
     };
   }
@@ -48,8 +46,8 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
         body,
         "arguments",
         call.span,
-        wrongCount(call.name, call.args.length, least, most),
-        `usage: ${spec.signature}`,
+        wrongCount(functionName(body, call.name), call.args.length, least, most),
+        `usage: ${spec.signature.replace(call.name, functionName(body, call.name))}`,
       ),
     };
   }
@@ -60,13 +58,21 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
         body,
         "unsafe",
         call.span,
-        `${call.name}() is an unsafe function being used in safe mode`,
+        `${functionName(body, call.name)}() is an unsafe function being used in safe mode`,
         "allow it with --unsafe; from Node, with the option unsafe: true",
       ),
     };
   }
   if (spec.kernel !== undefined && older(body.pass.options.capabilities.kernel, spec.kernel)) {
-    return { ...call, type: report(body, "feature", call.span, `${call.name}() needs Linux ${spec.kernel} or newer`) };
+    return {
+      ...call,
+      type: report(
+        body,
+        "feature",
+        call.span,
+        `${functionName(body, call.name)}() needs Linux ${spec.kernel} or newer`,
+      ),
+    };
   }
   if (
     call.args.length === 0 &&
@@ -79,9 +85,12 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
   }
   const check = checks[call.name];
   if (check === undefined) {
-    return { ...call, type: report(body, "feature", call.span, `${call.name}() is not supported yet`) };
+    return {
+      ...call,
+      type: report(body, "feature", call.span, `${functionName(body, call.name)}() is not supported yet`),
+    };
   }
-  if (spec.placement === "kernel") needsKernel(body, `${call.name}()`, call.span);
+  if (spec.placement === "kernel") needsKernel(body, `${functionName(body, call.name)}()`, call.span);
   return check(call, body);
 }
 
@@ -93,8 +102,10 @@ function older([major, minor]: readonly [number, number], wanted: string): boole
 function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
   const args = call.args.map((arg) => checkValue(arg, body));
   body.function?.calls.add(call.name);
-  for (const need of own.kernelNeeds) needsKernel(body, `${need.what} in ${call.name}()`, call.span);
-  for (const need of own.hostNeeds) body.hostNeeds.push({ what: `${need.what} in ${call.name}()`, span: call.span });
+  for (const need of own.kernelNeeds)
+    needsKernel(body, `${need.what} in ${functionName(body, call.name)}()`, call.span);
+  for (const need of own.hostNeeds)
+    body.hostNeeds.push({ what: `${need.what} in ${functionName(body, call.name)}()`, span: call.span });
   const space = defaultSpace(body);
   if (space === "user" && own.space === undefined) {
     own.space = space;
@@ -109,7 +120,7 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
         body,
         "arguments",
         call.span,
-        wrongCount(call.name, args.length, parameters.length, parameters.length),
+        wrongCount(functionName(body, call.name), args.length, parameters.length, parameters.length),
       ),
     };
   }
@@ -122,7 +133,7 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
         body,
         "type",
         arg.span,
-        `$${parameters[i].name} of ${call.name}() is ${describeOne(wanted)}, not ${describeOne(settled(arg.type))}`,
+        `${variableName(body, parameters[i].name)} of ${functionName(body, call.name)}() is ${describeOne(wanted)}, not ${describeOne(settled(arg.type))}`,
       );
     }
   });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtinsFor } from "../builtins/table.ts";
 import { parse } from "../bpftrace/parse.ts";
 import type { Context } from "../context.ts";
 import type { Expression, Statement } from "../program.ts";
@@ -126,7 +125,7 @@ const contexts: Record<string, Context | "host"> = {
 };
 
 function run(text: string, options: Partial<CheckOptions> = {}): { checked?: CheckedProgram; said: string[] } {
-  const { program, diagnostics } = parse({ name: "-e", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const { program, diagnostics } = parse({ name: "-e", text }, { positional: [] });
   assert.deepEqual(diagnostics, []);
   const probes = program.probes.map((probe): ResolvedProbe => ({
     probe,

@@ -22,6 +22,7 @@ import { settled } from "./integers.ts";
 import { assignVariable, declareVariable, didYouMean, report, warn } from "./pass.ts";
 import type { Body, CheckOptions, FunctionState, KernelNeed, Pass, VariableState } from "./pass.ts";
 import { place } from "./placement.ts";
+import { mapName, variableName } from "./spelling.ts";
 import { checkBlock } from "./statements.ts";
 import { TypeNames } from "./type-names.ts";
 import { sameType, type widen } from "./unify.ts";
@@ -101,7 +102,7 @@ export function check(
     pass,
   );
   fillFromThemselves(pass);
-  if (program.dialect.outsideStores) fillFromOutside(pass);
+  if (program.rules.maps.outsideStores) fillFromOutside(pass);
   for (let i = 0; i < mostPasses && pass.changed; i++) {
     pass.changed = false;
     run();
@@ -113,7 +114,7 @@ export function check(
   refuseGrowing(before, pass);
   refuseRecursion(pass);
 
-  if (program.dialect.name === "bpftrace" && pass.diagnostics.length === 0) sayUnused(pass);
+  if (program.rules.maps.warnsOfUnused && pass.diagnostics.length === 0) sayUnused(pass);
   refuseTooMany(handlers, pass);
   diagnostics.push(...pass.names.problems, ...pass.diagnostics);
   diagnostics.sort((a, b) => a.span.start - b.span.start);
@@ -162,7 +163,7 @@ function sayUnused(pass: Pass): void {
   for (const { name, span } of pass.program.maps) {
     const map = pass.maps.get(name);
     if (map?.keys === undefined && map?.value.kind === "unknown" && !map.assigned)
-      warn({ pass }, "unused", span, `unused map: @${name}`);
+      warn({ pass }, "unused", span, `unused map: ${mapName({ pass }, name)}`);
   }
 }
 
@@ -183,10 +184,10 @@ function typesOf(pass: Pass, all: readonly Map<Variable, VariableState>[]): Unse
   });
   return [
     ...[...pass.maps.values()].map((map) =>
-      unsettled(`@${map.name}`, map.firstUse, () => [...(map.keys ?? []), map.value]),
+      unsettled(mapName({ pass }, map.name), map.firstUse, () => [...(map.keys ?? []), map.value]),
     ),
     ...all.flatMap((states) =>
-      [...states].map(([{ name, span }, state]) => unsettled(`$${name}`, span, () => [state.type])),
+      [...states].map(([{ name, span }, state]) => unsettled(variableName({ pass }, name), span, () => [state.type])),
     ),
   ];
 }
@@ -226,10 +227,20 @@ function declareMaps(pass: Pass, diagnostics: Diagnostic[]): void {
       diagnostics.push({ severity: "error", code: "name", span, message: `unknown map type \`${storage}\``, help });
     }
     if (entries !== undefined && (entries < 1 || entries > 0xffff_ffff)) {
-      diagnostics.push({ severity: "error", code: "limit", span, message: `@${name} cannot have ${entries} entries` });
+      diagnostics.push({
+        severity: "error",
+        code: "limit",
+        span,
+        message: `${mapName({ pass }, name)} cannot have ${entries} entries`,
+      });
     }
     if (pass.maps.has(name)) {
-      diagnostics.push({ severity: "error", code: "name", span, message: `@${name} is already declared` });
+      diagnostics.push({
+        severity: "error",
+        code: "name",
+        span,
+        message: `${mapName({ pass }, name)} is already declared`,
+      });
       continue;
     }
     pass.maps.set(name, {

@@ -33,6 +33,7 @@ import {
 } from "./pass.ts";
 import { siteName, siteNames } from "./site-names.ts";
 import { inSpace } from "./spaces.ts";
+import { mapName, variableName } from "./spelling.ts";
 import { checkBlockExpression, checkSequence } from "./statements.ts";
 import { describe, describeOne, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
@@ -132,7 +133,7 @@ function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body
   if (found !== undefined) return { ...node, constant: found.value, type: found.type ?? literalType(found.value) };
   const near = nearest(node.name, [
     ...body.pass.names.constantNames(),
-    ...builtinsFor(body.pass.program.dialect.name).names(),
+    ...builtinsFor(body.pass.program.rules).names(),
   ]);
   const header = near.length === 0 && /^[ \t]*#[ \t]*include\b/m.test(body.pass.program.source.text);
   const help = header ? `the system's headers are not read: say \`#define ${node.name} …\`` : didYouMean(near);
@@ -145,10 +146,16 @@ function checkVariable(node: Variable, body: Body): Expression {
     const near = nearest(
       node.name,
       body.scopes.flatMap((scope) => [...scope.keys()]),
-    ).map((name) => `$${name}`);
+    ).map((name) => variableName(body, name));
     return {
       ...node,
-      type: report(body, "name", node.span, `undefined or undeclared variable: $${node.name}`, didYouMean(near)),
+      type: report(
+        body,
+        "name",
+        node.span,
+        `undefined or undeclared variable: ${variableName(body, node.name)}`,
+        didYouMean(near),
+      ),
     };
   }
   return { ...node, slot, type: variableType(body, slot) };
@@ -162,7 +169,8 @@ function checkMapRead(node: MapAccess, body: Body): Expression {
 }
 
 function readType(map: MapState, node: MapAccess, body: Body): Type {
-  if (isUndefined(map)) return report(body, "name", node.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map))
+    return report(body, "name", node.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
   if (map.value.kind !== "aggregate") return settled(map.value);
   return (
     aggregateValue(map.value, node, body) ??
@@ -170,7 +178,7 @@ function readType(map: MapState, node: MapAccess, body: Body): Type {
       body,
       "type",
       node.span,
-      `@${map.name} holds a ${map.value.aggregate}(), which has no single value`,
+      `${mapName(body, map.name)} holds a ${map.value.aggregate}(), which has no single value`,
       "print it whole",
     )
   );
@@ -187,13 +195,13 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
           body,
           "type",
           node.span,
-          `@${map.name} holds ${map.value.aggregate}() and cannot be changed otherwise`,
+          `${mapName(body, map.name)} holds ${map.value.aggregate}() and cannot be changed otherwise`,
         ),
       };
     }
     if (isFloat(map.value)) return { ...node, target: access, type: notCounted(node, body) };
     if (map.value.kind !== "pointer" && !mergeValue(body, map, node.delta < 0 ? i64 : literalType(1n))) {
-      report(body, "type", node.span, `@${map.name} is ${describeOne(map.value)}, not a number`);
+      report(body, "type", node.span, `${mapName(body, map.name)} is ${describeOne(map.value)}, not a number`);
     }
     const type = settled(map.value);
     return { ...node, target: { ...access, type }, type };
@@ -205,7 +213,12 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
     return {
       ...node,
       target,
-      type: report(body, "type", node.span, `$${target.name} is ${describeOne(target.type)}, not a number`),
+      type: report(
+        body,
+        "type",
+        node.span,
+        `${variableName(body, target.name)} is ${describeOne(target.type)}, not a number`,
+      ),
     };
   }
   assignVariable(body, target.slot!, node.delta < 0 ? i64 : arithmeticType("+", target.type, literalType(1n)));
@@ -215,7 +228,7 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
 
 function notCounted({ target, delta, span }: Extract<Expression, { kind: "increment" }>, body: Body): Type {
   const [twice, once] = delta > 0 ? ["++", "+="] : ["--", "-="];
-  const name = `${target.kind === "map" ? "@" : "$"}${target.name}`;
+  const name = target.kind === "map" ? mapName(body, target.name) : variableName(body, target.name);
   return report(body, "type", span, `\`${twice}\` counts integers, and ${name} is a double`, `${name} ${once} 1`);
 }
 
@@ -313,8 +326,8 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
         body,
         "type",
         node.span,
-        `an entry of @${of.name} has no address`,
-        `\`&@${of.name}\` is that of the map`,
+        `an entry of ${mapName(body, of.name)} has no address`,
+        `\`&${mapName(body, of.name)}\` is that of the map`,
       ),
     };
   }
@@ -333,7 +346,7 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
         body,
         "type",
         node.span,
-        `@${of.name} has no address: each CPU has its own ${describe(map.value)}`,
+        `${mapName(body, of.name)} has no address: each CPU has its own ${describe(map.value)}`,
         "give it a key",
       ),
     };
@@ -394,11 +407,7 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
   }
   const left = checkValue(node.left, body);
   const right = checkValue(node.right, body);
-  if (
-    node.operator === "+" &&
-    body.pass.program.dialect.plusJoinsTexts === true &&
-    (isTextual(left) || isTextual(right))
-  ) {
+  if (node.operator === "+" && body.pass.program.rules.texts.plusJoins && (isTextual(left) || isTextual(right))) {
     return body.pass.expression(
       { kind: "call", name: "str_concat", args: [node.left, node.right], span: node.span, type: unknownType },
       body,

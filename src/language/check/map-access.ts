@@ -7,6 +7,7 @@ import { float64, i64, u64, unknownType } from "../types.ts";
 import { settled } from "./integers.ts";
 import type { Body, MapState } from "./pass.ts";
 import { didYouMean, mapState, mergeKeys, report } from "./pass.ts";
+import { mapName } from "./spelling.ts";
 import { describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
@@ -45,7 +46,10 @@ export function aggregateValue(type: AggregateType, { span, name }: MapAccess, b
   const result = readResult(type);
   if (result === undefined) return undefined;
   if ("double" in result) {
-    body.hostNeeds.push({ what: `the ${type.aggregate}()${type.float ? " of doubles" : ""} in @${name}`, span });
+    body.hostNeeds.push({
+      what: `the ${type.aggregate}()${type.float ? " of doubles" : ""} in ${mapName(body, name)}`,
+      span,
+    });
     return float64;
   }
   return type.float ? float64 : type.signed ? i64 : u64;
@@ -54,7 +58,8 @@ export function aggregateValue(type: AggregateType, { span, name }: MapAccess, b
 /** A map as a whole: no keys joined, no value read. */
 export function wholeMap(node: Extract<Expression, { kind: "map" }>, body: Body): Expression {
   const map = mapState(body, node.name, node.span);
-  if (isUndefined(map)) report(body, "name", node.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map))
+    report(body, "name", node.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
   return { ...node, keys: [], map: map.index, type: settled(map.value) };
 }
 
@@ -65,5 +70,5 @@ export function isUndefined(map: MapState): boolean {
 
 export function nearMaps(name: string, body: Body): string | undefined {
   const known = [...body.pass.maps.values()].filter((m) => m.value.kind !== "unknown").map((m) => m.name);
-  return didYouMean(nearest(name, known).map((near) => `@${near}`));
+  return didYouMean(nearest(name, known).map((near) => mapName(body, near)));
 }

@@ -6,6 +6,7 @@ import { settled } from "./integers.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { assignVariable, declareVariable, findVariable, mapState, report, variableType } from "./pass.ts";
 import { lengthOf } from "./shapes.ts";
+import { functionName, mapName, variableName } from "./spelling.ts";
 import { describe, isKnown, mismatch } from "./unify.ts";
 import { checkPlace, checkValue } from "./values.ts";
 
@@ -13,11 +14,16 @@ import { checkPlace, checkValue } from "./values.ts";
 function entryArgument(call: Call, key: Expression | undefined, body: Body): MapAccess | undefined {
   const [first] = call.args;
   if (first?.kind !== "map") {
-    report(body, "arguments", first?.span ?? call.span, `${call.name}() expects a map argument`);
+    report(body, "arguments", first?.span ?? call.span, `${functionName(body, call.name)}() expects a map argument`);
     return undefined;
   }
   if (first.keys.length > 0 && key !== undefined) {
-    report(body, "arguments", call.span, `${call.name}() expects the map without keys, and the key after it`);
+    report(
+      body,
+      "arguments",
+      call.span,
+      `${functionName(body, call.name)}() expects the map without keys, and the key after it`,
+    );
     return undefined;
   }
   if (key !== undefined && mapState(body, first.name, first.span).keys?.length === 0) {
@@ -25,12 +31,13 @@ function entryArgument(call: Call, key: Expression | undefined, body: Body): Map
       body,
       "arguments",
       call.span,
-      `call to ${call.name}() expects a map with explicit keys (non-scalar map), and @${first.name} has none`,
+      `call to ${functionName(body, call.name)}() expects a map with explicit keys (non-scalar map), and ${mapName(body, first.name)} has none`,
     );
     return undefined;
   }
   const { access, map } = checkMapEntry(key === undefined ? first : { ...first, keys: [key] }, body, "look-up");
-  if (isUndefined(map)) report(body, "name", first.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map))
+    report(body, "name", first.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
   return { ...access, type: settled(map.value) };
 }
 
@@ -55,7 +62,12 @@ const find: CallCheck = (call, body) => {
   const value =
     access.type.kind === "aggregate" ? (aggregateValue(access.type, access, body) ?? unknownType) : access.type;
   if (isKnown(value) && !assignVariable(body, slot, value)) {
-    report(body, "type", variable.span, mismatch(`$${variable.name}`, variableType(body, slot), value));
+    report(
+      body,
+      "type",
+      variable.span,
+      mismatch("variable", variableName(body, variable.name), variableType(body, slot), value),
+    );
   }
   const target: Variable = { ...variable, slot, type: variableType(body, slot) };
   return { ...call, args: [access, target], type: boolType };
@@ -66,7 +78,12 @@ const whole: CallCheck = (call, body) => {
   if (first?.kind !== "map" || first.keys.length > 0) {
     return {
       ...call,
-      type: report(body, "arguments", first?.span ?? call.span, `${call.name}() expects a map argument, without keys`),
+      type: report(
+        body,
+        "arguments",
+        first?.span ?? call.span,
+        `${functionName(body, call.name)}() expects a map argument, without keys`,
+      ),
     };
   }
   return { ...call, args: [wholeMap(first, body)], type: voidType };
@@ -79,7 +96,8 @@ const length: CallCheck = (call, body) => {
     // A scalar map may hold a stack.
     if (map.type.kind !== "stack") {
       const state = body.pass.maps.get(first.name);
-      if (state?.keys?.length === 0) report(body, "type", first.span, `@${first.name} has no keys to count`);
+      if (state?.keys?.length === 0)
+        report(body, "type", first.span, `${mapName(body, first.name)} has no keys to count`);
       return { ...call, args: [map], type: i64 };
     }
   }

@@ -28,6 +28,7 @@ import { defaultSpace, didYouMean, integerLiteral, needsKernel, report, resolveT
 import { signalNames, signalNumber } from "./signals.ts";
 import { siteName } from "./site-names.ts";
 import { notHere } from "./place-types.ts";
+import { functionName } from "./spelling.ts";
 import { describe, describeOne } from "./unify.ts";
 import { checkExpression, checkValue } from "./values.ts";
 import { checkVariableCall } from "./variables.ts";
@@ -43,7 +44,12 @@ function literalText(call: Call, index: number, body: Body): string | undefined 
   const value = checkValue(arg, body);
   if (value.kind === "string") return value.value;
   if (value.type.kind !== "unknown")
-    report(body, "arguments", arg.span, `${call.name}() expects a string literal (${describe(value.type)} provided)`);
+    report(
+      body,
+      "arguments",
+      arg.span,
+      `${functionName(body, call.name)}() expects a string literal (${describe(value.type)} provided)`,
+    );
   return undefined;
 }
 
@@ -51,13 +57,23 @@ function literalText(call: Call, index: number, body: Body): string | undefined 
 function wantsAddress(value: Expression, call: Call, body: Body): boolean {
   if (value.type.kind === "pointer" || value.type.kind === "integer") needsKernel(body, "reading memory", call.span);
   if (["pointer", "integer", "array", "string", "unknown"].includes(value.type.kind)) return true;
-  report(body, "type", value.span, `${call.name}() expects a pointer, not ${describeOne(value.type)}`);
+  report(
+    body,
+    "type",
+    value.span,
+    `${functionName(body, call.name)}() expects a pointer, not ${describeOne(value.type)}`,
+  );
   return false;
 }
 
 function wantsInteger(value: Expression, call: Call, body: Body): boolean {
   if (isIntegral(value.type) || value.type.kind === "unknown" || value.type.kind === "boolean") return true;
-  report(body, "type", value.span, `${call.name}() only supports int arguments (${describe(value.type)} provided)`);
+  report(
+    body,
+    "type",
+    value.span,
+    `${functionName(body, call.name)}() only supports int arguments (${describe(value.type)} provided)`,
+  );
   return false;
 }
 
@@ -70,7 +86,8 @@ function capacityFor(
 ): number {
   const constant = length === undefined ? undefined : constantOf(length);
   if (constant === undefined) return most;
-  if (constant < 0n) report(body, "limit", length!.span, `${call.name}() expects a length of 0 or more`);
+  if (constant < 0n)
+    report(body, "limit", length!.span, `${functionName(body, call.name)}() expects a length of 0 or more`);
   return Math.max(1, constant < BigInt(most) ? Number(constant) : most);
 }
 
@@ -132,7 +149,16 @@ function asText(value: Expression, body: Body): Expression {
     default:
       break;
   }
-  return { ...value, type: report(body, "type", value.span, `expected text, not ${describeOne(value.type)}`) };
+  return {
+    ...value,
+    type: report(
+      body,
+      "type",
+      value.span,
+      `expected text, not ${describeOne(value.type)}`,
+      body.pass.program.rules.advice.wantsText,
+    ),
+  };
 }
 
 const texts: (count: number) => CallCheck = (count) => (call, body) => {
@@ -161,9 +187,9 @@ const compared: CallCheck = (call, body) => {
   const length = all[2];
   const constant = constantOf(length);
   if (constant === undefined && length.type.kind !== "unknown")
-    report(body, "arguments", length.span, `${call.name}() expects a constant length`);
+    report(body, "arguments", length.span, `${functionName(body, call.name)}() expects a constant length`);
   if (constant !== undefined && constant < 0n)
-    report(body, "limit", length.span, `${call.name}() expects a length of 0 or more`);
+    report(body, "limit", length.span, `${functionName(body, call.name)}() expects a length of 0 or more`);
   // Both sides lie in working memory, of which a handler has 32 KiB.
   if (call.name === "memcmp" && constant !== undefined && constant > mostCompared) {
     report(body, "limit", length.span, `memcmp() compares ${mostCompared} bytes at most`, "compare in several calls");
@@ -424,9 +450,14 @@ const stack: CallCheck = (call, body) => {
       if (value.type.kind !== "unknown")
         report(body, "arguments", arg.span, `${call.name}: invalid limit value, expected a constant`);
     } else if (constant < 1n) {
-      report(body, "limit", arg.span, `${call.name}() takes 1 frame at least`);
+      report(body, "limit", arg.span, `${functionName(body, call.name)}() takes 1 frame at least`);
     } else if (constant > 1024n) {
-      report(body, "limit", arg.span, `${call.name}()'s limit shouldn't exceed 1024, ${constant} given`);
+      report(
+        body,
+        "limit",
+        arg.span,
+        `${functionName(body, call.name)}()'s limit shouldn't exceed 1024, ${constant} given`,
+      );
     } else {
       limit = Math.min(Number(constant), fullStack);
       if (constant > BigInt(fullStack)) {
@@ -434,7 +465,7 @@ const stack: CallCheck = (call, body) => {
           body,
           "limit",
           arg.span,
-          `${call.name}() keeps ${fullStack} frames at most, ${constant} asked for`,
+          `${functionName(body, call.name)}() keeps ${fullStack} frames at most, ${constant} asked for`,
           "a stack that has more ends in a line that says so",
         );
       }
@@ -449,7 +480,12 @@ const worded: (words: readonly string[], type: Type) => CallCheck = (words, type
   if (word.kind !== "identifier" || !words.includes(word.name)) {
     return {
       ...call,
-      type: report(body, "arguments", word.span, `${call.name}() takes ${words.map((w) => `\`${w}\``).join(" or ")}`),
+      type: report(
+        body,
+        "arguments",
+        word.span,
+        `${functionName(body, call.name)}() takes ${words.map((w) => `\`${w}\``).join(" or ")}`,
+      ),
     };
   }
   return { ...call, args: [{ ...word, type: { kind: "void" } }], type };
@@ -464,7 +500,13 @@ const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => {
   const args = checked(call, body);
   const value = args[0];
   const ok = isIntegral(value.type) || value.type.kind === "pointer" || value.type.kind === "unknown";
-  if (!ok) report(body, "type", value.span, `${call.name}() expects a number, not ${describeOne(value.type)}`);
+  if (!ok)
+    report(
+      body,
+      "type",
+      value.span,
+      `${functionName(body, call.name)}() expects a number, not ${describeOne(value.type)}`,
+    );
   return { ...call, args, type: { kind: "named", of } };
 };
 

@@ -6,6 +6,7 @@ import { constantOf } from "./constants.ts";
 import { arithmeticType, isIntegral } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
+import { castHelp } from "./spelling.ts";
 import { describe, unify } from "./unify.ts";
 
 /** Type of a binary operator on checked operands; also for `@m op= e`. */
@@ -23,7 +24,10 @@ export function binaryType(
   if ((isFloat(l) || isFloat(r)) && [l, r].every((type) => isFloat(type) || numeric(type))) {
     if (comparison) return boolType;
     if (["+", "-", "*", "/"].includes(operator)) return float64;
-    const help = operator === "%" ? "cast to integers first: (int64)x % (int64)y" : "it works on integers: (int64)x";
+    const help =
+      operator === "%"
+        ? castHelp(body, `${castHelp(body, "cast to integers first: ", "int64", "x") ?? ""} % `, "int64", "y")
+        : castHelp(body, "it works on integers: ", "int64", "x");
     return report(
       body,
       "type",
@@ -40,10 +44,16 @@ export function binaryType(
       ["string", "array", "buffer", "tuple", "record"].includes(l.kind) &&
       unify(l, r) !== undefined;
     if (equality && comparable) return boolType;
+    const { advice } = body.pass.program.rules;
+    const kinds = [l.kind, r.kind];
     const help =
-      numeric(l) !== numeric(r) && (l.kind === "array" || r.kind === "array")
+      numeric(l) !== numeric(r) && kinds.includes("array")
         ? "cast the array to an integer of its size"
-        : undefined;
+        : kinds.includes("string")
+          ? kinds.includes("pointer")
+            ? advice.textBehindPointer
+            : advice.orderTexts
+          : undefined;
     report(body, "type", span, `type mismatch for '${operator}': comparing ${describe(l)} with ${describe(r)}`, help);
     return boolType;
   }
@@ -59,7 +69,7 @@ export function binaryType(
   if (l.kind === "pointer" && isIntegral(r) && ["&", "|", "^", ">>", "<<", "%"].includes(operator)) return u64;
   const help =
     operator === "+" && l.kind === "string" && r.kind === "string"
-      ? "join texts with str_concat(first, second)"
+      ? body.pass.program.rules.advice.joinTexts
       : undefined;
   return report(
     body,

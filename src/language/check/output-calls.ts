@@ -10,14 +10,15 @@ import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat, intsIn, withLetters } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { didYouMean, integerLiteral, report, warn } from "./pass.ts";
+import { mapName } from "./spelling.ts";
 import { describe, describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 const formatted: CallCheck = (call, body) => {
   const [written, ...args] = call.args.map((arg) => checkValue(arg, body)) as [Expression, ...Expression[]];
-  const format = body.pass.program.dialect.valueConversion === true ? withLetters(written, args) : written;
+  const format = body.pass.program.rules.formats.anyValue ? withLetters(written, args) : written;
   checkFormat(format, args, call.span, body);
-  const ints = body.pass.program.dialect.name === "bpftrace" ? intsIn(format) : undefined;
+  const ints = body.pass.program.rules.formats.registersAsInt ? intsIn(format) : undefined;
   const shown = args.map((arg, i) => (ints?.has(i) && isRegister(arg) ? checkValue(asInt(arg), body) : arg));
   return { ...call, args: [format, ...shown], type: voidType };
 };
@@ -98,7 +99,8 @@ const print: CallCheck = (call, body) => {
   if (first.keys.length > 0) {
     if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
     const { access, map } = checkMapEntry(first, body, "store");
-    if (isUndefined(map)) report(body, "name", first.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
+    if (isUndefined(map))
+      report(body, "name", first.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
     // A histogram is printed as it is; what has one value is read, where handlers can.
     const { value } = map;
     const onHost = value.kind === "aggregate" && "double" in (valueOf(value) ?? {});
@@ -213,7 +215,14 @@ const fail: CallCheck = (call, body) => {
 const assertText: CallCheck = (call, body) => {
   const value = checkValue(call.args[0], body);
   const ok = ["unknown", "string", "array", "pointer"].includes(value.type.kind);
-  if (!ok) report(body, "type", value.span, `expected text, not ${describeOne(value.type)}`);
+  if (!ok)
+    report(
+      body,
+      "type",
+      value.span,
+      `expected text, not ${describeOne(value.type)}`,
+      body.pass.program.rules.advice.wantsText,
+    );
   return { ...call, args: [value], type: ok ? voidType : unknownType };
 };
 

@@ -7,6 +7,7 @@ import { unknownType, voidType } from "../types.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { Config } from "./config.ts";
 import type { SiteRef } from "../resolved-probe.ts";
+import { mapName } from "./spelling.ts";
 import type { ResolvedTypeName, TypeNames } from "./type-names.ts";
 import { withSpacesOf } from "./spaces.ts";
 import { describe, isKnown, sameType, unify, widen } from "./unify.ts";
@@ -150,15 +151,8 @@ export function warn(
   add(body.pass, { severity: "warning", code, span, message, ...(help === undefined ? {} : { help }) });
 }
 
-function add(pass: Pass, told: Diagnostic): void {
+function add(pass: Pass, diagnostic: Diagnostic): void {
   if (!pass.final) return;
-  // A macro's own variables carry a number, `$x#1`, which nobody wrote.
-  const written = (text: string): string => text.replaceAll(/(\$\w+)#\d+/g, "$1");
-  const diagnostic = {
-    ...told,
-    message: written(told.message),
-    ...(told.help === undefined ? {} : { help: written(told.help) }),
-  };
   // The same body is checked once a variant: one mistake, one message.
   const same = pass.diagnostics.some(
     (d) =>
@@ -306,7 +300,7 @@ export function mergeKeys(
   const known = map.keys;
   const both = known.length === widened.length ? known.map((key, i) => unify(key, widened[i])) : [undefined];
   if (!both.every((t) => t !== undefined)) {
-    report(body, "type", span, keyMismatch(map.name, widened.map(settled), known.map(settled)));
+    report(body, "type", span, keyMismatch(mapName(body, map.name), widened.map(settled), known.map(settled)));
     return;
   }
   const unified = first
@@ -339,9 +333,9 @@ function keyMismatch(name: string, here: readonly Type[], elsewhere: readonly Ty
   const shape = (keys: readonly Type[]): string =>
     `'${describe(keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys })}'`;
   const [withKey, without] = ["with an explicit key (non-scalar map)", "without an explicit key (scalar map)"];
-  if (here.length === 0) return `@${name} used as a map ${without}, elsewhere used ${withKey}, ${shape(elsewhere)}`;
-  if (elsewhere.length === 0) return `@${name} used as a map ${withKey}, ${shape(here)}, elsewhere used ${without}`;
-  return `argument mismatch for @${name}: trying to access with arguments: ${shape(here)} when map expects arguments: ${shape(elsewhere)}`;
+  if (here.length === 0) return `${name} used as a map ${without}, elsewhere used ${withKey}, ${shape(elsewhere)}`;
+  if (elsewhere.length === 0) return `${name} used as a map ${withKey}, ${shape(here)}, elsewhere used ${without}`;
+  return `argument mismatch for ${name}: trying to access with arguments: ${shape(here)} when map expects arguments: ${shape(elsewhere)}`;
 }
 
 /** Takes an assigned value's type into a map's. False when they do not go together. */

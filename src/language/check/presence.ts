@@ -4,6 +4,7 @@ import { boolType, i64 } from "../types.ts";
 import { settled } from "./integers.ts";
 import { checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
 import { report, type Body } from "./pass.ts";
+import { mapName } from "./spelling.ts";
 import { always, checkExpression, checkPlace, isText } from "./values.ts";
 
 /** What a value's type has to say about whether it is there. */
@@ -46,6 +47,7 @@ function unlessZero(of: Expression): Expression {
 function ofEntry({ of, span }: Presence, body: Body): Expression {
   if (of.kind !== "map") throw new Error("only a map has entries");
   const { access, map } = checkMapEntry(of, body, "look-up");
-  if (isUndefined(map)) report(body, "name", of.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map))
+    report(body, "name", of.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
   return { kind: "call", name: "has_key", args: [{ ...access, type: settled(map.value) }], span, type: boolType };
 }

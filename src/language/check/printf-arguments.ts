@@ -5,6 +5,7 @@ import { parsePrintf, PrintfError } from "../printf.ts";
 import type { PrintfConversion } from "../printf.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
+import { castHelp, functionName } from "./spelling.ts";
 import { describe, describeOne } from "./unify.ts";
 
 /** Checks a format and its arguments (already typed): as many as it wants, and of types that its conversions print. */
@@ -58,7 +59,7 @@ export function checkFormat(
       "type",
       argument.span,
       `unsupported format specifier for type '${describe(argument.type)}': %${conversion.letter}`,
-      suggestion(conversion.letter, argument.type),
+      suggestion(conversion.letter, argument.type, body),
     );
   }
 }
@@ -144,15 +145,15 @@ function prints(letter: string, type: Type): boolean {
   }
 }
 
-function suggestion(letter: string, type: Type): string {
+function suggestion(letter: string, type: Type, body: Body): string {
   const isNumber = type.kind === "integer" || type.kind === "enum" || type.kind === "boolean";
   switch (type.kind) {
     case "pointer":
-      return "use %p for the address, or str() and %s for the text behind it";
+      return `use %p for the address, or ${functionName(body, "str")}() and %s for the text behind it`;
     case "buffer":
       return "use %r";
     default:
-      if (isFloat(type)) return "use %f, %e or %g, or cast it: (int64)";
-      return isNumber && "eEfFgG".includes(letter) ? "cast it: (double)" : "use %s";
+      if (isFloat(type)) return `use %f, %e or %g${castHelp(body, ", or cast it: ", "int64") ?? ""}`;
+      return isNumber && "eEfFgG".includes(letter) ? (castHelp(body, "cast it: ", "double") ?? "use %d") : "use %s";
   }
 }

@@ -35,6 +35,7 @@ import {
 } from "./pass.ts";
 import { asLoop } from "./shapes.ts";
 import { inSpace, withSpacesOf } from "./spaces.ts";
+import { castHelp, functionName, mapName, variableName } from "./spelling.ts";
 import { describe, describeOne, isKnown, mismatch, sameType, unify, widen } from "./unify.ts";
 import { checkCondition, checkExpression, checkPlace, checkValue } from "./values.ts";
 
@@ -273,7 +274,7 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Stateme
   let slot = findVariable(body, variable.name);
   if (slot === undefined) {
     if (node.operator !== null) {
-      report(body, "name", variable.span, `undefined or undeclared variable: $${variable.name}`);
+      report(body, "name", variable.span, `undefined or undeclared variable: ${variableName(body, variable.name)}`);
       return { ...node, value };
     }
     slot = declareVariable(body, variable);
@@ -298,7 +299,12 @@ function intoVariable(
 ): void {
   const { declared } = body.slots[slot].state;
   if (!assignVariable(body, slot, type)) {
-    report(body, "type", span, mismatch(`$${variable.name}`, declared ?? variableType(body, slot), settled(type)));
+    report(
+      body,
+      "type",
+      span,
+      mismatch("variable", variableName(body, variable.name), declared ?? variableType(body, slot), settled(type)),
+    );
     return;
   }
   const constant = declared?.kind === "integer" && value?.kind === "integer" ? value.value : undefined;
@@ -308,7 +314,7 @@ function intoVariable(
       "type",
       span,
       `${constant} does not fit ${describe(declared)}`,
-      `cast it: (${describe(declared)})${constant}`,
+      castHelp(body, "cast it: ", describe(declared), String(constant)),
     );
   }
   if (value !== undefined && declared?.kind === "integer" && losesSome(value, declared)) {
@@ -317,7 +323,7 @@ function intoVariable(
       "type",
       value.span,
       `not every ${describe(value.type)} fits ${describe(declared)}`,
-      `a cast says that it is meant: (${describe(declared)})`,
+      castHelp(body, "a cast says that it is meant: ", describe(declared)),
     );
   }
 }
@@ -340,7 +346,7 @@ function assignMap(node: Assign, target: MapAccess, body: Body): Statement {
   const { access, map } = checkMapEntry(target, body, "store");
   const finished = (): Statement => ({ ...node, target: { ...access, type: settled(map.value) }, value });
   if (map.value.kind === "aggregate") {
-    report(body, "type", node.span, mismatch(`@${map.name}`, map.value, settled(value.type)));
+    report(body, "type", node.span, mismatch("map", mapName(body, map.name), map.value, settled(value.type)));
     return finished();
   }
   let { type } = value;
@@ -350,7 +356,7 @@ function assignMap(node: Assign, target: MapAccess, body: Body): Statement {
     type = binaryType(node.operator, { ...access, type: before }, value, node.span, body);
   }
   if (!mergeValue(body, map, type)) {
-    report(body, "type", node.span, mismatch(`@${map.name}`, settled(map.value), settled(type)));
+    report(body, "type", node.span, mismatch("map", mapName(body, map.name), settled(map.value), settled(type)));
   }
   return finished();
 }
@@ -369,7 +375,7 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
       body,
       "name",
       variable.span,
-      `variable $${variable.name} was already declared`,
+      `variable ${variableName(body, variable.name)} was already declared`,
       "variables cannot be shadowed: choose another name",
     );
   }
@@ -377,7 +383,7 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
   if (value !== undefined) intoVariable(body, slot, value.type, value, variable, node.span);
   const { assigned, addressed } = body.slots[slot].state;
   if (!assigned && addressed !== true)
-    warn(body, "unused", variable.span, `variable $${variable.name} was never assigned to`);
+    warn(body, "unused", variable.span, `variable ${variableName(body, variable.name)} was never assigned to`);
   return {
     ...node,
     variable: { ...variable, slot, type: variableType(body, slot) },
@@ -408,7 +414,7 @@ function declareLoopVariable(variable: Variable, body: Body): number {
       body,
       "name",
       variable.span,
-      `variable $${variable.name} was already declared`,
+      `variable ${variableName(body, variable.name)} was already declared`,
       "a loop's variable is its own: choose another name",
     );
   }
@@ -418,20 +424,21 @@ function declareLoopVariable(variable: Variable, body: Body): number {
 function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body): Statement {
   const map = mapState(body, node.map.name, node.map.span);
   if (node.map.keys.length > 0) report(body, "arguments", node.map.span, "a loop goes over a whole map, without keys");
-  if (isUndefined(map)) report(body, "name", node.map.span, `undefined map: @${map.name}`, nearMaps(map.name, body));
+  if (isUndefined(map))
+    report(body, "name", node.map.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
   if (map.keys?.length === 0)
     report(
       body,
       "type",
       node.map.span,
-      `@${map.name} has no explicit keys (scalar map), and cannot be used for iteration`,
+      `${mapName(body, map.name)} has no explicit keys (scalar map), and cannot be used for iteration`,
     );
   if (map.keys === undefined && !isUndefined(map))
     report(
       body,
       "type",
       node.map.span,
-      `nothing says what the keys of @${map.name} are`,
+      `nothing says what the keys of ${mapName(body, map.name)} are`,
       "use it with a key: store in it, or ask whether it has one",
     );
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
@@ -447,7 +454,7 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
           body,
           "type",
           node.map.span,
-          `the values of @${map.name} are ${map.value.aggregate}(), which have no single value`,
+          `the values of ${mapName(body, map.name)} are ${map.value.aggregate}(), which have no single value`,
         ))
       : settled(map.value);
   if (map.keys !== undefined && map.keys.length > 0 && isKnown(value)) {
@@ -541,7 +548,7 @@ function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): 
         body,
         "type",
         node.span,
-        `${state.declaration.name}() gives ${describe(state.result)} and cannot return ${describe(settled(value.type))}`,
+        `${functionName(body, state.declaration.name)}() gives ${describe(state.result)} and cannot return ${describe(settled(value.type))}`,
       );
     } else if (unified.kind !== "unknown") {
       const result = settled(state.declaredResult ? withSpacesOf(unified, value.type) : unified);
@@ -551,7 +558,12 @@ function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): 
       }
     }
   } else if (state.declaredResult && state.result.kind !== "void") {
-    report(body, "type", node.span, `${state.declaration.name}() must return ${describe(state.result)}`);
+    report(
+      body,
+      "type",
+      node.span,
+      `${functionName(body, state.declaration.name)}() must return ${describe(state.result)}`,
+    );
   }
   return { ...node, ...(value === undefined ? {} : { value }) };
 }

@@ -1,4 +1,5 @@
 // One type for two: what a variable, a map or a conditional has when it is given values of both.
+import { writtenName } from "../written-name.ts";
 import type { AggregateType, Alternative, Type } from "../types.ts";
 import { float64, isFloat } from "../types.ts";
 import { unifyIntegers } from "./integers.ts";
@@ -191,9 +192,9 @@ export function describeOne(type: Type): string {
   return `${/^(?:int|enum|avg|unk)/.test(name) ? "an" : "a"} ${name}`;
 }
 
-/** What a variable (`$x`) or a map (`@x`) has, and is given. */
-export function mismatch(name: string, has: Type, given: Type): string {
-  return `type mismatch for ${name}: trying to assign value of type '${describe(given)}' when ${name.startsWith("@") ? "map" : "variable"} already has a type '${describe(has)}'`;
+/** What a variable or a map has, and is given. `name` is as its author spells it. */
+export function mismatch(what: "variable" | "map", name: string, has: Type, given: Type): string {
+  return `type mismatch for ${name}: trying to assign value of type '${describe(given)}' when ${what} already has a type '${describe(has)}'`;
 }
 
 /** In bpftrace's words: `strftime() requires 2 arguments (1 provided)`. */
@@ -221,11 +222,11 @@ export function describe(type: Type): string {
     case "integer":
       return `${type.signed ? "int" : "uint"}${type.bits}`;
     case "enum":
-      return type.name === "" ? "enum" : `enum ${type.name}`;
+      return type.name === "" ? "enum" : `enum ${writtenName(type.name)}`;
     case "pointer":
       return `${describe(type.target)} *`;
     case "struct":
-      return `${type.union ? "union" : "struct"} ${type.name === "" ? "{…}" : type.name}${type.partial === undefined ? "" : ` without ${type.partial}`}`;
+      return `${type.union ? "union" : "struct"} ${type.name === "" ? "{…}" : writtenName(type.name)}${type.partial === undefined ? "" : ` without ${type.partial}`}`;
     case "array":
       return `${describe(type.element)}[${type.length}]`;
     case "string":

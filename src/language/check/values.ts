@@ -3,6 +3,7 @@ import type { Expression } from "../program.ts";
 import { boolType, float64, isFloat, unknownType, type Type } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
+import { functionName } from "./spelling.ts";
 import { describeOne } from "./unify.ts";
 import { asShown } from "./shapes.ts";
 
@@ -19,7 +20,7 @@ export function checkValue(node: Expression, body: Body): Expression {
 export function checkPlace(node: Expression, body: Body): Expression {
   const checked = checkExpression(node, body);
   if (checked.type.kind === "void") {
-    const what = checked.kind === "call" ? `${checked.name}()` : "this";
+    const what = checked.kind === "call" ? `${functionName(body, checked.name)}()` : "this";
     return {
       ...checked,
       type: report(body, "placement", node.span, `${what} gives no value`, "use it as a statement of its own"),
@@ -85,7 +86,7 @@ export function checkCondition(node: Expression, body: Body): Expression {
       return isText(checked);
     default:
       if (isFloat(checked.type)) return notZero(checked);
-      if (body.pass.program.dialect.objectsAreTrue === true && objects.has(checked.type.kind)) return always(checked);
+      if (body.pass.program.rules.objectsAreTrue && objects.has(checked.type.kind)) return always(checked);
       report(body, "type", node.span, `a condition cannot be ${describeOne(checked.type)}`);
       return { ...checked, type: unknownType };
   }

@@ -8,6 +8,7 @@ import { keys as keysOf, mapUsage, ownEntry } from "./references.ts";
 import { missingMethods } from "./refused.ts";
 import type { Outcome, Reference, Unit } from "./unit.ts";
 import { call, expressionStatement, hasKey, mapAccess, oneKey } from "./unit.ts";
+import { typescriptRules } from "./rules.ts";
 
 const value = (expression: Expression): Outcome => ({ kind: "value", expression });
 const statement = (made: Statement): Outcome => ({ kind: "statement", statement: made });
@@ -22,7 +23,7 @@ export function mapMethod(
 ): Outcome {
   const span = unit.span(node);
   const own = ownEntry(map, span);
-  if (builtinsFor("typescript").aggregate(name) !== undefined) return entryMethod(unit, node, own, name, at);
+  if (builtinsFor(typescriptRules).aggregate(name) !== undefined) return entryMethod(unit, node, own, name, at);
   if (Object.hasOwn(missingMethods, name))
     return unit.refuse(at, "name", `there is no ${name}() of a map in a handler`, missingMethods[name]);
   const args = keysOf(unit, node.arguments);
@@ -58,7 +59,7 @@ export function entryMethod(
   const none = (): void => {
     if (args.length > 0) unit.refuse(node, "arguments", `${name}() of an entry takes no arguments`);
   };
-  const aggregate = builtinsFor("typescript").aggregate(name);
+  const aggregate = builtinsFor(typescriptRules).aggregate(name);
   if (aggregate !== undefined) {
     const counts = aggregations.get(aggregate)?.takes === "nothing";
     const [first, parameters] = counts ? [undefined, args] : [args.at(0), args.slice(1)];

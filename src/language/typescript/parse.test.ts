@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtinsFor } from "../builtins/table.ts";
+import { typescriptRules } from "./rules.ts";
 import { parse } from "../bpftrace/parse.ts";
 import { printTree } from "../print-tree.ts";
 import type { Binding, FunctionSource, ProbeSource, StructBinding, TypeBinding } from "./binding.ts";
@@ -8,7 +9,7 @@ import { parseProbes } from "./parse.ts";
 import { refusedGlobals, refusedSyntax, type RefusedSyntax } from "./refused.ts";
 import { casts, specialNames } from "./specials.ts";
 
-const builtins = builtinsFor("typescript");
+const builtins = builtinsFor(typescriptRules);
 const written = (text: string): TypeBinding => ({ kind: "written", text });
 const header: StructBinding = {
   kind: "struct",
@@ -122,7 +123,7 @@ function tree(text: string, filter?: string): string {
 }
 
 function bpftrace(text: string): string {
-  const { program, diagnostics } = parse({ name: "x", text }, { positional: [], builtins: builtinsFor("bpftrace") });
+  const { program, diagnostics } = parse({ name: "x", text }, { positional: [] });
   assert.deepEqual(
     diagnostics.filter((d) => d.severity === "error"),
     [],

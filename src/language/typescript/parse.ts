@@ -1,7 +1,7 @@
 // Probes in TypeScript: from the source of handlers to the tree. No I/O; every mistake becomes a diagnostic.
 import type { ArrowFunctionExpression, FunctionExpression } from "acorn";
 import type { Diagnostic } from "../diagnostic.ts";
-import type { Block, Dialect, Expression, FunctionDeclaration, Probe, Program, Statement } from "../program.ts";
+import type { Block, Expression, FunctionDeclaration, Probe, Program, Statement } from "../program.ts";
 import type { FunctionSource, Names, ParameterMeaning, ProbeSource } from "./binding.ts";
 import { callExpression } from "./calls.ts";
 import { nameParts } from "./declarations.ts";
@@ -9,19 +9,10 @@ import { condition, value } from "./expressions.ts";
 import { called, missableParameter, parseFunction, returnPresence } from "./functions.ts";
 import { Pieces } from "./script-text.ts";
 import { refer } from "./references.ts";
+import { typescriptRules } from "./rules.ts";
 import { body, expression, safely } from "./statements.ts";
 import { block, builtin, refusal, Translation, Unit, variable, type CallForm, type Grammar } from "./unit.ts";
 
-const dialect: Dialect = {
-  name: "typescript",
-  stringCapacity: 1024,
-  printMapsAtExit: false,
-  valueConversion: true,
-  plusJoinsTexts: true,
-  printStyle: "bpftrace",
-  outsideStores: true,
-  objectsAreTrue: true,
-};
 const grammar: Grammar = {
   value,
   condition,
@@ -48,7 +39,7 @@ export function parseProbes(sources: readonly ProbeSource[], config: Program["co
   const span = { start: 0, end: 0 };
   const program: Program = {
     source: { name: sources[0]?.handler.place?.file ?? "script", text: pieces.text },
-    dialect,
+    rules: typescriptRules,
     config,
     structs: [...translation.structs.values()].flatMap(({ declaration }) => declaration ?? []),
     enums: [...translation.enums.values()],

@@ -1,6 +1,7 @@
 // A program in TypeScript while it is written: its names, what it imports, and what surrounds the statement that is
 // being written.
 import { builtinsFor } from "../../builtins/table.ts";
+import { typescriptRules } from "../rules.ts";
 import type { Diagnostic, Span } from "../../diagnostic.ts";
 import type { Expression, FunctionDeclaration, MapAccess, Program, Statement, TypeName } from "../../program.ts";
 import { casts, specialNames } from "../specials.ts";
@@ -47,7 +48,7 @@ export class Writing {
     this.program = program;
     this.walk = walk;
     this.functions = new Map(program.functions.map((one) => [one.name, one]));
-    const names = builtinsFor("typescript");
+    const names = builtinsFor(typescriptRules);
     this.#spelling = new Map(names.names().map((name) => [names.canonical(name), name]));
     this.#taken = new Set([
       ...reserved,

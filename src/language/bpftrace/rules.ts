@@ -1,0 +1,24 @@
+import type { Rules } from "../rules.ts";
+import { writtenName } from "../written-name.ts";
+
+export const bpftraceRules: Rules = {
+  language: "bpftrace",
+  spelling: {
+    map: (name) => `@${name}`,
+    variable: (name) => `$${writtenName(name)}`,
+    cast: (type, value) => `(${type})${value}`,
+    roomyMap: (name, entries) => `let @${name} = hash(${entries})`,
+    builtin: (name) => name,
+    // bpftrace's library, which is in its own language, calls what is built in by this prefix, and so may scripts.
+    builtinPrefix: "__builtin_",
+  },
+  advice: { joinTexts: "join texts with str_concat(first, second)" },
+  integers: { arithmetic: "wide", division: "truncates", byZero: "one" },
+  texts: { plusJoins: false, ordered: false },
+  maps: { missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: true },
+  variables: { scope: "block" },
+  formats: { anyValue: false, registersAsInt: true },
+  end: { prints: "all", order: "name", shape: { open: "[", between: ", ", close: "]", is: ": " } },
+  objectsAreTrue: false,
+  failedRead: "zero",
+};

@@ -1,0 +1,112 @@
+// What differs between the languages beyond syntax: the one object that the checker, the lowering and the messages ask,
+// so that nothing behind a front-end asks which language it was.
+
+export interface Rules {
+  /** The name of the language: the builtin table has a column of spellings by it. */
+  readonly language: string;
+  readonly spelling: Spelling;
+  readonly advice: Advice;
+  readonly integers: IntegerRules;
+  readonly texts: TextRules;
+  readonly maps: MapRules;
+  readonly variables: VariableRules;
+  readonly formats: FormatRules;
+  readonly end: EndRules;
+  /** A condition may be an object (a record, an array, a stack …), which is true. Else it is refused. */
+  readonly objectsAreTrue: boolean;
+  /** What a read of memory that fails gives: 0 and "", or the end of the handler with a message. */
+  readonly failedRead: "zero" | "fault";
+  /** What a handler without statements does: a call of a builtin with these texts. Nothing where it is absent. */
+  readonly defaultAction?: { readonly call: string; readonly texts: readonly string[] };
+}
+
+/** How names are spelled back to the author. Names are as the tree has them. */
+export interface Spelling {
+  /** A map as a whole: `@m`, `m`. */
+  map(name: string): string;
+  /** A local variable: `$x`, `x`, `this->x`. */
+  variable(name: string): string;
+  /** A value as a number of another type (`uint8`, `int64`, `double`): `(uint8)x`, `u8(x)`; undefined without a way. */
+  cast(type: string, value: string): string | undefined;
+  /** How a map is declared to hold `entries` entries. */
+  roomyMap(name: string, entries: number): string;
+  /** A builtin or function by its canonical name, where the table's column has nothing else: `strLength`. */
+  builtin(name: string): string;
+  /** What is written in front of a builtin's name to mean it whatever else has the name: `__builtin_`. */
+  readonly builtinPrefix?: string;
+}
+
+/** What to do about complaints that have an answer of the language's own. */
+export interface Advice {
+  /** Two texts with `+` between, where that does not join them. */
+  readonly joinTexts?: string;
+  /** Texts compared by `<`, where they have no order. */
+  readonly orderTexts?: string;
+  /** Something else where text is expected. */
+  readonly wantsText?: string;
+  /** A pointer compared with text. */
+  readonly textBehindPointer?: string;
+}
+
+export interface IntegerRules {
+  /**
+   * What an operation of two integers gives. "wide": 64 bits, unsigned where both operands are. "signed": 64 bits,
+   * signed, whatever the operands; comparisons, too. "c": C's usual arithmetic conversions on a 64-bit machine (`int`
+   * has 32 bits, and a literal that fits into it is one).
+   */
+  readonly arithmetic: "wide" | "signed" | "c";
+  /** Which way a quotient is rounded: toward zero, or down. The remainder follows: `a == a / b * b + a % b`. */
+  readonly division: "truncates" | "floors";
+  /** What dividing by 0 gives: 1 with a warning, or the end of the handler with a message. */
+  readonly byZero: "one" | "fault";
+}
+
+export interface TextRules {
+  /** `+` puts texts together. */
+  readonly plusJoins: boolean;
+  /** `<` and its like compare texts by their bytes. Else only those are compared that are known beforehand. */
+  readonly ordered: boolean;
+}
+
+export interface MapRules {
+  /** What reading an entry that is not there gives: 0 and "", or the end of the handler with a message. */
+  readonly missing: "zero" | "fault";
+  /** What storing the number 0 under a key does: it is kept, or the entry goes. */
+  readonly storingZero: "keeps" | "deletes";
+  /** The program around the script stores in maps as well: one that no handler stores in holds integers. */
+  readonly outsideStores: boolean;
+  /** A declared map that is not used is warned of. */
+  readonly warnsOfUnused: boolean;
+}
+
+export interface VariableRules {
+  /**
+   * Where a variable lives that is assigned without a declaration: in the block of its first assignment, or in the
+   * whole handler, in which it is 0 or "" before.
+   */
+  readonly scope: "block" | "handler";
+}
+
+export interface FormatRules {
+  /** A format may say `%v`: the value as its type is written. */
+  readonly anyValue: boolean;
+  /** `%d` takes an untyped register for the C `int` that functions leave there. */
+  readonly registersAsInt: boolean;
+}
+
+/** What is printed of the maps when the session ends, unless the script's settings say otherwise. */
+export interface EndRules {
+  /** "unread": those that no handler reads or prints. */
+  readonly prints: "all" | "aggregations" | "unread" | "none";
+  readonly order: "name" | "first use";
+  readonly shape: MapShape;
+}
+
+/** How an entry is written, as plain data: `@m[1, a]: 5`. */
+export interface MapShape {
+  readonly open: string;
+  readonly between: string;
+  readonly close: string;
+  /** Between the name and the value. What covers several lines begins behind it, less blanks at its end. */
+  readonly is: string;
+}

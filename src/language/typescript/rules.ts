@@ -1,0 +1,32 @@
+import type { Rules } from "../rules.ts";
+import { writtenName } from "../written-name.ts";
+import { casts } from "./specials.ts";
+
+export const typescriptRules: Rules = {
+  language: "typescript",
+  spelling: {
+    map: writtenName,
+    variable: writtenName,
+    cast(type, value) {
+      const name = Object.entries(casts).find(([, known]) => known === type)?.[0];
+      return name === undefined ? undefined : `${name}(${value === "" ? "…" : value})`;
+    },
+    roomyMap: (_, entries) => `map({ entries: ${entries} })`,
+    builtin: (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  },
+  advice: {
+    wantsText:
+      "numbers become text where they are printed: print(`${n}`); emit them beside the text, or make them a key of their own: m.at(text, n)",
+    textBehindPointer: "the text behind a pointer is str(pointer)",
+    orderTexts: "texts are equal or not; sort them in Node",
+  },
+  integers: { arithmetic: "wide", division: "truncates", byZero: "one" },
+  texts: { plusJoins: true, ordered: false },
+  maps: { missing: "zero", storingZero: "keeps", outsideStores: true, warnsOfUnused: false },
+  variables: { scope: "block" },
+  formats: { anyValue: true, registersAsInt: false },
+  // The session hands over all of them, and the library prints those that its caller asks for.
+  end: { prints: "all", order: "name", shape: { open: "[", between: ", ", close: "]", is: ": " } },
+  objectsAreTrue: true,
+  failedRead: "zero",
+};
