@@ -97,9 +97,8 @@ function* nodesIn(tree: unknown): Generator<object> {
   }
 }
 
+const loops: ReadonlySet<string> = new Set(["while", "do-while", "for", "for-range", "for-map", "unroll"]);
+
 function isLoop(node: object): node is { readonly span: Span; readonly body: { readonly span: Span } } {
-  return (
-    "kind" in node &&
-    (node.kind === "while" || node.kind === "for-range" || node.kind === "for-map" || node.kind === "unroll")
-  );
+  return "kind" in node && loops.has(String(node.kind));
 }

@@ -102,6 +102,24 @@ function statementForm(s: Statement): Form {
       );
     case "while":
       return list("while", expressionForm(s.condition), blockForm(s.body));
+    case "do-while":
+      return list("do-while", blockForm(s.body), expressionForm(s.condition));
+    case "for":
+      return list(
+        "for",
+        list(...s.before.map(statementForm)),
+        s.condition === undefined ? "always" : expressionForm(s.condition),
+        list(...s.step.map(statementForm)),
+        blockForm(s.body),
+      );
+    case "switch":
+      return list(
+        "switch",
+        list(expressionForm(s.subject), expressionForm(s.of)),
+        ...s.cases.map(({ values, otherwise, body }) =>
+          list("case", ...values.map(expressionForm), ...(otherwise === undefined ? [] : ["default"]), blockForm(body)),
+        ),
+      );
     case "unroll":
       return list("unroll", expressionForm(s.count), blockForm(s.body));
     case "for-range":
@@ -124,7 +142,17 @@ function statementForm(s: Statement): Form {
       return list("for", expressionForm(s.variable), expressionForm(s.of), blockForm(s.body));
     case "break":
     case "continue":
+    case "next":
       return list(s.kind);
+    case "try":
+      return list(
+        "try",
+        ...(s.kinds ?? []),
+        blockForm(s.body),
+        list("catch", ...(s.caught === undefined ? [] : [expressionForm(s.caught)]), blockForm(s.handler)),
+      );
+    case "throw":
+      return list("throw", expressionForm(s.value));
     case "return":
       return list("return", ...(s.value === undefined ? [] : [expressionForm(s.value)]));
   }
@@ -161,6 +189,8 @@ function untyped(e: Expression): Form {
       return list(e.operator, expressionForm(e.left), expressionForm(e.right));
     case "conditional":
       return list("?", expressionForm(e.condition), expressionForm(e.then), expressionForm(e.otherwise));
+    case "assignment":
+      return list(`${e.operator ?? ""}=`, targetForm(e.target), expressionForm(e.value));
     case "increment": {
       const sign = e.delta > 0 ? "++" : "--";
       return list(e.prefix ? `${sign}_` : `_${sign}`, targetForm(e.target));

@@ -2,6 +2,7 @@
 // node carries its span. The checker fills `type` on expressions (and the fields marked "checker"); until then it is
 // unknown.
 import type { Source, Span } from "./diagnostic.ts";
+import type { FaultKind } from "./faults.ts";
 import type { Rules } from "./rules.ts";
 import type { SequenceForm, SequenceType, StructType, Type } from "./types.ts";
 
@@ -167,6 +168,27 @@ export type Statement =
       readonly span: Span;
     }
   | { readonly kind: "while"; readonly condition: Expression; readonly body: Block; readonly span: Span }
+  | { readonly kind: "do-while"; readonly body: Block; readonly condition: Expression; readonly span: Span }
+  /** C's `for`: what `before` declares is seen in it alone; `continue` goes on with `step`. Endless without a condition. */
+  | {
+      readonly kind: "for";
+      readonly before: readonly Statement[];
+      readonly condition?: Expression;
+      readonly step: readonly Statement[];
+      readonly body: Block;
+      readonly span: Span;
+    }
+  /**
+   * Goes on at the first case that has an equal value, else at the default, else behind it. A body runs on into the next
+   * one unless it is left: `break` leaves the switch. `subject` is a name of the front-end's own for what is compared.
+   */
+  | {
+      readonly kind: "switch";
+      readonly subject: Variable;
+      readonly of: Expression;
+      readonly cases: readonly SwitchCase[];
+      readonly span: Span;
+    }
   | { readonly kind: "unroll"; readonly count: Expression; readonly body: Block; readonly span: Span }
   /** `for ($i : from..to)`, `to` excluded. */
   | {
@@ -200,7 +222,31 @@ export type Statement =
     }
   | { readonly kind: "break"; readonly span: Span }
   | { readonly kind: "continue"; readonly span: Span }
-  | { readonly kind: "return"; readonly value?: Expression; readonly span: Span };
+  | { readonly kind: "return"; readonly value?: Expression; readonly span: Span }
+  /** Ends the handler, in functions of the script too; other handlers of the event run as they would. */
+  | { readonly kind: "next"; readonly span: Span }
+  /**
+   * What fails in the body, in functions that it calls too, goes on in the handler, which knows why by the variable (a
+   * record: faults.ts). `kinds`: what counts as a failure, `catchable` unless it says. What fails outside of any `try`
+   * gives what it always gives: a read 0, a division 1, a full map nothing.
+   */
+  | {
+      readonly kind: "try";
+      readonly body: Block;
+      readonly kinds?: readonly FaultKind[];
+      readonly caught?: Variable;
+      readonly handler: Block;
+      readonly span: Span;
+    }
+  /** A text is an error of the script's own; a record that was caught is that error again. Uncaught it ends the handler. */
+  | { readonly kind: "throw"; readonly value: Expression; readonly span: Span };
+
+export interface SwitchCase {
+  readonly values: readonly Expression[];
+  /** It is the default as well. */
+  readonly otherwise?: true;
+  readonly body: Block;
+}
 
 // ── expressions ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -299,6 +345,13 @@ export interface Conditional extends Node {
   readonly condition: Expression;
   readonly then: Expression;
   readonly otherwise: Expression;
+}
+/** An assignment whose value, that of the target afterwards, is used. */
+export interface Assignment extends Node {
+  readonly kind: "assignment";
+  readonly target: Variable | MapAccess;
+  readonly operator: BinaryOperator | null;
+  readonly value: Expression;
 }
 /** `++@m[k]`, `$i--`: the value is the new one when prefix, else the old one. */
 export interface Increment extends Node {
@@ -418,6 +471,7 @@ export type Expression =
   | Unary
   | Binary
   | Conditional
+  | Assignment
   | Increment
   | Call
   | MemberAccess

@@ -40,6 +40,7 @@ import {
 } from "../../src/session/maps.ts";
 import { relocated } from "../../src/session/live/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
+import { withMadeUpStatements } from "./made-up-statements.ts";
 import { Random } from "./random.ts";
 
 export interface Failure {
@@ -106,7 +107,7 @@ export function compileScript(
   if (errors.length > 0)
     return { diagnostics: errors, stages: { program, probes: [], typed: { maps: [], handlers: [], functions: [] } } };
   return compile(
-    program,
+    withMadeUpStatements(program),
     { ...system, capabilities: { ...capabilities, mayGoto } },
     { resolve, withoutPasses, sparing },
   );

@@ -3,7 +3,7 @@
 // that a failing one can be made smaller.
 import { memoryTypes } from "./random-expressions.ts";
 import { piece, type Piece } from "./random-pieces.ts";
-import { Statements } from "./random-statements.ts";
+import { fewKeys, MadeUpStatements } from "./random-made-up.ts";
 import { integerTypes } from "./random-shapes.ts";
 
 export interface RandomProgram {
@@ -14,11 +14,17 @@ export interface RandomProgram {
 
 /** `memory`: a program that reads memory and asks for the process too, for which there are no expected results. */
 export function randomProgram(seed: number, memory = false): RandomProgram {
-  return new ProgramWriter(seed, memory).program();
+  return new ProgramWriter(seed, memory).program(false);
 }
 
-class ProgramWriter extends Statements {
-  program(): RandomProgram {
+/** One in the made-up language of made-up-statements.ts. */
+export function madeUpProgram(seed: number): RandomProgram {
+  return new ProgramWriter(seed, false).program(true);
+}
+
+class ProgramWriter extends MadeUpStatements {
+  program(madeUp: boolean): RandomProgram {
+    this.madeUp = madeUp;
     const random = this.random;
     const functions: Piece[] = [];
     for (let i = random.chance(0.3) ? random.between(1, 2) : 0; i > 0; i--) functions.push(this.function());
@@ -30,13 +36,14 @@ class ProgramWriter extends Statements {
     this.leaves = { variables: [] };
     const setup = piece(
       "if (arg5 == 24301) {",
-      [...this.used].map((map) => piece(this.mapStore(map, 0))),
+      [...this.used].map((map) => piece(this.mapStore(map, 0))).concat(madeUp ? [piece("@few[1] = 1;")] : []),
       "}",
     );
     return {
       pieces: [
         piece("config = { max_map_keys=256; max_strlen=64 }"),
         ...(this.memory ? [piece(memoryTypes)] : []),
+        ...(madeUp ? [piece(fewKeys)] : []),
         ...functions,
         piece(`rawtracepoint:differential ${predicate}{`, [...body, ...looked, setup], "}"),
       ],

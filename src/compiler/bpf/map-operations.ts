@@ -136,6 +136,42 @@ export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): vo
   });
 }
 
+/** Makes an entry of zeros where there is none. */
+export function mapMake(scope: FunctionScope, { map, key: at, result }: Of<"map-make">): void {
+  const { emitter } = scope;
+  const { index, map: kernel } = scope.kernelMapOf(map);
+  const key = scope.place(at);
+  const entry = lookup(scope, map, key);
+  const refused = scope.resultRegister(result);
+  const [missing, done] = [emitter.label(), emitter.label()];
+  emitter.set(refused, 0n);
+  emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+  emitter.bind(done);
+  emitter.cold(() => {
+    emitter.bind(missing);
+    emitter.call(
+      "map_update_elem",
+      kernelMap(index),
+      addressOf(key),
+      addressOf(zeroValue(scope, map, kernel.valueSize)),
+      constant(UpdateFlag.NOEXIST),
+    );
+    const why = emitter.copy(0);
+    emitter.branchConstant(Jump.JEQ, why, 0n, done);
+    emitter.branchConstant(Jump.JEQ, why, justMade, done);
+    countRefusal(scope, map, why);
+    emitter.set(refused, 1n);
+    emitter.jump(done);
+  });
+}
+
+function zeroValue(scope: FunctionScope, map: number, size: number): Memory {
+  if (scope.irMap(map).value.kind === "aggregate") return scope.zeroes(size);
+  const value = scope.temporary(size);
+  zero(scope, value, size);
+  return value;
+}
+
 function temporaryValue(scope: FunctionScope, source: Of<"map-store">["source"], size: number): Memory {
   const value = scope.temporary(size);
   const covered =

@@ -60,8 +60,17 @@ export function fillConstant(scope: FunctionScope, to: Memory, bytes: Uint8Array
   if (size > head) zero(scope, at(to, head), size - head);
 }
 
-/** `wantLength`: gives the number of characters or bytes, where the source has one. */
-export function fill(scope: FunctionScope, to: Memory, source: Source, wantLength: boolean): Register | undefined {
+/**
+ * `wantLength`: gives the number of characters or bytes, where the source has one. `told` receives what the helper says
+ * of reading memory: a negative number when it failed.
+ */
+export function fill(
+  scope: FunctionScope,
+  to: Memory,
+  source: Source,
+  wantLength: boolean,
+  told?: Register,
+): Register | undefined {
   const { emitter } = scope;
   switch (source.kind) {
     case "value":
@@ -78,7 +87,7 @@ export function fill(scope: FunctionScope, to: Memory, source: Source, wantLengt
         : undefined;
     }
     case "string":
-      return fillString(scope, to, source, wantLength);
+      return fillString(scope, to, source, wantLength, told);
     case "memory":
       // Zeroes when it fails: the helper does that.
       emitter.call(
@@ -87,10 +96,11 @@ export function fill(scope: FunctionScope, to: Memory, source: Source, wantLengt
         constant(source.size),
         inRegister(scope.use(source.address)),
       );
-      watchResult(scope, source.watch);
+      if (told !== undefined) emitter.move(told, 0);
+      watchResult(scope, source.watch, told);
       return undefined;
     case "buffer":
-      return fillBuffer(scope, to, source, wantLength);
+      return fillBuffer(scope, to, source, wantLength, told);
     case "comm":
       fillComm(scope, to);
       return undefined;
@@ -103,6 +113,19 @@ export function fill(scope: FunctionScope, to: Memory, source: Source, wantLengt
       return wantLength ? lengthFromResult(scope) : undefined;
     }
   }
+}
+
+/** Fills, and gives 1 when the memory could not be read, else 0: the sign of what the helper said. */
+export function fillOrFail(
+  scope: FunctionScope,
+  { to, source }: Extract<Instruction, { op: "fill" }>,
+  failed: Register,
+): void {
+  const { emitter } = scope;
+  const result = emitter.register();
+  fill(scope, scope.place(to), source, false, result);
+  emitter.aluConstant(Alu.RSH, result, 63n);
+  emitter.move(failed, result);
 }
 
 /** One of several elements: the verifier is told that it is one of them. */
@@ -145,6 +168,7 @@ function fillString(
   to: Memory,
   source: Extract<Source, { kind: "string" }>,
   wantLength: boolean,
+  told?: Register,
 ): Register | undefined {
   const { emitter } = scope;
   const address = scope.use(source.address);
@@ -164,7 +188,8 @@ function fillString(
     emitter.add(size, 1);
     emitter.call(helper, addressOf(to), inRegister(size), inRegister(address));
   }
-  const result = wantLength || source.watch !== undefined ? emitter.copy(0) : undefined;
+  if (told !== undefined) emitter.move(told, 0);
+  const result = told ?? (wantLength || source.watch !== undefined ? emitter.copy(0) : undefined);
   if (result !== undefined) countFailed(scope, source.watch, result);
   // A failed read leaves zeroes, so the terminator is there in any case.
   return wantLength && result !== undefined ? lengthFrom(scope, result) : undefined;
@@ -233,6 +258,7 @@ function fillBuffer(
   to: Memory,
   source: Extract<Source, { kind: "buffer" }>,
   wantLength: boolean,
+  result?: Register,
 ): Register | undefined {
   const { emitter } = scope;
   const address = scope.use(source.address);
@@ -251,7 +277,8 @@ function fillBuffer(
     inRegister(address),
   );
   const failure = told === undefined ? undefined : emitter.copy(0);
-  watchResult(scope, source.watch);
+  if (result !== undefined) emitter.move(result, 0);
+  watchResult(scope, source.watch, result);
   if (told !== undefined && failure !== undefined) {
     const read = emitter.label();
     emitter.branchConstant(Jump.JEQ, failure, 0n, read);

@@ -487,9 +487,15 @@ export function temporaryBytes(fn: IrFunction, module: IrModule): number {
   let measured = false;
   for (const { instructions } of fn.blocks) {
     for (const instruction of instructions) {
-      if (instruction.op === "map-store") {
+      if (instruction.op === "map-store" || instruction.op === "map-make") {
         const map = module.maps[instruction.map];
-        if (map === undefined || map.storage.kind === "slot" || map.storage.kind === "percpu-slot") continue;
+        if (
+          map === undefined ||
+          map.value.kind === "aggregate" ||
+          map.storage.kind === "slot" ||
+          map.storage.kind === "percpu-slot"
+        )
+          continue;
         const size = Math.ceil(sizeOf(map.value) / 8) * 8;
         if (size > SMALL_TEMPORARY) temporary = Math.max(temporary, size);
       } else if (instruction.op === "fill" && instruction.source.kind === "stack")

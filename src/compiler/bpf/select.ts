@@ -17,9 +17,10 @@ import {
   mapLength,
   mapLoad,
   mapLookup,
+  mapMake,
   mapStore,
 } from "./map-operations.ts";
-import { concatStrings, cutString, fill, fillElement, zero } from "./memory.ts";
+import { concatStrings, cutString, fill, fillElement, fillOrFail, zero } from "./memory.ts";
 import {
   emitEvent,
   emitPacket,
@@ -172,6 +173,8 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "read":
       return generateRead(scope, instruction);
     case "fill": {
+      const { failed } = instruction;
+      if (failed !== undefined) return fillOrFail(scope, instruction, scope.resultRegister(failed));
       const length = fill(scope, scope.place(instruction.to), instruction.source, instruction.length !== undefined);
       if (instruction.length !== undefined)
         emitter.move(scope.resultRegister(instruction.length), length ?? emitter.constant(0n));
@@ -238,6 +241,8 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
       return mapHas(scope, instruction);
     case "map-store":
       return mapStore(scope, instruction);
+    case "map-make":
+      return mapMake(scope, instruction);
     case "map-add":
       return mapAdd(scope, instruction);
     case "map-delete":

@@ -64,9 +64,9 @@ export function countFailed(scope: FunctionScope, watch: number | undefined, res
   });
 }
 
-/** Of the helper that was just called. */
-export function watchResult(scope: FunctionScope, watch: number | undefined): void {
-  if (watch !== undefined) countFailed(scope, watch, scope.emitter.copy(0));
+/** Of the helper that was just called, or what it said. */
+export function watchResult(scope: FunctionScope, watch: number | undefined, said?: Register): void {
+  if (watch !== undefined) countFailed(scope, watch, said ?? scope.emitter.copy(0));
 }
 
 /**

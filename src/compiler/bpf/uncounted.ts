@@ -108,6 +108,8 @@ function branchesIn(instruction: Instruction): number {
     case "compare-strings":
     case "compare-bytes":
       return 1;
+    case "map-make":
+      return 2;
     case "map-store":
       return instruction.key === undefined ? 0 : 2;
     case "map-add":

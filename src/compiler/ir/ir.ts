@@ -266,7 +266,10 @@ export type Instruction =
       readonly op: "fill";
       readonly to: Place;
       readonly source: Source;
-      /** The characters or bytes copied (strings: without the terminator; a buffer that could not be read: 0). */ readonly length?: Value;
+      /** The characters or bytes copied (strings: without the terminator; a buffer that could not be read: 0). */
+      readonly length?: Value;
+      /** 1 when memory could not be read, else 0. Never together with `length`. */
+      readonly failed?: Value;
     }
   /**
    * Fills one of `count` elements, `stride` bytes each (a multiple of 8), the first of which is at a place; none beyond
@@ -368,6 +371,8 @@ export type Instruction =
   | { readonly op: "map-copy"; readonly to: Place; readonly map: number; readonly size: number }
   | { readonly op: "map-has"; readonly result: Value; readonly map: number }
   | { readonly op: "map-store"; readonly map: number; readonly key?: Place; readonly source: Source }
+  /** Makes an entry of zeros when there is none. Result: 1 when the map refused it (which it counts), else 0. */
+  | { readonly op: "map-make"; readonly result: Value; readonly map: number; readonly key: Place }
   /** Adds to a 64-bit entry (made when missing), atomically; the result is the new value, or the old one. */
   | {
       readonly op: "map-add";

@@ -119,7 +119,7 @@ export function printInstruction(i: Instruction): string {
     case "read":
       return `${result}read ${i.space} v${i.address} + ${i.offset} ${sized(i)}`;
     case "fill":
-      return `${i.length === undefined ? "" : `v${i.length} = `}fill ${printPlace(i.to)} ${printSource(i.source)}`;
+      return `${i.length === undefined ? "" : `v${i.length} = `}${i.failed === undefined ? "" : `v${i.failed} = failed `}fill ${printPlace(i.to)} ${printSource(i.source)}`;
     case "fill-element":
       return `fill-element ${printPlace(i.to)}[v${i.index} of ${i.count}]:${i.stride} ${printSource(i.source)}`;
     case "compare-strings":
@@ -149,6 +149,7 @@ export function printInstruction(i: Instruction): string {
     case "map-add":
       return `${result}map-add ${entry(i)} v${i.value}${i.old ? " old" : ""}`;
     case "map-has":
+    case "map-make":
     case "map-delete":
       return `${result}${i.op} ${entry(i)}`;
     case "map-length":

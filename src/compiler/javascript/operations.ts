@@ -1,9 +1,10 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
-import { aggregateLayout, valueOf } from "../../language/aggregations/table.ts";
+import { aggregateLayout, aggregateWords, valueOf } from "../../language/aggregations/table.ts";
 import { InternalError } from "../../faults/internal-error.ts";
 import { comparedFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
 import type { BinaryOp, CompareOp, Instruction, Place } from "../ir/ir.ts";
+import type { AggregateType, Type } from "../../language/types.ts";
 import { parseAddress } from "./parse-address.ts";
 import { placeBytes, sourceBytes, writeSource } from "./sources.ts";
 import type { Target, Writer } from "./writer.ts";
@@ -65,7 +66,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       return;
     }
     case "fill":
-      writeSource(out, out.place(instruction.to), instruction.source, instruction.length);
+      writeSource(out, out.place(instruction.to), instruction.source, instruction.length, instruction.failed);
       return;
     case "fill-element": {
       const { bytes, offset } = out.place(instruction.to);
@@ -159,6 +160,13 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       out.line("{");
       const value = sourceBytes(out, instruction.source, map ? sizeOf(map.value) : 8);
       out.line(`runtime.mapStore(${mapKey(out, instruction)}, ${value}); }`);
+      return;
+    }
+    case "map-make": {
+      const map = out.module.maps[instruction.map];
+      const [bytes, at] = [map ? sizeInMap(map.value) : 8, mapKey(out, instruction)];
+      out.line(`if (!runtime.mapLookup(${at})) runtime.mapStore(${at}, new Uint8Array(${bytes}));`);
+      out.line(`v${instruction.result} = runtime.mapLookup(${at}) ? 0n : 1n;`);
       return;
     }
     case "map-add": {
@@ -267,6 +275,11 @@ function mapKey(out: Writer, instruction: { readonly map: number; readonly key?:
   if (instruction.key === undefined) return `${instruction.map}, null`;
   const size = keyLayout(out.module.maps[instruction.map]?.keys ?? []).size;
   return `${instruction.map}, ${placeBytes(out, instruction.key, size)}`;
+}
+
+/** Bytes of an entry as the runtime has it: of an aggregation its words, all CPUs together. */
+function sizeInMap(type: Type | AggregateType): number {
+  return type.kind === "aggregate" ? aggregateWords(type) * 8 : sizeOf(type);
 }
 
 const wrap = (expression: string): string => `BigInt.asIntN(64, ${expression})`;

@@ -2,13 +2,19 @@
 import { type Place, type Source, type Value, sourceSize } from "../ir/ir.ts";
 import type { Target, Writer } from "./writer.ts";
 
-/** Statements that fill a target; `length` receives the characters or bytes copied. */
-export function writeSource(out: Writer, target: Target, source: Source, length?: Value): void {
+/**
+ * Statements that fill a target; `length` receives the characters or bytes copied, `failed` whether memory could not be
+ * read.
+ */
+export function writeSource(out: Writer, target: Target, source: Source, length?: Value, failed?: Value): void {
   const { bytes, offset } = target;
   const size = sourceSize(source);
   const clear = `${bytes}.fill(0, ${offset}, ${offset + size});`;
   const copied = (expression: string): void => {
     if (length !== undefined) out.line(`v${length} = BigInt(${expression});`);
+  };
+  const unread = (read: string): void => {
+    if (failed !== undefined) out.line(`v${failed} = ${read} ? 0n : 1n;`);
   };
   switch (source.kind) {
     case "value":
@@ -34,8 +40,9 @@ export function writeSource(out: Writer, target: Target, source: Source, length?
         source.limit === undefined ? String(size - 1) : `${out.support("atMost")}(v${source.limit}, ${size - 1})`;
       out.line(`{ const text = ${out.support("readString")}(runtime, "${source.space}", v${source.address}, ${most});`);
       // The whole field, also where only the terminator is promised: then two runs give equal records.
-      out.line(`${clear} ${bytes}.set(text, ${offset});`);
-      copied("text.length");
+      out.line(`${clear} ${bytes}.set(text ?? [], ${offset});`);
+      copied("text ? text.length : 0");
+      unread("text");
       out.line("}");
       return;
     }
@@ -45,6 +52,7 @@ export function writeSource(out: Writer, target: Target, source: Source, length?
       );
       out.line(`if (memory) ${bytes}.set(memory, ${offset}); else ${clear}`);
       copied(`memory ? ${size} : 0`);
+      unread("memory");
       out.line("}");
       return;
     case "buffer":
@@ -55,6 +63,7 @@ export function writeSource(out: Writer, target: Target, source: Source, length?
       out.line(`${clear} ${out.support("store")}(${bytes}, ${offset}, 4, BigInt(size));`);
       out.line(`if (memory) ${bytes}.set(memory, ${offset + 4});`);
       copied("memory ? size : 0");
+      unread("memory");
       out.line("}");
       return;
     case "comm":

@@ -43,7 +43,7 @@ export const supportFunctions = {
   }
   return -1n;
 }`,
-  /** Bytes before the NUL, at most `limit`; like the kernel's, a string that cannot be read to its end is empty. */
+  /** Bytes before the NUL, at most `limit`; like the kernel's, a string that cannot be read to its end is none at all. */
   readString: `function readString(runtime, space, address, limit) {
   const text = [];
   while (text.length < limit) {
@@ -51,7 +51,7 @@ export const supportFunctions = {
     const size = Math.min(limit - text.length, 4096 - Number(here & 4095n));
     // The string may end before memory does: then byte by byte.
     const bytes = runtime.readMemory(space, here, size) ?? runtime.readMemory(space, here, 1);
-    if (bytes === undefined) return [];
+    if (bytes === undefined) return undefined;
     for (const byte of bytes) {
       if (byte === 0) return text;
       text.push(byte);

@@ -2,6 +2,7 @@
 import { parsePrintf } from "../../language/printf.ts";
 import type { Expression, IndexAccess } from "../../language/program.ts";
 import type { Value } from "../ir/ir.ts";
+import { raise } from "./faults.ts";
 import { send } from "./send.ts";
 import type { FunctionState } from "./state.ts";
 
@@ -40,8 +41,7 @@ export function checkBounds(f: FunctionState, e: IndexAccess, index: Value): voi
   if (length === undefined || !outside?.elements.has(e)) return;
   const { then, otherwise } = build.branch(build.compare("ult", index, build.constant(BigInt(length))));
   build.start(otherwise);
-  warn(f, e);
-  build.jump((outside.block ??= build.newBlock()));
+  if (!warn(f, e)) build.jump((outside.block ??= build.newBlock()));
   build.start(then);
 }
 
@@ -58,9 +58,10 @@ export function addressWithinBounds(f: FunctionState, e: IndexAccess, index: Val
   const join = build.newBlock();
   const { then, otherwise } = build.branch(build.compare("ult", index, build.constant(BigInt(length))));
   build.start(otherwise);
-  warn(f, e);
-  build.write(result, build.constant(nowhere));
-  build.jump(join);
+  if (!warn(f, e)) {
+    build.write(result, build.constant(nowhere));
+    build.jump(join);
+  }
   build.start(then);
   build.write(result, address());
   build.jump(join);
@@ -69,8 +70,11 @@ export function addressWithinBounds(f: FunctionState, e: IndexAccess, index: Val
   return build.read(result);
 }
 
-function warn(f: FunctionState, e: IndexAccess): void {
+/** True when it goes on elsewhere, since somebody looks at what fails. */
+function warn(f: FunctionState, e: IndexAccess): boolean {
+  if (raise(f, "index", "index outside of the array", e.span)) return true;
   send(f, e, { kind: "printf", format: parsePrintf(warning), to: "runtime" }, []);
+  return false;
 }
 
 /**

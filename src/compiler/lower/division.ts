@@ -1,8 +1,9 @@
-// Division whose divisor may be 0: the result is 1, and a warning says so, as bpftrace has it.
+// Division whose divisor may be 0: the result is 1, and a warning says so, as bpftrace has it; in a `try` it fails.
 import { parsePrintf } from "../../language/printf.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { isFloat, type Type } from "../../language/types.ts";
 import type { Value } from "../ir/ir.ts";
+import { raise } from "./faults.ts";
 import { arithmetic, type Operand } from "./scalars.ts";
 import { send } from "./send.ts";
 import type { FunctionState } from "./state.ts";
@@ -30,9 +31,11 @@ export function divide(
   build.write(result, arithmetic(f, operator, left, right, type));
   build.jump(join);
   build.start(edges.otherwise);
-  send(f, node, { kind: "printf", format: parsePrintf(warning), to: "runtime" }, []);
-  build.write(result, build.constant(1n));
-  build.jump(join);
+  if (!raise(f, "division", "division by zero", node.span)) {
+    send(f, node, { kind: "printf", format: parsePrintf(warning), to: "runtime" }, []);
+    build.write(result, build.constant(1n));
+    build.jump(join);
+  }
   build.seal(join);
   build.start(join);
   return build.read(result);

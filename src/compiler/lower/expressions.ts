@@ -15,6 +15,7 @@ import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import { textBytes } from "../../language/text-bytes.ts";
 import type { Place, Source, Value } from "../ir/ir.ts";
 import { accessValue, addressValue, entryValue, locateAccess, locateEntry } from "./access.ts";
+import { assignedPlace, assignedValue, slotOf } from "./assign.ts";
 import { builtinLocated, builtinValue } from "./builtins.ts";
 import { callLocated, callValue, findEither } from "./calls.ts";
 import { divide } from "./division.ts";
@@ -54,6 +55,8 @@ export function value(f: FunctionState, e: Expression): Value {
       return binaryValue(f, e);
     case "conditional":
       return conditionalValue(f, e);
+    case "assignment":
+      return assignedValue(f, e);
     case "increment":
       return incrementValue(f, e, true);
     case "call":
@@ -84,10 +87,6 @@ function variableValue(f: FunctionState, e: Variable): Value {
   const home = f.home(slotOf(f, e));
   if (home.kind === "entry") return entryValue(f, home);
   return f.loadHome(home);
-}
-
-function slotOf(f: FunctionState, e: Variable): number {
-  return e.slot ?? f.refuse(e.span, `${f.spelling.variable(e.name)} has no place`);
 }
 
 function inBlock<T>(f: FunctionState, e: BlockExpression, last: () => T): T {
@@ -319,6 +318,10 @@ export function locate(f: FunctionState, e: Expression): Located {
     }
     case "block-expression":
       return inBlock(f, e, () => f.locate(e.value));
+    case "assignment":
+      if (isRegister(e.type))
+        return { at: "source", source: { kind: "value", value: f.value(e), width: widthOf(e.type) } };
+      return assignedPlace(f, e);
     case "presence":
     case "integer":
     case "float":

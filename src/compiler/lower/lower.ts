@@ -2,9 +2,8 @@
 import { fetchValue } from "./fetch.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { CheckedHandler, CheckedProgram } from "../../language/checked-program.ts";
-import { ScriptError, type Source, type Span } from "../../language/diagnostic.ts";
+import { ScriptError, type Source } from "../../language/diagnostic.ts";
 import { fieldLayout, roundUp } from "../../language/layout.ts";
-import { partAt } from "../../language/source-parts.ts";
 import type { Expression } from "../../language/program.ts";
 import type { IrFunction, IrModule } from "../ir/ir.ts";
 import type { Regions } from "../maps.ts";
@@ -13,8 +12,10 @@ import type { CountedLoop, EventSchema, WatchedPlace } from "../plan.ts";
 import { usedBuiltins } from "../../language/check/uses.ts";
 import { Watches } from "../layouts/watches.ts";
 import * as expressions from "./expressions.ts";
+import { looked } from "./faults.ts";
 import { keepCall, recallCall } from "./kept-calls.ts";
 import { probeNames } from "./probe-names.ts";
+import { lineAt, placeIn } from "./script-places.ts";
 import { statement } from "./statements.ts";
 import type { ModuleState, SchemaDraft, Walk } from "./state.ts";
 import { FunctionState } from "./state.ts";
@@ -48,6 +49,7 @@ const walk: Walk = {
   condition: expressions.condition,
   entry: expressions.entry,
   statement,
+  looked,
 };
 
 /** Throws ScriptError for what cannot be compiled. */
@@ -186,43 +188,4 @@ function laidOut(draft: SchemaDraft, lostOffset: number, source: Source): EventS
     probe: draft.probe,
     lostOffset,
   };
-}
-
-function lineAt(source: Source, span: Span): string {
-  const { text, start: first } = partAt(source, span.start);
-  const start = span.start - first;
-  const end = text.indexOf("\n", start);
-  return text.slice(text.lastIndexOf("\n", start - 1) + 1, end < 0 ? text.length : end);
-}
-
-/** Lines and columns count from 1. */
-function placeIn(source: Source, span: Span): NonNullable<EventSchema["place"]> {
-  const { name, start } = partAt(source, span.start);
-  const starts = lineStarts(source.text);
-  const [line, first] = [lineOf(starts, span.start), lineOf(starts, start)];
-  const column = span.start - Math.max(start, starts[line]) + 1;
-  return { source: name, line: line - first + 1, column, endColumn: column + span.end - span.start };
-}
-
-let lines: { readonly text: string; readonly starts: readonly number[] } | undefined;
-
-/** Where the lines of a text begin. The last text's are kept: each event asks. */
-function lineStarts(text: string): readonly number[] {
-  if (lines?.text !== text) {
-    const starts = [0];
-    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-    lines = { text, starts };
-  }
-  return lines.starts;
-}
-
-/** The number of the line, from 0, that an offset is in. */
-function lineOf(starts: readonly number[], offset: number): number {
-  let [low, high] = [0, starts.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (starts[middle] > offset) high = middle;
-    else low = middle + 1;
-  }
-  return low - 1;
 }

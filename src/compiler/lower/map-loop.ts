@@ -2,6 +2,7 @@
 // handler's variables through a slot.
 import type { Statement } from "../../language/program.ts";
 import { leave, leaveHandler } from "./exits.ts";
+import { goTo } from "./faults.ts";
 import { mapOf } from "./map-access.ts";
 import type { Home } from "./state.ts";
 import { FunctionState } from "./state.ts";
@@ -52,7 +53,11 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
     const gone = build.branch(f.loadHome(flag));
     build.start(gone.then);
     if (kind === "return") leave(f);
-    else leaveHandler(f);
+    else if (kind === "handler") leaveHandler(f);
+    else {
+      f.takeError(inner, kind);
+      goTo(f, kind);
+    }
     build.start(gone.otherwise);
   }
 }

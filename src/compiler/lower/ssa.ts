@@ -64,12 +64,13 @@ export class FunctionBuilder {
     return this.slots.push({ name, size, align }) - 1;
   }
 
-  /** Put between: what each instruction becomes before it is emitted. */
-  watch: ((instruction: Instruction) => Instruction) | undefined;
+  /** Put between: what is left to emit of each instruction; it may emit others itself. */
+  watch: ((instruction: Instruction) => Instruction | undefined) | undefined;
 
   emit(made: Instruction): void {
-    const block = this.#blocks[this.#current];
     const instruction = this.watch === undefined ? made : this.watch(made);
+    if (instruction === undefined) return;
+    const block = this.#blocks[this.#current];
     if (block.terminator === undefined) block.instructions.push(instruction);
     if (instruction.op === "read" || instruction.op === "builtin") this.#origins.set(instruction.result, instruction);
   }

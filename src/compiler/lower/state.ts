@@ -4,6 +4,7 @@ import { InternalError } from "../../faults/internal-error.ts";
 import type { KeptCalls } from "../../language/context.ts";
 import type { CheckedHandler, CheckedProgram, CheckedVariable } from "../../language/checked-program.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
+import type { FaultKind } from "../../language/faults.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { ScriptError } from "../../language/diagnostic.ts";
 import type { Expression, IndexAccess, Statement } from "../../language/program.ts";
@@ -67,6 +68,8 @@ export interface Walk {
   /** Branches on an expression to two blocks that the caller seals. */
   condition(f: FunctionState, expression: Expression, then: number, otherwise: number): void;
   statement(f: FunctionState, statement: Statement): void;
+  /** What is left to emit of an instruction in a `try` (faults.ts). */
+  looked(f: FunctionState, instruction: Instruction, span: Span | undefined): Instruction | undefined;
   /** Writes the (key, value) tuple of a loop over a map. */
   entry(f: FunctionState, home: Home & { kind: "entry" }, to: Place): void;
 }
@@ -111,12 +114,24 @@ export interface Frame {
   readonly inlined?: { readonly result: Home | undefined; readonly exit: number; readonly owner: FunctionState };
 }
 
-/** Out of the script's function (or the handler), or out of the handler at once. */
-export type Way = "return" | "handler";
+/** A `try` whose body is being built: where what fails goes on, and where the handler of errors looks. */
+export interface Catch {
+  readonly owner: FunctionState;
+  readonly block: number;
+  readonly kinds: ReadonlySet<FaultKind>;
+  readonly error?: Home;
+  /** The one around it. */
+  readonly outer?: Catch;
+}
+
+/** Out of the script's function (or the handler), out of the handler at once, or to who looks at what failed. */
+export type Way = "return" | "handler" | Catch;
 
 /** What `break` and `continue` mean here. */
 export type Loop =
   | { readonly kind: "blocks"; readonly next: number; readonly exit: number }
+  /** `continue` means the loop around it. */
+  | { readonly kind: "switch"; readonly exit: number }
   | { readonly kind: "callback" };
 
 export class FunctionState {
@@ -130,6 +145,8 @@ export class FunctionState {
   /** Pointers that the verifier knows, and the struct it takes them for. */
   readonly typed = new Map<Value, { readonly name: string; readonly size: number }>();
   readonly loops: Loop[] = [];
+  /** The innermost `try` around. */
+  catching: Catch | undefined;
   /** The words that were kept at the function's entry. */
   kept: readonly Value[] = [];
   /**
@@ -140,13 +157,16 @@ export class FunctionState {
   /** How often what is being lowered is there, through the `unroll`s around it. */
   unrolled = 1;
   frame: Frame;
+  /** The expression that is being lowered, and the statement. */
   #span: Span | undefined;
+  #statement: Span | undefined;
   /** Slot of the outer function that this callback shares. */
   readonly #captureSlot: number;
   #captureSize = 0;
   readonly #captures = new Map<Home, Home & { kind: "memory" }>();
   readonly #capturedValues = new Map<string, Place>();
   readonly #leaves = new Map<Way, Home>();
+  readonly #errors = new Map<Catch, Home>();
 
   constructor(module: ModuleState, handler: CheckedHandler, frame: Frame, outer?: FunctionState) {
     this.module = module;
@@ -154,8 +174,8 @@ export class FunctionState {
     this.frame = frame;
     this.outer = outer;
     this.schemas = outer?.schemas ?? new Map();
-    const { watches } = module;
-    if (watches !== undefined) this.build.watch = (instruction) => watched(instruction, watches, this.#span);
+    this.catching = outer?.catching;
+    this.build.watch = (instruction) => this.#looked(instruction);
     this.#captureSlot = outer === undefined ? -1 : outer.build.newSlot("captures", 0);
   }
 
@@ -178,7 +198,18 @@ export class FunctionState {
     this.module.walk.condition(this, expression, then, otherwise);
   }
   run(statement: Statement): void {
+    const outer = this.#statement;
+    this.#statement = statement.span;
     this.module.walk.statement(this, statement);
+    this.#statement = outer;
+  }
+
+  /** With what looks at its failures: a `try` around it, and the counters of `-k`. */
+  #looked(instruction: Instruction): Instruction | undefined {
+    const { walk, watches } = this.module;
+    const left =
+      this.catching === undefined ? instruction : walk.looked(this, instruction, this.#span ?? this.#statement);
+    return left === undefined || watches === undefined ? left : watched(left, watches, this.#span);
   }
 
   /** What is emitted meanwhile is of this expression. */
@@ -315,6 +346,29 @@ export class FunctionState {
     return this.build.give((result) => ({ op: "load", result, from, size: 8, signed: false }));
   }
 
+  /** Where what failed is told, for a `try` that looks: in a callback for the outer function to take back. */
+  errorHome(target: Catch): Home | undefined {
+    const { error } = target;
+    if (error === undefined || target.owner === this) return error;
+    let home = this.#errors.get(target);
+    if (home === undefined) {
+      const size = sizeOf(error.type);
+      const offset = this.#allocate(size);
+      home = { kind: "memory", owner: this, place: { kind: "callback", of: "captures", offset }, type: error.type };
+      this.#errors.set(target, home);
+      this.outer?.build.emit({ op: "zero", at: { kind: "slot", slot: this.#captureSlot, offset }, size });
+    }
+    return home;
+  }
+
+  /** Behind a loop over a map in which something failed: takes what is told of it from the callback. */
+  takeError(callback: FunctionState, target: Catch): void {
+    const [own, from] = [this.errorHome(target), callback.#errors.get(target)];
+    if (own?.kind !== "memory" || from?.kind !== "memory") return;
+    const place: Place = { kind: "slot", slot: callback.#captureSlot, offset: from.place.offset };
+    this.build.emit({ op: "fill", to: own.place, source: { kind: "copy", from: place, size: sizeOf(own.type) } });
+  }
+
   /**
    * In a callback: ends the loop, and tells the outer function to leave in the same way. The flag is an outer variable.
    */
@@ -323,7 +377,7 @@ export class FunctionState {
     if (outer === undefined) throw new InternalError("not in a loop over a map");
     let flag = this.#leaves.get(way);
     if (flag === undefined) {
-      flag = outer.newHome(way, u64);
+      flag = outer.newHome(typeof way === "string" ? way : "failed", u64);
       this.#leaves.set(way, flag);
       // Cleared on the way in: the loop may itself be in a loop.
       outer.storeHome(flag, outer.build.constant(0n));

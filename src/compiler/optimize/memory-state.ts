@@ -185,6 +185,7 @@ export class MemoryState {
       case "parse-address":
         return this.#write(i.to, i.text.includes(0x3a) ? 16 : 4, `address ${i.text.join(",")}`);
       case "map-store":
+      case "map-make":
       case "map-add":
       case "map-delete":
       case "aggregate":

@@ -1,9 +1,9 @@
 // What an instruction reads and writes: the one place that walks every operation's operands.
 import type { Instruction, Place, Source, Terminator, Value } from "../ir/ir.ts";
 
-/** The value an instruction defines. A fill's `length` is one too. */
+/** The value an instruction defines. A fill's `length` is one too, or whether it failed. */
 export function resultOf(instruction: Instruction): Value | undefined {
-  if (instruction.op === "fill") return instruction.length;
+  if (instruction.op === "fill") return instruction.length ?? instruction.failed;
   return "result" in instruction ? instruction.result : undefined;
 }
 
@@ -67,6 +67,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "concat-strings":
     case "string-length":
     case "map-lookup":
+    case "map-make":
     case "map-load":
     case "map-copy":
     case "map-has":
@@ -150,6 +151,7 @@ export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instr
     case "map-copy":
       return { ...i, to: moved(i.to, written) };
     case "map-lookup":
+    case "map-make":
       return { ...i, key: moved(i.key, read) };
     case "map-store":
       return keyMoved({ ...i, source: sourceMoved(i.source, read) }, read);
@@ -308,6 +310,7 @@ export function isPure(instruction: Instruction): boolean {
     case "entry-copy":
     case "map-copy":
     case "map-store":
+    case "map-make":
     case "map-add":
     case "map-delete":
     case "aggregate":

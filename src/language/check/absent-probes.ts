@@ -29,7 +29,14 @@ function targets(statement: Statement): MapAccess[] {
       return incremented(statement.expression);
     case "if":
       return [...targets(statement.then), ...(statement.otherwise === undefined ? [] : targets(statement.otherwise))];
+    case "for":
+      return [...statement.before, statement.body, ...statement.step].flatMap(targets);
+    case "switch":
+      return statement.cases.flatMap(({ body }) => targets(body));
+    case "try":
+      return [...targets(statement.body), ...targets(statement.handler)];
     case "while":
+    case "do-while":
     case "unroll":
     case "for-range":
     case "for-map":
@@ -39,10 +46,14 @@ function targets(statement: Statement): MapAccess[] {
     case "break":
     case "continue":
     case "return":
+    case "next":
+    case "throw":
       return [];
   }
 }
 
 function incremented(expression: Expression): MapAccess[] {
-  return expression.kind === "increment" && expression.target.kind === "map" ? [expression.target] : [];
+  return (expression.kind === "increment" || expression.kind === "assignment") && expression.target.kind === "map"
+    ? [expression.target]
+    : [];
 }

@@ -2,6 +2,7 @@
 // that keeps its tree and its diagnostics.
 import type { Context } from "../context.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
+import { leastMessage } from "../faults.ts";
 import { nearest } from "../nearest.ts";
 import type { Block, Expression, Program, Variable } from "../program.ts";
 import { i64, unknownType, voidType, type Type } from "../types.ts";
@@ -61,6 +62,7 @@ export function check(
     maps: new Map(),
     functions: new Map(),
     expression: checkExpression,
+    messageCapacity: leastMessage,
     changed: false,
     final: false,
     diagnostics: [],
@@ -300,6 +302,7 @@ function newBody(
     scopes: [new Map()],
     loops: 0,
     callbacks: 0,
+    breakable: 0,
     kernelNeeds: [],
     hostNeeds: [],
     apart: false,

@@ -3,8 +3,8 @@
 import type { Block } from "../program.ts";
 
 /**
- * Whether something in a loop's body may leave it: `break`, `return`, exit(), or one of the script's functions, which
- * may exit.
+ * Whether something in a loop's body may leave it: `break`, `return`, `next`, `throw`, exit(), or one of the script's
+ * functions, which may exit.
  */
 export function mayLeave(body: Block, functions: ReadonlyMap<string, unknown>): boolean {
   const leaves = (node: unknown, nested: boolean): boolean => {
@@ -13,6 +13,8 @@ export function mayLeave(body: Block, functions: ReadonlyMap<string, unknown>): 
     const { kind, name } = node as { readonly kind?: unknown; readonly name?: unknown };
     switch (kind) {
       case "return":
+      case "next":
+      case "throw":
         return true;
       case "break":
         return !nested;
@@ -21,17 +23,23 @@ export function mayLeave(body: Block, functions: ReadonlyMap<string, unknown>): 
         break;
       default:
     }
-    const within =
-      nested ||
-      kind === "while" ||
-      kind === "unroll" ||
-      kind === "for-range" ||
-      kind === "for-map" ||
-      kind === "for-value";
+    const within = nested || ends.has(String(kind));
     return Object.entries(node).some(([key, value]) => !passedOver.has(key) && leaves(value, within));
   };
   return leaves(body.statements, false);
 }
+
+/** What a `break` within leaves. */
+const ends: ReadonlySet<string> = new Set([
+  "while",
+  "do-while",
+  "for",
+  "switch",
+  "unroll",
+  "for-range",
+  "for-map",
+  "for-value",
+]);
 
 /** No statements, and some of them lead in circles. */
 const passedOver: ReadonlySet<string> = new Set(["type", "span", "variable", "map"]);

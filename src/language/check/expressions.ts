@@ -34,7 +34,7 @@ import {
 import { siteName, siteNames } from "./site-names.ts";
 import { inSpace } from "./spaces.ts";
 import { mapName, variableName } from "./spelling.ts";
-import { checkBlockExpression, checkSequence } from "./statements.ts";
+import { checkAssignment, checkBlockExpression, checkSequence } from "./statements.ts";
 import { describe, describeOne, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
 import { behindLostPointer } from "./variables.ts";
@@ -69,6 +69,8 @@ export function checkExpression(node: Expression, body: Body): Expression {
       return checkBinary(node, body);
     case "conditional":
       return checkConditional(node, body);
+    case "assignment":
+      return checkAssignment(node, body);
     case "increment":
       return checkIncrement(node, body);
     case "call":

@@ -101,6 +101,8 @@ export interface Pass {
   readonly functions: Map<string, FunctionState>;
   /** checkExpression of expressions.ts: handed in, since expressions hold statements, which hold expressions. */
   readonly expression: (node: Expression, body: Body) => Expression;
+  /** Bytes of the longest message of an error, its terminator included. */
+  messageCapacity: number;
   /** Some type widened: another pass is needed. */
   changed: boolean;
   /** The last pass: types stand, and what is still unknown is a mistake. */
@@ -119,9 +121,10 @@ export interface Body {
   readonly states: Map<Variable, VariableState>;
   readonly slots: { readonly name: string; readonly state: VariableState; readonly callbacks: number }[];
   readonly scopes: Map<string, number>[];
-  /** Loops around, and how many of them run as map callbacks. */
+  /** Loops around, and how many of them run as map callbacks; what `break` leaves: loops and switches. */
   loops: number;
   callbacks: number;
+  breakable: number;
   readonly function?: FunctionState;
   readonly kernelNeeds: KernelNeed[];
   /** What only strobe's own process can do. */

@@ -1,5 +1,6 @@
 // Statements, copied and typed.
 import type {
+  Assignment,
   Block,
   BlockExpression,
   Expression,
@@ -13,7 +14,8 @@ import { unknownType, voidType } from "../types.ts";
 import { roundUp, sizeOf } from "../layout.ts";
 import { RETURNED } from "./returned.ts";
 import { constantOf } from "./constants.ts";
-import { mayLeave } from "./endless.ts";
+import type { Inside } from "./control.ts";
+import { checkFor, checkJump, checkLoop, checkSwitch, checkThrow, checkTry, checkWhile } from "./control.ts";
 import { fits, isIntegral, literalType, settled } from "./integers.ts";
 import { checkAggregate } from "./aggregations.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
@@ -57,6 +59,8 @@ function leaves(statement: Statement): boolean {
     case "return":
     case "break":
     case "continue":
+    case "next":
+    case "throw":
       return true;
     case "expression":
       return (
@@ -67,6 +71,8 @@ function leaves(statement: Statement): boolean {
       return statement.statements.some(leaves);
     case "if":
       return statement.otherwise !== undefined && leaves(statement.then) && leaves(statement.otherwise);
+    case "try":
+      return leaves(statement.body) && leaves(statement.handler);
     default:
       return false;
   }
@@ -125,9 +131,7 @@ function checkStatement(node: Statement, body: Body): Statement {
     case "expression":
       return checkExpressionStatement(node, body);
     case "assign":
-      return node.target.kind === "map"
-        ? assignMap(node, node.target, body)
-        : assignToVariable(node, node.target, body);
+      return checkAssign(node, body);
     case "declare":
       return checkDeclare(node, body);
     case "aggregate":
@@ -146,19 +150,13 @@ function checkStatement(node: Statement, body: Body): Statement {
         ...(node.otherwise === undefined ? {} : { otherwise: checkBlock(node.otherwise, body) }),
       };
     }
-    case "while": {
-      const condition = checkCondition(node.condition, body);
-      if ((constantOf(condition) ?? 0n) !== 0n && !mayLeave(node.body, body.pass.functions)) {
-        report(
-          body,
-          "limit",
-          node.condition.span,
-          "this loop never ends",
-          "leave it with `break`, or let its condition change",
-        );
-      }
-      return { ...node, condition, body: checkLoop(node.body, body) };
-    }
+    case "while":
+    case "do-while":
+      return checkWhile(node, body, inside);
+    case "for":
+      return checkFor(node, body, inside);
+    case "switch":
+      return checkSwitch(node, body, inside);
     case "unroll": {
       const count = checkValue(node.count, body);
       const times = constantOf(count);
@@ -174,7 +172,7 @@ function checkStatement(node: Statement, body: Body): Statement {
       return {
         ...node,
         count: integerLiteral(times ?? 1n, literalType(times ?? 1n), node.count.span),
-        body: checkLoop(node.body, body),
+        body: checkLoop(node.body, body, inside),
       };
     }
     case "for-range":
@@ -185,15 +183,13 @@ function checkStatement(node: Statement, body: Body): Statement {
       return checkForValue(node, body);
     case "break":
     case "continue":
-      if (body.loops === 0)
-        report(
-          body,
-          "placement",
-          node.span,
-          `'${node.kind}' statement is not allowed in a ${body.function === undefined ? "probe" : "function"}`,
-          "it belongs in a loop",
-        );
+      return checkJump(node, body);
+    case "next":
       return node;
+    case "try":
+      return checkTry(node, body, inside);
+    case "throw":
+      return checkThrow(node, body);
     case "return":
       return checkReturn(node, body);
   }
@@ -203,13 +199,7 @@ function nothing(at: Statement): Block {
   return { kind: "block", statements: [], span: at.span };
 }
 
-/** A loop's body; `variable` lives in a scope around it. */
-function checkLoop(block: Block, body: Body): Block {
-  body.loops++;
-  const checked = checkBlock(block, body);
-  body.loops--;
-  return checked;
-}
+const inside: Inside = { block: checkBlock, statement: checkStatement };
 
 function checkExpressionStatement(node: Extract<Statement, { kind: "expression" }>, body: Body): Statement {
   const { expression } = node;
@@ -225,7 +215,7 @@ function checkExpressionStatement(node: Extract<Statement, { kind: "expression" 
 
 /** Does it do more than give a value? */
 function hasEffect(written: Expression, checked: Expression, body: Body): boolean {
-  if (["increment", "conditional", "block-expression"].includes(checked.kind)) return true;
+  if (["assignment", "increment", "conditional", "block-expression"].includes(checked.kind)) return true;
   if (written.kind !== "call") return checked.kind === "call";
   const { name } = written;
   return (
@@ -269,7 +259,17 @@ function expandAssert(call: Extract<Expression, { kind: "call" }>, node: Stateme
 
 type Assign = Extract<Statement, { kind: "assign" }>;
 
-function assignToVariable(node: Assign, variable: Variable, body: Body): Statement {
+/** One whose value is used: that of what was assigned to. */
+export function checkAssignment(node: Assignment, body: Body): Expression {
+  const { target, value } = checkAssign({ ...node, kind: "assign" }, body);
+  return { ...node, target, value, type: target.type };
+}
+
+function checkAssign(node: Assign, body: Body): Assign {
+  return node.target.kind === "map" ? assignMap(node, node.target, body) : assignToVariable(node, node.target, body);
+}
+
+function assignToVariable(node: Assign, variable: Variable, body: Body): Assign {
   const value = checkValue(node.value, body);
   let slot = findVariable(body, variable.name);
   if (slot === undefined) {
@@ -341,10 +341,10 @@ function losesSome(value: Expression, into: IntegerType): boolean {
   );
 }
 
-function assignMap(node: Assign, target: MapAccess, body: Body): Statement {
+function assignMap(node: Assign, target: MapAccess, body: Body): Assign {
   const value = checkValue(node.value, body);
   const { access, map } = checkMapEntry(target, body, "store");
-  const finished = (): Statement => ({ ...node, target: { ...access, type: settled(map.value) }, value });
+  const finished = (): Assign => ({ ...node, target: { ...access, type: settled(map.value) }, value });
   if (map.value.kind === "aggregate") {
     report(body, "type", node.span, mismatch("map", mapName(body, map.name), map.value, settled(value.type)));
     return finished();
@@ -403,7 +403,7 @@ function checkRange(node: Extract<Statement, { kind: "for-range" }>, body: Body)
   body.scopes.push(new Map());
   const slot = declareLoopVariable(node.variable, body);
   assignVariable(body, slot, widen(settled(unify(from.type, to.type) ?? unknownType)));
-  const checked = checkLoop(node.body, body);
+  const checked = checkLoop(node.body, body, inside);
   body.scopes.pop();
   return { ...node, from, to, variable: { ...node.variable, slot, type: variableType(body, slot) }, body: checked };
 }
@@ -464,7 +464,7 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
       elements: [keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys }, value],
     });
   }
-  const checked = checkLoop(node.body, body);
+  const checked = checkLoop(node.body, body, inside);
   body.callbacks--;
   body.scopes.pop();
   return {

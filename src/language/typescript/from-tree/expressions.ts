@@ -106,6 +106,9 @@ function written(w: Writing, e: Expression): Written {
         text: `${conditionText(w, e.condition, conditionalStrength + 1)} ? ${valueText(w, e.then, conditionalStrength)} : ${valueText(w, e.otherwise, conditionalStrength)}`,
         strength: conditionalStrength,
       };
+    case "assignment":
+      w.refuse(e.span, "an assignment is no value there", "assign before");
+      return whole("0");
     case "increment": {
       const target = e.target.kind === "map" ? entryValue(w, e.target) : w.variableName(e.target.name);
       const sign = e.delta > 0 ? "++" : "--";

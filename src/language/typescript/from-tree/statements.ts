@@ -45,6 +45,15 @@ function statementText(w: Writing, s: Statement): string {
     }
     case "while":
       return `while (${conditionText(w, s.condition)}) ${blockText(w, s.body)}`;
+    case "do-while":
+      return `do ${blockText(w, s.body)} while (${conditionText(w, s.condition)});`;
+    case "for":
+    case "switch":
+    case "next":
+    case "try":
+    case "throw":
+      w.refuse(s.span, `\`${s.kind}\` cannot be written in TypeScript yet`, "write it there by hand");
+      return "";
     case "unroll":
       return `for (const ${w.unique("turn")} of ${w.imported("range")}(${valueText(w, s.count)})) ${blockText(w, s.body)}`;
     case "for-range": {

@@ -1,0 +1,238 @@
+// What fails: in a `try` each thing that can fail branches, and goes on in the handler of errors. Outside of one nothing
+// is looked at, and nothing is emitted.
+import { catchable, type FaultKind } from "../../language/faults.ts";
+import type { Span } from "../../language/diagnostic.ts";
+import { fieldLayout, sizeOf } from "../../language/layout.ts";
+import { parsePrintf } from "../../language/printf.ts";
+import type { Expression, Statement } from "../../language/program.ts";
+import { textBytes } from "../../language/text-bytes.ts";
+import { sourceSize, type Instruction, type Place, type Source, type Value } from "../ir/ir.ts";
+import { leaveHandler } from "./exits.ts";
+import { at, constantString } from "./memory.ts";
+import { placeIn } from "./script-places.ts";
+import { send } from "./send.ts";
+import type { Catch, FunctionState } from "./state.ts";
+
+/** `try`: ways that fail in the body meet at the handler's block. */
+export function tryCatch(f: FunctionState, s: Extract<Statement, { kind: "try" }>): void {
+  const { build } = f;
+  const [handler, join] = [build.newBlock(), build.newBlock()];
+  const outer = f.catching;
+  const slot = s.caught?.slot;
+  f.catching = {
+    owner: f,
+    block: handler,
+    kinds: s.kinds === undefined ? catchable : new Set(s.kinds),
+    ...(slot === undefined ? {} : { error: f.home(slot) }),
+    ...(outer === undefined ? {} : { outer }),
+  };
+  f.run(s.body);
+  f.catching = outer;
+  build.jump(join);
+  build.seal(handler);
+  build.start(handler);
+  f.run(s.handler);
+  build.jump(join);
+  build.seal(join);
+  build.start(join);
+}
+
+/** Who sees that something of a kind fails here. */
+function catchOf(f: FunctionState, kind: FaultKind): Catch | undefined {
+  let target = f.catching;
+  while (target !== undefined && !target.kinds.has(kind)) target = target.outer;
+  return target;
+}
+
+/** On the way on which something failed: goes to whoever sees it, and nothing follows. False when nobody does. */
+export function raise(f: FunctionState, kind: FaultKind, message: string, span: Span, address?: Value): boolean {
+  const target = catchOf(f, kind);
+  if (target === undefined) return false;
+  const text = textBytes(message);
+  tell(f, target, kind, span, address, () => {
+    const bytes = new Uint8Array(text.length + 1);
+    bytes.set(text);
+    return { kind: "constant", bytes };
+  });
+  goTo(f, target);
+  return true;
+}
+
+/** `throw` */
+export function throwError(f: FunctionState, s: Extract<Statement, { kind: "throw" }>): void {
+  const target = catchOf(f, "error");
+  const { value } = s;
+  if (target === undefined) {
+    const message: Expression =
+      value.type.kind === "string"
+        ? value
+        : { kind: "member", object: value, name: "message", nameSpan: s.span, span: s.span, type: messageType(value) };
+    send(f, s, { kind: "printf", format: parsePrintf("%s"), to: "error" }, [
+      { name: "message", type: message.type, source: () => f.source(message, message.type, false) },
+    ]);
+    return leaveHandler(f);
+  }
+  if (value.type.kind === "string") tell(f, target, "error", s.span, undefined, () => ({ kind: "value", value }));
+  else {
+    // An error that was caught is that error again.
+    const home = f.errorHome(target);
+    if (home?.kind === "memory") f.into(value, home.type, home.place);
+  }
+  goTo(f, target);
+}
+
+function messageType({ type }: Expression): Expression["type"] {
+  const field = type.kind === "record" ? type.fields.find(({ name }) => name === "message") : undefined;
+  return field?.type ?? { kind: "unknown" };
+}
+
+type Message =
+  | { readonly kind: "constant"; readonly bytes: Uint8Array }
+  | { readonly kind: "value"; readonly value: Expression };
+
+/** Writes what the handler of errors sees, when it looks. */
+function tell(
+  f: FunctionState,
+  target: Catch,
+  kind: FaultKind,
+  span: Span,
+  address: Value | undefined,
+  message: () => Message,
+): void {
+  const home = f.errorHome(target);
+  if (home?.kind !== "memory" || home.type.kind !== "record") return;
+  const { build } = f;
+  const { line, column } = placeIn(f.module.checked.program.source, span);
+  const { fields } = home.type;
+  const { offsets, size } = fieldLayout(fields.map(({ type }) => type));
+  build.emit({ op: "zero", at: home.place, size });
+  fields.forEach(({ name, type }, i) => {
+    const to = at(home.place, offsets[i]);
+    switch (name) {
+      case "kind": {
+        const bytes = new Uint8Array(sizeOf(type));
+        bytes.set(textBytes(kind));
+        return build.emit({ op: "fill", to, source: { kind: "constant", bytes, size: bytes.length } });
+      }
+      case "message": {
+        const text = message();
+        if (text.kind === "value") return f.into(text.value, type, to);
+        if (type.kind === "string") build.emit({ op: "fill", to, source: constantString(text.bytes, type) });
+        return;
+      }
+      case "address":
+        return build.emit({ op: "store", to, value: address ?? build.constant(0n), size: 8 });
+      default:
+        return build.emit({ op: "store", to, value: build.constant(BigInt(name === "line" ? line : column)), size: 8 });
+    }
+  });
+}
+
+/** To a handler of errors, out of the loops over maps in between. */
+export function goTo(f: FunctionState, target: Catch): void {
+  if (target.owner !== f) return f.leaveLoop(target);
+  f.build.jump(target.block);
+  f.build.startUnreachable();
+}
+
+/** Goes on only where a value is 0. */
+function unlessFailed(f: FunctionState, failed: Value, fail: () => void): void {
+  const edges = f.build.branch(failed);
+  f.build.start(edges.then);
+  fail();
+  f.build.start(edges.otherwise);
+}
+
+/**
+ * What is left to emit of an instruction in a `try`, when what it may fail with was looked at. Undefined: nothing.
+ */
+export function looked(f: FunctionState, i: Instruction, span: Span | undefined): Instruction | undefined {
+  if (f.catching === undefined || span === undefined) return i;
+  switch (i.op) {
+    case "read": {
+      const { space, address, offset, size, signed, result } = i;
+      if (space === "typed" || catchOf(f, "read") === undefined) return i;
+      const from = f.slotOf("read", 8);
+      const where = f.build.binary("add", address, f.build.constant(BigInt(offset)));
+      fill(f, { op: "fill", to: from, source: { kind: "memory", space, address: where, size } }, span);
+      return { op: "load", result, from, size, signed };
+    }
+    case "fill":
+      return i.failed === undefined ? filled(f, i, span) : i;
+    case "fill-element":
+      return { ...i, source: madeFirst(f, i.source, span) };
+    case "emit":
+      return { ...i, fields: i.fields.map((field) => madeFirst(f, field, span)) };
+    case "map-store": {
+      const source = madeFirst(f, i.source, span);
+      makeRoom(f, i, span);
+      return { ...i, source };
+    }
+    case "map-add":
+    case "aggregate":
+      makeRoom(f, i, span);
+      return i;
+    case "entry-load":
+    case "entry-copy":
+      if (catchOf(f, "key") !== undefined)
+        unlessFailed(f, f.build.compare("eq", i.entry, f.build.constant(0n)), () => {
+          raise(f, "key", `${f.spelling.map(f.module.maps[i.map].name)} has no such key`, span);
+        });
+      return i;
+    default:
+      return i;
+  }
+}
+
+type Reading = Extract<Source, { kind: "string" | "memory" | "buffer" }>;
+
+function reads(source: Source): source is Reading {
+  return source.kind === "string" || source.kind === "memory" || source.kind === "buffer";
+}
+
+type Fill = Extract<Instruction, { op: "fill" }>;
+
+/** Reads, and goes on only where that was possible. */
+function fill(f: FunctionState, i: Fill, span: Span): void {
+  const { source } = i;
+  const { build } = f;
+  const failed = build.newValue();
+  build.emit({ ...i, failed });
+  unlessFailed(f, failed, () => {
+    if (!reads(source)) return;
+    const what = source.kind === "string" ? "a string" : source.kind === "buffer" ? "bytes" : `${source.size} bytes`;
+    raise(f, "read", `cannot read ${what} of ${source.space} memory`, span, source.address);
+  });
+}
+
+function filled(f: FunctionState, i: Fill, span: Span): Instruction | undefined {
+  const { source, to } = i;
+  if (!reads(source) || catchOf(f, "read") === undefined) return i;
+  const { length, ...rest } = i;
+  fill(f, rest, span);
+  if (length === undefined) return undefined;
+  return source.kind === "buffer"
+    ? { op: "load", result: length, from: to, size: 4, signed: false }
+    : { op: "string-length", result: length, text: to, capacity: sourceSize(source) };
+}
+
+/** What is read is read before anything is done with it. */
+function madeFirst(f: FunctionState, source: Source, span: Span): Source {
+  if (!reads(source) || catchOf(f, "read") === undefined) return source;
+  const size = sourceSize(source);
+  const place = f.slotOf("read", size);
+  const padded = source.kind === "memory" ? source : { ...source, padded: true };
+  fill(f, { op: "fill", to: place, source: padded }, span);
+  return { kind: "copy", from: place, size };
+}
+
+/** A key that the map has no room for is noticed before anything is put there. */
+function makeRoom(f: FunctionState, { map, key }: { readonly map: number; readonly key?: Place }, span: Span): void {
+  const { storage, name } = f.module.maps[map];
+  if (key === undefined || (storage.kind !== "hash" && storage.kind !== "percpu-hash")) return;
+  if (catchOf(f, "full") === undefined) return;
+  const failed = f.build.give((result) => ({ op: "map-make", result, map, key }));
+  unlessFailed(f, failed, () => {
+    raise(f, "full", `${f.spelling.map(name)} is full`, span);
+  });
+}

@@ -1,0 +1,123 @@
+// A made-up language: bpftrace's, with calls that stand for what its text has no words for. So that the trees which other
+// languages write go through the checker, the compiler and both executors.
+//
+//     if (attempt($e)) { … } else { … }              try, with the names of failures behind the variable
+//     throw("text"); next();
+//     while (again(condition)) { … }                 do … while
+//     while (step(condition, $i++, …)) { … }         C's for
+//     if (choose($s, value)) { if (of(1, 2)) { … } if (otherwise()) { … } }      switch
+//     assigned($x, value), assigned(@m[k], value, "+")                           an assignment as a value
+import { faultKinds, type FaultKind } from "../../src/language/faults.ts";
+import type {
+  BinaryOperator,
+  Block,
+  Call,
+  Expression,
+  Program,
+  Statement,
+  SwitchCase,
+  Variable,
+} from "../../src/language/program.ts";
+
+export function withMadeUpStatements(program: Program): Program {
+  return {
+    ...program,
+    functions: program.functions.map((one) => ({ ...one, body: inBlock(one.body) })),
+    probes: program.probes.map((probe) => ({
+      ...probe,
+      ...(probe.predicate === undefined ? {} : { predicate: inNode(probe.predicate) }),
+      body: inBlock(probe.body),
+    })),
+  };
+}
+
+function inBlock(block: Block): Block {
+  return { ...block, statements: block.statements.map(inStatement) };
+}
+
+function callOf(e: Expression, name: string): Call | undefined {
+  return e.kind === "call" && e.name === name ? e : undefined;
+}
+
+function variableOf(e: Expression | undefined): Variable | undefined {
+  return e?.kind === "variable" ? e : undefined;
+}
+
+function inStatement(s: Statement): Statement {
+  const { span } = s;
+  if (s.kind === "if") {
+    const attempt = callOf(s.condition, "attempt");
+    if (attempt !== undefined) {
+      const [first, ...others] = attempt.args;
+      const caught = variableOf(first);
+      const kinds = (caught === undefined ? attempt.args : others).flatMap((e): FaultKind[] =>
+        e.kind === "string" ? faultKinds.filter((kind) => kind === e.value) : [],
+      );
+      return {
+        kind: "try",
+        body: inBlock(s.then),
+        ...(kinds.length === 0 ? {} : { kinds }),
+        ...(caught === undefined ? {} : { caught }),
+        handler: s.otherwise === undefined ? { kind: "block", statements: [], span } : inBlock(s.otherwise),
+        span,
+      };
+    }
+    const choose = callOf(s.condition, "choose");
+    const subject = variableOf(choose?.args[0]);
+    if (choose !== undefined && subject !== undefined)
+      return { kind: "switch", subject, of: inNode(choose.args[1]), cases: s.then.statements.flatMap(caseOf), span };
+  }
+  if (s.kind === "while") {
+    const again = callOf(s.condition, "again");
+    if (again !== undefined) return { kind: "do-while", body: inBlock(s.body), condition: inNode(again.args[0]), span };
+    const step = callOf(s.condition, "step");
+    if (step !== undefined) {
+      const [condition, ...steps] = step.args.map(inNode);
+      return {
+        kind: "for",
+        before: [],
+        condition,
+        step: steps.map((expression) => ({ kind: "expression", expression, span })),
+        body: inBlock(s.body),
+        span,
+      };
+    }
+  }
+  if (s.kind === "expression" && s.expression.kind === "call") {
+    const { name, args } = s.expression;
+    if (name === "throw") return { kind: "throw", value: inNode(args[0]), span };
+    if (name === "next") return { kind: "next", span };
+  }
+  return inNode(s);
+}
+
+function caseOf(s: Statement): SwitchCase[] {
+  if (s.kind !== "if" || s.condition.kind !== "call") return [];
+  const { name, args } = s.condition;
+  return [{ values: args.map(inNode), ...(name === "otherwise" ? { otherwise: true } : {}), body: inBlock(s.then) }];
+}
+
+function isStatement(node: object): node is Statement {
+  return "kind" in node && ["if", "while", "expression"].includes(String(node.kind));
+}
+
+/** The tree is plain data: whatever is in a node is gone through, but for types. */
+function inNode<T extends object>(node: T): T {
+  if ("kind" in node && node.kind === "call" && "name" in node && node.name === "assigned") {
+    const [target, value, operator] = (node as unknown as Call).args;
+    return {
+      ...node,
+      kind: "assignment",
+      target: inNode(target),
+      operator: operator?.kind === "string" ? (operator.value as BinaryOperator) : null,
+      value: inNode(value),
+    };
+  }
+  const made = Object.entries(node).map(([key, part]: [string, unknown]) => {
+    if (typeof part !== "object" || part === null || key === "type" || key === "span") return [key, part] as const;
+    const one = (inner: unknown): unknown =>
+      typeof inner !== "object" || inner === null ? inner : isStatement(inner) ? inStatement(inner) : inNode(inner);
+    return [key, Array.isArray(part) ? part.map(one) : one(part)] as const;
+  });
+  return Object.fromEntries(made) as T;
+}
