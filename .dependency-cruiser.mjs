@@ -45,6 +45,13 @@ export default {
       to: { path: "^src/(linux|store)/", pathNot: "^src/linux/kernel/capabilities\\.ts$" },
     },
     {
+      name: "sessions-know-no-engine",
+      comment: "What is the kernel's of a session is behind Source (session/source.ts), in session/live.",
+      severity: "error",
+      from: { path: "^src/session/", pathNot: "^src/session/live/|\\.test\\.ts$" },
+      to: { path: "^src/(bpf|debuginfo|linux|machine|providers|session/live)/" },
+    },
+    {
       name: "no-circular",
       severity: "error",
       from: {},

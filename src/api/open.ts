@@ -3,6 +3,7 @@ import { ScriptError, type Source } from "../language/diagnostic.ts";
 import { printfFormatter } from "../output/printf.ts";
 import { findAttacher } from "../providers/registry.ts";
 import type { Consumer } from "../session/events.ts";
+import { LiveSource } from "../session/live/live-source.ts";
 import { openSession, type Session } from "../session/session.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
 
@@ -67,19 +68,23 @@ export async function openScript(source: Source, compiled: Openable, options: Op
             },
           });
     try {
-      const session = await openSession(plan, {
-        consumer,
+      const source = new LiveSource(plan, {
         findAttacher,
-        formatter: printfFormatter,
         pid,
         command,
         follow,
-        unsafe,
-        dryRun,
-        log,
-        verifierLog,
-        stats,
         maxOverhead,
+        stats,
+        dryRun,
+        verifierLog,
+        log,
+      });
+      const session = await openSession(plan, source, {
+        consumer,
+        formatter: printfFormatter,
+        unsafe,
+        stats,
+        dryRun,
         interrupted,
         loaded,
       });

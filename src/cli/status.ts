@@ -1,7 +1,7 @@
 // The live line on a terminal: that strobe is alive, what it has printed, and what the fullest maps hold.
 import { fstatSync } from "node:fs";
 import { percent } from "../output/overhead.ts";
-import type { MapSize } from "../session/live/map-sizes.ts";
+import type { MapSize } from "../session/source.ts";
 
 const everyMilliseconds = 500;
 /** How often it is looked at what maps hold, in ticks. */

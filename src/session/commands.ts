@@ -10,7 +10,7 @@ const grace = 200;
 /** In bytes: of what one command writes. */
 const mostOutput = 1 << 30;
 
-/** See drain-loop.ts. */
+/** Steady, in milliseconds (see live/clock.ts). */
 function uptime(): number {
   return process.uptime() * 1000;
 }

@@ -1,10 +1,9 @@
-// What a live session tells its consumer (the command's output, the library's iterators).
+// What a session tells its consumer (the command's output, the library's iterators).
 import type { cutStack } from "../compiler/layouts/unwound-stack.ts";
 import type { ConsumerAction, CountedLoop, EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
 import type { IrMap } from "../compiler/ir/ir.ts";
 import type { Refusal } from "../compiler/layouts/refusals.ts";
-import type { Measured } from "../providers/provider.ts";
-import type { SessionStats } from "./stats.ts";
+import type { Measurement, SessionStats } from "./stats.ts";
 
 /** The memory that records lie in: views of one buffer, made once. Offsets of records are multiples of 8. */
 export interface RecordMemory {
@@ -28,8 +27,8 @@ export interface MapOptions {
 }
 
 /**
- * Receives a session's events. Handlers are made once a schema (and once a memory: the kernel's ring and the host
- * executor's own records), so that they can be specialised and the hot path allocates nothing.
+ * Receives a session's events. Handlers are made once a schema (and once a memory: the source's records and the
+ * host executor's own), so that they can be specialised and the hot path allocates nothing.
  */
 export interface Consumer {
   /** Nobody but the session uses this thread: it may sleep, and Node's event loop with it, for some milliseconds. */
@@ -47,7 +46,7 @@ export interface Consumer {
   /** What the handlers cost, at the very end, where it was asked for. */
   stats?(stats: SessionStats): void;
   /** What a bench: probe took. */
-  measured?(measured: Measured): void;
+  measured?(measured: Measurement): void;
   /** Once, between the last event and the maps that are printed at the end. */
   endOfEvents?(): void;
   /** After each batch of records, and before the session waits: write out what is buffered. */

@@ -3,20 +3,22 @@ import { evaluate } from "../compiler/javascript/support.ts";
 import type { HostProgram } from "../compiler/plan.ts";
 import type { HostSite } from "../language/context.ts";
 import { InternalError } from "../faults/internal-error.ts";
-import { Interrupted, type LiveHostRuntime } from "./host-runtime.ts";
-import { Timers, type Ticker } from "./timers.ts";
+import { Interrupted, type SessionRuntime } from "./host-runtime.ts";
+import { Timers, type Ticker, type Timeline } from "./timers.ts";
 
 export class HostPrograms implements Disposable {
   readonly #programs: readonly HostProgram[];
-  readonly #runtime: LiveHostRuntime;
+  readonly #runtime: SessionRuntime;
+  readonly #time: Timeline;
   readonly #signals: [NodeJS.Signals, () => void][] = [];
   #timers: Timers | undefined;
   /** The kind of probe that ticks. */
   #ticking: string | undefined;
 
-  constructor(programs: readonly HostProgram[], runtime: LiveHostRuntime) {
+  constructor(programs: readonly HostProgram[], runtime: SessionRuntime, time: Timeline) {
     this.#programs = programs;
     this.#runtime = runtime;
+    this.#time = time;
   }
 
   get sites(): number {
@@ -58,7 +60,7 @@ export class HostPrograms implements Disposable {
         } else throw new InternalError(`nothing runs ${site.name} on the host`);
       }
     }
-    if (tickers.length > 0) this.#timers = new Timers(tickers, undefined, mayRun);
+    if (tickers.length > 0) this.#timers = new Timers(tickers, this.#time, mayRun);
   }
 
   /** Whether anything is still to come. */

@@ -1,18 +1,14 @@
-// What host programs (begin, end, interval: JavaScript generated from the IR) see of the live session.
-import { readFileSync } from "node:fs";
+// What host programs (begin, end, interval: JavaScript generated from the IR) see of the session.
 import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../faults/internal-error.ts";
-import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../linux/processes/procfs.ts";
-import { initialIds } from "../linux/processes/initial-ids.ts";
 import { aggregateDouble } from "../language/aggregations/value.ts";
 import { aggregateOf, type LiveMap } from "./maps.ts";
+import type { Surroundings } from "./source.ts";
 
 export interface HostServices {
   /** By the plan's index; stack maps are absent. */
   readonly maps: ReadonlyMap<number, LiveMap>;
-  /** The boot clock when the session began. */
-  readonly start: bigint;
-  readonly childPid: number;
+  readonly surroundings: Surroundings;
   /** Takes a record now, in the order of emission. */
   emit(schema: number, record: Uint8Array): void;
   /** A look-up at a watched place found nothing. */
@@ -24,70 +20,19 @@ export interface HostServices {
 /** Ends a host program that is in the middle of a loop. */
 export class Interrupted extends Error {}
 
-export class LiveHostRuntime implements HostRuntime {
+export class SessionRuntime implements HostRuntime {
   readonly #services: HostServices;
-  #comm: Uint8Array | undefined;
-  #initialIds: bigint | undefined;
 
   constructor(services: HostServices) {
     this.#services = services;
   }
 
-  /** The current process, as far as a host program has one, is strobe. */
   builtin(name: string): bigint {
-    switch (name) {
-      case "initial-pid-and-tid":
-        return (this.#initialIds ??= initialIds());
-      case "pid-and-tid":
-        return (BigInt(process.pid) << 32n) | BigInt(process.pid);
-      case "gid-and-uid":
-        return (BigInt(process.getgid?.() ?? 0) << 32n) | BigInt(process.getuid?.() ?? 0);
-      case "cpu":
-        return currentCpu();
-      case "random":
-        return BigInt(Math.floor(Math.random() * 0x1_0000_0000));
-      case "nsecs-boot":
-        return clockNs(CLOCK_BOOTTIME);
-      case "nsecs-monotonic":
-        return clockNs(CLOCK_MONOTONIC);
-      case "nsecs-tai":
-      case "nsecs-sw-tai":
-        return clockNs(CLOCK_TAI);
-      case "nsecs-wall":
-        return clockNs(CLOCK_REALTIME);
-      case "jiffies":
-        return clockNs(CLOCK_BOOTTIME) / 4_000_000n;
-      case "elapsed":
-        return clockNs(CLOCK_BOOTTIME) - this.#services.start;
-      case "child-pid":
-        return BigInt(this.#services.childPid);
-      case "user-mode":
-        return 1n;
-      // No task, no context, no kernel: 0, as a failed read is.
-      case "cgroup":
-      case "numa-node":
-      case "task":
-      case "func-ip":
-      case "attach-cookie":
-      case "context":
-        return 0n;
-      default:
-        throw new InternalError(`a host program asks for "${name}"`);
-    }
+    return this.#services.surroundings.builtin(name);
   }
 
   comm(): Uint8Array {
-    if (!this.#comm) {
-      this.#comm = new Uint8Array(16);
-      try {
-        this.#comm.set(readFileSync("/proc/self/comm").subarray(0, 15));
-        const end = this.#comm.indexOf(10);
-        if (end >= 0) this.#comm[end] = 0;
-      } catch {
-        this.#comm.set(Buffer.from("strobe"));
-      }
-    }
-    return this.#comm.slice();
+    return this.#services.surroundings.comm();
   }
 
   mapLookup(map: number, key: Uint8Array | null): Uint8Array | undefined {
@@ -149,10 +94,4 @@ export class LiveHostRuntime implements HostRuntime {
     if (map === undefined) throw new InternalError(`a host program uses map ${index}, which is none of its kind`);
     return map;
   }
-}
-
-/** The CPU this thread last ran on: field 39 of its stat file. */
-function currentCpu(): bigint {
-  const stat = readFileSync("/proc/thread-self/stat", "latin1");
-  return BigInt(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[36] ?? "0");
 }

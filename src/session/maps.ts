@@ -1,4 +1,4 @@
-// The script's maps as they live in the kernel: one interface over the storages of compiler/ir/ir.ts (MapStorage).
+// The script's maps behind one interface, over the storages of compiler/ir/ir.ts (MapStorage).
 //
 //   slot         globals region:  u64 set flag, then the value                        (memory-mapped)
 //   percpu-slot  per-CPU region:  in each CPU's stripe u64 set flag, then words       (memory-mapped)
@@ -15,7 +15,7 @@ import type { AggregateType } from "../language/types.ts";
 import { addToCopy, mergeCopies } from "../language/aggregations/value.ts";
 import type { MapSnapshot } from "./events.ts";
 
-/** Entry operations on one kernel map; values are whole, with all copies. */
+/** Entry operations on one table, the kernel's or another; values are whole, with all copies. */
 export interface KernelTable {
   lookup(key: Uint8Array): Uint8Array | undefined;
   update(key: Uint8Array, value: Uint8Array): void;
@@ -237,7 +237,7 @@ export function copiedValues(type: AggregateType, { copies, stride }: Copies): T
   };
 }
 
-/** A kernel hash table. A map without keys that the script declared as one has a 0 for key. */
+/** A map in a table. One without keys that the script declared as one has a 0 for key. */
 export class HashMap implements LiveMap {
   readonly map: IrMap;
   readonly #table: KernelTable;

@@ -1,24 +1,22 @@
-// Records of events and their handlers: records that kernel programs leave in the ring, and those of programs that run
-// here.
+// Records of events and their handlers: those of the source, and those of programs that run here.
 import type { EventSchema } from "../compiler/plan.ts";
-import type { RingBuffer } from "../linux/bpf/ring.ts";
 import { recordHandler, type ActionTargets } from "./actions.ts";
 import type { Commands } from "./commands.ts";
 import type { RecordHandler, RecordMemory } from "./events.ts";
+import type { RecordStream } from "./source.ts";
 
 /**
  * Records handled before Node's event loop gets a turn: some milliseconds of work. A full batch means that more is
  * waiting.
  */
 export const batchRecords = 4096;
-/** Bytes in the ring, with its header. */
+/** Bytes that one takes at least, with what the stream needs for itself. */
 const smallestRecord = 16;
 
 export class Records {
   /** exit() happened: what came after it is not for the user any more. */
   deaf = false;
-  readonly #ring: RingBuffer | undefined;
-  readonly #ringBytes: number;
+  readonly #stream: RecordStream | undefined;
   readonly #targets: ActionTargets;
   readonly #commands: Commands;
   /** Whether an event may start a command: then they are taken one by one. */
@@ -26,21 +24,19 @@ export class Records {
   /** Records of programs that run here, which wait for a command. */
   readonly #waiting: (readonly [schema: number, record: Uint8Array])[] = [];
   readonly #own: RecordMemory;
-  readonly #ofRing: RecordHandler[] = [];
+  readonly #ofStream: RecordHandler[] = [];
   readonly #ofOwn: RecordHandler[] = [];
-  /** Takes one record of the ring. */
+  /** Takes one record of the stream. */
   readonly #take: (offset: number) => void;
 
   constructor(
     schemas: readonly EventSchema[],
-    ring: RingBuffer | undefined,
-    ringBytes: number,
+    stream: RecordStream | undefined,
     targets: ActionTargets,
     commands: Commands,
   ) {
     this.#commands = commands;
-    this.#ring = ring;
-    this.#ringBytes = ringBytes;
+    this.#stream = stream;
     this.#targets = targets;
     // Records of programs that run here lie in memory of their own, one at a time.
     const size = schemas.reduce((most, schema) => Math.max(most, schema.size), 8);
@@ -55,7 +51,7 @@ export class Records {
     for (const schema of schemas) {
       this.#commanding ||= schema.action.kind === "system";
       this.#add(this.#ofOwn, schema, this.#own);
-      if (this.#ring) this.#add(this.#ofRing, schema, this.#ring.memory);
+      if (this.#stream) this.#add(this.#ofStream, schema, this.#stream.memory);
     }
   }
 
@@ -69,9 +65,9 @@ export class Records {
   }
 
   #taker(): (offset: number) => void {
-    if (!this.#ring) return () => {};
-    const { words } = this.#ring.memory;
-    const handlers = this.#ofRing;
+    if (!this.#stream) return () => {};
+    const { words } = this.#stream.memory;
+    const handlers = this.#ofStream;
     return (offset) => {
       if (!this.deaf) handlers[words[offset >>> 2]](offset);
     };
@@ -94,11 +90,11 @@ export class Records {
     return this.#commands.running !== undefined || this.#waiting.length > 0;
   }
 
-  /** Takes a batch of what is in the ring, up to an event that starts a command; how many records. */
+  /** Takes a batch of what is in the stream, up to an event that starts a command; how many records. */
   drain(budget = batchRecords): number {
-    if (!this.#commanding) return this.#ring?.drain(this.#take, budget) ?? 0;
+    if (!this.#commanding) return this.#stream?.drain(this.#take, budget) ?? 0;
     let count = 0;
-    while (count < budget && !this.busy && this.#ring?.drain(this.#take, 1) === 1) count++;
+    while (count < budget && !this.busy && this.#stream?.drain(this.#take, 1) === 1) count++;
     return count;
   }
 
@@ -114,10 +110,10 @@ export class Records {
     }
   }
 
-  /** Takes everything that is in the ring at this moment. */
+  /** Takes everything that is in the stream at this moment. */
   drainAll(): void {
-    // Not for ever, though the kernel may go on writing: no more than the ring can hold.
-    for (let left = this.#ringBytes / smallestRecord; left > 0;) {
+    // Not for ever, though more may come meanwhile: no more than the stream can hold.
+    for (let left = (this.#stream?.bytes ?? 0) / smallestRecord; left > 0;) {
       const count = this.drain(Math.min(left, batchRecords));
       if (count === 0) return;
       left -= count;

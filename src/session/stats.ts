@@ -28,3 +28,9 @@ export interface SessionStats {
   /** strobe's own process, user and system time: of the CPU time of the whole machine. */
   readonly ownShare: number;
 }
+
+/** Runs of a program, and nanoseconds that one takes. */
+export interface Measurement {
+  readonly runs: number;
+  readonly nanoseconds: number;
+}

@@ -9,7 +9,7 @@ test("ticks keep to their multiples, in order of time and then of the script", (
     period: milliseconds * 1e6,
     run: () => void ran.push(`${name}@${now}`),
   });
-  using timers = new Timers([ticker("slow", 30), ticker("fast", 10)], () => now);
+  using timers = new Timers([ticker("slow", 30), ticker("fast", 10)], { now: () => now, after: () => () => {} });
   timers.tick();
   assert.deepEqual(ran, []);
   assert.equal(timers.untilNext(), 10);
@@ -29,7 +29,7 @@ test("ticks keep to their multiples, in order of time and then of the script", (
 test("a long stop is caught up to a limit, the rest is counted", () => {
   let now = 0;
   let ran = 0;
-  using timers = new Timers([{ period: 1e6, run: () => void ran++ }], () => now);
+  using timers = new Timers([{ period: 1e6, run: () => void ran++ }], { now: () => now, after: () => () => {} });
   now = 5000;
   timers.tick();
   assert.equal(ran + timers.missed, 5000);
@@ -52,7 +52,7 @@ test("disposing within a tick stops what was due", () => {
       },
       { period: 1e6, run: () => void ran.push("b") },
     ],
-    () => now,
+    { now: () => now, after: () => () => {} },
   );
   now = 3;
   timers.tick();

@@ -1,6 +1,14 @@
 // Host programs that run on a schedule. Ticks keep to their multiples of the period however long a tick takes, and
 // those that are due at once run in the order of their times, then of the script.
 
+/** The time that ticks keep to. */
+export interface Timeline {
+  /** Milliseconds. */
+  now(): number;
+  /** Calls when so many milliseconds have passed; gives what calls it off. */
+  after(milliseconds: number, call: () => void): () => void;
+}
+
 export interface Ticker {
   /** Nanoseconds. */
   readonly period: number;
@@ -22,21 +30,17 @@ const askedEvery = 5;
 
 export class Timers implements Disposable {
   readonly #scheduled: Scheduled[];
-  readonly #now: () => number;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #time: Timeline;
+  #callOff: (() => void) | undefined;
   readonly #mayRun: () => boolean;
   /** Ticks that were dropped. */
   missed = 0;
 
   /** Where they may not run, ticks stay due. */
-  constructor(
-    tickers: readonly Ticker[],
-    now: () => number = () => process.uptime() * 1000,
-    mayRun: () => boolean = () => true,
-  ) {
-    this.#now = now;
+  constructor(tickers: readonly Ticker[], time: Timeline, mayRun: () => boolean = () => true) {
+    this.#time = time;
     this.#mayRun = mayRun;
-    const start = now();
+    const start = time.now();
     this.#scheduled = tickers.map((ticker) => ({ ticker, due: start + ticker.period / 1e6 }));
     this.#arm();
   }
@@ -50,23 +54,22 @@ export class Timers implements Disposable {
   #arm(): void {
     const next = this.#next();
     if (!next) return;
-    // A timer of Node's waits at least a millisecond and at most 2^31.
-    const wait = Math.min(Math.max(this.#mayRun() ? 1 : askedEvery, Math.ceil(next.due - this.#now())), 0x7fff_ffff);
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
+    const wait = Math.max(this.#mayRun() ? 0 : askedEvery, next.due - this.#time.now());
+    this.#callOff = this.#time.after(wait, () => {
+      this.#callOff = undefined;
       this.tick();
       if (this.#scheduled.length > 0) this.#arm();
-    }, wait);
+    });
   }
 
   /** Milliseconds until the next tick is due. */
   untilNext(): number {
-    return (this.#next()?.due ?? Infinity) - this.#now();
+    return (this.#next()?.due ?? Infinity) - this.#time.now();
   }
 
   /** Runs what is due. */
   tick(): void {
-    const now = this.#now();
+    const now = this.#time.now();
     for (const scheduled of this.#scheduled) {
       const period = scheduled.ticker.period / 1e6;
       const late = Math.floor((now - scheduled.due) / period) - catchUpLimit;
@@ -83,6 +86,6 @@ export class Timers implements Disposable {
   /** No more ticks, not even of those that are due in the running one. */
   [Symbol.dispose](): void {
     this.#scheduled.length = 0;
-    clearTimeout(this.#timer);
+    this.#callOff?.();
   }
 }

@@ -14,7 +14,14 @@ import type { Attacher } from "../../src/providers/provider.ts";
 import { decoder, type DecodedValue } from "../../src/session/decode.ts";
 import type { Consumer, MapSnapshot, Trouble } from "../../src/session/events.ts";
 import { AttachError } from "../../src/session/live/attachments.ts";
-import { openSession, type SessionOptions } from "../../src/session/session.ts";
+import { LiveSource, type LiveOptions } from "../../src/session/live/live-source.ts";
+import { openSession as openOver, type Session, type SessionOptions } from "../../src/session/session.ts";
+
+type OpenOptions = SessionOptions & LiveOptions;
+
+async function openSession(plan: Plan, options: OpenOptions): Promise<Session> {
+  return openOver(plan, new LiveSource(plan, options), options);
+}
 
 const deadline = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
 
@@ -228,7 +235,7 @@ class Recorder implements Consumer {
   flush(): void {}
 }
 
-function options(consumer: Consumer, more: Partial<SessionOptions> = {}): SessionOptions {
+function options(consumer: Consumer, more: Partial<OpenOptions> = {}): OpenOptions {
   return { consumer, findAttacher: (name) => (name === "raw" ? raw : undefined), formatter: () => () => "", ...more };
 }
 

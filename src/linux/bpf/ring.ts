@@ -84,6 +84,11 @@ export class RingBuffer implements Disposable {
     return this.#open ? (acquire(this.#producer, 0) - this.#position) >>> 0 : 0;
   }
 
+  /** Of data that there is room for. */
+  get bytes(): number {
+    return this.#size;
+  }
+
   /** Bytes consumed since the ring was made. */
   get consumed(): number {
     return this.#position;

@@ -1,25 +1,18 @@
 // Takes records out of the ring for as long as a session lives: at once when they are few, in batches when they come in
 // floods, with turns of Node's event loop in between.
 import type { RingBuffer } from "../../linux/bpf/ring.ts";
+import { batchRecords } from "../records.ts";
+import type { SourceUser } from "../source.ts";
+import { uptime } from "./clock.ts";
 import { napLength, Naps } from "./nap.ts";
-import { batchRecords, type Records } from "../records.ts";
 
 export interface DrainLoopOptions {
   readonly ring: RingBuffer | undefined;
-  readonly ringBytes: number;
-  readonly records: Records;
-  /** Some records were taken. */
-  readonly taken: () => void;
-  /** The time has come to look at what the kernel counted. */
-  readonly look: () => void;
-  /** Whether what it counts can move without an event, as with full maps; else it is only looked at after some. */
+  readonly user: SourceUser;
+  /** Whether losses can come without an event, as with full maps; else they are only looked at after some. */
   readonly movesAlone: boolean;
-  /** Whether the thread may sleep, and the event loop with it: asked when the loop begins. */
-  readonly mayThreadSleep: () => boolean;
-  /** In how many milliseconds the event loop is needed again. */
-  readonly untilNeeded: () => number;
-  /** Consumer.patience. */
-  readonly patience: number | undefined;
+  /** Whether the thread may sleep, and the event loop with it. */
+  readonly mayThreadSleep: boolean;
 }
 
 /** Full batches in a row while the ring is half full: it is what must not overflow. */
@@ -33,20 +26,12 @@ const linger = 50;
 /** As long as Node's timers can wait, in milliseconds: a promise alone would not keep the process alive. */
 const forever = 0x7fff_ffff;
 
-/**
- * A steady clock in milliseconds. Node loads `performance` and its ten modules when it is first used; this is there.
- */
-function uptime(): number {
-  return process.uptime() * 1000;
-}
-
 export class DrainLoop {
   readonly #options: DrainLoopOptions;
   readonly #naps = new Naps(uptime);
   #over = false;
   /** Ends a pause without a ring. */
   #wake: (() => void) | undefined;
-  #mayThreadSleep = false;
   #countersAt = 0;
   /** Whether there was an event since the counters were looked at. */
   #moved = true;
@@ -65,7 +50,6 @@ export class DrainLoop {
 
   /** Until stop(). */
   async run(): Promise<void> {
-    this.#mayThreadSleep = this.#options.mayThreadSleep();
     this.#looked = uptime();
     this.#countersAt = this.#looked + countersEvery;
     this.#from = this.#options.ring?.consumed ?? 0;
@@ -80,16 +64,16 @@ export class DrainLoop {
    * compiles.)
    */
   #pass(): Promise<void> | undefined {
-    const { ring, records, taken } = this.#options;
-    const count = records.drain();
-    if (count > 0) taken();
+    const { ring, user, mayThreadSleep } = this.#options;
+    const count = user.take();
+    if (count > 0) user.flush();
     if (this.#over) return undefined;
-    if (records.busy) return this.#settled();
+    if (user.busy) return this.#settled();
     const now = uptime();
     if (now >= this.#countersAt) this.#look(now);
     this.#moved ||= count > 0;
     this.#records += count;
-    const free = this.#mayThreadSleep ? this.#options.untilNeeded() : 0;
+    const free = mayThreadSleep ? user.untilNeeded() : 0;
     if (count === batchRecords) return this.#goOn(free, now);
     const rest = ring ? this.#rest(ring, count, free, now) : this.#idle(now);
     this.#looked = now;
@@ -100,8 +84,8 @@ export class DrainLoop {
 
   /** Behind: what else there is to do has its turn, and on. */
   #goOn(free: number, now: number): Promise<void> | undefined {
-    const { ring, ringBytes } = this.#options;
-    if (ring && ring.available() > ringBytes / 2 && ++this.#hurried < hurriedBatches) return undefined;
+    const { ring } = this.#options;
+    if (ring && ring.available() > ring.bytes / 2 && ++this.#hurried < hurriedBatches) return undefined;
     this.#hurried = 0;
     return this.#naps.take(0, free, now);
   }
@@ -110,8 +94,9 @@ export class DrainLoop {
     const awaited = this.#awaited;
     const milliseconds = now - this.#looked;
     if (count > 0) {
-      const { ringBytes, patience } = this.#options;
+      const { patience } = this.#options.user;
       const bytes = ring.consumed - this.#from;
+      const ringBytes = ring.bytes;
       const nap = napLength({ records: this.#records, bytes, ringBytes, milliseconds, turn: free <= 0, patience });
       // One that came alone is no reason to sleep: the next one is as welcome.
       if (!awaited || milliseconds < nap) {
@@ -127,12 +112,12 @@ export class DrainLoop {
 
   /** A command runs, and the event loop with it. */
   async #settled(): Promise<void> {
-    await this.#options.records.settle();
+    await this.#options.user.settle();
     this.#naps.turned();
   }
 
   #look(now: number): void {
-    this.#options.look();
+    this.#options.user.look();
     this.#countersAt = now + countersEvery;
     this.#moved = false;
   }

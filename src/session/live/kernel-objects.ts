@@ -86,7 +86,6 @@ export class KernelObjects implements Disposable {
   readonly liveMaps = new Map<number, LiveMap>();
   readonly stacks = new Map<number, StackTable>();
   ring: RingBuffer | undefined;
-  ringBytes = 0;
   percpu: PercpuRegion | undefined;
   gates: Gates | undefined;
   #globals: MappedArray | undefined;
@@ -139,7 +138,6 @@ export class KernelObjects implements Disposable {
         break;
       case "events":
         this.ring = new RingBuffer(fd, entries);
-        this.ringBytes = entries;
         break;
       case "map":
       case "scratch":

@@ -24,16 +24,7 @@ import { closeFd } from "../../linux/ffi.ts";
 import { decoder } from "../decode.ts";
 import type { KeyedTable } from "./kernel-objects.ts";
 import type { LiveMap } from "../maps.ts";
-
-export type MapSize = { readonly name: string } &
-  /** Undefined: some, where the kernel does not count them. */
-  (
-    | { readonly kind: "keys"; readonly keys: number | undefined }
-    | { readonly kind: "value"; readonly value: number | bigint }
-    /** Values that an aggregation has seen. */
-    | { readonly kind: "values"; readonly values: bigint }
-    | { readonly kind: "set" }
-  );
+import type { MapSize } from "../source.ts";
 
 export class MapSizes implements Disposable {
   readonly #tables: readonly KeyedTable[];

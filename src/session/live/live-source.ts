@@ -1,0 +1,362 @@
+// The running kernel as a session's source: maps and programs of the plan in it, probes attached, records from its ring.
+import type { Plan } from "../../compiler/plan.ts";
+import { InternalError } from "../../faults/internal-error.ts";
+import { testRun } from "../../linux/bpf/bpf.ts";
+import { takeRefusals } from "../../linux/refused-files.ts";
+import type { Attacher } from "../../providers/provider.ts";
+import type { Trouble } from "../events.ts";
+import type { LiveMap } from "../maps.ts";
+import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
+import type { Measurement, SessionStats } from "../stats.ts";
+import { Attachments } from "./attachments.ts";
+import { readClock, steadyTime, type SessionClock } from "./clock.ts";
+import { TroubleCounters } from "./counters.ts";
+import { DrainLoop } from "./drain-loop.ts";
+import type { Governor } from "./governor.ts";
+import { isGrown } from "./grown.ts";
+import { KernelObjects } from "./kernel-objects.ts";
+import type { MapSizes } from "./map-sizes.ts";
+import type { OverheadMeter } from "./overhead.ts";
+import type { Packets } from "./packets.ts";
+import { LiveSurroundings } from "./surroundings.ts";
+import { StackOwners } from "./symbols/stack-owners.ts";
+import { LiveSymbols } from "./symbols/symbols.ts";
+import { commandTarget, processTarget, type Target } from "./target.ts";
+
+// Loaded when costs are measured.
+const overhead = () => require("./overhead.ts") as typeof import("./overhead.ts");
+// Loaded when somebody looks at what maps hold.
+const mapSizes = () => require("./map-sizes.ts") as typeof import("./map-sizes.ts");
+const packets = () => require("./packets.ts") as typeof import("./packets.ts");
+const governor = () => require("./governor.ts") as typeof import("./governor.ts");
+
+export interface LiveOptions {
+  /** providers/registry.ts's, or fakes. */
+  readonly findAttacher: (name: string) => Attacher | undefined;
+  /** `-p`: trace this process, until it ends. */
+  readonly pid?: number;
+  /** `-c`: run this command once probes are attached, until it ends. */
+  readonly command?: string;
+  /** Children are traced as well: handlers know whose event it is, so probes are for all processes. */
+  readonly follow?: boolean;
+  /** What the handlers may take of the machine's CPU time (0.02: 2 %). The plan must have been compiled `governed`. */
+  readonly maxOverhead?: number;
+  /** Measures what the handlers cost. */
+  readonly stats?: boolean;
+  /** Attaches, and that is all: neither begin and end nor the command run. */
+  readonly dryRun?: boolean;
+  /** Logs what the verifier says of every program. */
+  readonly verifierLog?: boolean;
+  /** What was done, a line a step (`-v`). */
+  readonly log?: (line: string) => void;
+}
+
+export class LiveSource implements Source {
+  readonly timeline = steadyTime;
+  readonly symbols: LiveSymbols;
+  readonly surroundings: LiveSurroundings;
+  #plan: Plan;
+  readonly #options: LiveOptions;
+  readonly #clock: SessionClock = readClock();
+  readonly #kernel: KernelObjects;
+  readonly #owners: StackOwners;
+  readonly #counters: TroubleCounters;
+  readonly #attachments: Attachments;
+  #user: SourceUser | undefined;
+  readonly #target: Target | undefined;
+  #loop: DrainLoop | undefined;
+  #meter: OverheadMeter | undefined;
+  #governor: Governor | undefined;
+  #sizes: MapSizes | undefined;
+  #packets: Packets | undefined;
+  #stopped = false;
+  #attached = false;
+  #detached = false;
+  /** Known at the end: what programs and probes missed and the governor left out. */
+  #atEnd: readonly Trouble[] = [];
+
+  /** Creates the plan's maps. @throws LinuxError, or when there is no such process, with nothing left behind */
+  constructor(plan: Plan, options: LiveOptions) {
+    this.#plan = plan;
+    this.#options = options;
+    if (options.command !== undefined) this.#target = commandTarget(options.command);
+    else if (options.pid !== undefined) this.#target = processTarget(options.pid);
+    try {
+      this.#kernel = new KernelObjects(plan, options.verifierLog, options.log);
+    } catch (error) {
+      this.#target?.[Symbol.dispose]();
+      throw error;
+    }
+    const { unwinding } = this.#kernel;
+    const trouble = (text: string): void => this.#warn(text);
+    this.symbols = new LiveSymbols(
+      this.#kernel.stacks,
+      plan,
+      trouble,
+      unwinding && { maps: unwinding, pid: options.pid, trouble },
+    );
+    this.surroundings = new LiveSurroundings(this.#clock.start, this.childPid ?? 0);
+    const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
+    this.#owners = new StackOwners(this.#kernel.liveMaps.values(), fieldTypes, () => this.symbols.processes);
+    this.#counters = new TroubleCounters(plan, this.#kernel.percpu);
+    this.#attachments = new Attachments({
+      findAttacher: options.findAttacher,
+      missingProbes: plan.config.missingProbes,
+      log: this.#log,
+      pidFor: ({ followsCommand }) =>
+        options.follow ? undefined : (options.pid ?? (followsCommand ? this.childPid : undefined)),
+      trouble: (one) => this.#user?.trouble(one),
+    });
+  }
+
+  readonly #log = (line: string): void => this.#options.log?.(line);
+
+  #warn(text: string): void {
+    this.#user?.trouble({ kind: "message", text: `WARNING: ${text}` });
+  }
+
+  get maps(): ReadonlyMap<number, LiveMap> {
+    return this.#kernel.liveMaps;
+  }
+
+  get records(): RecordStream | undefined {
+    return this.#kernel.ring;
+  }
+
+  get bootToWall(): bigint {
+    return this.#clock.bootToWall;
+  }
+
+  get childPid(): number | undefined {
+    return this.#options.command === undefined ? undefined : this.#target?.pid;
+  }
+
+  get attached(): number {
+    // begin and end count even where begin was the end of it.
+    const edges = this.#plan.programs.reduce(
+      (sum, { once, sites }) => (once === undefined ? sum : sum + sites.length),
+      0,
+    );
+    return this.#attachments.probes + edges;
+  }
+
+  /** What only this run knows of the programs' code. */
+  get #constants(): Parameters<KernelObjects["load"]>[0] {
+    const { start, bootToWall, bootToTai } = this.#clock;
+    return { childPid: this.childPid ?? 0, start, bootToWall, bootToTai };
+  }
+
+  // ── the beginning ──
+
+  async prepare(user: SourceUser): Promise<void> {
+    this.#user = user;
+    this.#kernel.load(this.#constants, this.#log);
+    this.#owners.watch();
+    if (this.#kernel.unwinding) this.symbols.processes.prepareUnwinding(this.#options);
+    await this.#target?.ready;
+  }
+
+  runOnce(when: "begin" | "end"): void {
+    for (const { program, descriptor } of this.#kernel.programs) {
+      if (program.once === when) testRun(descriptor, { ctxIn: new Uint8Array(64) });
+    }
+  }
+
+  attach(): void {
+    this.#measure();
+    this.#capture();
+    this.#attachments.attach(this.#kernel.programs);
+    this.#attached = true;
+    // Before anybody hears that it is time to go on.
+    this.#owners.start(this.#target?.pid);
+  }
+
+  get ends(): boolean {
+    return this.#target !== undefined;
+  }
+
+  go(): void {
+    const target = this.#target;
+    if (target === undefined) return;
+    void target.ended.then(async () => {
+      const why = await target.failure?.();
+      if (why !== undefined) this.#user?.trouble({ kind: "message", text: `ERROR: ${why}` });
+      this.#user?.sourceEnded();
+    });
+    const free = target.go(this.#attachments.atExec);
+    if (free !== undefined) this.#warn(`variables are watched some time after the command has begun: ${free.message}`);
+  }
+
+  get runs(): readonly (() => Measurement | void)[] {
+    return this.#attachments.runs;
+  }
+
+  get firing(): boolean {
+    const { programs, hosts } = this.#plan;
+    return this.#attachments.firing || programs.length + hosts.length === 0;
+  }
+
+  /** Opens the files that packets are written to. */
+  #capture(): void {
+    const map = this.#kernel.packets;
+    if (map === undefined || this.#options.dryRun) return;
+    this.#packets = new (packets().Packets)({
+      paths: this.#plan.packetFiles,
+      map,
+      bytes: this.#plan.config.ringBytes,
+      bootToWall: this.#clock.bootToWall,
+      lost: (count) => this.#user?.trouble({ kind: "lost", probe: "skboutput()", count }),
+      failed: (text) => this.#user?.trouble({ kind: "message", text }),
+    });
+  }
+
+  // ── while it runs ──
+
+  async run(): Promise<void> {
+    if (this.#stopped || this.#user === undefined) return;
+    this.#loop = new DrainLoop({
+      ring: this.#kernel.ring,
+      user: this.#user,
+      movesAlone: this.#plan.kernelMaps.some(
+        ({ role, failureOffset }) => failureOffset !== undefined || role.kind === "unwind-processes",
+      ),
+      mayThreadSleep: this.#mayThreadSleep,
+    });
+    await this.#loop.run();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#loop?.stop();
+  }
+
+  /** Whether nobody else needs this thread's event loop. */
+  get #mayThreadSleep(): boolean {
+    if (!this.#user?.ownsThread) return false;
+    // Processes that come and go are looked at as they do.
+    return !this.#owners.needed && !this.#kernel.unwinding && !this.#packets && !this.#options.follow;
+  }
+
+  failed(watch: number): void {
+    this.#kernel.count(this.#plan.watches[watch].offset);
+  }
+
+  watch(asked: Parameters<Source["watch"]>[0]): void {
+    this.#attachments.watch(asked);
+  }
+
+  unwatch(address: bigint, pid: number): void {
+    this.#attachments.unwatch(address, pid);
+  }
+
+  largestMaps(): readonly MapSize[] {
+    this.#sizes ??= new (mapSizes().MapSizes)(this.#kernel.keyedTables, this.#kernel.liveMaps.values());
+    return this.#sizes.largest();
+  }
+
+  extend(plan: Plan): void {
+    if (!isGrown(this.#plan, plan)) throw new InternalError("the plan that has grown does not fit this session");
+    const { programs } = this.#plan;
+    this.#plan = plan;
+    this.#counters.watch(plan);
+    const { grown } = this.#kernel;
+    const from = grown.length;
+    this.#kernel.load(this.#constants, this.#log, plan.programs.slice(programs.length), grown);
+    const more = grown.slice(from);
+    this.#meter?.add(more);
+    this.#governor?.grow();
+    this.#attachments.attach(more);
+  }
+
+  // ── what it costs ──
+
+  #measure(): void {
+    const { maxOverhead, stats } = this.#options;
+    if (!stats && maxOverhead === undefined) return;
+    const meter = new (overhead().OverheadMeter)(this.#kernel.programs, this.#options.findAttacher);
+    this.#meter = meter;
+    if (maxOverhead === undefined) return;
+    const { gates } = this.#kernel;
+    if (!gates) {
+      if (this.#plan.programs.length > 0) throw new InternalError("the plan has no gates for its handlers");
+      return;
+    }
+    this.#governor = new (governor().Governor)({
+      meter,
+      gates,
+      limit: maxOverhead,
+      report: (trouble) => {
+        this.#user?.trouble(trouble);
+        this.#user?.flush();
+      },
+      detach: (program) => this.#attachments.detach(meter.programs[program], (error) => this.#user?.failed(error)),
+    });
+  }
+
+  stats(): SessionStats | undefined {
+    const stats = this.#meter?.stats((program) => this.#governor?.held(program) ?? { skipped: 0, state: "running" });
+    // begin and end run once: they are not what tracing costs.
+    return stats && { ...stats, handlers: stats.handlers.filter((_, i) => this.#plan.programs[i].once === undefined) };
+  }
+
+  // ── the end ──
+
+  async detach(): Promise<void> {
+    this.#detached = true;
+    this.#governor?.[Symbol.dispose]();
+    this.#owners[Symbol.dispose]();
+    const attached = this.#attached;
+    this.#attached = false;
+    try {
+      if (attached) {
+        this.#owners.scan();
+        this.#atEnd = this.#attachments.missed([...this.#kernel.programs, ...this.#kernel.grown]);
+      }
+    } finally {
+      this.#kernel.endHandlers();
+      await this.#attachments.detachAll();
+    }
+    if (!attached) return;
+    this.#packets?.write(true);
+    this.#atEnd = [...this.#atEnd, ...(this.#governor?.skipped() ?? [])];
+  }
+
+  losses(): readonly Trouble[] {
+    const known = this.#atEnd;
+    this.#atEnd = [];
+    return [...this.#counters.take(), ...known];
+  }
+
+  warnings(): readonly string[] {
+    const { nameless, namelessFunctions } = this.symbols;
+    return [
+      // What was asked to be named is known at the end.
+      ...(this.#detached && namelessFunctions > 0 ? [namelessFunctionsText(namelessFunctions)] : []),
+      ...(this.#detached && nameless > 0 ? [namelessText(nameless)] : []),
+      // Files that names and places were looked for in, and that other people have made what they are.
+      ...takeRefusals(),
+    ];
+  }
+
+  [Symbol.dispose](): void {
+    this.#governor?.[Symbol.dispose]();
+    this.#owners[Symbol.dispose]();
+    this.#target?.[Symbol.dispose]();
+    this.#packets?.[Symbol.dispose]();
+    this.#packets = undefined;
+    this.#meter?.[Symbol.dispose]();
+    this.#meter = undefined;
+    this.#sizes?.[Symbol.dispose]();
+    this.#sizes = undefined;
+    this.symbols[Symbol.dispose]();
+    this.#kernel[Symbol.dispose]();
+  }
+}
+
+function namelessText(processes: number): string {
+  return `addresses of ${processes === 1 ? "1 process have" : `${processes} processes have`} no names: the code was not known any more, or not yet, when the process had ended`;
+}
+
+function namelessFunctionsText(functions: number): string {
+  return `${functions === 1 ? "1 interpreted function has" : `${functions} interpreted functions have`} no name: the process's memory did not tell one`;
+}
