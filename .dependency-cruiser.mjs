@@ -1,6 +1,6 @@
 // The floors of docs/architecture.md: a room imports only from lower floors (and from itself).
 const floors = [
-  ["faults", "messages"],
+  ["base", "messages"],
   ["bpf", "debuginfo", "linux", "store"],
   ["language"],
   ["machine"],

@@ -4,7 +4,7 @@ export type { Trace, TraceEvent, TraceOptions } from "./api/trace.ts";
 export { compileScript, type CompiledScript, type ScriptOptions } from "./api/compile.ts";
 export type { MapTable, Stack, Value } from "./api/values.ts";
 export { ScriptError, type Diagnostic, type DiagnosticCode, type Source, type Span } from "./language/diagnostic.ts";
-export { InternalError } from "./faults/internal-error.ts";
+export { InternalError } from "./base/internal-error.ts";
 export { LinuxError } from "./linux/error.ts";
 export { AttachError } from "./session/live/attachments.ts";
 export type { SessionEnd } from "./session/session.ts";

@@ -10,6 +10,7 @@ import { unchanged, type SeenFile } from "../store/seen-files.ts";
 import { nameFor } from "../store/whole.ts";
 import type { ScriptOptions } from "./compile.ts";
 import { fromText, toText } from "./plan-text.ts";
+import { lazy } from "../base/lazy.ts";
 
 const kept = new KeptFiles({ folder: "plans", names: /^[0-9a-f]{16}$/, files: 64 });
 /** A plan of more takes about as long to write down, and to read, as the script to compile. */
@@ -24,7 +25,7 @@ interface Kept {
 }
 
 // Loaded for a plan that has types of structs.
-const decoding = () => require("../compiler/plain-plan.ts") as typeof import("../compiler/plain-plan.ts");
+const decoding = lazy<typeof import("../compiler/plain-plan.ts")>(() => require("../compiler/plain-plan.ts"));
 
 /** Undefined where something in it is no plain data. */
 function written({

@@ -6,13 +6,14 @@ import type { Consumer } from "../session/events.ts";
 import { LiveSource } from "../session/live/live-source.ts";
 import { openSession, type Session } from "../session/session.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
+import { lazy } from "../base/lazy.ts";
 
 // Loaded where the script is to be compiled again.
-const compiling = () => require("./compile.ts") as typeof import("./compile.ts");
+const compiling = lazy<typeof import("./compile.ts")>(() => require("./compile.ts"));
 // Loaded when the verifier gave up.
-const complexity = () => require("./too-complex.ts") as typeof import("./too-complex.ts");
+const complexity = lazy<typeof import("./too-complex.ts")>(() => require("./too-complex.ts"));
 // Loaded when files are followed.
-const followers = () => require("./follow.ts") as typeof import("./follow.ts");
+const followers = lazy<typeof import("./follow.ts")>(() => require("./follow.ts"));
 
 export interface OpenOptions extends ScriptOptions {
   readonly consumer: Consumer;

@@ -1,5 +1,5 @@
 // Values as a JavaScript program wants them: what `session/decode.ts` leaves to the live machine is looked up here.
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import { fieldLayout } from "../language/layout.ts";
 import type { StackType, Type } from "../language/types.ts";
 import { stackFrames } from "../output/stack-frames.ts";

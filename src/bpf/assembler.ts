@@ -1,6 +1,6 @@
 // Instructions with labels to code: resolves jumps (widening those that 16 bits cannot reach), calls of the program's
 // own functions, and collects what only the session knows (maps, constants) as relocations.
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import {
   type AccessWidth,
   Alu,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { asInternal, InternalError, isUnexpected } from "../faults/internal-error.ts";
+import { asInternal, InternalError, isUnexpected } from "../base/internal-error.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { kernelAtLeast } from "../language/kernel-version.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";

@@ -5,9 +5,15 @@ import { print, tell } from "./files.ts";
 import { run } from "./run.ts";
 import { readOptions, UsageError, type Options } from "./options.ts";
 import { subcommands } from "./subcommands.ts";
+import { lazy } from "../base/lazy.ts";
+
+const warming = lazy<typeof import("./warm-up.ts")>(() => require("./warm-up.ts"));
+const descriptions = lazy<typeof import("../machine/values/descriptions.ts")>(() =>
+  require("../machine/values/descriptions.ts"),
+);
 
 // Loaded for the first error.
-const errors = () => require("./errors.ts") as typeof import("./errors.ts");
+const errors = lazy<typeof import("./errors.ts")>(() => require("./errors.ts"));
 
 export { exitNow } from "../linux/ffi.ts";
 
@@ -19,7 +25,7 @@ export interface Outcome {
 
 /** See warm-up.ts. */
 export function warmUp(): Promise<void> {
-  return (require("./warm-up.ts") as typeof import("./warm-up.ts")).warmUp();
+  return warming().warmUp();
 }
 
 /**
@@ -40,8 +46,7 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
     if (options.types.length > 0) {
       process.env["STROBE_TYPES"] = options.types.join(":");
       // What is wrong with them is said at once.
-      const { descriptionsInUse } =
-        require("../machine/values/descriptions.ts") as typeof import("../machine/values/descriptions.ts");
+      const { descriptionsInUse } = descriptions();
       descriptionsInUse();
     }
     const exitCode = await dispatch(options, build);

@@ -16,14 +16,20 @@ import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 import { ScriptPlan } from "./script-plan.ts";
 import { StatusLine } from "./status.ts";
+import { lazy } from "../base/lazy.ts";
+
+const descriptions = lazy<typeof import("../machine/values/descriptions.ts")>(() =>
+  require("../machine/values/descriptions.ts"),
+);
+const helpText = lazy<typeof import("./script-help.ts")>(() => require("./script-help.ts"));
 
 // Loaded for the first message.
-const errorTexts = () => require("./errors.ts") as typeof import("./errors.ts");
+const errorTexts = lazy<typeof import("./errors.ts")>(() => require("./errors.ts"));
 
 // Loaded to know what a script asks for.
-const compiling = () => require("../api/compile.ts") as typeof import("../api/compile.ts");
+const compiling = lazy<typeof import("../api/compile.ts")>(() => require("../api/compile.ts"));
 // Loaded for several formats.
-const several = () => require("../output/several.ts") as typeof import("../output/several.ts");
+const several = lazy<typeof import("../output/several.ts")>(() => require("../output/several.ts"));
 
 const standardOutput = 1;
 const standardError = 2;
@@ -115,8 +121,7 @@ function sayNothingKept(): void {
 }
 
 function sayUnfitting(): void {
-  const { unfittingTypes } =
-    require("../machine/values/descriptions.ts") as typeof import("../machine/values/descriptions.ts");
+  const { unfittingTypes } = descriptions();
   for (const name of unfittingTypes()) tell(`${name}: no description of this name fits; it is shown as its members\n`);
 }
 
@@ -167,7 +172,7 @@ function onSignal(stop: () => void): void {
 function helped(source: Source, positional: readonly string[]): boolean {
   const { options = [] } = compiling().parseScript(source, { positional }).program;
   if (options.some(({ name }) => name === "help")) return false;
-  const { scriptHelp } = require("./script-help.ts") as typeof import("./script-help.ts");
+  const { scriptHelp } = helpText();
   print(scriptHelp(source.name === "-e" ? "the program" : source.name, options));
   return true;
 }

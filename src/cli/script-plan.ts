@@ -4,9 +4,10 @@ import type { Openable, Way } from "../api/open.ts";
 import type { Plan } from "../compiler/plan.ts";
 import type { Source } from "../language/diagnostic.ts";
 import type { SeenFile } from "../store/seen-files.ts";
+import { lazy } from "../base/lazy.ts";
 
 // Loaded for a script whose plan is not known.
-const compiling = () => require("../api/compile.ts") as typeof import("../api/compile.ts");
+const compiling = lazy<typeof import("../api/compile.ts")>(() => require("../api/compile.ts"));
 
 /** The plan of the script that the command runs: kept since it ran before, or made now. */
 export class ScriptPlan {

@@ -3,9 +3,10 @@ import { dirname } from "node:path";
 import type { Source } from "../language/diagnostic.ts";
 import { during, readText } from "./files.ts";
 import { UsageError, type Options } from "./options.ts";
+import { lazy } from "../base/lazy.ts";
 
 // Loaded where a script may import something.
-const imports = () => require("./imports.ts") as typeof import("./imports.ts");
+const imports = lazy<typeof import("./imports.ts")>(() => require("./imports.ts"));
 
 /** The script, and the words that are its positional parameters. */
 export interface Script {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { compile, type Compiled, type CompileOptions } from "./compile.ts";

@@ -1,5 +1,5 @@
 // From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
-import { asInternal, InternalError, isUnexpected } from "../faults/internal-error.ts";
+import { asInternal, InternalError, isUnexpected } from "../base/internal-error.ts";
 import type { CheckedHandler, CheckedProgram, TypedProgram } from "../language/checked-program.ts";
 import type { ResolvedProbe, SiteRef } from "../language/resolved-probe.ts";
 import { check } from "../language/check/check.ts";

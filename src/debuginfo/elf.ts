@@ -3,6 +3,9 @@
 // gigabytes.
 import { DamageError } from "./damage.ts";
 import { buildIdIn } from "./elf-notes.ts";
+import { lazy } from "../base/lazy.ts";
+
+const fzstd = lazy<typeof import("fzstd")>(() => require("fzstd"));
 
 /**
  * A file's bytes. `read` gives exactly `length` bytes or throws. What it gives is only looked at. `room` may be used
@@ -287,7 +290,7 @@ export function unpackedZstd(packed: Buffer, size: number): Buffer {
   };
   if (zlib.zstdDecompressSync !== undefined)
     return zlib.zstdDecompressSync(packed, { maxOutputLength: Math.max(1, size) });
-  const { decompress } = require("fzstd") as typeof import("fzstd");
+  const { decompress } = fzstd();
   // With room of its own it never makes more.
   const unpacked = decompress(packed, new Uint8Array(size));
   return Buffer.from(unpacked.buffer, unpacked.byteOffset, unpacked.length);

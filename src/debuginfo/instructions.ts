@@ -1,6 +1,7 @@
 // x86-64 instructions: where each begins, where control goes from it, how it reads. A breakpoint anywhere but at the
 // beginning of an instruction would corrupt the program.
 import type { Instruction as IcedInstruction } from "iced-x86";
+import { lazy } from "../base/lazy.ts";
 
 export type Flow =
   /** To the instruction behind it. */
@@ -35,11 +36,8 @@ export interface Decoded {
   readonly brokenAt?: number;
 }
 
-type Iced = typeof import("iced-x86");
-
 /** A WebAssembly module of a megabyte: loaded when somebody asks about an offset inside a function. */
-let loaded: Iced | undefined;
-export const iced = (): Iced => (loaded ??= require("iced-x86") as Iced);
+export const iced = lazy<typeof import("iced-x86")>(() => require("iced-x86"));
 
 /** Compilers compute the target of a `switch` shortly before they jump to it. */
 const tableWindow = 10;

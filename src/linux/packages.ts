@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
  * realpathSync takes the kind of file that was statted last for that of a folder which it knows already. A package
  * behind a link then misses what it depends on.
  */
-export function fromPackage(load: () => unknown): unknown {
+export function fromPackage<Package>(load: () => Package): Package {
   lstatSync("/");
   return load();
 }

@@ -14,7 +14,7 @@ import {
   type Range,
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
-import { asInternal } from "../faults/internal-error.ts";
+import { asInternal } from "../base/internal-error.ts";
 import { format } from "../language/bpftrace/format.ts";
 import type { Span } from "../language/diagnostic.ts";
 import { analyse, diagnosticsOf, type Analysis } from "./analysis.ts";

@@ -29,17 +29,18 @@ import type {
   TracepointFormat,
 } from "./system.ts";
 import { parseTracepointFormat } from "./kernel/tracepoint-format.ts";
+import { lazy } from "../base/lazy.ts";
 
 // Loaded when something is asked that they know.
-const binaries = () => require("./binaries/live-binary.ts") as typeof import("./binaries/live-binary.ts");
-const images = () => require("./kernel/kernel-image.ts") as typeof import("./kernel/kernel-image.ts");
-const modules = () => require("./kernel/module-images.ts") as typeof import("./kernel/module-images.ts");
-const kernelText = () => require("./kernel/live-kernel-text.ts") as typeof import("./kernel/live-kernel-text.ts");
-const symbols = () => require("../linux/kernel/kallsyms.ts") as typeof import("../linux/kernel/kallsyms.ts");
-const programs = () => require("../linux/bpf/bpf-functions.ts") as typeof import("../linux/bpf/bpf-functions.ts");
-const names = () => require("./kernel/shared-names.ts") as typeof import("./kernel/shared-names.ts");
-const headers = () => require("./kernel/header-constants.ts") as typeof import("./kernel/header-constants.ts");
-const imageTypes = () => require("./kernel/image-types.ts") as typeof import("./kernel/image-types.ts");
+const binaries = lazy<typeof import("./binaries/live-binary.ts")>(() => require("./binaries/live-binary.ts"));
+const images = lazy<typeof import("./kernel/kernel-image.ts")>(() => require("./kernel/kernel-image.ts"));
+const modules = lazy<typeof import("./kernel/module-images.ts")>(() => require("./kernel/module-images.ts"));
+const kernelText = lazy<typeof import("./kernel/live-kernel-text.ts")>(() => require("./kernel/live-kernel-text.ts"));
+const symbols = lazy<typeof import("../linux/kernel/kallsyms.ts")>(() => require("../linux/kernel/kallsyms.ts"));
+const programs = lazy<typeof import("../linux/bpf/bpf-functions.ts")>(() => require("../linux/bpf/bpf-functions.ts"));
+const names = lazy<typeof import("./kernel/shared-names.ts")>(() => require("./kernel/shared-names.ts"));
+const headers = lazy<typeof import("./kernel/header-constants.ts")>(() => require("./kernel/header-constants.ts"));
+const imageTypes = lazy<typeof import("./kernel/image-types.ts")>(() => require("./kernel/image-types.ts"));
 
 const BTF_FOLDER = "/sys/kernel/btf";
 const VMLINUX = "vmlinux";

@@ -1,9 +1,10 @@
 // The formats that output comes in (`-f`): a file each, and a line here.
 import type { Printer, PrinterOptions } from "./printer.ts";
 import { TextConsumer } from "./text.ts";
+import { lazy } from "../base/lazy.ts";
 
 // Loaded for `-f json`.
-const json = () => require("./json.ts") as typeof import("./json.ts");
+const json = lazy<typeof import("./json.ts")>(() => require("./json.ts"));
 
 export interface Format {
   readonly name: string;

@@ -1,9 +1,10 @@
 // Text that is made when an event arrives, the same for every consumer.
 import type { EventField } from "../compiler/plan.ts";
 import { readString, type Memory } from "./values.ts";
+import { lazy } from "../base/lazy.ts";
 
 // Loaded for the first time.
-const times = () => require("./strftime.ts") as typeof import("./strftime.ts");
+const times = lazy<typeof import("./strftime.ts")>(() => require("./strftime.ts"));
 
 /** time(): the moment of printing, not of the event. */
 export function timeText(format: string): string {

@@ -23,6 +23,9 @@ import {
   valueText,
   type Memory,
 } from "./values.ts";
+import { lazy } from "../base/lazy.ts";
+
+const shapedValues = lazy<typeof import("./shaped-values.ts")>(() => require("./shaped-values.ts"));
 
 const int64Max = 9223372036854775807n;
 
@@ -62,7 +65,7 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
         )
         .join(", ")}}`;
     case "sequence": {
-      const { sequenceJson } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
+      const { sequenceJson } = shapedValues();
       return sequenceJson(
         type,
         memory,
@@ -72,7 +75,7 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
       );
     }
     case "choice": {
-      const { choiceJson } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
+      const { choiceJson } = shapedValues();
       return choiceJson(type, memory, offset, (inner, at) => valueJson(inner, memory, at, services));
     }
     case "aggregate":

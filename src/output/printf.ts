@@ -1,7 +1,7 @@
 // printf: what a format and its fields are as code that writes a line (line-code.ts), and the conversions that code
 // calls.
 import type { EventField } from "../compiler/plan.ts";
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import { sizeOf } from "../language/layout.ts";
 import { mostWidth, type PrintfConversion, type PrintfFormat } from "../language/printf.ts";
 import { textBytes } from "../language/text-bytes.ts";
@@ -21,12 +21,13 @@ import {
   valueText,
 } from "./values.ts";
 import { mostDigits } from "./write-bytes.ts";
+import { lazy } from "../base/lazy.ts";
 
 // Loaded for `%gr`-like conversions.
-const flagNames = () => require("./gfp-flags.ts") as typeof import("./gfp-flags.ts");
+const flagNames = lazy<typeof import("./gfp-flags.ts")>(() => require("./gfp-flags.ts"));
 
 /** Few formats have %f. */
-const floatText = () => require("./float-text.ts") as typeof import("./float-text.ts");
+const floatText = lazy<typeof import("./float-text.ts")>(() => require("./float-text.ts"));
 
 /** The line is the inside of a JSON string between these. */
 export interface JsonFrame {

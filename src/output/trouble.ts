@@ -1,9 +1,10 @@
 import type { CountedLoop } from "../compiler/plan.ts";
 import type { Trouble } from "../session/events.ts";
 import { count, percent } from "./overhead.ts";
+import { lazy } from "../base/lazy.ts";
 
 // Loaded for the first name.
-const systemNames = () => require("./system-names.ts") as typeof import("./system-names.ts");
+const systemNames = lazy<typeof import("./system-names.ts")>(() => require("./system-names.ts"));
 
 type Place = CountedLoop["place"];
 

@@ -1,6 +1,6 @@
 // A value of any type as text, the way print() and maps show it. Not the hot path: printf.ts is.
 import { basename } from "node:path";
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
 import { aggregateLayout, aggregationOf } from "../language/aggregations/table.ts";
@@ -11,10 +11,13 @@ import type { ConsumerServices, Frame } from "../session/events.ts";
 import type { Memory } from "./shaped-values.ts";
 import { shownText } from "./shown-text.ts";
 import { buildIdFrames, buildIdText, stackAddresses, stackFrames } from "./stack-frames.ts";
+import { lazy } from "../base/lazy.ts";
+
+const shapedValues = lazy<typeof import("./shaped-values.ts")>(() => require("./shaped-values.ts"));
 
 // Loaded for the first name, and the first time.
-const systemNames = () => require("./system-names.ts") as typeof import("./system-names.ts");
-const times = () => require("./strftime.ts") as typeof import("./strftime.ts");
+const systemNames = lazy<typeof import("./system-names.ts")>(() => require("./system-names.ts"));
+const times = lazy<typeof import("./strftime.ts")>(() => require("./strftime.ts"));
 
 export type { Memory };
 
@@ -61,11 +64,11 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
     case "struct":
       return structText(type, memory, offset, services);
     case "sequence": {
-      const { sequenceText } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
+      const { sequenceText } = shapedValues();
       return sequenceText(type, memory, offset, (inner, at) => innerText(inner, memory, at, services));
     }
     case "choice": {
-      const { choiceText } = require("./shaped-values.ts") as typeof import("./shaped-values.ts");
+      const { choiceText } = shapedValues();
       return choiceText(type, memory, offset, (inner, at) => innerText(inner, memory, at, services));
     }
     case "stack":

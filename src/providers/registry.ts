@@ -12,6 +12,21 @@ import type { System } from "../machine/system.ts";
 import { interval, profile } from "./kinds/timers.ts";
 import { tracepoint } from "./kinds/tracepoint.ts";
 import { hasWildcard, matches } from "../machine/wildcard.ts";
+import { lazy } from "../base/lazy.ts";
+
+const selfKind = lazy<typeof import("./kinds/self.ts")>(() => require("./kinds/self.ts"));
+const fentryKind = lazy<typeof import("./kinds/fentry.ts")>(() => require("./kinds/fentry.ts"));
+const kprobeKind = lazy<typeof import("./kinds/kprobe.ts")>(() => require("./kinds/kprobe.ts"));
+const uprobeKind = lazy<typeof import("./kinds/uprobe.ts")>(() => require("./kinds/uprobe.ts"));
+const insnKind = lazy<typeof import("./kinds/insn.ts")>(() => require("./kinds/insn.ts"));
+const retKind = lazy<typeof import("./kinds/ret.ts")>(() => require("./kinds/ret.ts"));
+const pltKind = lazy<typeof import("./kinds/plt.ts")>(() => require("./kinds/plt.ts"));
+const usdtKind = lazy<typeof import("./kinds/usdt.ts")>(() => require("./kinds/usdt.ts"));
+const processKind = lazy<typeof import("./kinds/process.ts")>(() => require("./kinds/process.ts"));
+const countersKind = lazy<typeof import("./kinds/counters.ts")>(() => require("./kinds/counters.ts"));
+const watchpointKind = lazy<typeof import("./kinds/watchpoint.ts")>(() => require("./kinds/watchpoint.ts"));
+const iteratorKind = lazy<typeof import("./kinds/iterator.ts")>(() => require("./kinds/iterator.ts"));
+const suitesKind = lazy<typeof import("./kinds/suites.ts")>(() => require("./kinds/suites.ts"));
 
 /** By canonical name, with the other names that a provider says it has. */
 const kinds: Readonly<
@@ -22,89 +37,89 @@ const kinds: Readonly<
 > = {
   begin: { aliases: ["BEGIN"], provider: () => begin },
   end: { aliases: ["END"], provider: () => end },
-  self: { aliases: [], provider: () => (require("./kinds/self.ts") as typeof import("./kinds/self.ts")).self },
+  self: { aliases: [], provider: () => selfKind().self },
   interval: { aliases: ["i"], provider: () => interval },
   profile: { aliases: ["p"], provider: () => profile },
   tracepoint: { aliases: ["t"], provider: () => tracepoint },
   rawtracepoint: { aliases: ["rt"], provider: () => rawtracepoint },
   fentry: {
     aliases: ["f", "kfunc"],
-    provider: () => (require("./kinds/fentry.ts") as typeof import("./kinds/fentry.ts")).fentry,
+    provider: () => fentryKind().fentry,
   },
   fexit: {
     aliases: ["fr", "kretfunc"],
-    provider: () => (require("./kinds/fentry.ts") as typeof import("./kinds/fentry.ts")).fexit,
+    provider: () => fentryKind().fexit,
   },
   kprobe: {
     aliases: ["k"],
-    provider: () => (require("./kinds/kprobe.ts") as typeof import("./kinds/kprobe.ts")).kprobe,
+    provider: () => kprobeKind().kprobe,
     attacher: kprobes,
   },
   kretprobe: {
     aliases: ["kr"],
-    provider: () => (require("./kinds/kprobe.ts") as typeof import("./kinds/kprobe.ts")).kretprobe,
+    provider: () => kprobeKind().kretprobe,
     attacher: kretprobes,
   },
   uprobe: {
     aliases: ["u", "line"],
-    provider: () => (require("./kinds/uprobe.ts") as typeof import("./kinds/uprobe.ts")).uprobe,
+    provider: () => uprobeKind().uprobe,
     attacher: uprobes,
   },
   uretprobe: {
     aliases: ["ur"],
-    provider: () => (require("./kinds/uprobe.ts") as typeof import("./kinds/uprobe.ts")).uretprobe,
+    provider: () => uprobeKind().uretprobe,
     attacher: uretprobes,
   },
   insn: {
     aliases: ["kinst"],
-    provider: () => (require("./kinds/insn.ts") as typeof import("./kinds/insn.ts")).insn,
+    provider: () => insnKind().insn,
     attacher: instructions,
   },
   ret: {
     aliases: [],
-    provider: () => (require("./kinds/ret.ts") as typeof import("./kinds/ret.ts")).ret,
+    provider: () => retKind().ret,
     attacher: instructions,
   },
   plt: {
     aliases: [],
-    provider: () => (require("./kinds/plt.ts") as typeof import("./kinds/plt.ts")).plt,
+    provider: () => pltKind().plt,
     attacher: uprobes,
   },
   usdt: {
     aliases: ["U"],
-    provider: () => (require("./kinds/usdt.ts") as typeof import("./kinds/usdt.ts")).usdt,
+    provider: () => usdtKind().usdt,
     attacher: uprobes,
   },
   process: {
     aliases: [],
-    provider: () => (require("./kinds/process.ts") as typeof import("./kinds/process.ts")).process,
+    provider: () => processKind().process,
   },
   thread: {
     aliases: [],
-    provider: () => (require("./kinds/process.ts") as typeof import("./kinds/process.ts")).thread,
+    provider: () => processKind().thread,
   },
   software: {
     aliases: ["s"],
-    provider: () => (require("./kinds/counters.ts") as typeof import("./kinds/counters.ts")).software,
+    provider: () => countersKind().software,
   },
   hardware: {
     aliases: ["h"],
-    provider: () => (require("./kinds/counters.ts") as typeof import("./kinds/counters.ts")).hardware,
+    provider: () => countersKind().hardware,
   },
   watchpoint: {
     aliases: ["w"],
-    provider: () => (require("./kinds/watchpoint.ts") as typeof import("./kinds/watchpoint.ts")).watchpoint,
+    provider: () => watchpointKind().watchpoint,
   },
   asyncwatchpoint: {
     aliases: ["aw"],
-    provider: () => (require("./kinds/watchpoint.ts") as typeof import("./kinds/watchpoint.ts")).asyncWatchpoint,
+    provider: () => watchpointKind().asyncWatchpoint,
   },
   iter: {
     aliases: ["it"],
-    provider: () => (require("./kinds/iterator.ts") as typeof import("./kinds/iterator.ts")).iterator,
+    provider: () => iteratorKind().iterator,
   },
-  test: { aliases: [], provider: () => (require("./kinds/suites.ts") as typeof import("./kinds/suites.ts")).test },
-  bench: { aliases: [], provider: () => (require("./kinds/suites.ts") as typeof import("./kinds/suites.ts")).bench },
+  test: { aliases: [], provider: () => suitesKind().test },
+  bench: { aliases: [], provider: () => suitesKind().bench },
 };
 
 /** Canonical names, by all names. */

@@ -7,16 +7,15 @@
 // Nothing is inserted but within lines, so lines keep their numbers; a module without handlers is left as it is, byte
 // by byte.
 import type { AnyNode, Options, Program } from "acorn";
-import type { MagicString } from "magic-string";
 import { fromPackage } from "../linux/packages.ts";
 import { findHandlers, type Handler, type LibraryNames } from "./handlers.ts";
 import { analyze, childrenOf, nameOf, type FunctionLike } from "./scopes.ts";
 import { lowerUsing, mayNeedUsing } from "./using.ts";
+import { lazy } from "../base/lazy.ts";
 
 /** Loaded when a file is first rewritten: what is kept from before needs neither. */
-const parser = (): typeof import("acorn") => fromPackage(() => require("acorn")) as typeof import("acorn");
-const editsOf = (text: string): MagicString =>
-  new (fromPackage(() => require("magic-string")) as typeof import("magic-string")).MagicString(text);
+const parser = lazy<typeof import("acorn")>(() => fromPackage(() => require("acorn")));
+const editor = lazy<typeof import("magic-string")>(() => fromPackage(() => require("magic-string")));
 
 export interface Module {
   /** Its path, as messages name it. */
@@ -57,7 +56,7 @@ export function rewriteModule(
   if (!program) return undefined;
   const handlers = options.names || mayHaveHandlers(text) ? findHandlers(program, analyze(program), names) : [];
   const target = into === "text" ? text : javascript;
-  const edits = editsOf(target);
+  const edits = new (editor().MagicString)(target);
   const lowered = lowersUsing && mayNeedUsing(text) && lowerUsing(program, edits);
   const rewritten: Rewritten = {
     get code() {

@@ -12,7 +12,7 @@ const LONG = 4096;
 
 let loaded: Stripper | undefined;
 /** Loaded when it is first needed: it is large, and JavaScript needs none. */
-const stripper = (): Stripper => (loaded ??= fromPackage(() => require("@swc/wasm-typescript")) as Stripper);
+const stripper = (): Stripper => (loaded ??= fromPackage(() => require("@swc/wasm-typescript") as Stripper));
 
 /** What the stripper throws. Lines count from 1; columns from 0, as a terminal counts them. */
 interface Refusal {

@@ -1,7 +1,7 @@
 // What the session itself does when an event says so, in the order of events. Everything else is the consumer's.
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import { valueOf } from "../language/aggregations/table.ts";
 import type { PrintfFormat } from "../language/printf.ts";
 import { sizeOf } from "../language/layout.ts";

@@ -1,5 +1,5 @@
 // Bytes to JavaScript values, a specialised closure a type: for the library, for JSON and for whoever looks at maps.
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import type { Result } from "../language/aggregations/aggregation.ts";
 import { bucketCount, bucketRange, type Buckets } from "../language/aggregations/buckets.ts";
 import { seriesPoints } from "../language/aggregations/series.ts";

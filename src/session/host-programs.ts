@@ -2,7 +2,7 @@
 import { evaluate } from "../compiler/javascript/support.ts";
 import type { HostProgram } from "../compiler/plan.ts";
 import type { HostSite } from "../language/context.ts";
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import { Interrupted, type SessionRuntime } from "./host-runtime.ts";
 import { Timers, type Ticker, type Timeline } from "./timers.ts";
 

@@ -1,6 +1,6 @@
 // What host programs (begin, end, interval: JavaScript generated from the IR) see of the session.
 import type { HostRuntime } from "../compiler/runtime.ts";
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import { aggregateDouble } from "../language/aggregations/value.ts";
 import { aggregateOf, type LiveMap } from "./maps.ts";
 import type { Surroundings } from "./source.ts";

@@ -9,7 +9,7 @@
 // read, change, write, so an update that a probe makes in between may be lost, as with any two writers of a BPF map.
 import type { Copies } from "../compiler/layouts/copies.ts";
 import type { IrMap } from "../compiler/ir/ir.ts";
-import { InternalError } from "../faults/internal-error.ts";
+import { InternalError } from "../base/internal-error.ts";
 import { sizeOf } from "../language/layout.ts";
 import type { AggregateType } from "../language/types.ts";
 import { addToCopy, mergeCopies } from "../language/aggregations/value.ts";

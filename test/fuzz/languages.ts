@@ -1,5 +1,5 @@
 // What people write: scripts, handlers in TypeScript, formats, headers, options.
-import { InternalError } from "../../src/faults/internal-error.ts";
+import { InternalError } from "../../src/base/internal-error.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../../src/compiler/made-up-system.ts";
 import { conditionValue } from "../../src/language/bpftrace/conditions.ts";

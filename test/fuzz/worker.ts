@@ -1,7 +1,7 @@
 // Runs inputs until it is told to stop or does not survive one. Says on standard output, a line of JSON each, what
 // failed, and writes which input it is at to the file that it is given, before each.
 import { readFileSync, writeSync } from "node:fs";
-import { InternalError } from "../../src/faults/internal-error.ts";
+import { InternalError } from "../../src/base/internal-error.ts";
 import { Random } from "../support/random.ts";
 import { minimised } from "./minimise.ts";
 import { mutated } from "./mutate.ts";

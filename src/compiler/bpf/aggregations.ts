@@ -2,7 +2,7 @@
 // all CPUs. What is done to the words is in parts.ts.
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Result } from "../../language/aggregations/aggregation.ts";
 import { aggregateLayout, valueOf } from "../../language/aggregations/table.ts";
 import type { AggregateType } from "../../language/types.ts";

@@ -3,7 +3,7 @@
 // none is kept in the frame and loaded around its uses (or computed anew, when it is a constant), and everything is
 // tried again.
 import { FRAME } from "../../bpf/instruction.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import {
   blocksOf,
   type Effects,

@@ -1,7 +1,7 @@
 // Loops whose rounds are calls: bpf_loop (Linux 5.17) calls a function again and again, and the verifier walks through
 // that once or twice, however many rounds there are. For kernels that have no may_goto and gave up on a program:
 // without it they walk every round by itself.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Instruction, IrBlock, IrFunction, IrModule, Place, Terminator, Value, ValueInfo } from "../ir/ir.ts";
 import { forEachSlot } from "../optimize/dead-code.ts";
 import { dominators, predecessorsOf, reversePostorder } from "../optimize/graph.ts";

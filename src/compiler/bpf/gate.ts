@@ -2,7 +2,7 @@
 // closed it, a run is counted and leaves at once, but for one in so many. An open gate is one load and one branch. The
 // memory is laid out in `KernelMapRole` ("gates").
 import { Alu, Jump } from "../../bpf/instruction.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { behind } from "./emitter.ts";
 import type { FunctionScope } from "./scope.ts";
 

@@ -1,7 +1,7 @@
 // One handler (with the map callbacks it calls) to eBPF.
 import { Assembler, type Label } from "../../bpf/assembler.ts";
 import { Alu } from "../../bpf/instruction.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { IrFunction, IrModule } from "../ir/ir.ts";
 import type { Relocation } from "../plan.ts";
@@ -22,6 +22,10 @@ import {
 import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
 import { UNWINDER, UNWINDER_STACK } from "../layouts/unwind-layout.ts";
+import { lazy } from "../../base/lazy.ts";
+
+const callingLoops = lazy<typeof import("./called-loops.ts")>(() => require("./called-loops.ts"));
+const unwinderCode = lazy<typeof import("./unwinder.ts")>(() => require("./unwinder.ts"));
 
 export interface GeneratedProgram {
   readonly code: Uint8Array;
@@ -58,7 +62,7 @@ export function generateProgram(fn: IrFunction, module: IrModule, options: Gener
 /** With loops whose rounds are called, where the verifier gave up on those that it walks one by one. */
 function calledLoops(fn: IrFunction, module: IrModule, options: GenerateOptions): CalledLoops | undefined {
   if (!callsLoops(options)) return undefined;
-  const { withCalledLoops } = require("./called-loops.ts") as typeof import("./called-loops.ts");
+  const { withCalledLoops } = callingLoops();
   return withCalledLoops(fn, module, callbackLevels(fn, module).keys(), options);
 }
 
@@ -135,7 +139,7 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
   }
   const unwinder = callbackLabels.get(UNWINDER);
   if (unwinder !== undefined) {
-    const { writeUnwinder } = require("./unwinder.ts") as typeof import("./unwinder.ts");
+    const { writeUnwinder } = unwinderCode();
     subprograms.push(...writeUnwinder(assembler, unwinder, options));
   }
   const { code, patches } = assembler.finish();

@@ -1,7 +1,7 @@
 // Maps: scalar ones lie in an array the program addresses directly; keyed ones are kernel hash maps.
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import { sizeOf } from "../../language/layout.ts";

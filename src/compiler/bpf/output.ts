@@ -1,6 +1,6 @@
 // Events to the host (built in place in the ring buffer), and acts on the system.
 import { Alu, Jump } from "../../bpf/instruction.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Instruction } from "../ir/ir.ts";
 import {
   mostPacketBytes,

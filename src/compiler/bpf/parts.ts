@@ -1,7 +1,7 @@
 // The kernel's code for what aggregations are made of: adding a value to each kind of part
 // (language/aggregations/parts.ts says what the words mean).
 import { Alu, type Condition, Jump } from "../../bpf/instruction.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Part } from "../../language/aggregations/parts.ts";
 import { type Series, seriesCellWords } from "../../language/aggregations/series.ts";
 import { digitBits, sumHead, sumWords } from "../../language/floating.ts";

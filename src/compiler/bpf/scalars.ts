@@ -1,6 +1,6 @@
 // Arithmetic, comparisons, builtin values, loads and probe reads.
 import { Alu, type AluCode, type Condition, Jump, mirror, Pseudo } from "../../bpf/instruction.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Fetch } from "../../language/context.ts";
 import type { BinaryOp, CompareOp, Instruction, Value, Width } from "../ir/ir.ts";
 import { watchResult } from "./trouble-counters.ts";

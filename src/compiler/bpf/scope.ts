@@ -1,6 +1,6 @@
 // What is known while one function is being generated: where its values and slots are, which kernel map serves what.
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { ProgramType } from "../../language/context.ts";

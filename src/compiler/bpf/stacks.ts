@@ -1,7 +1,7 @@
 // Captured stacks: by the kernel, which keeps them in a map of its own kind, or unwound, which we keep in a hash map.
 import { StackFlag, UpdateFlag } from "../../bpf/kinds.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Place, Source } from "../ir/ir.ts";
 import { countCut, countRefusal } from "./trouble-counters.ts";
 import { addressOf, at, constant, inRegister, kernelMap } from "./emitter.ts";

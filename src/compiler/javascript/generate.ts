@@ -1,6 +1,6 @@
 // An IR function as the source of a JavaScript function. Values are BigInts in the range of a signed 64-bit integer,
 // slots are byte arrays, blocks are the cases of a switch in a loop.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { IrFunction, Terminator } from "../ir/ir.ts";
 import { writeInstruction } from "./operations.ts";
 import { supportFunctions, supportNeeds, type SupportName } from "./support.ts";

@@ -1,6 +1,6 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
 import { aggregateLayout, aggregateWords, valueOf } from "../../language/aggregations/table.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { comparedFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
 import type { BinaryOp, CompareOp, Instruction, Place } from "../ir/ir.ts";

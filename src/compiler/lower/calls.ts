@@ -1,5 +1,5 @@
 // Functions that give a value.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Call, Expression, MapAccess } from "../../language/program.ts";
 import { constantOf } from "../../language/check/constants.ts";
 import type { Argument } from "../../language/context.ts";
@@ -14,9 +14,12 @@ import { copyEntry, entryValue, hasEntry, keyPlace, mapOf } from "./map-access.t
 import { addressOf, at, behind, copy, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
 import { pathText } from "./paths.ts";
 import { isRegister, widthOf } from "./registers.ts";
-import { convert, floats } from "./scalars.ts";
+import { lazy } from "../../base/lazy.ts";
+import { convert } from "./scalars.ts";
 import { stackSource } from "./stacks.ts";
 import type { FunctionState, Located } from "./state.ts";
+
+const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 
 // ── numbers ──
 

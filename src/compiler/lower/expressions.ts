@@ -24,8 +24,13 @@ import { inlineCall, isScriptFunction } from "./inline.ts";
 import { copyEntry, keyPlace, mapOf, mapValue } from "./map-access.ts";
 import { at, constantString, copy, hasPadding, load, loadBytes, sourceOf } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
-import { arithmetic, compared, convert, floats, isComparison, scaled } from "./scalars.ts";
+import { arithmetic, compared, convert, isComparison, scaled } from "./scalars.ts";
 import type { FunctionState, Home, Located } from "./state.ts";
+import { lazy } from "../../base/lazy.ts";
+
+const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
+
+const shapedValues = lazy<typeof import("./shaped.ts")>(() => require("./shaped.ts"));
 
 // ── scalars ──
 
@@ -398,7 +403,7 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
     case "sequence":
     case "choice": {
       if (!sameLayout(e.type, type)) break;
-      const { shapedInto } = require("./shaped.ts") as typeof import("./shaped.ts");
+      const { shapedInto } = shapedValues();
       return shapedInto(f, e, place);
     }
     case "conditional":

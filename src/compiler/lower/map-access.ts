@@ -6,8 +6,11 @@ import { fieldLayout, keyLayout } from "../../language/layout.ts";
 import type { IrMap, Place, Value } from "../ir/ir.ts";
 import { at, copy, fieldsHavePadding, hasLongerText } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
-import { convert, floats } from "./scalars.ts";
+import { lazy } from "../../base/lazy.ts";
+import { convert } from "./scalars.ts";
 import type { FunctionState } from "./state.ts";
+
+const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 
 export function mapOf(f: FunctionState, access: MapAccess): { index: number; map: IrMap } {
   const index = access.map ?? f.module.maps.findIndex((m) => m.name === access.name);

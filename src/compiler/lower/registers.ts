@@ -1,5 +1,5 @@
 // Which values are registers, and in how many bytes they are stored.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Width } from "../ir/ir.ts";
 import type { BooleanType, EnumType, IntegerType, NamedType, PointerType, Type } from "../../language/types.ts";
 import { isFloat, isScalar } from "../../language/types.ts";

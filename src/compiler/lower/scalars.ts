@@ -1,15 +1,16 @@
 // Conversions between scalar types, and arithmetic as the language has it.
 import type { BinaryOperator } from "../../language/program.ts";
 import { float64, isFloat, type Type } from "../../language/types.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { comparesSigned } from "../../language/check/integers.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { BinaryOp, Value } from "../ir/ir.ts";
 import { isSigned, widthOf } from "./registers.ts";
 import type { FunctionState } from "./state.ts";
+import { lazy } from "../../base/lazy.ts";
 
 /** Code of doubles, which few scripts have. */
-export const floats = () => require("./floats.ts") as typeof import("./floats.ts");
+const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 
 /** A value of one type as a value of another: extended by the source's sign, truncated to the target. */
 export function convert(f: FunctionState, value: Value, from: Type, to: Type): Value {

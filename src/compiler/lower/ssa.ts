@@ -1,6 +1,6 @@
 // Builds a function in SSA form while its tree is walked (Braun et al., "Simple and Efficient Construction of Static
 // Single Assignment Form"), with block parameters in the place of phis.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { BinaryOp, CompareOp, Instruction, IrBlock, Slot, Terminator, Value, ValueInfo } from "../ir/ir.ts";
 import { foldBinary, foldCompare, foldExtend, unchangedOperand } from "../optimize/fold.ts";
 import { mapOperands, mapTerminator, retarget, successorsOf } from "../optimize/operands.ts";

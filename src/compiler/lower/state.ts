@@ -1,6 +1,6 @@
 // What lowering knows: of the module, and of the function being built. The recursive walk over expressions and
 // statements goes through `Walk`, so that each file of this folder can call it without importing the others.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { KeptCalls } from "../../language/context.ts";
 import type { CheckedHandler, CheckedProgram, CheckedVariable } from "../../language/checked-program.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";

@@ -14,8 +14,11 @@ import { doWhileLoop, forLoop, forRange, jump, unroll, whileLoop } from "./loops
 import { forMap } from "./map-loop.ts";
 import { keyPlace, mapOf } from "./map-access.ts";
 import { isRegister } from "./registers.ts";
-import { convert, floats } from "./scalars.ts";
+import { lazy } from "../../base/lazy.ts";
+import { convert } from "./scalars.ts";
 import type { FunctionState } from "./state.ts";
+
+const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 
 export function statement(f: FunctionState, s: Statement): void {
   const { build } = f;

@@ -1,6 +1,6 @@
 // `--follow`: the traced process and the children it starts, whatever they become. The kernel keeps the set of their
 // pids itself, so that a child is traced from its first instruction on.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { parse } from "../../language/bpftrace/parse.ts";
 import type { Expression, Probe, Program } from "../../language/program.ts";
 import { unknownType } from "../../language/types.ts";

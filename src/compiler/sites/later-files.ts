@@ -9,9 +9,12 @@ import type { System } from "../../machine/system.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
 import { placesTogether } from "./places-together.ts";
 import type { Plan } from "../plan.ts";
+import { lazy } from "../../base/lazy.ts";
 
 // Loaded when a script has such specs.
-const follow = () => require("../../providers/places/follow.ts") as typeof import("../../providers/places/follow.ts");
+const follow = lazy<typeof import("../../providers/places/follow.ts")>(() =>
+  require("../../providers/places/follow.ts"),
+);
 
 type Variant = ResolvedProbe["variants"][number];
 

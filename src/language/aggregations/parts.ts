@@ -3,9 +3,10 @@
 import { sumWords as doubleSumWords } from "../floating.ts";
 import { bucketCount, bucketOf, type Buckets } from "./buckets.ts";
 import { cellOf, joinCells, type Series, seriesCellWords } from "./series.ts";
+import { lazy } from "../../base/lazy.ts";
 
 /** Few scripts have doubles. */
-const doubleSums = () => require("./double-sums.ts") as typeof import("./double-sums.ts");
+const doubleSums = lazy<typeof import("./double-sums.ts")>(() => require("./double-sums.ts"));
 
 export type Part =
   /** One word: how many values. */

@@ -1,5 +1,5 @@
 // The one table of aggregations. A new one is a file beside this, and a line here.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { AggregateType } from "../types.ts";
 import type { Aggregation, Result } from "./aggregation.ts";
 import { max, min } from "./extremes.ts";

@@ -2,9 +2,10 @@
 import type { AggregateType } from "../types.ts";
 import type { Aggregation, Result } from "./aggregation.ts";
 import type { Part } from "./parts.ts";
+import { lazy } from "../../base/lazy.ts";
 
 /** Few scripts have doubles. */
-const doubleSums = () => require("./double-sums.ts") as typeof import("./double-sums.ts");
+const doubleSums = lazy<typeof import("./double-sums.ts")>(() => require("./double-sums.ts"));
 
 /** Of doubles: the count, and their sum. */
 const ofDoubles: readonly Part[] = [{ kind: "count" }, { kind: "double-sum" }];

@@ -1,13 +1,14 @@
 // What the words of an aggregation come to, on the host.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { bitsOfDouble } from "../floating.ts";
 import type { AggregateType } from "../types.ts";
 import type { Result } from "./aggregation.ts";
 import { addToPart, mergePart } from "./parts.ts";
 import { aggregateLayout, aggregateWords, valueOf } from "./table.ts";
+import { lazy } from "../../base/lazy.ts";
 
 /** Few scripts have doubles. */
-const doubleSums = () => require("./double-sums.ts") as typeof import("./double-sums.ts");
+const doubleSums = lazy<typeof import("./double-sums.ts")>(() => require("./double-sums.ts"));
 
 /** Adds a value to the copy whose first word is at `at`; see addToPart. */
 export function addToCopy(type: AggregateType, words: BigUint64Array, at: number, value: bigint, time = 0n): void {

@@ -1,6 +1,6 @@
 // `strobe fmt`: a script in the house layout. Token by token, so that comments, directives and the author's own line
 // breaks stay; only white space changes, so that the script means what it meant.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Diagnostic, Source } from "../diagnostic.ts";
 import { sameProgram } from "../same-tree.ts";
 import { formatItems, type FormatItem } from "./format-items.ts";

@@ -1,5 +1,5 @@
 // Aggregations assigned to a map: `@ = hist(n, 2)`. What each takes is in its row (language/aggregations/).
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { Aggregation } from "../aggregations/aggregation.ts";
 import { aggregations } from "../aggregations/table.ts";
 import { arityOf, usageOf } from "../builtins/aggregations.ts";

@@ -7,6 +7,9 @@ import { u64, unknownType } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { needsKernel } from "./pass.ts";
 import type { TreeMaker } from "./shape-trees.ts";
+import { lazy } from "../../base/lazy.ts";
+
+const shapeTrees = lazy<typeof import("./shape-trees.ts")>(() => require("./shape-trees.ts"));
 
 /** Values within values, this deep: what is deeper is shown as its members. */
 const deepest = 4;
@@ -49,7 +52,7 @@ const made = new WeakMap<Expression, Map<StructType | PointerType, Expression>>(
 
 /** Loaded where a script uses such a value. */
 function maker(node: Expression, type: StructType | PointerType, level: number, body: Body): TreeMaker {
-  const { TreeMaker } = require("./shape-trees.ts") as typeof import("./shape-trees.ts");
+  const { TreeMaker } = shapeTrees();
   return new TreeMaker({ node, type, level, body, levels, isShaped });
 }
 

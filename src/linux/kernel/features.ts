@@ -17,6 +17,9 @@ import { missingToTrace } from "../processes/privileges.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { kernelRelease } from "./running-kernel.ts";
 import { pmuType, tracefsRoot } from "./tracefs.ts";
+import { lazy } from "../../base/lazy.ts";
+
+const kallsyms = lazy<typeof import("./kallsyms.ts")>(() => require("./kallsyms.ts"));
 
 export interface Feature {
   readonly name: string;
@@ -60,10 +63,7 @@ export class Features {
     add("kernel", kernelAtLeast(kernel, 5, 15) ? undefined : `${kernelRelease()}: strobe needs 5.15`, kernelRelease());
     const missing = missingToTrace();
     add("privileges to trace", missing.length === 0 ? undefined : `${missing.join(" and ")} missing`);
-    add(
-      "addresses of kernel symbols",
-      (require("./kallsyms.ts") as typeof import("./kallsyms.ts")).Kallsyms.read().hidden,
-    );
+    add("addresses of kernel symbols", kallsyms().Kallsyms.read().hidden);
     add("CPUs", undefined, `${onlineCpus().length} online, ${cpus} possible`);
     add(
       "BTF of the kernel",

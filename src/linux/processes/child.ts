@@ -3,6 +3,9 @@ import { accessSync, closeSync, constants, existsSync, statSync, writeSync } fro
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import { errnoName, check } from "../error.ts";
 import { syscall, SYS } from "../ffi.ts";
+import { lazy } from "../../base/lazy.ts";
+
+const holding = lazy<typeof import("./held-program.ts")>(() => require("./held-program.ts"));
 
 export interface TracedChild {
   readonly pid: number;
@@ -79,7 +82,7 @@ function start(words: readonly string[], gate: number): ChildProcess {
   // Loaded only here: it brings twenty modules of Node's with it, which take milliseconds of every start.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const stdio: StdioOptions = ["inherit", "inherit", "inherit", gate, "pipe"];
-  const held = (require("./held-program.ts") as typeof import("./held-program.ts")).heldProgram();
+  const held = holding().heldProgram();
   if (held !== undefined) {
     const child = spawn(`/proc/self/fd/${held}`, words, { stdio });
     closeSync(held);

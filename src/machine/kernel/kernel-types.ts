@@ -20,6 +20,7 @@ import {
   type Type,
 } from "../../language/types.ts";
 import { nearest } from "../../language/nearest.ts";
+import { lazy } from "../../base/lazy.ts";
 
 export interface Parameter {
   readonly name: string;
@@ -36,7 +37,7 @@ export interface Signature {
 }
 
 // Loaded for listings.
-const declarations = () => require("./kernel-declarations.ts") as typeof import("./kernel-declarations.ts");
+const declarations = lazy<typeof import("./kernel-declarations.ts")>(() => require("./kernel-declarations.ts"));
 
 const TRACEPOINT_PREFIX = "btf_trace_";
 const ITERATOR_PREFIX = "bpf_iter__";

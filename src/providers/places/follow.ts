@@ -2,7 +2,7 @@
 // appears.
 import { statSync } from "node:fs";
 import { posix } from "node:path";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context } from "../../language/context.ts";
 import type { ProbeSpec } from "../../language/program.ts";

@@ -1,5 +1,5 @@
 // Places of programs, grouped by what a handler sees there.
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
 import type { ProbeSpec } from "../../language/program.ts";

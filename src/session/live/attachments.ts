@@ -1,7 +1,7 @@
 // What a session has attached: programs to their sites through the providers, the sites that failed, and letting go of
 // them.
 import type { Plan } from "../../compiler/plan.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Attacher, Attachment, Measured } from "../../providers/provider.ts";
 import { missedEvents } from "./counters.ts";

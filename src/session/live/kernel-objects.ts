@@ -6,7 +6,7 @@ import type { GatesRole, KernelMap, KernelProgram, Plan } from "../../compiler/p
 import { type Refusal, refusalOf, refusalOffsets } from "../../compiler/layouts/refusals.ts";
 import { MapFlag, MapType } from "../../bpf/kinds.ts";
 import { Btf } from "../../debuginfo/btf.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import type { ProgramType } from "../../language/context.ts";
 import {
   createMap,
@@ -37,10 +37,12 @@ import {
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols/symbols.ts";
 import type { UnwindMaps } from "./unwinding/unwind-tables.ts";
+import { lazy } from "../../base/lazy.ts";
 
 // Loaded when BPF programs are traced.
-const bpfFunctions = () =>
-  require("../../linux/bpf/bpf-functions.ts") as typeof import("../../linux/bpf/bpf-functions.ts");
+const bpfFunctions = lazy<typeof import("../../linux/bpf/bpf-functions.ts")>(() =>
+  require("../../linux/bpf/bpf-functions.ts"),
+);
 
 /** enum bpf_prog_type, include/uapi/linux/bpf.h */
 const programTypes: Readonly<Record<ProgramType, number>> = {

@@ -1,6 +1,6 @@
 // The running kernel as a session's source: maps and programs of the plan in it, probes attached, records from its ring.
 import type { Plan } from "../../compiler/plan.ts";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { testRun } from "../../linux/bpf/bpf.ts";
 import { takeRefusals } from "../../linux/refused-files.ts";
 import type { Attacher } from "../../providers/provider.ts";
@@ -22,13 +22,14 @@ import { LiveSurroundings } from "./surroundings.ts";
 import { StackOwners } from "./symbols/stack-owners.ts";
 import { LiveSymbols } from "./symbols/symbols.ts";
 import { commandTarget, processTarget, type Target } from "./target.ts";
+import { lazy } from "../../base/lazy.ts";
 
 // Loaded when costs are measured.
-const overhead = () => require("./overhead.ts") as typeof import("./overhead.ts");
+const overhead = lazy<typeof import("./overhead.ts")>(() => require("./overhead.ts"));
 // Loaded when somebody looks at what maps hold.
-const mapSizes = () => require("./map-sizes.ts") as typeof import("./map-sizes.ts");
-const packets = () => require("./packets.ts") as typeof import("./packets.ts");
-const governor = () => require("./governor.ts") as typeof import("./governor.ts");
+const mapSizes = lazy<typeof import("./map-sizes.ts")>(() => require("./map-sizes.ts"));
+const packets = lazy<typeof import("./packets.ts")>(() => require("./packets.ts"));
+const governor = lazy<typeof import("./governor.ts")>(() => require("./governor.ts"));
 
 export interface LiveOptions {
   /** providers/registry.ts's, or fakes. */

@@ -1,6 +1,6 @@
 // What host programs (begin, end, interval) see of this machine: the current process, as far as they have one, is strobe.
 import { readFileSync } from "node:fs";
-import { InternalError } from "../../faults/internal-error.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_TAI, clockNs } from "../../linux/processes/procfs.ts";
 import { initialIds } from "../../linux/processes/initial-ids.ts";
 import type { Surroundings } from "../source.ts";

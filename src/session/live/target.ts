@@ -2,6 +2,11 @@
 import { readFileSync } from "node:fs";
 import { spawnTraced, type TracedChild } from "../../linux/processes/child.ts";
 import { watchProcess } from "../../linux/processes/pidfd.ts";
+import { lazy } from "../../base/lazy.ts";
+
+const execStop = lazy<typeof import("../../linux/processes/exec-stop.ts")>(() =>
+  require("../../linux/processes/exec-stop.ts"),
+);
 
 export interface Target extends Disposable {
   readonly pid: number;
@@ -30,9 +35,7 @@ export function commandTarget(command: string): Target {
     ready: child.ready,
     go: (executed) => {
       if (executed !== undefined)
-        return (
-          require("../../linux/processes/exec-stop.ts") as typeof import("../../linux/processes/exec-stop.ts")
-        ).stopAtExec(
+        return execStop().stopAtExec(
           child.pid,
           () => child.go(),
           () => executed(child.pid),

@@ -1,5 +1,5 @@
 // Expressions, with the parentheses that JavaScript wants.
-import { InternalError } from "../../../faults/internal-error.ts";
+import { InternalError } from "../../../base/internal-error.ts";
 import { findBuiltin } from "../../builtins/table.ts";
 import { literalText } from "../../floating.ts";
 import { typeNameText } from "../../print-tree.ts";

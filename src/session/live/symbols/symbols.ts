@@ -8,11 +8,13 @@ import type { Kallsyms } from "../../../linux/kernel/kallsyms.ts";
 import { systemCallNames } from "../../../machine/kernel/syscall-numbers.ts";
 import type { BuildIdFrame, Frame, SymbolResolver } from "../../events.ts";
 import type { ProcessSymbols, UnwindingOptions } from "./process-symbols.ts";
+import { lazy } from "../../../base/lazy.ts";
 
 // Loaded when there is something to name.
-const kernelSymbols = () =>
-  require("../../../linux/kernel/kallsyms.ts") as typeof import("../../../linux/kernel/kallsyms.ts");
-const processSymbols = () => require("./process-symbols.ts") as typeof import("./process-symbols.ts");
+const kernelSymbols = lazy<typeof import("../../../linux/kernel/kallsyms.ts")>(() =>
+  require("../../../linux/kernel/kallsyms.ts"),
+);
+const processSymbols = lazy<typeof import("./process-symbols.ts")>(() => require("./process-symbols.ts"));
 
 /** The kernel's stack trace maps, by the plan's index of the script-level map. */
 export interface StackTable {
