@@ -8,29 +8,46 @@ import { compile } from "../compiler/compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../compiler/made-up-system.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { resolveSpec } from "../providers/registry.ts";
-import type { Diagnostic, Source } from "../language/diagnostic.ts";
+import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";
+import { parseProbes } from "../language/typescript/parse.ts";
+import { probe } from "../../test/support/handlers.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 
 const tables = readTables();
 const madeUpKinds = new Set(["begin", "end", "interval", "tracepoint", "kprobe"]);
 
-function diagnosticsOf(source: Source): readonly Diagnostic[] {
-  const parsed = parse(source, { positional: [] });
-  if (parsed.diagnostics.some((d) => d.severity === "error")) return parsed.diagnostics;
-  const compiled = compile(parsed.program, madeUpSystem, {
-    // Kinds of probes that the made-up machine has no places of are the real ones.
-    resolve: (spec, system, options) =>
-      madeUpKinds.has(spec.provider) ? resolveMadeUp(spec) : resolveSpec(spec, system, options),
-    unsafe: false,
-  });
-  return [...parsed.diagnostics, ...compiled.diagnostics];
+interface Told {
+  readonly source: Source;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What is said of an example of the tables of a file. */
+function told(file: string, example: string): Told {
+  const { program, diagnostics } = file.startsWith("typescript")
+    ? parseProbes([probe(example)])
+    : parse({ name: "script.bt", text: example }, { positional: [] });
+  const { source } = program;
+  if (diagnostics.some((d) => d.severity === "error")) return { source, diagnostics };
+  // Probes and places are those of the providers on a machine that has none; others are there whatever they name.
+  const real = file === "probes" || file === "places";
+  try {
+    const compiled = compile(program, madeUpSystem, {
+      resolve: (spec, system, options) =>
+        madeUpKinds.has(spec.provider) && !real ? resolveMadeUp(spec) : resolveSpec(spec, system, options),
+      unsafe: false,
+    });
+    return { source, diagnostics: [...diagnostics, ...compiled.diagnostics] };
+  } catch (error) {
+    if (error instanceof ScriptError) return error;
+    throw error;
+  }
 }
 
 /** What an entry's example prints, where the entry is what says it. */
-async function shown({ name, example = "" }: Entry, wrong: string[]): Promise<string> {
-  const source = { name: "script.bt", text: wholeExample(example) };
-  let diagnostics: readonly Diagnostic[] = [];
-  const said = (await used(tables, () => (diagnostics = diagnosticsOf(source)))).get(name) ?? [];
+async function shown({ name, file, example = "" }: Entry, wrong: string[]): Promise<string> {
+  let found: Told | undefined;
+  const said = (await used(tables, () => (found = told(file, wholeExample(example))))).get(name) ?? [];
+  const { source, diagnostics } = found!;
   const own = diagnostics.filter((d) => said.some(({ message, help }) => d.message === message && d.help === help));
   if (own.length === 0) wrong.push(`the example of ${name} gets ${JSON.stringify(diagnostics.map((d) => d.message))}`);
   return own

@@ -26,7 +26,7 @@ const folder = "src/messages";
 
 export function readTables(root = "."): readonly Table[] {
   return readdirSync(join(root, folder))
-    .filter((file) => file.endsWith(".ts") && file !== "message.ts")
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && file !== "message.ts")
     .sort()
     .map((file) => readTable(file.slice(0, -3), readFileSync(join(root, folder, file), "utf8")));
 }
