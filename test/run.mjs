@@ -8,6 +8,26 @@ const kinds = { unit: ["build/src", "build/test/fuzz"], live: ["build/test/live"
 const core = ["agreement", "command", "language", "probes", "programs", "session", "typescript-language"].map(
   (name) => `live/${name}.test`,
 );
+/** What takes longest, the longest first: they begin first, so that neither of two has much left when the other ends. */
+const long = [
+  "values",
+  "types",
+  "values-gdb",
+  "corpus",
+  "bundlers",
+  "names-that-compilers-give",
+  "differential",
+  "rust-values",
+  "damaged-kept-files",
+  "installs",
+  "unwind",
+  "docs",
+].map((name) => `/${name}`);
+const longestFirst = (a, b) => rank(a) - rank(b);
+const rank = (file) => {
+  const place = long.findIndex((name) => file.includes(name));
+  return place < 0 ? long.length : place;
+};
 /** What measures the machine, or fills it, runs beside nothing else. */
 const alone = ["overhead", "streaming"].map((name) => `live/${name}.test`);
 
@@ -36,9 +56,9 @@ const live = chosen.length === 0 || chosen.includes("live") ? filesOf("live") : 
 const groups = [
   ...["unit", "guest"]
     .filter((kind) => chosen.length === 0 || chosen.includes(kind))
-    .map((kind) => ({ kind, files: filesOf(kind), beside: 2 })),
-  { kind: "live", files: live.filter((file) => !isAlone(file)), beside: 2 },
-  { kind: "live", files: live.filter(isAlone), beside: 1 },
+    .map((kind) => ({ files: filesOf(kind), beside: 2 })),
+  { files: live.filter((file) => !isAlone(file)).sort(longestFirst), beside: 2 },
+  { files: live.filter(isAlone), beside: 1 },
 ].filter(({ files }) => files.length > 0);
 if (groups.length === 0) {
   console.error("no test file matches");
@@ -46,10 +66,10 @@ if (groups.length === 0) {
 }
 
 let failed = 0;
-for (const { kind, files, beside } of groups) {
-  // A guest runs hundreds of scripts under emulation. STROBE_TEST_SECONDS: what a file may take when it is told to do
-  // more.
-  const timeout = 1000 * Number(process.env["STROBE_TEST_SECONDS"] ?? (kind === "guest" ? 1800 : 300));
+for (const { files, beside } of groups) {
+  // It exists to end what hangs: no file takes a tenth of it but on a machine that has hardly a CPU to spare.
+  // STROBE_TEST_SECONDS: what a file may take when it is told to do more.
+  const timeout = 1000 * Number(process.env["STROBE_TEST_SECONDS"] ?? 7200);
   const status = run(
     process.execPath,
     "--enable-source-maps",

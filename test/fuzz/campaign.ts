@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { targets } from "./targets.ts";
-import { inputOf, type Failure } from "./worker.ts";
+import { done, inputOf, type Failure } from "./worker.ts";
 
 /** CPU time that an input may take, and the memory that its process may come to. */
 const mostSeconds = 10;
@@ -15,7 +15,7 @@ const mostBytes = 1.5 * 2 ** 30;
 const minimiseSeconds = 60;
 
 const { values } = parseArgs({
-  options: { seconds: { type: "string", default: "3600" }, only: { type: "string", default: "" } },
+  options: { seconds: { type: "string" }, inputs: { type: "string" }, only: { type: "string", default: "" } },
 });
 const seed = Number(process.env["STROBE_SEED"] ?? Date.now() % 1_000_000);
 const names = values.only === "" ? [] : values.only.split(",");
@@ -23,7 +23,10 @@ for (const name of names)
   if (!targets.some((target) => target.name === name))
     throw new Error(`no such target: ${name} (there are ${targets.map((target) => target.name).join(", ")})`);
 
-const until = performance.now() + Number(values.seconds) * 1000;
+/** Of each target; where they are told, it takes as long as it takes. */
+const inputs = values.inputs === undefined ? undefined : Number(values.inputs);
+const seconds = Number(values.seconds ?? (inputs === undefined ? 3600 : Infinity));
+const until = performance.now() + seconds * 1000;
 const from: Record<string, number> = {};
 const kinds = new Set<string>();
 let kept = 0;
@@ -99,7 +102,7 @@ while (performance.now() < until) {
       env: { ...process.env, STROBE_FUZZ_WORKER: "1" },
     },
   );
-  worker.stdin?.end(JSON.stringify({ seed, from, names }));
+  worker.stdin?.end(JSON.stringify({ seed, from, names, inputs }));
   createInterface({ input: worker.stdout! }).on("line", (line) => keep(JSON.parse(line) as Failure));
   let last = "";
   worker.stderr?.on("data", (data: Buffer) => {
@@ -107,6 +110,7 @@ while (performance.now() < until) {
   });
   const why = await watched(worker, new Promise((done) => worker.on("close", done)));
   const [name, index] = readFileSync(progress, "latin1").trim().split(" ");
+  if (name === done) break;
   const target = targets.find((one) => one.name === name);
   if (target === undefined) {
     if (why !== undefined) throw new Error(`the worker ${why} before its first input`);

@@ -1,4 +1,4 @@
-// `npm run test:fuzz [-- --seconds N] [--only TARGET,…]`: see README.md.
+// `npm run test:fuzz [-- --seconds N | --inputs N] [--only TARGET,…]`: see README.md.
 import { spawnSync } from "node:child_process";
 import { build } from "esbuild";
 import { asModule } from "../../modules.mjs";

@@ -44,15 +44,22 @@ export function kindOf(error: unknown): string {
     : `${error.name} at ${where}`;
 }
 
-function work(progress: number, seed: number, from: Record<string, number>, names: readonly string[]): void {
+function work(
+  progress: number,
+  seed: number,
+  from: Record<string, number>,
+  names: readonly string[],
+  inputs: number,
+): void {
   const chosen = targets.filter(({ name }) => names.length === 0 || names.includes(name));
   const seeds = new Map(chosen.map((target) => [target, target.seeds()]));
   const told = new Set<string>();
   const next = { ...from };
-  for (;;) {
+  const goesOn = ({ name }: Target): boolean => (next[name] ?? 0) < inputs;
+  while (chosen.some(goesOn)) {
     for (const target of chosen) {
       const until = performance.now() + 250;
-      while (performance.now() < until) {
+      while (performance.now() < until && goesOn(target)) {
         const index = next[target.name] ?? 0;
         next[target.name] = index + 1;
         writeSync(progress, `${target.name} ${index}`.padEnd(48), 0);
@@ -80,14 +87,19 @@ function work(progress: number, seed: number, from: Record<string, number>, name
       }
     }
   }
+  writeSync(progress, done.padEnd(48), 0);
 }
+
+/** What is written as progress once every target has had its inputs. */
+export const done = "done";
 
 /** Started as `worker.js PROGRESS-FD SEED FROM NAMES`; imported, it does nothing. */
 if (process.env["STROBE_FUZZ_WORKER"] === "1") {
-  const { seed, from, names } = JSON.parse(readFileSync(0, "utf8")) as {
+  const { seed, from, names, inputs } = JSON.parse(readFileSync(0, "utf8")) as {
     seed: number;
     from: Record<string, number>;
     names: readonly string[];
+    inputs?: number;
   };
-  work(3, seed, from, names);
+  work(3, seed, from, names, inputs ?? Infinity);
 }

@@ -28,6 +28,7 @@ export function unpackPackages(suite: string, folder: string, choose: (apt: Apt)
       ["Dir::Etc::sourcelist", join(work, "sources.list")],
       ["Dir::Etc::sourceparts", "-"],
       ["APT::Sandbox::User", "root"],
+      ["Acquire::Retries", "5"],
     ].flatMap(([name, value]) => ["-o", `${name}=${value}`]);
     const run = (command: string, args: readonly string[]): string =>
       execFileSync(command, args, { cwd: work, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 900_000 });

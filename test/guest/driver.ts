@@ -11,7 +11,7 @@ const results = process.env["STROBE_RESULTS"] ?? "/dev/ttyS1";
 const list = process.env["STROBE_CASES"] ?? "/cases.json";
 const tools = process.env["STROBE_TOOLS"] ?? "/strobe/tools";
 const output = `/tmp/strobe-output-${process.pid}`;
-const caseMilliseconds = 180_000;
+const caseMilliseconds = 600_000;
 
 process.setMaxListeners(0);
 const cases = JSON.parse(readFileSync(list, "utf8")) as GuestCase[];

@@ -20,7 +20,8 @@ export interface GuestContents {
   readonly modules?: readonly string[];
 }
 
-const jobSeconds = 60;
+// They exist to end what hangs: emulation on a busy machine takes its time.
+const jobSeconds = 600;
 const busybox = "/bin/busybox";
 
 export function initramfs(
@@ -80,7 +81,7 @@ function project(archive: Archive): void {
   if (!readdirSync("dist").some((name) => name.endsWith(".cache"))) {
     spawnSync(process.execPath, ["dist/strobe.js", "-q", "-e", "begin { exit(); }"], {
       stdio: "ignore",
-      timeout: 20_000,
+      timeout: 300_000,
     });
   }
   const take = (path: string): void =>

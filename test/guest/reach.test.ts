@@ -83,6 +83,6 @@ const trials: readonly Trial[] = [
 tryOnKernels({
   verb: "reaches",
   trials: () => trials,
-  deadline: 300,
+  deadline: 3000,
   files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-no-pie"]) }),
 });

@@ -42,7 +42,7 @@ const trialsOf = (kernel: string): readonly Trial[] => [
   },
   {
     name: "thousands of functions by a wildcard",
-    deadline: 150,
+    deadline: 1500,
     script: `strobe -v -e 'config = { max_probes = 100000 } kprobe:${wildcard(kernel).pattern} { @all = count(); } kprobe:vfs_read /pid == cpid/ { @work = count(); } end { clear(@all); }' -c '/bin/work 10'`,
     check: ({ stdout, stderr, code }) => {
       assert.equal(code, 0, stderr);
@@ -99,7 +99,7 @@ const trialsOf = (kernel: string): readonly Trial[] => [
   ),
   {
     name: "plans are kept for the modules that are loaded, and not where events were added",
-    deadline: 200,
+    deadline: 2000,
     script: `kept() { strobe -v -c '/bin/work 100' -e 'kprobe:vfs_read /comm == "work" && arg2 == 512/ { @ = count(); }' 2>&1 | grep -E 'plan was kept|^@'; }
       insmod /modules/dummy.ko 2>/dev/null; kept; kept; rmmod dummy; insmod /modules/dummy.ko; kept; kept; rmmod dummy
       echo 'p:added vfs_read' > /sys/kernel/tracing/kprobe_events; kept; echo > /sys/kernel/tracing/kprobe_events`,
@@ -119,7 +119,7 @@ tryOnKernels({
   // A minute or two, but for a machine that has no CPU to spare.
   verb: "survives",
   trials: trialsOf,
-  deadline: 900,
+  deadline: 6000,
   modules: ["dummy"],
   files: () => ({
     "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-no-pie"]),
@@ -127,13 +127,13 @@ tryOnKernels({
   }),
 });
 
-test("a power cut in mid-trace loses nothing that was printed", { timeout: 300_000 }, async (t) => {
+test("a power cut in mid-trace loses nothing that was printed", { timeout: 2_000_000 }, async (t) => {
   const kernel = kernels.find(({ name }) => name === (only ?? "6.12"));
   const files = kernel === undefined ? `there is no kernel ${only}` : filesToRun(kernel);
   if (typeof files === "string") return t.skip(files);
   const guest = await runGuest({
     kernel: files,
-    deadline: 240,
+    deadline: 1800,
     cutAt: /^event 5$/m,
     jobs: [
       {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { install, run, succeed, withoutRegistry } from "../support/registry.ts";
+import { fetched, install, run, succeed, withoutRegistry } from "../support/registry.ts";
 import { temporaryFolder } from "../support/strobe.ts";
 
 const skip = await withoutRegistry();
@@ -55,7 +55,7 @@ const ways: Readonly<Record<string, () => Promise<Installed>>> = {
   },
   "npm install -g": async () => {
     const prefix = join(folder.path, "global");
-    await succeed("npm", ["install", ...quiet, "--global", "--prefix", prefix, packed], folder.path);
+    await fetched("npm", ["install", ...quiet, "--global", "--prefix", prefix, packed], folder.path);
     // A global package is none that programs find.
     const path = join(prefix, "lib/node_modules/strobe");
     return { command: join(prefix, "bin/strobe"), project: path };
@@ -65,9 +65,9 @@ const ways: Readonly<Record<string, () => Promise<Installed>>> = {
     await install(source, "--omit=dev", "--ignore-scripts");
     // npm's own folder of what is installed for all stays as it is.
     const env = { npm_config_prefix: join(folder.path, "link-prefix") };
-    await succeed("npm", ["link", ...quiet, "--ignore-scripts"], source, env);
+    await fetched("npm", ["link", ...quiet, "--ignore-scripts"], source, env);
     const path = project("links");
-    await succeed("npm", ["link", ...quiet, "--ignore-scripts", "strobe"], path, env);
+    await fetched("npm", ["link", ...quiet, "--ignore-scripts", "strobe"], path, env);
     return { command: join(path, "node_modules/.bin/strobe"), project: path };
   },
   "npm workspaces": async () => {
@@ -85,7 +85,7 @@ const ways: Readonly<Record<string, () => Promise<Installed>>> = {
     await install(tools, "pnpm@10");
     const path = project("pnpm");
     // Nobody finds a package that it does not name as its own: what ours needs is behind links.
-    await succeed(
+    await fetched(
       join(tools, "node_modules/.bin/pnpm"),
       ["add", "--config.hoist=false", "--store-dir", join(folder.path, "pnpm-store"), packed],
       path,
@@ -96,7 +96,7 @@ const ways: Readonly<Record<string, () => Promise<Installed>>> = {
     const tools = project("yarn-itself");
     await install(tools, "yarn@1");
     const path = project("yarn");
-    await succeed(
+    await fetched(
       join(tools, "node_modules/.bin/yarn"),
       ["add", "--cache-folder", join(folder.path, "yarn-cache"), `file:${packed}`],
       path,

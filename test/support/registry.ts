@@ -7,7 +7,7 @@ export interface Ended {
   readonly code: number | null;
 }
 
-/** Runs a command to its end; one that takes longer than five minutes is killed. */
+/** Runs a command to its end; one that takes longer than twenty minutes is killed. */
 export function run(
   command: string,
   args: readonly string[],
@@ -19,7 +19,7 @@ export function run(
       cwd: folder,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: 300_000,
+      timeout: 1_200_000,
       killSignal: "SIGKILL",
     });
     let stdout = "";
@@ -47,25 +47,35 @@ export async function succeed(
   return stdout;
 }
 
+/** Runs a command that asks a registry: up to three times, since it may fail for a moment. */
+export async function fetched(
+  command: string,
+  args: readonly string[],
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  for (const pause of [5, 20]) {
+    const { stdout, code } = await run(command, args, folder, env);
+    if (code === 0) return stdout;
+    await new Promise((done) => setTimeout(done, pause * 1000));
+  }
+  return succeed(command, args, folder, env);
+}
+
 /** Why packages cannot be had here, for a test's `skip`; false when they can. */
 export async function withoutRegistry(): Promise<string | false> {
-  const { stderr, code } = await run(
-    "npm",
-    ["view", "koffi", "version", "--fetch-retries=1", "--fetch-timeout=20000"],
-    ".",
-  );
-  if (code === 0) return false;
-  const unreachable =
-    /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/.exec(
-      stderr,
-    );
-  if (!unreachable) throw new Error(stderr);
-  return `the npm registry cannot be reached (${unreachable[0]})`;
+  try {
+    await fetched("npm", ["view", "koffi", "version", "--fetch-retries=1", "--fetch-timeout=20000"], ".");
+    return false;
+  } catch (error) {
+    const [, why = String(error)] = /^npm error code (\w+)$/m.exec(String(error)) ?? [];
+    return `the npm registry gives no packages (${why})`;
+  }
 }
 
 /** Installs packages into a folder, which becomes a package of its own if it is none. */
 export async function install(folder: string, ...packages: readonly string[]): Promise<void> {
-  await succeed(
+  await fetched(
     "npm",
     ["install", "--no-audit", "--no-fund", "--no-package-lock", "--prefix", folder, ...packages],
     folder,

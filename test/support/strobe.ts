@@ -87,12 +87,12 @@ export function bpfObjects(): string {
 
 /**
  * Waits until no BPF objects are there but those of `before` (the kernel frees them a little late) and what others'
- * programs hold, which come and go as they like; throws when some are there for five seconds.
+ * programs hold, which come and go as they like; throws when some are there for a minute.
  */
 export async function nothingLeft(before: string): Promise<void> {
   const known = new Set(objectNames(before));
   let left: readonly string[] | undefined;
-  for (let wait = 0; wait < 100; wait++) {
+  for (let wait = 0; wait < 1200; wait++) {
     // What others make meanwhile was not there the time before.
     const there = new Set(objectNames(bpfObjects()));
     left = (left ?? [...there].filter((name) => !known.has(name))).filter((name) => there.has(name));
