@@ -113,6 +113,26 @@ export const functionCases: readonly FunctionCase[] = [
     body: 'const t = x > 3 ? "a" : "b"; switch (t) { case "b": return 1; case "a": return 2; } return 3;',
   },
 
+  // what fails
+  {
+    name: "a division by zero",
+    body: 'let y = x - 5; try { return 8 / y; } catch (e) { return e.kind === "division" ? 3 : 4; }',
+    gives: 3n,
+  },
+  { name: "a try in which nothing fails", body: "let y = x; try { y = 20 / y; } catch (e) { y = 0; } return y;" },
+  {
+    name: "an error thrown, caught and thrown again",
+    body: 'let r = 0; try { try { if (x > 3) throw new Error("more than three"); r += 1; } catch (e) { r += 10; throw e; } } catch (e) { if (e.message === "more than three") r += 100; } return r;',
+  },
+  {
+    name: "out of loops",
+    body: 'let r = 0; try { for (let i = 0; i < 9; i++) { do { r++; if (r > x) throw new Error("enough"); } while (r % 3); } } catch { r += 100; } return r;',
+  },
+  {
+    name: "a catch that goes on with a loop",
+    body: 'let r = 0; for (let i = 0; i < 6; i++) { try { if (i % 2) throw new Error("odd"); r += i; } catch (e) { if (i > x - 2) break; continue; } r += 10; } return r;',
+  },
+
   // loops
   {
     name: "a loop over numbers",

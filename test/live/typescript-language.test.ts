@@ -129,7 +129,7 @@ test("structs, unions and enums of the program's own are laid out as C does", as
 declare const arrayLike: Library.CType<Library.Pointer<number>>;
 
 /** System calls that a program makes once each, so that a handler has a part of the cases. */
-const calls = ["getppid", "getuid", "geteuid", "getgid", "getegid", "umask", "getgroups", "kill"];
+const calls = ["getppid", "getuid", "geteuid", "getgid", "getegid", "umask", "getgroups", "kill", "chdir"];
 const perProbe = 12;
 
 test("settings are a script's", async () => {
@@ -187,7 +187,7 @@ test("functions give in the kernel, on the host and as JavaScript what they shou
       begin(() => { ${Array.from({ length: parts }, (_, part) => run(part, '"host"', "five.value")).join("\n")} }),
       ${Array.from({ length: parts }, (_, part) => `tracepoint("syscalls:sys_enter_${calls[part]}", { filter: () => pid === self, handler: () => { ${run(part, '"kernel"', "five.value")} } }),`).join("\n")}
     );
-    void process.ppid; process.getuid!(); process.geteuid!(); process.getgid!(); process.getegid!(); process.umask(); process.getgroups!(); process.kill(self, 0);
+    void process.ppid; process.getuid!(); process.geteuid!(); process.getgid!(); process.getegid!(); process.umask(); process.getgroups!(); process.kill(self, 0); process.chdir(".");
     setTimeout(() => session.stop(), 200);
     for await (const { where, name, value } of given) console.log(JSON.stringify([where, name, String(value)]));
     ${functionCases.map(({ name, gives }, i) => (gives === undefined ? `console.log(JSON.stringify(["javascript", ${JSON.stringify(name)}, String(Number(f${i}(5)))]));` : "")).join("\n")}

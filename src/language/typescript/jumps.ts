@@ -1,5 +1,5 @@
 // break and continue. The tree's leave the innermost loop only: one that means a loop further out sets a variable,
-// which is asked behind each loop that it leaves on its way. A switch and a labelled block are loops of one round.
+// which is asked behind each loop that it leaves on its way. A labelled block is a loop of one round.
 import type * as js from "acorn";
 import type { Expression, Statement } from "../program.ts";
 import type { Jumpable, Unit, Way } from "./unit.ts";
@@ -9,20 +9,12 @@ type Span = Expression["span"];
 
 const ways = { break: 1n, continue: 2n } as const satisfies Record<Way, bigint>;
 
-const none = (): readonly Statement[] => [];
-
 /**
  * Reads what can be jumped out of: `read` gives the statement, made of one. Its labels are those that the unit has seen
  * just before. What comes behind it stands there for jumps that go further out.
  */
-export function jumpable(
-  unit: Unit,
-  kind: Jumpable["kind"],
-  span: Span,
-  read: () => Statement,
-  step = none,
-): Statement[] {
-  const own: Jumpable = { kind, labels: unit.takeLabels(), step };
+export function jumpable(unit: Unit, kind: Jumpable["kind"], span: Span, read: () => Statement): Statement[] {
+  const own: Jumpable = { kind, labels: unit.takeLabels() };
   const before = unit.jumpables.map(({ leaving }) => leaving?.uses ?? 0);
   unit.jumpables.push(own);
   let statement: Statement;
@@ -53,7 +45,6 @@ function onwards(unit: Unit, targets: readonly Jumpable[], span: Span): Statemen
           ? [{ kind: "break", span }]
           : [
               { kind: "assign", target: left, operator: null, value: integer(0n, span), span },
-              ...target.step(),
               { kind: "continue", span },
             ];
       return when(binary("==", left, integer(ways[way], span), span), then, span);
@@ -78,8 +69,9 @@ export function jump(unit: Unit, node: js.BreakStatement | js.ContinueStatement)
       "placement",
       label ? `there is no \`${label.name}\` around this` : `${way} stands in a loop`,
     );
-  if (target === unit.jumpables.at(-1))
-    return way === "break" ? [{ kind: "break", span }] : [...target.step(), { kind: "continue", span }];
+  // What goes on with a loop passes the switches in it.
+  const around = way === "break" ? unit.jumpables.at(-1) : unit.jumpables.findLast(({ kind }) => kind !== "switch");
+  if (target === around) return [{ kind: way, span }];
   target.leaving ??= { name: unit.temporary("leaves"), ways: new Set(), uses: 0 };
   target.leaving.ways.add(way);
   target.leaving.uses++;
@@ -125,6 +117,6 @@ export function labelled(unit: Unit, node: js.LabeledStatement): Statement[] {
 }
 
 /** A loop of one round. */
-export function once(body: Statement & { kind: "block" }): Statement {
+function once(body: Statement & { kind: "block" }): Statement {
   return { kind: "unroll", count: integer(1n, body.span), body, span: body.span };
 }

@@ -6,14 +6,11 @@ import { jumpable } from "./jumps.ts";
 import { refer } from "./references.ts";
 import { byNumber, itemsOf } from "./tables.ts";
 import type { Reference, Unit } from "./unit.ts";
-import { binary, block, integer, mapAccess, not, tuplePart, variable } from "./unit.ts";
+import { binary, block, integer, mapAccess, tuplePart, variable } from "./unit.ts";
 
 type Body = (unit: Unit, node: js.Statement) => Block;
 
-/**
- * `for (let i = a; i < b; i++)` is a range, unless the body changes `i` or what it is compared with. Others are while
- * loops.
- */
+/** `for (let i = a; i < b; i++)` is a range, unless the body changes `i` or what it is compared with. */
 export function forLoop(unit: Unit, node: js.ForStatement, body: Body): Statement[] {
   const span = unit.span(node);
   const range = rangeOf(node);
@@ -34,28 +31,18 @@ export function forLoop(unit: Unit, node: js.ForStatement, body: Body): Statemen
       : node.init.type === "VariableDeclaration"
         ? declaration(unit, node.init)
         : unit.grammar.effect(unit, node.init);
-    const { update } = node;
-    // A body may hide the names that the step means.
-    const outside = unit.scopesNow();
-    const step = (): Statement[] => (!update ? [] : unit.within(outside, () => unit.grammar.effect(unit, update)));
-    const loop = jumpable(
-      unit,
-      "loop",
+    const { test, update } = node;
+    const loop = jumpable(unit, "loop", span, () => ({
+      kind: "for",
+      before: [],
+      ...(test ? { condition: unit.grammar.condition(unit, test) } : {}),
+      step: update ? unit.grammar.effect(unit, update) : [],
+      body: body(unit, node.body),
       span,
-      () => {
-        const condition = !node.test ? truth(span) : unit.grammar.condition(unit, node.test);
-        const inside = body(unit, node.body);
-        return { kind: "while", condition, body: block([...inside.statements, ...step()], inside.span), span };
-      },
-      step,
-    );
+    }));
     // What the loop declares is seen in it alone.
     return before.length === 0 ? loop : [block([...before, ...loop], span)];
   });
-}
-
-function truth(span: Expression["span"]): Expression {
-  return integer(1n, span);
 }
 
 function plusOne(limit: Expression): Expression {
@@ -111,35 +98,12 @@ function assigns(node: unknown, name: string): boolean {
 
 export function whileLoop(unit: Unit, node: js.WhileStatement | js.DoWhileStatement, body: Body): Statement[] {
   const span = unit.span(node);
-  if (node.type === "WhileStatement") {
-    return jumpable(unit, "loop", span, () => ({
-      kind: "while",
-      condition: unit.grammar.condition(unit, node.test),
-      body: body(unit, node.body),
-      span,
-    }));
-  }
-  const outside = unit.scopesNow();
-  const leave = (): Statement[] =>
-    unit.within(outside, () => {
-      const condition = not(unit.grammar.condition(unit, node.test), unit.span(node.test));
-      return [{ kind: "if", condition, then: block([{ kind: "break", span }], span), span }];
-    });
-  return jumpable(
-    unit,
-    "loop",
+  return jumpable(unit, "loop", span, () => ({
+    kind: node.type === "WhileStatement" ? "while" : "do-while",
+    condition: unit.grammar.condition(unit, node.test),
+    body: body(unit, node.body),
     span,
-    () => {
-      const inside = body(unit, node.body);
-      return {
-        kind: "while",
-        condition: truth(span),
-        body: block([...inside.statements, ...leave()], inside.span),
-        span,
-      };
-    },
-    leave,
-  );
+  }));
 }
 
 /** `for (const i of range(a, b))`, `for (const [key, value] of m)`, `of m.keys()`, `of m.values()`. */

@@ -35,11 +35,6 @@ export const refusedSyntax = {
   AwaitExpression: { message: "a handler cannot wait", help: inNode },
   YieldExpression: { message: "a handler cannot wait", help: inNode },
   ImportExpression: { message: "a handler cannot import", help: "import at the top of the file" },
-  TryStatement: {
-    message: "nothing is thrown in the kernel",
-    help: "reads of bad addresses give 0; leave the try out",
-  },
-  ThrowStatement: { message: "a handler cannot throw", help: "use exit(1), or errorf(…)" },
   LabeledStatement: { message: "a label stands before a loop, a switch or a block", help: "leave it out" },
   WithStatement: { message: "there is no `with` in a handler", help: "name the members" },
   DebuggerStatement: { message: "a handler cannot be stopped", help: "print(…) what you want to see" },
@@ -90,7 +85,10 @@ export const refusedGlobals: Readonly<Record<string, Refusal>> = {
     message: "there are no regular expressions in the kernel",
     help: "use strcontains(text, part), or match in Node",
   },
-  Error: { message: "a handler cannot throw", help: "use exit(1), or errorf(…)" },
+  Error: {
+    message: "there are no objects to make in the kernel",
+    help: 'an error is only thrown: throw new Error("text")',
+  },
   performance: {
     message: "`performance` is Node, and the handler runs in the kernel",
     help: 'use nsecs, or nsecs("monotonic")',

@@ -2,6 +2,7 @@
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
 import { assigned, binaryOperators, place, unsignedShift } from "./expressions.ts";
+import { throwStatement, tryCatch } from "./errors.ts";
 import { returnPresence } from "./functions.ts";
 import { knownTruth } from "./known.ts";
 import { giving, isTrue, knownThere } from "./missing.ts";
@@ -83,11 +84,13 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
       }
       if (node.argument && unit.tellsPresence) return returnPresence(unit, node.argument, span);
       return [{ kind: "return", ...(!node.argument ? {} : { value: unit.grammar.value(unit, node.argument) }), span }];
+    case "TryStatement":
+      return tryCatch(unit, node, body);
+    case "ThrowStatement":
+      return throwStatement(unit, node);
     case "FunctionDeclaration":
       return [];
     case "ClassDeclaration":
-    case "TryStatement":
-    case "ThrowStatement":
     case "WithStatement":
     case "DebuggerStatement":
     case "ForInStatement":

@@ -56,8 +56,6 @@ export interface Jumpable {
   /** Of a loop, continue goes on with it. */
   readonly kind: "loop" | "switch" | "block";
   readonly labels: readonly string[];
-  /** What a loop does before each round but the first. */
-  readonly step: () => readonly Statement[];
   /** The variable that says how something within leaves to here, and which ways there are. */
   leaving?: { readonly name: string; readonly ways: Set<Way>; uses: number };
 }
