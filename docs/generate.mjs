@@ -1,5 +1,5 @@
-// Writes docs/builtins.md and docs/probes.md from the tables that the checker and the command read. `--check` writes
-// nothing and fails when a file is out of date.
+// Writes docs/builtins.md, docs/probes.md and TypeScript's declarations of aggregations (src/api/aggregations.ts) from the
+// tables that the checker and the command read. `--check` writes nothing and fails when a file is out of date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { resolve } from "node:path";
@@ -14,6 +14,7 @@ async function tables() {
   await build({
     stdin: {
       contents: `
+        export { aggregations } from "./src/language/aggregations/table.ts";
         export { builtins } from "./src/language/builtins/table.ts";
         export { allProviders } from "./src/providers/registry.ts";`,
       resolveDir: here(".."),
@@ -80,8 +81,52 @@ ${table(["kind", "also", "as written", "fires"], rows)}
 `;
 }
 
-const { builtins, allProviders } = await tables();
-const pages = { "builtins.md": builtinsPage(builtins()), "probes.md": probesPage(allProviders()) };
+function declarations(aggregations) {
+  const shapes = { number: "number", buckets: "readonly Bucket[]", series: "readonly SeriesPoint[]" };
+  const stored = ({ shape, name, results }) => {
+    const fields = Object.keys(results({ kind: "aggregate", aggregate: name, signed: true }));
+    return shapes[shape] ?? `{ ${fields.map((field) => `readonly ${field}: number`).join("; ")} }`;
+  };
+  const spellings = ({ name, spelling }) => spelling?.typescript ?? [name];
+  const parameter = (one) =>
+    `${one.name}${"default" in one ? "?" : ""}: ${"choices" in one ? one.choices.map((choice) => `"${choice}"`).join(" | ") : "number"}`;
+  const methods = (one) => {
+    const parameters = [
+      ...(one.takes === "nothing" ? [] : ["value: number"]),
+      ...(one.parameters ?? []).map(parameter),
+    ];
+    return spellings(one).map((name) => `  /** ${one.doc} */\n  ${name}(${parameters.join(", ")}): void;\n`);
+  };
+  const rows = [...aggregations.values()];
+  return `// Written by \`npm run docs\`: change language/aggregations, not this file.
+import type { Bucket, SeriesPoint } from "./values.ts";
+
+/** What Node reads of a map of each. */
+export interface StoredAggregations {
+${rows.map((one) => `  readonly ${one.name}: ${stored(one)};\n`).join("")}}
+
+/** The methods that add to each. */
+export interface AggregationMethods {
+${rows
+  .map(
+    (one) =>
+      `  readonly ${one.name}: ${spellings(one)
+        .map((name) => `"${name}"`)
+        .join(" | ")};\n`,
+  )
+  .join("")}}
+
+export interface Aggregating {
+${rows.flatMap(methods).join("")}}
+`;
+}
+
+const { aggregations, builtins, allProviders } = await tables();
+const pages = {
+  "builtins.md": builtinsPage(builtins()),
+  "probes.md": probesPage(allProviders()),
+  "../src/api/aggregations.ts": declarations(aggregations),
+};
 let stale = false;
 for (const [name, text] of Object.entries(pages)) {
   const path = here(name);
@@ -93,7 +138,7 @@ for (const [name, text] of Object.entries(pages)) {
   }
   if (old === text) continue;
   if (process.argv.includes("--check")) {
-    console.error(`docs/${name} is out of date: npm run docs`);
+    console.error(`${name} is out of date: npm run docs`);
     stale = true;
   } else {
     writeFileSync(path, text);

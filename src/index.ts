@@ -2,7 +2,7 @@
 export { trace } from "./api/start.ts";
 export type { Trace, TraceEvent, TraceOptions } from "./api/trace.ts";
 export { compileScript, type CompiledScript, type ScriptOptions } from "./api/compile.ts";
-export type { MapTable, Stack, Value } from "./api/values.ts";
+export type { Bucket, SeriesPoint, MapTable, Stack, Value } from "./api/values.ts";
 export { ScriptError, type Diagnostic, type DiagnosticCode, type Source, type Span } from "./language/diagnostic.ts";
 export { InternalError } from "./base/internal-error.ts";
 export { LinuxError } from "./linux/error.ts";
@@ -58,7 +58,7 @@ export {
   type StrobeMap,
   type ThreadLocal,
 } from "./api/maps.ts";
-export type { Aggregation, Bucket, Received, SeriesPoint, Stats, Stored } from "./api/map-types.ts";
+export type { Aggregation, Received, Stats, Stored } from "./api/map-types.ts";
 export { event, type Emitted, type EventHandle, type EventOptions } from "./api/events.ts";
 export {
   aligned,

@@ -1,8 +1,7 @@
 // How aggregations look in console.log() and console.table(): a table has one line for each, and would show "[Object]".
 import type { InspectOptions } from "node:util";
 import { bucketRows, labelOf } from "../output/histogram.ts";
-import type { Bucket } from "./map-types.ts";
-import type { Value } from "./values.ts";
+import type { Bucket, Value } from "./values.ts";
 
 const inspect = Symbol.for("nodejs.util.inspect.custom");
 const bars = "▁▂▃▄▅▆▇█";

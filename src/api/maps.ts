@@ -1,6 +1,7 @@
 // Maps that handlers fill and Node reads. A map belongs to one trace at a time; after its end it keeps what it held.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Aggregation, Bucket, EntryOf, KeyIn, KeyParts, Stats, Stored } from "./map-types.ts";
+import type { Aggregation, EntryOf, KeyIn, KeyParts, Stats, Stored } from "./map-types.ts";
+import type { Bucket } from "./values.ts";
 import { bind } from "./markers.ts";
 
 /** The map in a live trace. */

@@ -7,6 +7,19 @@ import { memoryOf, valueText, type Memory } from "../output/values.ts";
 import { decoder, type DecodedStack, type DecodedValue } from "../session/decode.ts";
 import type { ConsumerServices, Frame, MapSnapshot } from "../session/events.ts";
 
+/** A bucket of a histogram: values from `low` up to, without, `high`; null is an open end. */
+export interface Bucket {
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly count: number;
+}
+
+/** One interval of a series: when it began (milliseconds since the epoch), and what is kept of its values. */
+export interface SeriesPoint {
+  readonly start: number;
+  readonly value: number;
+}
+
 /** A captured stack, innermost frame first. */
 export interface Stack {
   readonly frames: readonly Frame[];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addToSum, average, doubleOfOrder, total } from "./aggregations/double-sums.ts";
+import { addToSum, average, doubleOfOrder, quotient, total } from "./aggregations/double-sums.ts";
 import { bitsOfDouble, doubleOfBits, literalText, sumWords } from "./floating.ts";
 
 function summed(values: readonly number[]): { readonly total: number; readonly average: number } {
@@ -36,6 +36,13 @@ test("sums of doubles are exact, in any order, and rounded once", () => {
 test("doubles in the order of integers", () => {
   const [low, high] = [bitsOfDouble(0.5), bitsOfDouble(3)];
   assert.deepEqual([-high, -low, 0n, low, high].map(doubleOfOrder), [-3, -0.5, 0, 0.5, 3]);
+});
+
+test("a quotient is the nearest double", () => {
+  assert.equal(quotient(1n, 3n), 1 / 3);
+  assert.equal(quotient(-(2n ** 200n) - 1n, 2n ** 200n), -1);
+  assert.equal(quotient(10n ** 400n + 1n, 10n ** 400n * 10n), 0.1);
+  assert.equal(quotient(0n, 7n), 0);
 });
 
 test("infinities and what is no number are what additions make of them", () => {

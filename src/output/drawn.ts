@@ -1,10 +1,13 @@
 // An aggregation as text, in the shape that it has.
+import { lazy } from "../base/lazy.ts";
 import { bucketCount } from "../language/aggregations/buckets.ts";
 import { aggregationOf, shapedPart } from "../language/aggregations/table.ts";
 import type { AggregateType } from "../language/types.ts";
 import { histogramText } from "./histogram.ts";
-import { seriesText } from "./series.ts";
 import { aggregateText } from "./values.ts";
+
+/** Few scripts have series. */
+const series = lazy<typeof import("./series.ts")>(() => require("./series.ts"));
 
 /** `lines`: it is more than one, each with its end. `divisor` scales what is drawn. */
 export function drawn(
@@ -23,7 +26,7 @@ export function drawn(
     }
     case "series": {
       const { part, at } = shapedPart(type, "series");
-      return { text: seriesText(part.of, type.signed, words.slice(at), divisor), lines: true };
+      return { text: series().seriesText(part.of, type.signed, words.slice(at), divisor), lines: true };
     }
   }
 }

@@ -7,7 +7,6 @@ import { spelledText } from "../language/text-bytes.ts";
 import { isFloat, type AggregateType, type Type } from "../language/types.ts";
 import type { ConsumerServices } from "../session/events.ts";
 import { usedBuckets } from "./histogram.ts";
-import { seriesJson } from "./series.ts";
 import {
   elementSize,
   floatText,
@@ -26,6 +25,9 @@ import {
 import { lazy } from "../base/lazy.ts";
 
 const shapedValues = lazy<typeof import("./shaped-values.ts")>(() => require("./shaped-values.ts"));
+
+/** Few scripts have series. */
+const series = lazy<typeof import("./series.ts")>(() => require("./series.ts"));
 
 const int64Max = 9223372036854775807n;
 
@@ -161,7 +163,7 @@ export function aggregateJson(type: AggregateType, words: readonly bigint[], div
     }
     case "series": {
       const { part, at } = shapedPart(type, "series");
-      return seriesJson(part.of, type.signed, words.slice(at), divisor, integerJson);
+      return series().seriesJson(part.of, type.signed, words.slice(at), divisor, integerJson);
     }
   }
 }

@@ -364,9 +364,11 @@ export class Expressions extends Scopes {
       case "min":
       case "max":
       case "stats":
+      case "variance":
         return `${target} = ${map.value}(${this.int(depth)});`;
       case "hist":
-      case "lhist": {
+      case "lhist":
+      case "llhist": {
         const value = this.random.chance(0.5) ? `(${this.int(depth)}) & 127` : this.int(depth);
         return `${target} = ${map.value}(${value}${map.parameters ?? ""});`;
       }

@@ -70,7 +70,7 @@ export interface MapShape {
   readonly name: string;
   readonly keys: readonly Kind[];
   /** With an aggregation: its kind. */
-  readonly value: Kind | "count" | "sum" | "avg" | "min" | "max" | "stats" | "hist" | "lhist";
+  readonly value: Kind | "count" | "sum" | "avg" | "min" | "max" | "stats" | "variance" | "hist" | "lhist" | "llhist";
   /** Behind the aggregated value. */
   readonly parameters?: string;
 }
@@ -104,12 +104,19 @@ export const aggregateMaps: readonly MapShape[] = [[], ["int"], ["string"], ["in
     { name: `@min${i}`, keys: keys as Kind[], value: "min" },
     { name: `@max${i}`, keys: keys as Kind[], value: "max" },
     { name: `@stats${i}`, keys: keys as Kind[], value: "stats" },
+    { name: `@variance${i}`, keys: keys as Kind[], value: "variance" },
     { name: `@hist${i}`, keys: keys as Kind[], value: "hist", parameters: ["", ", 1", ", 3", ", 5"][i] },
     {
       name: `@lhist${i}`,
       keys: keys as Kind[],
       value: "lhist",
       parameters: [", 0, 100, 10", ", -50, 50, 7", ", 5, 6, 1", ", 0, 1000, 100"][i],
+    },
+    {
+      name: `@llhist${i}`,
+      keys: keys as Kind[],
+      value: "llhist",
+      parameters: [", 10, 0, 2, 20", ", 2, 3, 40, 2", ", 3, 0, 3, 9", ", 10, 2, 17, 10"][i],
     },
   ],
 );

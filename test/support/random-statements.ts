@@ -303,7 +303,7 @@ export class Statements extends Expressions {
     const random = this.random;
     if (this.leaves !== undefined) return this.output();
     const map = this.mapOf(
-      (m) => m.keys.length > 0 && !["stats", "hist", "lhist"].includes(m.value),
+      (m) => m.keys.length > 0 && !["stats", "variance", "hist", "lhist", "llhist"].includes(m.value),
       random.chance(0.7) ? this.plainMaps : this.aggregateMaps,
     );
     if (random.chance(0.15)) return this.countedMap(map);

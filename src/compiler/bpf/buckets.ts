@@ -24,7 +24,7 @@ export function bucketOf(
 }
 
 /** A value is not negative and below 2 to the power of this; 64: nothing is known. */
-function bitsOf(scope: FunctionScope, value: Value | undefined): number {
+export function bitsOf(scope: FunctionScope, value: Value | undefined): number {
   const definition = value === undefined ? undefined : scope.definitions.get(value);
   switch (definition?.op) {
     case "builtin":

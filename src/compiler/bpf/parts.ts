@@ -6,7 +6,7 @@ import type { Part } from "../../language/aggregations/parts.ts";
 import { type Series, seriesCellWords } from "../../language/aggregations/series.ts";
 import { digitBits, sumHead, sumWords } from "../../language/floating.ts";
 import type { Value } from "../ir/ir.ts";
-import { bucketOf, clamp } from "./buckets.ts";
+import { bitsOf, bucketOf, clamp } from "./buckets.ts";
 import { countBusy } from "./trouble-counters.ts";
 import { at, behind } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
@@ -39,6 +39,10 @@ export function addToPart(
       return scope.emitter.storeConstant(words, 8, 1n);
     case "extreme":
       return keepExtreme(scope, part.which, signed, words, value, atomic);
+    case "digits":
+      return part.of === "square"
+        ? addSquare(scope, signed, words, needed(scope, value), bitsOf(scope, value), atomic)
+        : addDigits(scope, signed, words, needed(scope, value), atomic);
     case "double-sum":
       return addDouble(scope, words, needed(scope, value), atomic);
     case "buckets":
@@ -141,6 +145,88 @@ function keep(
     emitter.branch(staying(extreme, signed), current, best, done);
     emitter.move(best, current);
   }
+}
+
+/** The three digits of a value (language/aggregations/parts.ts). */
+function addDigits(scope: FunctionScope, signed: boolean, words: Memory, value: Register, atomic: boolean): void {
+  const { emitter } = scope;
+  for (let i = 0; i < 3; i++) {
+    const digit = emitter.copy(value);
+    if (i > 0) emitter.aluConstant(signed && i === 2 ? Alu.ARSH : Alu.RSH, digit, BigInt(i * digitBits));
+    if (i < 2) emitter.aluConstant(Alu.AND, digit, (1n << BigInt(digitBits)) - 1n);
+    add(scope, at(words, i * 8), digit, atomic);
+  }
+}
+
+/**
+ * The five digits of a value's square, of which small values have three: what the square of one of more than 32 bits has
+ * above its 64th bit is apart.
+ */
+function addSquare(
+  scope: FunctionScope,
+  signed: boolean,
+  words: Memory,
+  value: Register,
+  bits: number,
+  atomic: boolean,
+): void {
+  const { emitter } = scope;
+  const mask = (1n << BigInt(digitBits)) - 1n;
+  const size = emitter.copy(value);
+  if (signed && bits === 64) {
+    const sign = emitter.copy(value);
+    emitter.aluConstant(Alu.ARSH, sign, 63n);
+    emitter.alu(Alu.XOR, size, sign);
+    emitter.alu(Alu.SUB, size, sign);
+  }
+  const square = emitter.copy(size);
+  emitter.alu(Alu.MUL, square, size);
+  if (bits > 32) {
+    const large = emitter.label();
+    const low = emitter.label();
+    const half = emitter.copy(size);
+    emitter.aluConstant(Alu.RSH, half, 32n);
+    emitter.branchConstant(Jump.JNE, half, 0n, large);
+    emitter.bind(low);
+    emitter.cold(() => {
+      emitter.bind(large);
+      addHigh(scope, words, size, half, atomic);
+      emitter.jump(low);
+    });
+  }
+  for (let i = 0; i < 3; i++) {
+    const digit = emitter.copy(square);
+    if (i > 0) emitter.aluConstant(Alu.RSH, digit, BigInt(i * digitBits));
+    if (i < 2) emitter.aluConstant(Alu.AND, digit, mask);
+    add(scope, at(words, i * 8), digit, atomic);
+  }
+}
+
+/** What a square has above its 64th bit: the rest of the third digit, and two more. `half`: the value's upper 32 bits. */
+function addHigh(scope: FunctionScope, words: Memory, size: Register, half: Register, atomic: boolean): void {
+  const { emitter } = scope;
+  const shifted = (from: Register, ...shifts: readonly (readonly [typeof Alu.LSH | typeof Alu.RSH, bigint])[]) => {
+    const register = emitter.copy(from);
+    for (const [shift, by] of shifts) emitter.aluConstant(shift, register, by);
+    return register;
+  };
+  // (half * 2^32 + low)^2: carry is what half of it has above its 32nd bit.
+  const low = shifted(size, [Alu.LSH, 32n], [Alu.RSH, 32n]);
+  const product = emitter.copy(half);
+  emitter.alu(Alu.MUL, product, low);
+  emitter.alu(Alu.MUL, low, low);
+  const carry = shifted(low, [Alu.RSH, 32n]);
+  emitter.alu(Alu.ADD, carry, shifted(product, [Alu.LSH, 32n], [Alu.RSH, 31n]));
+  const high = emitter.copy(half);
+  emitter.alu(Alu.MUL, high, half);
+  emitter.alu(Alu.ADD, high, shifted(product, [Alu.RSH, 32n], [Alu.LSH, 1n]));
+  emitter.alu(Alu.ADD, high, shifted(carry, [Alu.RSH, 32n]));
+  const third = shifted(high, [Alu.LSH, BigInt(64 - (3 * digitBits - 64))], [Alu.RSH, BigInt(64 - digitBits)]);
+  add(scope, at(words, 16), third, atomic);
+  const fourth = shifted(high, [Alu.RSH, BigInt(3 * digitBits - 64)]);
+  emitter.aluConstant(Alu.AND, fourth, (1n << BigInt(digitBits)) - 1n);
+  add(scope, at(words, 24), fourth, atomic);
+  add(scope, at(words, 32), shifted(high, [Alu.RSH, BigInt(4 * digitBits - 64)]), atomic);
 }
 
 /**

@@ -52,6 +52,11 @@ export function average(words: readonly bigint[]): number {
   return special(words) ?? (count === 0n ? 0 : rounded(exactSum(words), count));
 }
 
+/** The double that is nearest to a quotient. */
+export function quotient(dividend: bigint, divisor: bigint): number {
+  return rounded(dividend << 1074n, divisor);
+}
+
 /** `units` of 2^-1074, divided: the nearest double, and of two the even one. */
 function rounded(units: bigint, divisor: bigint): number {
   const magnitude = units < 0n ? -units : units;

@@ -1,6 +1,6 @@
 // What aggregations are made of: words that handlers on any CPU add values to, and that the host joins. Both executors
 // know each kind: here is what it means, compiler/bpf/parts.ts has the kernel's code.
-import { sumWords as doubleSumWords } from "../floating.ts";
+import { digitBits, sumWords as doubleSumWords } from "../floating.ts";
 import { bucketCount, bucketOf, type Buckets } from "./buckets.ts";
 import { cellOf, joinCells, type Series, seriesCellWords } from "./series.ts";
 import { lazy } from "../../base/lazy.ts";
@@ -17,12 +17,20 @@ export type Part =
   | { readonly kind: "seen" }
   /** Two words: the least or the greatest value, and 1 once there was one. */
   | { readonly kind: "extreme"; readonly which: "min" | "max" }
+  /** Digits of the exact sum of the values, or of their squares (see digitWords). */
+  | { readonly kind: "digits"; readonly of: keyof typeof digitWords }
   /** The exact sum of doubles (floating.ts). What is no number or infinite is counted apart. */
   | { readonly kind: "double-sum" }
   /** A word for each bucket: how many values fell into it. */
   | { readonly kind: "buckets"; readonly of: Buckets }
   /** Three words for each interval that is kept (series.ts). */
   | { readonly kind: "series"; readonly of: Series };
+
+/**
+ * Words of `digits`: each holds the sum of one digit of 26 bits, the last of all that is above. Each has room for the
+ * carries of 2^37 values.
+ */
+export const digitWords = { value: 3, square: 5 } as const;
 
 export function partWords(part: Part): number {
   switch (part.kind) {
@@ -32,6 +40,8 @@ export function partWords(part: Part): number {
       return 1;
     case "extreme":
       return 2;
+    case "digits":
+      return digitWords[part.of];
     case "double-sum":
       return doubleSumWords;
     case "buckets":
@@ -76,6 +86,15 @@ export function addToPart(
       if (words[at + 1] === 0n || beats(part.which, signed, value, words[at])) words[at] = BigInt.asUintN(64, value);
       words[at + 1] = 1n;
       return;
+    case "digits": {
+      const number = part.of === "square" ? order(value, signed) ** 2n : order(value, signed);
+      const last = digitWords[part.of] - 1;
+      for (let i = 0; i <= last; i++) {
+        const digit = number >> BigInt(i * digitBits);
+        add(i, i === last ? digit : BigInt.asUintN(digitBits, digit));
+      }
+      return;
+    }
     case "double-sum":
       return doubleSums().addToSum(add, value);
     case "buckets":
@@ -91,6 +110,11 @@ export function addToPart(
   }
 }
 
+/** The number whose digits are in words, as the host has them of all CPUs. */
+export function sumOfDigits(words: readonly bigint[]): bigint {
+  return words.reduceRight((sum, digit) => (sum << BigInt(digitBits)) + BigInt.asIntN(64, digit), 0n);
+}
+
 /** Joins one CPU's copy of a part, at `from` of `copy` (in bytes), into that of all, at `at` of `merged`. */
 export function mergePart(
   part: Part,
@@ -103,6 +127,7 @@ export function mergePart(
   switch (part.kind) {
     case "count":
     case "sum":
+    case "digits":
     case "double-sum":
     case "buckets": {
       const words = partWords(part);

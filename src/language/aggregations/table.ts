@@ -5,12 +5,14 @@ import type { Aggregation, Result } from "./aggregation.ts";
 import { max, min } from "./extremes.ts";
 import { hist } from "./hist.ts";
 import { lhist } from "./lhist.ts";
+import { llhist } from "./llhist.ts";
 import { partWords, type Part } from "./parts.ts";
+import { stddev, variance } from "./spread.ts";
 import { avg, count, stats, sum } from "./totals.ts";
 import { tseries } from "./tseries.ts";
 
 export const aggregations: Map<string, Aggregation> = new Map(
-  [count, sum, avg, min, max, stats, hist, lhist, tseries].map((row) => [row.name, row]),
+  [count, sum, avg, min, max, stats, variance, stddev, hist, lhist, llhist, tseries].map((row) => [row.name, row]),
 );
 
 export function aggregationOf({ aggregate }: AggregateType): Aggregation {

@@ -7,7 +7,7 @@ const mostIntervals = { keyed: 1365n, keyless: 100_000n } as const;
 
 export const tseries: Aggregation = {
   name: "tseries",
-  doc: "A value over time: the last of each interval, or what an aggregation makes of them.",
+  doc: "A value over time: of each interval (in nanoseconds) the last, or what an aggregation makes of them.",
   takes: "integers",
   parameters: [{ name: "interval" }, { name: "intervals" }, { name: "kind", choices, default: "last" }],
   refuse: (constants, keyed) => {

@@ -1,0 +1,63 @@
+// Written by `npm run docs`: change language/aggregations, not this file.
+import type { Bucket, SeriesPoint } from "./values.ts";
+
+/** What Node reads of a map of each. */
+export interface StoredAggregations {
+  readonly count: number;
+  readonly sum: number;
+  readonly avg: number;
+  readonly min: number;
+  readonly max: number;
+  readonly stats: { readonly count: number; readonly average: number; readonly total: number };
+  readonly variance: number;
+  readonly stddev: number;
+  readonly hist: readonly Bucket[];
+  readonly lhist: readonly Bucket[];
+  readonly llhist: readonly Bucket[];
+  readonly tseries: readonly SeriesPoint[];
+}
+
+/** The methods that add to each. */
+export interface AggregationMethods {
+  readonly count: "count";
+  readonly sum: "sum" | "add";
+  readonly avg: "avg";
+  readonly min: "min";
+  readonly max: "max";
+  readonly stats: "stats";
+  readonly variance: "variance";
+  readonly stddev: "stddev";
+  readonly hist: "hist";
+  readonly lhist: "lhist";
+  readonly llhist: "llhist";
+  readonly tseries: "tseries";
+}
+
+export interface Aggregating {
+  /** How often it was called. */
+  count(): void;
+  /** The sum of the values. */
+  sum(value: number): void;
+  /** The sum of the values. */
+  add(value: number): void;
+  /** The average of the values. */
+  avg(value: number): void;
+  /** The least of the values. */
+  min(value: number): void;
+  /** The greatest of the values. */
+  max(value: number): void;
+  /** Count, average and sum of the values. */
+  stats(value: number): void;
+  /** The variance of the values: the average of their squared distances from the average. */
+  variance(value: number): void;
+  /** The standard deviation of the values: the square root of their variance. */
+  stddev(value: number): void;
+  /** A histogram by powers of two, each in 2^bits parts. */
+  hist(value: number, bits?: number): void;
+  /** A histogram with buckets of equal width. */
+  lhist(value: number, min: number, max: number, step: number): void;
+  /** A histogram by powers of a factor, from factor^low to factor^(high + 1), each in equal steps. */
+  llhist(value: number, factor: number, low: number, high: number, steps: number): void;
+  /** A value over time: of each interval (in nanoseconds) the last, or what an aggregation makes of them. */
+  tseries(value: number, interval: number, intervals: number, kind?: "avg" | "max" | "min" | "sum"): void;
+}

@@ -1,0 +1,56 @@
+import { numbers, type Aggregation, type Constants } from "./aggregation.ts";
+import { bucketCount, type Piece } from "./buckets.ts";
+
+const mostBuckets = 1000;
+
+/** From factor^low on, each power of the factor in `steps`, but no narrower than one value; all is as D's llquantize. */
+function logLinear(constants: Constants | undefined) {
+  const [factor, low, high, steps] = numbers(constants);
+  const pieces: Piece[] = [];
+  let from = factor ** low;
+  let bucket = 1;
+  for (let power = low; power <= high; power++) {
+    const next = from * factor;
+    const step = next > steps ? next / steps : 1n;
+    pieces.push({ from, bucket, step });
+    bucket += Number((next - from) / step);
+    from = next;
+  }
+  pieces.push({ from, bucket, step: 1n });
+  return { by: "pieces", pieces } as const;
+}
+
+/** Whether a power of the factor is a multiple of the steps: then all further ones are, and no bucket has a fraction. */
+function divides(steps: bigint, factor: bigint): boolean {
+  let power = factor;
+  while (power < steps) power *= factor;
+  return power % steps === 0n;
+}
+
+export const llhist: Aggregation = {
+  name: "llhist",
+  spelling: { d: ["llquantize"] },
+  doc: "A histogram by powers of a factor, from factor^low to factor^(high + 1), each in equal steps.",
+  takes: "integers",
+  parameters: [{ name: "factor" }, { name: "low" }, { name: "high" }, { name: "steps" }],
+  refuse: (constants) => {
+    const [factor, low, high, steps] = numbers(constants);
+    const limit = (message: string, help?: string) =>
+      ({ code: "limit", message: `llhist() ${message}`, ...(help === undefined ? {} : { help }) }) as const;
+    if (factor < 2n) return limit("needs a factor of 2 or more");
+    if (low < 0n || low > high) return limit(`low must be from 0 to high, ${low} is not from 0 to ${high}`);
+    if (high > 62n || factor ** (high + 1n) >= 1n << 63n)
+      return limit(`high is too large: ${factor}^(${high} + 1) does not fit 63 bits`);
+    if (steps < factor || steps % factor !== 0n)
+      return limit(`steps must be a multiple of the factor, ${steps} is no multiple of ${factor}`);
+    if (!divides(steps, factor))
+      return limit(`steps must divide a power of the factor, ${steps} divides none of ${factor}`);
+    if (bucketCount(logLinear(constants)) > mostBuckets + 2)
+      return limit(`has at most ${mostBuckets} buckets`, "take fewer steps or powers");
+    return undefined;
+  },
+  signed: true,
+  parts: ({ parameters }) => [{ kind: "buckets", of: logLinear(parameters) }],
+  results: () => ({}),
+  shape: "buckets",
+};
