@@ -1,6 +1,7 @@
 // The library. `trace` compiles and runs a script; the rest is for whoever wants the stages.
 export { trace } from "./api/start.ts";
 export type { Trace, TraceEvent, TraceOptions } from "./api/trace.ts";
+export type { Stamp } from "./output/stamp.ts";
 export { compileScript, type CompiledScript, type ScriptOptions } from "./api/compile.ts";
 export type { Bucket, SeriesPoint, MapTable, Stack, Value } from "./api/values.ts";
 export { ScriptError, type Diagnostic, type DiagnosticCode, type Source, type Span } from "./language/diagnostic.ts";

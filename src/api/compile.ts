@@ -2,6 +2,7 @@ import { parse } from "../language/bpftrace/parse.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Program } from "../language/program.ts";
 import { choosesProcess, compile, type Compiled } from "../compiler/compile.ts";
+import type { HeaderField } from "../compiler/layouts/record-header.ts";
 import { liveSystem, type LiveSystem } from "../machine/live-system.ts";
 
 export interface ScriptOptions {
@@ -42,6 +43,8 @@ export interface ScriptOptions {
   readonly suite?: { readonly kind: "test" | "bench"; readonly name: string };
   /** Counts memory reads and look-ups in maps that fail, by their place in the script, and tells them as trouble. */
   readonly warnings?: boolean;
+  /** What the events that are printed are stamped with: with a clock's time, a CPU, a process, a thread, a probe. */
+  readonly stamp?: readonly HeaderField[];
   /** Passes of the optimizer to leave out, by name: for measuring what each is worth. */
   readonly withoutPasses?: readonly string[];
 }
@@ -84,6 +87,7 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
     probeFilter,
     withoutPasses,
     suite,
+    stamp,
   } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   let parsed = parseScript(source, { positional, named });
@@ -109,6 +113,7 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
     probeFilter,
     withoutPasses,
     suite,
+    header: stamp,
   });
   const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics].sort(
     (a, b) => a.span.start - b.span.start,

@@ -1,9 +1,11 @@
 // `trace(script)`: a live script as an async iterator of events.
+import { lazy } from "../base/lazy.ts";
 import { isAscii } from "node:buffer";
 import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";
 import type { ConsumerAction, EventField, EventSchema } from "../compiler/plan.ts";
 import { ByteWriter } from "../output/bytes.ts";
-import { printfWriter } from "../output/printf.ts";
+import { printfFormatter, printfWriter } from "../output/printf.ts";
+import type { Stamp } from "../output/stamp.ts";
 import { joinedText, timeText } from "../output/host-text.ts";
 import { troubleText } from "../output/trouble.ts";
 import type {
@@ -21,13 +23,26 @@ import { openScript } from "./open.ts";
 import { EventIterator, EventQueue } from "./queue.ts";
 import { mapTable, valueReader, type MapTable, type Value } from "./values.ts";
 
+// Loaded for stamps.
+const stamps = lazy<typeof import("../output/stamp.ts")>(() => require("../output/stamp.ts"));
+
 export type TraceEvent =
   /** A line of printf, errorf, warnf, time(), join(), system() or cat(). */
-  | { readonly type: "printf" | "errorf" | "warnf" | "time" | "join" | "output"; readonly text: string }
+  | {
+      readonly type: "printf" | "errorf" | "warnf" | "time" | "join" | "output";
+      readonly text: string;
+      readonly stamp?: Stamp;
+    }
   /** print(value) */
-  | { readonly type: "value"; readonly value: Value }
+  | { readonly type: "value"; readonly value: Value; readonly stamp?: Stamp }
   /** print(@map[key]) */
-  | { readonly type: "entry"; readonly map: string; readonly key: Value; readonly value: Value }
+  | {
+      readonly type: "entry";
+      readonly map: string;
+      readonly key: Value;
+      readonly value: Value;
+      readonly stamp?: Stamp;
+    }
   /** print(@map), and every map that holds anything at the end. */
   | { readonly type: "map"; readonly map: MapTable }
   /** Events were lost, a map was full, a probe could not be attached. */
@@ -177,10 +192,15 @@ export class QueueConsumer implements Consumer {
   }
 
   handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
-    const { action, fields } = schema;
+    const { action, fields, header } = schema;
+    if (header !== undefined) {
+      const read = eventReader(action, fields, memory, services);
+      const stamp = stamps().stampReader(header, memory, services);
+      return (offset) => this.#push({ ...read(offset), stamp: stamp(offset) });
+    }
     if (action.kind === "printf") {
       const write = printfWriter(action.format, fields, memory, this.#lines, services);
-      const type = action.to === "output" ? "printf" : action.to === "error" ? "errorf" : "warnf";
+      const type = lineType(action);
       return (offset) => this.#line(type, write, offset);
     }
     const read = eventReader(action, fields, memory, services);
@@ -244,13 +264,25 @@ export class QueueConsumer implements Consumer {
   }
 }
 
+function lineType({ to }: Extract<ConsumerAction, { readonly kind: "printf" }>): LineType {
+  return to === "output" ? "printf" : to === "error" ? "errorf" : "warnf";
+}
+
+/** Events that carry a stamp where one was asked for. */
+type Stamped = Extract<TraceEvent, { readonly stamp?: Stamp }>;
+
 function eventReader(
-  action: Exclude<ConsumerAction, { readonly kind: "printf" }>,
+  action: ConsumerAction,
   fields: readonly EventField[],
   memory: RecordMemory,
   services: ConsumerServices,
-): (offset: number) => TraceEvent {
+): (offset: number) => Stamped {
   switch (action.kind) {
+    case "printf": {
+      const text = printfFormatter(action.format, fields, memory, services);
+      const type = lineType(action);
+      return (offset) => ({ type, text: text(offset) });
+    }
     case "print-value": {
       const [field] = fields;
       const read = valueReader(field.type, services);

@@ -1,5 +1,6 @@
 // The command line, after bpftrace's manual. Options may stand anywhere before `--`; what is left are the script's.
 
+import { headerFields, type HeaderField } from "../compiler/layouts/record-header.ts";
 import { closeSync, openSync } from "node:fs";
 import { formats, type Format } from "../output/formats.ts";
 import type { Buffering } from "../output/printer.ts";
@@ -112,6 +113,12 @@ export const flags = {
     group: "Output",
     doc: `${formats.map(({ name, doc }) => `${name}: ${doc}`).join("; ")}; several, each FORMAT=FILE but for one`,
   },
+  stamp: {
+    long: "stamp",
+    value: "FIELDS",
+    group: "Output",
+    doc: `say of each event when and where it was: ${headerFields.join(",")}, or some of them`,
+  },
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
   quiet: { short: "q", long: "quiet", group: "Output", doc: "no messages but errors" },
   noWarnings: { long: "no-warnings", group: "Output", doc: "no warnings" },
@@ -195,6 +202,8 @@ export interface Options {
   readonly output?: string;
   /** One at least. */
   readonly formats: readonly ChosenFormat[];
+  /** What events are stamped with, in this order. */
+  readonly stamp?: readonly HeaderField[];
   readonly buffering: Buffering;
   readonly quiet: boolean;
   readonly noWarnings: boolean;
@@ -323,6 +332,7 @@ export function readOptions(argv: readonly string[]): Options {
     types,
     output: values.get("output"),
     formats: chosen.length === 0 ? [readFormat("text")] : oneToOutput(chosen, has("output")),
+    stamp: values.has("stamp") ? readStamp(values.get("stamp") ?? "") : undefined,
     buffering: oneOf(
       "-B",
       values.get("buffering") ?? "line",
@@ -399,6 +409,14 @@ function readFormat(text: string): ChosenFormat {
     ];
   if (file === "") throw new UsageError(`-f ${name}= needs a file`);
   return file === undefined ? { format } : { format, file };
+}
+
+/** `time,pid`: each once. */
+function readStamp(text: string): readonly HeaderField[] {
+  const fields = text.split(",").map((word) => oneOf("--stamp", word, headerFields));
+  const twice = fields.find((field, i) => fields.indexOf(field) < i);
+  if (twice !== undefined) throw new UsageError(`--stamp has ${twice} twice`);
+  return fields;
 }
 
 function oneToOutput(chosen: readonly ChosenFormat[], named: boolean): readonly ChosenFormat[] {

@@ -37,9 +37,9 @@ const standardError = 2;
 /** Compiles and runs a script to its end; gives the exit code. `build`: see KeptPlan. */
 export async function run(options: Options, build: string | undefined): Promise<number> {
   const { source, positional } = readScript(options);
-  const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter } = options;
+  const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp } = options;
   if (named.get("help") === true && helped(source, positional)) return 0;
-  const given = { positional, named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter };
+  const given = { positional, named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp };
   const script = new ScriptPlan(source, given, options.debug.length > 0 ? undefined : build);
   if (script.known === undefined) {
     const compiled = script.compile();

@@ -31,6 +31,7 @@ import { returnInstances } from "./kernel-structures/return-instances.ts";
 import { taskComm, threadPointer } from "./kernel-structures/task.ts";
 import { asksForOption, usedBuiltins } from "../language/check/uses.ts";
 import { mostScratchBytes, TooLarge, TooMuchMemory } from "./bpf/allocate.ts";
+import type { HeaderField } from "./layouts/record-header.ts";
 
 export interface CompileOptions {
   /** Resolves a probe spec: the registry's way, unless a test has its own. */
@@ -57,6 +58,8 @@ export interface CompileOptions {
   readonly probeFilter?: RegExp;
   /** `-k`: counts reads and look-ups that fail. */
   readonly watch?: boolean;
+  /** What records of events begin with. */
+  readonly header?: readonly HeaderField[];
   /** Passes of the optimizer and of the generator to leave out, by name: for the bench. */
   readonly withoutPasses?: readonly string[];
   /** Writes kernel programs that are easy for the verifier to walk through, if slower: it gave up on the usual ones. */
@@ -138,6 +141,7 @@ function compileProbes(
       directLoads,
       growing: options.growing,
       watch: options.watch,
+      header: options.header,
     });
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
@@ -209,7 +213,9 @@ function resolveProbes(
     const resolveOptions: ResolveOptions = {
       missing,
       ...(options.unsafe === true ? { unsafe: true } : {}),
-      uses: usedBuiltins(probe, program.functions),
+      uses: options.header?.includes("probe")
+        ? new Set([...usedBuiltins(probe, program.functions), "probe"])
+        : usedBuiltins(probe, program.functions),
       ...(options.pid === undefined ? {} : { pid: options.pid }),
       ...(options.command === undefined ? {} : { command: options.command }),
       ...(options.suite === undefined ? {} : { suite: options.suite }),

@@ -6,6 +6,7 @@ import type { PrintfFormat } from "../language/printf.ts";
 import type { Type } from "../language/types.ts";
 import type { IrMap } from "./ir/ir.ts";
 import type { WatchedCall } from "./layouts/watches.ts";
+import type { HeaderField } from "./layouts/record-header.ts";
 
 export interface Plan {
   readonly config: Config;
@@ -163,13 +164,15 @@ export interface HostProgram {
 }
 
 /**
- * An event's record: u32 schema index, u32 zero, then the fields at their offsets (8-byte aligned from the record's
- * start).
+ * An event's record: u32 schema index, u32 zero, the header that was asked for, then the fields at their offsets (8-byte
+ * aligned from the record's start).
  */
 export interface EventSchema<Action extends EventAction = EventAction> {
   readonly action: Action;
   readonly fields: readonly EventField[];
-  /** Bytes of the whole record, the 8-byte header included. */
+  /** A u64 each, in this order. */
+  readonly header?: readonly HeaderField[];
+  /** Bytes of the whole record. */
   readonly size: number;
   /** Where the call stands in the script: what errorf and warnf point at. */
   readonly place?: {

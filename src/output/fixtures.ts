@@ -24,7 +24,7 @@ export function servicesOf(plan: Partial<Plan> = {}): ConsumerServices {
       config: { maxStringLength: 1024, stringTrailer: ".." },
       ...plan,
     } as unknown as Plan,
-    bootToEpochMilliseconds: (ns) => Number(ns / 1_000_000n),
+    bootToWall: 0n,
     symbols: {
       kernel: (address) =>
         address < 0x1000n ? { address } : { address, symbol: "vfs_read", offset: Number(address - 0x1000n) },

@@ -1,4 +1,5 @@
 // JSON output: one object a line (NDJSON), in the shapes of bpftrace's manual.
+import { lazy } from "../base/lazy.ts";
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import { valueOf } from "../language/aggregations/table.ts";
 import { bytesText } from "../language/text-bytes.ts";
@@ -22,6 +23,9 @@ import { Sink } from "./sink.ts";
 import { failure, troubleText, warns } from "./trouble.ts";
 import { memoryOf, readWords } from "./values.ts";
 
+// Loaded for `--stamp`.
+const stamps = lazy<typeof import("./stamp.ts")>(() => require("./stamp.ts"));
+
 const flushBytes = 1 << 16;
 const encoder = new TextEncoder();
 
@@ -35,6 +39,8 @@ export class JsonConsumer implements Printer {
   readonly #out = new ByteWriter(2 * flushBytes);
   /** What begin says is told behind how many probes there are, unless it says a lot. */
   #before = true;
+  /** Members of the event that is being written. */
+  #stamp = "";
   events = 0;
   lost = 0;
   beforeWrite: (() => void) | undefined;
@@ -48,12 +54,24 @@ export class JsonConsumer implements Printer {
   }
 
   handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
-    const write = this.#writer(schema, memory, services);
+    const write = this.#stamped(schema, memory, services);
     const eager = this.#buffering === "none";
     return (offset) => {
       write(offset);
       this.events++;
       if ((eager && !this.#before) || this.#out.length > flushBytes) this.#write();
+    };
+  }
+
+  /** With the stamp's members in each object. */
+  #stamped(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    const write = this.#writer(schema, memory, services);
+    if (schema.header === undefined) return write;
+    const members = stamps().stampMembers(schema.header, memory, services);
+    return (offset) => {
+      this.#stamp = members(offset);
+      write(offset);
+      this.#stamp = "";
     };
   }
 
@@ -69,9 +87,16 @@ export class JsonConsumer implements Printer {
           place && action.to !== "output"
             ? `, "filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}`
             : "";
-        const before = encoder.encode(`{"type": "${type}", "${action.to === "output" ? "data" : "msg"}": "`);
+        const member = `, "${action.to === "output" ? "data" : "msg"}": "`;
+        const start = `{"type": "${type}"`;
+        const before = encoder.encode(schema.header === undefined ? start + member : member);
         const behind = encoder.encode(`"${where}}\n`);
-        return printfWriter(action.format, fields, memory, this.#out, services, { before, behind });
+        const write = printfWriter(action.format, fields, memory, this.#out, services, { before, behind });
+        if (schema.header === undefined) return write;
+        return (offset) => {
+          this.#out.text(start + this.#stamp);
+          write(offset);
+        };
       }
       case "print-value": {
         const [field] = fields;
@@ -198,7 +223,7 @@ export class JsonConsumer implements Printer {
   }
 
   #object(type: string, data: string): void {
-    this.#line(`{"type": "${type}", "data": ${data}}`);
+    this.#line(`{"type": "${type}"${this.#stamp}, "data": ${data}}`);
   }
 
   #line(line: string): void {

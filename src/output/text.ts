@@ -1,4 +1,5 @@
 // Text output, to the character what a bpftrace user expects.
+import { lazy } from "../base/lazy.ts";
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import type {
   ConsumerServices,
@@ -27,6 +28,9 @@ export interface TextOptions extends PrinterOptions {
   readonly folded?: boolean;
 }
 
+// Loaded for `--stamp`.
+const stamps = lazy<typeof import("./stamp.ts")>(() => require("./stamp.ts"));
+
 const newline = 10;
 /** Lines are written out at this size at the latest. */
 const flushBytes = 1 << 16;
@@ -54,12 +58,32 @@ export class TextConsumer implements Printer {
   }
 
   handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
-    const write = this.#writer(schema, memory, services);
+    const write = this.#stamped(schema, memory, services);
     const eager = this.#options.buffering === "none";
     return (offset) => {
       write(offset);
       this.events++;
       if (eager || this.#out.length > flushBytes) this.#write();
+    };
+  }
+
+  /** With the stamp's columns before the lines that begin with an event. Messages have none. */
+  #stamped(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    const write = this.#writer(schema, memory, services);
+    const { header, action } = schema;
+    if (header === undefined || action.kind === "error" || (action.kind === "printf" && action.to !== "output"))
+      return write;
+    const columns = stamps().stampColumns(header, memory, this.#for(services));
+    const out = this.#out;
+    return (offset) => {
+      const from = out.length;
+      const open = from === 0 ? this.#open : out.bytes[from - 1] !== newline;
+      if (open) return write(offset);
+      out.text(columns(offset));
+      const stamped = out.length;
+      write(offset);
+      // Nothing was printed.
+      if (out.length === stamped) out.length = from;
     };
   }
 

@@ -57,8 +57,8 @@ export interface Consumer {
 export interface ConsumerServices {
   readonly plan: Plan;
   readonly symbols: SymbolResolver;
-  /** Milliseconds since the epoch of a boot-clock time in nanoseconds. */
-  bootToEpochMilliseconds(nanoseconds: bigint): number;
+  /** Nanoseconds to add to times of the boot clock for the time of day. */
+  readonly bootToWall: bigint;
   /**
    * Text goes to a terminal: names and strings are spelled as shown-text.ts of the output room does. Absent: bytes
    * stay.

@@ -107,7 +107,7 @@ class SourceSession implements Session, SourceUser {
     this.services = {
       plan,
       symbols: source.symbols,
-      bootToEpochMilliseconds: (nanoseconds) => Number((nanoseconds + source.bootToWall) / 1000n) / 1000,
+      bootToWall: source.bootToWall,
     };
     this.#commands = new Commands(this.#consumer, (error) => {
       if (error !== undefined) this.failed(error);

@@ -11,6 +11,7 @@ import {
   packetTime,
   packetWhole,
 } from "../layouts/packets.ts";
+import { sourceOffset } from "../layouts/record-header.ts";
 import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
 import { count } from "./trouble-counters.ts";
 import { fill, fillConstant } from "./memory.ts";
@@ -30,7 +31,7 @@ export function emitEvent(scope: FunctionScope, instruction: Of<"emit">): void {
   // u32 schema, u32 zero
   emitter.storeConstant(behind(record), 8, BigInt(instruction.schema));
   instruction.fields.forEach((source, i) => {
-    fill(scope, behind(record, schema.fields[i]?.offset ?? 0), source, false);
+    fill(scope, behind(record, sourceOffset(schema, i)), source, false);
   });
   // Without flags the kernel wakes the reader only when it has read everything before.
   emitter.call("ringbuf_submit", inRegister(record), constant(0));

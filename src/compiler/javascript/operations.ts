@@ -5,6 +5,7 @@ import { comparedFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
 import type { BinaryOp, CompareOp, Instruction, Place } from "../ir/ir.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
+import { sourceOffset } from "../layouts/record-header.ts";
 import { parseAddress } from "./parse-address.ts";
 import { placeBytes, sourceBytes, writeSource } from "./sources.ts";
 import type { Target, Writer } from "./writer.ts";
@@ -215,7 +216,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
         `const ${record} = new Uint8Array(${schema.size}); ${out.support("store")}(${record}, 0, 4, ${instruction.schema}n);`,
       );
       instruction.fields.forEach((source, i) =>
-        writeSource(out, { bytes: record, offset: schema.fields[i]?.offset ?? 8 }, source),
+        writeSource(out, { bytes: record, offset: sourceOffset(schema, i) }, source),
       );
       out.line(`runtime.emit(${instruction.schema}, ${record});`);
       return;

@@ -110,7 +110,7 @@ function functionAddress(f: FunctionState): Value {
 }
 
 /** Index of the probe that fired among the plan's probe names. */
-function probeIndex(f: FunctionState): Value {
+export function probeIndex(f: FunctionState): Value {
   const { sites } = f.handler;
   const { probeNames } = f.module;
   // A wildcard may have ten thousand.

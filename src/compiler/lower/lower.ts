@@ -11,6 +11,7 @@ import { layRegions, storeMaps } from "../maps.ts";
 import type { CountedLoop, EventSchema, WatchedPlace } from "../plan.ts";
 import { usedBuiltins } from "../../language/check/uses.ts";
 import { Watches } from "../layouts/watches.ts";
+import { headerSize, type HeaderField } from "../layouts/record-header.ts";
 import * as expressions from "./expressions.ts";
 import { looked } from "./faults.ts";
 import { keepCall, recallCall } from "./kept-calls.ts";
@@ -25,6 +26,8 @@ export interface LowerSettings {
   readonly directLoads?: boolean;
   /** More handlers may come while it runs: room is left for them. */
   readonly growing?: boolean;
+  /** What records of events begin with. */
+  readonly header?: readonly HeaderField[] | undefined;
   /** Counts reads and look-ups that fail (watches.ts). */
   readonly watch?: boolean;
 }
@@ -58,9 +61,11 @@ export function lower(
   capabilities: Capabilities,
   settings: LowerSettings = {},
 ): LoweredProgram {
+  const { header = [] } = settings;
   const module: ModuleState = {
     checked,
     options: {
+      header,
       capabilities,
       directLoads: settings.directLoads ?? true,
     },
@@ -74,7 +79,9 @@ export function lower(
     kept: new Map(),
     // Of those that ask which probe they are at: a wildcard may have ten thousand names.
     probeNames: probeNames(
-      checked.handlers.filter(({ probe }) => usedBuiltins(probe, checked.program.functions).has("probe")),
+      checked.handlers.filter(
+        ({ probe }) => header.includes("probe") || usedBuiltins(probe, checked.program.functions).has("probe"),
+      ),
     ),
     ...(settings.watch ? { watches: new Watches() } : {}),
   };
@@ -88,7 +95,7 @@ export function lower(
   );
   return {
     module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
-    schemas: module.schemas.map((draft, i) => laidOut(draft, regions.lostOffsets[i], checked.program.source)),
+    schemas: module.schemas.map((draft, i) => laidOut(draft, regions.lostOffsets[i], checked.program.source, header)),
     timeFormats: module.timeFormats,
     packetFiles: module.packetFiles,
     watches: (module.watches?.list ?? []).map(({ span, call }, i) => ({
@@ -164,10 +171,8 @@ function functionName(handler: CheckedHandler): string {
 /** Far more than any ring of events has room for; the verifier takes up to 512 MiB. */
 const mostRecordBytes = 1 << 28;
 
-/** An event's record starts with its schema's index and a zero. */
-const headerBytes = 8;
-
-function laidOut(draft: SchemaDraft, lostOffset: number, source: Source): EventSchema {
+function laidOut(draft: SchemaDraft, lostOffset: number, source: Source, header: readonly HeaderField[]): EventSchema {
+  const headerBytes = headerSize(header);
   const { offsets, size } = fieldLayout(draft.fields.map((field) => field.type));
   if (size > mostRecordBytes) {
     throw new ScriptError(source, [
@@ -183,6 +188,7 @@ function laidOut(draft: SchemaDraft, lostOffset: number, source: Source): EventS
   return {
     action: draft.action,
     fields: draft.fields.map((field, i) => ({ ...field, offset: headerBytes + offsets[i] })),
+    ...(header.length === 0 ? {} : { header }),
     size: headerBytes + roundUp(size, 8),
     place: placeIn(source, draft.span),
     probe: draft.probe,

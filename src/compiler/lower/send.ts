@@ -1,7 +1,9 @@
 // Events to the host: a schema a place in the script.
 import type { Span } from "../../language/diagnostic.ts";
 import type { Type } from "../../language/types.ts";
-import type { Source } from "../ir/ir.ts";
+import type { Source, Value } from "../ir/ir.ts";
+import type { HeaderField } from "../layouts/record-header.ts";
+import { idValue, plainBuiltin, probeIndex } from "./builtins.ts";
 import type { EventAction } from "../plan.ts";
 import { contextOf } from "./fetch.ts";
 import type { FunctionState } from "./state.ts";
@@ -21,7 +23,11 @@ export function send(
 ): void {
   // Nobody is there to be warned when a pinned iterator is read.
   if (contextOf(f)?.sequence !== undefined) return;
-  const sources = fields.map(({ source }) => source());
+  const { header } = f.module.options;
+  const sources = [
+    ...header.map((field): Source => ({ kind: "value", value: headerValue(f, field), width: 8 })),
+    ...fields.map(({ source }) => source()),
+  ];
   let schema = f.schemas.get(node);
   if (schema === undefined) {
     const probe =
@@ -36,4 +42,18 @@ export function send(
     f.schemas.set(node, schema);
   }
   f.build.emit({ op: "emit", schema, fields: sources });
+}
+
+function headerValue(f: FunctionState, field: HeaderField): Value {
+  switch (field) {
+    case "time":
+      return plainBuiltin(f, "nsecs-boot");
+    case "cpu":
+      return plainBuiltin(f, "cpu");
+    case "pid":
+    case "tid":
+      return idValue(f, field);
+    case "probe":
+      return probeIndex(f);
+  }
 }

@@ -15,6 +15,7 @@ import { roundUp, sizeOf } from "../../language/layout.ts";
 import type { EventAction, UnkeptCalls } from "../plan.ts";
 import type { Watches } from "../layouts/watches.ts";
 import type { Instruction, IrFunction, IrMap, Place, ReadSpace, Source, Value } from "../ir/ir.ts";
+import type { HeaderField } from "../layouts/record-header.ts";
 import { isRegister } from "./registers.ts";
 import type { Variable } from "./ssa.ts";
 import { FunctionBuilder } from "./ssa.ts";
@@ -23,6 +24,8 @@ export interface LowerOptions {
   readonly capabilities: Capabilities;
   /** Load through pointers the verifier knows, instead of probe reads. */
   readonly directLoads: boolean;
+  /** What records of events begin with. */
+  readonly header: readonly HeaderField[];
 }
 
 /** An event's schema before sizes and counters are laid out. */
