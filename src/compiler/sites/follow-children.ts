@@ -1,36 +1,52 @@
 // `--follow`: the traced process and the children it starts, whatever they become. The kernel keeps the set of their
 // pids itself, so that a child is traced from its first instruction on.
-import { InternalError } from "../../base/internal-error.ts";
-import { parse } from "../../language/bpftrace/parse.ts";
-import type { Expression, Probe, Program } from "../../language/program.ts";
+import type { Block, Expression, Probe, Program, Statement } from "../../language/program.ts";
 import { unknownType } from "../../language/types.ts";
 
 /** Nobody can write this name, and whoever prints maps leaves it out. */
-export const followedMap = ".followed";
-const written = "followed";
+const followedMap = ".followed";
 /** Processes at a time. */
 const most = 1 << 16;
 
-/**
- * What keeps the set: before all other probes, so that it is attached first. A thread that starts names its own process
- * again.
- */
-const keeping = (pid: string): string => `
-  begin { @${written}[${pid}] = 1; }
-  rawtracepoint:sched_process_fork /has_key(@${written}, (uint64)args.parent.tgid)/ { @${written}[(uint64)args.child.tgid] = 1; }
-  rawtracepoint:sched_process_free /args.p.pid == args.p.tgid/ { delete(@${written}, (uint64)args.p.tgid); }`;
+/** Nobody wrote what is made here. */
+const span = { start: 0, end: 0 };
+const node = { span, type: unknownType };
 
-/** The script with what keeps the set in front. `pid`: of the process; the command's unless given. */
+/**
+ * The script with what keeps the set in front, so that it is attached first. `pid`: of the process; the command's
+ * unless given.
+ */
 export function followingChildren(
   program: Program,
   pid: number | undefined,
 ): { readonly program: Program; readonly own: ReadonlySet<Probe> } {
-  const text = keeping(pid === undefined ? "cpid" : String(pid));
-  const parsed = parse({ name: "--follow", text }, { positional: [], named: new Map() });
-  const [problem] = parsed.diagnostics;
-  if (problem !== undefined) throw new InternalError(`--follow: ${problem.message}`);
-  const probes = renamed(parsed.program.probes) as readonly Probe[];
-  const { span } = probes[0];
+  const first: Expression =
+    pid === undefined ? { kind: "builtin", name: "cpid", ...node } : { kind: "integer", value: BigInt(pid), ...node };
+  const probes: readonly Probe[] = [
+    { specs: [{ provider: "begin", parts: [], text: "begin", span }], body: block(add(first)), span },
+    // A thread that starts names its own process again.
+    {
+      ...rawTracepoint("sched_process_fork"),
+      predicate: isFollowed(number(member("args", "parent", "tgid"))),
+      body: block(add(number(member("args", "child", "tgid")))),
+    },
+    // The last of a process's threads is its first.
+    {
+      ...rawTracepoint("sched_process_free"),
+      predicate: {
+        kind: "binary",
+        operator: "==",
+        left: member("args", "p", "pid"),
+        right: member("args", "p", "tgid"),
+        ...node,
+      },
+      body: block({
+        kind: "expression",
+        expression: { kind: "call", name: "delete", args: [followed(), number(member("args", "p", "tgid"))], ...node },
+        span,
+      }),
+    },
+  ];
   return {
     program: {
       ...program,
@@ -43,22 +59,41 @@ export function followingChildren(
 
 /** A probe whose handler leaves at once in any other process. */
 export function ofFollowed(probe: Probe): Probe {
-  const { span } = probe;
-  const node = { span, type: unknownType };
-  const pid: Expression = { kind: "builtin", name: "pid", ...node };
-  const own: Expression = {
-    kind: "call",
-    name: "has_key",
-    args: [{ kind: "map", name: followedMap, keys: [], ...node }, pid],
-    ...node,
-  };
-  return { ...probe, guard: own };
+  const there = { ...node, span: probe.span };
+  return { ...probe, guard: { ...isFollowed({ kind: "builtin", name: "pid", ...there }), ...there } };
 }
 
-/** A tree with the map's own name. */
-function renamed(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(renamed);
-  if (typeof node !== "object" || node === null) return node;
-  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, renamed(value)]));
-  return copy["name"] === written ? { ...copy, name: followedMap } : copy;
+function rawTracepoint(name: string): Pick<Probe, "specs" | "span"> {
+  return { specs: [{ provider: "rawtracepoint", parts: [name], text: `rawtracepoint:${name}`, span }], span };
+}
+
+function block(statement: Statement): Block {
+  return { kind: "block", statements: [statement], span };
+}
+
+function followed(...keys: readonly Expression[]): Extract<Expression, { kind: "map" }> {
+  return { kind: "map", name: followedMap, keys, ...node };
+}
+
+function add(pid: Expression): Statement {
+  const value: Expression = { kind: "integer", value: 1n, ...node };
+  return { kind: "assign", target: followed(pid), operator: null, value, span };
+}
+
+function isFollowed(pid: Expression): Expression {
+  return { kind: "call", name: "has_key", args: [followed(), pid], ...node };
+}
+
+/** `args.parent.tgid` */
+function member(builtin: string, ...names: readonly string[]): Expression {
+  return names.reduce<Expression>((object, name) => ({ kind: "member", object, name, nameSpan: span, ...node }), {
+    kind: "builtin",
+    name: builtin,
+    ...node,
+  });
+}
+
+/** As the `pid` builtin is. */
+function number(of: Expression): Expression {
+  return { kind: "cast", to: { name: "uint64", pointers: 0, dimensions: [], span }, operand: of, ...node };
 }
