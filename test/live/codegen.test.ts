@@ -277,8 +277,8 @@ describe("generated code on this kernel", live, () => {
     assert.equal(of("gid-and-uid"), (BigInt(process.getgid?.() ?? -1) << 32n) | BigInt(process.getuid?.() ?? -1));
     assert.equal(of("child-pid"), 4321n);
     assert.ok(of("cpu") < BigInt(capabilities.cpus));
-    assert.ok(of("nsecs-wall") > of("nsecs-boot") && of("nsecs-wall") < of("nsecs-boot") + 1_000_000n);
-    assert.ok(of("elapsed") >= of("nsecs-boot") - 1000n && of("elapsed") < of("nsecs-boot") + 1_000_000n);
+    assert.ok(of("nsecs-wall") > of("nsecs-boot") && of("nsecs-wall") < of("nsecs-boot") + 10_000_000_000n);
+    assert.ok(of("elapsed") >= of("nsecs-boot") - 1000n && of("elapsed") < of("nsecs-boot") + 10_000_000_000n);
     assert.ok(of("nsecs-monotonic") <= process.hrtime.bigint());
   });
 
