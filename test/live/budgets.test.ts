@@ -19,8 +19,8 @@ const { NODE_OPTIONS: _options, NODE_EXTRA_CA_CERTS: _certificates, ...env } = p
 
 /** Raised on purpose only, with a reason in the commit: a person waits for each of these. */
 const budget = {
-  kilobytes: { command: 235, compiler: 460, rest: 600 },
-  starts: { "for the first time": { scripts: 3, files: 15, calls: 260 }, again: { scripts: 2, files: 11, calls: 230 } },
+  kilobytes: { command: 240, compiler: 460, rest: 600 },
+  starts: { "for the first time": { scripts: 3, files: 15, calls: 125 }, again: { scripts: 2, files: 11, calls: 110 } },
   builtins: 3,
 };
 
@@ -37,18 +37,25 @@ after(async () => {
   if (!deadline.skip) await nothingLeft(objects);
 });
 
+/** Calls that the scheduler and the garbage collector have their say in: how many there are differs by the machine. */
+const byChance = new Set(
+  ["brk", "futex", "madvise", "mmap", "mprotect", "munmap", "sched_yield"].concat(["epoll_pwait", "epoll_wait"]),
+);
+
 /** Of a Node with these arguments, up to its first line: system calls of the main thread, and files opened. */
 async function startUp(
   args: readonly string[],
 ): Promise<{ readonly calls: number; readonly files: readonly string[] }> {
   const words = [process.execPath, ...args].map((word) => `'${word}'`).join(" ");
   const script = `
-    tracepoint:raw_syscalls:sys_enter /tid == cpid && !@done/ { @calls = count(); }
+    tracepoint:raw_syscalls:sys_enter /tid == cpid && !@done/ { @calls[syscall_name(args.id)] = count(); }
     tracepoint:syscalls:sys_enter_openat /tid == cpid && !@done/ { printf("opens %s\\n", str(args.filename)); }
     tracepoint:syscalls:sys_enter_write /pid == cpid && args.fd == 1/ { @done = 1; }`;
   const { stdout, stderr, code } = await strobe(["-q", "-c", words, "-e", script], { env });
   assert.equal(code, 0, stderr);
-  const calls = Number(/^@calls: (\d+)$/m.exec(stdout)?.[1]);
+  const calls = [...stdout.matchAll(/^@calls\[(\w+)\]: (\d+)$/gm)]
+    .filter(([, name = ""]) => !byChance.has(name))
+    .reduce((sum, [, , count]) => sum + Number(count), 0);
   const files = [...stdout.matchAll(/^opens (.+)$/gm)].map(([, path]) => path);
   assert.ok(calls > 100 && files.includes(args[0]), stdout);
   return { calls, files };
