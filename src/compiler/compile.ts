@@ -89,9 +89,10 @@ export interface Compiled {
 
 export function compile(script: Program, system: System, options: CompileOptions): Compiled {
   try {
+    const ordered = { ...script, probes: inSequence(script.probes) };
     const { program, own } = options.follow
-      ? followingChildren(script, options.pid)
-      : { program: script, own: new Set<Probe>() };
+      ? followingChildren(ordered, options.pid)
+      : { program: ordered, own: new Set<Probe>() };
     const { probes, diagnostics, open } = resolveProbes(program, system, options, own);
     const compiled = compileProbes(program, probes, diagnostics, system, { ...options, growing: open.length > 0 });
     if (open.length === 0 || compiled.plan === undefined) return compiled;
@@ -196,6 +197,20 @@ function hasError(diagnostics: readonly Diagnostic[]): boolean {
 
 // ── probes ──
 
+/** In the order of their specs' sequence numbers: a probe whose specs have several is as many probes. */
+function inSequence(probes: readonly Probe[]): readonly Probe[] {
+  const numbers = new Set(probes.flatMap(({ specs }) => specs.map(({ sequence = 0 }) => sequence)));
+  if (numbers.size < 2) return probes;
+  return [...numbers]
+    .sort((a, b) => a - b)
+    .flatMap((number) =>
+      probes.flatMap((probe) => {
+        const specs = probe.specs.filter(({ sequence = 0 }) => sequence === number);
+        return specs.length === 0 ? [] : [{ ...probe, specs }];
+      }),
+    );
+}
+
 /** `own`: those that keep the set of followed processes. */
 function resolveProbes(
   program: Program,
@@ -221,7 +236,9 @@ function resolveProbes(
       ...(options.suite === undefined ? {} : { suite: options.suite }),
     };
     const unmatched: Diagnostic[] = [];
+    let enough = false;
     const variants = probe.specs.flatMap((spec) => {
+      if (enough) return [];
       const found = openSpec(traced, spec, specs, resolveOptions);
       if (found !== undefined) open.push(found);
       const resolution =
@@ -230,6 +247,9 @@ function resolveProbes(
           : resolveOpen(found, system);
       // A wildcard beside other places may match nothing: `kprobe:f, kprobe:f.constprop.*`.
       const optional = probe.specs.length > 1 && resolution.variants.length === 0 && spec.parts.some(hasWildcard);
+      const there = resolution.variants.length > 0;
+      enough = spec.sufficient === true && there;
+      if (!there && (spec.optional === true || spec.sufficient === true)) return [];
       for (const diagnostic of resolution.diagnostics)
         (optional && diagnostic.code === "name" ? unmatched : diagnostics).push(diagnostic);
       return placesTogether(resolution.variants, specs++);

@@ -43,7 +43,10 @@ export function printTree(program: Program): string {
     ...program.probes.map((probe) =>
       list(
         "probe",
-        ...probe.specs.map((spec) => [spec.provider, ...spec.parts].map(specPart).join(":")),
+        ...probe.specs.map(
+          ({ provider, parts, optional, sufficient, sequence }) =>
+            `${[provider, ...parts].map(specPart).join(":")}${sequence === undefined ? "" : `(${sequence})`}${sufficient ? "!" : optional ? "?" : ""}`,
+        ),
         ...(probe.predicate === undefined ? [] : [list("when", expressionForm(probe.predicate))]),
         ...probe.body.statements.map(statementForm),
       ),
@@ -134,7 +137,12 @@ function statementForm(s: Statement): Form {
         "for",
         expressionForm(s.variable),
         expressionForm(s.map),
-        ...(s.order === undefined ? [] : [`${s.order.descending ? "-" : "+"}${s.order.by}`]),
+        ...(s.keys === undefined ? [] : [list("keys", ...s.keys.map(expressionForm))]),
+        ...(s.value === undefined ? [] : [list("value", expressionForm(s.value))]),
+        ...(s.slice === undefined
+          ? []
+          : [list("slice", ...s.slice.map((one) => (one === undefined ? "*" : expressionForm(one))))]),
+        ...(s.order === undefined ? [] : [`${s.order.descending ? "-" : "+"}${s.order.by}${s.order.part ?? ""}`]),
         ...(s.limit === undefined ? [] : [list("limit", expressionForm(s.limit))]),
         blockForm(s.body),
       );

@@ -116,6 +116,12 @@ export interface Probe {
 export interface ProbeSpec {
   readonly provider: string;
   readonly parts: readonly string[];
+  /** It need not exist. */
+  readonly optional?: true;
+  /** Where it exists, those behind it in the probe's list are not wanted; where not, it is optional. */
+  readonly sufficient?: true;
+  /** Handlers of one event run in the order of these numbers, and of the text where they are equal; 0 unless it says. */
+  readonly sequence?: number;
   /** As written, for messages. */
   readonly text: string;
   readonly span: Span;
@@ -200,14 +206,21 @@ export type Statement =
       readonly span: Span;
     }
   /**
-   * `for ($kv : @map)`: the variable is a tuple (key, value). With order or limit (SystemTap's foreach) it runs on the
-   * host.
+   * `for ($kv : @map)`: `variable` is a tuple (key, value). `keys` and `value` bind its parts by themselves, and
+   * `variable` is then a name of the front-end's own. `order`: by the keys, by one of them (`part`), or by the value, an
+   * aggregation by what it comes to; on the host only. `slice`: only entries with these keys, where there is one.
+   * `limit`: so many entries at most.
    */
   | {
       readonly kind: "for-map";
       readonly variable: Variable;
       readonly map: MapAccess;
-      readonly order?: { readonly by: "key" | "value"; readonly descending: boolean };
+      readonly keys?: readonly Variable[];
+      readonly value?: Variable;
+      /** The value is not looked at: it need not be a single one. */
+      readonly keysOnly?: true;
+      readonly order?: MapOrder;
+      readonly slice?: readonly (Expression | undefined)[];
       readonly limit?: Expression;
       readonly body: Block;
       readonly span: Span;
@@ -240,6 +253,14 @@ export type Statement =
     }
   /** A text is an error of the script's own; a record that was caught is that error again. Uncaught it ends the handler. */
   | { readonly kind: "throw"; readonly value: Expression; readonly span: Span };
+
+/** What entries of a map are ordered by. */
+export interface MapOrder {
+  readonly by: "key" | "value";
+  /** The number of one key, from 0. */
+  readonly part?: number;
+  readonly descending: boolean;
+}
 
 export interface SwitchCase {
   readonly values: readonly Expression[];
@@ -312,11 +333,13 @@ export interface Builtin extends Node {
 }
 /**
  * A clause-local variable; `name` is without sigil. The checker sets `slot`, an index into the handler's variables
- * (scopes resolved).
+ * (scopes resolved). `lives` elsewhere: each thread has one of its own, which outlives the handler; it is 0 or empty at
+ * first. The checker makes it a map by thread, whose name is the variable's.
  */
 export interface Variable extends Node {
   readonly kind: "variable";
   readonly name: string;
+  readonly lives?: "thread";
   slot?: number;
 }
 /**

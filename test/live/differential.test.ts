@@ -170,6 +170,26 @@ const madeUp: Readonly<Record<string, string>> = {
     if (assigned(@last, arg1 & 1)) { print(($x, $y, $t)); }
     @copy[2] = assigned(@from[3], "abcdef");
     while (assigned($x, $x - 1) > 0) { @rounds++; }`,
+  "loops over maps that bind, choose and count": `
+    for ($i : 0..12) { @m[$i % 3, $i / 3] = $i; @h[$i % 5] = hist($i); @one[$i] = "t"; }
+    for ($kv : @m) { loop(keys($a, $b), value($v)); @copy[$b, $a] = $v; }
+    for ($kv : @m) { loop(keys($a), only(any, arg0 & 3)); @part[$a]++; if ($a == 7) { break; } }
+    for ($kv : @m) { loop(only(2, any), value($v)); @third += $v; }
+    for ($kv : @h) { loop(keys($k)); @seen[$k] = 1; }
+    for ($kv : @one) { loop(most(arg1 & 7)); @rounds++; }
+    for ($kv : @m) { loop(only(1, any), most(2)); if (arg2 & 1) { continue; } @two++; }
+    $sum = 0;
+    if (attempt($e)) { for ($kv : @m) { loop(keys($a, $b), value($v), most(5)); $sum++; if ($sum > 9) { throw("never"); } } } else { @no = 1; }
+    print($sum);`,
+  "variables of a thread": `
+    $self_x = (arg0 & 7) + 1;
+    $self_x += 2;
+    $self_x++;
+    @x = $self_x;
+    @was = $self_text == "";
+    $self_text = "abc";
+    @y = assigned($self_x, 5, "*") + $self_x--;
+    @text[1] = $self_text;`,
   "what ends the handler": `
     for ($i : 0..3) { @m[$i] = $i; }
     if (arg0 & 1) { next(); }
@@ -315,6 +335,24 @@ describe("both executors", { skip: noBpf }, () => {
     // Programs that do nothing would agree too.
     if (count >= 400) assert.ok(totals.events > count && totals.entries > count, "the programs do too little");
   };
+
+  for (const [name, body] of Object.entries({
+    "a division": "@before = 1; @n = 8 / (arg0 & 1); @after = 1;",
+    "a read": "@before = 1; if (arg0 & 1) { @n = *(uint64 *)(arg1 & 4088); } @after = 1;",
+    "an entry that is missing": "@m[1] = 2; @n = @m[arg0 & 1]; @m[3]++; @after = 1;",
+    "in a loop over a map, and not in a try":
+      "@m[1] = 2; for ($kv : @m) { if (attempt()) { @n = 8 / (arg5 & 1); } else { @seen = 1; } @k = 8 / (arg0 & 1); } @after = 1;",
+  })) {
+    it(`agree on what ends a handler where rules say so: ${name}`, () => {
+      using differential = new Differential();
+      for (let seed = 1; seed < 6; seed++) {
+        const script = `// ends on faults\nconfig = { max_map_keys=256 } rawtracepoint:differential { ${body} }`;
+        const { failure, events, entries } = differential.run(script, randomInputs(seed, runs), false);
+        assert.equal(failure, undefined, `${failure?.kind} ${failure?.detail}\n${failure?.ir}`);
+        assert.ok(events + entries > 0);
+      }
+    });
+  }
 
   it(`agree on ${programs} random programs`, (t) => randomly(t, programs, (seed) => randomProgram(seed)));
 

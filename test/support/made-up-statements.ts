@@ -5,6 +5,8 @@
 //     throw("text"); next();
 //     while (again(condition)) { … }                 do … while
 //     while (step(condition, $i++, …)) { … }         C's for
+//     for ($kv : @m) { loop(keys($a, $b), value($v), by(1), most(3), only(any, 5)); … }      a loop over a map; by(-2): down by the second key, by(9): by the value
+//     $self_x                                                                     a variable of the thread
 //     if (choose($s, value)) { if (of(1, 2)) { … } if (otherwise()) { … } }      switch
 //     assigned($x, value), assigned(@m[k], value, "+")                           an assignment as a value
 import { faultKinds, type FaultKind } from "../../src/language/faults.ts";
@@ -83,12 +85,52 @@ function inStatement(s: Statement): Statement {
       };
     }
   }
+  if (s.kind === "for-map") return mapLoop(s);
   if (s.kind === "expression" && s.expression.kind === "call") {
     const { name, args } = s.expression;
     if (name === "throw") return { kind: "throw", value: inNode(args[0]), span };
     if (name === "next") return { kind: "next", span };
   }
   return inNode(s);
+}
+
+function mapLoop(s: Extract<Statement, { kind: "for-map" }>): Statement {
+  const [first, ...others] = s.body.statements;
+  const how = first?.kind === "expression" ? callOf(first.expression, "loop") : undefined;
+  if (how === undefined) return { ...s, body: inBlock(s.body) };
+  const part = (name: string): Call | undefined => how.args.flatMap((arg) => callOf(arg, name) ?? [])[0];
+  const variables = (call: Call | undefined): Variable[] => (call?.args ?? []).flatMap((arg) => variableOf(arg) ?? []);
+  const [keys, [value], order, most, only] = [
+    variables(part("keys")),
+    variables(part("value")),
+    part("by")?.args[0],
+    part("most")?.args[0],
+    part("only")?.args,
+  ];
+  const number =
+    order?.kind === "integer"
+      ? Number(order.value)
+      : order?.kind === "unary" && order.operand.kind === "integer"
+        ? -Number(order.operand.value)
+        : undefined;
+  return {
+    ...s,
+    ...(keys.length === 0 ? {} : { keys }),
+    ...(value === undefined ? {} : { value }),
+    ...(number === undefined
+      ? {}
+      : {
+          order:
+            Math.abs(number) === 9
+              ? { by: "value", descending: number < 0 }
+              : { by: "key", part: Math.abs(number) - 1, descending: number < 0 },
+        }),
+    ...(most === undefined ? {} : { limit: inNode(most) }),
+    ...(only === undefined
+      ? {}
+      : { slice: only.map((one) => (one.kind === "identifier" && one.name === "any" ? undefined : inNode(one))) }),
+    body: inBlock({ ...s.body, statements: others }),
+  };
 }
 
 function caseOf(s: Statement): SwitchCase[] {
@@ -98,11 +140,13 @@ function caseOf(s: Statement): SwitchCase[] {
 }
 
 function isStatement(node: object): node is Statement {
-  return "kind" in node && ["if", "while", "expression"].includes(String(node.kind));
+  return "kind" in node && ["if", "while", "expression", "for-map"].includes(String(node.kind));
 }
 
 /** The tree is plain data: whatever is in a node is gone through, but for types. */
 function inNode<T extends object>(node: T): T {
+  if ("kind" in node && node.kind === "variable" && "name" in node && String(node.name).startsWith("self_"))
+    return { ...node, lives: "thread" };
   if ("kind" in node && node.kind === "call" && "name" in node && node.name === "assigned") {
     const [target, value, operator] = (node as unknown as Call).args;
     return {

@@ -1,6 +1,7 @@
 // The intermediate representation: SSA over 64-bit integers, with memory in named slots and whole high-level
 // operations. Both generators (bpf/ and javascript/) implement every operation; the comments here are the
 // specification.
+import type { MapOrder } from "../../language/program.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
 import type { Context } from "../../language/context.ts";
 import type { Copies } from "../layouts/copies.ts";
@@ -412,7 +413,7 @@ export type Instruction =
       readonly map: number;
       readonly callback: number;
       readonly captures?: number;
-      readonly order?: { readonly by: "key" | "value"; readonly descending: boolean };
+      readonly order?: MapOrder;
       readonly limit?: Value;
     }
 

@@ -164,7 +164,7 @@ export function printInstruction(i: Instruction): string {
       return `rounds of function ${i.round} frame s${i.frame}`;
     case "for-each":
       return `for-each map ${i.map} function ${i.callback}${i.captures === undefined ? "" : ` captures s${i.captures}`}${
-        i.order === undefined ? "" : ` by ${i.order.by}${i.order.descending ? " descending" : ""}`
+        i.order === undefined ? "" : ` by ${i.order.by}${i.order.part ?? ""}${i.order.descending ? " descending" : ""}`
       }${i.limit === undefined ? "" : ` limit v${i.limit}`}`;
     case "emit":
       return `emit ${i.schema}(${i.fields.map(printSource).join(", ")})`;

@@ -2,6 +2,7 @@
 // that differs decides.
 import { aggregateLayout, valueOf } from "../../language/aggregations/table.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
+import type { MapOrder } from "../../language/program.ts";
 import { isFloat, type AggregateType, type Type } from "../../language/types.ts";
 
 /**
@@ -10,7 +11,14 @@ import { isFloat, type AggregateType, type Type } from "../../language/types.ts"
  */
 export type ComparedField = readonly [offset: number, size: number, as: "s" | "u" | "t" | "a" | "f" | "d"];
 
-export function comparedFields(types: readonly Type[], from = 0): ComparedField[] {
+/** Of keys, or of a value. */
+export function orderFields({ by, part }: MapOrder, keys: readonly Type[], value: Type): ComparedField[] {
+  if (by === "value") return comparedFields([value]);
+  if (part === undefined) return comparedFields(keys);
+  return comparedFields([keys[part]], fieldLayout(keys).offsets[part]);
+}
+
+function comparedFields(types: readonly Type[], from = 0): ComparedField[] {
   const { offsets } = fieldLayout(types);
   return types.flatMap((type, i) => fieldsOf(type, from + offsets[i]));
 }

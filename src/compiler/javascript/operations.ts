@@ -1,7 +1,7 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
 import { aggregateLayout, aggregateWords, valueOf } from "../../language/aggregations/table.ts";
 import { InternalError } from "../../base/internal-error.ts";
-import { comparedFields } from "./compared-fields.ts";
+import { orderFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
 import type { BinaryOp, CompareOp, Instruction, Place } from "../ir/ir.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
@@ -347,7 +347,7 @@ function entries(out: Writer, { map, order, limit }: Extract<Instruction, { op: 
   const all = `runtime.mapEntries(${map})`;
   if (order === undefined && limit === undefined) return all;
   const { keys, value } = out.module.maps[map];
-  const fields = order === undefined ? [] : comparedFields(order.by === "key" ? keys : [value]);
+  const fields = order === undefined ? [] : orderFields(order, keys, value);
   return `${out.support("ordered")}(${all}, ${order?.by === "key" ? 0 : 1}, ${JSON.stringify(fields)}, ${order?.descending ? -1 : 1}, ${limit === undefined ? "undefined" : `v${limit}`}, (words) => runtime.aggregateDouble(${map}, words))`;
 }
 

@@ -1,16 +1,18 @@
 // What fails: in a `try` each thing that can fail branches, and goes on in the handler of errors. Outside of one nothing
-// is looked at, and nothing is emitted.
+// is looked at, and nothing is emitted, unless the language's rules end the handler there.
 import { catchable, type FaultKind } from "../../language/faults.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import { parsePrintf } from "../../language/printf.ts";
 import type { Expression, Statement } from "../../language/program.ts";
+import type { Rules } from "../../language/rules.ts";
 import { textBytes } from "../../language/text-bytes.ts";
+import { u64 } from "../../language/types.ts";
 import { sourceSize, type Instruction, type Place, type Source, type Value } from "../ir/ir.ts";
 import { leaveHandler } from "./exits.ts";
 import { at, constantString } from "./memory.ts";
 import { placeIn } from "./script-places.ts";
-import { send } from "./send.ts";
+import { send, type Field } from "./send.ts";
 import type { Catch, FunctionState } from "./state.ts";
 
 /** `try`: ways that fail in the body meet at the handler's block. */
@@ -37,6 +39,27 @@ export function tryCatch(f: FunctionState, s: Extract<Statement, { kind: "try" }
   build.start(join);
 }
 
+/** What ends a handler when nobody sees it, by the language's rules. */
+function endsHandlers(kind: FaultKind, { integers, maps, failedRead }: Rules): boolean {
+  switch (kind) {
+    case "read":
+    case "index":
+      return failedRead === "fault";
+    case "division":
+      return integers.byZero === "fault";
+    case "key":
+      return maps.missing === "fault";
+    case "full":
+    case "error":
+      return false;
+  }
+}
+
+/** Whether something that fails here is looked at. */
+function matters(f: FunctionState, kind: FaultKind): boolean {
+  return catchOf(f, kind) !== undefined || endsHandlers(kind, f.module.checked.program.rules);
+}
+
 /** Who sees that something of a kind fails here. */
 function catchOf(f: FunctionState, kind: FaultKind): Catch | undefined {
   let target = f.catching;
@@ -47,7 +70,7 @@ function catchOf(f: FunctionState, kind: FaultKind): Catch | undefined {
 /** On the way on which something failed: goes to whoever sees it, and nothing follows. False when nobody does. */
 export function raise(f: FunctionState, kind: FaultKind, message: string, span: Span, address?: Value): boolean {
   const target = catchOf(f, kind);
-  if (target === undefined) return false;
+  if (target === undefined) return endHandler(f, kind, message, span, address);
   const text = textBytes(message);
   tell(f, target, kind, span, address, () => {
     const bytes = new Uint8Array(text.length + 1);
@@ -55,6 +78,21 @@ export function raise(f: FunctionState, kind: FaultKind, message: string, span: 
     return { kind: "constant", bytes };
   });
   goTo(f, target);
+  return true;
+}
+
+/** Where the language has it so, says what failed and ends the handler. */
+function endHandler(f: FunctionState, kind: FaultKind, message: string, span: Span, address?: Value): boolean {
+  if (!endsHandlers(kind, f.module.checked.program.rules)) return false;
+  const text = message.replaceAll("%", "%%");
+  const format = parsePrintf(address === undefined ? text : `${text} at 0x%lx`);
+  const field = (value: Value): Field => ({
+    name: "address",
+    type: u64,
+    source: () => ({ kind: "value", value, width: 8 }),
+  });
+  send(f, { span }, { kind: "printf", format, to: "error" }, address === undefined ? [] : [field(address)]);
+  leaveHandler(f);
   return true;
 }
 
@@ -147,11 +185,11 @@ function unlessFailed(f: FunctionState, failed: Value, fail: () => void): void {
  * What is left to emit of an instruction in a `try`, when what it may fail with was looked at. Undefined: nothing.
  */
 export function looked(f: FunctionState, i: Instruction, span: Span | undefined): Instruction | undefined {
-  if (f.catching === undefined || span === undefined) return i;
+  if (span === undefined) return i;
   switch (i.op) {
     case "read": {
       const { space, address, offset, size, signed, result } = i;
-      if (space === "typed" || catchOf(f, "read") === undefined) return i;
+      if (space === "typed" || !matters(f, "read")) return i;
       const from = f.slotOf("read", 8);
       const where = f.build.binary("add", address, f.build.constant(BigInt(offset)));
       fill(f, { op: "fill", to: from, source: { kind: "memory", space, address: where, size } }, span);
@@ -174,7 +212,7 @@ export function looked(f: FunctionState, i: Instruction, span: Span | undefined)
       return i;
     case "entry-load":
     case "entry-copy":
-      if (catchOf(f, "key") !== undefined)
+      if (matters(f, "key"))
         unlessFailed(f, f.build.compare("eq", i.entry, f.build.constant(0n)), () => {
           raise(f, "key", `${f.spelling.map(f.module.maps[i.map].name)} has no such key`, span);
         });
@@ -207,7 +245,7 @@ function fill(f: FunctionState, i: Fill, span: Span): void {
 
 function filled(f: FunctionState, i: Fill, span: Span): Instruction | undefined {
   const { source, to } = i;
-  if (!reads(source) || catchOf(f, "read") === undefined) return i;
+  if (!reads(source) || !matters(f, "read")) return i;
   const { length, ...rest } = i;
   fill(f, rest, span);
   if (length === undefined) return undefined;
@@ -218,7 +256,7 @@ function filled(f: FunctionState, i: Fill, span: Span): Instruction | undefined 
 
 /** What is read is read before anything is done with it. */
 function madeFirst(f: FunctionState, source: Source, span: Span): Source {
-  if (!reads(source) || catchOf(f, "read") === undefined) return source;
+  if (!reads(source) || !matters(f, "read")) return source;
   const size = sourceSize(source);
   const place = f.slotOf("read", size);
   const padded = source.kind === "memory" ? source : { ...source, padded: true };

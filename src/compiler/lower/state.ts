@@ -169,6 +169,8 @@ export class FunctionState {
   readonly #captures = new Map<Home, Home & { kind: "memory" }>();
   readonly #capturedValues = new Map<string, Place>();
   readonly #leaves = new Map<Way, Home>();
+  /** Whether what fails may end the handler, by the language's rules. */
+  readonly #ends: boolean;
   readonly #errors = new Map<Catch, Home>();
 
   constructor(module: ModuleState, handler: CheckedHandler, frame: Frame, outer?: FunctionState) {
@@ -178,6 +180,8 @@ export class FunctionState {
     this.outer = outer;
     this.schemas = outer?.schemas ?? new Map();
     this.catching = outer?.catching;
+    const { integers, maps, failedRead } = module.checked.program.rules;
+    this.#ends = [integers.byZero, maps.missing, failedRead].includes("fault");
     this.build.watch = (instruction) => this.#looked(instruction);
     this.#captureSlot = outer === undefined ? -1 : outer.build.newSlot("captures", 0);
   }
@@ -211,7 +215,9 @@ export class FunctionState {
   #looked(instruction: Instruction): Instruction | undefined {
     const { walk, watches } = this.module;
     const left =
-      this.catching === undefined ? instruction : walk.looked(this, instruction, this.#span ?? this.#statement);
+      this.catching === undefined && !this.#ends
+        ? instruction
+        : walk.looked(this, instruction, this.#span ?? this.#statement);
     return left === undefined || watches === undefined ? left : watched(left, watches, this.#span);
   }
 

@@ -7,7 +7,7 @@ import { mayLeave } from "./endless.ts";
 import { settled } from "./integers.ts";
 import type { Body } from "./pass.ts";
 import { assignVariable, declareVariable, report, variableType } from "./pass.ts";
-import { describeOne, isKnown, sameType, widen } from "./unify.ts";
+import { describe, isKnown, sameType, widen } from "./unify.ts";
 import { checkCondition, checkExpression, checkValue } from "./values.ts";
 
 /** What statements.ts has for what stands inside of them. */
@@ -112,7 +112,7 @@ export function checkThrow(node: Of<"throw">, body: Body): Statement {
       body.pass.changed = true;
     }
   } else if (type.kind !== "unknown" && !sameType(type, errorType(body.pass.messageCapacity)))
-    report(body, "type", value.span, `what is thrown is a text, or an error that was caught, not ${describeOne(type)}`);
+    report(body, "type", value.span, `expected a text or a caught error, got ${describe(type)}`);
   return { ...node, value };
 }
 

@@ -35,6 +35,7 @@ import { siteName, siteNames } from "./site-names.ts";
 import { inSpace } from "./spaces.ts";
 import { mapName, variableName } from "./spelling.ts";
 import { checkAssignment, checkBlockExpression, checkSequence } from "./statements.ts";
+import { threadEntry } from "./thread-variables.ts";
 import { describe, describeOne, isKnown, unify, widen } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
 import { behindLostPointer } from "./variables.ts";
@@ -143,6 +144,8 @@ function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body
 }
 
 function checkVariable(node: Variable, body: Body): Expression {
+  const entry = threadEntry(node);
+  if (entry !== undefined) return checkMapRead(entry, body);
   const slot = findVariable(body, node.name);
   if (slot === undefined) {
     const near = nearest(
@@ -187,8 +190,9 @@ function readType(map: MapState, node: MapAccess, body: Body): Type {
 }
 
 function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: Body): Expression {
-  if (node.target.kind === "map") {
-    const { access, map } = checkMapEntry(node.target, body, "store");
+  const place = node.target.kind === "map" ? node.target : (threadEntry(node.target) ?? node.target);
+  if (place.kind === "map") {
+    const { access, map } = checkMapEntry(place, body, "store");
     if (map.value.kind === "aggregate") {
       return {
         ...node,
@@ -208,7 +212,7 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
     const type = settled(map.value);
     return { ...node, target: { ...access, type }, type };
   }
-  const target = checkVariable(node.target, body) as Variable;
+  const target = checkVariable(place, body) as Variable;
   if (target.type.kind === "unknown" || target.type.kind === "pointer") return { ...node, target, type: target.type };
   if (isFloat(target.type)) return { ...node, target, type: notCounted(node, body) };
   if (!isIntegral(target.type)) {

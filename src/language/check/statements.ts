@@ -10,7 +10,7 @@ import type {
   Variable,
 } from "../program.ts";
 import type { IntegerType, Type } from "../types.ts";
-import { unknownType, voidType } from "../types.ts";
+import { u64, unknownType, voidType } from "../types.ts";
 import { roundUp, sizeOf } from "../layout.ts";
 import { RETURNED } from "./returned.ts";
 import { constantOf } from "./constants.ts";
@@ -20,6 +20,7 @@ import { fits, isIntegral, literalType, settled } from "./integers.ts";
 import { checkAggregate } from "./aggregations.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
 import { binaryType } from "./operators.ts";
+import { plainMapLoop, type MapLoop } from "./map-loops.ts";
 import type { Body } from "./pass.ts";
 import {
   assignVariable,
@@ -36,6 +37,7 @@ import {
   warn,
 } from "./pass.ts";
 import { asLoop } from "./shapes.ts";
+import { threadEntry } from "./thread-variables.ts";
 import { inSpace, withSpacesOf } from "./spaces.ts";
 import { castHelp, functionName, mapName, variableName } from "./spelling.ts";
 import { describe, describeOne, isKnown, mismatch, sameType, unify, widen } from "./unify.ts";
@@ -266,7 +268,8 @@ export function checkAssignment(node: Assignment, body: Body): Expression {
 }
 
 function checkAssign(node: Assign, body: Body): Assign {
-  return node.target.kind === "map" ? assignMap(node, node.target, body) : assignToVariable(node, node.target, body);
+  const target = node.target.kind === "map" ? node.target : (threadEntry(node.target) ?? node.target);
+  return target.kind === "map" ? assignMap(node, target, body) : assignToVariable(node, target, body);
 }
 
 function assignToVariable(node: Assign, variable: Variable, body: Body): Assign {
@@ -421,7 +424,9 @@ function declareLoopVariable(variable: Variable, body: Body): number {
   return declareVariable(body, variable);
 }
 
-function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body): Statement {
+function checkForMap(node: MapLoop, body: Body): Statement {
+  const plain = plainMapLoop(node);
+  if (plain !== undefined) return checkStatement(plain, body);
   const map = mapState(body, node.map.name, node.map.span);
   if (node.map.keys.length > 0) report(body, "arguments", node.map.span, "a loop goes over a whole map, without keys");
   if (isUndefined(map))
@@ -442,21 +447,32 @@ function checkForMap(node: Extract<Statement, { kind: "for-map" }>, body: Body):
       "use it with a key: store in it, or ask whether it has one",
     );
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
-  if (node.order !== undefined || limit !== undefined)
-    body.hostNeeds.push({ what: "a loop in an order, or with a limit,", span: node.map.span });
+  if (node.order !== undefined) {
+    body.hostNeeds.push({ what: "a loop in an order", span: node.map.span });
+    const { part } = node.order;
+    if (part !== undefined && map.keys !== undefined && part >= map.keys.length)
+      report(
+        body,
+        "limit",
+        node.map.span,
+        `${mapName(body, map.name)} has ${map.keys.length} keys, and no key ${part + 1} to be ordered by`,
+      );
+  }
   body.scopes.push(new Map());
   body.callbacks++;
   const slot = declareLoopVariable(node.variable, body);
-  const value =
-    map.value.kind === "aggregate"
-      ? (aggregateValue(map.value, node.map, body) ??
-        report(
-          body,
-          "type",
-          node.map.span,
-          `the values of ${mapName(body, map.name)} are ${map.value.aggregate}(), which have no single value`,
-        ))
-      : settled(map.value);
+  let value = settled(map.value);
+  if (map.value.kind === "aggregate") {
+    const single = node.keysOnly ? u64 : aggregateValue(map.value, node.map, body);
+    if (single === undefined)
+      report(
+        body,
+        "type",
+        node.map.span,
+        `the values of ${mapName(body, map.name)} are ${map.value.aggregate}(), which have no single value`,
+      );
+    value = single ?? u64;
+  }
   if (map.keys !== undefined && map.keys.length > 0 && isKnown(value)) {
     const keys = map.keys.map(settled);
     assignVariable(body, slot, {
