@@ -3,7 +3,8 @@ import { compile } from "../compiler/compile.ts";
 import { ScriptError, type Diagnostic } from "../language/diagnostic.ts";
 import type { Names } from "../language/typescript/binding.ts";
 import { parseProbes, type ParsedProbes } from "../language/typescript/parse.ts";
-import { thisMachine, type CompiledScript, type ScriptOptions } from "./compile.ts";
+import type { CompiledScript, ScriptOptions } from "./compile.ts";
+import { thisMachine } from "./machine.ts";
 import { functionSource } from "./markers.ts";
 import type { Probe } from "./probes.ts";
 import { configEntries, type Settings } from "./settings.ts";
@@ -43,10 +44,11 @@ export function compileProbes(
     })),
     configEntries(settings),
   );
+  const machine = thisMachine(options);
   // What is not understood is not checked: one mistake would become several.
   const read =
     parsed.diagnostics.length === 0
-      ? compile(parsed.program, thisMachine(), {
+      ? compile(parsed.program, machine, {
           pid,
           command,
           follow,
@@ -67,6 +69,7 @@ export function compileProbes(
     plan: wrong ? undefined : read?.plan,
     program: parsed.program,
     diagnostics,
+    machine,
     names: parsed.names,
     warnings: diagnostics
       .filter(({ severity }) => severity === "warning")

@@ -3,9 +3,10 @@ import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Program } from "../language/program.ts";
 import { choosesProcess, compile, type Compiled } from "../compiler/compile.ts";
 import type { HeaderField } from "../compiler/layouts/record-header.ts";
-import { liveSystem, type LiveSystem } from "../machine/live-system.ts";
+import type { LiveSystem } from "../machine/live-system.ts";
+import { thisMachine, type MachineOptions } from "./machine.ts";
 
-export interface ScriptOptions {
+export interface ScriptOptions extends MachineOptions {
   /** `$1`, `$2`, … */
   readonly positional?: readonly string[];
   /** What getopt() finds: `--name=value`, or `--name` alone for true. */
@@ -53,13 +54,8 @@ export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
   readonly program: Program;
   /** Of the parser, the providers and the checker, in the order of the text. */
   readonly diagnostics: readonly Diagnostic[];
-}
-
-let machine: LiveSystem | undefined;
-
-/** This machine, as compiling sees it: made once, reads facts when they are asked for. */
-export function thisMachine(): LiveSystem {
-  return (machine ??= liveSystem());
+  /** What it was compiled for. */
+  readonly machine: LiveSystem;
 }
 
 /** Reads a bpftrace script, with what the command line gives it. */
@@ -98,7 +94,8 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
   ) {
     parsed = parseScript(source, { positional, named: new Map([...named, ["pid", String(pid)]]) });
   }
-  const compiled = compile(parsed.program, thisMachine(), {
+  const machine = thisMachine(options);
+  const compiled = compile(parsed.program, machine, {
     pid,
     command,
     follow,
@@ -119,7 +116,7 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
     (a, b) => a.span.start - b.span.start,
   );
   const wrong = diagnostics.some(({ severity }) => severity === "error");
-  return { ...compiled, plan: wrong ? undefined : compiled.plan, program: parsed.program, diagnostics };
+  return { ...compiled, plan: wrong ? undefined : compiled.plan, program: parsed.program, diagnostics, machine };
 }
 
 /** Options that were given to the script, and that it asks nothing about. */

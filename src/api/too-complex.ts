@@ -8,7 +8,10 @@ import type { CompiledScript } from "./compile.ts";
  * The largest loop of the handler that the verifier gave up on, or where most of its branches are; undefined when the
  * handler cannot be told.
  */
-export function tooComplex({ doing }: LinuxError, { stages, program }: CompiledScript): ScriptError | undefined {
+export function tooComplex(
+  { doing }: LinuxError,
+  { stages, program }: Pick<CompiledScript, "stages" | "program">,
+): ScriptError | undefined {
   const { checked, lowered } = stages;
   const handler = lowered?.handlers.find(({ function: index }) =>
     doing.includes(`"${lowered.module.functions[index].name}"`),

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { compileScript, thisMachine } from "../api/compile.ts";
+import { compileScript } from "../api/compile.ts";
+import { thisMachine } from "../api/machine.ts";
 import { ScriptError, type Diagnostic } from "../language/diagnostic.ts";
 import { isDamage, listProbes, splitPattern } from "../providers/registry.ts";
 import { listType } from "../providers/places/type-listing.ts";
@@ -42,10 +43,12 @@ export function list(options: Options): number {
 
 /** What an attempt to probe would be told. */
 function whyNone(pattern: string, options: Options): string {
+  const { vmlinux, debuginfo, types } = options;
   const problem = (of: string): Diagnostic | undefined =>
-    compileScript({ name: "-l", text: `${of} { }` }, { pid: options.pid, unsafe: true }).diagnostics.find(
-      ({ severity, code }) => severity === "error" && code === "name",
-    );
+    compileScript(
+      { name: "-l", text: `${of} { }` },
+      { pid: options.pid, unsafe: true, vmlinux, debuginfo, types },
+    ).diagnostics.find(({ severity, code }) => severity === "error" && code === "name");
   if (/^[^:@]*(?:\/|\.bt$)/.test(pattern))
     return `it appears that '${pattern}' is a filename but the file does not exist`;
   // Of a file without a function the file is asked about.
@@ -58,7 +61,7 @@ function* listed(options: Options): Iterable<Listed> {
   const [word] = options.words;
   const { verbose, pid } = options;
   if (options.execute === undefined && !(word !== undefined && existsSync(word))) {
-    const system = thisMachine();
+    const system = thisMachine(options);
     if (word === undefined) yield* listProbes(undefined, system, { verbose, pid });
     else
       for (const pattern of patterns(word)) yield* listType(pattern, system, { verbose }) ?? probesOf(pattern, options);
@@ -83,6 +86,9 @@ function* probesOfScript(options: Options): Iterable<Listed> {
     named: options.named,
     pid: options.pid,
     unsafe: true,
+    vmlinux: options.vmlinux,
+    debuginfo: options.debuginfo,
+    types: options.types,
   });
   if (diagnostics.some(({ severity, code }) => severity === "error" && code === "syntax"))
     throw new ScriptError(program.source, diagnostics);
@@ -100,9 +106,10 @@ function* probesOfScript(options: Options): Iterable<Listed> {
 }
 
 /** What is wrong with a file that the pattern means is thrown with the pattern, where it does not name the file. */
-function* probesOf(pattern: string, { verbose, pid }: Options): Iterable<Listed> {
+function* probesOf(pattern: string, options: Options): Iterable<Listed> {
+  const { verbose, pid } = options;
   try {
-    yield* listProbes(pattern, thisMachine(), { verbose, pid });
+    yield* listProbes(pattern, thisMachine(options), { verbose, pid });
   } catch (error) {
     if (isDamage(error) && error.file === undefined) error.message += `, looking for \`${pattern}\``;
     throw error;

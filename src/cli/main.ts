@@ -38,17 +38,8 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
     if (Object.hasOwn(subcommands, word ?? "")) return { exitCode: await subcommands[word].run(rest), traced: false };
     const options = readOptions(argv);
     nameThread();
-    // Where the providers look for it.
-    const vmlinux = options.vmlinux ?? process.env["BPFTRACE_VMLINUX"];
-    if (vmlinux !== undefined) process.env["STROBE_VMLINUX"] ??= vmlinux;
-    if (options.vmlinux !== undefined) process.env["STROBE_VMLINUX"] = options.vmlinux;
-    if (options.debuginfo.length > 0) process.env["STROBE_DEBUGINFO"] = options.debuginfo.join(":");
-    if (options.types.length > 0) {
-      process.env["STROBE_TYPES"] = options.types.join(":");
-      // What is wrong with them is said at once.
-      const { descriptionsInUse } = descriptions();
-      descriptionsInUse();
-    }
+    // What is wrong with them is said at once.
+    if (options.types !== undefined) descriptions().readDescriptions(options.types);
     const exitCode = await dispatch(options, build);
     return { exitCode, traced: exitCode === 0 && traces(options) };
   } catch (error) {

@@ -197,8 +197,8 @@ export interface Options {
   readonly follow: boolean;
   readonly probeFilter?: RegExp;
   readonly vmlinux?: string;
-  readonly debuginfo: readonly string[];
-  readonly types: readonly string[];
+  readonly debuginfo?: readonly string[] | undefined;
+  readonly types?: readonly string[] | undefined;
   readonly output?: string;
   /** One at least. */
   readonly formats: readonly ChosenFormat[];
@@ -328,8 +328,8 @@ export function readOptions(argv: readonly string[]): Options {
     follow: has("follow"),
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
     vmlinux: values.get("vmlinux"),
-    debuginfo,
-    types,
+    debuginfo: debuginfo.length === 0 ? undefined : debuginfo,
+    types: types.length === 0 ? undefined : types,
     output: values.get("output"),
     formats: chosen.length === 0 ? [readFormat("text")] : oneToOutput(chosen, has("output")),
     stamp: values.has("stamp") ? readStamp(values.get("stamp") ?? "") : undefined,

@@ -18,9 +18,6 @@ import { ScriptPlan } from "./script-plan.ts";
 import { StatusLine } from "./status.ts";
 import { lazy } from "../base/lazy.ts";
 
-const descriptions = lazy<typeof import("../machine/values/descriptions.ts")>(() =>
-  require("../machine/values/descriptions.ts"),
-);
 const helpText = lazy<typeof import("./script-help.ts")>(() => require("./script-help.ts"));
 
 // Loaded for the first message.
@@ -38,8 +35,11 @@ const standardError = 2;
 export async function run(options: Options, build: string | undefined): Promise<number> {
   const { source, positional } = readScript(options);
   const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp } = options;
+  const { vmlinux, debuginfo, types } = options;
   if (named.get("help") === true && helped(source, positional)) return 0;
-  const given = { positional, named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp };
+  const looked = { vmlinux, debuginfo, types };
+  const traced = { pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp };
+  const given = { positional, named, ...traced, ...looked };
   const script = new ScriptPlan(source, given, options.debug.length > 0 ? undefined : build);
   if (script.known === undefined) {
     const compiled = script.compile();
@@ -76,7 +76,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
     if (script.known !== undefined) log?.("the script has run before: its plan was kept");
     if (options.verbose) {
       sayNothingKept();
-      sayUnfitting();
+      sayUnfitting(script);
     }
     session = await openScript(script.source, script.openable, {
       ...script.options,
@@ -120,9 +120,9 @@ function sayNothingKept(): void {
   if (problem !== undefined) process.stderr.write(`nothing is kept between runs in ${path}: ${problem}\n`);
 }
 
-function sayUnfitting(): void {
-  const { unfittingTypes } = descriptions();
-  for (const name of unfittingTypes()) tell(`${name}: no description of this name fits; it is shown as its members\n`);
+function sayUnfitting(script: ScriptPlan): void {
+  for (const name of script.unfittingTypes)
+    tell(`${name}: no description of this name fits; it is shown as its members\n`);
 }
 
 /** `opened`: takes the descriptors of the files that are opened for it. */

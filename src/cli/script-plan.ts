@@ -31,17 +31,22 @@ export class ScriptPlan {
     return this.#compiled ?? { plan: this.known, diagnostics: [] };
   }
 
+  /** Of libraries in other versions than their descriptions are of. */
+  get unfittingTypes(): readonly string[] {
+    return this.#compiled?.machine.unfittingTypes() ?? [];
+  }
+
   compile(way: Way = {}): CompiledScript {
     this.#compiled = compiling().compileScript(this.source, { ...this.options, ...way });
-    this.#files = compiling().thisMachine().madeOf();
+    this.#files = this.#compiled.machine.madeOf();
     return this.#compiled;
   }
 
   /** Once it has run: what was found out, for the next time. */
   keep(): void {
     if (this.#compiled === undefined) return;
-    compiling().thisMachine().keepTypes();
-    const { plan, diagnostics, following } = this.#compiled;
+    const { plan, diagnostics, following, machine } = this.#compiled;
+    machine.keepTypes();
     // Warnings are to be seen every time.
     if (plan !== undefined && this.#files !== undefined && following === undefined && diagnostics.length === 0)
       this.#kept?.keep(plan, this.#files);

@@ -1,4 +1,4 @@
-import { thisMachine } from "../api/compile.ts";
+import { thisMachine } from "../api/machine.ts";
 import { NoSuchProgram } from "../declare/programs.ts";
 import { FolderInUse, writeDeclarations } from "../declare/write.ts";
 import { during, print } from "./files.ts";

@@ -1,5 +1,5 @@
 // A script as an editor has it: compiled for this machine, mistakes and all.
-import { thisMachine } from "../api/compile.ts";
+import { thisMachine } from "../api/machine.ts";
 import { compile, type Compiled } from "../compiler/compile.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import type { CheckedHandler } from "../language/checked-program.ts";

@@ -1,5 +1,5 @@
 // What may stand at an offset.
-import { thisMachine } from "../api/compile.ts";
+import { thisMachine } from "../api/machine.ts";
 import { builtins } from "../language/builtins/table.ts";
 import { scan } from "../language/bpftrace/tokens.ts";
 import { configNames } from "../language/check/config.ts";

@@ -1,4 +1,4 @@
-import { thisMachine } from "../api/compile.ts";
+import { thisMachine } from "../api/machine.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Span } from "../language/diagnostic.ts";
 import type { CheckedMap } from "../language/checked-program.ts";

@@ -28,6 +28,8 @@ import type {
   System,
   TracepointFormat,
 } from "./system.ts";
+import type { SearchPaths, Surroundings } from "./search-paths.ts";
+import type { Descriptions } from "./values/descriptions.ts";
 import { parseTracepointFormat } from "./kernel/tracepoint-format.ts";
 import { lazy } from "../base/lazy.ts";
 
@@ -39,6 +41,7 @@ const kernelText = lazy<typeof import("./kernel/live-kernel-text.ts")>(() => req
 const symbols = lazy<typeof import("../linux/kernel/kallsyms.ts")>(() => require("../linux/kernel/kallsyms.ts"));
 const programs = lazy<typeof import("../linux/bpf/bpf-functions.ts")>(() => require("../linux/bpf/bpf-functions.ts"));
 const names = lazy<typeof import("./kernel/shared-names.ts")>(() => require("./kernel/shared-names.ts"));
+const describing = lazy<typeof import("./values/descriptions.ts")>(() => require("./values/descriptions.ts"));
 const headers = lazy<typeof import("./kernel/header-constants.ts")>(() => require("./kernel/header-constants.ts"));
 const imageTypes = lazy<typeof import("./kernel/image-types.ts")>(() => require("./kernel/image-types.ts"));
 
@@ -51,6 +54,8 @@ export interface LiveSystem extends System {
   /** Kernel symbols, shared with whoever prints stacks: reading them takes tens of milliseconds. */
   kallsyms(): Kallsyms;
   binary(pathOrName: string, pid?: number): LiveBinary | undefined;
+  /** Types of libraries that were looked at, whose name a description has, and whose members none. */
+  unfittingTypes(): readonly string[];
   /** When the kernel's types were gone through: keeps what was found, so that the next process has it at once. */
   keepTypes(): void;
   /**
@@ -60,11 +65,14 @@ export interface LiveSystem extends System {
   madeOf(): readonly SeenFile[] | undefined;
 }
 
-export function liveSystem(): LiveSystem {
-  return new Live();
+/** `paths`: where to look for what is not where the kernel and distributions have it. */
+export function liveSystem(paths: SearchPaths = {}): LiveSystem {
+  return new Live(paths);
 }
 
 class Live implements LiveSystem {
+  readonly #around: Surroundings;
+  #descriptions: Descriptions | undefined;
   #lasting = true;
   readonly #features = new Features();
   readonly #binaries = new Map<string, LiveBinary>();
@@ -96,6 +104,17 @@ class Live implements LiveSystem {
       this.#inModules((types) => types.enumConstant(name))?.found,
     similar: (name, tag) => (this.#kernelTypes() ?? plainTypes).similar(name, tag),
   };
+
+  constructor(paths: SearchPaths) {
+    this.#around = {
+      paths,
+      descriptions: () => (this.#descriptions ??= describing().readDescriptions(paths.types ?? [])),
+    };
+  }
+
+  unfittingTypes(): readonly string[] {
+    return [...(this.#descriptions?.unfitting ?? [])];
+  }
 
   get capabilities(): Capabilities {
     return this.#features.capabilities();
@@ -203,7 +222,7 @@ class Live implements LiveSystem {
   }
 
   kernelImage(): KernelImage | string {
-    return (this.#kernelImage ??= images().kernelImage(() => this.kallsyms().address("_text")));
+    return (this.#kernelImage ??= images().kernelImage(() => this.kallsyms().address("_text"), this.#around));
   }
 
   moduleImage(name: string): KernelImage | string {
@@ -216,7 +235,7 @@ class Live implements LiveSystem {
 
   #images(): ModuleImages {
     this.#lasting = false;
-    return (this.#moduleImages ??= new (modules().ModuleImages)());
+    return (this.#moduleImages ??= new (modules().ModuleImages)(this.#around));
   }
 
   moduleAt(address: bigint): string | undefined {
@@ -306,7 +325,7 @@ class Live implements LiveSystem {
     const key = `${pid ?? ""}:${pathOrName}`;
     const known = this.#binaries.get(key);
     if (known !== undefined) return known;
-    const found = binaries().findBinary(pathOrName, pid);
+    const found = binaries().findBinary(pathOrName, this.#around, pid);
     if (found !== undefined) this.#binaries.set(key, found);
     return found;
   }

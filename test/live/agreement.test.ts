@@ -31,7 +31,7 @@ interface Built {
 function build(compiler: string, source: string, flags: readonly string[]): Built {
   const path = join(home, `${compiler}${flags.join("")}`.replaceAll(/[^-\w]/g, "_"));
   execFileSync(compiler, [...flags, "-g", "-o", path, source], { cwd: home });
-  const binary = openBinary(path);
+  const binary = openBinary(path, { paths: {} });
   const info = binary?.debugInfo();
   assert.ok(binary !== undefined && info !== undefined && typeof info !== "string");
   return { path, binary, info };

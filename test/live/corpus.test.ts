@@ -224,7 +224,7 @@ function withoutRestarts<T>(hits: readonly T[], placeOf: (hit: T) => number): T[
 
 /** Compares at every line; gives how much was compared. */
 async function prove(path: string, file: string, unoptimised: boolean): Promise<Counts> {
-  const binary = openBinary(path);
+  const binary = openBinary(path, { paths: {} });
   const info = binary?.debugInfo();
   assert.ok(binary !== undefined && info !== undefined && typeof info !== "string");
   const places = [...new Set([...info.lines(file)].map(({ address }) => address))];

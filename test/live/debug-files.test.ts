@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { openBinary } from "../../src/machine/binaries/live-binary.ts";
+import type { SearchPaths } from "../../src/machine/search-paths.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strobe-debug-files-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -30,13 +31,13 @@ function stripped(name: string, ...options: string[]): Stripped {
   execFileSync("gcc", ["-g", "-O1", "-Wl,--build-id", ...options, "-o", whole, source]);
   execFileSync("objcopy", ["--only-keep-debug", whole, debug]);
   execFileSync("objcopy", ["--strip-all", whole, path]);
-  const id = openBinary(whole)?.buildId ?? "";
+  const id = openBinary(whole, { paths: {} })?.buildId ?? "";
   rmSync(whole);
   return { path, debug, id };
 }
 
-function names(path: string, root = ""): readonly string[] | string {
-  const info = openBinary(path, root)?.debugInfo();
+function names(path: string, root = "", paths: SearchPaths = {}): readonly string[] | string {
+  const info = openBinary(path, { paths }, root)?.debugInfo();
   assert.ok(info !== undefined);
   return typeof info === "string" ? info : [...info.functionNames()].sort((a, b) => a.localeCompare(b));
 }
@@ -56,15 +57,11 @@ test("by build id, in the root that the program sees", { skip: missing }, () => 
   assert.match(here, new RegExp(`has no debug information .*${id}.*-dbgsym`));
 });
 
-test("in the folders that are given, of the very binary", { skip: missing }, (t) => {
+test("in the folders that are given, of the very binary", { skip: missing }, () => {
   const { path, debug, id } = stripped("given");
   const elsewhere = join(folder, "elsewhere");
   mkdirSync(elsewhere);
-  t.after(() => void delete process.env["STROBE_DEBUGINFO"]);
-  const known = (folders: string): boolean => {
-    process.env["STROBE_DEBUGINFO"] = folders;
-    return Array.isArray(names(path));
-  };
+  const known = (folders: string): boolean => Array.isArray(names(path, "", { debuginfo: folders.split(":") }));
   cpSync(debug, join(elsewhere, "program.debug"));
   rmSync(debug);
   assert.equal(known(folder), false);
@@ -124,17 +121,14 @@ test("from a debuginfod server, once", { skip: missing }, async () => {
     const port = await new Promise<string>((resolve) =>
       server.stdout.once("data", (data: Buffer) => resolve(data.toString().trim())),
     );
-    process.env["DEBUGINFOD_CACHE_PATH"] = cache;
-    assert.equal(typeof names(path), "string", "nobody is asked unless told");
-    process.env["DEBUGINFOD_URLS"] = `http://127.0.0.1:1 http://127.0.0.1:${port}/`;
-    assert.deepEqual(names(path), all);
+    assert.equal(typeof names(path, "", { downloads: cache }), "string", "nobody is asked unless told");
+    const paths = { downloads: cache, servers: ["http://127.0.0.1:1", `http://127.0.0.1:${port}/`] };
+    assert.deepEqual(names(path, "", paths), all);
     assert.deepEqual(readdirSync(join(cache, id)), ["debuginfo"]);
     server.kill();
-    assert.deepEqual(names(path), all, "kept");
+    assert.deepEqual(names(path, "", paths), all, "kept");
   } finally {
     server.kill();
-    delete process.env["DEBUGINFOD_URLS"];
-    delete process.env["DEBUGINFOD_CACHE_PATH"];
   }
 });
 

@@ -5,10 +5,11 @@ import { posix } from "node:path";
 import { DamageError } from "../../debuginfo/damage.ts";
 import { openDebugInfo } from "../../debuginfo/dwarf/debug-info.ts";
 import { alternateLink, hasDebugInfo, type Catalogs } from "../../debuginfo/dwarf/input-files.ts";
-import type { DebugInfo } from "../../debuginfo/dwarf/facts.ts";
 import type { Elf } from "../../debuginfo/elf.ts";
 import { KeptFiles } from "../../store/kept-files.ts";
 import { plain } from "../../store/whole.ts";
+import type { DescribedInfo } from "../values/debug-types.ts";
+import type { SearchPaths, Surroundings } from "../search-paths.ts";
 import { downloaded } from "./debuginfod.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import { scanInThreads } from "./scan-workers.ts";
@@ -22,23 +23,26 @@ export interface DebugOwner {
   readonly shownPath: string;
   /** Its addresses are others the next time: no index of it is kept. */
   readonly placed?: boolean;
+  readonly around: Surroundings;
   /** False: only what is on this machine. */
   readonly servers?: boolean;
 }
 
 /** Debug information of a binary, or why there is none and what to do. */
-export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
+export function debugInfoOfBinary(owner: DebugOwner): DescribedInfo | string {
   try {
     const found = debugElf(owner);
     if (found === undefined) return missing(owner);
-    return openDebugInfo({
+    const info = openDebugInfo({
       binary: owner.elf,
       debug: found.elf,
       ...(owner.placed ? {} : { catalogs: catalogsOf(owner, found) }),
-      alternate: (path, id) => alternateFile(owner.root, found.path, path, id)?.elf,
+      alternate: (path, id) => alternateFile(owner, found.path, path, id)?.elf,
       split: (name, folder) => splitElf(owner, name, folder),
       package: () => elfAt(`${owner.path}.dwp`) ?? elfAt(`${found.path}.dwp`),
     });
+    const { descriptions } = owner.around;
+    return descriptions === undefined ? info : Object.assign(info, { descriptions });
   } catch (error) {
     if (error instanceof DamageError) return error.in(owner.shownPath).message;
     throw error;
@@ -46,12 +50,12 @@ export function debugInfoOfBinary(owner: DebugOwner): DebugInfo | string {
 }
 
 /** Indexes are kept by build id; of files without one by their path, size and time. */
-function catalogsOf({ root }: DebugOwner, { elf, path }: Found): Catalogs {
+function catalogsOf(owner: DebugOwner, { elf, path }: Found): Catalogs {
   const key = elf.buildId ?? stampOf(path);
   return {
     read: (part) => kept.read(`${key}.${part}`),
     write: (part, bytes) => kept.write(`${key}.${part}`, bytes),
-    scan: (section) => scanInThreads({ path, alternate: alternatePath(root, path, elf), section }, showProgress(path)),
+    scan: (section) => scanInThreads({ path, alternate: alternatePath(owner, path, elf), section }, showProgress(path)),
   };
 }
 
@@ -88,8 +92,8 @@ interface Found {
 }
 
 /** From a debuginfod server. What is damaged is fetched again. */
-function fetched(id: string): Found | undefined {
-  return downloaded(id, (path) => {
+function fetched(id: string, paths: SearchPaths): Found | undefined {
+  return downloaded(id, paths, (path) => {
     try {
       return checked(path, (elf) => elf.buildId === undefined || elf.buildId === id);
     } catch (error) {
@@ -107,7 +111,7 @@ function debugElf(owner: DebugOwner): Found | undefined {
     inGivenFolders(owner) ??
     byId ??
     linked(owner) ??
-    (id === undefined || owner.servers === false ? undefined : fetched(id))
+    (id === undefined || owner.servers === false ? undefined : fetched(id, owner.around.paths))
   );
 }
 
@@ -140,13 +144,12 @@ function linked({ elf, path, root }: DebugOwner): Found | undefined {
 }
 
 /**
- * $STROBE_DEBUGINFO: folders with colons in between, from the binary's own on where they are relative. bpftrace has a
- * `+` in front of those whose files' checksums count; here they do in all.
+ * Folders that somebody names, from the binary's own on where they are relative. bpftrace has a `+` in front of those whose files' checksums count; here they do in all.
  */
-function inGivenFolders({ elf, path, root }: DebugOwner): Found | undefined {
+function inGivenFolders({ elf, path, root, around }: DebugOwner): Found | undefined {
   const link = debugLink(elf);
   const home = posix.dirname(path);
-  for (const given of (process.env["STROBE_DEBUGINFO"] ?? "").split(":")) {
+  for (const given of around.paths.debuginfo ?? []) {
     const folder = given.replace(/^\+/, "");
     if (folder === "") continue;
     const base = posix.resolve(home, folder);
@@ -206,19 +209,24 @@ function checksumOf({ bytes }: Elf): number | undefined {
 const mostSummed = 2 ** 31;
 
 /** What dwz shares between debug files: named from the debug file's folder, or by its build id. */
-function alternateFile(root: string, debugPath: string, path: string, id: string): Found | undefined {
+function alternateFile(
+  { root, around }: Pick<DebugOwner, "root" | "around">,
+  debugPath: string,
+  path: string,
+  id: string,
+): Found | undefined {
   // In another root, links and `..` are that root's.
   const folder = posix.dirname(root === "" ? real(debugPath) : debugPath.slice(root.length));
   const place = root + posix.resolve(folder, path);
   const elf = elfAt(place);
   if (elf !== undefined && (id === "" || elf.buildId === id)) return { elf, path: place };
-  return withBuildId(root, id) ?? fetched(id);
+  return withBuildId(root, id) ?? fetched(id, around.paths);
 }
 
 /** The same, by what a debug file says itself. */
-function alternatePath(root: string, path: string, elf: Elf): string | undefined {
+function alternatePath(owner: Pick<DebugOwner, "root" | "around">, path: string, elf: Elf): string | undefined {
   const link = alternateLink(elf);
-  return link && alternateFile(root, path, link.path, link.id)?.path;
+  return link && alternateFile(owner, path, link.path, link.id)?.path;
 }
 
 function real(path: string): string {

@@ -4,6 +4,7 @@ import { Folder, inFolder } from "../../store/folder.ts";
 import { KeptFiles } from "../../store/kept-files.ts";
 import { userCache } from "../../store/place.ts";
 import { noteElsewhere } from "../../store/seen-files.ts";
+import type { SearchPaths } from "../search-paths.ts";
 
 /** How long a server has, in milliseconds: a debug file may have hundreds of megabytes. */
 const fetchTime = 300_000;
@@ -40,12 +41,16 @@ const fetchScript = `
  * What `open` makes of the debug file of a build id: of one that was fetched before, or is fetched now. Undefined where
  * no server has one that `open` takes.
  */
-export function downloaded<T>(id: string, open: (path: string) => T | undefined): T | undefined {
-  const servers = (process.env["DEBUGINFOD_URLS"] ?? "").split(/\s+/).filter((url) => /^https?:\/\//.test(url));
+export function downloaded<T>(
+  id: string,
+  { servers = [], downloads }: SearchPaths,
+  open: (path: string) => T | undefined,
+): T | undefined {
   if (servers.length === 0 || !/^[0-9a-f]{8,}$/.test(id)) return undefined;
   const openKept = (): T | undefined => {
     const path =
-      inClients(id, false, (folder) => folder.open(file, () => `${folder.path}/${file}`)) ?? inStore.path(id);
+      inClients(id, downloads, false, (folder) => folder.open(file, () => `${folder.path}/${file}`)) ??
+      inStore.path(id);
     return path === undefined ? undefined : open(path);
   };
   const known = openKept();
@@ -53,7 +58,7 @@ export function downloaded<T>(id: string, open: (path: string) => T | undefined)
   noteElsewhere();
   for (const server of servers) {
     const fill = (fd: number): boolean => fetchTo(fd, `${server.replace(/\/$/, "")}/buildid/${id}/debuginfo`);
-    const tried = inClients(id, true, (folder) => {
+    const tried = inClients(id, downloads, true, (folder) => {
       folder.replace(file, fill);
       return true;
     });
@@ -82,8 +87,12 @@ const file = "debuginfo";
  * In the cache of debuginfod's own client, so that gdb and others find it there as well; undefined where it is not ours
  * alone. Root has one when it is named: in a home, it may be somebody else's.
  */
-function inClients<T>(id: string, make: boolean, use: (folder: Folder) => T | undefined): T | undefined {
-  const given = process.env["DEBUGINFOD_CACHE_PATH"];
+function inClients<T>(
+  id: string,
+  given: string | undefined,
+  make: boolean,
+  use: (folder: Folder) => T | undefined,
+): T | undefined {
   if (!given && process.geteuid?.() === 0) return undefined;
   const cache = given ? { path: given, make: Infinity } : userCache("debuginfod_client");
   return inFolder(() => Folder.open(`${cache.path}/${id}`, make ? cache.make + 1 : 0), use);

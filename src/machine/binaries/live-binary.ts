@@ -4,7 +4,6 @@ import { posix } from "node:path";
 import { CallFrames } from "../../debuginfo/call-frames.ts";
 import { landingPads, type LandingPad } from "../../debuginfo/landing-pads.ts";
 import { ElfSymbols, type ElfSymbol } from "../../debuginfo/elf-symbols.ts";
-import type { DebugInfo } from "../../debuginfo/dwarf/facts.ts";
 import { Elf, ElfError, textAt } from "../../debuginfo/elf.ts";
 import { GoProgram, type GoFunction } from "../../debuginfo/go-functions.ts";
 import { librariesNamed, libraryNames } from "../../debuginfo/loader-cache.ts";
@@ -14,6 +13,8 @@ import { usdtNotes } from "../../debuginfo/usdt-notes.ts";
 import { mappedFile, processMaps, withoutDeleted } from "../../linux/processes/procfs.ts";
 import { readOthersFile } from "../../linux/others-files.ts";
 import { noteFile } from "../../store/seen-files.ts";
+import type { DescribedInfo } from "../values/debug-types.ts";
+import type { Surroundings } from "../search-paths.ts";
 import { debugInfoOfBinary } from "./debug-files.ts";
 import { absent, elfAt, FileBytes } from "./file-bytes.ts";
 import type { Binary, BinarySymbol, UsdtProbe } from "../system.ts";
@@ -22,7 +23,7 @@ import { embeddedSymbols } from "./packed-elf.ts";
 const SYMLINK_LIMIT = 40;
 /** Of the loader's cache, in bytes: of a large system it has some hundred thousand. */
 const LARGEST_CACHE = 1 << 26;
-const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const DEFAULT_PATH = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 const MACHINE = process.arch === "arm64" ? "arm64" : process.arch === "x64" ? "x86-64" : "other";
 const MULTIARCH = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
 const LIBRARY_FOLDERS = [
@@ -48,18 +49,20 @@ export class LiveBinary implements Binary {
   readonly #elf: Elf;
   readonly #root: string;
   readonly #moved: boolean;
+  readonly #around: Surroundings;
   #symbols: ElfSymbols | undefined;
   #go: { readonly program: GoProgram | undefined } | undefined;
   #buildId: { readonly text: string | undefined } | undefined;
   #usdt: readonly UsdtProbe[] | undefined;
-  #debugInfo: DebugInfo | string | undefined;
+  #debugInfo: DescribedInfo | string | undefined;
   #frames: { readonly found: CallFrames | undefined } | undefined;
 
   /** `placed`: the file as a loader has put it, with addresses that are others the next time. */
-  constructor(path: string, shownPath: string, root: string, placed?: Elf) {
+  constructor(path: string, shownPath: string, root: string, around: Surroundings, placed?: Elf) {
     this.path = path;
     this.shownPath = shownPath;
     this.#root = root;
+    this.#around = around;
     this.#moved = placed !== undefined;
     this.#elf = placed ?? new Elf(new FileBytes(path));
   }
@@ -180,7 +183,7 @@ export class LiveBinary implements Binary {
     return this.#elf.bytes.read(Number(fileOffset), length);
   }
 
-  debugInfo(where?: "at hand"): DebugInfo | string {
+  debugInfo(where?: "at hand"): DescribedInfo | string {
     if (this.#debugInfo !== undefined) return this.#debugInfo;
     const { path, shownPath } = this;
     const found = debugInfoOfBinary({
@@ -189,6 +192,7 @@ export class LiveBinary implements Binary {
       root: this.#root,
       shownPath,
       placed: this.#moved,
+      around: this.#around,
       ...(where === undefined ? {} : { servers: false }),
     });
     // What a server has is looked for when it is needed.
@@ -260,9 +264,9 @@ function goProgram(elf: Elf): GoProgram | undefined {
 }
 
 /** Opens a binary at a path (absolute in `root`, a folder or ""); undefined when there is no ELF file. */
-export function openBinary(path: string, root = "", shownPath = path): LiveBinary | undefined {
+export function openBinary(path: string, around: Surroundings, root = "", shownPath = path): LiveBinary | undefined {
   try {
-    return new LiveBinary(resolveIn(root, path), shownPath, root);
+    return new LiveBinary(resolveIn(root, path), shownPath, root, around);
   } catch (error) {
     return absent(error);
   }
@@ -272,7 +276,7 @@ export function openBinary(path: string, root = "", shownPath = path): LiveBinar
  * A binary by path, or by name: among what the process has mapped, in PATH, then among the loader's libraries, where
  * `c`, `libc` and `libc.so.6` are the same.
  */
-export function findBinary(pathOrName: string, pid?: number): LiveBinary | undefined {
+export function findBinary(pathOrName: string, around: Surroundings, pid?: number): LiveBinary | undefined {
   const root = pid === undefined ? "" : rootOf(pid);
   const isPath = pathOrName.includes("/");
   if (pid !== undefined) {
@@ -287,20 +291,20 @@ export function findBinary(pathOrName: string, pid?: number): LiveBinary | undef
       path === undefined
         ? undefined
         : removed === undefined
-          ? ((sharesMounts(pid) ? undefined : openBinary(path, root)) ?? openBinary(path))
-          : openBinary(removed, "", path);
+          ? ((sharesMounts(pid) ? undefined : openBinary(path, around, root)) ?? openBinary(path, around))
+          : openBinary(removed, around, "", path);
     if (found !== undefined) return found;
   }
   if (isPath && !pathOrName.startsWith("/")) noteFile(".");
-  if (isPath) return openBinary(posix.resolve(pathOrName), root, pathOrName);
+  if (isPath) return openBinary(posix.resolve(pathOrName), around, root, pathOrName);
   if (pathOrName === "") return undefined;
-  for (const folder of (process.env["PATH"] ?? DEFAULT_PATH).split(":")) {
+  for (const folder of around.paths.programs ?? DEFAULT_PATH) {
     const path = posix.resolve(folder, pathOrName);
-    const found = isExecutable(root, path) ? openBinary(path, root) : undefined;
+    const found = isExecutable(root, path) ? openBinary(path, around, root) : undefined;
     if (found !== undefined) return found;
   }
-  for (const path of libraryPaths(pathOrName, root)) {
-    const found = openBinary(path, root);
+  for (const path of libraryPaths(pathOrName, root, around.paths.libraries)) {
+    const found = openBinary(path, around, root);
     if (found !== undefined && found.machine === MACHINE) return found;
   }
   return undefined;
@@ -412,11 +416,9 @@ export function namesLibrary(file: string, name: string): boolean {
   );
 }
 
-function* libraryPaths(name: string, root: string): Iterable<string> {
+function* libraryPaths(name: string, root: string, first: readonly string[] = []): Iterable<string> {
   if (root === "") {
-    for (const folder of (process.env["LD_LIBRARY_PATH"] ?? "").split(":")) {
-      if (folder !== "") yield* librariesIn(posix.resolve(folder), name, root);
-    }
+    for (const folder of first) yield* librariesIn(posix.resolve(folder), name, root);
   }
   const cache = readIfThere(`${root}/etc/ld.so.cache`);
   if (cache !== undefined) {

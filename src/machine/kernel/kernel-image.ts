@@ -6,6 +6,7 @@ import { kernelRelease } from "../../linux/kernel/running-kernel.ts";
 import { noteFile } from "../../store/seen-files.ts";
 import { runningBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "../binaries/live-binary.ts";
+import type { Surroundings } from "../search-paths.ts";
 import type { KernelImage } from "../system.ts";
 
 /** Where distributions put it, `file` first where it is given. */
@@ -27,10 +28,8 @@ function places(file: string | undefined, buildId: string | undefined): string[]
  * /proc/kallsyms), which address space randomisation moves at each boot; asked only where there is a binary, as it
  * takes a while.
  */
-export function kernelImage(
-  text: () => bigint | undefined,
-  file = process.env["STROBE_VMLINUX"],
-): KernelImage | string {
+export function kernelImage(text: () => bigint | undefined, around: Surroundings): KernelImage | string {
+  const file = around.paths.vmlinux;
   const buildId = runningBuildId();
   const found = places(file, buildId).find((path) => {
     noteFile(path);
@@ -42,7 +41,7 @@ export function kernelImage(
       : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${kernelRelease()}-dbg), or name its vmlinux with --vmlinux FILE`;
   }
   try {
-    const binary = new LiveBinary(found, found, "");
+    const binary = new LiveBinary(found, found, "", around);
     if (buildId !== undefined && binary.buildId !== undefined && binary.buildId !== buildId) {
       return `${found} is of another kernel than the one that runs (build id ${binary.buildId}, not ${buildId})`;
     }

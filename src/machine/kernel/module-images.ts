@@ -9,6 +9,7 @@ import { absent } from "../binaries/file-bytes.ts";
 import { moduleBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "../binaries/live-binary.ts";
 import { packedElfAt, packedEnding } from "../binaries/packed-elf.ts";
+import type { Surroundings } from "../search-paths.ts";
 import type { KernelImage } from "../system.ts";
 
 const MODULES = "/sys/module";
@@ -18,6 +19,11 @@ const initial = /^\.init\b/;
 export class ModuleImages {
   readonly #images = new Map<string, KernelImage | string>();
   #files: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly #around: Surroundings;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
 
   /** Loaded modules. */
   names(): readonly string[] {
@@ -48,7 +54,7 @@ export class ModuleImages {
           other = `${path} is of another build of the module than the one that is loaded`;
           continue;
         }
-        return { binary: new LiveBinary(path, path, "", placedElf(elf, addresses)), slide: 0n };
+        return { binary: new LiveBinary(path, path, "", this.#around, placedElf(elf, addresses)), slide: 0n };
       } catch (error) {
         if (!(error instanceof ElfError)) throw error;
         other = error.in(path).message;

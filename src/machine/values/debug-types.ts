@@ -14,21 +14,25 @@ import type {
   Type,
 } from "../../language/types.ts";
 import { boolType, char, integer, u64, u8, voidType } from "../../language/types.ts";
-import { descriptionsInUse, shapeFor } from "./descriptions.ts";
+import { readDescriptions, shapeFor, type Descriptions } from "./descriptions.ts";
 
 type DebugStruct = Extract<DebugType, { kind: "struct" }>;
 
 /** Typedefs of typedefs, arrays of arrays and the like: beyond this it is a cycle in damaged debug information. */
 const deepest = 64;
 
+/** Debug information, and how what it has of libraries is described where that is not as strobe does. */
+export type DescribedInfo<Info = DebugInfo> = Info & { readonly descriptions?: () => Descriptions };
+
 /** Types of one binary. Equal objects of the debug information give the same type. */
 export class DebugTypes {
   readonly #space: AddressSpace;
-  readonly #info: Pick<DebugInfo, "typeNamed">;
+  readonly #info: DescribedInfo<Pick<DebugInfo, "typeNamed">>;
+  #descriptions: Descriptions | undefined;
   readonly #known = new WeakMap<DebugType, Type>();
   readonly #sources = new WeakMap<Type, DebugType>();
 
-  constructor(info: Pick<DebugInfo, "typeNamed">, space: AddressSpace) {
+  constructor(info: DescribedInfo<Pick<DebugInfo, "typeNamed">>, space: AddressSpace) {
     this.#info = info;
     this.#space = space;
   }
@@ -203,7 +207,7 @@ export class DebugTypes {
         ? []
         : (parametersAt(declared, path) ?? []).map((parameter) => this.typeOf(parameter));
     };
-    return shapeFor(name, self, { of }, descriptionsInUse());
+    return shapeFor(name, self, { of }, (this.#descriptions ??= this.#info.descriptions?.() ?? readDescriptions([])));
   }
 }
 

@@ -32,6 +32,13 @@ export interface Description {
   readonly bare: string;
 }
 
+/** Descriptions of types, the first that fits a type first, and those whose name fitted and nothing else. */
+export interface Descriptions {
+  readonly all: readonly Description[];
+  /** Types that were looked at, whose name a description has, and whose members none: of another version of their library. */
+  readonly unfitting: Set<string>;
+}
+
 /** `parameters`: names that are given to the types that it is made of. */
 interface NamePattern {
   readonly name: RegExp;
@@ -67,26 +74,19 @@ function builtInDescriptions(): readonly Description[] {
   ].flatMap(([file, text]) => parseDescriptions(text, file)));
 }
 
-let own: { readonly paths: string; readonly descriptions: readonly Description[] } | undefined;
-
 /**
- * Those of the files that $STROBE_TYPES names (`--types`), with colons in between, before strobe's own.
+ * Those of files, before strobe's own.
  * @throws DescriptionError, RefusedFile, or Node's error
  */
-export function descriptionsInUse(): readonly Description[] {
-  const paths = process.env["STROBE_TYPES"] ?? "";
-  if (paths === "") return builtInDescriptions();
-  if (own?.paths !== paths) {
-    const given = paths
-      .split(":")
-      .filter((path) => path !== "")
-      .flatMap((path) => {
-        noteFile(path);
-        return parseDescriptions(readOthersFile(path, { limit: mostText }).toString(), path);
-      });
-    own = { paths, descriptions: [...given, ...builtInDescriptions()] };
-  }
-  return own.descriptions;
+export function readDescriptions(paths: readonly string[]): Descriptions {
+  const given = paths.flatMap((path) => {
+    noteFile(path);
+    return parseDescriptions(readOthersFile(path, { limit: mostText }).toString(), path);
+  });
+  return {
+    all: given.length === 0 ? builtInDescriptions() : [...given, ...builtInDescriptions()],
+    unfitting: new Set(),
+  };
 }
 
 /** @throws DescriptionError */
@@ -249,15 +249,7 @@ function glob(written: string): string {
     .replace(/\*+/g, ".*");
 }
 
-const unfitting = new Set<string>();
 const mostUnfitting = 64;
-
-/**
- * Types that were looked at, whose name a description has, and whose members none: of another version of their library.
- */
-export function unfittingTypes(): readonly string[] {
-  return [...unfitting];
-}
 
 /** `std::vector<int>::iterator` has a pattern's name only as far as its class goes. */
 function isWithin(name: string): boolean {
@@ -269,10 +261,10 @@ export function shapeFor(
   name: string,
   self: StructType | PointerType,
   made: TypeArguments,
-  descriptions: readonly Description[],
+  { all, unfitting }: Descriptions,
 ): Shape | undefined {
   let named = false;
-  for (const description of descriptions) {
+  for (const description of all) {
     const pattern = description.names.find((one) => one.name.test(name));
     if (pattern === undefined) continue;
     named = true;

@@ -65,7 +65,7 @@ before(() => {
     [".text", text],
     [".bss", 0xffffffffc0500000n],
   ]);
-  image = { binary: new LiveBinary(path, path, "", placedElf(elfAt(path)!, addresses)), slide: 0n };
+  image = { binary: new LiveBinary(path, path, "", { paths: {} }, placedElf(elfAt(path)!, addresses)), slide: 0n };
 });
 
 function resolve(text: string, uses: readonly string[] = []): Resolution {

@@ -75,7 +75,7 @@ before(() => {
     ],
     { cwd: folder },
   );
-  image = new LiveBinary(path, path, "");
+  image = new LiveBinary(path, path, "", { paths: {} });
   const table = execFileSync("nm", [path], { encoding: "utf8" }).matchAll(/^([0-9a-f]+) \w (\w+)$/gm);
   addresses = new Map([...table].map(([, address = "", name = ""]) => [name, BigInt(`0x${address}`) + slide]));
 });
@@ -223,7 +223,7 @@ test("mistakes are named", { skip }, () => {
 
 test("a vmlinux that is of another kernel, or none, is refused by name", { skip }, () => {
   const problem = (file: string): string => {
-    const found = kernelImage(() => 0n, join(folder, file));
+    const found = kernelImage(() => 0n, { paths: { vmlinux: join(folder, file) } });
     return typeof found === "string" ? found : "";
   };
   assert.match(

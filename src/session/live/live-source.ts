@@ -23,6 +23,7 @@ import { StackOwners } from "./symbols/stack-owners.ts";
 import { LiveSymbols } from "./symbols/symbols.ts";
 import { commandTarget, processTarget, type Target } from "./target.ts";
 import { lazy } from "../../base/lazy.ts";
+import type { SearchPaths } from "../../machine/search-paths.ts";
 
 // Loaded when costs are measured.
 const overhead = lazy<typeof import("./overhead.ts")>(() => require("./overhead.ts"));
@@ -48,6 +49,8 @@ export interface LiveOptions {
   readonly dryRun?: boolean;
   /** Logs what the verifier says of every program. */
   readonly verifierLog?: boolean;
+  /** Where debug files are, for lines of stacks. */
+  readonly searchPaths?: SearchPaths;
   /** What was done, a line a step (`-v`). */
   readonly log?: (line: string) => void;
 }
@@ -93,6 +96,7 @@ export class LiveSource implements Source {
     this.symbols = new LiveSymbols(
       this.#kernel.stacks,
       plan,
+      options.searchPaths ?? {},
       trouble,
       unwinding && { maps: unwinding, pid: options.pid, trouble },
     );

@@ -88,7 +88,7 @@ test("probes, listings and the kernel's image", { skip }, async () => {
   }
   const [image, wrong] = elfDamage[2];
   assert.equal(
-    kernelImage(() => 0n, image),
+    kernelImage(() => 0n, { paths: { vmlinux: image } }),
     `${image}: damaged ${wrong}`,
   );
 });

@@ -8,6 +8,7 @@ import { after, afterEach, before, test } from "node:test";
 import { openBinary } from "../../../src/machine/binaries/live-binary.ts";
 import { stranger } from "../../support/hostile-user.ts";
 import { compileC, temporaryFolder } from "../../support/strobe.ts";
+import { searchPaths } from "../../../src/api/machine.ts";
 
 const missing =
   ["gcc", "objcopy"].some((tool) => spawnSync(tool, ["--version"]).status !== 0) && "needs gcc and binutils";
@@ -28,7 +29,7 @@ before(async () => {
   [program, debug] = ["program", "debug"].map((name) => join(own.path, name));
   execFileSync("objcopy", ["--only-keep-debug", whole, debug]);
   execFileSync("objcopy", ["--strip-all", whole, program]);
-  id = openBinary(whole)?.buildId ?? "";
+  id = openBinary(whole, { paths: {} })?.buildId ?? "";
   // It has to answer while this process waits; to those who know the password.
   const child = spawn(
     process.execPath,
@@ -70,7 +71,7 @@ afterEach(() => {
 /** Whether there is debug information for the program, as root finds it with these in the environment. */
 function found(more: NodeJS.ProcessEnv): boolean {
   Object.assign(process.env, { STROBE_CACHE: store, DEBUGINFOD_URLS: server.url, ...more });
-  return typeof openBinary(program)?.debugInfo() === "object";
+  return typeof openBinary(program, { paths: searchPaths({}) })?.debugInfo() === "object";
 }
 
 test("another user's caches are left alone, whatever was put there", deadline, () => {

@@ -8,6 +8,7 @@ import { bytesOf, Elf, type Bytes } from "../../../debuginfo/elf.ts";
 import { pltStubs, type PltEntry } from "../../../debuginfo/plt.ts";
 import { openOthersFile, type OthersFile } from "../../../linux/others-files.ts";
 import { processMaps } from "../../../linux/processes/procfs.ts";
+import type { SearchPaths } from "../../../machine/search-paths.ts";
 import { debugInfoOfBinary } from "../../../machine/binaries/debug-files.ts";
 import { readRange } from "../../../machine/binaries/file-bytes.ts";
 import { embeddedSymbols } from "../../../machine/binaries/packed-elf.ts";
@@ -69,12 +70,17 @@ class KeptOpen implements Bytes, Disposable {
 export class ElfFiles implements Disposable {
   readonly #open: KeptOpen[] = [];
   readonly #likely: readonly string[];
+  readonly #paths: SearchPaths;
   readonly #binaries = new Map<string, BinarySymbols>();
   /** Identity and paths of what was not found. */
   readonly #missing = new Set<string>();
 
-  /** `likely` are paths of binaries that are traced: tried too, where a build id tells the right one. */
-  constructor(likely: readonly string[] = []) {
+  /**
+   * `likely` are paths of binaries that are traced: tried too, where a build id tells the right one. `paths`: where debug
+   * files are.
+   */
+  constructor(likely: readonly string[] = [], paths: SearchPaths = {}) {
+    this.#paths = paths;
     this.#likely = likely.slice(0, likelyAsked);
   }
 
@@ -110,7 +116,11 @@ export class ElfFiles implements Disposable {
       if (!right) continue;
       if (known) return known;
       this.#open.push(bytes);
-      const found = { ...symbolsOf(elf, this.#debug(elf)), file: bytes.key, sources: sourcesOf(elf, path) };
+      const found = {
+        ...symbolsOf(elf, this.#debug(elf)),
+        file: bytes.key,
+        sources: sourcesOf(elf, path, this.#paths),
+      };
       this.#binaries.set(sameFile, found);
       return found;
     }
@@ -236,7 +246,7 @@ function isAnother(file: FileKey, identity: string): boolean {
   return mapped !== undefined && mapped.device === file.device && mapped.inode !== file.inode;
 }
 
-function sourcesOf(elf: Elf, path: string): (fileOffset: bigint) => readonly SourceFrame[] {
+function sourcesOf(elf: Elf, path: string, paths: SearchPaths): (fileOffset: bigint) => readonly SourceFrame[] {
   const known = new Map<bigint, readonly SourceFrame[]>();
   let info: DebugInfo | string | undefined;
   return (fileOffset) => {
@@ -244,7 +254,7 @@ function sourcesOf(elf: Elf, path: string): (fileOffset: bigint) => readonly Sou
     if (frames) return frames;
     const root = /^\/proc\/\d+\/root(?=\/)/.exec(path)?.[0] ?? "";
     try {
-      info ??= debugInfoOfBinary({ elf, path, root, shownPath: path.slice(root.length) });
+      info ??= debugInfoOfBinary({ elf, path, root, shownPath: path.slice(root.length), around: { paths } });
       const address = elf.addressOf(fileOffset);
       const found = typeof info === "string" || address === undefined ? [] : info.framesAt(address);
       if (known.size >= sourcesKept) known.clear();

@@ -6,6 +6,7 @@ import { demangle } from "../../../linux/demangle.ts";
 import { cpuTicks, processIds, processMaps, withoutDeleted } from "../../../linux/processes/procfs.ts";
 import { SideBand } from "../../../linux/perf/side-band.ts";
 import { rootOf } from "../../../machine/binaries/live-binary.ts";
+import type { SearchPaths } from "../../../machine/search-paths.ts";
 import { filesOfCommand } from "./command-files.ts";
 import { ElfFiles } from "./elf-files.ts";
 import type { BuildIdFrame, Frame } from "../../events.ts";
@@ -39,6 +40,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
   /** Paths of binaries that probes are in. */
   readonly #traced: readonly string[];
   readonly #files: ElfFiles;
+  readonly #paths: SearchPaths;
   readonly #users: UserSymbols;
   readonly #unwinding: UnwindTables | undefined;
   #functions: InterpretedFunctions | undefined;
@@ -52,10 +54,11 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
   #readAt = 0;
 
   /** `unwinding`: where the unwinder in the kernel looks for tables. */
-  constructor(plan: Plan, unwinding?: UnwindingOptions) {
+  constructor(plan: Plan, paths: SearchPaths, unwinding?: UnwindingOptions) {
+    this.#paths = paths;
     const traced = everyTraced(plan);
     this.#traced = [...traced].filter((path) => path !== undefined);
-    this.#files = new ElfFiles(this.#traced);
+    this.#files = new ElfFiles(this.#traced, paths);
     const files = liveProcessFiles((identity, paths) => this.#files.symbols(identity, paths));
     this.#users = new UserSymbols(
       plan.config.cppDemangle ? { ...files, sourceName: demangle } : files,
@@ -112,7 +115,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     for (const path of pid !== undefined
       ? []
       : command !== undefined
-        ? [...filesOfCommand(command), ...this.#traced]
+        ? [...filesOfCommand(command, this.#paths), ...this.#traced]
         : [...this.#traced, ...commonLibraries()]) {
       const binary = this.#files.symbols(`path:${path}`, [path]);
       if (binary) this.#unwinding.prepare(binary);

@@ -7,6 +7,7 @@ import { cgroupPath } from "../../../linux/kernel/cgroups.ts";
 import type { Kallsyms } from "../../../linux/kernel/kallsyms.ts";
 import { systemCallNames } from "../../../machine/kernel/syscall-numbers.ts";
 import type { BuildIdFrame, Frame, SymbolResolver } from "../../events.ts";
+import type { SearchPaths } from "../../../machine/search-paths.ts";
 import type { ProcessSymbols, UnwindingOptions } from "./process-symbols.ts";
 import { lazy } from "../../../base/lazy.ts";
 
@@ -33,6 +34,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   readonly #stacks: ReadonlyMap<number, StackTable>;
   readonly #kernelFrames = new Map<bigint, Frame>();
   readonly #plan: Plan;
+  readonly #paths: SearchPaths;
   readonly #unwinding: UnwindingOptions | undefined;
   #processes: ProcessSymbols | undefined;
   #kallsyms: Kallsyms | undefined;
@@ -45,18 +47,20 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   constructor(
     stacks: ReadonlyMap<number, StackTable>,
     plan: Plan,
+    paths: SearchPaths,
     trouble: (text: string) => void,
     unwinding?: UnwindingOptions,
   ) {
     this.#stacks = stacks;
     this.#trouble = trouble;
     this.#plan = plan;
+    this.#paths = paths;
     this.#unwinding = unwinding;
   }
 
   /** Made when first asked for. */
   get processes(): ProcessSymbols {
-    return (this.#processes ??= new (processSymbols().ProcessSymbols)(this.#plan, this.#unwinding));
+    return (this.#processes ??= new (processSymbols().ProcessSymbols)(this.#plan, this.#paths, this.#unwinding));
   }
 
   /** How many processes had addresses that could not be named. */
