@@ -4,6 +4,7 @@
 import { CallFrames } from "./call-frames.ts";
 import { ElfError, type Elf } from "./elf.ts";
 import type { ElfSymbols } from "./elf-symbols.ts";
+import { Failure } from "../base/failure.ts";
 
 /** Offsets in bytes, addresses as the file has them. See `interpreter` in compiler/layouts/unwind-layout.ts. */
 export interface PythonFacts {
@@ -108,19 +109,21 @@ const debugWords: ReadonlyMap<number, Readonly<Record<Exclude<keyof Layout, "inn
 ]);
 
 /** undefined: no interpreter of Python. A text: why its frames cannot be told. @throws ElfError */
-export function pythonFacts(elf: Elf, symbols: ElfSymbols): PythonFacts | string | undefined {
+export function pythonFacts(elf: Elf, symbols: ElfSymbols): PythonFacts | Failure | undefined {
   const [runtime, evaluate, version] = ["_PyRuntime", "_PyEval_EvalFrameDefault", "Py_Version"].map((name) =>
     symbols.find(name),
   );
   if (runtime === undefined || evaluate === undefined) return undefined;
-  if (elf.machine !== "x86-64") return "only those of x86-64 programs are";
+  if (elf.machine !== "x86-64") return new Failure("only those of x86-64 programs are");
   const number = version === undefined ? 0 : Number(bytesAt(elf, version.address, 8).readBigUInt64LE());
   const [major, minor] = [number >>> 24, (number >>> 16) & 0xff];
   const key = major === 3 ? keyOffsets.get(minor) : undefined;
   if (key === undefined)
-    return number === 0 ? "Python before 3.11 keeps its frames otherwise" : `Python ${major}.${minor} is not known`;
+    return number === 0
+      ? new Failure("Python before 3.11 keeps its frames otherwise")
+      : new Failure(`Python ${major}.${minor} is not known`);
   const layout = layouts.get(minor) ?? debugLayout(bytesAt(elf, runtime.address, debugBytes), minor);
-  if (typeof layout === "string") return layout;
+  if (layout instanceof Failure) return layout;
   const evaluates = { low: evaluate.address, size: evaluate.size };
   return {
     minor,
@@ -133,12 +136,12 @@ export function pythonFacts(elf: Elf, symbols: ElfSymbols): PythonFacts | string
 
 const debugBytes = 64 * 8;
 
-function debugLayout(bytes: Buffer, minor: number): Layout | string {
+function debugLayout(bytes: Buffer, minor: number): Layout | Failure {
   const words = debugWords.get(minor);
   if (words === undefined || bytes.toString("latin1", 0, 8) !== cookie)
-    return "its _PyRuntime does not say where it keeps them";
+    return new Failure("its _PyRuntime does not say where it keeps them");
   const word = (at: number): number => Number(bytes.readBigUInt64LE(at * 8));
-  if (word(2) !== 0) return "a build without the global lock keeps them otherwise";
+  if (word(2) !== 0) return new Failure("a build without the global lock keeps them otherwise");
   const layout: Layout = {
     threadId: word(words.threadId),
     frame: word(words.frame),
@@ -158,7 +161,7 @@ function debugLayout(bytes: Buffer, minor: number): Layout | string {
     inFrame &&
     word(words.lines) === layout.names + 24 &&
     [layout.threadId, layout.frame, layout.code, layout.firstLine].every((offset) => offset < 4096);
-  return sensible ? layout : "its _PyRuntime is damaged";
+  return sensible ? layout : new Failure("its _PyRuntime is damaged");
 }
 /** What is read of a frame. */
 const frameBytes = 80;

@@ -3,6 +3,7 @@
 import { ElfError, type Elf } from "./elf.ts";
 import type { ElfSymbols } from "./elf-symbols.ts";
 import { exportedAddress } from "./symbol-hash.ts";
+import { Failure } from "../base/failure.ts";
 
 /** Offsets in bytes from the beginning of an object; types as numbers. See `v8` in compiler/layouts/unwind-layout.ts. */
 export interface V8Facts {
@@ -41,7 +42,7 @@ const numbers = {
 } as const;
 
 /** undefined: not V8. A text: why its functions cannot be told. @throws ElfError */
-export function v8Facts(elf: Elf, symbols: ElfSymbols): V8Facts | string | undefined {
+export function v8Facts(elf: Elf, symbols: ElfSymbols): V8Facts | Failure | undefined {
   const known: Partial<Record<keyof typeof numbers, number>> = {};
   for (const [name, spellings] of Object.entries(numbers) as [keyof typeof numbers, readonly string[]][]) {
     // Exported by Node itself; V8 as a library of its own may have them among its other symbols.
@@ -53,7 +54,7 @@ export function v8Facts(elf: Elf, symbols: ElfSymbols): V8Facts | string | undef
   }
   const { smi, shared, functionType, name, script, flags, scriptType, scriptName, lineEnds, scopeType, scopeNames } =
     known;
-  if (elf.machine !== "x86-64" || smi !== 31) return "its pointers are compressed";
+  if (elf.machine !== "x86-64" || smi !== 31) return new Failure("its pointers are compressed");
   if (
     shared === undefined ||
     functionType === undefined ||
@@ -62,14 +63,14 @@ export function v8Facts(elf: Elf, symbols: ElfSymbols): V8Facts | string | undef
     flags === undefined ||
     scriptType === undefined
   )
-    return missing;
+    return new Failure(missing);
   if (
     scriptName === undefined ||
     lineEnds === undefined ||
     scopeType === undefined ||
     (scopeNames !== 3 && scopeNames !== 5)
   )
-    return missing;
+    return new Failure(missing);
   // The numbers of a function and of a script follow what is told (src/objects/shared-function-info.tq, script.tq).
   return {
     shared,

@@ -5,6 +5,7 @@ import { DebugTypes } from "../machine/values/debug-types.ts";
 import type { Binary, System } from "../machine/system.ts";
 import type { Page } from "./page.ts";
 import { argumentsText, propertyName, typeText, type Place } from "./type-text.ts";
+import { Failure } from "../base/failure.ts";
 
 /** A program that is not there. */
 export class NoSuchProgram extends Error {
@@ -46,7 +47,7 @@ function functionLines(binary: Binary, place: Place): string[] {
   const info = binary.debugInfo?.();
   const lines = new Map<string, string>();
   for (const { kind, name } of binary.symbols()) if (kind === "function") lines.set(name, "{}");
-  if (typeof info === "object") {
+  if (info !== undefined && !(info instanceof Failure)) {
     const types = new DebugTypes(info, "user");
     // Names of C++ and Rust are those of the source; what the linker calls them is a name as well.
     const linked = [...lines.keys()].filter((name) => /^_[RZ]/.test(name));

@@ -1,5 +1,6 @@
 // What a handler can see at a probe: written by providers, read by the checker and by the compiler.
 import type { AddressSpace, Type } from "./types.ts";
+import { Failure } from "../base/failure.ts";
 
 /** The BPF program types that strobe generates; the name is the kernel's. */
 export type ProgramType = "raw_tracepoint" | "tracing" | "tracepoint" | "kprobe" | "perf_event";
@@ -94,7 +95,7 @@ export type Piece =
 /** Variables of the traced program at a probe, where its debug information tells them. */
 export interface ProgramVariables {
   /** `var("NAME")`, for the names that the script mentions; a string says why there is none. */
-  find(name: string): Argument | string | undefined;
+  find(name: string): Argument | Failure | undefined;
   /** `vars`: parameters and locals in scope, innermost first. */
   readonly inScope: readonly Argument[];
   /** Names to suggest. */
@@ -139,7 +140,7 @@ export interface Context {
   /** `args`: the arguments by name. */
   readonly args?: readonly Argument[];
   /** `var("x")` and `vars`; a string says why they are not known here, undefined that this kind of probe has none. */
-  readonly variables?: ProgramVariables | string;
+  readonly variables?: ProgramVariables | Failure;
   /** `arg0` …: by number; absent where the provider has none. */
   readonly numbered?: readonly Fetch[];
   /** `retval` */

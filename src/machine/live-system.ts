@@ -32,6 +32,7 @@ import type { SearchPaths, Surroundings } from "./search-paths.ts";
 import type { Descriptions } from "./values/descriptions.ts";
 import { parseTracepointFormat } from "./kernel/tracepoint-format.ts";
 import { lazy } from "../base/lazy.ts";
+import { Failure } from "../base/failure.ts";
 
 // Loaded when something is asked that they know.
 const binaries = lazy<typeof import("./binaries/live-binary.ts")>(() => require("./binaries/live-binary.ts"));
@@ -84,7 +85,7 @@ class Live implements LiveSystem {
   #kallsyms: Kallsyms | undefined;
   #kernelText: LiveKernelText | undefined;
   #moduleImages: ModuleImages | undefined;
-  #kernelImage: KernelImage | string | undefined;
+  #kernelImage: KernelImage | Failure | undefined;
   #traceable: { readonly names: ReadonlySet<string> | undefined } | undefined;
   #functions: readonly string[] | undefined;
   #init: readonly [bigint, bigint] | undefined;
@@ -221,11 +222,11 @@ class Live implements LiveSystem {
     return cgroupId(path);
   }
 
-  kernelImage(): KernelImage | string {
+  kernelImage(): KernelImage | Failure {
     return (this.#kernelImage ??= images().kernelImage(() => this.kallsyms().address("_text"), this.#around));
   }
 
-  moduleImage(name: string): KernelImage | string {
+  moduleImage(name: string): KernelImage | Failure {
     return this.#images().image(name);
   }
 
@@ -243,7 +244,7 @@ class Live implements LiveSystem {
     return this.kallsyms().lookup(address)?.module;
   }
 
-  kernelCode(name: string, address?: bigint): KernelCode | string {
+  kernelCode(name: string, address?: bigint): KernelCode | Failure {
     this.#lasting = false;
     return (this.#kernelText ??= new (kernelText().LiveKernelText)(this.kallsyms())).code(name, address);
   }

@@ -8,6 +8,7 @@ import type { CodeRange } from "../debuginfo/function-ends.ts";
 import type { LandingPad } from "../debuginfo/landing-pads.ts";
 import type { LibraryThreadLocals } from "../debuginfo/thread-locals.ts";
 import type { Type } from "../language/types.ts";
+import { Failure } from "../base/failure.ts";
 
 export interface System {
   readonly types: TypeScope;
@@ -46,11 +47,11 @@ export interface System {
    * The machine code of a kernel function as it runs now (of several the one at `address`); or why it is not to be had.
    * Absent on machines without one.
    */
-  kernelCode?(name: string, address?: bigint): KernelCode | string;
+  kernelCode?(name: string, address?: bigint): KernelCode | Failure;
   /** The kernel's binary with its debug information, or why there is none. Opens nothing until it is called. */
-  kernelImage?(): KernelImage | string;
+  kernelImage?(): KernelImage | Failure;
   /** The same of a module that is loaded; which are, and which one an address is in. */
-  moduleImage?(name: string): KernelImage | string;
+  moduleImage?(name: string): KernelImage | Failure;
   loadedModules?(): readonly string[];
   moduleAt?(address: bigint): string | undefined;
   /** The id of a cgroup: its path below the root of version 2, or its directory. */
@@ -188,7 +189,7 @@ export interface Binary {
    * What debug information tells of it; a string says why there is none, and what to do. Opens nothing until it is
    * called. With "at hand" no server is asked.
    */
-  debugInfo?(where?: "at hand"): DebugInfo | string;
+  debugInfo?(where?: "at hand"): DebugInfo | Failure;
   /** Where exceptions come to in the function, or the part of one, that holds an address. */
   landingPads?(address: bigint): readonly LandingPad[];
   /** Of a kernel or a module: the addresses of variables of which each CPU has its own. */
@@ -196,7 +197,7 @@ export interface Binary {
   /** Names of the libraries that the loader brings with it. */
   readonly needed?: readonly string[];
   /** Where threads have their copies of its thread-local storage; a string says why that cannot be told. */
-  readonly threadLocals?: ThreadLocals | string | undefined;
+  readonly threadLocals?: ThreadLocals | Failure | undefined;
 }
 
 /** Of an executable: bytes, and what the end is aligned to. A library's is wherever the loader says. */

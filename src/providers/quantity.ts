@@ -1,4 +1,5 @@
 // Numbers in probe names: counts (`1e6`, `1_000`), addresses (`0x10`) and times (`99`, `5s`, `ms:100`).
+import { Failure } from "../base/failure.ts";
 
 /** A whole number as scripts write it; undefined for anything else. */
 export function parseCount(text: string): bigint | undefined {
@@ -16,26 +17,29 @@ export type Timing =
   | { readonly kind: "rate"; readonly hertz: bigint };
 
 /** `[hz, 99]`, `[s, 1]`, `[10ms]`, `[1000000]`; or what is wrong with it, for a probe of the kind `probe`. */
-export function parseTiming(probe: string, parts: readonly string[]): Timing | string {
+export function parseTiming(probe: string, parts: readonly string[]): Timing | Failure {
   const [first = "", second] = parts;
   if (second !== undefined) {
     const count = parseCount(second);
     const unit = ["s", "ms", "us"].includes(first) ? units[first] : undefined;
-    if (unit === undefined && first !== "hz") return `${first} is not an accepted unit of time: use s, ms, us or hz`;
-    if (count === 0n || /^-\d+$/.test(second)) return `${probe} frequency should be a positive integer`;
-    if (count === undefined) return `invalid rate of ${probe} probe: invalid integer: ${second}`;
+    if (unit === undefined && first !== "hz")
+      return new Failure(`${first} is not an accepted unit of time: use s, ms, us or hz`);
+    if (count === 0n || /^-\d+$/.test(second)) return new Failure(`${probe} frequency should be a positive integer`);
+    if (count === undefined) return new Failure(`invalid rate of ${probe} probe: invalid integer: ${second}`);
     return unit === undefined ? { kind: "rate", hertz: count } : period(count * unit);
   }
   const single = /^(0[xX][\da-fA-F_]+|[\d_]+(?:[eE]\d+)?)(ns|us|ms|s|m|h|d)?$/.exec(first);
   const count = single ? parseCount(single[1]) : undefined;
   if (count === undefined)
-    return `invalid rate of ${probe} probe: invalid integer: ${first}; write a number and a unit, such as \`1s\``;
+    return new Failure(
+      `invalid rate of ${probe} probe: invalid integer: ${first}; write a number and a unit, such as \`1s\``,
+    );
   const unit = { ...units, m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n }[single![2] ?? "ns"]!;
   return period(count * unit);
 }
 
-function period(nanoseconds: bigint): Timing | string {
-  return nanoseconds < 1_000n ? "the shortest time is 1us" : { kind: "period", nanoseconds };
+function period(nanoseconds: bigint): Timing | Failure {
+  return nanoseconds < 1_000n ? new Failure("the shortest time is 1us") : { kind: "period", nanoseconds };
 }
 
 /** How `probe` names a timing: as it was written in two parts (`ms:20`), else in microseconds. */

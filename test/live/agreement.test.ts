@@ -8,6 +8,7 @@ import type { DebugInfo, Location, LocationExpression } from "../../src/debuginf
 import { openBinary, type LiveBinary } from "../../src/machine/binaries/live-binary.ts";
 import { corpusC, corpusCpp } from "../support/corpus.ts";
 import { temporaryFolder } from "../support/strobe.ts";
+import { Failure } from "../../src/base/failure.ts";
 
 const folder = temporaryFolder();
 const home = realpathSync(folder.path);
@@ -33,7 +34,7 @@ function build(compiler: string, source: string, flags: readonly string[]): Buil
   execFileSync(compiler, [...flags, "-g", "-o", path, source], { cwd: home });
   const binary = openBinary(path, { paths: {} });
   const info = binary?.debugInfo();
-  assert.ok(binary !== undefined && info !== undefined && typeof info !== "string");
+  assert.ok(binary !== undefined && info !== undefined && !(info instanceof Failure));
   return { path, binary, info };
 }
 

@@ -12,6 +12,7 @@ import { openBinary } from "../../src/machine/binaries/live-binary.ts";
 import { missing as missingOrOld } from "../support/compilers.ts";
 import { corpusC, corpusCpp, corpusGlobals, corpusGo, corpusRust, oracle } from "../support/corpus.ts";
 import { bpfObjects, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
+import { Failure } from "../../src/base/failure.ts";
 
 const folder = temporaryFolder();
 // The kernel names files by their real paths.
@@ -226,7 +227,7 @@ function withoutRestarts<T>(hits: readonly T[], placeOf: (hit: T) => number): T[
 async function prove(path: string, file: string, unoptimised: boolean): Promise<Counts> {
   const binary = openBinary(path, { paths: {} });
   const info = binary?.debugInfo();
-  assert.ok(binary !== undefined && info !== undefined && typeof info !== "string");
+  assert.ok(binary !== undefined && info !== undefined && !(info instanceof Failure));
   const places = [...new Set([...info.lines(file)].map(({ address }) => address))];
   assert.ok(places.length > 8);
   const { base, hits: all } = judged(path, file, !binary.fixed, places.map(Number));

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { openBinary } from "../../src/machine/binaries/live-binary.ts";
 import type { SearchPaths } from "../../src/machine/search-paths.ts";
+import { Failure } from "../../src/base/failure.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strobe-debug-files-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -39,7 +40,7 @@ function stripped(name: string, ...options: string[]): Stripped {
 function names(path: string, root = "", paths: SearchPaths = {}): readonly string[] | string {
   const info = openBinary(path, { paths }, root)?.debugInfo();
   assert.ok(info !== undefined);
-  return typeof info === "string" ? info : [...info.functionNames()].sort((a, b) => a.localeCompare(b));
+  return info instanceof Failure ? info.reason : [...info.functionNames()].sort((a, b) => a.localeCompare(b));
 }
 
 const all = ["add", "main", "twice"];

@@ -13,6 +13,7 @@ import { at, copy, noteTyped } from "./memory.ts";
 import { isRegister, widthOf } from "./registers.ts";
 import { stackSource } from "./stacks.ts";
 import type { FunctionState, Located } from "./state.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** Builtins that are one operation of the IR. */
 const direct: Partial<Record<string, BuiltinValue>> = {
@@ -158,7 +159,10 @@ export function builtinLocated(f: FunctionState, e: Builtin): Located {
       return { at: "place", place: allArguments(f, e, contextOf(f)?.args ?? []) };
     case "vars": {
       const variables = contextOf(f)?.variables;
-      return { at: "place", place: allArguments(f, e, typeof variables === "object" ? variables.inScope : []) };
+      return {
+        at: "place",
+        place: allArguments(f, e, variables === undefined || variables instanceof Failure ? [] : variables.inScope),
+      };
     }
     case "retval": {
       const { retval } = contextOf(f) ?? {};

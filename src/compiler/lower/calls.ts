@@ -18,6 +18,7 @@ import { lazy } from "../../base/lazy.ts";
 import { convert } from "./scalars.ts";
 import { stackSource } from "./stacks.ts";
 import type { FunctionState, Located } from "./state.ts";
+import { Failure } from "../../base/failure.ts";
 
 const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 
@@ -409,8 +410,9 @@ export function callLocated(f: FunctionState, e: Call): Located {
 
 function programVariable(f: FunctionState, e: Call): Argument {
   const variables = contextOf(f)?.variables;
-  const found = typeof variables === "object" ? variables.find(literalText(e.args[0])) : undefined;
-  return typeof found === "object" ? found : f.refuse(e.span, "this variable is not known here");
+  const found =
+    variables === undefined || variables instanceof Failure ? undefined : variables.find(literalText(e.args[0]));
+  return found === undefined || found instanceof Failure ? f.refuse(e.span, "this variable is not known here") : found;
 }
 
 /** What an argument that means memory points to: a pointer's target, or the bytes of an array or a struct in place. */

@@ -23,6 +23,7 @@ import { preprocess } from "./preprocess.ts";
 import { parseProbe } from "./probes.ts";
 import { bpftraceRules } from "./rules.ts";
 import { parseBody, parseIf, startsProbe } from "./statements.ts";
+import { Failure } from "../../base/failure.ts";
 
 export type { ParseOptions } from "./cursor.ts";
 
@@ -36,16 +37,16 @@ export interface Parsed {
 }
 
 /** An expression that stands alone; what is wrong with it, where it is none. */
-export function parseExpressionText(text: string): Expression | string {
+export function parseExpressionText(text: string): Expression | Failure {
   const p = new Cursor({ name: "", text }, preprocess(text), { positional: [] }, grammar);
   try {
     const read = parseExpression(p);
     const [problem] = p.diagnostics;
-    if (problem !== undefined) return problem.message;
-    return p.token.kind === "end" ? read : `unexpected ${p.token.text}`;
+    if (problem !== undefined) return new Failure(problem.message);
+    return p.token.kind === "end" ? read : new Failure(`unexpected ${p.token.text}`);
   } catch (error) {
     if (error !== failure) throw error;
-    return p.diagnostics[0]?.message ?? "no expression";
+    return new Failure(p.diagnostics[0]?.message ?? "no expression");
   }
 }
 

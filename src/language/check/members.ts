@@ -15,6 +15,7 @@ import { lengthOf } from "./shapes.ts";
 import { inSpace } from "./spaces.ts";
 import { checkPlace } from "./values.ts";
 import { argumentsType, argumentType, behindLostPointer, checkVariableMember } from "./variables.ts";
+import { Failure } from "../../base/failure.ts";
 
 export interface FoundMember {
   readonly type: Type;
@@ -206,8 +207,8 @@ function argumentList(names: readonly string[]): string | undefined {
 
 export function noArguments(body: Body, span: Span): Type {
   const variables = body.context === undefined || body.context === "host" ? undefined : body.context.variables;
-  if (typeof variables === "string") {
-    return report(body, "feature", span, `args is not known here: ${variables}`, "use arg0, arg1, … here");
+  if (variables instanceof Failure) {
+    return report(body, "feature", span, `args is not known here: ${variables.reason}`, "use arg0, arg1, … here");
   }
   const help =
     body.context !== undefined && body.context !== "host" && (body.context.numbered?.length ?? 0) > 0

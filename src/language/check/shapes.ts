@@ -8,6 +8,7 @@ import type { Body } from "./pass.ts";
 import { needsKernel } from "./pass.ts";
 import type { TreeMaker } from "./shape-trees.ts";
 import { lazy } from "../../base/lazy.ts";
+import { Failure } from "../../base/failure.ts";
 
 const shapeTrees = lazy<typeof import("./shape-trees.ts")>(() => require("./shape-trees.ts"));
 
@@ -94,7 +95,7 @@ function shownRecord(node: Builtin, type: RecordType, value: Expression, body: B
   const { context } = body;
   if (context === undefined || context === "host" || !type.fields.some((field) => isShaped(field.type))) return value;
   const all =
-    node.name === "args" ? context.args : typeof context.variables === "object" ? context.variables.inScope : undefined;
+    node.name === "args" ? context.args : context.variables instanceof Failure ? undefined : context.variables?.inScope;
   // Of two variables with one name the name means one.
   if (all === undefined || new Set(all.map(({ name }) => name)).size !== all.length) return value;
   let trees = records.get(node);

@@ -9,6 +9,7 @@ import { unknownType } from "../types.ts";
 import { placeType, where } from "./place-types.ts";
 import type { Body } from "./pass.ts";
 import { didYouMean, needsKernel, report } from "./pass.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** All arguments, or all variables in scope, as one value. Text that a struct keeps elsewhere is shown as text. */
 export function argumentsType(args: readonly Argument[]): RecordType {
@@ -30,7 +31,7 @@ export function argumentType(argument: Argument, span: Span, body: Body): Type {
 function variablesOf(what: string, span: Span, body: Body, help?: string): ProgramVariables | undefined {
   const { context } = body;
   const variables = context === undefined || context === "host" ? undefined : context.variables;
-  if (typeof variables === "object") return variables;
+  if (variables !== undefined && !(variables instanceof Failure)) return variables;
   if (variables === undefined)
     report(
       body,
@@ -39,7 +40,7 @@ function variablesOf(what: string, span: Span, body: Body, help?: string): Progr
       `${what} is not available in ${where(body)}`,
       "variables are known at places of programs: uprobe",
     );
-  else report(body, "feature", span, `${what} is not known here: ${variables}`, help);
+  else report(body, "feature", span, `${what} is not known here: ${variables.reason}`, help);
   return undefined;
 }
 
@@ -74,7 +75,7 @@ function variable(call: Call, name: string, span: Span, body: Body): Expression 
   const variables = variablesOf("var()", call.span, body, inKernel(body) ? untyped(name, body) : undefined);
   if (variables === undefined) return { ...checked, type: unknownType };
   const found = variables.find(name);
-  if (typeof found === "string") return { ...checked, type: report(body, "name", span, found) };
+  if (found instanceof Failure) return { ...checked, type: report(body, "name", span, found.reason) };
   if (found === undefined) {
     const near = didYouMean(nearest(name, variables.names()));
     return {
@@ -111,11 +112,11 @@ export function behindLostPointer(node: Expression, body: Body): Expression | un
   const name = variableNamed(node);
   const { context } = body;
   const variables = name === undefined || context === undefined || context === "host" ? undefined : context.variables;
-  if (name === undefined || typeof variables !== "object") return undefined;
+  if (name === undefined || variables === undefined || variables instanceof Failure) return undefined;
   const pointer = variables.find(name);
-  if (typeof pointer !== "object" || pointer.absent === undefined) return undefined;
+  if (pointer === undefined || pointer instanceof Failure || pointer.absent === undefined) return undefined;
   const target = variables.find(`*${name}`);
-  if (typeof target !== "object" || target.absent !== undefined) return undefined;
+  if (target === undefined || target instanceof Failure || target.absent !== undefined) return undefined;
   return variable(
     { kind: "call", name: "var", args: [], span: node.span, type: unknownType },
     `*${name}`,

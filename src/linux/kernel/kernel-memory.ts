@@ -1,5 +1,6 @@
 // The kernel's own memory, as /proc/kcore shows it: an ELF core file whose segments are the kernel's mappings.
 import { closeSync, openSync, readSync } from "node:fs";
+import { Failure } from "../../base/failure.ts";
 
 const KCORE = "/proc/kcore";
 const PT_LOAD = 1;
@@ -13,12 +14,12 @@ interface Segment {
 }
 
 /** Reads `length` bytes at an address of the kernel; or says why that cannot be. */
-export function readKernelMemory(address: bigint, length: number): Buffer | string {
+export function readKernelMemory(address: bigint, length: number): Buffer | Failure {
   let fd: number;
   try {
     fd = openSync(KCORE, "r");
   } catch (error) {
-    return whyNot(error);
+    return new Failure(whyNot(error));
   }
   try {
     for (const segment of segments(fd)) {
@@ -27,11 +28,11 @@ export function readKernelMemory(address: bigint, length: number): Buffer | stri
       const bytes = Buffer.alloc(length);
       return readSync(fd, bytes, 0, length, segment.offset + within) === length
         ? bytes
-        : `${KCORE} has less than it says`;
+        : new Failure(`${KCORE} has less than it says`);
     }
-    return `${KCORE} does not have the address 0x${address.toString(16)}`;
+    return new Failure(`${KCORE} does not have the address 0x${address.toString(16)}`);
   } catch (error) {
-    return whyNot(error);
+    return new Failure(whyNot(error));
   } finally {
     closeSync(fd);
   }

@@ -13,6 +13,7 @@ import type { SearchPaths, Surroundings } from "../search-paths.ts";
 import { downloaded } from "./debuginfod.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import { scanInThreads } from "./scan-workers.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** A binary whose debug information is wanted. */
 export interface DebugOwner {
@@ -29,10 +30,10 @@ export interface DebugOwner {
 }
 
 /** Debug information of a binary, or why there is none and what to do. */
-export function debugInfoOfBinary(owner: DebugOwner): DescribedInfo | string {
+export function debugInfoOfBinary(owner: DebugOwner): DescribedInfo | Failure {
   try {
     const found = debugElf(owner);
-    if (found === undefined) return missing(owner);
+    if (found === undefined) return new Failure(missing(owner));
     const info = openDebugInfo({
       binary: owner.elf,
       debug: found.elf,
@@ -44,7 +45,7 @@ export function debugInfoOfBinary(owner: DebugOwner): DescribedInfo | string {
     const { descriptions } = owner.around;
     return descriptions === undefined ? info : Object.assign(info, { descriptions });
   } catch (error) {
-    if (error instanceof DamageError) return error.in(owner.shownPath).message;
+    if (error instanceof DamageError) return new Failure(error.in(owner.shownPath).message);
     throw error;
   }
 }

@@ -19,6 +19,7 @@ import { debugInfoOfBinary } from "./debug-files.ts";
 import { absent, elfAt, FileBytes } from "./file-bytes.ts";
 import type { Binary, BinarySymbol, UsdtProbe } from "../system.ts";
 import { embeddedSymbols } from "./packed-elf.ts";
+import { Failure } from "../../base/failure.ts";
 
 const SYMLINK_LIMIT = 40;
 /** Of the loader's cache, in bytes: of a large system it has some hundred thousand. */
@@ -54,7 +55,7 @@ export class LiveBinary implements Binary {
   #go: { readonly program: GoProgram | undefined } | undefined;
   #buildId: { readonly text: string | undefined } | undefined;
   #usdt: readonly UsdtProbe[] | undefined;
-  #debugInfo: DescribedInfo | string | undefined;
+  #debugInfo: DescribedInfo | Failure | undefined;
   #frames: { readonly found: CallFrames | undefined } | undefined;
 
   /** `placed`: the file as a loader has put it, with addresses that are others the next time. */
@@ -155,13 +156,14 @@ export class LiveBinary implements Binary {
     if (block === undefined) return undefined;
     if (this.fixed || this.#elf.interpreter !== undefined)
       return { kind: "executable", size: block.memorySize, align: block.align };
-    if (this.machine !== "x86-64") return "in a library's thread-local storage, which strobe finds on x86-64 only";
+    if (this.machine !== "x86-64")
+      return new Failure("in a library's thread-local storage, which strobe finds on x86-64 only");
     // musl's vectors are its own: its C library is called libc.so, and libc.musl-… by Alpine.
     if (this.needed.some((name) => name === "libc.so" || name.startsWith("libc.musl")))
-      return "in a library's thread-local storage, which strobe finds with glibc only, not with musl";
+      return new Failure("in a library's thread-local storage, which strobe finds with glibc only, not with musl");
     const access = libraryThreadLocals(this.#elf);
     return access === undefined
-      ? "in a library's thread-local storage, and nothing in the library tells where that is"
+      ? new Failure("in a library's thread-local storage, and nothing in the library tells where that is")
       : { kind: "library", access };
   }
 
@@ -183,7 +185,7 @@ export class LiveBinary implements Binary {
     return this.#elf.bytes.read(Number(fileOffset), length);
   }
 
-  debugInfo(where?: "at hand"): DescribedInfo | string {
+  debugInfo(where?: "at hand"): DescribedInfo | Failure {
     if (this.#debugInfo !== undefined) return this.#debugInfo;
     const { path, shownPath } = this;
     const found = debugInfoOfBinary({
@@ -196,7 +198,7 @@ export class LiveBinary implements Binary {
       ...(where === undefined ? {} : { servers: false }),
     });
     // What a server has is looked for when it is needed.
-    if (where === undefined || typeof found !== "string") this.#debugInfo = found;
+    if (where === undefined || !(found instanceof Failure)) this.#debugInfo = found;
     return found;
   }
 

@@ -6,6 +6,7 @@ import { classify, parametersAtEntry, resultOf } from "./call-arguments.ts";
 import { DebugTypes } from "../values/debug-types.ts";
 import type { Seen } from "../values/locations.ts";
 import { fetchRegister, registersOf } from "../contexts/registers.ts";
+import { Failure } from "../../base/failure.ts";
 
 const base = (name: string, bytes: number, encoding: "signed" | "float" | "unsigned-char"): DebugType => ({
   kind: "base",
@@ -39,7 +40,7 @@ const seen: Seen = {
   space: "user",
   types: new DebugTypes({ typeNamed: () => undefined }, "user"),
   loaded: (address) => ({ kind: "constant", value: address }),
-  threadLocal: () => "nowhere",
+  threadLocal: () => new Failure("nowhere"),
 };
 /** A home in a frame that is not there yet: 16 bytes and more below the return address. */
 const home: Location = {

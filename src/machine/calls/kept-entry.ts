@@ -8,6 +8,7 @@ import type { CallSoFar } from "./kept-arguments.ts";
 import { displaced, follow, type AtEntry, type Seen } from "../values/locations.ts";
 import { fetchRegister, hostMachine, registersOf } from "../contexts/registers.ts";
 import type { Binary } from "../system.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** Gathers what a place needs of the beginning of the call around it. */
 export class KeptEntry {
@@ -40,20 +41,20 @@ export class KeptEntry {
     return this.#call === undefined ? undefined : { ...this.#call, words: this.#words };
   }
 
-  #word({ value, entry, cfa }: AtEntry): Fetch | string {
+  #word({ value, entry, cfa }: AtEntry): Fetch | Failure {
     const refusal = refusalAt(entry, this.#binary, this.#info);
     if (refusal !== undefined) return refusal;
     const frame = follow(cfa, this.#plain);
-    if (typeof frame === "string") return frame;
+    if (frame instanceof Failure) return frame;
     const fetch = follow(value, seenAtEntry(this.#plain, entry, this.#binary));
-    if (typeof fetch === "string") return fetch;
+    if (fetch instanceof Failure) return fetch;
     const key = JSON.stringify([`${entry}`, frame, fetch], (_, part: unknown) =>
       typeof part === "bigint" ? `${part}n` : part,
     );
     let word = this.#known.get(key);
     if (word === undefined) {
       if (this.#closed || (this.#call !== undefined && this.#call.entry !== entry))
-        return "in no call that something is kept of";
+        return new Failure("in no call that something is kept of");
       this.#call ??= { entry, frame };
       word = { kind: "kept", word: this.#words.push(fetch) - 1 };
       this.#known.set(key, word);
@@ -68,14 +69,14 @@ function seenAtEntry(seen: Seen, entry: bigint, { fixed }: Binary): Seen {
     ...seen,
     address: entry,
     loaded: (wanted) => (fixed ? { kind: "constant", value: wanted } : displaced(here, wanted - entry)),
-    threadLocal: () => "in thread-local storage, at the function's entry",
+    threadLocal: () => new Failure("in thread-local storage, at the function's entry"),
   };
 }
 
-const refusals = new WeakMap<DebugInfo, Map<bigint, string | undefined>>();
+const refusals = new WeakMap<DebugInfo, Map<bigint, Failure | undefined>>();
 
 /** Why a probe at a function's entry does not see what its calls begin with; undefined where it does. */
-function refusalAt(entry: bigint, binary: Binary, info: DebugInfo): string | undefined {
+function refusalAt(entry: bigint, binary: Binary, info: DebugInfo): Failure | undefined {
   let known = refusals.get(info);
   if (known === undefined) refusals.set(info, (known = new Map()));
   if (!known.has(entry)) known.set(entry, refusalFor(entry, binary, info));
@@ -85,7 +86,7 @@ function refusalAt(entry: bigint, binary: Binary, info: DebugInfo): string | und
 /** Bytes of a function that are decoded. */
 const largestFunction = 1n << 20n;
 
-function refusalFor(entry: bigint, binary: Binary, info: DebugInfo): string | undefined {
+function refusalFor(entry: bigint, binary: Binary, info: DebugInfo): Failure | undefined {
   const found = info.functionAt(entry);
   const offset = binary.fileOffset(entry);
   const symbol = offset === undefined ? undefined : binary.functionAt(offset);
@@ -95,11 +96,13 @@ function refusalFor(entry: bigint, binary: Binary, info: DebugInfo): string | un
     found.instance.entry !== entry ||
     (symbol !== undefined && (symbol.offset !== 0 || coldPart.test(symbol.name)))
   ) {
-    return "optimised out here: what the function was called with tells it, and where it is entered is not certain";
+    return new Failure(
+      "optimised out here: what the function was called with tells it, and where it is entered is not certain",
+    );
   }
   // Its stacks move.
   if (found.fn.language === "go")
-    return "optimised out here: what the function was called with tells it, which is not kept in Go";
+    return new Failure("optimised out here: what the function was called with tells it, which is not kept in Go");
   const { ranges } = found.instance;
   const read = (address: bigint, length: number): Uint8Array | undefined => {
     const from = binary.fileOffset(address);
@@ -111,14 +114,16 @@ function refusalFor(entry: bigint, binary: Binary, info: DebugInfo): string | un
   for (const { low, high } of ranges) {
     const bytes = high <= low || high - low > largestFunction ? undefined : read(low, Number(high - low));
     if (bytes === undefined)
-      return "optimised out here: what the function was called with tells it, and its code cannot be read";
+      return new Failure("optimised out here: what the function was called with tells it, and its code cannot be read");
     code.push({ address: low, bytes });
   }
   const flow = flowOf(code, entry, { read });
   const first = flow.at(entry);
   // Registers have changed when control comes by again in the same call.
   if (first === undefined || flow.predecessors[first].length > 0) {
-    return "optimised out here: what the function was called with tells it, and a loop comes by its first instruction again";
+    return new Failure(
+      "optimised out here: what the function was called with tells it, and a loop comes by its first instruction again",
+    );
   }
   return undefined;
 }

@@ -5,6 +5,7 @@
 // arm64 operands:  `x0`, `wzr`, `5`, `[sp, 16]`, `[x1]`, `[x1, x2, lsl 3]`, `[x1, w2, sxtw 2]`
 import type { Fetch } from "../../language/context.ts";
 import { fetchRegister, registersOf, type Machine, type RegisterFile } from "../contexts/registers.ts";
+import { Failure } from "../../base/failure.ts";
 
 export interface UsdtArgument {
   /** As the note has it: `-4@%edi`. */
@@ -17,7 +18,7 @@ export interface UsdtArgument {
   /** It is counted from a symbol: how far that is differs from place to place. */
   readonly bySymbol: boolean;
   /** How it is read, or in words why it is not. */
-  readonly value: Fetch | string;
+  readonly value: Fetch | Failure;
 }
 
 /** Where symbols of the binary are, for operands that name one. */
@@ -85,12 +86,12 @@ function wholeNumber(text: string): bigint | undefined {
 }
 
 /** `-8`, `sym`, `sym+8`, `8+sym-4`, nothing; in words what of it is not known. */
-function sum(text: string, symbol: (name: string) => bigint | undefined): bigint | string {
+function sum(text: string, symbol: (name: string) => bigint | undefined): bigint | Failure {
   let total = 0n;
   for (const term of text.replace(/\s+/g, "").match(/[-+]?[^-+]+/g) ?? []) {
     const name = term.replace(/^[-+]/, "");
     const number = wholeNumber(term) ?? (term.startsWith("-") ? undefined : symbol(name));
-    if (number === undefined) return `counted from \`${name}\`, which is not in the symbol table`;
+    if (number === undefined) return new Failure(`counted from \`${name}\`, which is not in the symbol table`);
     total += number;
   }
   return total;
@@ -98,16 +99,16 @@ function sum(text: string, symbol: (name: string) => bigint | undefined): bigint
 
 // ── x86-64 ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function x86Operand(text: string, shape: Shape, file: RegisterFile, places: SymbolPlaces): Fetch | string {
+function x86Operand(text: string, shape: Shape, file: RegisterFile, places: SymbolPlaces): Fetch | Failure {
   if (text.startsWith("$")) {
     const value = sum(text.slice(1), (symbol) => places.address(symbol));
-    return typeof value === "string" ? value : constant(value, shape);
+    return value instanceof Failure ? value : constant(value, shape);
   }
-  if (/^%[fg]s:/.test(text)) return "a variable of each thread's own";
+  if (/^%[fg]s:/.test(text)) return new Failure("a variable of each thread's own");
   if (text.startsWith("%")) {
-    if (/^%([xyz]mm|mm|st)\b|^%[xyz]?mm\d/.test(text)) return inVector;
+    if (/^%([xyz]mm|mm|st)\b|^%[xyz]?mm\d/.test(text)) return new Failure(inVector);
     const register = x86Register(text.slice(1));
-    if (register === undefined) return strange;
+    if (register === undefined) return new Failure(strange);
     const whole = fetchRegister(file, register.name);
     return sized(
       register.high ? { kind: "binary", operator: ">>>", left: whole, right: { kind: "constant", value: 8n } } : whole,
@@ -115,16 +116,16 @@ function x86Operand(text: string, shape: Shape, file: RegisterFile, places: Symb
     );
   }
   const memory = /^([^()]*)(?:\(\s*(%\w+)?\s*(?:,\s*(%\w+)\s*(?:,\s*([1248])\s*)?)?\))?$/.exec(text);
-  if (!memory) return strange;
+  if (!memory) return new Failure(strange);
   const [, displacement = "", baseText, indexText, scaleText] = memory;
   const base = baseText === undefined ? undefined : x86Register(baseText.slice(1));
   const index = indexText === undefined ? undefined : x86Register(indexText.slice(1));
   if ((baseText !== undefined && base === undefined) || (indexText !== undefined && index === undefined))
-    return strange;
+    return new Failure(strange);
   const offset = sum(displacement, (symbol) =>
     base?.name === "ip" ? places.distance(symbol) : places.address(symbol),
   );
-  if (typeof offset === "string") return offset;
+  if (offset instanceof Failure) return offset;
   return {
     kind: "pointed",
     base: base ? fetchRegister(file, base.name) : { kind: "constant", value: 0n },
@@ -147,23 +148,23 @@ function x86Register(name: string): { name: string; high: boolean } | undefined 
 
 // ── arm64 ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function arm64Operand(text: string, shape: Shape, file: RegisterFile): Fetch | string {
+function arm64Operand(text: string, shape: Shape, file: RegisterFile): Fetch | Failure {
   if (/^[xw]zr$/.test(text)) return constant(0n, shape);
-  if (/^[bhsdqv]\d{1,2}(\.|$)/.test(text)) return inVector;
+  if (/^[bhsdqv]\d{1,2}(\.|$)/.test(text)) return new Failure(inVector);
   const register = arm64Register(text);
   if (register !== undefined) return sized(fetchRegister(file, register), shape);
   const memory = /^\[\s*(\w+)\s*(?:,\s*([^,\]]+?)\s*(?:,\s*(lsl|sxtw|uxtw|sxtx)\s*(?:#?([0-3]))?\s*)?)?\]$/.exec(text);
   if (!memory) {
     const value = wholeNumber(text.replace(/^#/, ""));
-    return value === undefined ? strange : constant(value, shape);
+    return value === undefined ? new Failure(strange) : constant(value, shape);
   }
   const [, baseText, secondText, extension, shift] = memory;
   const base = arm64Register(baseText);
-  if (base === undefined) return strange;
+  if (base === undefined) return new Failure(strange);
   const second = secondText?.replace(/^#/, "");
   const index = second === undefined ? undefined : arm64Register(second);
   const offset = second === undefined || index !== undefined ? 0n : wholeNumber(second);
-  if (offset === undefined) return `counted from \`${second}\`, of which only the linker knew where it is`;
+  if (offset === undefined) return new Failure(`counted from \`${second}\`, of which only the linker knew where it is`);
   // The 32-bit half of a register, sign-extended or not.
   const half = extension === "sxtw" || extension === "uxtw";
   const counted = index === undefined ? undefined : fetchRegister(file, index);

@@ -8,6 +8,7 @@ import { runningBuildId } from "./kernel-build.ts";
 import { LiveBinary } from "../binaries/live-binary.ts";
 import type { Surroundings } from "../search-paths.ts";
 import type { KernelImage } from "../system.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** Where distributions put it, `file` first where it is given. */
 function places(file: string | undefined, buildId: string | undefined): string[] {
@@ -28,7 +29,7 @@ function places(file: string | undefined, buildId: string | undefined): string[]
  * /proc/kallsyms), which address space randomisation moves at each boot; asked only where there is a binary, as it
  * takes a while.
  */
-export function kernelImage(text: () => bigint | undefined, around: Surroundings): KernelImage | string {
+export function kernelImage(text: () => bigint | undefined, around: Surroundings): KernelImage | Failure {
   const file = around.paths.vmlinux;
   const buildId = runningBuildId();
   const found = places(file, buildId).find((path) => {
@@ -37,22 +38,26 @@ export function kernelImage(text: () => bigint | undefined, around: Surroundings
   });
   if (found === undefined) {
     return file !== undefined
-      ? `there is no file ${file}`
-      : `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${kernelRelease()}-dbg), or name its vmlinux with --vmlinux FILE`;
+      ? new Failure(`there is no file ${file}`)
+      : new Failure(
+          `the kernel's debug information is not installed: install its debug package (Debian: linux-image-${kernelRelease()}-dbg), or name its vmlinux with --vmlinux FILE`,
+        );
   }
   try {
     const binary = new LiveBinary(found, found, "", around);
     if (buildId !== undefined && binary.buildId !== undefined && binary.buildId !== buildId) {
-      return `${found} is of another kernel than the one that runs (build id ${binary.buildId}, not ${buildId})`;
+      return new Failure(
+        `${found} is of another kernel than the one that runs (build id ${binary.buildId}, not ${buildId})`,
+      );
     }
     const linked = binary.codeAddress();
-    if (linked === undefined) return `${found} has no code`;
+    if (linked === undefined) return new Failure(`${found} has no code`);
     const running = text();
-    if (running === undefined) return "/proc/kallsyms hides where the kernel is: be root";
+    if (running === undefined) return new Failure("/proc/kallsyms hides where the kernel is: be root");
     return { binary, slide: running - linked };
   } catch (error) {
-    if (error instanceof ElfError) return error.in(found).message;
-    if (error instanceof Error && "code" in error) return `${found}: ${error.message}`;
+    if (error instanceof ElfError) return new Failure(error.in(found).message);
+    if (error instanceof Error && "code" in error) return new Failure(`${found}: ${error.message}`);
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import type { Kallsyms } from "../../linux/kernel/kallsyms.ts";
 import { kprobeBlacklist } from "../../linux/kernel/kprobe-blacklist.ts";
 import { readKernelMemory } from "../../linux/kernel/kernel-memory.ts";
 import type { KernelCode } from "../system.ts";
+import { Failure } from "../../base/failure.ts";
 
 /**
  * Bytes of the largest function that is looked at: symbols have no sizes, and behind the last one anything may follow.
@@ -24,15 +25,15 @@ export class LiveKernelText {
    * Of several functions of a name the one at `address`: whose cold parts are whose is not told then, and they are left
    * out.
    */
-  code(name: string, address?: bigint): KernelCode | string {
-    if (process.arch !== "x64") return "strobe can only tell x86-64 instructions apart";
+  code(name: string, address?: bigint): KernelCode | Failure {
+    if (process.arch !== "x64") return new Failure("strobe can only tell x86-64 instructions apart");
     const body = this.#range(name, address);
-    if (typeof body === "string") return body;
+    if (body instanceof Failure) return body;
     const cold =
       address !== undefined || this.#kallsyms.address(`${name}.cold`) === undefined
         ? body
         : this.#range(`${name}.cold`);
-    const ranges = typeof cold === "string" || cold === body ? [body] : [body, ...partsOf(body, [cold])];
+    const ranges = cold instanceof Failure || cold === body ? [body] : [body, ...partsOf(body, [cold])];
     return {
       name,
       ranges,
@@ -45,18 +46,22 @@ export class LiveKernelText {
     };
   }
 
-  #range(name: string, address = this.#kallsyms.address(name)): CodeRange | string {
+  #range(name: string, address = this.#kallsyms.address(name)): CodeRange | Failure {
     if (address === undefined)
-      return `the address of \`${name}\` is not known: /proc/kallsyms hides it, or the compiler has inlined it everywhere`;
+      return new Failure(
+        `the address of \`${name}\` is not known: /proc/kallsyms hides it, or the compiler has inlined it everywhere`,
+      );
     const size = (this.#kallsyms.next(address) ?? address) - address;
-    if (size <= 0n || size > BigInt(limit)) return `the end of \`${name}\` is not known`;
+    if (size <= 0n || size > BigInt(limit)) return new Failure(`the end of \`${name}\` is not known`);
     const bytes = readKernelMemory(address, Number(size));
-    if (typeof bytes === "string") return `the kernel's code cannot be read: ${bytes}`;
+    if (bytes instanceof Failure) return new Failure(`the kernel's code cannot be read: ${bytes.reason}`);
     const range: CodeRange = { address, bytes: bytes.subarray(0, withoutPadding(bytes)) };
     const hidden = this.#hidden(range);
     return hidden === undefined
       ? range
-      : `a probe in \`${name}\`, at ${name}+${hidden}, hides the instruction that is there: try again when it has gone`;
+      : new Failure(
+          `a probe in \`${name}\`, at ${name}+${hidden}, hides the instruction that is there: try again when it has gone`,
+        );
   }
 
   /** Where somebody's kprobe is: a breakpoint, or where the kernel has made it cheaper, a jump to code made for it. */

@@ -11,13 +11,14 @@ import { LiveBinary } from "../binaries/live-binary.ts";
 import { packedElfAt, packedEnding } from "../binaries/packed-elf.ts";
 import type { Surroundings } from "../search-paths.ts";
 import type { KernelImage } from "../system.ts";
+import { Failure } from "../../base/failure.ts";
 
 const MODULES = "/sys/module";
 /** Sections whose memory the kernel frees when the module has started. */
 const initial = /^\.init\b/;
 
 export class ModuleImages {
-  readonly #images = new Map<string, KernelImage | string>();
+  readonly #images = new Map<string, KernelImage | Failure>();
   #files: ReadonlyMap<string, readonly string[]> | undefined;
   readonly #around: Surroundings;
 
@@ -35,15 +36,15 @@ export class ModuleImages {
   }
 
   /** A loaded module, or why nothing is known of its source. Its addresses are those of the running kernel. */
-  image(name: string): KernelImage | string {
+  image(name: string): KernelImage | Failure {
     let image = this.#images.get(name);
     if (image === undefined) this.#images.set(name, (image = this.#open(name)));
     return image;
   }
 
-  #open(name: string): KernelImage | string {
+  #open(name: string): KernelImage | Failure {
     const addresses = sectionAddresses(name);
-    if (typeof addresses === "string") return addresses;
+    if (addresses instanceof Failure) return addresses;
     const running = moduleBuildId(name);
     let other: string | undefined;
     for (const path of this.#pathsOf(name, running)) {
@@ -60,9 +61,9 @@ export class ModuleImages {
         other = error.in(path).message;
       }
     }
-    return (
+    return new Failure(
       other ??
-      `the module ${name} has no debug information: build it with -g, or install its debug package into /usr/lib/debug/lib/modules/${kernelRelease()}`
+        `the module ${name} has no debug information: build it with -g, or install its debug package into /usr/lib/debug/lib/modules/${kernelRelease()}`,
     );
   }
 
@@ -101,7 +102,7 @@ function filesIn(folder: string): readonly string[] {
   }
 }
 
-function sectionAddresses(name: string): ReadonlyMap<string, bigint> | string {
+function sectionAddresses(name: string): ReadonlyMap<string, bigint> | Failure {
   const folder = `${MODULES}/${name}/sections`;
   const addresses = new Map<string, bigint>();
   for (const section of filesIn(folder)) {
@@ -109,9 +110,10 @@ function sectionAddresses(name: string): ReadonlyMap<string, bigint> | string {
     if (text !== undefined && /^0x[0-9a-f]+\s*$/.test(text) && !initial.test(section))
       addresses.set(section, BigInt(text.trim()));
   }
-  if (addresses.size === 0) return `no module ${name} is loaded, or the kernel does not tell where (CONFIG_KALLSYMS)`;
+  if (addresses.size === 0)
+    return new Failure(`no module ${name} is loaded, or the kernel does not tell where (CONFIG_KALLSYMS)`);
   return [...addresses.values()].every((address) => address === 0n)
-    ? `the kernel hides where the module ${name} is: be root`
+    ? new Failure(`the kernel hides where the module ${name} is: be root`)
     : addresses;
 }
 

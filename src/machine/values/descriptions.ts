@@ -12,6 +12,7 @@ import cpp from "./libraries/libc++.values";
 import stdcpp from "./libraries/libstdc++.values";
 import go from "./libraries/go.values";
 import rust from "./libraries/rust.values";
+import { Failure } from "../../base/failure.ts";
 
 export interface Description {
   readonly names: readonly NamePattern[];
@@ -164,12 +165,12 @@ function readLine(draft: Draft, line: string, file: string, number: number): voi
     const written = /^(\w+)\s+(.+)$/.exec(rest);
     if (written === null) return fail("expected `with NAME EXPRESSION`");
     const value = parseExpressionText(written[2]);
-    if (typeof value === "string") return fail(`with: ${value}`);
+    if (value instanceof Failure) return fail(`with: ${value.reason}`);
     if (!onlyReads(value)) return fail(`with: ${readsOnly}`);
     draft.variables.push({ name: written[1], value });
   } else if ((partNames as readonly string[]).includes(word)) {
     const read = parseExpressionText(rest);
-    if (typeof read === "string") return fail(`${word}: ${read}`);
+    if (read instanceof Failure) return fail(`${word}: ${read.reason}`);
     if (!onlyReads(read)) return fail(`${word}: ${readsOnly}`);
     draft.parts.set(word as Part, read);
   } else fail(`\`${word}\` is none of ${[...forms, ...partNames, "with", "type", "none", "bare"].join(", ")}`);

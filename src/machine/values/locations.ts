@@ -6,6 +6,7 @@ import { isScalar, type AddressSpace, type Type } from "../../language/types.ts"
 import { behindTypedefs, isReference, type DebugTypes } from "./debug-types.ts";
 import { absent, assembledFrom, type Gap, type Value } from "./partial-values.ts";
 import { fetchRegister, type RegisterFile } from "../contexts/registers.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** A place of a program, as its variables are seen from. A string says why something cannot be told. */
 export interface Seen {
@@ -15,17 +16,17 @@ export interface Seen {
   readonly space: AddressSpace;
   readonly types: DebugTypes;
   /** Where an address of the binary was loaded. */
-  loaded(address: bigint): Fetch | string;
+  loaded(address: bigint): Fetch | Failure;
   /** Where an offset into the binary's thread-local storage is, for the current thread. */
-  threadLocal(offset: bigint): Fetch | string;
+  threadLocal(offset: bigint): Fetch | Failure;
   /** What is kept of the call's beginning; absent where nothing is. */
-  atEntry?(expression: AtEntry): Fetch | string;
+  atEntry?(expression: AtEntry): Fetch | Failure;
 }
 
 export type AtEntry = Extract<LocationExpression, { kind: "at-entry" }>;
 
 /** Of what only the call's beginning tells, where nothing is kept of it. */
-const onlyAtEntry = "optimised out here: only what the function was called with tells it";
+const onlyAtEntry = new Failure("optimised out here: only what the function was called with tells it");
 
 // DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit architecture, section 4.1).
 const x86Registers = [
@@ -57,9 +58,9 @@ const deepest = 64;
 /** Probes are given the general registers alone. */
 export const inVector = "in a vector register, which a probe cannot read";
 
-export function register(seen: Seen, number: number): Fetch | string {
+export function register(seen: Seen, number: number): Fetch | Failure {
   const name = (seen.registers.machine === "x86-64" ? x86Registers : armRegisters)[number];
-  return name === undefined ? inVector : fetchRegister(seen.registers, name);
+  return name === undefined ? new Failure(inVector) : fetchRegister(seen.registers, name);
 }
 
 /** The value of a variable at a place. A C++ reference is what it refers to. */
@@ -160,15 +161,15 @@ function plainValue(type: Type, location: Location, seen: Seen): Value {
   switch (location.kind) {
     case "register": {
       const fetch = register(seen, location.register);
-      return typeof fetch === "string" ? absent(type, fetch) : inRegister(type, fetch);
+      return fetch instanceof Failure ? absent(type, fetch.reason) : inRegister(type, fetch);
     }
     case "memory": {
       const address = follow(location.address, seen);
-      return typeof address === "string" ? absent(type, address) : inMemory(type, address, seen);
+      return address instanceof Failure ? absent(type, address.reason) : inMemory(type, address, seen);
     }
     case "value": {
       const fetch = follow(location.value, seen);
-      return typeof fetch === "string" ? absent(type, fetch) : inRegister(type, fetch);
+      return fetch instanceof Failure ? absent(type, fetch.reason) : inRegister(type, fetch);
     }
     case "constant":
       return constant(type, location.bytes);
@@ -179,7 +180,7 @@ function plainValue(type: Type, location: Location, seen: Seen): Value {
       const target = location.target?.location(seen.address);
       if (target?.kind === "memory") {
         const address = follow(target.address, seen);
-        if (typeof address !== "string") return inRegister(type, displaced(address, location.offset));
+        if (!(address instanceof Failure)) return inRegister(type, displaced(address, location.offset));
       }
       const name = location.target?.name;
       return absent(
@@ -223,11 +224,11 @@ function assembled(type: Type, parts: Extract<Location, { kind: "pieces" }>["pie
     if (size <= 0) continue;
     const made =
       location === undefined
-        ? "optimised out here"
+        ? new Failure("optimised out here")
         : bytewise
           ? piece(offset, size, location, seen)
-          : "in pieces that are no whole bytes";
-    if (typeof made === "string") gaps.push({ offset, size, reason: made });
+          : new Failure("in pieces that are no whole bytes");
+    if (made instanceof Failure) gaps.push({ offset, size, reason: made.reason });
     else pieces.push(...made);
   }
   const end = (bit + 7) >> 3;
@@ -235,17 +236,19 @@ function assembled(type: Type, parts: Extract<Location, { kind: "pieces" }>["pie
   return assembledFrom(type, pieces, gaps);
 }
 
-function piece(offset: number, size: number, location: Location, seen: Seen): Piece[] | string {
+function piece(offset: number, size: number, location: Location, seen: Seen): Piece[] | Failure {
   switch (location.kind) {
     case "register":
     case "value": {
       const fetch = location.kind === "register" ? register(seen, location.register) : follow(location.value, seen);
-      if (typeof fetch === "string") return fetch;
-      return size > 8 ? "in a register that is too small for it" : [{ kind: "value", offset, size, fetch }];
+      if (fetch instanceof Failure) return fetch;
+      return size > 8
+        ? new Failure("in a register that is too small for it")
+        : [{ kind: "value", offset, size, fetch }];
     }
     case "memory": {
       const address = follow(location.address, seen);
-      return typeof address === "string" ? address : [{ kind: "memory", offset, size, address, space: seen.space }];
+      return address instanceof Failure ? address : [{ kind: "memory", offset, size, address, space: seen.space }];
     }
     case "constant": {
       const { pieces = [] } = constant(
@@ -255,16 +258,16 @@ function piece(offset: number, size: number, location: Location, seen: Seen): Pi
       return pieces.map((part) => ({ ...part, offset: part.offset + offset }));
     }
     case "absent":
-      return location.reason;
+      return new Failure(location.reason);
     case "implicit-pointer":
     case "pieces":
-      return "in pieces that cannot be followed";
+      return new Failure("in pieces that cannot be followed");
   }
 }
 
 /** An expression as a fetch. */
-export function follow(expression: LocationExpression, seen: Seen, depth = 0): Fetch | string {
-  if (depth > deepest) return "where an expression is too deep to follow";
+export function follow(expression: LocationExpression, seen: Seen, depth = 0): Fetch | Failure {
+  if (depth > deepest) return new Failure("where an expression is too deep to follow");
   switch (expression.kind) {
     case "constant":
       return { kind: "constant", value: expression.value };
@@ -278,14 +281,14 @@ export function follow(expression: LocationExpression, seen: Seen, depth = 0): F
       return seen.atEntry?.(expression) ?? onlyAtEntry;
     case "load": {
       const address = follow(expression.address, seen, depth + 1);
-      if (typeof address === "string") return address;
+      if (address instanceof Failure) return address;
       const [base, offset] =
         address.kind === "address" && address.base !== "context" ? [address.base, address.offset] : [address, 0];
       return { kind: "pointed", base, offset, size: expression.bytes, signed: false, space: seen.space };
     }
     case "unary": {
       const operand = follow(expression.operand, seen, depth + 1);
-      if (typeof operand === "string") return operand;
+      if (operand instanceof Failure) return operand;
       return expression.operator === "-"
         ? { kind: "binary", operator: "-", left: { kind: "constant", value: 0n }, right: operand }
         : { kind: "binary", operator: "^", left: operand, right: { kind: "constant", value: -1n } };
@@ -293,8 +296,8 @@ export function follow(expression: LocationExpression, seen: Seen, depth = 0): F
     case "binary": {
       const left = follow(expression.left, seen, depth + 1);
       const right = follow(expression.right, seen, depth + 1);
-      if (typeof left === "string") return left;
-      if (typeof right === "string") return right;
+      if (left instanceof Failure) return left;
+      if (right instanceof Failure) return right;
       const { operator } = expression;
       if (operator === "+" || operator === "-") {
         if (right.kind === "constant") return displaced(left, operator === "+" ? right.value : -right.value);

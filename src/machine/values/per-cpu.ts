@@ -4,6 +4,7 @@ import type { Fetch } from "../../language/context.ts";
 import type { Type } from "../../language/types.ts";
 import { displaced } from "./locations.ts";
 import type { Binary, System } from "../system.ts";
+import { Failure } from "../../base/failure.ts";
 
 /**
  * Where the CPU that runs has such a variable: its address and `__per_cpu_offset[cpu]` (include/asm-generic/percpu.h);
@@ -14,12 +15,12 @@ export function perCpuAddress(
   wanted: bigint,
   slide: bigint,
   system: System,
-): Fetch | string | undefined {
+): Fetch | Failure | undefined {
   if (perCpu === undefined || wanted < perCpu.low || wanted >= perCpu.high) return undefined;
   const offsets = system.symbolAddress("__per_cpu_offset");
   const cpu = memberOffset(system, "task_struct", "thread_info", "cpu");
   if (offsets === undefined || cpu === undefined)
-    return "each CPU has its own, and /proc/kallsyms does not tell where (CONFIG_KALLSYMS_ALL)";
+    return new Failure("each CPU has its own, and /proc/kallsyms does not tell where (CONFIG_KALLSYMS_ALL)");
   const number: Fetch = {
     kind: "pointed",
     base: { kind: "task" },

@@ -7,6 +7,7 @@ import type { Type } from "../../language/types.ts";
 import { displaced, type Seen } from "./locations.ts";
 import { hostMachine } from "../contexts/registers.ts";
 import type { Binary, System } from "../system.ts";
+import { Failure } from "../../base/failure.ts";
 
 /**
  * The address of what is `offset` bytes into a binary's thread-local storage, seen from a place in it; or why it cannot
@@ -17,12 +18,14 @@ export function threadLocalAddress(
   offset: bigint,
   seen: Seen,
   system: System,
-): Fetch | string {
-  if (threadLocals === undefined) return "in thread-local storage, and the file has none";
-  if (typeof threadLocals === "string") return threadLocals;
+): Fetch | Failure {
+  if (threadLocals === undefined) return new Failure("in thread-local storage, and the file has none");
+  if (threadLocals instanceof Failure) return threadLocals;
   const pointer = threadPointer(system);
   if (pointer === undefined)
-    return "in thread-local storage, and this kernel does not describe where that is (CONFIG_DEBUG_INFO_BTF)";
+    return new Failure(
+      "in thread-local storage, and this kernel does not describe where that is (CONFIG_DEBUG_INFO_BTF)",
+    );
   if (threadLocals.kind === "library") return inLibrary(threadLocals.access, offset, pointer, seen);
   // ELF Handling For Thread-Local Storage: the executable's block is just below the thread pointer (variant II), or
   // above (I).
@@ -74,15 +77,15 @@ function inLibrary(
   offset: bigint,
   pointer: Fetch,
   seen: Seen,
-): Fetch | string {
+): Fetch | Failure {
   const entry = seen.loaded(slot);
-  if (typeof entry === "string") return entry;
+  if (entry instanceof Failure) return entry;
   const near = (distance: Fetch): Fetch => displaced(binary("+", pointer, distance), offset - behind);
   if (kind === "offset") return near(word(entry));
   // A thread has no copy before it first asks for it. Its variable is then what it will begin as: that is in the file,
   // or zero, which reading from address zero gives.
   const fresh = offset < image.size ? seen.loaded(image.address) : constant(0n);
-  if (typeof fresh === "string") return fresh;
+  if (fresh instanceof Failure) return fresh;
   const far = (module: Fetch): Fetch => displaced(inVector(pointer, module, fresh), offset);
   if (kind === "module") return far(word(entry));
   const argument = word(displaced(entry, 8n));

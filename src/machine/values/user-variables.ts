@@ -18,6 +18,7 @@ import { fetchRegister, hostMachine, registersOf } from "../contexts/registers.t
 import { perCpuAddress } from "./per-cpu.ts";
 import type { Binary, KernelImage, System } from "../system.ts";
 import { threadLocalAddress } from "./thread-locals.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** Where a probe is in a program. */
 export interface ProgramPlace {
@@ -47,8 +48,8 @@ export interface InlinedCopy {
 export function typesNamed(binary: Binary): NonNullable<Context["typeNamed"]> {
   return (name, tag) => {
     const info = debugInfoOf(binary);
-    const found = typeof info === "string" ? undefined : info.typeNamed(name, tag);
-    return found === undefined || typeof info === "string" ? undefined : debugTypes(info, "user").typeOf(found);
+    const found = info instanceof Failure ? undefined : info.typeNamed(name, tag);
+    return found === undefined || info instanceof Failure ? undefined : debugTypes(info, "user").typeOf(found);
   };
 }
 
@@ -61,8 +62,8 @@ export function wantsVariables(uses: ReadonlySet<string>): boolean {
   return uses.has("args") || uses.has("var") || uses.has("vars") || uses.has("retval");
 }
 
-export function debugInfoOf(binary: Binary): DebugInfo | string {
-  return binary.debugInfo?.() ?? `${binary.shownPath} has no debug information`;
+export function debugInfoOf(binary: Binary): DebugInfo | Failure {
+  return binary.debugInfo?.() ?? new Failure(`${binary.shownPath} has no debug information`);
 }
 
 /** Types are made once a binary, so that equal ones are one object. */
@@ -95,10 +96,10 @@ export function withVariables(
 ): PlaceContext {
   const info = debugInfoOf(place.binary);
   const address = place.binary.address(place.offset);
-  if (typeof info === "string" || address === undefined) {
-    const reason = typeof info === "string" ? info : "the place is in no code";
+  if (info instanceof Failure || address === undefined) {
+    const why = info instanceof Failure ? info : new Failure("the place is in no code");
     // What a result is remains known, though not its type.
-    return { context: { ...context, variables: reason }, key: reason };
+    return { context: { ...context, variables: why }, key: why.reason };
   }
   const seen = seenFrom(place, address, info, context, system);
   const kept = place.keeps === undefined ? undefined : new KeptEntry(seen, place.binary, info);
@@ -177,9 +178,9 @@ function lackingIn(
     // What a pointer points to is there, or is looked for in vain with it.
     if (name.startsWith("*")) continue;
     const found = kind === "args" ? args?.find((one) => one.name === name) : variables.find(name);
-    if (found === undefined || typeof found === "string") return { lacking: `there is no \`${name}\`` };
+    if (found === undefined || found instanceof Failure) return { lacking: `there is no \`${name}\`` };
     const behind = found.absent !== undefined && uses.has(`var.*${name}`) ? variables.find(`*${name}`) : undefined;
-    if (typeof behind === "object" && behind.absent === undefined) continue;
+    if (behind !== undefined && !(behind instanceof Failure) && behind.absent === undefined) continue;
     if (found.absent !== undefined) return { lacking: absence(name, found.absent) };
   }
   return {};
@@ -215,7 +216,7 @@ function seenFrom(
     loaded: (wanted) => {
       if (binary.fixed) return { kind: "constant", value: wanted };
       return here === undefined
-        ? "unknown where a function returns: this kernel does not tell where the program was loaded"
+        ? new Failure("unknown where a function returns: this kernel does not tell where the program was loaded")
         : displaced(here, wanted - address);
     },
     threadLocal: (offset) => threadLocalAddress(binary, offset, seen, system),
@@ -231,7 +232,7 @@ function seenInKernel({ binary, slide }: KernelImage, address: bigint, info: Deb
     space: "kernel",
     loaded: (wanted) =>
       perCpuAddress(binary, wanted, slide, system) ?? { kind: "constant", value: BigInt.asUintN(64, wanted + slide) },
-    threadLocal: () => "in thread-local storage, which the kernel does not have",
+    threadLocal: () => new Failure("in thread-local storage, which the kernel does not have"),
   };
 }
 
@@ -438,7 +439,7 @@ class Variables implements ProgramVariables {
   readonly #args: readonly Argument[];
   readonly #around: Around | undefined;
   readonly #scope: readonly Variable[];
-  readonly #found = new Map<string, Argument | string | undefined>();
+  readonly #found = new Map<string, Argument | Failure | undefined>();
   #inScope: readonly Argument[] | undefined;
   /** What the script uses. */
   readonly used: readonly unknown[];
@@ -464,7 +465,7 @@ class Variables implements ProgramVariables {
     this.used = [...names.map((name) => [name, this.find(name)]), ...(uses.has("vars") ? this.inScope : [])];
   }
 
-  find(name: string): Argument | string | undefined {
+  find(name: string): Argument | Failure | undefined {
     if (!this.#found.has(name)) this.#found.set(name, this.#find(name));
     return this.#found.get(name);
   }
@@ -478,7 +479,7 @@ class Variables implements ProgramVariables {
     for (const { name } of this.#scope) yield name;
   }
 
-  #find(name: string): Argument | string | undefined {
+  #find(name: string): Argument | Failure | undefined {
     if (name.startsWith("*")) return this.#behind(name.slice(1));
     const at = name.indexOf("@");
     const [plain, file] = at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
@@ -505,10 +506,12 @@ class Variables implements ProgramVariables {
     const names = [...new Set(candidates.map(({ qualifiedName = plain }) => qualifiedName))];
     const choices = names.length > 1 ? names : files.map((one) => `${plain}@${one}`);
     if (choices.length > 1)
-      return `there are several variables \`${plain}\`: say which, as in ${choices
-        .slice(0, 3)
-        .map((one) => `var("${one}")`)
-        .join(" or ")}`;
+      return new Failure(
+        `there are several variables \`${plain}\`: say which, as in ${choices
+          .slice(0, 3)
+          .map((one) => `var("${one}")`)
+          .join(" or ")}`,
+      );
     return { ...this.#argument(first, this.#seen), name };
   }
 

@@ -25,6 +25,7 @@ import { missing, refused, wrongParts } from "../resolution.ts";
 import type { Binary, KernelCode, System } from "../../machine/system.ts";
 import { bodiesNamed, functionName, noSuchFunction, siteAt } from "../places/user-functions.ts";
 import { variantsAt, type FoundPlace } from "../places/user-variants.ts";
+import { Failure } from "../../base/failure.ts";
 
 const usage = "insn:[BINARY:]FUNCTION:(OFFSET|*)";
 /** How many instructions a warning names. */
@@ -147,7 +148,7 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
       if (of === undefined)
         return refused(spec, "arguments", `there is no code of \`${body.name}\` in ${binary.shownPath}`);
       const found = instructionsOf(of, wanted.offset, uprobeRefusal);
-      if (typeof found === "string") return refused(spec, "arguments", found);
+      if (found instanceof Failure) return refused(spec, "arguments", found.reason);
       for (const { range, offset } of found.places) {
         const place: Place = {
           name: placeName(of, range, offset),
@@ -180,7 +181,7 @@ function inKernel(spec: ProbeSpec, wanted: Wanted, system: System, options: Reso
   const diagnostics: Diagnostic[] = [];
   for (const code of functions) {
     const found = instructionsOf(code, wanted.offset, kernelRefusal(code));
-    if (typeof found === "string") return refused(spec, "arguments", found);
+    if (found instanceof Failure) return refused(spec, "arguments", found.reason);
     const wildcard = wanted.offset === "all" ? `insn:${code.name}:*` : undefined;
     for (const { range, offset } of found.places)
       sites.push(kernelSite(`insn:${placeName(code, range, offset)}`, code, range, offset, wildcard));
@@ -217,7 +218,7 @@ interface Found {
 }
 
 /** The instructions to probe, and those that cannot be; or why the one that was asked for is not to be had. */
-export function instructionsOf(code: FunctionCode, wanted: bigint | "all", refusal: RefusalOf): Found | string {
+export function instructionsOf(code: FunctionCode, wanted: bigint | "all", refusal: RefusalOf): Found | Failure {
   const [body] = code.ranges;
   if (wanted !== "all") return oneInstruction(code.name, body, wanted, refusal);
   const places: { range: CodeRange; offset: number }[] = [];
@@ -245,18 +246,20 @@ export function instructionsOf(code: FunctionCode, wanted: bigint | "all", refus
   return { places, skipped };
 }
 
-function oneInstruction(name: string, body: CodeRange, wanted: bigint, refusal: RefusalOf): Found | string {
-  if (wanted >= BigInt(body.bytes.length)) return `\`${name}\` has only ${body.bytes.length} bytes`;
+function oneInstruction(name: string, body: CodeRange, wanted: bigint, refusal: RefusalOf): Found | Failure {
+  if (wanted >= BigInt(body.bytes.length)) return new Failure(`\`${name}\` has only ${body.bytes.length} bytes`);
   const offset = Number(wanted);
   const { instructions, brokenAt } = decode(body.bytes);
   const within = instructions.findLast((instruction) => instruction.offset <= offset);
   if (within === undefined || (brokenAt !== undefined && offset >= brokenAt))
-    return `the bytes of \`${name}\` are no instructions from ${brokenAt ?? 0} on`;
+    return new Failure(`the bytes of \`${name}\` are no instructions from ${brokenAt ?? 0} on`);
   if (within.offset !== offset)
-    return `${name}:${offset} is inside an instruction, which begins at ${name}:${within.offset}`;
+    return new Failure(`${name}:${offset} is inside an instruction, which begins at ${name}:${within.offset}`);
   const refused = refusal(body.bytes.subarray(offset, offset + within.length), body.address + wanted);
   if (refused !== undefined && refused.mild !== true)
-    return `\`${textAt(body, offset, within.length)}\` at ${name}:${offset} cannot be probed: ${refused.reason}`;
+    return new Failure(
+      `\`${textAt(body, offset, within.length)}\` at ${name}:${offset} cannot be probed: ${refused.reason}`,
+    );
   return { places: [{ range: body, offset }], skipped: [] };
 }
 

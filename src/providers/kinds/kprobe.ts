@@ -44,6 +44,7 @@ import {
 import { groupBy, missing, refused, resolved, variantsOf, wrongParts, type Variant } from "../resolution.ts";
 import type { System } from "../../machine/system.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** Fewer functions than this go one by one: perf events are in every kernel. */
 const MULTI_FROM = 4;
@@ -291,7 +292,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
 
 function kernelImageProblem(system: System): string | undefined {
   const image = system.kernelImage?.();
-  return typeof image === "string" ? image : undefined;
+  return image instanceof Failure ? image.reason : undefined;
 }
 
 /** A last part `maxactive=N`; not a number where it says none. */

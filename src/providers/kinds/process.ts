@@ -14,6 +14,7 @@ import { rawtracepoint } from "./rawtracepoint.ts";
 import { didYouMean, missing, refused, wrongParts } from "../resolution.ts";
 import type { System } from "../../machine/system.ts";
 import { tracepoint } from "./tracepoint.ts";
+import { Failure } from "../../base/failure.ts";
 
 const moments = ["begin", "end"] as const;
 /** Calls that come back twice, in the child with 0. */
@@ -70,8 +71,8 @@ function life(name: "process" | "thread"): Provider {
           "it was built without CONFIG_DEBUG_INFO_BTF",
         );
       const file = binary === undefined ? [] : runsFile(binary.path, task);
-      if (typeof file === "string")
-        return refused(spec, "feature", `which processes run ${target} cannot be told: ${file}`);
+      if (file instanceof Failure)
+        return refused(spec, "feature", `which processes run ${target} cannot be told: ${file.reason}`);
 
       const own = { kind: "binary", operator: "^", left: task.pid, right: task.tgid } as const;
       const first: Condition =
@@ -219,12 +220,12 @@ function taskMembers({ types }: System): TaskMembers | undefined {
  * Zero where the task runs the file. In words why not: the kernel's own numbers of a file are those that its mappings
  * show.
  */
-function runsFile(path: string, { inode, device }: TaskMembers): Fetch[] | string {
+function runsFile(path: string, { inode, device }: TaskMembers): Fetch[] | Failure {
   let fd: number;
   try {
     fd = openOthersFile(path).descriptor;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return error instanceof Error ? new Failure(error.message) : new Failure(String(error));
   }
   try {
     const memory = mmap(fd, pageSize(), PROT_READ, 0, MAP_PRIVATE);
@@ -232,7 +233,7 @@ function runsFile(path: string, { inode, device }: TaskMembers): Fetch[] | strin
       const mapping = processMaps(globalThis.process.pid).find(
         ({ start }) => start === BigInt(addressOf(new Uint8Array(memory))),
       );
-      if (mapping === undefined) return "it cannot be found among our own mappings";
+      if (mapping === undefined) return new Failure("it cannot be found among our own mappings");
       const [major, minor] = mapping.device.split(":").map((part) => Number.parseInt(part, 16));
       return [
         { kind: "binary", operator: "^", left: inode, right: { kind: "constant", value: mapping.inode } },

@@ -31,6 +31,7 @@ import {
 import { placesNamed } from "../places/user-places.ts";
 import { variantsAt, type FoundPlace } from "../places/user-variants.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
+import { Failure } from "../../base/failure.ts";
 
 const usage = "ret:[BINARY:]FUNCTION";
 interface Asked {
@@ -56,7 +57,9 @@ export const ret: Provider = {
         const code = verbose ? system.kernelCode?.(name) : undefined;
         yield {
           probe: `ret:${name}`,
-          ...(typeof code === "object" ? { details: endingLines(endingInKernel(code), code) } : {}),
+          ...(code !== undefined && !(code instanceof Failure)
+            ? { details: endingLines(endingInKernel(code), code) }
+            : {}),
         };
       }
       return;

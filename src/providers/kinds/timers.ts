@@ -8,6 +8,7 @@ import type { ProbeSpec } from "../../language/program.ts";
 import { parseTiming, timingName, type Timing } from "../quantity.ts";
 import { refused, resolved, wrongParts } from "../resolution.ts";
 import { matches } from "../../machine/wildcard.ts";
+import { Failure } from "../../base/failure.ts";
 
 const CPU_CLOCK = 0;
 const listed = ["hz", "ms", "s", "us"];
@@ -18,9 +19,9 @@ export interface TimerSite {
   readonly timing: Timing;
 }
 
-function timerSite(provider: string, spec: ProbeSpec): { name: string; data: TimerSite } | string {
+function timerSite(provider: string, spec: ProbeSpec): { name: string; data: TimerSite } | Failure {
   const timing = parseTiming(provider, spec.parts);
-  if (typeof timing === "string") return timing;
+  if (timing instanceof Failure) return timing;
   const period = timing.kind === "rate" ? Number(1_000_000_000n / timing.hertz) || 1 : Number(timing.nanoseconds);
   return { name: `${provider}:${timingName(timing, spec.parts)}`, data: { period, timing } };
 }
@@ -50,7 +51,7 @@ export const interval: Provider = {
   resolve(spec, system) {
     if (spec.parts.length < 1 || spec.parts.length > 2) return wrongParts(spec, interval.usage);
     const site = timerSite("interval", spec);
-    if (typeof site === "string") return refused(spec, "arguments", `${site}, in \`${spec.text}\``);
+    if (site instanceof Failure) return refused(spec, "arguments", `${site.reason}, in \`${spec.text}\``);
     // Timers run in strobe, unless the handler looks at what only the kernel sees: the checker decides.
     return resolved({
       context: perfEventContext("interval", system, "when-due"),
@@ -82,7 +83,7 @@ export const profile: Provider = {
   resolve(spec, system) {
     if (spec.parts.length < 1 || spec.parts.length > 2) return wrongParts(spec, profile.usage);
     const site = timerSite("profile", spec);
-    if (typeof site === "string") return refused(spec, "arguments", `${site}, in \`${spec.text}\``);
+    if (site instanceof Failure) return refused(spec, "arguments", `${site.reason}, in \`${spec.text}\``);
     return resolved({ context: perfEventContext("profile", system), provider: "profile", sites: [site] });
   },
   attach(request) {

@@ -14,6 +14,7 @@ import { userContext } from "../../machine/contexts/user-context.ts";
 import { withVariables, type PlaceContext } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
 import { usesNumbered } from "../../language/check/uses.ts";
+import { Failure } from "../../base/failure.ts";
 
 interface Found {
   readonly binary: Binary;
@@ -95,11 +96,11 @@ function inVariants(
     const values = reads ? argumentsOf(binary, probe) : [];
     for (const [i, { value, float, text }] of values.entries()) {
       if (!options.uses.has(`arg${i}`)) continue;
-      if (typeof value === "string")
+      if (value instanceof Failure)
         return refused(
           spec,
           "feature",
-          `argument ${i} of ${nameOf(group[0])} cannot be read: it is ${value}`,
+          `argument ${i} of ${nameOf(group[0])} cannot be read: it is ${value.reason}`,
           `its place is \`${text}\``,
         );
       if (float)
@@ -112,7 +113,7 @@ function inVariants(
     }
     const context: Context = {
       ...seenAt(group[0]).context,
-      numbered: values.map(({ value }): Fetch => (typeof value === "string" ? { kind: "constant", value: 0n } : value)),
+      numbered: values.map(({ value }): Fetch => (value instanceof Failure ? { kind: "constant", value: 0n } : value)),
       ...(options.uses.has("args") ? { args: values.map(typed) } : {}),
     };
     variants.push(
@@ -141,7 +142,7 @@ function typed({ value, size, signed, float }: UsdtArgument, index: number): Arg
       ? { kind: "named", of: size === 4 ? "float32" : "float64" }
       : integer((size * 8) as 8 | 16 | 32 | 64, signed);
   const shown = { name: `arg${index}`, type };
-  if (typeof value === "string") return { ...shown, fetch: { kind: "constant", value: 0n }, absent: value };
+  if (value instanceof Failure) return { ...shown, fetch: { kind: "constant", value: 0n }, absent: value.reason };
   return type.kind === "integer"
     ? { ...shown, fetch: value }
     : { ...shown, fetch: value, pieces: [{ kind: "value", offset: 0, size, fetch: value }] };
@@ -185,6 +186,6 @@ function notFound(
 function describeArguments(binary: Binary, probe: UsdtProbe): string[] {
   return argumentsOf(binary, probe).map(({ size, signed, float, value }, i) => {
     const type = float ? (size === 8 ? "double" : "float") : `${signed ? "" : "u"}int${size * 8}`;
-    return `    ${type} arg${i}${typeof value === "string" ? ` (${value})` : ""}`;
+    return `    ${type} arg${i}${value instanceof Failure ? ` (${value.reason})` : ""}`;
   });
 }

@@ -17,6 +17,7 @@ import { ArmedWatchpoints, type Armed, type ArmedSite } from "../attaching/armed
 import { unsigned, watchedVariable } from "../places/watched-variable.ts";
 import { WatchedProcesses, type VariableSite } from "../attaching/watched-processes.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
+import { Failure } from "../../base/failure.ts";
 
 // HW_BREAKPOINT_ bits (include/uapi/linux/hw_breakpoint.h). x86 cannot watch reads alone.
 const modes: Readonly<Record<string, number>> =
@@ -58,7 +59,7 @@ function watch(name: Name, alias: string): Provider {
       if (address === undefined) return ofVariable(name, spec, parts.slice(0, -1), mode, system, options);
       if (parts.length > 3) return wrongParts(spec, usage);
       const length = lengthOf(parts[1], address, mode);
-      if (typeof length === "string") return refused(spec, "arguments", length);
+      if (length instanceof Failure) return refused(spec, "arguments", length.reason);
       // An instruction is watched where it begins, however long it is; the kernel wants the size of a long.
       const data: WatchSite = { address, length: mode === modes.x ? 8 : length, mode };
       return resolved({
@@ -83,11 +84,12 @@ function watchContext(name: Name, system: System, type: Type = voidType): Contex
 }
 
 /** Bytes, or why not. */
-function lengthOf(text: string, address: bigint, mode: number): number | string {
+function lengthOf(text: string, address: bigint, mode: number): number | Failure {
   const length = Number(parseCount(text) ?? 0n);
-  if (![1, 2, 4, 8].includes(length)) return `watchpoint length must be one of 1, 2, 4, 8, not \`${text}\``;
+  if (![1, 2, 4, 8].includes(length))
+    return new Failure(`watchpoint length must be one of 1, 2, 4, 8, not \`${text}\``);
   return mode !== modes.x && address % BigInt(length) !== 0n
-    ? `the address must be a multiple of the length, ${length}`
+    ? new Failure(`the address must be a multiple of the length, ${length}`)
     : length;
 }
 
@@ -110,7 +112,7 @@ function ofHandlers(
     );
   }
   const length = lengthOf(lengthText, 0n, mode);
-  if (typeof length === "string") return refused(spec, "arguments", length);
+  if (length instanceof Failure) return refused(spec, "arguments", length.reason);
   const data: WatchSite = { armed, length: mode === modes.x ? 8 : length, mode };
   // The program's memory or the kernel's: what is not there reads as 0.
   const address = watchedAddress();
@@ -155,12 +157,12 @@ function ofVariable(
       `write ${name}:${copied}:${spec.parts.slice(1).join(":")}`,
     );
   const length = lengthOf(lengthText ?? `${size}`, address, mode);
-  if (typeof length === "string") {
+  if (length instanceof Failure) {
     const help =
       lengthText === undefined && ![1, 2, 4, 8].includes(size)
         ? `\`${wanted}\` has ${size} bytes: watch a part of it, as in \`${wanted}${partOf(type)}\`, or say a length, ${name}:${target}:${wanted}:8:w`
         : undefined;
-    return refused(spec, "arguments", length, help);
+    return refused(spec, "arguments", length.reason, help);
   }
   const [code] = binary.code ?? [];
   const begin = code === undefined ? undefined : binary.address(code.low);

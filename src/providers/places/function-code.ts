@@ -8,6 +8,7 @@ import { fetchRegister, hostMachine, registersOf } from "../../machine/contexts/
 import { groupBy, variantsOf, type Variant } from "../resolution.ts";
 import type { Binary, BinarySymbol, System } from "../../machine/system.ts";
 import { userContext } from "../../machine/contexts/user-context.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** A function of a program, the kernel's or a user's, with its code. */
 export interface FunctionCode {
@@ -59,7 +60,7 @@ export class UserCode {
   #declaredAt(name: string, fileOffset: bigint): BinarySymbol | undefined {
     const info = this.#binary.debugInfo?.("at hand");
     const address = this.#binary.address(fileOffset);
-    if (info === undefined || typeof info === "string" || address === undefined) return undefined;
+    if (info === undefined || info instanceof Failure || address === undefined) return undefined;
     const body = info.functionAt(address)?.instance.ranges.find(({ low, high }) => low <= address && address < high);
     return body?.low === address
       ? { name, address, size: body.high - address, fileOffset, kind: "function" }

@@ -9,6 +9,7 @@ import { fetchRegister, hostMachine, registersOf } from "../../machine/contexts/
 import { groupBy } from "../resolution.ts";
 import type { Binary } from "../../machine/system.ts";
 import { debugInfoOf, type InlinedCopy } from "../../machine/values/user-variables.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** What of its surroundings a binary does not tell by itself. */
 export type Surroundings = Pick<CodeSurroundings, "detours" | "isReturn">;
@@ -122,7 +123,7 @@ export class InlinedEnds {
 
   #positionAt(address: bigint): string {
     const info = debugInfoOf(this.#binary);
-    const position = typeof info === "string" ? undefined : info.framesAt(address)[0]?.position;
+    const position = info instanceof Failure ? undefined : info.framesAt(address)[0]?.position;
     return position === undefined ? `${address}` : `${position.file}:${position.line}`;
   }
 

@@ -19,6 +19,7 @@ import {
 import { groupBy, type Variant } from "../resolution.ts";
 import { alikeResults, withoutLacking } from "../../machine/calls/results.ts";
 import type { KernelCode, System } from "../../machine/system.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** What a handler sees inside a kernel function; with `returns` at its return instructions. */
 export function insideKernelFunction(provider: string, system: System, returns = false): Context {
@@ -123,8 +124,8 @@ export function kernelFunctions(
   let problem: string | undefined;
   const pattern = functionPattern([wanted]);
   for (const { name, address } of functionTargets(findFunctions(pattern, system), pattern, system)) {
-    const code = system.kernelCode?.(name, address) ?? "this machine's kernel has no code to read";
-    if (typeof code === "string") problem = code;
+    const code = system.kernelCode?.(name, address) ?? new Failure("this machine's kernel has no code to read");
+    if (code instanceof Failure) problem = code.reason;
     else found.push(code);
   }
   return { found, ...(problem === undefined ? {} : { problem }) };

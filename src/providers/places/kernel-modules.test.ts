@@ -14,6 +14,7 @@ import { LiveBinary } from "../../machine/binaries/live-binary.ts";
 import type { Resolution } from "../provider.ts";
 import { resolveSpec, splitPattern } from "../registry.ts";
 import type { KernelImage, System } from "../../machine/system.ts";
+import { Failure } from "../../base/failure.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "strobe-module-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -40,10 +41,10 @@ const system: System = {
   kernelFunctions: () => ["serve"],
   functionModule: (name) => (name === "serve" ? "demo" : undefined),
   symbolAddress: (name) => (name === "serve" ? text : undefined),
-  kernelImage: () => "none is installed",
+  kernelImage: () => new Failure("none is installed"),
   loadedModules: () => ["other", "demo"],
   moduleAt: (address) => (address >= text ? "demo" : undefined),
-  moduleImage: (name) => (name === "demo" ? image : `the module ${name} has no debug information`),
+  moduleImage: (name) => (name === "demo" ? image : new Failure(`the module ${name} has no debug information`)),
 };
 
 before(() => {
@@ -106,9 +107,10 @@ test("variables of a module's function, and its globals", { skip }, () => {
   const [variant] = resolve("kprobe:demo@demo.c:8", ["var"]).variants;
   assert.ok(variant !== undefined && variant.context !== "host");
   const { variables } = variant.context;
-  assert.ok(variables !== undefined && typeof variables !== "string");
+  assert.ok(variables !== undefined && !(variables instanceof Failure));
   const [asked, total] = [variables.find("asked"), variables.find("total")];
-  assert.ok(typeof asked === "object" && typeof total === "object");
+  assert.ok(asked !== undefined && !(asked instanceof Failure));
+  assert.ok(total !== undefined && !(total instanceof Failure));
   assert.equal(asked.type.kind, "pointer");
   assert.deepEqual(total.fetch, {
     kind: "pointed",

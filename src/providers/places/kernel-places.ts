@@ -15,6 +15,7 @@ import { listLines, meansSeveral, placesOfLines, shownLine, type SourceLines } f
 import { copiesBeside, placesNamed } from "./user-places.ts";
 import { withVariables, type InlinedCopy } from "../../machine/values/user-variables.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** What the handler mentions that no BTF tells. */
 export function wantsKernelVariables(uses: ReadonlySet<string>): boolean {
@@ -62,9 +63,9 @@ export function kernelLines(spec: ProbeSpec, context: Context, system: System, o
   const found: Resolution[] = [];
   let first: Resolution | undefined;
   for (const image of imagesOf(module, system)) {
-    if (typeof image === "string") {
+    if (image instanceof Failure) {
       const what = module === undefined ? "the kernel" : `the module \`${module}\``;
-      first ??= missing(spec, options, `lines of ${what} are not known: ${image}`);
+      first ??= missing(spec, options, `lines of ${what} are not known: ${image.reason}`);
       continue;
     }
     const places = placesOfLines(image.binary, source, { most: mostPlaces, inKernel: true });
@@ -104,7 +105,7 @@ export function* listKernelLines(
 ): Iterable<Listed> {
   const { module, source } = kernelSource(parts, system);
   for (const image of imagesOf(module, system)) {
-    if (typeof image === "string") continue;
+    if (image instanceof Failure) continue;
     let some = false;
     for (const listed of listLines(image.binary, source, shownBefore(provider, module), options, true)) {
       some = true;
@@ -124,7 +125,7 @@ export function inlinedKernelFunction(
   options: ResolveOptions,
   image = kernelImageOf(system),
 ): Resolution | undefined {
-  if (typeof image === "string") return undefined;
+  if (image instanceof Failure) return undefined;
   const places = placesNamed(image.binary, name, wantedOf(image, returns, options));
   if ("places" in places && places.places.length === 0) return undefined;
   return resolution(spec, (place) => `${context.provider}:${place}`, places, image, context, system, options);
@@ -144,8 +145,8 @@ export function withKernelCopies(
   options: ResolveOptions,
 ): Resolution {
   const image = kernelImageOf(system);
-  const address = typeof image === "string" ? undefined : system.symbolAddress(name);
-  if (typeof image === "string" || address === undefined) return body;
+  const address = image instanceof Failure ? undefined : system.symbolAddress(name);
+  if (image instanceof Failure || address === undefined) return body;
   const offset = image.binary.fileOffset(address - image.slide);
   const known =
     offset === undefined
@@ -181,11 +182,14 @@ export function withKernelVariables(
 ): { readonly context: Context; readonly key: string } {
   const module = system.moduleAt?.(address);
   const image = module === undefined ? kernelImageOf(system) : moduleImageOf(module, system);
-  if (typeof image === "string") return { context: { ...context, variables: image }, key: image };
+  if (image instanceof Failure) return { context: { ...context, variables: image }, key: image.reason };
   const { binary, slide } = image;
   const offset = binary.fileOffset(address - slide);
   if (offset === undefined)
-    return { context: { ...context, variables: `the place is in no code of ${binary.shownPath}` }, key: "" };
+    return {
+      context: { ...context, variables: new Failure(`the place is in no code of ${binary.shownPath}`) },
+      key: "",
+    };
   return withVariables(
     context,
     { binary, offset, returns, kernelSlide: slide, ...(inlined === undefined ? {} : { inlined }) },
@@ -211,16 +215,16 @@ export function inlinedModuleFunction(
   return undefined;
 }
 
-function kernelImageOf(system: System): KernelImage | string {
-  return system.kernelImage?.() ?? "this machine has none";
+function kernelImageOf(system: System): KernelImage | Failure {
+  return system.kernelImage?.() ?? new Failure("this machine has none");
 }
 
-function moduleImageOf(name: string, system: System): KernelImage | string {
-  return system.moduleImage?.(name) ?? "this machine has no modules";
+function moduleImageOf(name: string, system: System): KernelImage | Failure {
+  return system.moduleImage?.(name) ?? new Failure("this machine has no modules");
 }
 
 /** One by one, as each takes time to open: the kernel proper and its modules, or one of them. */
-function* imagesOf(module: string | undefined, system: System): Iterable<KernelImage | string> {
+function* imagesOf(module: string | undefined, system: System): Iterable<KernelImage | Failure> {
   if (module === undefined || module === "vmlinux") yield kernelImageOf(system);
   else yield moduleImageOf(module, system);
   if (module === undefined) yield* moduleImages(system);
@@ -230,7 +234,7 @@ function* imagesOf(module: string | undefined, system: System): Iterable<KernelI
 function* moduleImages(system: System): Iterable<KernelImage> {
   for (const name of system.loadedModules?.() ?? []) {
     const image = moduleImageOf(name, system);
-    if (typeof image !== "string") yield image;
+    if (!(image instanceof Failure)) yield image;
   }
 }
 

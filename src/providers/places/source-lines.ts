@@ -19,6 +19,7 @@ import type { Binary } from "../../machine/system.ts";
 import { functionsOf } from "./user-places.ts";
 import { debugInfoOf, isFile } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
+import { Failure } from "../../base/failure.ts";
 
 export interface SourceLines {
   /** Only lines of the function; with wildcards those of all that match. */
@@ -87,7 +88,7 @@ export function placesOfLines(
   { most = mostPlaces, inKernel = false }: Taken = {},
 ): Places {
   const info = debugInfoOf(binary);
-  if (typeof info === "string") return { problem: `lines are not known: ${info}` };
+  if (info instanceof Failure) return { problem: `lines are not known: ${info.reason}` };
   const [text = "", columnText, ...more] = source.lines;
   const items = itemsOf(text);
   if ("problem" in items) return items;
@@ -335,7 +336,7 @@ export function* listLines(
 ): Iterable<Listed> {
   const info = debugInfoOf(binary);
   const found = placesOfLines(binary, source, { most: Infinity, inKernel });
-  if (typeof info === "string" || "problem" in found) return;
+  if (info instanceof Failure || "problem" in found) return;
   const byName = new Map<string, Place[]>();
   for (const place of found.places) {
     const others = byName.get(place.name);

@@ -6,13 +6,14 @@ import type { Binary, BinarySymbol } from "../../machine/system.ts";
 import { copiesOf } from "./user-places.ts";
 import { debugInfoOf } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
+import { Failure } from "../../base/failure.ts";
 
 /**
  * Parameters as the function declares them; for one function also its locals, and where it and its inlined copies are.
  */
 export function describeFunction(binary: Binary, symbol: BinarySymbol, returns: boolean, whole: boolean): string[] {
   const info = debugInfoOf(binary);
-  if (typeof info === "string") return [];
+  if (info instanceof Failure) return [];
   const functions = info.functionsNamed(symbol.name);
   const fn =
     functions.find((one) => one.instances.some(({ kind, entry }) => kind === "body" && entry === symbol.address)) ??
@@ -73,7 +74,7 @@ export function* listInlined(
   options: ListOptions,
 ): Iterable<Listed> {
   const info = debugInfoOf(binary);
-  if (typeof info === "string") return;
+  if (info instanceof Failure) return;
   const seen = new Set<string>();
   for (const name of hasWildcard(pattern) ? info.functionNames() : [pattern]) {
     if (seen.has(name) || !matches(pattern, name)) continue;

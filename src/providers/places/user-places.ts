@@ -12,6 +12,7 @@ import { placesOfCopies } from "./inlined-places.ts";
 import type { Binary, BinarySymbol } from "../../machine/system.ts";
 import { debugInfoOf, type InlinedCopy } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
+import { Failure } from "../../base/failure.ts";
 
 /** Bytes of the longest x86-64 instruction. */
 const longestInstruction = 15;
@@ -237,7 +238,8 @@ function matchesSource(wanted: string, cpp: CppName | undefined): boolean {
  */
 function placesOfSource(binary: Binary, wanted: string, options: Wanted): Places {
   const info = debugInfoOf(binary);
-  if (typeof info === "string") return options.inlined ? { problem: `what was inlined is not known: ${info}` } : none;
+  if (info instanceof Failure)
+    return options.inlined ? { problem: `what was inlined is not known: ${info.reason}` } : none;
   const functions = functionsOf(info, wanted);
   const copies = copiesOf(functions);
   const found = new Map<bigint, Place>();
@@ -298,7 +300,7 @@ const nothingKnown: CopiesKnown = { copies: [], dissolved: false };
 function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]): CopiesKnown {
   try {
     const info = binary.debugInfo?.("at hand");
-    if (info === undefined || typeof info === "string") return nothingKnown;
+    if (info === undefined || info instanceof Failure) return nothingKnown;
     const address = bodies.length === 1 ? binary.address(bodies[0]) : undefined;
     const only = address === undefined ? undefined : info.functionAt(address)?.fn;
     // The clone of a function, or another name of it.

@@ -8,6 +8,7 @@ import { parseCount } from "../quantity.ts";
 import { didYouMean } from "../resolution.ts";
 import type { Binary } from "../../machine/system.ts";
 import { debugInfoOf, isFile, userTypeOf } from "../../machine/values/user-variables.ts";
+import { Failure } from "../../base/failure.ts";
 
 export interface WatchedVariable {
   /** The binary's own address. */
@@ -29,12 +30,12 @@ const deepest = 64;
 export function watchedVariable(binary: Binary, wanted: string): WatchedVariable | Problem {
   const [, name, path] = /^([^.[]+)(.*)$/s.exec(wanted) ?? ["", wanted, ""];
   const info = debugInfoOf(binary);
-  const found = typeof info === "string" ? [] : variablesNamed(info, name);
-  if (typeof info === "string" || found.length === 0) {
+  const found = info instanceof Failure ? [] : variablesNamed(info, name);
+  if (info instanceof Failure || found.length === 0) {
     const symbol = binary.symbol(name);
     if (symbol?.kind === "object" && path !== "")
       return {
-        problem: `the members of \`${name}\` are not known: ${typeof info === "string" ? info : "no debug information tells its type"}`,
+        problem: `the members of \`${name}\` are not known: ${info instanceof Failure ? info.reason : "no debug information tells its type"}`,
       };
     if (symbol?.kind === "object")
       return { address: symbol.address, size: Number(symbol.size), type: unsigned(Number(symbol.size)) };

@@ -9,6 +9,7 @@ import { openBinary } from "../../../src/machine/binaries/live-binary.ts";
 import { stranger } from "../../support/hostile-user.ts";
 import { compileC, temporaryFolder } from "../../support/strobe.ts";
 import { searchPaths } from "../../../src/api/machine.ts";
+import { Failure } from "../../../src/base/failure.ts";
 
 const missing =
   ["gcc", "objcopy"].some((tool) => spawnSync(tool, ["--version"]).status !== 0) && "needs gcc and binutils";
@@ -71,7 +72,8 @@ afterEach(() => {
 /** Whether there is debug information for the program, as root finds it with these in the environment. */
 function found(more: NodeJS.ProcessEnv): boolean {
   Object.assign(process.env, { STROBE_CACHE: store, DEBUGINFOD_URLS: server.url, ...more });
-  return typeof openBinary(program, { paths: searchPaths({}) })?.debugInfo() === "object";
+  const info = openBinary(program, { paths: searchPaths({}) })?.debugInfo();
+  return info !== undefined && !(info instanceof Failure);
 }
 
 test("another user's caches are left alone, whatever was put there", deadline, () => {

@@ -12,6 +12,7 @@ import type { SearchPaths } from "../../../machine/search-paths.ts";
 import { debugInfoOfBinary } from "../../../machine/binaries/debug-files.ts";
 import { readRange } from "../../../machine/binaries/file-bytes.ts";
 import { embeddedSymbols } from "../../../machine/binaries/packed-elf.ts";
+import { Failure } from "../../../base/failure.ts";
 
 /** The path of the mapping that the kernel puts into every process. */
 export const vdsoPath = "[vdso]";
@@ -248,7 +249,7 @@ function isAnother(file: FileKey, identity: string): boolean {
 
 function sourcesOf(elf: Elf, path: string, paths: SearchPaths): (fileOffset: bigint) => readonly SourceFrame[] {
   const known = new Map<bigint, readonly SourceFrame[]>();
-  let info: DebugInfo | string | undefined;
+  let info: DebugInfo | Failure | undefined;
   return (fileOffset) => {
     const frames = known.get(fileOffset);
     if (frames) return frames;
@@ -256,7 +257,7 @@ function sourcesOf(elf: Elf, path: string, paths: SearchPaths): (fileOffset: big
     try {
       info ??= debugInfoOfBinary({ elf, path, root, shownPath: path.slice(root.length), around: { paths } });
       const address = elf.addressOf(fileOffset);
-      const found = typeof info === "string" || address === undefined ? [] : info.framesAt(address);
+      const found = info instanceof Failure || address === undefined ? [] : info.framesAt(address);
       if (known.size >= sourcesKept) known.clear();
       known.set(fileOffset, found);
       return found;

@@ -14,6 +14,7 @@ import type { Elf } from "../../../debuginfo/elf.ts";
 import { pythonFacts, type PythonFacts } from "../../../debuginfo/python-code.ts";
 import { v8Facts, type V8Facts } from "../../../debuginfo/v8-metadata.ts";
 import { biasOf, type CodeMapping } from "../symbols/user-symbols.ts";
+import { Failure } from "../../../base/failure.ts";
 
 type Words = readonly (readonly [at: number, word: bigint])[];
 
@@ -23,7 +24,7 @@ type Words = readonly (readonly [at: number, word: bigint])[];
 interface Kind {
   readonly file: RegExp;
   readonly of: string;
-  words(elf: Elf, symbols: ElfSymbols): ((bias: bigint) => Words) | string | undefined;
+  words(elf: Elf, symbols: ElfSymbols): ((bias: bigint) => Words) | Failure | undefined;
   readonly help: string;
 }
 const kinds: readonly Kind[] = [
@@ -43,10 +44,10 @@ const kinds: readonly Kind[] = [
 ];
 
 function told<T extends object>(
-  facts: T | string | undefined,
+  facts: T | Failure | undefined,
   words: (facts: T, bias: bigint) => Words,
-): ((bias: bigint) => Words) | string | undefined {
-  return typeof facts === "object" ? (bias) => words(facts, bias) : facts;
+): ((bias: bigint) => Words) | Failure | undefined {
+  return facts === undefined || facts instanceof Failure ? facts : (bias) => words(facts, bias);
 }
 
 export class Interpreters {
@@ -80,10 +81,10 @@ export class Interpreters {
       words = kind.words(elf, new ElfSymbols(elf));
     } catch (error) {
       if (!(error instanceof DamageError)) throw error;
-      words = error.message;
+      words = new Failure(error.message);
     }
-    if (typeof words === "string") {
-      this.#trouble(`${kind.of} functions of ${path} are not shown in stacks: ${words}; ${kind.help}`);
+    if (words instanceof Failure) {
+      this.#trouble(`${kind.of} functions of ${path} are not shown in stacks: ${words.reason}; ${kind.help}`);
       words = undefined;
     }
     this.#known.set(elf, words);
