@@ -8,19 +8,19 @@ import { thisMachine, type MachineOptions } from "./machine.ts";
 
 export interface ScriptOptions extends MachineOptions {
   /** `$1`, `$2`, … */
-  readonly positional?: readonly string[];
+  readonly positional?: readonly string[] | undefined;
   /** What getopt() finds: `--name=value`, or `--name` alone for true. */
-  readonly named?: ReadonlyMap<string, string | true> | Readonly<Record<string, string | true>>;
+  readonly named?: ReadonlyMap<string, string | true> | Readonly<Record<string, string | true>> | undefined;
   /** Trace this process only. */
-  readonly pid?: number;
+  readonly pid?: number | undefined;
   /** The command that the session will start. */
-  readonly command?: string;
+  readonly command?: string | undefined;
   /** With `pid` or `command`: trace that process and the children it starts, and no other. */
-  readonly follow?: boolean;
+  readonly follow?: boolean | undefined;
   /** Allow what changes the system. */
-  readonly unsafe?: boolean;
+  readonly unsafe?: boolean | undefined;
   /** Config variables: BPFTRACE_MAX_STRLEN and its kin. The process's own environment unless given. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Load members of typed kernel pointers directly (the default). Some verifiers refuse a few of these loads;
    * `openScript` then compiles again without.
@@ -35,19 +35,19 @@ export interface ScriptOptions extends MachineOptions {
    * What the handlers may take of the machine's CPU time, all CPUs together: 0.02 is 2 %. A handler that takes more is
    * left out for some of its events; a probe that does so without its handler is detached. Each is told as trouble.
    */
-  readonly maxOverhead?: number;
+  readonly maxOverhead?: number | undefined;
   /** Measures what the handlers cost. */
-  readonly stats?: boolean;
+  readonly stats?: boolean | undefined;
   /** Only probes whose names match are attached; `begin`, `end` and `self` always are. */
-  readonly probeFilter?: RegExp;
+  readonly probeFilter?: RegExp | undefined;
   /** The one test: or bench: probe to run; without it there are none. */
-  readonly suite?: { readonly kind: "test" | "bench"; readonly name: string };
+  readonly suite?: { readonly kind: "test" | "bench"; readonly name: string } | undefined;
   /** Counts memory reads and look-ups in maps that fail, by their place in the script, and tells them as trouble. */
-  readonly warnings?: boolean;
+  readonly warnings?: boolean | undefined;
   /** What the events that are printed are stamped with: with a clock's time, a CPU, a process, a thread, a probe. */
-  readonly stamp?: readonly HeaderField[];
+  readonly stamp?: readonly HeaderField[] | undefined;
   /** Passes of the optimizer to leave out, by name: for measuring what each is worth. */
-  readonly withoutPasses?: readonly string[];
+  readonly withoutPasses?: readonly string[] | undefined;
 }
 
 export interface CompiledScript extends Omit<Compiled, "diagnostics"> {

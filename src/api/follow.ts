@@ -14,9 +14,9 @@ export interface FollowerOptions {
   readonly following: Following;
   readonly source: Source;
   /** `-p` */
-  readonly pid?: number;
+  readonly pid?: number | undefined;
   /** Children as well. */
-  readonly follow?: boolean;
+  readonly follow?: boolean | undefined;
   /** Files that were met, and what could not be attached: a line. */
   readonly log: (line: string) => void;
   readonly trouble: (line: string) => void;

@@ -18,17 +18,17 @@ const followers = lazy<typeof import("./follow.ts")>(() => require("./follow.ts"
 
 export interface OpenOptions extends ScriptOptions {
   readonly consumer: Consumer;
-  readonly log?: (line: string) => void;
+  readonly log?: ((line: string) => void) | undefined;
   /** Logs what the verifier says of every program. */
-  readonly verifierLog?: boolean;
+  readonly verifierLog?: boolean | undefined;
   /** Attaches, and that is all. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** See SessionOptions. */
-  readonly interrupted?: () => boolean;
+  readonly interrupted?: (() => boolean) | undefined;
   /** The maps are there, and nothing is attached yet. */
-  readonly loaded?: (session: Session) => void;
+  readonly loaded?: ((session: Session) => void) | undefined;
   /** Compiles again, in another way; a script's text unless given. */
-  readonly recompile?: (way: Way) => CompiledScript;
+  readonly recompile?: ((way: Way) => CompiledScript) | undefined;
 }
 
 /** How to compile for a verifier that refused a program. */

@@ -183,23 +183,23 @@ const refusedOptions: Readonly<Record<string, string>> = {
 const modes: Readonly<Record<string, "test" | "bench" | "fmt">> = { test: "test", bench: "bench", format: "fmt" };
 
 export interface Options {
-  readonly execute?: string;
+  readonly execute?: string | undefined;
   readonly list: boolean;
   readonly info: boolean;
   readonly headers: { readonly folders: readonly string[]; readonly files: readonly string[] };
-  readonly emit?: "ts";
+  readonly emit?: "ts" | undefined;
   readonly fmt: boolean;
-  readonly suite?: "test" | "bench";
+  readonly suite?: "test" | "bench" | undefined;
   readonly help: boolean;
   readonly version: boolean;
-  readonly pid?: number;
-  readonly command?: string;
+  readonly pid?: number | undefined;
+  readonly command?: string | undefined;
   readonly follow: boolean;
-  readonly probeFilter?: RegExp;
-  readonly vmlinux?: string;
+  readonly probeFilter?: RegExp | undefined;
+  readonly vmlinux?: string | undefined;
   readonly debuginfo?: readonly string[] | undefined;
   readonly types?: readonly string[] | undefined;
-  readonly output?: string;
+  readonly output?: string | undefined;
   /** One at least. */
   readonly formats: readonly ChosenFormat[];
   /** What events are stamped with, in this order. */
@@ -210,7 +210,7 @@ export interface Options {
   readonly warnings: boolean;
   readonly stats: boolean;
   /** 0.02: 2 %. */
-  readonly maxOverhead?: number;
+  readonly maxOverhead?: number | undefined;
   readonly verbose: boolean;
   readonly unsafe: boolean;
   readonly dryRun: boolean;

@@ -35,33 +35,33 @@ import type { HeaderField } from "./layouts/record-header.ts";
 
 export interface CompileOptions {
   /** Resolves a probe spec: the registry's way, unless a test has its own. */
-  readonly resolve?: typeof resolveSpec;
+  readonly resolve?: typeof resolveSpec | undefined;
   /** `-p` */
-  readonly pid?: number;
+  readonly pid?: number | undefined;
   /** `-c` */
-  readonly command?: string;
+  readonly command?: string | undefined;
   /** `--follow`: that process and the children it starts, and no other. */
-  readonly follow?: boolean;
-  readonly unsafe?: boolean;
-  readonly env?: Record<string, string | undefined>;
+  readonly follow?: boolean | undefined;
+  readonly unsafe?: boolean | undefined;
+  readonly env?: Record<string, string | undefined> | undefined;
   /** The one test: or bench: probe to run. */
-  readonly suite?: Suite;
+  readonly suite?: Suite | undefined;
   /** Options given to the script, for getopt(). */
-  readonly parameters?: ReadonlyMap<string, string | true>;
+  readonly parameters?: ReadonlyMap<string, string | true> | undefined;
   /** Load through pointers the verifier knows; by default yes. */
-  readonly directLoads?: boolean;
+  readonly directLoads?: boolean | undefined;
   /** Gates before the handlers, with which a session bounds what they cost. */
-  readonly governed?: boolean;
+  readonly governed?: boolean | undefined;
   /** What each handler costs will be measured: none shares a program with another. */
-  readonly measured?: boolean;
+  readonly measured?: boolean | undefined;
   /** Only probes with such names, but for those that strobe itself fires. */
-  readonly probeFilter?: RegExp;
+  readonly probeFilter?: RegExp | undefined;
   /** `-k`: counts reads and look-ups that fail. */
-  readonly watch?: boolean;
+  readonly watch?: boolean | undefined;
   /** What records of events begin with. */
-  readonly header?: readonly HeaderField[];
+  readonly header?: readonly HeaderField[] | undefined;
   /** Passes of the optimizer and of the generator to leave out, by name: for the bench. */
-  readonly withoutPasses?: readonly string[];
+  readonly withoutPasses?: readonly string[] | undefined;
   /** Writes kernel programs that are easy for the verifier to walk through, if slower: it gave up on the usual ones. */
   readonly sparing?: boolean | undefined;
   /** Stops there, without a plan: an editor asks far more often than it traces. */
@@ -70,7 +70,7 @@ export interface CompileOptions {
 
 export interface Compiled {
   /** There unless some diagnostic is an error. */
-  readonly plan?: Plan;
+  readonly plan?: Plan | undefined;
   readonly diagnostics: readonly Diagnostic[];
   /** What each stage made, as far as it got: for `-d`. */
   readonly stages: {
@@ -84,7 +84,7 @@ export interface Compiled {
     readonly module?: IrModule;
   };
   /** Where probes may mean files that the traced processes have not opened yet. */
-  readonly following?: Following;
+  readonly following?: Following | undefined;
 }
 
 export function compile(script: Program, system: System, options: CompileOptions): Compiled {

@@ -28,7 +28,7 @@ for (const file of readdirSync(folder)
     assert.deepEqual(validateModule(module), []);
     const text = printModule(module, lowered.schemas);
     const expected = `${folder}/${file.replace(/\.bt$/, ".ir")}`;
-    if (process.env.STROBE_UPDATE) writeFileSync(expected, text);
+    if (process.env["STROBE_UPDATE"]) writeFileSync(expected, text);
     assert.equal(text, readFileSync(expected, "utf8"));
   });
 }

@@ -73,18 +73,18 @@ export interface StructType {
    */
   readonly member?: (name: string) => Member | undefined;
   /** In bytes, where it is not that of its most aligned member. */
-  readonly alignment?: number;
+  readonly alignment?: number | undefined;
   /** What its language shows it as, rather than as its members: text, a list, another value. */
   readonly shape?: Shape | undefined;
   /** Of an enum of Rust: only one of the variants is there. */
-  readonly variants?: StructVariants;
+  readonly variants?: StructVariants | undefined;
   /** Which members are nowhere. */
-  readonly partial?: string;
+  readonly partial?: string | undefined;
   /**
    * It was found in a program's memory: what is in it is the program's, too (check/spaces.ts). Else its pointers say it
    * themselves.
    */
-  readonly space?: "user";
+  readonly space?: "user" | undefined;
 }
 
 // ── what a struct of a library is to those who use it ──

@@ -254,7 +254,7 @@ function nameCompletions(source: Source, offset: number, word: string, span: Spa
   if (word.startsWith("$")) return variables;
   if (word.startsWith("@")) return maps;
   const table = builtins().flatMap(({ name, form, signature, doc, spelling }): Completion[] =>
-    (spelling?.bpftrace ?? [name])
+    (spelling?.["bpftrace"] ?? [name])
       .filter((label) => label !== "argN")
       .map((label) => ({ label, kind: form === "value" ? "value" : "function", detail: signature, doc, span })),
   );

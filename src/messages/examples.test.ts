@@ -80,6 +80,6 @@ What strobe says of a script, by the tables in \`src/messages\`, each with a scr
 \`xxx\`. The scripts are compiled for a made-up machine.
 
 ${sections.join("\n")}`;
-  if (process.env.STROBE_UPDATE) writeFileSync("docs/messages.md", text);
+  if (process.env["STROBE_UPDATE"]) writeFileSync("docs/messages.md", text);
   assert.equal(readFileSync("docs/messages.md", "utf8"), text);
 });

@@ -71,7 +71,7 @@ export interface Provider extends Partial<Attacher> {
 
 export interface ListOptions {
   readonly verbose: boolean;
-  readonly pid?: number;
+  readonly pid?: number | undefined;
 }
 export interface Listed {
   /** `tracepoint:sched:sched_switch` */

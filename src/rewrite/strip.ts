@@ -2,6 +2,7 @@
 // TypeScript.
 import { ScriptError, type Span } from "../language/diagnostic.ts";
 import { fromPackage } from "../linux/packages.ts";
+import { InternalError } from "../base/internal-error.ts";
 
 type Stripper = Pick<typeof import("@swc/wasm-typescript"), "transformSync">;
 
@@ -37,7 +38,7 @@ export function stripTypes(file: string, text: string): string {
   }
   const { code, refusal } = stripped(file, text);
   if (refusal !== undefined) throw refused(file, text, spanIn(text, refusal), refusal);
-  if (code.length !== text.length) throw new Error(`${file}: types were blanked, but the text has another length now`);
+  if (code.length !== text.length) throw new InternalError(`${file} has another length after its types were blanked`);
   return code;
 }
 

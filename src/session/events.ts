@@ -34,7 +34,7 @@ export interface Consumer {
   /** Nobody but the session uses this thread: it may sleep, and Node's event loop with it, for some milliseconds. */
   readonly ownsThread?: boolean;
   /** For how many milliseconds nobody misses what comes in a stream: nobody reads a file as it grows. */
-  readonly patience?: number;
+  readonly patience?: number | undefined;
   handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler;
   /** print(@m), and every non-empty map at the end. Entries are in the map's own order: sorting is the consumer's. */
   map(snapshot: MapSnapshot, options: MapOptions): void;

@@ -16,18 +16,18 @@ export interface SessionOptions {
   /** Formats what system() and cat() are given. */
   readonly formatter: TextFormatter;
   /** Allows system(). */
-  readonly unsafe?: boolean;
+  readonly unsafe?: boolean | undefined;
   /** The consumer is told at the end what the handlers have cost. */
-  readonly stats?: boolean;
+  readonly stats?: boolean | undefined;
   /** Attaches, and that is all: neither begin and end nor the command run. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** Asked now and then while a loop of a host program keeps the thread busy: whether that program is to end. */
-  readonly interrupted?: () => boolean;
+  readonly interrupted?: (() => boolean) | undefined;
   /**
    * Called once the maps are there, with nothing attached yet: to store in them what handlers find from the first event
    * on.
    */
-  readonly loaded?: (session: Session) => void;
+  readonly loaded?: ((session: Session) => void) | undefined;
 }
 
 export interface SessionEnd {

@@ -20,7 +20,7 @@ function pythons(): ReadonlyMap<string, string> {
     "python3.12",
     "python3.13",
     "python3.14",
-    ...(process.env.STROBE_PYTHONS ?? "").split(":"),
+    ...(process.env["STROBE_PYTHONS"] ?? "").split(":"),
   ]) {
     if (command === "") continue;
     const { stdout, status } = spawnSync(
@@ -281,7 +281,7 @@ Promise.resolve().then(function later() { for (let i = 0; i < 100; i++) wander(t
 /** Nodes of this machine, one a version; more can be named with STROBE_NODES, separated by colons. */
 function nodes(): ReadonlyMap<string, string> {
   const known = new Map<string, string>();
-  for (const command of ["node", ...(process.env.STROBE_NODES ?? "").split(":")]) {
+  for (const command of ["node", ...(process.env["STROBE_NODES"] ?? "").split(":")]) {
     if (command === "") continue;
     const [version, path] =
       spawnSync(command, ["-p", "process.versions.node.split('.')[0] + ' ' + process.execPath"], { encoding: "utf8" })

@@ -1,10 +1,11 @@
 // The bytes of an internet address that was written out: 4 for IPv4, 16 for IPv6, in network order.
+import { InternalError } from "../../base/internal-error.ts";
 
 /** `text` may end with a NUL. Throws on what is no address: the checker has seen it before. */
 export function parseAddress(text: Uint8Array): Uint8Array {
   const address = Buffer.from(text).toString("latin1").replace(/\0.*$/s, "");
   const bytes = address.includes(":") ? version6(address) : version4(address);
-  if (bytes === undefined) throw new Error(`internal error: "${address}" is no internet address`);
+  if (bytes === undefined) throw new InternalError(`"${address}" is no internet address`);
   return Uint8Array.from(bytes);
 }
 

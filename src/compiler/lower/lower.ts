@@ -23,13 +23,13 @@ import { FunctionState } from "./state.ts";
 
 export interface LowerSettings {
   /** Load through pointers the verifier knows; by default yes. */
-  readonly directLoads?: boolean;
+  readonly directLoads?: boolean | undefined;
   /** More handlers may come while it runs: room is left for them. */
-  readonly growing?: boolean;
+  readonly growing?: boolean | undefined;
   /** What records of events begin with. */
   readonly header?: readonly HeaderField[] | undefined;
   /** Counts reads and look-ups that fail (watches.ts). */
-  readonly watch?: boolean;
+  readonly watch?: boolean | undefined;
 }
 
 export interface LoweredProgram {

@@ -68,7 +68,7 @@ export function isAwaiting({ context, provider, sites }: Variant): boolean {
 
 /** As compiling gives it. */
 export interface GrownPlan {
-  readonly plan?: Plan;
+  readonly plan?: Plan | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 

@@ -138,7 +138,8 @@ export interface FoundLines {
 
 export interface LinePlace extends SourcePosition {
   readonly address: bigint;
-  /** The function with a body that it is in. */ readonly function?: string;
+  /** The function with a body that it is in. */
+  readonly function?: string | undefined;
 }
 
 export interface Variable {

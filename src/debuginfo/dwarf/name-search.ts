@@ -160,7 +160,7 @@ export class NameSearch {
     section: UnitSection,
     list: NameList,
     wanted: readonly Buffer[],
-  ): Iterable<[UnitHeader, ReadonlySet<number>?]> {
+  ): Iterable<[UnitHeader, (ReadonlySet<number> | undefined)?]> {
     const data = file.sections.find(section);
     if (data === undefined || data.size === 0) return;
     const texts = textsOf(file.sections.find("debug_str"), wanted);

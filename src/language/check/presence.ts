@@ -6,6 +6,7 @@ import { checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
 import { report, type Body } from "./pass.ts";
 import { mapName } from "./spelling.ts";
 import { always, checkExpression, checkPlace, isText } from "./values.ts";
+import { InternalError } from "../../base/internal-error.ts";
 
 /** What a value's type has to say about whether it is there. */
 export function checkPresence(node: Presence, body: Body): Expression {
@@ -45,7 +46,7 @@ function unlessZero(of: Expression): Expression {
 }
 
 function ofEntry({ of, span }: Presence, body: Body): Expression {
-  if (of.kind !== "map") throw new Error("only a map has entries");
+  if (of.kind !== "map") throw new InternalError("an entry was asked of something that is no map");
   const { access, map } = checkMapEntry(of, body, "look-up");
   if (isUndefined(map))
     report(body, "name", of.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));

@@ -112,7 +112,7 @@ export class TreeMaker {
     );
     if ("pointers" in of && "dimensions" in of && typeof node.name === "string") {
       const is = shape.types.get(node.name);
-      if (is !== undefined) copy.is = is;
+      if (is !== undefined) copy["is"] = is;
     }
     return copy;
   }

@@ -60,7 +60,7 @@ export function mathCall(
         "(a + b / 2) / b rounds a division; what is divided is positive",
       );
     default:
-      return unit.refuse(node, "placement", `there is no Math.${name}() in the kernel`, refusedGlobals.Math.help);
+      return unit.refuse(node, "placement", `there is no Math.${name}() in the kernel`, refusedGlobals["Math"].help);
   }
 }
 

@@ -28,7 +28,7 @@ import { hasWildcard } from "../../machine/wildcard.ts";
 function sourceLines(
   target: string,
   rest: readonly string[],
-  options: { readonly pid?: number },
+  options: { readonly pid?: number | undefined },
   system: System,
 ): { readonly binary: string; readonly source: SourceLines | undefined } {
   const at = target.lastIndexOf("@");

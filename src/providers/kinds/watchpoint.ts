@@ -61,7 +61,7 @@ function watch(name: Name, alias: string): Provider {
       const length = lengthOf(parts[1], address, mode);
       if (length instanceof Failure) return refused(spec, "arguments", length.reason);
       // An instruction is watched where it begins, however long it is; the kernel wants the size of a long.
-      const data: WatchSite = { address, length: mode === modes.x ? 8 : length, mode };
+      const data: WatchSite = { address, length: mode === modes["x"] ? 8 : length, mode };
       return resolved({
         context: watchContext(name, system),
         provider: name,
@@ -88,7 +88,7 @@ function lengthOf(text: string, address: bigint, mode: number): number | Failure
   const length = Number(parseCount(text) ?? 0n);
   if (![1, 2, 4, 8].includes(length))
     return new Failure(`watchpoint length must be one of 1, 2, 4, 8, not \`${text}\``);
-  return mode !== modes.x && address % BigInt(length) !== 0n
+  return mode !== modes["x"] && address % BigInt(length) !== 0n
     ? new Failure(`the address must be a multiple of the length, ${length}`)
     : length;
 }
@@ -113,7 +113,7 @@ function ofHandlers(
   }
   const length = lengthOf(lengthText, 0n, mode);
   if (length instanceof Failure) return refused(spec, "arguments", length.reason);
-  const data: WatchSite = { armed, length: mode === modes.x ? 8 : length, mode };
+  const data: WatchSite = { armed, length: mode === modes["x"] ? 8 : length, mode };
   // The program's memory or the kernel's: what is not there reads as 0.
   const address = watchedAddress();
   const type = unsigned(length);
@@ -135,7 +135,7 @@ function ofVariable(
   options: ResolveOptions,
 ): Resolution {
   const [target = "", ...rest] = parts;
-  if (mode === modes.x) return refused(spec, "arguments", "a variable is not executed", "the modes are w and rw");
+  if (mode === modes["x"]) return refused(spec, "arguments", "a variable is not executed", "the modes are w and rw");
   if (hasWildcard(target))
     return refused(spec, "arguments", "a watchpoint is in one binary", "name it without wildcards");
   const lengthText = rest.length > 1 && parseCount(rest.at(-1) ?? "") !== undefined ? rest.at(-1) : undefined;

@@ -36,23 +36,23 @@ export interface LiveOptions {
   /** providers/registry.ts's, or fakes. */
   readonly findAttacher: (name: string) => Attacher | undefined;
   /** `-p`: trace this process, until it ends. */
-  readonly pid?: number;
+  readonly pid?: number | undefined;
   /** `-c`: run this command once probes are attached, until it ends. */
-  readonly command?: string;
+  readonly command?: string | undefined;
   /** Children are traced as well: handlers know whose event it is, so probes are for all processes. */
-  readonly follow?: boolean;
+  readonly follow?: boolean | undefined;
   /** What the handlers may take of the machine's CPU time (0.02: 2 %). The plan must have been compiled `governed`. */
-  readonly maxOverhead?: number;
+  readonly maxOverhead?: number | undefined;
   /** Measures what the handlers cost. */
-  readonly stats?: boolean;
+  readonly stats?: boolean | undefined;
   /** Attaches, and that is all: neither begin and end nor the command run. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** Logs what the verifier says of every program. */
-  readonly verifierLog?: boolean;
+  readonly verifierLog?: boolean | undefined;
   /** Where debug files are, for lines of stacks. */
-  readonly searchPaths?: SearchPaths;
+  readonly searchPaths?: SearchPaths | undefined;
   /** What was done, a line a step (`-v`). */
-  readonly log?: (line: string) => void;
+  readonly log?: ((line: string) => void) | undefined;
 }
 
 export class LiveSource implements Source {

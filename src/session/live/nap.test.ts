@@ -7,7 +7,7 @@ const ringBytes = 8 << 20;
 function nap(
   rate: number,
   milliseconds: number,
-  how: { readonly turn?: boolean; readonly patience?: number } = {},
+  how: { readonly turn?: boolean; readonly patience?: number | undefined } = {},
 ): number {
   return napLength({
     records: rate * milliseconds,

@@ -11,7 +11,7 @@ export interface Look {
   /** Whether the event loop has a turn in between, which costs several times as much. */
   readonly turn: boolean;
   /** Milliseconds for which nobody misses what is gathered, if it is so. */
-  readonly patience?: number;
+  readonly patience?: number | undefined;
 }
 
 /** Records a millisecond from which on lines are more than a person reads. */
