@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "../language/bpftrace/parse.ts";
 import { compile } from "../compiler/compile.ts";
-import { madeUpSystem, resolveMadeUp } from "../compiler/made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 import { E2BIG, LinuxError } from "../linux/error.ts";
 import { tooComplex } from "./too-complex.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parsePrintf } from "../language/printf.ts";
 import { u64, type Type } from "../language/types.ts";
-import { recordMemory, schemaOf, servicesOf } from "../output/fixtures.ts";
+import { recordMemory, schemaOf, servicesOf } from "../../test/support/output-fixtures.ts";
 import { EventQueue } from "./queue.ts";
 import { QueueConsumer, type TraceEvent } from "./trace.ts";
 

@@ -4,7 +4,7 @@ import { InternalError } from "../base/internal-error.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { compile, type Compiled, type CompileOptions } from "./compile.ts";
-import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 
 function compiled(text: string, options: CompileOptions = {}): Compiled {
   const { program, diagnostics } = parse({ name: "script", text }, { positional: [] });

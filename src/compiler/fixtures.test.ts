@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { parse } from "../language/bpftrace/parse.ts";
-import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 import { compile } from "./compile.ts";
 import { printModule } from "./ir/print-ir.ts";
-import { validateModule } from "./ir/validate-ir.ts";
+import { validateModule } from "../../test/support/validate-ir.ts";
 
 // Scripts beside the IR they become, first as lowered, then as optimized. STROBE_UPDATE=1 rewrites the expectation.
 const folder = "src/compiler/fixtures";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { parse } from "../language/bpftrace/parse.ts";
-import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 import { compile } from "./compile.ts";
 
 // Instructions of the handlers of the bench, as generated for a made-up machine: the same everywhere. STROBE_UPDATE=1

@@ -8,9 +8,9 @@ import type { Probe, ProbeSpec, Program } from "../language/program.ts";
 import { compile, type Compiled } from "./compile.ts";
 import { printModule } from "./ir/print-ir.ts";
 import { generate } from "./javascript/generate.ts";
-import { MemoryRuntime } from "./javascript/memory-runtime.ts";
+import { MemoryRuntime } from "../../test/support/memory-runtime.ts";
 import { evaluate } from "./javascript/support.ts";
-import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 
 function parsed(text: string): Program {
   const { program, diagnostics } = parse({ name: "script", text }, { positional: [] });

@@ -5,7 +5,7 @@ import type { Context } from "../language/context.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Resolution } from "../providers/provider.ts";
 import { compile } from "./compile.ts";
-import { madeUpSystem } from "./made-up-system.ts";
+import { madeUpSystem } from "../../test/support/made-up-system.ts";
 
 /** Each part of a name between commas is a function; `multi` by one link. */
 function resolve(spec: ProbeSpec, linked: boolean): Resolution {

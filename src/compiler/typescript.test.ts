@@ -9,7 +9,7 @@ import type { Binding, FunctionSource, ProbeSource } from "../language/typescrip
 import { parseProbes } from "../language/typescript/parse.ts";
 import { casts, specialNames } from "../language/typescript/specials.ts";
 import { compile } from "./compile.ts";
-import { madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 import { printModule } from "./ir/print-ir.ts";
 
 function ir(program: Program): string {

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { readTables, used, wholeExample, type Entry } from "../../test/support/messages.ts";
 import { compile } from "../compiler/compile.ts";
-import { madeUpSystem, resolveMadeUp } from "../compiler/made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 import { parse } from "../language/bpftrace/parse.ts";
 import { resolveSpec } from "../providers/registry.ts";
 import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";

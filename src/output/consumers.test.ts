@@ -10,7 +10,7 @@ import { fieldLayout } from "../language/layout.ts";
 import type { AggregateType, Type } from "../language/types.ts";
 import { i64, u16, u8 } from "../language/types.ts";
 import type { MapSnapshot } from "../session/events.ts";
-import { recordMemory, schemaOf, servicesOf } from "./fixtures.ts";
+import { recordMemory, schemaOf, servicesOf } from "../../test/support/output-fixtures.ts";
 import { JsonConsumer } from "./json.ts";
 import { TextConsumer } from "./text.ts";
 

@@ -4,7 +4,7 @@ import type { IrMap } from "../compiler/ir/ir.ts";
 import { fieldLayout } from "../language/layout.ts";
 import type { AggregateType, StackType, Type } from "../language/types.ts";
 import type { MapSnapshot } from "../session/events.ts";
-import { servicesOf } from "./fixtures.ts";
+import { servicesOf } from "../../test/support/output-fixtures.ts";
 import { foldedLines } from "./folded.ts";
 
 const count: AggregateType = { kind: "aggregate", aggregate: "count", signed: false };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { PrintfConversion, PrintfFormat } from "../language/printf.ts";
 import { boolType, i16, i32, i64, i8, u32, u64, u8, type Type } from "../language/types.ts";
 import { ByteWriter } from "./bytes.ts";
-import { recordMemory, schemaOf, servicesOf } from "./fixtures.ts";
+import { recordMemory, schemaOf, servicesOf } from "../../test/support/output-fixtures.ts";
 import { printfWriter } from "./printf.ts";
 
 /** Formats one value by one conversion written `%-5d`. */

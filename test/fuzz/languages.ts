@@ -1,7 +1,7 @@
 // What people write: scripts, handlers in TypeScript, formats, headers, options.
 import { InternalError } from "../../src/base/internal-error.ts";
 import { compile } from "../../src/compiler/compile.ts";
-import { madeUpSystem, resolveMadeUp } from "../../src/compiler/made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../support/made-up-system.ts";
 import { conditionValue } from "../../src/language/bpftrace/conditions.ts";
 import { format } from "../../src/language/bpftrace/format.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";

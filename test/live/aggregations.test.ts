@@ -11,7 +11,7 @@ import { resultOf } from "../../src/language/aggregations/value.ts";
 import { builtins, findBuiltin } from "../../src/language/builtins/table.ts";
 import { u64, type AggregateType } from "../../src/language/types.ts";
 import { complete } from "../../src/lsp/completion.ts";
-import { servicesOf } from "../../src/output/fixtures.ts";
+import { servicesOf } from "../support/output-fixtures.ts";
 import { JsonConsumer } from "../../src/output/json.ts";
 import { TextConsumer } from "../../src/output/text.ts";
 import type { MapSnapshot } from "../../src/session/events.ts";

@@ -22,12 +22,12 @@ import type { System } from "../../src/machine/system.ts";
 import { compile, type Compiled, type CompileOptions } from "../../src/compiler/compile.ts";
 import type { IrMap, IrModule } from "../../src/compiler/ir/ir.ts";
 import { generate } from "../../src/compiler/javascript/generate.ts";
-import { MemoryRuntime } from "../../src/compiler/javascript/memory-runtime.ts";
+import { MemoryRuntime } from "./memory-runtime.ts";
 import { evaluate } from "../../src/compiler/javascript/support.ts";
 import type { EventSchema, KernelMap, Plan } from "../../src/compiler/plan.ts";
 import { printModule } from "../../src/compiler/ir/print-ir.ts";
 import { refusalOffsets, refusals } from "../../src/compiler/layouts/refusals.ts";
-import { validateModule } from "../../src/compiler/ir/validate-ir.ts";
+import { validateModule } from "./validate-ir.ts";
 import {
   aggregateOf,
   copiedValues,

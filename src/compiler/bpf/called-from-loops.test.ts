@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { disassemble } from "../../bpf/disassembler.ts";
 import { parse } from "../../language/bpftrace/parse.ts";
 import { compile } from "../compile.ts";
-import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../../test/support/made-up-system.ts";
 
 /** Of each call that goes through a map, in the order of the code: whether a way leads from it back to it. */
 function callsInLoops(body: string, kernel: readonly [number, number]): boolean[] {

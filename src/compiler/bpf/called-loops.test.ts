@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "../../language/bpftrace/parse.ts";
 import { compile } from "../compile.ts";
-import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
-import { validateModule } from "../ir/validate-ir.ts";
+import { madeUpSystem, resolveMadeUp } from "../../../test/support/made-up-system.ts";
+import { validateModule } from "../../../test/support/validate-ir.ts";
 import { withCalledLoops } from "./called-loops.ts";
 
 const parsed = (body: string) => parse({ name: "loops", text: `kprobe:f { ${body} }` }, { positional: [] }).program;

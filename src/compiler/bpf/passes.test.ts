@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { disassemble } from "../../bpf/disassembler.ts";
 import { parse } from "../../language/bpftrace/parse.ts";
 import { compile } from "../compile.ts";
-import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../../test/support/made-up-system.ts";
 import { machinePasses } from "./passes.ts";
 
 // A script for each, beside the code that it becomes without the pass and with it. STROBE_UPDATE=1 rewrites them.

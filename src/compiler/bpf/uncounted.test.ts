@@ -4,7 +4,7 @@ import { disassemble } from "../../bpf/disassembler.ts";
 import type { Context } from "../../language/context.ts";
 import { parse } from "../../language/bpftrace/parse.ts";
 import { compile } from "../compile.ts";
-import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../../test/support/made-up-system.ts";
 
 /** What a probe's program has of scratch memory, and how often the kernel's budget of rounds is asked for. */
 function loopsOf(

@@ -5,7 +5,7 @@ import { i64, integer, u64 } from "../../language/types.ts";
 import type { BinaryOp, CompareOp, Instruction, IrBlock, IrFunction, IrMap, Source, Terminator } from "../ir/ir.ts";
 import type { EventSchema } from "../plan.ts";
 import { generate } from "./generate.ts";
-import { MemoryRuntime, type MemoryRuntimeOptions } from "./memory-runtime.ts";
+import { MemoryRuntime, type MemoryRuntimeOptions } from "../../../test/support/memory-runtime.ts";
 import { parseAddress } from "./parse-address.ts";
 import { evaluate } from "./support.ts";
 import type { HostModule } from "./writer.ts";

@@ -5,7 +5,7 @@ import { bitsOfDouble, doubleOfBits } from "../../language/floating.ts";
 import { float64, i64, type FloatType, u64, type Type } from "../../language/types.ts";
 import type { IrFunction, IrMap, Value } from "../ir/ir.ts";
 import { generate } from "../javascript/generate.ts";
-import { MemoryRuntime } from "../javascript/memory-runtime.ts";
+import { MemoryRuntime } from "../../../test/support/memory-runtime.ts";
 import { evaluate } from "../javascript/support.ts";
 import { convertFloat, floatArithmetic, floatCompare, ofOrder, orderOf, withoutFraction } from "./floats.ts";
 import { FunctionBuilder } from "./ssa.ts";

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { parse } from "../../language/bpftrace/parse.ts";
 import { compile } from "../compile.ts";
 import type { IrModule } from "../ir/ir.ts";
-import { madeUpSystem, resolveMadeUp } from "../made-up-system.ts";
+import { madeUpSystem, resolveMadeUp } from "../../../test/support/made-up-system.ts";
 import { printModule } from "../ir/print-ir.ts";
-import { validateModule } from "../ir/validate-ir.ts";
+import { validateModule } from "../../../test/support/validate-ir.ts";
 import { passes } from "./optimize.ts";
 
 // A script for each pass, beside the IR before it and after.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Instruction, IrBlock, IrFunction, Place, Terminator } from "../ir/ir.ts";
 import { printFunction } from "../ir/print-ir.ts";
-import { validateFunction } from "../ir/validate-ir.ts";
+import { validateFunction } from "../../../test/support/validate-ir.ts";
 import { shareSubexpressions } from "./common-subexpressions.ts";
 import { dropDeadCode } from "./dead-code.ts";
 import { foldBinary, foldCompare } from "./fold.ts";

@@ -1,9 +1,9 @@
 // A HostRuntime over plain memory: maps are JavaScript Maps, events are collected. For tests, and as the oracle that
 // the differential suite holds against the kernel.
-import { aggregateWords } from "../../language/aggregations/table.ts";
-import { addToCopy, aggregateDouble } from "../../language/aggregations/value.ts";
-import type { IrMap } from "../ir/ir.ts";
-import type { HostRuntime } from "../runtime.ts";
+import { aggregateWords } from "../../src/language/aggregations/table.ts";
+import { addToCopy, aggregateDouble } from "../../src/language/aggregations/value.ts";
+import type { IrMap } from "../../src/compiler/ir/ir.ts";
+import type { HostRuntime } from "../../src/compiler/runtime.ts";
 
 export interface MemoryRuntimeOptions {
   readonly maps: readonly IrMap[];

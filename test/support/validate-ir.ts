@@ -8,10 +8,10 @@ import {
   type Source,
   type Value,
   sourceSize,
-} from "./ir.ts";
-import { dominators, reversePostorder } from "../optimize/graph.ts";
-import { operandsOf, resultOf, successorsOf, terminatorOperands } from "../optimize/operands.ts";
-import { forEachSlot } from "../optimize/dead-code.ts";
+} from "../../src/compiler/ir/ir.ts";
+import { dominators, reversePostorder } from "../../src/compiler/optimize/graph.ts";
+import { operandsOf, resultOf, successorsOf, terminatorOperands } from "../../src/compiler/optimize/operands.ts";
+import { forEachSlot } from "../../src/compiler/optimize/dead-code.ts";
 
 /** Complaints, each with the function and the block; empty when all is well. */
 export function validateModule(module: IrModule): string[] {

@@ -1,12 +1,12 @@
 // A small machine for tests of the compiler: a few structs, and a provider for each kind of context.
-import type { Capabilities } from "../linux/kernel/capabilities.ts";
-import type { TypeScope } from "../language/type-scope.ts";
-import type { Context, Fetch } from "../language/context.ts";
-import type { PointerType, StructType, Type } from "../language/types.ts";
-import { i32, i8, u32, u64, u8 } from "../language/types.ts";
-import type { ProbeSpec } from "../language/program.ts";
-import type { Resolution } from "../providers/provider.ts";
-import type { System } from "../machine/system.ts";
+import type { Capabilities } from "../../src/linux/kernel/capabilities.ts";
+import type { TypeScope } from "../../src/language/type-scope.ts";
+import type { Context, Fetch } from "../../src/language/context.ts";
+import type { PointerType, StructType, Type } from "../../src/language/types.ts";
+import { i32, i8, u32, u64, u8 } from "../../src/language/types.ts";
+import type { ProbeSpec } from "../../src/language/program.ts";
+import type { Resolution } from "../../src/providers/provider.ts";
+import type { System } from "../../src/machine/system.ts";
 
 const kernelPointer = (target: Type): PointerType => ({ kind: "pointer", target, space: "kernel" });
 const struct = (name: string, size: number, members: StructType["members"]): StructType => ({

@@ -1,8 +1,8 @@
 // What the tests of this room share: a schema of fields, a record in memory, and services without a machine.
-import type { ConsumerAction, EventField, EventSchema, Plan } from "../compiler/plan.ts";
-import { fieldLayout } from "../language/layout.ts";
-import type { Type } from "../language/types.ts";
-import type { ConsumerServices, RecordMemory } from "../session/events.ts";
+import type { ConsumerAction, EventField, EventSchema, Plan } from "../../src/compiler/plan.ts";
+import { fieldLayout } from "../../src/language/layout.ts";
+import type { Type } from "../../src/language/types.ts";
+import type { ConsumerServices, RecordMemory } from "../../src/session/events.ts";
 
 export function recordMemory(size = 4096): RecordMemory {
   const bytes = new Uint8Array(size);
