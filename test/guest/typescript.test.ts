@@ -21,6 +21,7 @@ import { cast, comm, cpid, event, fentry, fexit, kprobe, kretprobe, map, pid, st
 const calls = map();
 const returned = map();
 const sizes = map();
+const failed = map();
 const written = event();
 const block = 512;
 
@@ -36,6 +37,25 @@ const session = await trace(
     calls.at("fentry", nameOf(file)).count();
     sizes.hist(count);
   }),
+  fentry("vfs_read", ({ count }) => {
+    if (!mine(count)) return;
+    let rounds = 0;
+    try {
+      for (let i = 0; i < 9; i += 2) do if (++rounds > 6) throw new Error("enough"); while (rounds % 3);
+    } catch (error) {
+      failed.at(error.message).count();
+    }
+    try {
+      sizes.hist(8 / (rounds - 7));
+    } catch (error) {
+      failed.at(error.kind).count();
+    }
+    try {
+      for (const [key] of calls) failed.at(str(cast(rounds, "char *"))).count();
+    } catch (error) {
+      failed.at(error.kind).count();
+    }
+  }),
   fexit("vfs_read", ({ count }, retval) => { if (mine(count)) returned.at("fexit").sum(retval); }),
   fexit("vfs_write", {
     filter: ({ count }, retval) => pid === cpid && count === 64 && retval === 64,
@@ -49,12 +69,12 @@ for await (const one of written) {
   events.set(text, (events.get(text) ?? 0) + 1);
 }
 const { reason } = await session.ended;
-console.log(JSON.stringify({ reason, attached: session.attached, calls: [...calls].sort(), returned: [...returned].sort(), sizes: sizes.get(), events: [...events] }));
+console.log(JSON.stringify({ reason, attached: session.attached, calls: [...calls].sort(), returned: [...returned].sort(), failed: [...failed].sort(), sizes: sizes.get(), events: [...events] }));
 `;
 
 const expected = {
   reason: "target",
-  attached: 6,
+  attached: 7,
   calls: [
     [["by number", "zero"], 1000],
     [["fentry", "zero"], 1000],
@@ -63,6 +83,11 @@ const expected = {
   returned: [
     ["fexit", 512_000],
     ["kretprobe", 512_000],
+  ],
+  failed: [
+    ["division", 1000],
+    ["enough", 1000],
+    ["read", 1000],
   ],
   sizes: [{ low: 512, high: 1024, count: 1000 }],
   events: [[JSON.stringify({ name: "work", size: 64, file: "null" }), 1000]],

@@ -189,7 +189,15 @@ export function looked(f: FunctionState, i: Instruction, span: Span | undefined)
   switch (i.op) {
     case "read": {
       const { space, address, offset, size, signed, result } = i;
-      if (space === "typed" || !matters(f, "read")) return i;
+      if (!matters(f, "read")) return i;
+      if (space === "typed") {
+        // The verifier knows what it points to, if anywhere.
+        const nowhere = f.build.compare("eq", address, f.build.constant(0n));
+        unlessFailed(f, nowhere, () => {
+          raise(f, "read", `cannot read ${size} bytes of kernel memory`, span, f.build.constant(BigInt(offset)));
+        });
+        return i;
+      }
       const from = f.slotOf("read", 8);
       const where = f.build.binary("add", address, f.build.constant(BigInt(offset)));
       fill(f, { op: "fill", to: from, source: { kind: "memory", space, address: where, size } }, span);
