@@ -204,7 +204,7 @@ export function randomInstructions(seed: number, withoutPasses: readonly string[
 }
 function instructionsOf({ plan, diagnostics }: Compiled): number {
   if (plan === undefined) throw new Error(diagnostics[0]?.message);
-  return plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
+  return plan.bpf.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
 }
 export const passNames: readonly string[] = [...passes.map(({ name }) => name), ...machinePasses];
 

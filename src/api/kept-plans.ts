@@ -87,7 +87,7 @@ export class KeptPlan {
 
   /** `files`: what the plan was made from. */
   keep(plan: Plan, files: readonly SeenFile[]): void {
-    if ([...plan.programs, ...plan.hosts].reduce((sum, { sites }) => sum + sites.length, 0) > mostSites) return;
+    if ([...plan.bpf.programs, ...plan.hosts].reduce((sum, { sites }) => sum + sites.length, 0) > mostSites) return;
     const text = written({ plan, files }) ?? written({ plan: decoding().plainPlan(plan), files });
     if (text !== undefined) kept.write(this.#name, this.#key + text);
   }

@@ -14,7 +14,7 @@ export function stagesText(compiled: CompiledScript, plan: Plan, stages: readonl
     text += `── intermediate code ──\n${printModule(compiled.stages.module, plan.schemas)}\n`;
   if (wants("asm")) {
     text += "── bytecode ──\n";
-    for (const { name, type, code } of plan.programs) {
+    for (const { name, type, code } of plan.bpf.programs) {
       text += `${name} (${type}, ${code.length / 8} instructions)\n${disassemble(code)
         .map((line) => `  ${line}\n`)
         .join("")}\n`;

@@ -24,7 +24,8 @@ import { lower } from "./lower/lower.ts";
 import { gatesMap, grownGates, grownScratch, kernelMaps, packetsMap, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
 import { placesTogether } from "./sites/places-together.ts";
-import type { HostProgram, KernelMap, KernelProgram, Plan } from "./plan.ts";
+import type { KernelMap, KernelProgram } from "./bpf/bpf-plan.ts";
+import type { HostProgram, Plan } from "./plan.ts";
 import { findsMappings, mappedFiles } from "./kernel-structures/mapped-files.ts";
 import { pairReturns } from "./sites/return-pairs.ts";
 import { returnInstances } from "./kernel-structures/return-instances.ts";
@@ -155,7 +156,11 @@ function compileProbes(
       sparing: options.sparing ?? false,
     });
     const alone = options.governed || options.measured || options.growing;
-    return { plan: alone ? plan : { ...plan, programs: pairReturns(plan.programs) }, diagnostics, stages };
+    return {
+      plan: alone ? plan : { ...plan, bpf: { ...plan.bpf, programs: pairReturns(plan.bpf.programs) } },
+      diagnostics,
+      stages,
+    };
   } catch (error) {
     if (!(error instanceof ScriptError)) throw error;
     return { diagnostics: [...diagnostics, ...error.diagnostics], stages };
@@ -555,16 +560,14 @@ function makePlan(
   return {
     config: checked.config,
     maps: module.maps,
-    kernelMaps: created,
-    programs,
     hosts,
     schemas,
     probeNames: module.probeNames,
     timeFormats,
     packetFiles: lowered.packetFiles,
-
     watches: lowered.watches,
     loops: lowered.loops,
+    bpf: { maps: created, programs },
   };
 }
 

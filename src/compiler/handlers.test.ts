@@ -24,7 +24,7 @@ function instructions(name: string, text: string): number {
     diagnostics.filter((d) => d.severity === "error"),
     [],
   );
-  return plan?.programs.reduce((sum, { code }) => sum + code.length / 8, 0) ?? 0;
+  return plan?.bpf.programs.reduce((sum, { code }) => sum + code.length / 8, 0) ?? 0;
 }
 
 test("the handlers of the bench take as many instructions as they did", () => {
@@ -45,10 +45,10 @@ test("a gate before a handler costs three instructions until it is closed", () =
     return plan;
   });
   assert.deepEqual(
-    open.kernelMaps.filter(({ role }) => role.kind === "gates"),
+    open.bpf.maps.filter(({ role }) => role.kind === "gates"),
     [],
   );
-  const [gates] = governed.kernelMaps.filter(({ role }) => role.kind === "gates");
+  const [gates] = governed.bpf.maps.filter(({ role }) => role.kind === "gates");
   // One gate, then a cache line of turns and skipped events for each of the two CPUs.
   assert.deepEqual(
     [gates.role, gates.valueSize],
@@ -56,5 +56,5 @@ test("a gate before a handler costs three instructions until it is closed", () =
   );
   // ld_imm64 (two slots), a load and a branch come first.
   const opcodes = (code: Uint8Array): number[] => Array.from({ length: 4 }, (_, i) => code[i * 8]);
-  assert.deepEqual(opcodes(governed.programs[0].code), [0x18, 0x00, 0x79, 0x55]);
+  assert.deepEqual(opcodes(governed.bpf.programs[0].code), [0x18, 0x00, 0x79, 0x55]);
 });

@@ -8,7 +8,7 @@ import type { Type } from "../language/types.ts";
 import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
 import { copiesOf } from "./layouts/copies.ts";
 import type { IrMap, MapStorage } from "./ir/ir.ts";
-import type { KernelMap } from "./plan.ts";
+import type { KernelMap } from "./bpf/bpf-plan.ts";
 import { resultCounters } from "./layouts/refusals.ts";
 import {
   fileKeyBytes,

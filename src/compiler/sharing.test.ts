@@ -31,7 +31,7 @@ function sitesOf(text: string, linked: boolean): string[][] {
   const { plan, diagnostics } = compile(parsed.program, madeUpSystem, { resolve: (spec) => resolve(spec, linked) });
   assert.deepEqual(diagnostics, []);
   assert.ok(plan);
-  return plan.programs.map(({ sites }) => sites.map(({ name }) => name));
+  return plan.bpf.programs.map(({ sites }) => sites.map(({ name }) => name));
 }
 
 for (const linked of [true, false]) {
@@ -86,7 +86,7 @@ function callsOf(text: string): string[][] {
   const parsed = parse({ name: "sharing", text }, { positional: [] });
   const { plan, diagnostics } = compile(parsed.program, madeUpSystem, { resolve: resolveCall });
   assert.deepEqual(diagnostics, []);
-  return plan?.programs.map(({ sites }) => sites.map(({ name }) => name)) ?? [];
+  return plan?.bpf.programs.map(({ sites }) => sites.map(({ name }) => name)) ?? [];
 }
 
 test("system calls of several specs share a program where what is read of their arguments is the same", () => {

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
 import { Assembler } from "../../src/bpf/assembler.ts";
 import { Alu, Jump, Pseudo } from "../../src/bpf/instruction.ts";
-import type { EventSchema, KernelMap, KernelProgram, Plan, Relocation } from "../../src/compiler/plan.ts";
+import type { KernelMap, KernelProgram, Relocation } from "../../src/compiler/bpf/bpf-plan.ts";
+import type { EventSchema, Plan } from "../../src/compiler/plan.ts";
 import type { Binding } from "../../src/language/context.ts";
 import { u64 } from "../../src/language/types.ts";
 import { listLinks, listMaps, listPrograms, rawTracepointOpen } from "../../src/linux/bpf/bpf.ts";
@@ -104,7 +105,6 @@ const printSchema: EventSchema = { ...clearSchema, action: { kind: "print-map", 
 
 const basePlan: Plan = {
   config,
-  kernelMaps,
   maps: [
     {
       name: "writes",
@@ -116,7 +116,6 @@ const basePlan: Plan = {
     { name: "by", keys: [u64], value: u64, storage: { kind: "hash" }, entries: 64 },
     { name: "unset", keys: [], value: u64, storage: { kind: "slot", offset: 0 }, entries: 1 },
   ],
-  programs: [],
   hosts: [],
   schemas: [dataSchema, exitSchema, clearSchema, printSchema],
   probeNames: ["raw"],
@@ -124,6 +123,7 @@ const basePlan: Plan = {
   packetFiles: [],
   watches: [],
   loops: [],
+  bpf: { maps: kernelMaps, programs: [] },
 };
 
 const binding: Binding = { defaultSpace: "kernel", cookie: false };
@@ -276,7 +276,7 @@ test("counts every write of a command, sends each, and ends with it, leaving not
   const session = await openSession(
     {
       ...basePlan,
-      programs: [countingProgram()],
+      bpf: { maps: kernelMaps, programs: [countingProgram()] },
       hosts: [
         {
           name: "begin",
@@ -366,7 +366,10 @@ test(
 );
 
 test("stop() ends a session that waits, and a consumer that throws ends it with its error", deadline, async () => {
-  const quiet = await openSession({ ...basePlan, programs: [countingProgram()] }, options(new Recorder()));
+  const quiet = await openSession(
+    { ...basePlan, bpf: { maps: kernelMaps, programs: [countingProgram()] } },
+    options(new Recorder()),
+  );
   quiet.stop();
   assert.deepEqual(await quiet.ended, { exitCode: 0, reason: "stop" });
 
@@ -375,7 +378,7 @@ test("stop() ends a session that waits, and a consumer that throws ends it with 
     throw new Error("the output was closed");
   };
   const failing = await openSession(
-    { ...basePlan, programs: [countingProgram()] },
+    { ...basePlan, bpf: { maps: kernelMaps, programs: [countingProgram()] } },
     options(consumer, { command: "dd if=/dev/zero of=/dev/null bs=1 count=10 status=none" }),
   );
   await assert.rejects(failing.ended, /the output was closed/);
@@ -410,7 +413,7 @@ test(
         [Symbol.dispose]() {},
       }),
     };
-    const plan = { ...basePlan, programs: [program] };
+    const plan = { ...basePlan, bpf: { maps: kernelMaps, programs: [program] } };
     await assert.rejects(openSession(plan, options(new Recorder(), { findAttacher: () => failing })), (error) => {
       assert.ok(error instanceof AttachError);
       assert.deepEqual(error.failed, [{ probe: "raw:sys_enter", reason: "no" }]);
@@ -429,7 +432,7 @@ test(
     // r0 is never set: the verifier refuses.
     const broken = { ...program, code: new Uint8Array([0x95, 0, 0, 0, 0, 0, 0, 0]), relocations: [] };
     await assert.rejects(
-      openSession({ ...basePlan, programs: [program, broken] }, options(new Recorder())),
+      openSession({ ...basePlan, bpf: { maps: kernelMaps, programs: [program, broken] } }, options(new Recorder())),
       /R0 !read_ok/,
     );
     await settled();

@@ -56,12 +56,12 @@ const scripts: Readonly<Record<string, string>> = {
 /** Instructions that the verifier visits of a script's program. Its whole log would take many seconds. */
 function visited(script: string): number {
   const { plan, diagnostics } = compileScript(script);
-  const [program] = plan?.programs ?? [];
+  const [program] = plan?.bpf.programs ?? [];
   assert.ok(plan && program, JSON.stringify(diagnostics));
   const maps: number[] = [];
   let log = "";
   try {
-    for (const map of plan.kernelMaps) maps.push(createMap(map));
+    for (const map of plan.bpf.maps) maps.push(createMap(map));
     closeFd(
       loadProgram({
         name: "walked",

@@ -24,7 +24,8 @@ import type { IrMap, IrModule } from "../../src/compiler/ir/ir.ts";
 import { generate } from "../../src/compiler/javascript/generate.ts";
 import { MemoryRuntime } from "./memory-runtime.ts";
 import { evaluate } from "../../src/compiler/javascript/support.ts";
-import type { EventSchema, KernelMap, Plan } from "../../src/compiler/plan.ts";
+import type { KernelMap } from "../../src/compiler/bpf/bpf-plan.ts";
+import type { EventSchema, Plan } from "../../src/compiler/plan.ts";
 import { printModule } from "../../src/compiler/ir/print-ir.ts";
 import { refusalOffsets, refusals } from "../../src/compiler/layouts/refusals.ts";
 import { validateModule } from "./validate-ir.ts";
@@ -246,7 +247,7 @@ export class Differential implements Disposable {
       };
     }
     const ir = (): string => printModule(module, lowered.schemas);
-    const instructions = plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
+    const instructions = plan.bpf.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
     const fail = (kind: Failure["kind"], detail: string, cause = ""): Verdict => ({
       ...nothing,
       instructions,
@@ -291,11 +292,11 @@ export class Differential implements Disposable {
 
   #runInKernel(plan: Plan, inputs: readonly Uint8Array[]): Outcome {
     const own: number[] = [];
-    const program = plan.programs[0];
+    const program = plan.bpf.programs[0];
     if (program === undefined) throw new Error("nothing was placed in the kernel");
     let stripe = 0;
     try {
-      const descriptors = plan.kernelMaps.map((map) => {
+      const descriptors = plan.bpf.maps.map((map) => {
         switch (map.role.kind) {
           case "globals":
             if (map.valueSize > globalsBytes) throw new Error(`${map.valueSize} bytes of globals`);
@@ -355,7 +356,7 @@ export class Differential implements Disposable {
       });
       const lives = plan.maps.map((map, i) => this.#live(plan, map, i, descriptors, stripe));
       const entries = lives.map((live) => live.entries());
-      const refused = plan.kernelMaps.flatMap(({ role, failureOffset }) =>
+      const refused = plan.bpf.maps.flatMap(({ role, failureOffset }) =>
         role.kind === "map" && failureOffset !== undefined
           ? [
               [
@@ -392,8 +393,8 @@ export class Differential implements Disposable {
   #live(plan: Plan, map: IrMap, index: number, descriptors: readonly number[], stripe: number): LiveMap {
     const { cpus } = capabilities;
     const { storage } = map;
-    const at = plan.kernelMaps.findIndex(({ role }) => role.kind === "map" && role.map === index);
-    const kernel = plan.kernelMaps[at];
+    const at = plan.bpf.maps.findIndex(({ role }) => role.kind === "map" && role.map === index);
+    const kernel = plan.bpf.maps[at];
     const fd = descriptors[at] ?? -1;
     switch (storage.kind) {
       case "slot":

@@ -85,7 +85,7 @@ export function loadScript(text: string, place: Place, whole = false): Loaded {
         detail,
       };
     }
-    instructions = plan.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
+    instructions = plan.bpf.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
     const refusal = refusalOf(plan, whole);
     if (refusal === undefined) return { outcome: sparing ? "sparing" : "loaded", instructions, detail: "" };
     if (refusal.code !== E2BIG)
@@ -109,8 +109,8 @@ export function loadScript(text: string, place: Place, whole = false): Loaded {
 function refusalOf(plan: Plan, whole: boolean): LinuxError | undefined {
   const maps: number[] = [];
   try {
-    for (const map of plan.kernelMaps) maps.push(createMap(map));
-    for (const program of plan.programs) {
+    for (const map of plan.bpf.maps) maps.push(createMap(map));
+    for (const program of plan.bpf.programs) {
       closeFd(
         loadProgram({
           name: program.name,

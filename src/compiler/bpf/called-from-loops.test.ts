@@ -15,7 +15,7 @@ function callsInLoops(body: string, kernel: readonly [number, number]): boolean[
     { resolve: resolveMadeUp },
   );
   assert.ok(plan, JSON.stringify(diagnostics));
-  const lines = disassemble(plan.programs[0].code).map(
+  const lines = disassemble(plan.bpf.programs[0].code).map(
     (line) => /^ *(?<at>\d+): (?<text>.*)$/.exec(line)?.groups ?? {},
   );
   const number = new Map(lines.map(({ at }, i) => [at, i]));

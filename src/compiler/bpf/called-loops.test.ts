@@ -19,7 +19,7 @@ function roundsOf(
 ): number {
   const { plan, diagnostics } = compile(parsed(body), system(mayGoto, kernel), { sparing, resolve: resolveMadeUp });
   assert.ok(plan, JSON.stringify(diagnostics));
-  return plan.programs[0].subprograms.filter(({ name }) => name.startsWith("round_")).length;
+  return plan.bpf.programs[0].subprograms.filter(({ name }) => name.startsWith("round_")).length;
 }
 
 const branches = "if (arg1 > $i) { @a[arg1] = 1; } if (@a[2] > 3) { @b[$i] = 2; }";
@@ -64,7 +64,7 @@ test("what loops become is well formed", () => {
     const { capabilities } = system(false, [6, 1]);
     const whole = withCalledLoops(module.functions[0], module, callbacks, {
       schemas: plan.schemas,
-      kernelMaps: plan.kernelMaps,
+      kernelMaps: plan.bpf.maps,
       capabilities,
       directLoads: true,
     });

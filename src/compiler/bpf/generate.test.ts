@@ -4,7 +4,7 @@ import { disassemble } from "../../bpf/disassembler.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { u64 } from "../../language/types.ts";
 import { contextOf, IrBuilder, irMap, slotMap } from "../../../test/support/ir-builder.ts";
-import type { KernelMap } from "../plan.ts";
+import type { KernelMap } from "./bpf-plan.ts";
 import { runsOf } from "./dispatch.ts";
 import { generateProgram, scratchBytes } from "./generate.ts";
 import { addressBytes } from "./output.ts";

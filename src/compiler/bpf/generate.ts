@@ -4,7 +4,7 @@ import { Alu } from "../../bpf/instruction.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { IrFunction, IrModule } from "../ir/ir.ts";
-import type { Relocation } from "../plan.ts";
+import type { Relocation } from "./bpf-plan.ts";
 import { allocateRegisters, mostScratchBytes, TooLarge, TooMuchMemory } from "./allocate.ts";
 import { assemble, type Finished } from "./assemble.ts";
 import type { CalledLoops } from "./called-loops.ts";

@@ -2,7 +2,7 @@
 // machine's own, used only around calls), and memory in objects, in the frame and in scratch memory, whose offsets are
 // not known yet.
 import type { AccessWidth, AluCode, Condition } from "../../bpf/instruction.ts";
-import type { Relocation } from "../plan.ts";
+import type { Relocation } from "./bpf-plan.ts";
 
 export type Register = number;
 export const FIRST_VIRTUAL = 16;

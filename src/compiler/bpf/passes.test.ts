@@ -19,7 +19,7 @@ function code(name: string, withoutPasses: readonly string[]): string {
     diagnostics.filter((d) => d.severity === "error"),
     [],
   );
-  return (plan?.programs ?? [])
+  return (plan?.bpf.programs ?? [])
     .map((program) => `${program.name}\n${disassemble(program.code).join("\n")}\n`)
     .join("\n");
 }

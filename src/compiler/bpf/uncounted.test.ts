@@ -28,8 +28,8 @@ function loopsOf(
     },
   });
   assert.ok(plan, JSON.stringify(diagnostics));
-  const [{ code, relocations }] = plan.programs;
-  const scratch = plan.kernelMaps.findIndex(({ role }) => role.kind === "scratch");
+  const [{ code, relocations }] = plan.bpf.programs;
+  const scratch = plan.bpf.maps.findIndex(({ role }) => role.kind === "scratch");
   return [
     relocations.some(({ kind, map }) => kind === "map" && map === scratch),
     disassemble(code).filter((line) => line.includes("may_goto")).length,

@@ -8,7 +8,7 @@ import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import type { Capabilities, PidNamespace } from "../../linux/kernel/capabilities.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
-import type { KernelMap } from "../plan.ts";
+import type { KernelMap } from "./bpf-plan.ts";
 import type { ReturnInstances } from "../kernel-structures/return-instances.ts";
 import { cutStack } from "../layouts/unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disassemble } from "../../bpf/disassembler.ts";
 import type { Binding } from "../../language/context.ts";
-import type { KernelProgram } from "../plan.ts";
+import type { KernelProgram } from "../bpf/bpf-plan.ts";
 import { pairReturns } from "./return-pairs.ts";
 
 const exit = [0x95, 0, 0, 0, 0, 0, 0, 0];

@@ -1,7 +1,7 @@
 // A handler at the entry of functions and one at their returns, as one program: the kernel then follows each function
 // once, and there is one link to attach and to detach instead of two. Which of the two a run is for, the kernel tells.
 import { Alu, type BpfInstruction, Class, encode, Jump, Pseudo, SOURCE_REGISTER } from "../../bpf/instruction.ts";
-import type { KernelProgram, Relocation } from "../plan.ts";
+import type { KernelProgram, Relocation } from "../bpf/bpf-plan.ts";
 
 /** Since Linux 6.10; of newer ones it takes the context, which is where a program's first argument is anyway. */
 const IS_RETURN = "bpf_session_is_return";

@@ -56,7 +56,7 @@ export class TroubleCounters {
       );
     }
     for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
-    for (const { role, failureOffset } of plan.kernelMaps) {
+    for (const { role, failureOffset } of plan.bpf.maps) {
       if (role.kind === "unwind-processes") {
         for (const why of Object.keys(cutStack) as (keyof typeof cutStack)[]) {
           add(role.cutOffset + (cutStack[why] - 1) * 8, (count) => ({ kind: "cut-stacks", why, count }));

@@ -1,5 +1,6 @@
 // A plan that has grown while its session runs: what was there is as it was, so that programs of both share their maps.
-import type { KernelMap, Plan } from "../../compiler/plan.ts";
+import type { KernelMap } from "../../compiler/bpf/bpf-plan.ts";
+import type { Plan } from "../../compiler/plan.ts";
 import type { IrMap } from "../../compiler/ir/ir.ts";
 
 /**
@@ -7,12 +8,12 @@ import type { IrMap } from "../../compiler/ir/ir.ts";
  */
 export function isGrown(plan: Plan, longer: Plan): boolean {
   return (
-    longer.programs.length >= plan.programs.length &&
+    longer.bpf.programs.length >= plan.bpf.programs.length &&
     longer.hosts.length === plan.hosts.length &&
     longer.maps.length === plan.maps.length &&
     longer.maps.every((map, i) => isSameMap(map, plan.maps[i])) &&
-    longer.kernelMaps.length === plan.kernelMaps.length &&
-    longer.kernelMaps.every((map, i) => isSameKernelMap(map, plan.kernelMaps[i])) &&
+    longer.bpf.maps.length === plan.bpf.maps.length &&
+    longer.bpf.maps.every((map, i) => isSameKernelMap(map, plan.bpf.maps[i])) &&
     startsWith(longer.probeNames, plan.probeNames) &&
     startsWith(longer.timeFormats, plan.timeFormats) &&
     longer.schemas.length >= plan.schemas.length &&

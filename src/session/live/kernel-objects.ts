@@ -2,7 +2,8 @@
 // goes when the descriptors do, however this process ends.
 import { readFileSync } from "node:fs";
 import type { IrMap } from "../../compiler/ir/ir.ts";
-import type { GatesRole, KernelMap, KernelProgram, Plan } from "../../compiler/plan.ts";
+import type { GatesRole, KernelMap, KernelProgram } from "../../compiler/bpf/bpf-plan.ts";
+import type { Plan } from "../../compiler/plan.ts";
 import { type Refusal, refusalOf, refusalOffsets } from "../../compiler/layouts/refusals.ts";
 import { MapFlag, MapType } from "../../bpf/kinds.ts";
 import { Btf } from "../../debuginfo/btf.ts";
@@ -80,7 +81,7 @@ export interface LoadedProgram {
 
 export class KernelObjects implements Disposable {
   readonly cpus = possibleCpus();
-  /** Descriptors of plan.kernelMaps. */
+  /** Descriptors of plan.bpf.maps. */
   readonly maps: number[] = [];
   readonly programs: LoadedProgram[] = [];
   /** Those that came while it runs: of a plan that has grown. */
@@ -99,7 +100,7 @@ export class KernelObjects implements Disposable {
     this.#plan = plan;
     this.#verifierLog = verifierLog;
     try {
-      for (const map of plan.kernelMaps) this.#create(map);
+      for (const map of plan.bpf.maps) this.#create(map);
       plan.maps.forEach((map, index) => this.#bind(map, index));
       if (log !== undefined) for (const line of this.#tables()) log(line);
     } catch (error) {
@@ -194,7 +195,7 @@ export class KernelObjects implements Disposable {
   }
 
   get keyedTables(): KeyedTable[] {
-    return this.#plan.kernelMaps.flatMap(({ role, keySize, unused }, i) => {
+    return this.#plan.bpf.maps.flatMap(({ role, keySize, unused }, i) => {
       if (role.kind !== "map" || unused || !this.liveMaps.has(role.map)) return [];
       const { name, keys } = this.#plan.maps[role.map];
       // A name that begins with a dot is strobe's own.
@@ -204,7 +205,7 @@ export class KernelObjects implements Disposable {
 
   /** Which table each map by key is, for those who want to know. */
   #tables(): string[] {
-    return this.#plan.kernelMaps.flatMap(({ role, type, keySize, valueSize, entries, flags, unused }) => {
+    return this.#plan.bpf.maps.flatMap(({ role, type, keySize, valueSize, entries, flags, unused }) => {
       if (role.kind !== "map" || unused) return [];
       const { name, storage } = this.#plan.maps[role.map];
       if (storage.kind === "stacks" && !storage.unwind) return [];
@@ -231,7 +232,7 @@ export class KernelObjects implements Disposable {
   /** Where the unwinder looks for tables; undefined when the plan has none. */
   get unwinding(): UnwindMaps | undefined {
     const fdOf = (kind: KernelMap["role"]["kind"]): number | undefined =>
-      this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === kind)];
+      this.maps[this.#plan.bpf.maps.findIndex(({ role }) => role.kind === kind)];
     const nodes = fdOf("unwind-nodes");
     const processes = fdOf("unwind-processes");
     const wanted = fdOf("unwind-wanted");
@@ -257,7 +258,7 @@ export class KernelObjects implements Disposable {
           mapLookup(
             functions,
             key,
-            this.#plan.kernelMaps.find(({ role }) => role.kind === "unwind-functions")?.valueSize ?? 0,
+            this.#plan.bpf.maps.find(({ role }) => role.kind === "unwind-functions")?.valueSize ?? 0,
           ),
       },
       files: { update: (key, value) => update(files, key, value) },
@@ -275,13 +276,13 @@ export class KernelObjects implements Disposable {
 
   /** The map of perf events that packets go through; undefined when the plan has none. */
   get packets(): number | undefined {
-    return this.maps[this.#plan.kernelMaps.findIndex(({ role }) => role.kind === "packets")];
+    return this.maps[this.#plan.bpf.maps.findIndex(({ role }) => role.kind === "packets")];
   }
 
   #kernelMap(index: number, name: string): { kernel: KernelMap; fd: number } {
-    const at = this.#plan.kernelMaps.findIndex(({ role }) => role.kind === "map" && role.map === index);
+    const at = this.#plan.bpf.maps.findIndex(({ role }) => role.kind === "map" && role.map === index);
     if (at < 0) throw new InternalError(`the plan has no kernel map for @${name}`);
-    return { kernel: this.#plan.kernelMaps[at], fd: this.maps[at] };
+    return { kernel: this.#plan.bpf.maps[at], fd: this.maps[at] };
   }
 
   /**
@@ -291,7 +292,7 @@ export class KernelObjects implements Disposable {
   load(
     constants: Omit<Targets, "maps" | "kernelVariable" | "kernelFunction">,
     log: (line: string) => void,
-    programs: readonly KernelProgram[] = this.#plan.programs,
+    programs: readonly KernelProgram[] = this.#plan.bpf.programs,
     loaded: LoadedProgram[] = this.programs,
   ): void {
     let btf: Btf | undefined;

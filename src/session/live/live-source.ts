@@ -138,7 +138,7 @@ export class LiveSource implements Source {
 
   get attached(): number {
     // begin and end count even where begin was the end of it.
-    const edges = this.#plan.programs.reduce(
+    const edges = this.#plan.bpf.programs.reduce(
       (sum, { once, sites }) => (once === undefined ? sum : sum + sites.length),
       0,
     );
@@ -197,8 +197,8 @@ export class LiveSource implements Source {
   }
 
   get firing(): boolean {
-    const { programs, hosts } = this.#plan;
-    return this.#attachments.firing || programs.length + hosts.length === 0;
+    const { bpf, hosts } = this.#plan;
+    return this.#attachments.firing || bpf.programs.length + hosts.length === 0;
   }
 
   /** Opens the files that packets are written to. */
@@ -222,7 +222,7 @@ export class LiveSource implements Source {
     this.#loop = new DrainLoop({
       ring: this.#kernel.ring,
       user: this.#user,
-      movesAlone: this.#plan.kernelMaps.some(
+      movesAlone: this.#plan.bpf.maps.some(
         ({ role, failureOffset }) => failureOffset !== undefined || role.kind === "unwind-processes",
       ),
       mayThreadSleep: this.#mayThreadSleep,
@@ -261,12 +261,12 @@ export class LiveSource implements Source {
 
   extend(plan: Plan): void {
     if (!isGrown(this.#plan, plan)) throw new InternalError("the plan that has grown does not fit this session");
-    const { programs } = this.#plan;
+    const { programs } = this.#plan.bpf;
     this.#plan = plan;
     this.#counters.watch(plan);
     const { grown } = this.#kernel;
     const from = grown.length;
-    this.#kernel.load(this.#constants, this.#log, plan.programs.slice(programs.length), grown);
+    this.#kernel.load(this.#constants, this.#log, plan.bpf.programs.slice(programs.length), grown);
     const more = grown.slice(from);
     this.#meter?.add(more);
     this.#governor?.grow();
@@ -283,7 +283,7 @@ export class LiveSource implements Source {
     if (maxOverhead === undefined) return;
     const { gates } = this.#kernel;
     if (!gates) {
-      if (this.#plan.programs.length > 0) throw new InternalError("the plan has no gates for its handlers");
+      if (this.#plan.bpf.programs.length > 0) throw new InternalError("the plan has no gates for its handlers");
       return;
     }
     this.#governor = new (governor().Governor)({
@@ -301,7 +301,9 @@ export class LiveSource implements Source {
   stats(): SessionStats | undefined {
     const stats = this.#meter?.stats((program) => this.#governor?.held(program) ?? { skipped: 0, state: "running" });
     // begin and end run once: they are not what tracing costs.
-    return stats && { ...stats, handlers: stats.handlers.filter((_, i) => this.#plan.programs[i].once === undefined) };
+    return (
+      stats && { ...stats, handlers: stats.handlers.filter((_, i) => this.#plan.bpf.programs[i].once === undefined) }
+    );
   }
 
   // ── the end ──

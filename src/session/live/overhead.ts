@@ -1,6 +1,6 @@
 // What a session's own programs cost the machine: the kernel's run-time statistics of each, and an estimate of what it
 // takes to get to the program at all.
-import type { KernelProgram } from "../../compiler/plan.ts";
+import type { KernelProgram } from "../../compiler/bpf/bpf-plan.ts";
 import { enableStats, progInfo } from "../../linux/bpf/bpf.ts";
 import { closeFd } from "../../linux/ffi.ts";
 import { onlineCpus } from "../../linux/perf/perf.ts";

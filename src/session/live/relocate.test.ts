@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Relocation } from "../../compiler/plan.ts";
+import type { Relocation } from "../../compiler/bpf/bpf-plan.ts";
 import { relocated, type Targets } from "./relocate.ts";
 
 const targets: Targets = {

@@ -1,6 +1,6 @@
 // Fills what only this session knows into a program's code: map descriptors (include/uapi/linux/bpf.h,
 // BPF_PSEUDO_MAP_FD and its kin) and constants of this run.
-import type { KernelProgram } from "../../compiler/plan.ts";
+import type { KernelProgram } from "../../compiler/bpf/bpf-plan.ts";
 import { InternalError } from "../../base/internal-error.ts";
 
 /** The first byte of the two-slot load of a 64-bit constant: BPF_LD | BPF_IMM | BPF_DW. */

@@ -226,7 +226,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
  */
 function everyTraced(plan: Plan): ReadonlySet<string | undefined> {
   const paths = new Set<string | undefined>();
-  for (const { sites } of plan.programs) {
+  for (const { sites } of plan.bpf.programs) {
     for (const { data } of sites) {
       const path = (data as { readonly path?: unknown } | null)?.path;
       paths.add(typeof path === "string" ? path : undefined);

@@ -1,0 +1,107 @@
+// What the running kernel is given of a plan: maps to create and programs to load and attach.
+import type { Binding, ProgramType } from "../../language/context.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
+
+export interface BpfPlan {
+  /** Kernel maps to create, in order; relocations refer to them by index. */
+  readonly maps: readonly KernelMap[];
+  readonly programs: readonly KernelProgram[];
+}
+
+/** What a kernel map is for, so that the session finds it again. */
+export type KernelMapRole =
+  | GatesRole
+  | { readonly kind: "map"; readonly map: number }
+  /** Scalar maps: an mmapable array of one value of `size` bytes. Its last word is 0 until the session is over. */
+  | { readonly kind: "globals"; readonly size: number }
+  /**
+   * Keyless aggregations, then lost-event and failed-update counters: an mmapable array of one value, a stripe a CPU.
+   */
+  | { readonly kind: "percpu"; readonly stripe: number }
+  /** What the unwinder knows of processes and binaries (unwind-layout.ts). */
+  | { readonly kind: "unwind-nodes" }
+  | { readonly kind: "unwind-files" }
+  /** What was copied of interpreted functions. */
+  | { readonly kind: "unwind-functions" }
+  /** Processes that were met and not known: u32 pid to the same. The session looks, and takes them out. */
+  | { readonly kind: "unwind-wanted" }
+  /**
+   * `cutOffset`: where in the per-CPU stripe the counts of stacks are that ended early, a u64 for each of `cutStack`.
+   */
+  | { readonly kind: "unwind-processes"; readonly cutOffset: number }
+  | { readonly kind: "events" }
+  /** Packets for capture files: perf events. */
+  | { readonly kind: "packets" }
+  /** Scratch memory for what does not fit the BPF stack. */
+  | { readonly kind: "scratch" };
+
+/**
+ * Gates of governed programs, then what was held back: an mmapable array of one value. A u64 for each program (0: open;
+ * else a mask: the handler runs at one turn of mask + 1), and from `first` a stripe a CPU with u64 turns and u64
+ * skipped for each.
+ */
+export interface GatesRole {
+  readonly kind: "gates";
+  readonly programs: number;
+  readonly first: number;
+  readonly stripe: number;
+  readonly cpus: number;
+}
+
+export interface KernelMap {
+  readonly role: KernelMapRole;
+  /** At most 15 characters: shown by bpftool. */
+  readonly name: string;
+  /** bpf_map_type number. */
+  readonly type: number;
+  readonly keySize: number;
+  readonly valueSize: number;
+  readonly entries: number;
+  readonly flags: number;
+  /** Role "map": where in the per-CPU stripe the counts of refused updates begin (refusals.ts); absent: not counted. */
+  readonly failureOffset?: number;
+  /** No program asks for it: a session need not create it. */
+  readonly unused?: true;
+}
+
+export interface Relocation {
+  /** Index of the ld_imm64's first instruction, or of the call. */
+  readonly instruction: number;
+  /**
+   * The clocks are 64-bit constants the session writes before loading, like child-pid: nanoseconds to add to the boot
+   * clock for wall time or TAI; the boot clock when the session began. `kernel-variable`: the BTF id of the variable
+   * `symbol`; `kernel-function`: that of a function, in a call.
+   */
+  readonly kind:
+    | "map"
+    | "map-value"
+    | "child-pid"
+    | "boot-to-wall"
+    | "boot-to-tai"
+    | "session-start"
+    | "kernel-variable"
+    | "kernel-function";
+  readonly map: number;
+  readonly symbol?: string;
+  /** For map-value: bytes into the value. */
+  readonly offset: number;
+}
+
+export interface KernelProgram {
+  readonly name: string;
+  readonly provider: string;
+  /** Runs once, before everything else or after it; others whenever their sites say. */
+  readonly once?: "begin" | "end";
+  readonly type: ProgramType;
+  readonly binding: Binding;
+  readonly sites: readonly SiteRef[];
+  /** Index in probeNames of each site; 0 where the program does not ask which it is at. */
+  readonly cookies: readonly number[];
+  /** 8 bytes an instruction. */
+  readonly code: Uint8Array;
+  /** Bytes of the stack that the handler itself takes, without what it calls. */
+  readonly frame: number;
+  readonly relocations: readonly Relocation[];
+  /** Subprograms of the code (map callbacks): the verifier finds them by their calls. For dumps. */
+  readonly subprograms: readonly { readonly name: string; readonly start: number }[];
+}
