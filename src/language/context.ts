@@ -102,12 +102,9 @@ export interface ProgramVariables {
   names(): Iterable<string>;
 }
 
-/**
- * What one variant of a probe offers its handler. Sites with equal contexts share one program.
- */
-export interface Context {
+/** What a handler can see at a probe, and where it may run. */
+interface HandlerView {
   readonly provider: string;
-  readonly programType: ProgramType;
   /**
    * Handlers may run in strobe itself as well, and do unless they look at what only the kernel sees: once before
    * everything else, once after it, or whenever a site's data says (HostSite).
@@ -119,24 +116,6 @@ export interface Context {
   readonly overridable?: true;
   /** path() takes pointers only as they are read from the program's context, member by member. */
   readonly pathsFromContext?: true;
-  /**
-   * What a `tracing` program is bound to at load: the kernel's attach type, the BTF id, and the module whose BTF has
-   * it.
-   */
-  /** `program`: the id of the loaded BPF program whose function it is; the BTF id is of its type information. */
-  readonly load?: {
-    readonly attachType: number;
-    readonly btfId: number;
-    readonly module?: string;
-    readonly program?: number;
-  };
-  /**
-   * The handler may share a program with the one at the other end of the same functions (compiler/sites/return-pairs.ts): the
-   * attach type of such a program.
-   */
-  readonly session?: { readonly part: "entry" | "return"; readonly attachType: number };
-  /** Sleepable programs may fault user pages in; none by default. */
-  readonly sleepable?: boolean;
   /** `args`: the arguments by name. */
   readonly args?: readonly Argument[];
   /** `var("x")` and `vars`; a string says why they are not known here, undefined that this kind of probe has none. */
@@ -169,6 +148,39 @@ export interface Context {
   /** False where the context cannot tell stacks (none so far) or where pt_regs are absent. */
   readonly stacks: boolean;
   /**
+   * What the handler keeps of a call; or is given back, in which case it returns at once where nothing was kept.
+   * `without`: it is for calls that nothing was kept of, and returns at once in others; `shared`: there is such a
+   * handler at the same place.
+   */
+  readonly kept?: {
+    readonly at: "entry" | "inside" | "return" | "without";
+    readonly calls: KeptCalls;
+    readonly shared?: true;
+  };
+}
+
+/** How a handler is bound as a program of the kernel's: what nobody but eBPF's compiler and attachers asks. */
+interface ProgramForm {
+  readonly programType: ProgramType;
+  /**
+   * What a `tracing` program is bound to at load: the kernel's attach type, the BTF id, and the module whose BTF has
+   * it.
+   */
+  /** `program`: the id of the loaded BPF program whose function it is; the BTF id is of its type information. */
+  readonly load?: {
+    readonly attachType: number;
+    readonly btfId: number;
+    readonly module?: string;
+    readonly program?: number;
+  };
+  /**
+   * The handler may share a program with the one at the other end of the same functions (compiler/sites/return-pairs.ts): the
+   * attach type of such a program.
+   */
+  readonly session?: { readonly part: "entry" | "return"; readonly attachType: number };
+  /** Sleepable programs may fault user pages in; none by default. */
+  readonly sleepable?: boolean;
+  /**
    * The kernel lets go of the event some time after it is closed (linux/late-release.ts): once the session is over, the
    * handler returns at once.
    */
@@ -188,19 +200,12 @@ export interface Context {
   readonly sequence?: Fetch;
   /** When this gives 0 the handler returns at once: the last call of an iterator has no object. */
   readonly requires?: Fetch;
-  /**
-   * What the handler keeps of a call; or is given back, in which case it returns at once where nothing was kept.
-   * `without`: it is for calls that nothing was kept of, and returns at once in others; `shared`: there is such a
-   * handler at the same place.
-   */
-  readonly kept?: {
-    readonly at: "entry" | "inside" | "return" | "without";
-    readonly calls: KeptCalls;
-    readonly shared?: true;
-  };
   /** The result the program must return (0 unless said; iterators and perf events want 0 too). */
   readonly result?: number;
 }
+
+/** What one variant of a probe offers. Sites with equal contexts share one program. */
+export interface Context extends HandlerView, ProgramForm {}
 
 /** When handlers run in strobe itself. */
 export type RunsInStrobe = "begin" | "end" | "when-due";
