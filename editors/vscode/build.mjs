@@ -48,7 +48,7 @@ await build({
   stdin: { contents: 'export { builtins } from "./src/language/builtins/table.ts";', resolveDir: root },
 });
 const { builtins } = await import(pathToFileURL(table).href);
-const values = builtins
+const values = builtins()
   .filter(({ form, name }) => (form === "value" || form === "both") && name !== "argN")
   .flatMap(({ name, spelling }) => spelling?.bpftrace ?? [name])
   .sort();
