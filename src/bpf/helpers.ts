@@ -3,6 +3,8 @@
 interface HelperFacts {
   readonly id: number;
   readonly since: readonly [number, number];
+  /** Returns the same whenever a handler calls it without arguments. */
+  readonly steady?: true;
 }
 
 /** By their kernel names, without `bpf_`. */
@@ -21,7 +23,7 @@ export const helpers = {
   get_stackid: { id: 27, since: [4, 6] },
   get_current_task: { id: 35, since: [4, 8] },
   probe_write_user: { id: 36, since: [4, 8] },
-  get_numa_node_id: { id: 42, since: [4, 10] },
+  get_numa_node_id: { id: 42, since: [4, 10], steady: true },
   get_socket_cookie: { id: 46, since: [4, 12] },
   override_return: { id: 58, since: [4, 16] },
   get_stack: { id: 67, since: [4, 18] },
@@ -70,6 +72,11 @@ let names: ReadonlyMap<number, HelperName> | undefined;
 export function helperName(id: number): HelperName | undefined {
   names ??= new Map(Object.entries(helpers).map(([name, one]) => [one.id, name as HelperName]));
   return names.get(id);
+}
+
+export function isSteady(name: HelperName): boolean {
+  const { steady }: HelperFacts = helpers[name];
+  return steady === true;
 }
 
 /** Whether a kernel of this version has the helper (program types may still refuse it). */

@@ -260,7 +260,7 @@ describe("generated code on this kernel", live, () => {
       "gid-and-uid",
       "cpu",
       "cgroup",
-      "numa-node",
+      "helper:get_numa_node_id",
       "random",
       "nsecs-boot",
       "nsecs-monotonic",

@@ -113,7 +113,7 @@ test("files that the pages about the source name are there", () => {
   const missing = about.flatMap((page) =>
     [
       ...readFileSync(page, "utf8")
-        .replace(/^```.*?^```$/gms, "")
+        .replace(/^```.*?^```$|^New file [^\n]*:$/gms, "")
         .matchAll(/`([\w.+/-]+(?:\.ts|\.mjs|\/))`/g),
     ]
       .map(([, path]) => path)

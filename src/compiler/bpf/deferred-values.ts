@@ -1,6 +1,6 @@
 // Values that only an event's fields want are computed when those are written: no register holds them while room for
 // the event is reserved, and there is nothing to compute when there is none.
-import type { BuiltinValue, Instruction, IrFunction, Value } from "../ir/ir.ts";
+import { isSteadyHelper, type BuiltinValue, type Instruction, type IrFunction, type Value } from "../ir/ir.ts";
 import { isPure, operandsOf, resultOf } from "../optimize/operands.ts";
 
 /** `uses`: how often each value is read. */
@@ -29,7 +29,7 @@ export function lateValues(fn: IrFunction, uses: readonly number[]): Map<Value, 
 function canWait(instruction: Instruction): boolean {
   switch (instruction.op) {
     case "builtin":
-      return steady.has(instruction.name);
+      return steady.has(instruction.name) || isSteadyHelper(instruction.name);
     case "read":
     case "binary":
     case "extend":
@@ -45,7 +45,6 @@ const steady: ReadonlySet<BuiltinValue> = new Set([
   "gid-and-uid",
   "cpu",
   "cgroup",
-  "numa-node",
   "task",
   "child-pid",
 ]);

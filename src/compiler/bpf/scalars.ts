@@ -2,7 +2,7 @@
 import { Alu, type AluCode, type Condition, Jump, mirror, Pseudo } from "../../bpf/instruction.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Fetch } from "../../language/context.ts";
-import type { BinaryOp, CompareOp, Instruction, Value, Width } from "../ir/ir.ts";
+import { helperOf, type BinaryOp, type CompareOp, type Instruction, type Value, type Width } from "../ir/ir.ts";
 import { watchResult } from "./trouble-counters.ts";
 import { addressOf, at, behind, constant, inRegister, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
@@ -242,8 +242,6 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
       return emitter.move(result, emitter.callFor("get_smp_processor_id"));
     case "cgroup":
       return emitter.move(result, emitter.callFor("get_current_cgroup_id"));
-    case "numa-node":
-      return emitter.move(result, emitter.callFor("get_numa_node_id"));
     case "random":
       return emitter.move(result, emitter.callFor("get_prandom_u32"));
     case "nsecs-boot":
@@ -284,6 +282,11 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
       emitter.move(result, segment);
       emitter.aluConstant(Alu.AND, result, 3n);
       return emitter.aluConstant(Alu.RSH, result, 1n);
+    }
+    default: {
+      const helper = helperOf(instruction.name);
+      if (helper === undefined) throw new InternalError(`no code for the builtin ${instruction.name}`);
+      return emitter.move(result, emitter.callFor(helper));
     }
   }
 }

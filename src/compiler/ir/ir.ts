@@ -2,6 +2,7 @@
 // operations. Both generators (bpf/ and javascript/) implement every operation; the comments here are the
 // specification.
 import type { MapOrder } from "../../language/program.ts";
+import { isSteady, type HelperName } from "../../bpf/helpers.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
 import type { Context } from "../../language/context.ts";
 import type { Copies } from "../layouts/copies.ts";
@@ -116,7 +117,6 @@ export type BuiltinValue =
   | "initial-pid-and-tid"
   | "cpu"
   | "cgroup"
-  | "numa-node"
   | "random"
   | "nsecs-boot"
   | "nsecs-monotonic"
@@ -137,7 +137,20 @@ export type BuiltinValue =
   /** pid of the -c command (0 without one): a constant the session sets before loading. */
   | "child-pid"
   /** 1 in user mode, 0 in the kernel (perf_event programs, from pt_regs.cs). */
-  | "user-mode";
+  | "user-mode"
+  /** What a helper returns that is called without arguments; 0 where handlers run in strobe itself. */
+  | `helper:${HelperName}`;
+
+/** Whether this is what a helper returns, and that stays the same while a handler runs. */
+export function isSteadyHelper(name: BuiltinValue): boolean {
+  const helper = helperOf(name);
+  return helper !== undefined && isSteady(helper);
+}
+
+/** The helper of `helper:NAME`. */
+export function helperOf(name: BuiltinValue): HelperName | undefined {
+  return name.startsWith("helper:") ? (name.slice("helper:".length) as HelperName) : undefined;
+}
 
 /** Produces bytes into memory that is already zero where it says "padded". */
 export type Source =

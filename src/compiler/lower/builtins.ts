@@ -1,6 +1,6 @@
 // Builtin values: who ran, where and when, and what the probe offers.
 import { onceAt } from "../../language/context.ts";
-import { argumentNumber } from "../../language/builtins/table.ts";
+import { argumentNumber, findBuiltin } from "../../language/builtins/table.ts";
 import type { Builtin } from "../../language/program.ts";
 import type { Argument } from "../../language/context.ts";
 import type { Type } from "../../language/types.ts";
@@ -19,7 +19,6 @@ import { Failure } from "../../base/failure.ts";
 const direct: Partial<Record<string, BuiltinValue>> = {
   cpu: "cpu",
   cgroup: "cgroup",
-  numaid: "numa-node",
   rand: "random",
   nsecs: "nsecs-boot",
   jiffies: "jiffies",
@@ -100,8 +99,12 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
       return f.build.compare("ne", plainBuiltin(f, "child-pid"), f.build.constant(0n));
     case "default_str_length":
       return f.build.constant(BigInt(f.module.checked.config.maxStringLength));
-    default:
-      return f.refuse(e.span, `\`${name}\` cannot be compiled as a number`);
+    default: {
+      const helper = findBuiltin(name)?.helper;
+      return helper === undefined
+        ? f.refuse(e.span, `\`${name}\` cannot be compiled as a number`)
+        : plainBuiltin(f, `helper:${helper}`);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // Computes equal things once: where one dominates the other, and nothing in between can have changed what they read.
 // Arithmetic, context loads and steady builtins; reads of memory; look-ups in maps. Slots that hold the same bytes, as
 // the keys of several maps do, are one.
-import type { BuiltinValue, Instruction, IrFunction, Value } from "../ir/ir.ts";
+import { isSteadyHelper, type BuiltinValue, type Instruction, type IrFunction, type Value } from "../ir/ir.ts";
 import { dominators, predecessorsOf, reversePostorder } from "./graph.ts";
 import { MemoryState } from "./memory-state.ts";
 import { mapOperands, mapSlots, mapTerminator } from "./operands.ts";
@@ -75,7 +75,6 @@ const steady: ReadonlySet<BuiltinValue> = new Set([
   "gid-and-uid",
   "cpu",
   "cgroup",
-  "numa-node",
   "task",
   "func-ip",
   "attach-cookie",
@@ -98,7 +97,7 @@ function keyOf(i: Instruction, state: MemoryState): string | undefined {
     case "swap-bytes":
       return `swap ${i.value} ${i.bits}`;
     case "builtin":
-      return steady.has(i.name) ? `builtin ${i.name}` : undefined;
+      return steady.has(i.name) || isSteadyHelper(i.name) ? `builtin ${i.name}` : undefined;
     case "load-context":
       return `context ${i.offset} ${i.size} ${i.signed}`;
     case "read":

@@ -1,5 +1,6 @@
 // The shape of a row in the builtin table. One table serves every language, the checker, listings, docs and
 // completions.
+import type { HelperName } from "../../bpf/helpers.ts";
 import type { AggregateKind, Type } from "../types.ts";
 
 /** Where a builtin can run. `host` is JavaScript in strobe's process, `kernel` is eBPF. */
@@ -31,4 +32,6 @@ export interface BuiltinSpec {
   readonly doc: string;
   /** The result's type where it does not depend on the arguments; otherwise check/calls.ts computes it. */
   readonly type?: Type;
+  /** The value is what this helper returns, called without arguments; in strobe itself it is 0. */
+  readonly helper?: HelperName;
 }

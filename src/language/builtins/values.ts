@@ -269,6 +269,7 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
     signature: "numaid",
     placement: "both",
     type: u32,
+    helper: "get_numa_node_id",
     doc: "Number of the memory node that runs the handler.",
   },
   {
