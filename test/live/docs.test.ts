@@ -108,6 +108,13 @@ test("links between pages lead somewhere", () => {
   }
 });
 
+/** The folder of a page, and those in it: a page may have a section for each. */
+function foldersNear(page: string): string[] {
+  const folder = join(page, "..");
+  const inside = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [folder, ...inside.map(({ name }) => join(folder, name))];
+}
+
 test("files that the pages about the source name are there", () => {
   const about = [...allPages.filter((page) => !pages.includes(page)), "docs/architecture.md"];
   const missing = about.flatMap((page) =>
@@ -117,7 +124,7 @@ test("files that the pages about the source name are there", () => {
         .matchAll(/`([\w.+/-]+(?:\.ts|\.mjs|\/))`/g),
     ]
       .map(([, path]) => path)
-      .filter((path) => ![page.replace(/[^/]*$/, ""), "", "src/"].some((from) => existsSync(join(from, path))))
+      .filter((path) => ![...foldersNear(page), "", "src"].some((from) => existsSync(join(from, path))))
       .map((path) => `${page}: ${path}`),
   );
   assert.deepEqual(missing, []);
