@@ -90,10 +90,9 @@ before(() => {
   mkdirSync(join(copy, "test/support"), { recursive: true });
   for (const path of ["src", "docs", "build.mjs", "modules.mjs", "parts.mjs", "package.json", "test/support/glob.mjs"])
     cpSync(path, join(copy, path), { recursive: true });
-  const config = JSON.parse(readFileSync("tsconfig.json", "utf8")) as Record<string, unknown>;
   writeFileSync(
     join(copy, "tsconfig.json"),
-    JSON.stringify({ ...config, include: ["src"], exclude: ["**/*.test.ts"] }),
+    JSON.stringify({ extends: "../../tsconfig.json", include: ["src"], exclude: ["**/*.test.ts"] }),
   );
   for (const { edits } of recipes) for (const edit of edits) apply(edit);
   run(resolve("node_modules/.bin/tsc"), ["--noEmit"]);
