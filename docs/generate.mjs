@@ -1,5 +1,6 @@
-// Writes docs/builtins.md, docs/probes.md and TypeScript's declarations of aggregations (src/api/aggregations.ts) from the
-// tables that the checker and the command read. `--check` writes nothing and fails when a file is out of date.
+// Writes docs/builtins.md, docs/languages.md, docs/probes.md and TypeScript's declarations of aggregations
+// (src/api/aggregations.ts) from the tables that the checker and the command read. `--check` writes nothing and fails when a
+// file is out of date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { resolve } from "node:path";
@@ -16,7 +17,8 @@ async function tables() {
       contents: `
         export { aggregations } from "./src/language/aggregations/table.ts";
         export { builtins } from "./src/language/builtins/table.ts";
-        export { allProviders } from "./src/providers/registry.ts";`,
+        export { allProviders } from "./src/providers/registry.ts";
+        export { languages } from "./src/language/registry.ts";`,
       resolveDir: here(".."),
     },
     ...asModule,
@@ -30,7 +32,7 @@ const row = (...cells) => `| ${cells.map(cell).join(" | ")} |`;
 const table = (head, rows) => [row(...head), row(...head.map(() => "---")), ...rows].join("\n");
 const notice = "<!-- Written by `npm run docs`: change the table it comes from, not this file. -->";
 
-function builtinsPage(builtins) {
+function builtinsPage(builtins, languages) {
   const groups = [
     [
       "Values",
@@ -50,7 +52,7 @@ function builtinsPage(builtins) {
     [...(b.unsafe ? ["needs `--unsafe`"] : []), ...(b.kernel ? [`Linux ${b.kernel} and later`] : [])].join(", ");
   const sections = groups.map(([title, text, belongs]) => {
     const rows = builtins
-      .filter((b) => belongs(b) && b.spelling?.bpftrace?.length !== 0)
+      .filter((b) => belongs(b) && b.spelling?.[languages[0].name]?.length !== 0)
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map((b) => row(`\`${b.signature}\``, b.doc + (remarks(b) ? ` (${remarks(b)})` : ""), places[b.placement]));
     return `## ${title}\n\n${text ? `${text}\n\n` : ""}${table(["", "what it is", "runs in"], rows)}\n`;
@@ -121,9 +123,61 @@ ${rows.flatMap(methods).join("")}}
 `;
 }
 
-const { aggregations, builtins, allProviders } = await tables();
+function languagesPage(languages) {
+  const code = (words) => words.map((word) => `\`${word}\``).join(" ");
+  const rows = languages.map((one) =>
+    row(
+      one.title,
+      one.doc,
+      code(one.endings),
+      one.parse === undefined ? "`strobe run FILE`" : code([one.name, ...one.aliases]),
+      [one.format ? "`fmt`" : "", one.editing ? "`lsp`" : "", one.translate ? `\`--emit ${one.aliases[0]}\`` : ""]
+        .filter((word) => word !== "")
+        .join(", "),
+    ),
+  );
+  const rules = [
+    [
+      "integers",
+      ({ integers: i }) =>
+        `64 bits; ${i.signed === "all" ? "signed" : "unsigned where both operands are"}; a quotient ${i.division}; by 0: ${i.byZero}`,
+    ],
+    ["`+` joins texts", ({ texts }) => (texts.plusJoins ? "yes" : "no")],
+    ["an object as a condition", ({ objectsAreTrue }) => (objectsAreTrue ? "true" : "refused")],
+    ["a missing key reads as", ({ maps }) => maps.missing],
+    ["a failed read gives", ({ failedRead }) => failedRead],
+    ["storing 0 under a key", ({ maps }) => `${maps.storingZero} it`],
+    ["a variable lives in its", ({ variables }) => variables.scope],
+    ["maps are printed at the end", ({ printsMapsAtEnd }) => (printsMapsAtEnd ? "all, by name" : "no")],
+    [
+      "a name is written",
+      ({ spelling }) => code([spelling.map("m"), spelling.variable("x"), spelling.cast("uint8", "x")]),
+    ],
+  ];
+  return `# Languages
+
+${notice}
+
+All languages are written into one tree, which one checker and one compiler read. A script's language is told by the ending
+of its file, by the command in its first line (\`#!/usr/bin/env bpftrace\`), or by \`--lang\`; else it is ${languages[0].title}.
+
+${table(["language", "what it is", "files", "`--lang`", "also"], rows)}
+
+## Rules
+
+What a script means by the same tree is the language's to say (\`src/language/rules.ts\`).
+
+${table(
+  ["", ...languages.map(({ title }) => title)],
+  rules.map(([what, of]) => row(what, ...languages.map((one) => of(one.rules)))),
+)}
+`;
+}
+
+const { aggregations, builtins, allProviders, languages } = await tables();
 const pages = {
-  "builtins.md": builtinsPage(builtins()),
+  "builtins.md": builtinsPage(builtins(), languages),
+  "languages.md": languagesPage(languages),
   "probes.md": probesPage(allProviders()),
   "../src/api/aggregations.ts": declarations(aggregations),
 };

@@ -1,12 +1,15 @@
-import { parse } from "../language/bpftrace/parse.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
+import type { Given, Language, Parsed } from "../language/language.ts";
 import type { Program } from "../language/program.ts";
+import { languageOf } from "../language/registry.ts";
 import { choosesProcess, compile, type Compiled } from "../compiler/compile.ts";
 import type { HeaderField } from "../compiler/layouts/record-header.ts";
 import type { LiveSystem } from "../machine/live-system.ts";
 import { thisMachine, type MachineOptions } from "./machine.ts";
 
 export interface ScriptOptions extends MachineOptions {
+  /** What the script is written in; as its name and first line tell unless given. */
+  readonly language?: Language | undefined;
   /** `$1`, `$2`, … */
   readonly positional?: readonly string[] | undefined;
   /** What getopt() finds: `--name=value`, or `--name` alone for true. */
@@ -58,15 +61,13 @@ export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
   readonly machine: LiveSystem;
 }
 
-/** Reads a bpftrace script, with what the command line gives it. */
-export function parseScript(
-  source: Source,
-  given: { readonly positional: readonly string[]; readonly named?: ReadonlyMap<string, string | true> },
-): ReturnType<typeof parse> {
-  return parse(source, { ...given });
+/** Reads a script, with what the command line gives it. @throws RangeError for a language that has no scripts */
+export function parseScript(source: Source, given: Given, language: Language): Parsed {
+  if (language.parse === undefined) throw new RangeError(`${language.title} has no scripts of its own`);
+  return language.parse(source, given);
 }
 
-/** Compiles a bpftrace script for this machine. There is a plan unless a diagnostic is an error. */
+/** Compiles a script for this machine. There is a plan unless a diagnostic is an error. */
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
   const {
     positional = [],
@@ -86,13 +87,14 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
     stamp,
   } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
-  let parsed = parseScript(source, { positional, named });
+  const language = options.language ?? languageOf(source.name, source.text);
+  let parsed = parseScript(source, { positional, named }, language);
   // A script that has an option for it chooses the process itself (compiler/compile.ts).
   if (
     choosesProcess({ pid, follow, parameters: named }) &&
     parsed.program.options?.some(({ name, takes }) => name === "pid" && takes === "number") === true
   ) {
-    parsed = parseScript(source, { positional, named: new Map([...named, ["pid", String(pid)]]) });
+    parsed = parseScript(source, { positional, named: new Map([...named, ["pid", String(pid)]]) }, language);
   }
   const machine = thisMachine(options);
   const compiled = compile(parsed.program, machine, {

@@ -1,21 +1,36 @@
-import { parse } from "../language/bpftrace/parse.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
-import { typescriptOf } from "../language/typescript/from-tree/program.ts";
-import type { ScriptOptions } from "./compile.ts";
+import type { Language } from "../language/language.ts";
+import { languageOf } from "../language/registry.ts";
+import { typescript } from "../language/typescript/language.ts";
+import { parseScript, type ScriptOptions } from "./compile.ts";
 
 /**
- * A bpftrace script as a TypeScript program that traces the same; its parameters are those of now. The machine is not asked: what
- * is probed need not exist here.
- * @throws ScriptError for what does not parse, and for what TypeScript has no words for
+ * A script in another language, as a program that traces the same; its parameters are those of now. The machine is not
+ * asked: what is probed need not exist here.
+ * @throws ScriptError for what does not parse, and for what the other language has no words for
  */
-export function translateToTypeScript(
+export function translate(
   source: Source,
-  { positional = [], named: given = {} }: Pick<ScriptOptions, "positional" | "named"> = {},
+  to: Language,
+  {
+    positional = [],
+    named: given = {},
+    language = languageOf(source.name, source.text),
+  }: Pick<ScriptOptions, "positional" | "named" | "language"> = {},
 ): string {
+  if (to.translate === undefined) throw new RangeError(`nothing is translated to ${to.title}`);
   const named = given instanceof Map ? given : new Map(Object.entries(given));
-  const { program, diagnostics } = parse(source, { positional, named });
+  const { program, diagnostics } = parseScript(source, { positional, named }, language);
   if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);
-  const translated = typescriptOf(program);
+  const translated = to.translate(program);
   if (translated.diagnostics.length > 0) throw new ScriptError(source, translated.diagnostics);
   return translated.text;
+}
+
+/** A script as a program in TypeScript. @throws ScriptError */
+export function translateToTypeScript(
+  source: Source,
+  options: Pick<ScriptOptions, "positional" | "named" | "language"> = {},
+): string {
+  return translate(source, typescript, options);
 }

@@ -1,13 +1,14 @@
 import { writeFileSync } from "node:fs";
-import { translateToTypeScript } from "../api/translate.ts";
+import { translate } from "../api/translate.ts";
+import type { Language } from "../language/language.ts";
 import { during, print } from "./files.ts";
 import type { Options } from "./options.ts";
 import { readScript } from "./script.ts";
 
-/** `--emit ts`: the script as a TypeScript program, for `strobe run`. @throws ScriptError */
-export function emit(options: Options): number {
-  const { source, positional } = readScript(options);
-  const text = translateToTypeScript(source, { positional, named: options.named });
+/** `--emit ts`: the script as a program in another language. @throws ScriptError */
+export function emit(options: Options, to: Language): number {
+  const { source, positional, language } = readScript(options);
+  const text = translate(source, to, { positional, named: options.named, language });
   if (options.output === undefined) print(text);
   else {
     const { output } = options;

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
-import { format } from "../language/bpftrace/format.ts";
 import type { Source } from "../language/diagnostic.ts";
+import type { Language } from "../language/language.ts";
+import { languageOf } from "../language/registry.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
 import { during, print, readText } from "./files.ts";
@@ -20,7 +21,7 @@ export function formatFiles(argv: readonly string[]): number {
   let exitCode = 0;
   for (const file of files) {
     const before = readText(file);
-    const after = formatted(file, before);
+    const after = formatted({ name: file, text: before }, languageOf(file, before));
     if (after === undefined) exitCode = 1;
     if (after === undefined || after === before) continue;
     print(`${file}\n`);
@@ -31,18 +32,19 @@ export function formatFiles(argv: readonly string[]): number {
 }
 
 function formatInput(): number {
-  return formatText({ name: "stdin", text: readText(0) });
+  const source = { name: "stdin", text: readText(0) };
+  return formatText(source, languageOf(source.name, source.text));
 }
 
 /** `--fmt`: to standard output. */
-export function formatText({ name, text }: Source): number {
-  const after = formatted(name, text);
+export function formatText(source: Source, language: Language): number {
+  const after = formatted(source, language);
   if (after !== undefined) print(after);
   return after === undefined ? 1 : 0;
 }
 
-function formatted(name: string, text: string): string | undefined {
-  const source = { name, text };
+function formatted(source: Source, { format, title }: Language): string | undefined {
+  if (format === undefined) throw new UsageError(`${source.name}: fmt does not lay out ${title}`);
   try {
     const { text: after, diagnostics } = format(source);
     for (const diagnostic of diagnostics)

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { parse } from "../language/bpftrace/parse.ts";
 import { partAt } from "../language/source-parts.ts";
+import { bpftrace } from "../language/bpftrace/language.ts";
 import { withImports } from "./imports.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "strobe-imports-")));
@@ -28,7 +29,7 @@ mkdirSync(join(folder, "open"));
 for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 chmodSync(join(folder, "open"), 0o777);
 
-const from = (text: string) => withImports({ name: "main.bt", text }, folder);
+const from = (text: string) => withImports({ name: "main.bt", text }, folder, bpftrace);
 
 test("what is imported comes first, each file once, and every offset knows its file", () => {
   const main =
@@ -58,7 +59,7 @@ test("included headers come first: beside what includes them, or in a folder of 
     source.text.slice(source.parts.at(-1)!.start),
     `${main.replace('#include "inc/one.h"', " ".repeat(20))}\n`,
   );
-  const named = withImports({ name: "-e", text: "#include <two.h>\nbegin { }" }, "/", {
+  const named = withImports({ name: "-e", text: "#include <two.h>\nbegin { }" }, "/", bpftrace, {
     folders: [join(folder, "inc")],
     files: ["one.h", "linux/path.h"],
   });
@@ -83,7 +84,7 @@ test("of a header, types and constants are taken, and the rest is passed over", 
 
 test("a script without imports is left as it is", () => {
   const source = { name: "main.bt", text: 'begin { print("import"); } // import "one.bt";' };
-  assert.equal(withImports(source, folder), source);
+  assert.equal(withImports(source, folder, bpftrace), source);
 });
 
 test("what cannot be imported is refused at its place", () => {

@@ -2,18 +2,14 @@
 // text with it. What is imported comes first, each file once.
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { preprocess, type Include } from "../language/bpftrace/preprocess.ts";
-import { scan, type Token } from "../language/bpftrace/tokens.ts";
 import { ScriptError, type Diagnostic, type Source, type Span } from "../language/diagnostic.ts";
+import type { Language, Referenced, References } from "../language/language.ts";
 import type { SourcePart } from "../language/source-parts.ts";
 import { readText } from "./files.ts";
 import { UsageError } from "./options.ts";
 
-interface Import {
-  readonly path: Token;
-  readonly start: number;
-  readonly end: number;
-}
+type Import = Referenced["imports"][number];
+type Include = Referenced["includes"][number];
 
 /** -I and --include: where else headers are, and those that every script has. */
 export interface Headers {
@@ -22,29 +18,36 @@ export interface Headers {
 }
 
 /** `folder`: what paths in the script are relative to. @throws ScriptError, UsageError */
-export function withImports(source: Source, folder: string, headers: Headers = { folders: [], files: [] }): Source {
+export function withImports(
+  source: Source,
+  folder: string,
+  { endings, references }: Language,
+  headers: Headers = { folders: [], files: [] },
+): Source {
+  if (references === undefined) return source;
   if (headers.files.length === 0 && !source.text.includes("import") && !source.text.includes("include")) return source;
   const parts: SourcePart[] = [];
   const seen = new Set<string>();
   let text = "";
   const add = (one: Source, from: string, imported: boolean): void => {
-    const imports = importsOf(one, imported);
+    const { imports, includes, problem } = references.of(one, imported);
+    if (problem !== undefined) throw new ScriptError(one, [problem]);
     const included: Span[] = [];
-    for (const include of preprocess(one.text).includes) {
+    for (const include of includes) {
       const file = headerOf(one, include, from, headers.folders);
       if (file === undefined) continue;
       included.push(include.span);
       addHeader(file);
     }
-    for (const { path } of imports) {
-      for (const file of filesOf(one, path, from)) {
+    for (const named of imports) {
+      for (const file of filesOf(one, named, from, endings, references)) {
         if (seen.has(file)) continue;
         seen.add(file);
         add({ name: file, text: readText(file) }, dirname(file), true);
       }
     }
     parts.push({ name: one.name, start: text.length });
-    text += `${blanked(one.text, [...imports, ...included], imported)}\n`;
+    text += `${blanked(one.text, [...imports.map(({ span }) => span), ...included], imported)}\n`;
   };
   const addHeader = (file: string): void => {
     if (seen.has(file)) return;
@@ -115,67 +118,24 @@ function existing(folders: readonly string[], path: string): string | undefined 
   return found === undefined ? undefined : realpathSync(found);
 }
 
-/** Behind C definitions, among config and other imports: the language allows them nowhere else. */
-function importsOf(source: Source, imported: boolean): Import[] {
-  const { text } = preprocess(source.text);
-  const imports: Import[] = [];
-  let at = 0;
-  for (;;) {
-    const token = scan(text, at);
-    if (token.kind !== "identifier") return imports;
-    switch (token.text) {
-      case "import": {
-        const path = scan(text, token.end);
-        if (path.kind !== "string") return imports; // the parser says what is wrong
-        const behind = scan(text, path.end);
-        at = behind.text === ";" ? behind.end : path.end;
-        imports.push({ path, start: token.start, end: at });
-        break;
-      }
-      case "config":
-        if (imported)
-          throw refusal(
-            source,
-            token,
-            "an imported script cannot have a config block",
-            "put it into the script that is run",
-          );
-        at = behindBraces(text, token.end);
-        break;
-      case "struct":
-      case "union":
-      case "enum":
-      case "typedef":
-        at = behindBraces(text, token.end);
-        break;
-      default:
-        return imports;
-    }
-    while (scan(text, at).text === ";") at = scan(text, at).end;
-  }
-}
-
-/** Behind the `}` of the next block, or a `;` before there is one. */
-function behindBraces(text: string, from: number): number {
-  let depth = 0;
-  for (let token = scan(text, from); token.kind !== "end"; token = scan(text, token.end)) {
-    if (token.text === "{") depth++;
-    else if (token.text === "}" && --depth <= 0) return token.end;
-    else if (token.text === ";" && depth === 0) return token.end;
-  }
-  return text.length;
-}
-
 /** What a path means: a file, or all in a folder, by their real paths. */
-function filesOf(source: Source, path: Token, from: string): string[] {
-  const place = resolve(from, path.text);
+function filesOf(
+  source: Source,
+  { path, pathSpan }: Import,
+  from: string,
+  endings: readonly string[],
+  { headers, refused }: References,
+): string[] {
+  const isRefused = (name: string): string | undefined => Object.keys(refused).find((ending) => name.endsWith(ending));
+  const isTaken = (name: string): boolean => [...endings, ...headers].some((ending) => name.endsWith(ending));
+  const place = resolve(from, path);
   let directory: boolean;
   try {
     directory = statSync(place).isDirectory();
   } catch {
     throw refusal(
       source,
-      path,
+      pathSpan,
       `unable to find suitable path for import: ${place}`,
       "paths are relative to the script's folder",
     );
@@ -186,26 +146,29 @@ function filesOf(source: Source, path: Token, from: string): string[] {
   if ((mode & 0o002) !== 0 && (directory || (mode & 0o1000) === 0)) {
     throw refusal(
       source,
-      path,
+      pathSpan,
       `everybody may write into ${folder}: nothing is imported from there`,
       "take that right away (chmod o-w), or put the file elsewhere",
     );
   }
   const files = directory
     ? readdirSync(place)
-        .filter((name) => /\.(bt|h)$|\.bpf\.c$/.test(name))
+        .filter((name) => isTaken(name) || isRefused(name) !== undefined)
         .sort()
         .map((name) => join(place, name))
     : [place];
   return files.map((file) => {
-    if (file.endsWith(".bpf.c"))
+    const ending = isRefused(file);
+    if (ending !== undefined) {
+      const { why, help } = refused[ending];
+      throw refusal(source, pathSpan, `${file} ${why}`, help);
+    }
+    if (!isTaken(file))
       throw refusal(
         source,
-        path,
-        `${file} is C, which strobe does not compile`,
-        "write what it does as functions: fn name($x: int64): int64 { … }",
+        pathSpan,
+        `${file} is neither a script (${endings.join(", ")}) nor a header (${headers.join(", ")})`,
       );
-    if (!/\.(bt|h)$/.test(file)) throw refusal(source, path, `${file} is neither a script (.bt) nor a header (.h)`);
     return realpathSync(file);
   });
 }

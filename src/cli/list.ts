@@ -80,8 +80,9 @@ function patterns(word: string): string[] {
 
 /** What a script would attach to. */
 function* probesOfScript(options: Options): Iterable<Listed> {
-  const { source, positional } = readScript(options);
+  const { source, positional, language } = readScript(options);
   const { program, diagnostics } = compileScript(source, {
+    language,
     positional,
     named: options.named,
     pid: options.pid,

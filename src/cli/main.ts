@@ -69,12 +69,13 @@ async function dispatch(options: Options, build: string | undefined): Promise<nu
   if (options.version) return write(`strobe v${version}\n`);
   if (options.fmt) {
     const { readScript } = await import("./script.ts");
-    return (await import("./format.ts")).formatText(readScript(options, false).source);
+    const { source, language } = readScript(options, false);
+    return (await import("./format.ts")).formatText(source, language);
   }
   if (options.info) return (await import("./info.ts")).info();
   if (options.list) return (await import("./list.ts")).list(options);
   if (options.suite) return (await import("./suites.ts")).runSuite(options, options.suite);
-  if (options.emit) return (await import("./emit.ts")).emit(options);
+  if (options.emit) return (await import("./emit.ts")).emit(options, options.emit);
   return run(options, build);
 }
 

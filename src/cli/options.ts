@@ -2,6 +2,8 @@
 
 import { headerFields, type HeaderField } from "../compiler/layouts/record-header.ts";
 import { closeSync, openSync } from "node:fs";
+import type { Language } from "../language/language.ts";
+import { findLanguage, languages } from "../language/registry.ts";
 import { formats, type Format } from "../output/formats.ts";
 import type { Buffering } from "../output/printer.ts";
 
@@ -15,6 +17,10 @@ interface Flag {
   readonly group: "What to run" | "What to trace" | "Output" | "Safety" | "Troubleshooting";
   readonly doc: string;
 }
+
+/** Languages that have scripts, and those that a script is translated to. */
+const scripted = languages.filter(({ parse }) => parse !== undefined);
+const emitted = languages.filter(({ translate }) => translate !== undefined);
 
 export const stages = ["tree", "ir", "asm", "verifier", "all"] as const;
 export type Stage = (typeof stages)[number];
@@ -46,11 +52,17 @@ export const flags = {
     doc: "look for headers that are included in this folder, too",
   },
   header: { long: "include", value: "FILE", group: "What to run", doc: "include this header before the script" },
+  language: {
+    long: "lang",
+    value: "LANGUAGE",
+    group: "What to run",
+    doc: `the script's language, where its name does not tell: ${scripted.map(({ name }) => name).join(", ")}`,
+  },
   emit: {
     long: "emit",
     value: "LANGUAGE",
     group: "What to run",
-    doc: "translate the script, with its parameters, and leave: ts",
+    doc: `translate the script, with its parameters, and leave: ${emitted.map(({ aliases }) => aliases[0]).join(", ")}`,
   },
   fmt: { long: "fmt", group: "What to run", doc: "print the script as strobe fmt lays it out, and leave" },
   test: { long: "test", group: "What to run", doc: "run the script's test: probes, and say which fail" },
@@ -187,7 +199,10 @@ export interface Options {
   readonly list: boolean;
   readonly info: boolean;
   readonly headers: { readonly folders: readonly string[]; readonly files: readonly string[] };
-  readonly emit?: "ts" | undefined;
+  /** Undefined: as the script's name and first line tell. */
+  readonly language?: Language | undefined;
+  /** What the script is translated to. */
+  readonly emit?: Language | undefined;
   readonly fmt: boolean;
   readonly suite?: "test" | "bench" | undefined;
   readonly help: boolean;
@@ -318,7 +333,8 @@ export function readOptions(argv: readonly string[]): Options {
     list: has("list"),
     info: has("info"),
     headers,
-    emit: values.has("emit") ? oneOf("--emit", values.get("emit") ?? "", ["ts"] as const) : undefined,
+    language: values.has("language") ? readLanguage("--lang", values.get("language") ?? "", scripted) : undefined,
+    emit: values.has("emit") ? readLanguage("--emit", values.get("emit") ?? "", emitted) : undefined,
     fmt: has("fmt"),
     suite: has("test") ? "test" : has("bench") ? "bench" : undefined,
     help: has("help"),
@@ -428,6 +444,13 @@ function oneToOutput(chosen: readonly ChosenFormat[], named: boolean): readonly 
   if (first === undefined && named)
     throw new UsageError("-o takes a format's output, and each -f names a file of its own");
   return chosen;
+}
+
+function readLanguage(flag: string, name: string, choices: readonly Language[]): Language {
+  const found = findLanguage(name);
+  if (found !== undefined && (choices.includes(found) || flag === "--lang")) return found;
+  const known = choices.flatMap((one) => [one.name, ...one.aliases]);
+  throw new UsageError(`${flag} takes one of ${known.join(", ")}, not "${name}"`);
 }
 
 /** PID_MAX_LIMIT of a 64-bit kernel (include/linux/threads.h). */

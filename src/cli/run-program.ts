@@ -16,9 +16,7 @@ export async function runProgram([file, ...args]: readonly string[]): Promise<nu
   if (file.startsWith("-"))
     throw new UsageError(`strobe run has no option ${file}: what is behind the program's path goes to the program`);
   if (!isProgram(file))
-    throw new UsageError(
-      `strobe run takes a program in TypeScript or JavaScript (a bpftrace script runs as strobe ${file})`,
-    );
+    throw new UsageError(`strobe run takes a program in TypeScript or JavaScript (a script runs as strobe ${file})`);
   // In the command's bundle, this is the path of the bundle.
   const { runFile } = (await importModule(pathToFileURL(join(dirname(import.meta.url), "run-file.mjs")).href)) as Entry;
   return runFile(file, args);

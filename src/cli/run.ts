@@ -3,6 +3,7 @@ import type { CompiledScript } from "../api/compile.ts";
 import { openScript } from "../api/open.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
+import type { Language } from "../language/language.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import type { Printer } from "../output/printer.ts";
 import { interruptsCalls } from "../linux/ffi.ts";
@@ -33,13 +34,13 @@ const standardError = 2;
 
 /** Compiles and runs a script to its end; gives the exit code. `build`: see KeptPlan. */
 export async function run(options: Options, build: string | undefined): Promise<number> {
-  const { source, positional } = readScript(options);
+  const { source, positional, language } = readScript(options);
   const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp } = options;
   const { vmlinux, debuginfo, types } = options;
-  if (named.get("help") === true && helped(source, positional)) return 0;
+  if (named.get("help") === true && helped(source, positional, language)) return 0;
   const looked = { vmlinux, debuginfo, types };
   const traced = { pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp };
-  const given = { positional, named, ...traced, ...looked };
+  const given = { language, positional, named, ...traced, ...looked };
   const script = new ScriptPlan(source, given, options.debug.length > 0 ? undefined : build);
   if (script.known === undefined) {
     const compiled = script.compile();
@@ -169,8 +170,8 @@ function onSignal(stop: () => void): void {
 }
 
 /** `-- --help`, unless the script has an option of that name itself. */
-function helped(source: Source, positional: readonly string[]): boolean {
-  const { options = [] } = compiling().parseScript(source, { positional }).program;
+function helped(source: Source, positional: readonly string[], language: Language): boolean {
+  const { options = [] } = compiling().parseScript(source, { positional }, language).program;
   if (options.some(({ name }) => name === "help")) return false;
   const { scriptHelp } = helpText();
   print(scriptHelp(source.name === "-e" ? "the program" : source.name, options));

@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Source } from "../language/diagnostic.ts";
+import type { Language } from "../language/language.ts";
+import { languageOf } from "../language/registry.ts";
 import { during, readText } from "./files.ts";
 import { UsageError, type Options } from "./options.ts";
 import { lazy } from "../base/lazy.ts";
@@ -11,21 +13,32 @@ const imports = lazy<typeof import("./imports.ts")>(() => require("./imports.ts"
 /** The script, and the words that are its positional parameters. */
 export interface Script {
   readonly source: Source;
+  readonly language: Language;
   readonly positional: readonly string[];
 }
 
-/** `whole`: with what it imports. */
+/** `whole`: with what it imports. @throws UsageError */
 export function readScript(options: Options, whole = true): Script {
-  const complete = (source: Source, folder: string): Source => {
+  const script = (source: Source, folder: string, positional: readonly string[]): Script => {
+    const language = options.language ?? languageOf(source.name, source.text);
+    if (language.parse === undefined)
+      throw new UsageError(
+        options.language === undefined
+          ? `${source.name} is a program in ${language.title}: strobe run ${source.name} starts it`
+          : `--lang ${language.name}: ${language.title} has no scripts of its own (strobe run FILE starts a program)`,
+      );
     const some = options.headers.files.length > 0 || /import|include/.test(source.text);
-    return whole && some ? imports().withImports(source, folder, options.headers) : source;
+    return {
+      language,
+      positional,
+      source: whole && some ? imports().withImports(source, folder, language, options.headers) : source,
+    };
   };
-  if (options.execute !== undefined)
-    return { source: complete({ name: "-e", text: options.execute }, "."), positional: options.words };
+  if (options.execute !== undefined) return script({ name: "-e", text: options.execute }, ".", options.words);
   const [file, ...positional] = options.words;
   if (file === undefined) throw new UsageError("nothing to run: give a script's path, or a program behind -e");
-  if (file === "-") return { source: complete({ name: "stdin", text: readText(0) }, "."), positional };
+  if (file === "-") return script({ name: "stdin", text: readText(0) }, ".", positional);
   if (during(`read ${file}`, () => statSync(file, { throwIfNoEntry: false })) === undefined)
     throw new UsageError(`failed to open file '${file}': no such file (a program goes behind -e)`);
-  return { source: complete({ name: file, text: readText(file) }, dirname(file)), positional };
+  return script({ name: file, text: readText(file) }, dirname(file), positional);
 }

@@ -1,5 +1,14 @@
 // `strobe WORD …`: what strobe does besides running a script. A script of that name is run as `./WORD`.
 
+import type { Language } from "../language/language.ts";
+import { languages } from "../language/registry.ts";
+
+const titles = (are: (one: Language) => boolean): string =>
+  languages
+    .filter(are)
+    .map(({ title }) => title)
+    .join(", ");
+
 export interface Subcommand {
   /** What stands behind `strobe` in the help. */
   readonly usage: string;
@@ -16,7 +25,7 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   },
   fmt: {
     usage: "fmt [--check] [FILE…]",
-    doc: "lay out bpftrace scripts (standard input without a file)",
+    doc: `lay out scripts in ${titles((one) => one.format !== undefined)} (standard input without a file)`,
     run: async (argv) => (await import("./format.ts")).formatFiles(argv),
   },
   types: {
@@ -26,7 +35,7 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   },
   lsp: {
     usage: "lsp",
-    doc: "a language server for bpftrace scripts, for editors",
+    doc: `a language server for scripts in ${titles((one) => one.editing !== undefined)}, for editors`,
     // A bundle of its own: no trace needs it.
     run: () => (require(`${__dirname}/lsp.js`) as typeof import("../lsp/server.ts")).serve(),
   },

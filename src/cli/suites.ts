@@ -19,8 +19,8 @@ type Kind = "test" | "bench";
 
 /** The exit code: 1 when a test failed. */
 export async function runSuite(options: Options, kind: Kind): Promise<number> {
-  const { source, positional } = readScript(options);
-  const { program, diagnostics } = parseScript(source, { positional, named: options.named });
+  const { source, positional, language } = readScript(options);
+  const { program, diagnostics } = parseScript(source, { positional, named: options.named }, language);
   if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);
   const names = program.probes
     .flatMap(({ specs }) =>
@@ -117,8 +117,8 @@ async function runOne(
   suite: { readonly kind: Kind; readonly name: string },
   options: Options,
 ): Promise<Ran> {
-  const { named, unsafe, warnings } = options;
-  const script = { positional, named, unsafe, warnings, suite };
+  const { language, named, unsafe, warnings } = options;
+  const script = { language, positional, named, unsafe, warnings, suite };
   const folder = mkdtempSync(join(tmpdir(), "strobe-"));
   const file = join(folder, "output");
   const output = openSync(file, "w+");

@@ -227,7 +227,7 @@ function resolveProbes(
   const open: OpenSpec[] = [];
   let specs = 0;
   // The checker reports what is wrong with the settings; here only the one about missing probes counts.
-  const missing = resolveConfig(program.config, options.env ?? {}).config.missingProbes;
+  const missing = resolveConfig(program.config, options.env ?? {}, program.rules).config.missingProbes;
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
     const traced = options.follow && !own.has(probe) ? ofFollowed(probe) : probe;
     const resolveOptions: ResolveOptions = {

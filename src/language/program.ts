@@ -362,6 +362,8 @@ export interface Binary extends Node {
   readonly operator: BinaryOperator;
   readonly left: Expression;
   readonly right: Expression;
+  /** Checker: a quotient is rounded down (Rules). */
+  readonly floors?: true;
 }
 export interface Conditional extends Node {
   readonly kind: "conditional";

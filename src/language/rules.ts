@@ -11,7 +11,8 @@ export interface Rules {
   readonly maps: MapRules;
   readonly variables: VariableRules;
   readonly formats: FormatRules;
-  readonly end: EndRules;
+  /** Maps that hold anything are printed, by name, when the session ends, unless the script's settings say otherwise. */
+  readonly printsMapsAtEnd: boolean;
   /** A condition may be an object (a record, an array, a stack …), which is true. Else it is refused. */
   readonly objectsAreTrue: boolean;
   /** What a read of memory that fails gives: 0 and "", or the end of the handler with a message. */
@@ -28,8 +29,6 @@ export interface Spelling {
   variable(name: string): string;
   /** A value as a number of another type (`uint8`, `int64`, `double`): `(uint8)x`, `u8(x)`; undefined without a way. */
   cast(type: string, value: string): string | undefined;
-  /** How a map is declared to hold `entries` entries. */
-  roomyMap(name: string, entries: number): string;
   /** A builtin or function by its canonical name, where the table's column has nothing else: `strLength`. */
   builtin(name: string): string;
   /** What is written in front of a builtin's name to mean it whatever else has the name: `__builtin_`. */
@@ -48,13 +47,10 @@ export interface Advice {
   readonly textBehindPointer?: string;
 }
 
+/** Integers are computed with 64 bits, and wrap. */
 export interface IntegerRules {
-  /**
-   * What an operation of two integers gives. "wide": 64 bits, unsigned where both operands are. "signed": 64 bits,
-   * signed, whatever the operands; comparisons, too. "c": C's usual arithmetic conversions on a 64-bit machine (`int`
-   * has 32 bits, and a literal that fits into it is one).
-   */
-  readonly arithmetic: "wide" | "signed" | "c";
+  /** Which operations and comparisons are signed: all, or all but those whose operands are both unsigned. */
+  readonly signed: "all" | "unless unsigned";
   /** Which way a quotient is rounded: toward zero, or down. The remainder follows: `a == a / b * b + a % b`. */
   readonly division: "truncates" | "floors";
   /** What dividing by 0 gives: 1 with a warning, or the end of the handler with a message. */
@@ -64,8 +60,6 @@ export interface IntegerRules {
 export interface TextRules {
   /** `+` puts texts together. */
   readonly plusJoins: boolean;
-  /** `<` and its like compare texts by their bytes. Else only those are compared that are known beforehand. */
-  readonly ordered: boolean;
 }
 
 export interface MapRules {
@@ -92,21 +86,4 @@ export interface FormatRules {
   readonly anyValue: boolean;
   /** `%d` takes an untyped register for the C `int` that functions leave there. */
   readonly registersAsInt: boolean;
-}
-
-/** What is printed of the maps when the session ends, unless the script's settings say otherwise. */
-export interface EndRules {
-  /** "unread": those that no handler reads or prints. */
-  readonly prints: "all" | "aggregations" | "unread" | "none";
-  readonly order: "name" | "first use";
-  readonly shape: MapShape;
-}
-
-/** How an entry is written, as plain data: `@m[1, a]: 5`. */
-export interface MapShape {
-  readonly open: string;
-  readonly between: string;
-  readonly close: string;
-  /** Between the name and the value. What covers several lines begins behind it, less blanks at its end. */
-  readonly is: string;
 }

@@ -1,10 +1,13 @@
 // A script as an editor has it: compiled for this machine, mistakes and all.
+import { parseScript } from "../api/compile.ts";
 import { thisMachine } from "../api/machine.ts";
 import { compile, type Compiled } from "../compiler/compile.ts";
-import { parse } from "../language/bpftrace/parse.ts";
+import { InternalError } from "../base/internal-error.ts";
 import type { CheckedHandler } from "../language/checked-program.ts";
 import type { Diagnostic, Source, Span } from "../language/diagnostic.ts";
+import type { Editing, Language } from "../language/language.ts";
 import type { Expression, Probe, ProbeSpec, Program } from "../language/program.ts";
+import { languageOf, languages } from "../language/registry.ts";
 import { LinuxError } from "../linux/error.ts";
 import { resolveSpec } from "../providers/registry.ts";
 
@@ -13,6 +16,7 @@ const positional = Array.from({ length: 9 }, (_, i) => String(i + 1));
 
 export interface Analysis extends Pick<Compiled, "stages" | "diagnostics"> {
   readonly source: Source;
+  readonly language: Language;
   readonly program: Program;
 }
 
@@ -21,7 +25,8 @@ export interface Analysis extends Pick<Compiled, "stages" | "diagnostics"> {
  * times the time.
  */
 export function analyse(source: Source, { whole = false } = {}): Analysis {
-  const { program, diagnostics } = parse(source, { positional, named: new Map() });
+  const language = editedLanguage(source);
+  const { program, diagnostics } = parseScript(source, { positional, named: new Map() }, language);
   const hidden: Diagnostic[] = [];
   // Whoever writes a script need not be root, who will run it: what is hidden from us is a warning there, and the rest
   // goes on.
@@ -52,9 +57,29 @@ export function analyse(source: Source, { whole = false } = {}): Analysis {
   return {
     stages: compiled.stages,
     program,
+    language,
     diagnostics: [...diagnostics, ...hidden, ...told].sort((a, b) => a.span.start - b.span.start),
     source,
   };
+}
+
+/** A document's language; the first where its own is not edited here. */
+export function editedLanguage({ name, text }: Source): Language {
+  const language = languageOf(name, text);
+  return language.parse === undefined || language.editing === undefined ? languages[0] : language;
+}
+
+/** What editors are offered of a language. */
+export function editingOf({ editing }: Language): Editing {
+  if (editing === undefined) throw new InternalError("a language that is not edited");
+  return editing();
+}
+
+/** What a word of the text is the name of. */
+export function wordKind(word: string, language: Language): "map" | "variable" | "other" {
+  const { maps, variables } = editingOf(language);
+  const isWhole = (pattern: RegExp): boolean => new RegExp(`^(?:${pattern.source})$`).test(word);
+  return word === "" ? "other" : isWhole(maps) ? "map" : isWhole(variables) ? "variable" : "other";
 }
 
 export const hiddenHelp =

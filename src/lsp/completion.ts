@@ -1,13 +1,22 @@
 // What may stand at an offset.
 import { thisMachine } from "../api/machine.ts";
 import { builtins } from "../language/builtins/table.ts";
-import { scan } from "../language/bpftrace/tokens.ts";
 import { configNames } from "../language/check/config.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Source, Span } from "../language/diagnostic.ts";
+import type { Editing } from "../language/language.ts";
 import type { StructType, Type } from "../language/types.ts";
 import { allProviders, listProbes } from "../providers/registry.ts";
-import { analyse, expressionsAt, hiddenText, probeAt, type Analysis } from "./analysis.ts";
+import {
+  analyse,
+  editedLanguage,
+  editingOf,
+  expressionsAt,
+  hiddenText,
+  probeAt,
+  wordKind,
+  type Analysis,
+} from "./analysis.ts";
 import { wordAt } from "./text-position.ts";
 
 export interface Completion {
@@ -28,20 +37,19 @@ export interface Completions {
 
 /** Probes, types or constants offered at once; a kernel has many tens of thousands. */
 const mostOffered = 400;
-const keywords = ["if", "else", "while", "for", "unroll", "let", "return", "break", "continue", "sizeof", "offsetof"];
-const topWords = ["config", "fn", "macro", "struct", "enum", "let"];
 const placeholder = "strobe_member";
 
 export function complete(source: Source, offset: number): Completions {
   const { text } = source;
-  const place = placeAt(text, offset);
+  const editing = editingOf(editedLanguage(source));
+  const place = placeAt(text, offset, editing);
   switch (place.kind) {
     case "nothing":
       return { items: [], incomplete: false };
     case "header":
-      return probeCompletions(text.slice(place.start, offset), { start: place.start, end: offset });
+      return probeCompletions(text.slice(place.start, offset), { start: place.start, end: offset }, editing);
     case "code": {
-      const word = wordAt(text.slice(0, offset), offset);
+      const word = wordAt(text.slice(0, offset), offset, editing.sigils);
       const dot = /(\.|->)\s*$/.exec(text.slice(0, word.start));
       const span = { start: word.start, end: offset };
       if (dot !== null && !/\d$/.test(text.slice(0, dot.index)))
@@ -99,12 +107,12 @@ type Place =
   | { readonly kind: "code"; readonly statement: number; readonly depth: number; readonly predicate: boolean };
 
 /** Tokens before an offset tell where it is; headers have none, but what they are made of does no harm. */
-function placeAt(text: string, offset: number): Place {
+function placeAt(text: string, offset: number, editing: Editing): Place {
   let depth = 0;
   let statement = 0;
   let at = 0;
   for (;;) {
-    const token = scan(text, at);
+    const token = editing.scan(text, at);
     if (token.kind === "end" || token.start >= offset) break;
     if (token.end > offset && (token.kind === "string" || token.kind === "bad")) return { kind: "nothing" };
     at = token.end;
@@ -126,13 +134,13 @@ function insideComment(text: string, from: number, offset: number): boolean {
   return /\/\/[^\n]*$/.test(trivia) || /\/\*(?:(?!\*\/)[^])*$/.test(trivia);
 }
 
-function probeCompletions(written: string, span: Span): Completions {
+function probeCompletions(written: string, span: Span, { declarations }: Editing): Completions {
   if (!written.includes(":")) {
     const kinds = allProviders().flatMap(({ name, aliases, usage, doc }): Completion[] =>
       [name, ...aliases].map((label) => ({ label, kind: "probe", detail: usage, doc, span })),
     );
     return {
-      items: [...kinds, ...topWords.map((label): Completion => ({ label, kind: "keyword", span }))],
+      items: [...kinds, ...declarations.map((label): Completion => ({ label, kind: "keyword", span }))],
       incomplete: false,
     };
   }
@@ -241,25 +249,29 @@ function nameCompletions(source: Source, offset: number, word: string, span: Spa
   const { text } = source;
   // Without the word being written, which may be the beginning of no name at all.
   const analysis = analyse({ ...source, text: text.slice(0, span.start) + text.slice(offset) });
-  const variables = namesIn(text, span, /\$[A-Za-z_]\w*/g, bodyAt(analysis, span.start)).map((label): Completion => ({
+  const { spelling, language } = analysis.language.rules;
+  const editing = editingOf(analysis.language);
+  const variables = namesIn(text, span, editing.variables, bodyAt(analysis, span.start)).map((label): Completion => ({
     label,
     kind: "variable",
     ...detail(variableType(analysis, label)),
     span,
   }));
-  const maps = namesIn(text, span, /@\w*/g).map((label): Completion => {
-    const map = analysis.stages.typed.maps.find(({ name }) => `@${name}` === label);
+  const maps = namesIn(text, span, editing.maps).map((label): Completion => {
+    const map = analysis.stages.typed.maps.find(({ name }) => spelling.map(name) === label);
     return { label, kind: "map", ...detail(map === undefined ? undefined : describe(map.value)), span };
   });
-  if (word.startsWith("$")) return variables;
-  if (word.startsWith("@")) return maps;
-  const table = builtins().flatMap(({ name, form, signature, doc, spelling }): Completion[] =>
-    (spelling?.["bpftrace"] ?? [name])
+  const kind = wordKind(word, analysis.language);
+  if (kind !== "other") return kind === "map" ? maps : variables;
+  if (word !== "" && editing.sigils.includes(word))
+    return [...variables, ...maps].filter(({ label }) => label.startsWith(word));
+  const table = builtins().flatMap(({ name, form, signature, doc, spelling: spellings }): Completion[] =>
+    (spellings?.[language] ?? [spelling.builtin(name)])
       .filter((label) => label !== "argN")
       .map((label) => ({ label, kind: form === "value" ? "value" : "function", detail: signature, doc, span })),
   );
   const own = analysis.program.functions.map(({ name }): Completion => ({ label: name, kind: "function", span }));
-  const macros = namesIn(text, span, /(?<=^\s*macro\s+)\w+/gm).map((label): Completion => ({
+  const macros = (editing.macros === undefined ? [] : namesIn(text, span, editing.macros)).map((label): Completion => ({
     label,
     kind: "function",
     span,
@@ -274,7 +286,7 @@ function nameCompletions(source: Source, offset: number, word: string, span: Spa
     ...own,
     ...macros,
     ...constants,
-    ...keywords.map((label): Completion => ({ label, kind: "keyword", span })),
+    ...editing.keywords.map((label): Completion => ({ label, kind: "keyword", span })),
   ];
 }
 
@@ -286,9 +298,9 @@ function detail(text: string | undefined): { detail?: string } {
   return text === undefined ? {} : { detail: text };
 }
 
-function variableType({ stages: { typed } }: Analysis, name: string): string | undefined {
+function variableType({ stages: { typed }, language: { rules } }: Analysis, name: string): string | undefined {
   for (const { variables } of [...typed.handlers, ...typed.functions]) {
-    const found = variables.find((variable) => `$${variable.name}` === name);
+    const found = variables.find((variable) => rules.spelling.variable(variable.name) === name);
     if (found !== undefined) return describe(found.type);
   }
   return undefined;

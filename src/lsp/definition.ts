@@ -1,18 +1,21 @@
 // Where a name was made, and what a script consists of.
 import type { Span } from "../language/diagnostic.ts";
 import type { Analysis } from "./analysis.ts";
-import { probeAt } from "./analysis.ts";
+import { editingOf, probeAt, wordKind } from "./analysis.ts";
 import { wordAt } from "./text-position.ts";
 
 /** The place that first gives a variable or map its value, or declares a function, macro, struct or enum constant. */
 export function definition(analysis: Analysis, offset: number): Span | undefined {
   const { text } = analysis.source;
-  const { word } = wordAt(text, offset);
-  if (word.startsWith("@")) {
-    const declared = analysis.program.maps.find(({ name }) => `@${name}` === word);
+  const { language } = analysis;
+  const { sigils } = editingOf(language);
+  const { word } = wordAt(text, offset, sigils);
+  const kind = wordKind(word, language);
+  if (kind === "map") {
+    const declared = analysis.program.maps.find(({ name }) => language.rules.spelling.map(name) === word);
     return named(text, word, declared?.span ?? { start: 0, end: text.length });
   }
-  if (word.startsWith("$")) {
+  if (kind === "variable") {
     const probe = probeAt(analysis, offset);
     const fn = analysis.program.functions.find(({ span }) => span.start <= offset && offset <= span.end);
     const body = probe?.span ?? fn?.span;

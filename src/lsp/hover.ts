@@ -2,10 +2,10 @@ import { thisMachine } from "../api/machine.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Span } from "../language/diagnostic.ts";
 import type { CheckedMap } from "../language/checked-program.ts";
-import { bpftraceRules } from "../language/bpftrace/rules.ts";
+import type { Language } from "../language/language.ts";
 import { builtinsFor, findBuiltin } from "../language/builtins/table.ts";
 import { findProvider, listProbes } from "../providers/registry.ts";
-import { expressionsAt, hiddenHelp, hiddenText, specAt, type Analysis } from "./analysis.ts";
+import { editingOf, expressionsAt, hiddenHelp, hiddenText, specAt, wordKind, type Analysis } from "./analysis.ts";
 import { wordAt } from "./text-position.ts";
 
 /** What an editor shows about a place. */
@@ -18,13 +18,17 @@ export interface Hover {
 const mostLines = 60;
 
 export function hover(analysis: Analysis, offset: number): Hover | undefined {
+  const { language } = analysis;
+  const { spelling } = language.rules;
+  const code = codeIn(language);
   const spec = specAt(analysis, offset);
-  if (spec !== undefined) return { markdown: probeText(spec.text, spec.provider), span: spec.span };
-  const { word, start, end } = wordAt(analysis.source.text, offset);
+  if (spec !== undefined) return { markdown: probeText(spec.text, spec.provider, code), span: spec.span };
+  const { word, start, end } = wordAt(analysis.source.text, offset, editingOf(language).sigils);
   if (word === "") return undefined;
   const span = { start, end };
   const { nodes } = expressionsAt(analysis, offset);
-  if (word.startsWith("@")) return { markdown: code(mapText(word, analysis.stages.typed.maps)), span };
+  if (wordKind(word, language) === "map")
+    return { markdown: code(mapText(word, language, analysis.stages.typed.maps)), span };
   const node = nodes.find(
     (found) =>
       found.kind === "variable" ||
@@ -35,13 +39,13 @@ export function hover(analysis: Analysis, offset: number): Hover | undefined {
   );
   switch (node?.kind) {
     case "variable":
-      return { markdown: code(`$${node.name} : ${describe(node.type)}`), span };
+      return { markdown: code(`${spelling.variable(node.name)} : ${describe(node.type)}`), span };
     case "member":
       if (node.name !== word) return undefined;
       return { markdown: code(`${word} : ${describe(node.type)}`), span };
     case "builtin":
     case "call": {
-      const builtin = builtinText(word, node.type.kind === "unknown" ? undefined : describe(node.type));
+      const builtin = builtinText(word, language, node.type.kind === "unknown" ? undefined : describe(node.type));
       return builtin === undefined ? undefined : { markdown: builtin, span };
     }
     case "identifier":
@@ -49,33 +53,37 @@ export function hover(analysis: Analysis, offset: number): Hover | undefined {
       break;
     case undefined:
   }
-  const builtin = builtinText(word, undefined);
+  const builtin = builtinText(word, language, undefined);
   return builtin === undefined ? undefined : { markdown: builtin, span };
 }
 
-function code(text: string): string {
-  return `\`\`\`bpftrace\n${text}\n\`\`\``;
+type Code = (text: string) => string;
+
+function codeIn({ name }: Language): Code {
+  return (text) => `\`\`\`${name}\n${text}\n\`\`\``;
 }
 
-function mapText(word: string, maps: readonly CheckedMap[]): string {
-  const map = maps.find(({ name }) => name === word.slice(1));
+function mapText(word: string, { rules }: Language, maps: readonly CheckedMap[]): string {
+  const map = maps.find(({ name }) => rules.spelling.map(name) === word);
   if (map === undefined) return word;
   const keys = map.keys.length === 0 ? "" : `[${map.keys.map(describe).join(", ")}]`;
   return `${word}${keys} : ${describe(map.value)}`;
 }
 
 /** The row of the table: signature, type, doc. `name` is as the script spells it. */
-export function builtinText(name: string, type: string | undefined): string | undefined {
-  const spec = findBuiltin(builtinsFor(bpftraceRules).canonical(name));
+export function builtinText(name: string, language: Language, type: string | undefined): string | undefined {
+  const spec = findBuiltin(builtinsFor(language.rules).canonical(name));
   if (spec === undefined) return undefined;
   const needs = [
     ...(spec.unsafe ? ["needs `--unsafe`"] : []),
     ...(spec.kernel === undefined ? [] : [`needs Linux ${spec.kernel}`]),
   ];
-  return [code(`${spec.signature}${type === undefined ? "" : ` : ${type}`}`), spec.doc, ...needs].join("\n\n");
+  return [codeIn(language)(`${spec.signature}${type === undefined ? "" : ` : ${type}`}`), spec.doc, ...needs].join(
+    "\n\n",
+  );
 }
 
-function probeText(text: string, provider: string): string {
+function probeText(text: string, provider: string, code: Code): string {
   const known = findProvider(provider);
   if (known === undefined) return code(text);
   const lines: string[] = [];

@@ -15,9 +15,9 @@ import {
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { asInternal } from "../base/internal-error.ts";
-import { format } from "../language/bpftrace/format.ts";
 import type { Span } from "../language/diagnostic.ts";
-import { analyse, diagnosticsOf, type Analysis } from "./analysis.ts";
+import { languages } from "../language/registry.ts";
+import { analyse, diagnosticsOf, editedLanguage, type Analysis } from "./analysis.ts";
 import { complete, type Completion } from "./completion.ts";
 import { definition, outline, type OutlineEntry } from "./definition.ts";
 import { hover } from "./hover.ts";
@@ -26,6 +26,9 @@ import { hover } from "./hover.ts";
 const quiet = { least: 15, most: 200 };
 /** And before code is generated for it, which finds what the checker cannot see, and nobody waits for. */
 const settled = 600;
+
+/** Characters that begin names in some language. */
+const sigils = [...new Set(languages.flatMap(({ editing }) => (editing?.().sigils ?? "").split("")))];
 
 const completionKinds: Readonly<Record<Completion["kind"], CompletionItemKind>> = {
   probe: CompletionItemKind.Event,
@@ -106,7 +109,7 @@ export function serve(): Promise<never> {
     serverInfo: { name: "strobe" },
     capabilities: {
       textDocumentSync: TextDocumentSyncKind.Incremental,
-      completionProvider: { triggerCharacters: [":", ".", ">", "$", "@"] },
+      completionProvider: { triggerCharacters: [":", ".", ">", ...sigils] },
       hoverProvider: true,
       definitionProvider: true,
       documentFormattingProvider: true,
@@ -161,7 +164,8 @@ export function serve(): Promise<never> {
   connection.onDocumentFormatting(({ textDocument: { uri } }) => {
     const document = at(uri);
     if (document === undefined) return null;
-    const { text } = format(source(document));
+    const written = source(document);
+    const { text } = editedLanguage(written).format?.(written) ?? {};
     return text === undefined
       ? null
       : [{ range: range(document, { start: 0, end: document.getText().length }), newText: text }];

@@ -1,14 +1,16 @@
-/** The word around an offset, with its sigil: `$name`, `@name`, `name`. Its span is empty between words. */
+/** The word around an offset, with its sigil (of `sigils`): `$name`, `@name`, `name`. Its span is empty between words. */
 export function wordAt(
   text: string,
   offset: number,
+  sigils: string,
 ): { readonly word: string; readonly start: number; readonly end: number } {
   let start = offset;
   while (start > 0 && isWord(text[start - 1])) start--;
   let end = offset;
   while (end < text.length && isWord(text[end])) end++;
-  if (start > 0 && (text[start - 1] === "$" || text[start - 1] === "@")) start--;
-  else if (text[start] === "$" || text[start] === "@") {
+  const isSigil = (character: string | undefined): boolean => character !== undefined && sigils.includes(character);
+  if (start > 0 && isSigil(text[start - 1])) start--;
+  else if (isSigil(text[start])) {
     end = start + 1;
     while (end < text.length && isWord(text[end])) end++;
   }

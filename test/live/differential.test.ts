@@ -6,6 +6,7 @@ import { createMap } from "../../src/linux/bpf/bpf.ts";
 import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { Differential, randomInputs, type Failure } from "../support/differential.ts";
+import { tally } from "../support/tally.ts";
 import { madeUpProgram, randomProgram, type RandomProgram } from "../support/random-programs.ts";
 import { render, smaller, type Piece } from "../support/random-pieces.ts";
 
@@ -279,6 +280,30 @@ describe("both executors", { skip: noBpf }, () => {
       assert.ok(events + entries > 0);
     });
   }
+
+  it("agree on a language from outside", () => {
+    using differential = new Differential();
+    const text = `probe rawtracepoint differential
+      a is arg0; b is arg1; $n{1} more 1; $q{a} is b / 3; $q{b} is b % -7; $d{a} is a / 2; if a > b $d{b} is 0
+      c is arg2 % 3; PRINTF "%d" b; $q{0} is 10 / c; PRINTF "%d" c; $e{1} is $q{a}; $e{2} is $d{c}; $e{3} more c`;
+    const { failure } = differential.run(text, randomInputs(3, runs), false, tally);
+    assert.equal(failure, undefined, `${failure?.kind} ${failure?.detail}\n${failure?.ir}`);
+    const known = [1n, -7n, 0n, 0n, 0n, 0n];
+    const one = differential.run(
+      `probe rawtracepoint differential
+      $q{1} is arg1 / 2; $q{2} is arg1 % 2; $q{3} is arg0; $q{3} is 0; $q{4} is arg1 / arg2; $q{5} is 1`,
+      [new Uint8Array(BigInt64Array.from(known).buffer)],
+      false,
+      tally,
+    );
+    assert.equal(one.failure, undefined, one.failure?.detail);
+    assert.deepEqual(one.left, [
+      // The message of the division by 0.
+      "run 0: event 0 printf: ",
+      "@q[0100000000000000] = fcffffffffffffff",
+      "@q[0200000000000000] = 0100000000000000",
+    ]);
+  });
 
   for (const [name, body] of Object.entries(madeUp)) {
     it(`agree on ${name}`, () => {

@@ -14,7 +14,9 @@ import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { MappedArray } from "../../src/linux/bpf/mapped-array.ts";
 import { RingBuffer } from "../../src/linux/bpf/ring.ts";
-import { parse } from "../../src/language/bpftrace/parse.ts";
+import { parseScript } from "../../src/api/compile.ts";
+import { bpftrace } from "../../src/language/bpftrace/language.ts";
+import type { Language } from "../../src/language/language.ts";
 import type { Context } from "../../src/language/context.ts";
 import { fieldLayout, sizeOf } from "../../src/language/layout.ts";
 import type { Type } from "../../src/language/types.ts";
@@ -64,6 +66,8 @@ export interface Verdict {
   readonly instructions: number;
   readonly events: number;
   readonly entries: number;
+  /** What it left, the same on the host and in the kernel. */
+  readonly left?: readonly string[];
 }
 
 const BPF_PROG_TYPE_RAW_TRACEPOINT = 17;
@@ -105,8 +109,9 @@ export function compileScript(
   withoutPasses: readonly string[] = [],
   sparing = false,
   mayGoto = capabilities.mayGoto,
+  language: Language = bpftrace,
 ): Compiled {
-  const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [] });
+  const { program, diagnostics } = parseScript({ name: "random", text }, { positional: [] }, language);
   const errors = diagnostics.filter((d) => d.severity === "error");
   if (errors.length > 0)
     return { diagnostics: errors, stages: { program, probes: [], typed: { maps: [], handlers: [], functions: [] } } };
@@ -220,11 +225,11 @@ export class Differential implements Disposable {
   }
 
   /** `unordered`: events are compared as a set. */
-  run(script: string, inputs: readonly Uint8Array[], unordered: boolean): Verdict {
+  run(script: string, inputs: readonly Uint8Array[], unordered: boolean, language: Language = bpftrace): Verdict {
     const nothing = { instructions: 0, events: 0, entries: 0 };
     let compiled: Compiled;
     try {
-      compiled = compileScript(script, [], this.sparing, this.mayGoto);
+      compiled = compileScript(script, [], this.sparing, this.mayGoto, language);
     } catch (error) {
       return {
         ...nothing,
@@ -287,7 +292,12 @@ export class Differential implements Disposable {
     }
     const differs = difference(kernel, optimized, unordered, ["kernel", "host"]);
     if (differs !== undefined) return fail("kernel and host differ", differs);
-    return { instructions, events: kernel.records, entries: kernel.entries };
+    return {
+      instructions,
+      events: kernel.records,
+      entries: kernel.entries,
+      left: [...kernel.events, ...kernel.maps],
+    };
   }
 
   #runInKernel(plan: Plan, inputs: readonly Uint8Array[]): Outcome {

@@ -2,7 +2,7 @@
 import type { Assignment, Expression, MapAccess, Statement, Variable } from "../../language/program.ts";
 import { float64, isFloat, type Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { Instruction, Source, Value } from "../ir/ir.ts";
+import type { Instruction, IrMap, Place, Source, Value } from "../ir/ir.ts";
 import { divide } from "./division.ts";
 import { keyPlace, mapOf, mapValue } from "./map-access.ts";
 import { isRegister, isSigned, storedType, widthOf } from "./registers.ts";
@@ -102,9 +102,13 @@ function intoMap(f: FunctionState, s: Assign, target: MapAccess, used = false): 
         value: added,
         ...more,
       });
-      if (used) return build.give((result) => add({ result }));
-      build.emit(add({}));
-      return added;
+      if (!used && !deletesZero(f, map)) {
+        build.emit(add({}));
+        return added;
+      }
+      const result = build.give((value) => add({ result: value }));
+      if (deletesZero(f, map)) deleteZero(f, index, key, result);
+      return result;
     }
   }
   const stored = storedType(map.value);
@@ -113,7 +117,27 @@ function intoMap(f: FunctionState, s: Assign, target: MapAccess, used = false): 
   else source = { kind: "value", value: combined(f, s, mapValue(f, target), stored), width: widthOf(stored) };
   const key = keyPlace(f, target);
   build.emit({ op: "map-store", map: index, ...(key === undefined ? {} : { key }), source });
+  if (source.kind === "value" && deletesZero(f, map)) deleteZero(f, index, key, source.value);
   return source.kind === "value" ? source.value : undefined;
+}
+
+/** Whether an entry of a map goes when the number 0 is stored in it. */
+export function deletesZero(f: FunctionState, { keys, value }: IrMap): boolean {
+  return f.rules.maps.storingZero === "deletes" && keys.length > 0 && isRegister(value);
+}
+
+/** Takes away the entry in which a number was stored that is 0. */
+export function deleteZero(f: FunctionState, map: number, key: Place | undefined, stored: Value): void {
+  const { build } = f;
+  const join = build.newBlock();
+  const edges = build.branch(stored);
+  build.start(edges.otherwise);
+  build.emit({ op: "map-delete", map, ...(key === undefined ? {} : { key }) });
+  build.jump(join);
+  build.start(edges.then);
+  build.jump(join);
+  build.seal(join);
+  build.start(join);
 }
 
 /** What `@m += v` adds to the 64 bits of an entry; undefined where adding is more than that. */

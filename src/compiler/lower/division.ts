@@ -1,9 +1,10 @@
-// Division whose divisor may be 0: the result is 1, and a warning says so, as bpftrace has it; in a `try` it fails.
+// Division: by 0 it fails in a `try`; else the result is 1, and a warning says so. A quotient may be rounded down.
 import { parsePrintf } from "../../language/printf.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { isFloat, type Type } from "../../language/types.ts";
 import type { Value } from "../ir/ir.ts";
 import { raise } from "./faults.ts";
+import { isSigned } from "./registers.ts";
 import { arithmetic, type Operand } from "./scalars.ts";
 import { send } from "./send.ts";
 import type { FunctionState } from "./state.ts";
@@ -23,12 +24,12 @@ export function divide(
   // Floating-point numbers have infinities.
   if (isFloat(type)) return arithmetic(f, operator, left, right, type);
   const known = build.constantOf(right.value);
-  if (known !== undefined && known !== 0n) return arithmetic(f, operator, left, right, type);
+  if (known !== undefined && known !== 0n) return rounded(f, operator, left, right, type);
   const result = build.newVariable();
   const join = build.newBlock();
   const edges = build.branch(right.value);
   build.start(edges.then);
-  build.write(result, arithmetic(f, operator, left, right, type));
+  build.write(result, rounded(f, operator, left, right, type));
   build.jump(join);
   build.start(edges.otherwise);
   if (!raise(f, "division", "division by zero", node.span)) {
@@ -39,4 +40,20 @@ export function divide(
   build.seal(join);
   build.start(join);
   return build.read(result);
+}
+
+/** As the language rounds: the processor's way is toward zero. */
+function rounded(f: FunctionState, operator: "/" | "%", left: Operand, right: Operand, type: Type): Value {
+  const { build } = f;
+  if (f.rules.integers.division === "truncates" || !isSigned(type)) return arithmetic(f, operator, left, right, type);
+  const rest = arithmetic(f, "%", left, right, type);
+  // 1 where something is left that has not the divisor's sign.
+  const zero = build.constant(0n);
+  const below = build.binary(
+    "and",
+    build.compare("ne", rest, zero),
+    build.compare("slt", build.binary("xor", rest, right.value), zero),
+  );
+  if (operator === "%") return build.binary("add", rest, build.binary("mul", below, right.value));
+  return build.binary("sub", arithmetic(f, "/", left, right, type), below);
 }

@@ -15,7 +15,7 @@ import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import { textBytes } from "../../language/text-bytes.ts";
 import type { Place, Source, Value } from "../ir/ir.ts";
 import { accessValue, addressValue, entryValue, locateAccess, locateEntry } from "./access.ts";
-import { assignedPlace, assignedValue, slotOf } from "./assign.ts";
+import { assignedPlace, assignedValue, slotOf, deletesZero, deleteZero } from "./assign.ts";
 import { builtinLocated, builtinValue } from "./builtins.ts";
 import { callLocated, callValue, findEither } from "./calls.ts";
 import { divide } from "./division.ts";
@@ -236,7 +236,13 @@ export function incrementValue(f: FunctionState, e: Increment, used: boolean): V
   const delta = target.type.kind === "pointer" ? scaled(f, step, target.type.target) : step;
   if (target.kind === "map") {
     const key = keyPlace(f, target);
-    const map = { map: mapOf(f, target).index, ...(key === undefined ? {} : { key }), value: delta };
+    const { index, map: held } = mapOf(f, target);
+    const map = { map: index, ...(key === undefined ? {} : { key }), value: delta };
+    if (deletesZero(f, held)) {
+      const result = build.give((value) => ({ op: "map-add", ...map, result: value }));
+      deleteZero(f, index, key, result);
+      return e.prefix || !used ? result : build.binary("sub", result, delta);
+    }
     if (!used) {
       build.emit({ op: "map-add", ...map });
       return delta;

@@ -40,7 +40,11 @@ export function isComparison(operator: BinaryOperator): operator is keyof typeof
 export function compared(f: FunctionState, operator: keyof typeof comparisons, left: Operand, right: Operand): Value {
   const [unsigned, signed] = comparisons[operator];
   if (!isFloat(left.type) && !isFloat(right.type))
-    return f.build.compare(comparesSigned(left.type, right.type) ? signed : unsigned, left.value, right.value);
+    return f.build.compare(
+      comparesSigned(left.type, right.type, f.rules.integers) ? signed : unsigned,
+      left.value,
+      right.value,
+    );
   return floats().floatCompare(
     f,
     signed,

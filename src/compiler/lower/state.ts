@@ -8,7 +8,7 @@ import type { FaultKind } from "../../language/faults.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { ScriptError } from "../../language/diagnostic.ts";
 import type { Expression, IndexAccess, Statement } from "../../language/program.ts";
-import type { Spelling } from "../../language/rules.ts";
+import type { Rules, Spelling } from "../../language/rules.ts";
 import { u64 } from "../../language/types.ts";
 import type { TupleType, Type } from "../../language/types.ts";
 import { roundUp, sizeOf } from "../../language/layout.ts";
@@ -230,9 +230,14 @@ export class FunctionState {
     return made;
   }
 
+  /** What the script's language means by the tree. */
+  get rules(): Rules {
+    return this.module.checked.program.rules;
+  }
+
   /** How names are spelled in messages. */
   get spelling(): Spelling {
-    return this.module.checked.program.rules.spelling;
+    return this.rules.spelling;
   }
 
   /** Stops compiling: something the checker let pass that cannot be compiled. */

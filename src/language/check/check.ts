@@ -19,6 +19,7 @@ import type { TypeScope } from "../type-scope.ts";
 import { rememberMaps } from "./absent-probes.ts";
 import { resolveConfig } from "./config.ts";
 import { checkExpression } from "./expressions.ts";
+import { handlerBody } from "./handler-body.ts";
 import { settled } from "./integers.ts";
 import { assignVariable, declareVariable, didYouMean, report, warn } from "./pass.ts";
 import type { Body, CheckOptions, FunctionState, KernelNeed, Pass, VariableState } from "./pass.ts";
@@ -36,6 +37,7 @@ const mostPasses = 50;
 
 interface Work {
   readonly probe: ResolvedProbe["probe"];
+  readonly body: Block;
   readonly context: Context | "host";
   readonly provider: string;
   readonly sites: readonly SiteRef[];
@@ -52,7 +54,7 @@ export function check(
   scope: TypeScope,
   options: CheckOptions,
 ): { checked?: CheckedProgram; typed: TypedProgram; diagnostics: Diagnostic[] } {
-  const { config, diagnostics } = resolveConfig(program.config, options.env);
+  const { config, diagnostics } = resolveConfig(program.config, options.env, program.rules);
   const pass: Pass = {
     program,
     names: new TypeNames(program, scope),
@@ -72,6 +74,7 @@ export function check(
   let work: readonly Work[] = probes.flatMap(({ probe, variants }) =>
     variants.map((variant) => ({
       probe,
+      body: handlerBody(probe, program.rules),
       context: variant.context,
       provider: variant.provider,
       sites: variant.sites,
@@ -356,7 +359,7 @@ function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandle
   const guard: Expression | undefined = probe.guard === undefined ? undefined : checkCondition(probe.guard, body);
   const predicate: Expression | undefined =
     probe.predicate === undefined ? undefined : checkCondition(probe.predicate, body);
-  const block: Block = checkBlock(probe.body, body);
+  const block: Block = checkBlock(item.body, body);
   const placed = place(context, body.kernelNeeds);
   if ("refused" in placed) refusePlacement(body, placed.refused);
   else if (placed.placement === "kernel" && body.hostNeeds.length > 0) {

@@ -2,6 +2,7 @@
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import type { ConfigEntry } from "../program.ts";
+import type { Rules } from "../rules.ts";
 import { stackUnwindings, type StackUnwinding } from "../types.ts";
 
 /** The config variables that touch compiling and running, resolved from defaults, the script and the environment. */
@@ -151,9 +152,10 @@ function invalid(shown: string, value: string, wanted: string): string {
 export function resolveConfig(
   entries: readonly ConfigEntry[],
   env: Record<string, string | undefined>,
+  { printsMapsAtEnd }: Rules,
 ): { config: Config; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
-  const config: { -readonly [K in keyof Config]: Config[K] } = { ...defaults };
+  const config: { -readonly [K in keyof Config]: Config[K] } = { ...defaults, printMapsOnExit: printsMapsAtEnd };
   const apply = (name: string, shown: string, value: string, span: Span): void => {
     const result = readers[name](value);
     if ("complaint" in result) {

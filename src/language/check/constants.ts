@@ -57,7 +57,11 @@ function binaryConstant(expression: Extract<Expression, { kind: "binary" }>): bi
   const left = constantOf(expression.left);
   const right = constantOf(expression.right);
   if (left === undefined || right === undefined) return undefined;
-  return calculated(operator, left, right, (value) =>
-    isIntegral(expression.type) ? wrap(value, expression.type) : BigInt.asIntN(64, value),
+  return calculated(
+    operator,
+    left,
+    right,
+    (value) => (isIntegral(expression.type) ? wrap(value, expression.type) : BigInt.asIntN(64, value)),
+    expression.floors,
   );
 }

@@ -227,7 +227,11 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
       ),
     };
   }
-  assignVariable(body, target.slot!, node.delta < 0 ? i64 : arithmeticType("+", target.type, literalType(1n)));
+  assignVariable(
+    body,
+    target.slot!,
+    node.delta < 0 ? i64 : arithmeticType("+", target.type, literalType(1n), body.pass.program.rules.integers),
+  );
   const type = variableType(body, target.slot!);
   return { ...node, target: { ...target, type }, type };
 }
@@ -269,7 +273,9 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
         return integerLiteral(-operand.value, literalType(-operand.value), node.span);
       }
       if (node.operator === "+") return operand.type.kind === "boolean" ? conditionalNumber(operand) : operand;
-      const unsigned = isIntegral(operand.type) && !operand.type.signed ? operand.type.bits : undefined;
+      const { integers } = body.pass.program.rules;
+      const unsigned =
+        isIntegral(operand.type) && !operand.type.signed && integers.signed !== "all" ? operand.type.bits : undefined;
       const whole: Expression = {
         ...node,
         operand,
@@ -446,10 +452,19 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
     return { ...node, left, right, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
   }
   // Between the greatest int64 and the greatest uint64.
-  if (written !== undefined && written >= 1n << 63n) return { ...node, left, right, type: u64 };
+  if (written !== undefined && written >= 1n << 63n && body.pass.program.rules.integers.signed !== "all")
+    return { ...node, left, right, type: u64 };
   const probeName = comparedName(node, left, right, body) ?? comparedName(node, right, left, body);
   if (probeName !== undefined) return probeName;
-  return { ...node, left, right, type: binaryType(node.operator, left, right, node.span, body) };
+  const { division } = body.pass.program.rules.integers;
+  const floors = division === "floors" && (node.operator === "/" || node.operator === "%");
+  return {
+    ...node,
+    left,
+    right,
+    ...(floors ? { floors } : {}),
+    type: binaryType(node.operator, left, right, node.span, body),
+  };
 }
 
 const maxUnsigned = (1n << 64n) - 1n;

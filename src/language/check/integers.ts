@@ -2,6 +2,7 @@
 import type { Expression } from "../program.ts";
 import type { EnumType, IntegerBits, IntegerType, Type } from "../types.ts";
 import { i64, u64 } from "../types.ts";
+import type { IntegerRules } from "../rules.ts";
 
 /**
  * An int64 that came from a literal of no sign, and the bits its magnitude takes. Behind the checker it is a plain
@@ -53,15 +54,16 @@ function isUnsigned(type: Type): boolean {
 }
 
 /** Whether two values compare as signed numbers: unless both are unsigned (a literal takes the other's sign). */
-export function comparesSigned(left: Type, right: Type): boolean {
+export function comparesSigned(left: Type, right: Type, { signed }: IntegerRules): boolean {
+  if (signed === "all" && isIntegral(left) && isIntegral(right)) return true;
   return !(canBeUnsigned(left) && canBeUnsigned(right) && (isUnsigned(left) || isUnsigned(right)));
 }
 
-/** Type of arithmetic on two integers: 64 bits, unsigned when both operands are. */
-export function arithmeticType(operator: string, left: Type, right: Type): IntegerType {
-  if (operator === "-") return i64;
+/** Type of arithmetic on two integers: 64 bits, unsigned when both operands are, unless all of it is signed. */
+export function arithmeticType(operator: string, left: Type, right: Type, rules: IntegerRules): IntegerType {
+  if (operator === "-" || rules.signed === "all") return i64;
   if (literalBits(left) !== undefined && literalBits(right) !== undefined) return i64;
-  return comparesSigned(left, right) ? i64 : u64;
+  return comparesSigned(left, right, rules) ? i64 : u64;
 }
 
 /** The integer type that holds both. */

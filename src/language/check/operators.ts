@@ -58,9 +58,13 @@ export function binaryType(
     return boolType;
   }
   if (numeric(l) && numeric(r)) {
-    if ((operator === "/" || operator === "%") && constantOf(right) === 0n)
+    if (
+      (operator === "/" || operator === "%") &&
+      constantOf(right) === 0n &&
+      body.pass.program.rules.integers.byZero !== "fault"
+    )
       return report(body, "type", span, "division by zero");
-    return arithmeticType(operator, l, r);
+    return arithmeticType(operator, l, r, body.pass.program.rules.integers);
   }
   if (l.kind === "pointer" && isIntegral(r) && (operator === "+" || operator === "-")) return untyped(l);
   if (r.kind === "pointer" && isIntegral(l) && operator === "+") return untyped(r);

@@ -205,16 +205,17 @@ export function findVariable(body: Body, name: string): number | undefined {
   return undefined;
 }
 
-/** A new variable in the innermost scope; `node` tells it apart from its namesakes over the passes. */
-export function declareVariable(body: Body, node: Variable, declared?: Type): number {
+/** A new variable in a scope, the innermost unless given; `node` tells it apart from its namesakes over the passes. */
+export function declareVariable(body: Body, node: Variable, declared?: Type, scope = body.scopes.at(-1)): number {
   let state = body.states.get(node);
   if (state === undefined) body.states.set(node, (state = { type: declared ?? unknownType, assigned: false }));
   if (declared !== undefined) {
     state.declared = declared;
     state.type = state.placed ?? declared;
   }
-  const slot = body.slots.push({ name: node.name, state, callbacks: body.callbacks }) - 1;
-  body.scopes.at(-1)!.set(node.name, slot);
+  const slot =
+    body.slots.push({ name: node.name, state, callbacks: scope === body.scopes[0] ? 0 : body.callbacks }) - 1;
+  scope!.set(node.name, slot);
   return slot;
 }
 

@@ -272,6 +272,11 @@ function checkAssign(node: Assign, body: Body): Assign {
   return target.kind === "map" ? assignMap(node, target, body) : assignToVariable(node, target, body);
 }
 
+/** Where a variable lives that is assigned without a declaration. */
+function implicitScope({ pass, scopes }: Body): Map<string, number> | undefined {
+  return pass.program.rules.variables.scope === "handler" ? scopes[0] : scopes.at(-1);
+}
+
 function assignToVariable(node: Assign, variable: Variable, body: Body): Assign {
   const value = checkValue(node.value, body);
   let slot = findVariable(body, variable.name);
@@ -280,7 +285,7 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Assign 
       report(body, "name", variable.span, `undefined or undeclared variable: ${variableName(body, variable.name)}`);
       return { ...node, value };
     }
-    slot = declareVariable(body, variable);
+    slot = declareVariable(body, variable, undefined, implicitScope(body));
   }
   const before = variableType(body, slot);
   const type =

@@ -11,7 +11,6 @@ export const typescriptRules: Rules = {
       const name = Object.entries(casts).find(([, known]) => known === type)?.[0];
       return name === undefined ? undefined : `${name}(${value === "" ? "…" : value})`;
     },
-    roomyMap: (_, entries) => `map({ entries: ${entries} })`,
     builtin: (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
   },
   advice: {
@@ -20,13 +19,13 @@ export const typescriptRules: Rules = {
     textBehindPointer: "the text behind a pointer is str(pointer)",
     orderTexts: "texts are equal or not; sort them in Node",
   },
-  integers: { arithmetic: "wide", division: "truncates", byZero: "one" },
-  texts: { plusJoins: true, ordered: false },
+  integers: { signed: "unless unsigned", division: "truncates", byZero: "one" },
+  texts: { plusJoins: true },
   maps: { missing: "zero", storingZero: "keeps", outsideStores: true, warnsOfUnused: false },
   variables: { scope: "block" },
   formats: { anyValue: true, registersAsInt: false },
   // The session hands over all of them, and the library prints those that its caller asks for.
-  end: { prints: "all", order: "name", shape: { open: "[", between: ", ", close: "]", is: ": " } },
+  printsMapsAtEnd: true,
   objectsAreTrue: true,
   failedRead: "zero",
 };

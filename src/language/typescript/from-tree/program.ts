@@ -73,7 +73,7 @@ function traceOptions(w: Writing, config: Program["config"]): string[] {
   const given = new Map(
     config.map(({ name, value }) => [name.toLowerCase().replace(/^(bpftrace|strobe)_/, ""), value]),
   );
-  const prints = given.get("print_maps_on_exit") ?? String(w.program.rules.end.prints !== "none");
+  const prints = given.get("print_maps_on_exit") ?? String(w.program.rules.printsMapsAtEnd);
   given.delete("print_maps_on_exit");
   if ((prints === "true" || prints === "1") && w.maps.size > 0) given.set("print_maps_on_exit", "true");
   const entries = [...given].map(([name, value]) => {

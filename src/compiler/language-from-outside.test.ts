@@ -1,0 +1,117 @@
+// A language from outside: an object is all that strobe needs of it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tally } from "../../test/support/tally.ts";
+import { compileScript } from "../api/compile.ts";
+import type { Program } from "../language/program.ts";
+import { compile, type Compiled } from "./compile.ts";
+import { MemoryRuntime } from "../../test/support/memory-runtime.ts";
+import { evaluate } from "./javascript/support.ts";
+import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
+
+function program(text: string): Program {
+  const { program: read, diagnostics } = tally.parse!({ name: "script.tally", text }, { positional: [] });
+  assert.deepEqual(diagnostics, []);
+  return read;
+}
+
+function compiled(text: string): Compiled {
+  return compile(program(text), madeUpSystem, { resolve: resolveMadeUp });
+}
+
+/** What is wrong with a script. */
+function told(text: string): string[] {
+  return compiled(text).diagnostics.map(({ message, help }) => (help === undefined ? message : `${message}: ${help}`));
+}
+
+/** What the first handler, on the host, leaves in the maps, and how many events it sent. */
+function ran(text: string): { readonly maps: Readonly<Record<string, string>>; readonly events: readonly string[] } {
+  const { plan, diagnostics } = compiled(`probe begin\n${text}`);
+  assert.deepEqual(
+    diagnostics.filter(({ severity }) => severity === "error"),
+    [],
+  );
+  assert.ok(plan);
+  const runtime = new MemoryRuntime({ maps: plan.maps, builtins: { "pid-and-tid": (7n << 32n) | 7n } });
+  evaluate(plan.hosts[0].source)(runtime);
+  const number = (bytes: Uint8Array): bigint =>
+    bytes.length === 8 ? new DataView(bytes.buffer, bytes.byteOffset).getBigInt64(0, true) : -1n;
+  const maps = plan.maps.map(({ name }, i) => [
+    name,
+    [...runtime.mapEntries(i)].map(([key, value]) => `${number(key)}: ${number(value)}`).join(", "),
+  ]);
+  return {
+    maps: Object.fromEntries(maps) as Readonly<Record<string, string>>,
+    events: runtime.records.map(({ schema }) => plan.schemas[schema].action.kind),
+  };
+}
+
+test("a quotient is rounded down, and what is left has the divisor's sign", () => {
+  const { maps } = ran(`a is 0 - 7; b is 7; c is 0 - 2; $q{1} is a / 2; $q{2} is b / c; $q{3} is b / 2; $q{4} is a / c
+    $r{1} is a % 2; $r{2} is b % c; $r{3} is b % 2; $r{4} is a % c; $r{5} is -7 / 2; $r{6} is -7 % 2`);
+  assert.equal(maps["q"], "1: -4, 2: -4, 3: 3, 4: 3");
+  assert.equal(maps["r"], "1: 1, 2: -1, 3: 1, 4: -1, 5: -4, 6: 1");
+});
+
+test("numbers are signed, also those that builtins have without a sign", () => {
+  assert.equal(ran("if PID > -1 $m{1} is 1").maps["m"], "1: 1");
+  assert.equal(ran("$m{1} is PID / -2").maps["m"], "1: -4");
+});
+
+test("storing 0 takes an entry away", () => {
+  assert.equal(ran("$m{1} is 1; $m{2} is 2; $m{1} is 0").maps["m"], "2: 2");
+  assert.equal(ran("$m{1} is 5; $m{1} more -5; $m{2} more 1").maps["m"], "2: 1");
+  assert.equal(ran("x is PID - 7; $m{1} is x").maps["m"], "");
+});
+
+test("a variable lives in the whole handler, and is 0 before", () => {
+  assert.equal(ran("if PID > 5 x is 3; $m{1} is x").maps["m"], "1: 3");
+  assert.equal(ran("if PID > 9 x is 3; $m{1} is x + 1").maps["m"], "1: 1");
+});
+
+test("a division by 0, and an entry that is not there, end the handler with a message", () => {
+  assert.deepEqual(ran("$m{1} is 1; x is PID - 7; $m{2} is 1 / x; $m{3} is 3"), {
+    maps: { m: "1: 1" },
+    events: ["printf"],
+  });
+  assert.deepEqual(ran("$m{1} is 1; $m{2} is $m{9}; $m{3} is 3"), { maps: { m: "1: 1" }, events: ["printf"] });
+  assert.deepEqual(ran("$m{1} is 1; $m{2} is $m{1}").maps, { m: "1: 1, 2: 1" });
+});
+
+test("texts are joined by +", () => {
+  const { plan } = compiled('probe begin\nPRINTF "%s" "a" + "b"');
+  assert.equal(plan, undefined);
+  assert.deepEqual(told('probe kprobe f\n$t{1} is COMM + "!"'), []);
+});
+
+test("a handler without statements does what its language says", () => {
+  assert.deepEqual(ran("").events, ["printf"]);
+});
+
+test("names in messages are as the author spells them", () => {
+  assert.deepEqual(told("probe begin\n$m{1} is nobody + 1"), ["undefined or undeclared variable: the variable nobody"]);
+  assert.deepEqual(told("probe begin\nx is $m{1}"), ["undefined map: $m"]);
+  assert.deepEqual(told('probe begin\n$m{1} is 1; $m{1} is "a"'), [
+    "type mismatch for $m: trying to assign value of type 'string[2]' when map already has a type 'int64'",
+  ]);
+  assert.deepEqual(told("probe begin\nPRINTF 1"), ["expected a string literal as the format"]);
+  assert.deepEqual(told("probe begin\nSTRNCMP 1"), [
+    "STRNCMP() requires 3 arguments (1 provided): usage: STRNCMP(a, b, length)",
+  ]);
+  assert.deepEqual(
+    told("probe begin\nif COMM < COMM $m{1} is 1").at(0)?.split(": ").at(-1),
+    "texts have no order in tally",
+  );
+});
+
+test("it compiles for this machine by its object, and lays its scripts out", () => {
+  const {
+    diagnostics,
+    plan,
+    program: read,
+  } = compileScript({ name: "x", text: "probe begin\n$m{1} is 1" }, { language: tally, env: {} });
+  assert.deepEqual(diagnostics, []);
+  assert.equal(read.rules, tally.rules);
+  assert.equal(plan?.config.printMapsOnExit, false);
+  assert.equal(tally.format!({ name: "x", text: "  probe begin\n$m{1} is 1" }).text, "probe begin\n  $m{1} is 1");
+});

@@ -1,0 +1,95 @@
+// What a language is to the rest of strobe: the one object that its folder exports. A line in registry.ts makes it known
+// to the command, to editors and to the documentation.
+import type { Diagnostic, Source, Span } from "./diagnostic.ts";
+import type { Program } from "./program.ts";
+import type { Rules } from "./rules.ts";
+
+export interface Language {
+  /** By which `--lang` knows it, and the builtin table its spellings; lower case. */
+  readonly name: string;
+  /** Other names for `--lang` and `--emit`. */
+  readonly aliases: readonly string[];
+  /** As people write it: "TypeScript". */
+  readonly title: string;
+  /** One line of documentation. */
+  readonly doc: string;
+  /** What the names of its files end with: ".bt". */
+  readonly endings: readonly string[];
+  /** Commands that run its scripts, as a first line `#!/usr/bin/env NAME` has them. */
+  readonly commands: readonly string[];
+  readonly rules: Rules;
+  /** Reads a script. Absent where its files are programs with probes in them, which `strobe run` starts. */
+  readonly parse?: (source: Source, given: Given) => Parsed;
+  /** Lays a script out anew; absent without a formatter. */
+  readonly format?: (source: Source) => Formatted;
+  /** Writes a tree in this language; absent where nothing is translated to it. */
+  readonly translate?: (program: Program) => Translated;
+  /** The files that a script names to become one text with it; absent where a language has no words for that. */
+  readonly references?: References;
+  /** What editors offer and look up; absent where the language server leaves it to others. Made when asked for. */
+  readonly editing?: () => Editing;
+}
+
+/** What the command line gives to a script. */
+export interface Given {
+  /** `$1`, `$2`, … */
+  readonly positional: readonly string[];
+  /** `--name=value`; true for a bare `--name`. */
+  readonly named?: ReadonlyMap<string, string | true>;
+}
+
+export interface Parsed {
+  readonly program: Program;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface Formatted {
+  /** Undefined after an error. */
+  readonly text?: string;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface Translated {
+  readonly text: string;
+  /** What cannot be said. The text is of no use if there are any. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface References {
+  /** Endings of files that are no scripts and may be imported, too. */
+  readonly headers: readonly string[];
+  /** Endings of files that are known, and cannot be imported: why, to be put behind the file's name, and what else to do. */
+  readonly refused: Readonly<Record<string, { readonly why: string; readonly help: string }>>;
+  /** `imported`: the text is itself a file that a script named. */
+  of(source: Source, imported: boolean): Referenced;
+}
+
+export interface Referenced {
+  /** In the order of the text. `span` is all that is to be blanked; the path is where a mistake is shown. */
+  readonly imports: readonly { readonly path: string; readonly pathSpan: Span; readonly span: Span }[];
+  readonly includes: readonly { readonly path: string; readonly system: boolean; readonly span: Span }[];
+  /** What a file that is imported may not have. */
+  readonly problem?: Diagnostic;
+}
+
+export interface Editing {
+  /** Words of statements, and those that begin a declaration. */
+  readonly keywords: readonly string[];
+  readonly declarations: readonly string[];
+  /** Characters that begin names: `$@`. */
+  readonly sigils: string;
+  /** Names of variables, of maps, and of functions that the tree does not have (macros), in a text. Global. */
+  readonly variables: RegExp;
+  readonly maps: RegExp;
+  readonly macros?: RegExp;
+  /** The token at or behind an offset; the kind is "end" behind the last. */
+  scan(text: string, at: number): EditingToken;
+}
+
+export interface EditingToken {
+  /** Completion asks for "punctuation", "string", "bad" (an open string or comment) and "end". */
+  readonly kind: string;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
