@@ -5,7 +5,8 @@ import { languageOf } from "../language/registry.ts";
 import { choosesProcess, compile, type Compiled } from "../compiler/compile.ts";
 import type { HeaderField } from "../compiler/layouts/record-header.ts";
 import type { LiveSystem } from "../machine/live-system.ts";
-import { thisMachine, type MachineOptions } from "./machine.ts";
+import { thisMachine } from "./machine.ts";
+import type { MachineOptions } from "./search-paths.ts";
 
 export interface ScriptOptions extends MachineOptions {
   /** What the script is written in; as its name and first line tell unless given. */

@@ -7,7 +7,7 @@ import { LiveSource } from "../session/live/live-source.ts";
 import { openSession, type Session } from "../session/session.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
 import { lazy } from "../base/lazy.ts";
-import { searchPaths } from "./machine.ts";
+import { searchPaths } from "./search-paths.ts";
 
 // Loaded where the script is to be compiled again.
 const compiling = lazy<typeof import("./compile.ts")>(() => require("./compile.ts"));

@@ -1,5 +1,5 @@
 // Where the files are that tell of the kernel's and programs' types, lines and variables, beyond where they are by
-// themselves. The edge reads it from options and the environment (api/machine.ts); nothing below asks the environment.
+// themselves. The edge reads it from options and the environment (api/search-paths.ts); nothing below asks the environment.
 import type { Descriptions } from "./values/descriptions.ts";
 
 export interface SearchPaths {

@@ -8,7 +8,7 @@ import { after, afterEach, before, test } from "node:test";
 import { openBinary } from "../../../src/machine/binaries/live-binary.ts";
 import { stranger } from "../../support/hostile-user.ts";
 import { compileC, temporaryFolder } from "../../support/strobe.ts";
-import { searchPaths } from "../../../src/api/machine.ts";
+import { searchPaths } from "../../../src/api/search-paths.ts";
 import { Failure } from "../../../src/base/failure.ts";
 
 const missing =
