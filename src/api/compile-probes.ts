@@ -33,11 +33,12 @@ export function compileProbes(
     stats,
   } = options;
   const parsed = parseProbes(
-    probes.map(({ provider, parts, also, constructorName, parameters, handler, filter, captures }) => ({
+    probes.map(({ provider, parts, also, constructorName, words, parameters, handler, filter, captures }) => ({
       provider,
       parts,
       ...(also === undefined ? {} : { also }),
       constructorName,
+      words,
       parameters,
       handler: functionSource(handler, captures),
       ...(filter === undefined ? {} : { filter: functionSource(filter, captures) }),

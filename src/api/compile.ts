@@ -7,6 +7,7 @@ import type { HeaderField } from "../compiler/layouts/record-header.ts";
 import type { LiveSystem } from "../machine/live-system.ts";
 import { thisMachine } from "./machine.ts";
 import type { MachineOptions } from "./search-paths.ts";
+import { spellingOf } from "../providers/registry.ts";
 
 export interface ScriptOptions extends MachineOptions {
   /** What the script is written in; as its name and first line tell unless given. */
@@ -65,7 +66,7 @@ export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
 /** Reads a script, with what the command line gives it. @throws RangeError for a language that has no scripts */
 export function parseScript(source: Source, given: Given, language: Language): Parsed {
   if (language.parse === undefined) throw new RangeError(`${language.title} has no scripts of its own`);
-  return language.parse(source, given);
+  return language.parse(source, { ...given, probes: spellingOf });
 }
 
 /** Compiles a script for this machine. There is a plan unless a diagnostic is an error. */

@@ -1,5 +1,8 @@
 // Constructors of probes. A handler is compiled from its source, in the kernel; here it is only kept.
-import type { ParameterMeaning } from "../language/typescript/binding.ts";
+import { InternalError } from "../base/internal-error.ts";
+import type { ParameterMeaning } from "../language/probe-spelling.ts";
+import { partsOf, type Word } from "../language/typescript/probe-words.ts";
+import { findConstructor } from "../providers/registry.ts";
 import type { SourceFunction } from "./captures.ts";
 import type {
   ArgumentsOf,
@@ -25,6 +28,8 @@ export interface Probe {
   /** Probes with the same handler. */
   readonly also?: readonly { readonly provider: string; readonly parts: readonly string[] }[];
   readonly constructorName: string;
+  /** What stood before the handler. */
+  readonly words: readonly Word[];
   readonly parameters: readonly ParameterMeaning[];
   readonly handler: SourceFunction;
   readonly filter?: SourceFunction;
@@ -43,35 +48,30 @@ export type Handler<Parameters extends readonly unknown[]> =
   | ((...parameters: Parameters) => void)
   | { readonly filter: (...parameters: Parameters) => unknown; readonly handler: (...parameters: Parameters) => void };
 
+/** A probe by its constructor's name: the kinds' registry tells which kind that is. */
 function make(
   constructorName: string,
-  provider: string,
-  parts: readonly string[],
-  parameters: readonly ParameterMeaning[],
+  words: readonly Word[],
   handler: Handler<never>,
   captures: Captures | undefined,
 ): Probe {
-  for (const part of parts) {
-    if (typeof part !== "string")
-      throw new TypeError(`strobe: ${constructorName}() wants the probe's name as a string`);
-  }
-  const both = typeof handler === "function" ? { handler } : handler;
-  if (typeof both?.handler !== "function" || ("filter" in both && typeof both.filter !== "function")) {
-    throw new TypeError(`strobe: ${constructorName}() wants a handler: a function, or { filter, handler }`);
-  }
-  return {
-    kind: "probe",
-    provider,
-    parts,
-    constructorName,
-    parameters,
-    ...both,
-    ...(captures === undefined ? {} : { captures }),
-  };
+  const kind = findConstructor(constructorName);
+  if (kind === undefined) throw new InternalError(`no kind of probe has the constructor ${constructorName}()`);
+  const { provider, parameters } = kind;
+  const parts = partsOf(kind.words, words, constructorName);
+  return probeOf({ provider, parts, constructorName, words, parameters }, handler, captures);
 }
 
-/** Parts at colons. */
-const split = (name: string): string[] => (typeof name === "string" ? name.split(":") : [name]);
+function probeOf(
+  named: Pick<Probe, "provider" | "parts" | "also" | "constructorName" | "words" | "parameters">,
+  handler: Handler<never>,
+  captures: Captures | undefined,
+): Probe {
+  const both = typeof handler === "function" ? { handler } : handler;
+  if (typeof both?.handler !== "function" || ("filter" in both && typeof both.filter !== "function"))
+    throw new TypeError(`strobe: ${named.constructorName}() wants a handler: a function, or { filter, handler }`);
+  return { kind: "probe", ...named, ...both, ...(captures === undefined ? {} : { captures }) };
+}
 
 /** An event of the kernel: `tracepoint("sched:sched_switch", (args) => …)`. Wildcards are allowed. */
 export function tracepoint<Name extends NameIn<Tracepoints>>(
@@ -79,7 +79,7 @@ export function tracepoint<Name extends NameIn<Tracepoints>>(
   handler: Handler<[args: DeclaredAs<Tracepoints, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("tracepoint", "tracepoint", split(event), ["args"], handler, captures);
+  return make("tracepoint", [event], handler, captures);
 }
 
 /** The same events with their raw arguments: cheaper. */
@@ -88,7 +88,7 @@ export function rawTracepoint<Name extends NameIn<RawTracepoints>>(
   handler: Handler<[args: DeclaredAs<RawTracepoints, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("rawTracepoint", "rawtracepoint", split(event), ["args"], handler, captures);
+  return make("rawTracepoint", [event], handler, captures);
 }
 
 /** A function of the kernel is called. `args[0]` is an argument by number. */
@@ -97,7 +97,7 @@ export function kprobe<Name extends FunctionNameIn<KernelFunctions>>(
   handler: Handler<[args: ArgumentsOf<KernelFunctions, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("kprobe", "kprobe", split(fn), ["args"], handler, captures);
+  return make("kprobe", [fn], handler, captures);
 }
 
 /** A function of the kernel returns. */
@@ -106,7 +106,7 @@ export function kretprobe<Name extends FunctionNameIn<KernelFunctions>>(
   handler: Handler<[retval: ReturnOf<KernelFunctions, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("kretprobe", "kretprobe", split(fn), ["retval"], handler, captures);
+  return make("kretprobe", [fn], handler, captures);
 }
 
 /** A function of the kernel is called; cheaper than a kprobe, with typed arguments. */
@@ -115,7 +115,7 @@ export function fentry<Name extends FunctionNameIn<KernelFunctions>>(
   handler: Handler<[args: ArgumentsOf<KernelFunctions, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("fentry", "fentry", split(fn), ["args"], handler, captures);
+  return make("fentry", [fn], handler, captures);
 }
 
 /** A function of the kernel returns, with its arguments and what it returns. */
@@ -124,7 +124,7 @@ export function fexit<Name extends FunctionNameIn<KernelFunctions>>(
   handler: Handler<[args: ArgumentsOf<KernelFunctions, Name>, retval: ReturnOf<KernelFunctions, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("fexit", "fexit", split(fn), ["args", "retval"], handler, captures);
+  return make("fexit", [fn], handler, captures);
 }
 
 /** Names of functions in a program; any while nothing is declared of it. */
@@ -156,7 +156,7 @@ export function uprobe<Binary extends string, Name extends FunctionIn<Binary>>(
   handler: Handler<[args: ArgumentsOf<DeclaredAs<UserFunctions, Binary>, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("uprobe", "uprobe", [binary, ...split(fn)], ["args"], handler, captures);
+  return make("uprobe", [binary, fn], handler, captures);
 }
 
 /** A function of a program or library returns. */
@@ -166,7 +166,7 @@ export function uretprobe<Binary extends string, Name extends FunctionIn<Binary>
   handler: Handler<[retval: ReturnOf<DeclaredAs<UserFunctions, Binary>, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("uretprobe", "uretprobe", [binary, ...split(fn)], ["retval"], handler, captures);
+  return make("uretprobe", [binary, fn], handler, captures);
 }
 
 /** A static probe of a program: `usdt("/usr/bin/prog", "provider:name", ([first, second]) => …)`. */
@@ -176,47 +176,37 @@ export function usdt<Binary extends string, Name extends StaticProbeIn<Binary>>(
   handler: Handler<[args: StaticArguments<Binary, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("usdt", "usdt", [binary, ...split(name)], ["args"], handler, captures);
+  return make("usdt", [binary, name], handler, captures);
 }
 
 /** On every processor, so often: `profile("99hz", …)`, `profile("10ms", …)`. */
 export function profile(rate: string, handler: Handler<[]>, captures?: Captures): Probe {
-  return make("profile", "profile", rateParts("profile", rate), [], handler, captures);
+  return make("profile", [rate], handler, captures);
 }
 
 /** On one processor, so often: `interval("1s", …)`. */
 export function interval(rate: string, handler: Handler<[]>, captures?: Captures): Probe {
-  return make("interval", "interval", rateParts("interval", rate), [], handler, captures);
-}
-
-/** `99hz` → hz, 99. */
-function rateParts(constructorName: string, rate: string): string[] {
-  const match = /^(\d+)\s*(hz|s|ms|us)$/i.exec(rate);
-  if (match === null)
-    throw new RangeError(
-      `strobe: ${constructorName}() wants a rate as "99hz", "10ms", "1s", not ${JSON.stringify(rate)}`,
-    );
-  return [match[2].toLowerCase(), match[1]];
+  return make("interval", [rate], handler, captures);
 }
 
 /** A count of the kernel's: `software("page-faults", 100, …)` fires at every hundredth. */
 export function software(event: string, every: number, handler: Handler<[]>, captures?: Captures): Probe {
-  return make("software", "software", [event, String(every)], [], handler, captures);
+  return make("software", [event, every], handler, captures);
 }
 
 /** A count of the processor's: `hardware("cache-misses", 1000, …)`. */
 export function hardware(event: string, every: number, handler: Handler<[]>, captures?: Captures): Probe {
-  return make("hardware", "hardware", [event, String(every)], [], handler, captures);
+  return make("hardware", [event, every], handler, captures);
 }
 
 /** When the trace begins. */
 export function begin(handler: Handler<[]>, captures?: Captures): Probe {
-  return make("begin", "begin", [], [], handler, captures);
+  return make("begin", [], handler, captures);
 }
 
 /** When the trace ends, after everything is detached. */
 export function end(handler: Handler<[]>, captures?: Captures): Probe {
-  return make("end", "end", [], [], handler, captures);
+  return make("end", [], handler, captures);
 }
 
 /** Goes over objects of the kernel: `iter("task", (ctx) => print(ctx.task.comm))`. */
@@ -225,7 +215,7 @@ export function iter<Name extends NameIn<Iterators>>(
   handler: Handler<[ctx: DeclaredAs<Iterators, Name>]>,
   captures?: Captures,
 ): Probe {
-  return make("iter", "iter", split(of), ["ctx"], handler, captures);
+  return make("iter", [of], handler, captures);
 }
 
 /**
@@ -237,16 +227,24 @@ export function probe(
   handler: Handler<[args: Unchecked]>,
   captures?: Captures,
 ): Probe {
-  const [first, ...rest] = (typeof spec === "string" ? [spec] : spec).map((one) => {
+  const specs = typeof spec === "string" ? [spec] : spec;
+  const [first, ...rest] = specs.map((one) => {
     if (typeof one !== "string") throw new TypeError("strobe: probe() wants the probe's name as a string");
-    const [provider, ...parts] = split(one);
+    const [provider, ...parts] = one.split(":");
     return { provider, parts };
   });
   if (first === undefined) throw new TypeError("strobe: probe() wants a probe's name");
-  return {
-    ...make("probe", first.provider, first.parts, ["args"], handler, captures),
-    ...(rest.length === 0 ? {} : { also: rest }),
-  };
+  return probeOf(
+    {
+      ...first,
+      ...(rest.length === 0 ? {} : { also: rest }),
+      constructorName: "probe",
+      words: [specs[0]],
+      parameters: ["args"],
+    },
+    handler,
+    captures,
+  );
 }
 
 export function isProbe(value: unknown): value is Probe {

@@ -2,6 +2,7 @@ import { ScriptError, type Source } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
 import { languageOf } from "../language/registry.ts";
 import { typescript } from "../language/typescript/language.ts";
+import { constructorNames, spellingOf } from "../providers/registry.ts";
 import { parseScript, type ScriptOptions } from "./compile.ts";
 
 /**
@@ -22,7 +23,7 @@ export function translate(
   const named = given instanceof Map ? given : new Map(Object.entries(given));
   const { program, diagnostics } = parseScript(source, { positional, named }, language);
   if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);
-  const translated = to.translate(program);
+  const translated = to.translate(program, { find: spellingOf, constructors: constructorNames() });
   if (translated.diagnostics.length > 0) throw new ScriptError(source, translated.diagnostics);
   return translated.text;
 }

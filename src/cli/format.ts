@@ -6,6 +6,7 @@ import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
 import { during, print, readText } from "./files.ts";
 import { UsageError } from "./options.ts";
+import { spellingOf } from "../providers/registry.ts";
 
 /**
  * `strobe fmt`: rewrites the files that are laid out otherwise, and names them; with `--check` it only names them.
@@ -46,7 +47,7 @@ export function formatText(source: Source, language: Language): number {
 function formatted(source: Source, { format, title }: Language): string | undefined {
   if (format === undefined) throw new UsageError(`${source.name}: fmt does not lay out ${title}`);
   try {
-    const { text: after, diagnostics } = format(source);
+    const { text: after, diagnostics } = format(source, spellingOf);
     for (const diagnostic of diagnostics)
       process.stderr.write(renderDiagnostic(source, diagnostic, { color: useColor() }));
     return after;

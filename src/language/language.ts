@@ -2,6 +2,7 @@
 // to the command, to editors and to the documentation.
 import type { Diagnostic, Source, Span } from "./diagnostic.ts";
 import type { Program } from "./program.ts";
+import type { FindSpelling, ProbeSpellings } from "./probe-spelling.ts";
 import type { Rules } from "./rules.ts";
 
 export interface Language {
@@ -21,9 +22,9 @@ export interface Language {
   /** Reads a script. Absent where its files are programs with probes in them, which `strobe run` starts. */
   readonly parse?: (source: Source, given: Given) => Parsed;
   /** Lays a script out anew; absent without a formatter. */
-  readonly format?: (source: Source) => Formatted;
+  readonly format?: (source: Source, probes: FindSpelling) => Formatted;
   /** Writes a tree in this language; absent where nothing is translated to it. */
-  readonly translate?: (program: Program) => Translated;
+  readonly translate?: (program: Program, probes: ProbeSpellings) => Translated;
   /** The files that a script names to become one text with it; absent where a language has no words for that. */
   readonly references?: References;
   /** What editors offer and look up; absent where the language server leaves it to others. Made when asked for. */
@@ -36,6 +37,8 @@ export interface Given {
   readonly positional: readonly string[];
   /** `--name=value`; true for a bare `--name`. */
   readonly named?: ReadonlyMap<string, string | true>;
+  /** How the kinds of probes are written; without it, any is `kind:part:part` and no part is a path. */
+  readonly probes?: FindSpelling;
 }
 
 export interface Parsed {

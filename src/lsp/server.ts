@@ -21,6 +21,7 @@ import { analyse, diagnosticsOf, editedLanguage, type Analysis } from "./analysi
 import { complete, type Completion } from "./completion.ts";
 import { definition, outline, type OutlineEntry } from "./definition.ts";
 import { hover } from "./hover.ts";
+import { spellingOf } from "../providers/registry.ts";
 
 /** Milliseconds without a change before a text is checked: as long as that takes, so that typing is not in its way. */
 const quiet = { least: 15, most: 200 };
@@ -165,7 +166,7 @@ export function serve(): Promise<never> {
     const document = at(uri);
     if (document === undefined) return null;
     const written = source(document);
-    const { text } = editedLanguage(written).format?.(written) ?? {};
+    const { text } = editedLanguage(written).format?.(written, spellingOf) ?? {};
     return text === undefined
       ? null
       : [{ range: range(document, { start: 0, end: document.getText().length }), newText: text }];

@@ -12,6 +12,7 @@ import { ScriptError, type Diagnostic, type Source } from "../language/diagnosti
 import { parseProbes } from "../language/typescript/parse.ts";
 import { probe } from "../../test/support/handlers.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
+import { spellingOf } from "../providers/registry.ts";
 
 const tables = readTables();
 const madeUpKinds = new Set(["begin", "end", "interval", "tracepoint", "kprobe"]);
@@ -25,7 +26,7 @@ interface Told {
 function told(file: string, example: string): Told {
   const { program, diagnostics } = file.startsWith("typescript")
     ? parseProbes([probe(example)])
-    : parse({ name: "script.bt", text: example }, { positional: [] });
+    : parse({ name: "script.bt", text: example }, { positional: [], probes: spellingOf });
   const { source } = program;
   if (diagnostics.some((d) => d.severity === "error")) return { source, diagnostics };
   // Probes and places are those of the providers on a machine that has none; others are there whatever they name.

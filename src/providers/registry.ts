@@ -7,6 +7,7 @@ import { instructions, kprobes, kretprobes, uprobes, uretprobes } from "./attach
 import { begin, end } from "./kinds/begin-end.ts";
 import type { Attacher, Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { rawtracepoint } from "./kinds/rawtracepoint.ts";
+import { splitKind, type ProbeConstructor, type ProbeSpelling } from "../language/probe-spelling.ts";
 import { didYouMean, missing } from "./resolution.ts";
 import type { System } from "../machine/system.ts";
 import { interval, profile } from "./kinds/timers.ts";
@@ -28,94 +29,144 @@ const watchpointKind = lazy<typeof import("./kinds/watchpoint.ts")>(() => requir
 const iteratorKind = lazy<typeof import("./kinds/iterator.ts")>(() => require("./kinds/iterator.ts"));
 const suitesKind = lazy<typeof import("./kinds/suites.ts")>(() => require("./kinds/suites.ts"));
 
-/** By canonical name, with the other names that a provider says it has. */
-const kinds: Readonly<
-  Record<
-    string,
-    { readonly aliases: readonly string[]; readonly provider: () => Provider; readonly attacher?: Attacher }
-  >
-> = {
-  begin: { aliases: ["BEGIN"], provider: () => begin },
-  end: { aliases: ["END"], provider: () => end },
+/** A kind's line: what is asked of it before its file is loaded. */
+export interface Kind {
+  /** Other names; the provider says the same. */
+  readonly aliases: readonly string[];
+  readonly spelling?: ProbeSpelling;
+  readonly provider: () => Provider;
+  /** Apart where a plan that was kept needs only this. */
+  readonly attacher?: Attacher;
+}
+
+/** By canonical name. */
+const kinds: Record<string, Kind> = {
+  begin: {
+    aliases: ["BEGIN"],
+    spelling: { alone: true, typescript: { name: "begin", words: "nothing", parameters: [] } },
+    provider: () => begin,
+  },
+  end: {
+    aliases: ["END"],
+    spelling: { alone: true, typescript: { name: "end", words: "nothing", parameters: [] } },
+    provider: () => end,
+  },
   self: { aliases: [], provider: () => selfKind().self },
-  interval: { aliases: ["i"], provider: () => interval },
-  profile: { aliases: ["p"], provider: () => profile },
-  tracepoint: { aliases: ["t"], provider: () => tracepoint },
-  rawtracepoint: { aliases: ["rt"], provider: () => rawtracepoint },
+  interval: {
+    aliases: ["i"],
+    spelling: { typescript: { name: "interval", words: "rate", parameters: [] } },
+    provider: () => interval,
+  },
+  profile: {
+    aliases: ["p"],
+    spelling: { typescript: { name: "profile", words: "rate", parameters: [] } },
+    provider: () => profile,
+  },
+  tracepoint: {
+    aliases: ["t"],
+    spelling: { typescript: { name: "tracepoint", words: "name", parameters: ["args"] } },
+    provider: () => tracepoint,
+  },
+  rawtracepoint: {
+    aliases: ["rt"],
+    spelling: { typescript: { name: "rawTracepoint", words: "name", parameters: ["args"] } },
+    provider: () => rawtracepoint,
+  },
   fentry: {
     aliases: ["f", "kfunc"],
+    spelling: { typescript: { name: "fentry", words: "name", parameters: ["args"] } },
     provider: () => fentryKind().fentry,
   },
   fexit: {
     aliases: ["fr", "kretfunc"],
+    spelling: { typescript: { name: "fexit", words: "name", parameters: ["args", "retval"] } },
     provider: () => fentryKind().fexit,
   },
   kprobe: {
     aliases: ["k"],
+    spelling: { lines: "alone", typescript: { name: "kprobe", words: "name", parameters: ["args"] } },
     provider: () => kprobeKind().kprobe,
     attacher: kprobes,
   },
   kretprobe: {
     aliases: ["kr"],
+    spelling: { typescript: { name: "kretprobe", words: "name", parameters: ["retval"] } },
     provider: () => kprobeKind().kretprobe,
     attacher: kretprobes,
   },
   uprobe: {
     aliases: ["u", "line"],
+    spelling: {
+      path: 1,
+      lines: "behind",
+      typescript: { name: "uprobe", words: "binary-and-name", parameters: ["args"] },
+    },
     provider: () => uprobeKind().uprobe,
     attacher: uprobes,
   },
   uretprobe: {
     aliases: ["ur"],
+    spelling: { path: 1, typescript: { name: "uretprobe", words: "binary-and-name", parameters: ["retval"] } },
     provider: () => uprobeKind().uretprobe,
     attacher: uretprobes,
   },
   insn: {
     aliases: ["kinst"],
+    spelling: { path: 1 },
     provider: () => insnKind().insn,
     attacher: instructions,
   },
   ret: {
     aliases: [],
+    spelling: { path: 1 },
     provider: () => retKind().ret,
     attacher: instructions,
   },
   plt: {
     aliases: [],
+    spelling: { path: 1 },
     provider: () => pltKind().plt,
     attacher: uprobes,
   },
   usdt: {
     aliases: ["U"],
+    spelling: { path: 1, typescript: { name: "usdt", words: "binary-and-name", parameters: ["args"] } },
     provider: () => usdtKind().usdt,
     attacher: uprobes,
   },
   process: {
     aliases: [],
+    spelling: { path: 1 },
     provider: () => processKind().process,
   },
   thread: {
     aliases: [],
+    spelling: { path: 1 },
     provider: () => processKind().thread,
   },
   software: {
     aliases: ["s"],
+    spelling: { typescript: { name: "software", words: "event-and-count", parameters: [] } },
     provider: () => countersKind().software,
   },
   hardware: {
     aliases: ["h"],
+    spelling: { typescript: { name: "hardware", words: "event-and-count", parameters: [] } },
     provider: () => countersKind().hardware,
   },
   watchpoint: {
     aliases: ["w"],
+    spelling: { path: 1 },
     provider: () => watchpointKind().watchpoint,
   },
   asyncwatchpoint: {
     aliases: ["aw"],
+    spelling: { path: 1 },
     provider: () => watchpointKind().asyncWatchpoint,
   },
   iter: {
     aliases: ["it"],
+    spelling: { path: 2, typescript: { name: "iter", words: "name", parameters: ["ctx"] } },
     provider: () => iteratorKind().iterator,
   },
   test: { aliases: [], provider: () => suitesKind().test },
@@ -123,9 +174,50 @@ const kinds: Readonly<
 };
 
 /** Canonical names, by all names. */
-export const providerNames: ReadonlyMap<string, string> = new Map(
-  Object.entries(kinds).flatMap(([name, { aliases }]) => [name, ...aliases].map((word) => [word, name] as const)),
-);
+const canonical = new Map<string, string>();
+for (const [name, kind] of Object.entries(kinds)) addNames(name, kind);
+
+function addNames(name: string, { aliases }: Kind): void {
+  for (const word of [name, ...aliases]) canonical.set(word, name);
+}
+
+/** Canonical names, by all names. */
+export const providerNames: ReadonlyMap<string, string> = canonical;
+
+/** A kind from outside: known from now on until it is disposed of. @throws RangeError for a name that is taken */
+export function addKind(provider: Provider, spelling: ProbeSpelling = {}): Disposable {
+  const { name, aliases } = provider;
+  for (const word of [name, ...aliases])
+    if (canonical.has(word)) throw new RangeError(`strobe: there is a kind of probe named "${word}"`);
+  const kind: Kind = { aliases, spelling, provider: () => provider };
+  kinds[name] = kind;
+  addNames(name, kind);
+  return {
+    [Symbol.dispose]: () => {
+      delete kinds[name];
+      for (const word of [name, ...aliases]) canonical.delete(word);
+    },
+  };
+}
+
+/** How the languages write a kind's probes, by its name or an alias. Loads nothing. */
+export function spellingOf(nameOrAlias: string): ProbeSpelling | undefined {
+  const name = canonical.get(nameOrAlias);
+  return name === undefined ? undefined : (kinds[name].spelling ?? {});
+}
+
+/** Names of the TypeScript library's constructors of probes. */
+export function constructorNames(): string[] {
+  return Object.values(kinds).flatMap(({ spelling }) => spelling?.typescript?.name ?? []);
+}
+
+/** The kind that a constructor of the TypeScript library makes probes of. */
+export function findConstructor(constructor: string): (ProbeConstructor & { readonly provider: string }) | undefined {
+  for (const [provider, { spelling }] of Object.entries(kinds)) {
+    if (spelling?.typescript?.name === constructor) return { ...spelling.typescript, provider };
+  }
+  return undefined;
+}
 
 /** By name or alias, both as written. */
 export function findProvider(nameOrAlias: string): Provider | undefined {
@@ -215,11 +307,14 @@ export function* listProbes(pattern: string | undefined, system: System, options
 
 /** Parts at colons, but not within quotes; what is behind `kprobe@` is a part of its own. */
 export function splitPattern(pattern: string): string[] {
-  const [, kind, source] = /^(kprobe|k)(@.*)$/s.exec(pattern) ?? [];
-  if (kind !== undefined) return [kind, ...splitPattern(source)];
+  const [kind, rest] = splitKind(pattern, spellingOf);
+  return rest === undefined ? partsOf(kind) : [...partsOf(kind), ...partsOf(rest)];
+}
+
+function partsOf(text: string): string[] {
   const parts = [""];
   let quoted = false;
-  for (const char of pattern) {
+  for (const char of text) {
     if (char === '"') quoted = !quoted;
     if (char === ":" && !quoted) parts.push("");
     else parts[parts.length - 1] += char;

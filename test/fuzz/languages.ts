@@ -23,6 +23,7 @@ import { rewriteModule } from "../../src/rewrite/rewrite.ts";
 import { stripTypes } from "../../src/rewrite/strip.ts";
 import { handlerSeeds, headerSeeds, moduleSeeds, scriptSeeds, texts } from "./seeds.ts";
 import type { Target } from "./target.ts";
+import { spellingOf } from "../../src/providers/registry.ts";
 
 /** Kinds of probes that the made-up machine does not have are functions there. */
 const resolve = (spec: ProbeSpec): Resolution => {
@@ -37,6 +38,7 @@ function compiled(text: string, parts?: readonly { readonly name: string; readon
   const { program, diagnostics } = parse(source, {
     positional: ["1", "two", ""],
     named: new Map([["a", "1"]]),
+    probes: spellingOf,
   });
   for (const one of diagnostics) renderDiagnostic(source, one, { color: false });
   if (diagnostics.some(({ severity }) => severity === "error")) return;
@@ -217,8 +219,8 @@ export const languageTargets: readonly Target[] = [
     seeds: scriptSeeds,
     refuses: isDiagnostic,
     run(input) {
-      const { text } = format({ name: "script.bt", text: input.toString("utf8") });
-      const again = text === undefined ? undefined : format({ name: "script.bt", text }).text;
+      const { text } = format({ name: "script.bt", text: input.toString("utf8") }, spellingOf);
+      const again = text === undefined ? undefined : format({ name: "script.bt", text }, spellingOf).text;
       if (again !== text) throw new Error("formatting what is formatted changes it");
     },
   },
@@ -228,7 +230,9 @@ export const languageTargets: readonly Target[] = [
     seeds: scriptSeeds,
     refuses: isDiagnostic,
     run: (input) =>
-      void printTree(parse({ name: "script.bt", text: input.toString("utf8") }, { positional: [] }).program),
+      void printTree(
+        parse({ name: "script.bt", text: input.toString("utf8") }, { positional: [], probes: spellingOf }).program,
+      ),
   },
   {
     name: "header",
@@ -551,6 +555,7 @@ function runHandler(input: Buffer): void {
     provider: "tracepoint",
     parts: ["a", "b"],
     constructorName: "tracepoint",
+    words: ["a:b"],
     parameters: ["args" as const],
     handler: handler(input.toString("utf8")),
   };

@@ -114,6 +114,7 @@ export function probe(text: string, filter?: string): ProbeSource {
     provider: "tracepoint",
     parts: ["a", "b"],
     constructorName: "tracepoint",
+    words: ["a:b"],
     parameters: ["args"],
     handler: fn(text),
     ...(filter === undefined ? {} : { filter: fn(filter) }),

@@ -11,10 +11,13 @@ import { unknownType } from "../types.ts";
 import type { Preprocessed } from "./preprocess.ts";
 import { bpftraceRules } from "./rules.ts";
 import { scan, type Token } from "./tokens.ts";
+import type { FindSpelling } from "../probe-spelling.ts";
 
 export interface ParseOptions {
   readonly positional: readonly string[];
   readonly named?: ReadonlyMap<string, string | true>;
+  /** How the kinds of probes are written; without it, any is `kind:part:part` and no part is a path. */
+  readonly probes?: FindSpelling;
 }
 
 /** What stands between braces. A value is a last expression without a semicolon. */
@@ -87,6 +90,7 @@ export class Cursor {
   readonly source: Source;
   readonly grammar: Grammar;
   readonly builtins: BuiltinNames = builtinsFor(bpftraceRules);
+  readonly spelling: FindSpelling;
   readonly positional: readonly string[];
   readonly named: ReadonlyMap<string, string | true> | undefined;
   readonly definitions: Preprocessed["definitions"];
@@ -134,6 +138,7 @@ export class Cursor {
     this.bodies = prepared.bodies;
     this.definitions = prepared.definitions;
     this.diagnostics = [...prepared.diagnostics];
+    this.spelling = options.probes ?? (() => undefined);
     this.positional = options.positional;
     this.named = options.named;
     this.token = scan(this.text, 0);

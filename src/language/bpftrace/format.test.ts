@@ -5,11 +5,15 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { printTree } from "../print-tree.ts";
 import { formatItems } from "./format-items.ts";
-import { format } from "./format.ts";
+import { format as formatWith } from "./format.ts";
 import { render } from "../../../test/support/random-pieces.ts";
 import { randomProgram } from "../../../test/support/random-programs.ts";
 import { Random } from "../../../test/support/random.ts";
 import { parse } from "./parse.ts";
+import { spellingOf } from "../../providers/registry.ts";
+
+const format = (source: Parameters<typeof formatWith>[0]): ReturnType<typeof formatWith> =>
+  formatWith(source, spellingOf);
 
 const fixtures = join(process.cwd(), "src/language/bpftrace/fixtures");
 const tools = join(process.cwd(), "tools");
@@ -36,7 +40,7 @@ const scripts = [
 ].filter((source) => format(source).text !== undefined);
 
 function parsed(text: string): ReturnType<typeof parse> {
-  return parse({ name: "script", text }, { positional: [] });
+  return parse({ name: "script", text }, { positional: [], probes: spellingOf });
 }
 
 test("a script without any layout gets the house's", () => {

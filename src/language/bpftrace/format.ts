@@ -7,6 +7,7 @@ import { formatItems, type FormatItem } from "./format-items.ts";
 import { parse, type Parsed } from "./parse.ts";
 import { scan } from "./tokens.ts";
 import { isTypeWord } from "./type-names.ts";
+import type { FindSpelling } from "../probe-spelling.ts";
 
 export interface Formatted {
   /** Undefined when the text does not parse: `diagnostics` says where. */
@@ -22,12 +23,12 @@ const widest = 110;
  * The script with its white space made regular. Formatting what is formatted changes nothing.
  * @throws InternalError where the result would not mean the same
  */
-export function format(source: Source): Formatted {
-  const { program, diagnostics, items } = read(source);
+export function format(source: Source, probes: FindSpelling): Formatted {
+  const { program, diagnostics, items } = read(source, probes);
   if (items === undefined) return { diagnostics: diagnostics.filter(({ severity }) => severity === "error") };
   const text = layOut(items);
   if (text === source.text) return { text, diagnostics: [] };
-  const after = read({ ...source, text });
+  const after = read({ ...source, text }, probes);
   if (after.items === undefined || !sameItems(items, after.items) || !sameProgram(program, after.program)) {
     throw new InternalError(`what strobe fmt made of ${source.name} would not mean the same; it stays as it is`);
   }
@@ -35,8 +36,8 @@ export function format(source: Source): Formatted {
 }
 
 /** `items` are there when all of the text could be read. */
-function read(source: Source): Parsed & { readonly items?: readonly FormatItem[] } {
-  const parsed = parse(source, { positional: [] });
+function read(source: Source, probes: FindSpelling): Parsed & { readonly items?: readonly FormatItem[] } {
+  const parsed = parse(source, { positional: [], probes });
   if (!parsed.whole) return parsed;
   return {
     ...parsed,

@@ -17,7 +17,7 @@ export const bpftrace: Language = {
   commands: ["bpftrace", "strobe"],
   rules: bpftraceRules,
   parse: (source, given) => parser().parse(source, given),
-  format: (source) => formatter().format(source),
+  format: (source, probes) => formatter().format(source, probes),
   references: {
     headers: [".h"],
     refused: {

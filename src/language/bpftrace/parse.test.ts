@@ -8,11 +8,13 @@ import type { Expression } from "../program.ts";
 import { printTree } from "../print-tree.ts";
 import { renderDiagnostic } from "../render-diagnostic.ts";
 import { parse, type ParseOptions } from "./parse.ts";
+import { spellingOf } from "../../providers/registry.ts";
 
 const folder = join(process.cwd(), "src/language/bpftrace/fixtures");
 const options: ParseOptions = {
   positional: ["100", "hello"],
   named: new Map([["n", "many"]]),
+  probes: spellingOf,
 };
 
 function read(text: string, overrides: Partial<ParseOptions> = {}): ReturnType<typeof parse> {

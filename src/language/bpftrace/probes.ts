@@ -4,6 +4,7 @@ import { parameters } from "../../messages/macros.ts";
 import { syntax } from "../../messages/syntax.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Probe, ProbeSpec } from "../program.ts";
+import { splitKind } from "../probe-spelling.ts";
 import type { Cursor } from "./cursor.ts";
 import { parseExpression, spanOf } from "./expressions.ts";
 import { stringValue } from "./literals.ts";
@@ -11,35 +12,8 @@ import { positionalArgument } from "./parameters.ts";
 import { parseBlock } from "./statements.ts";
 import { isDigit, nameEnd, scan, skipTrivia } from "./tokens.ts";
 
-/** The part that is a path, by provider: 1 is the one behind the provider's name. */
-const pathParts: Readonly<Record<string, number>> = {
-  uprobe: 1,
-  uretprobe: 1,
-  u: 1,
-  ur: 1,
-  line: 1,
-  usdt: 1,
-  U: 1,
-  iter: 2,
-  it: 2,
-  insn: 1,
-  ret: 1,
-  plt: 1,
-  process: 1,
-  thread: 1,
-  watchpoint: 1,
-  w: 1,
-  asyncwatchpoint: 1,
-  aw: 1,
-};
-
-/** `kprobe@fs/read_write.c:450`: a line of the kernel's source; the file becomes a part of its own. */
-const sourceLine = /^(?:kprobe|k)@/;
-/**
- * There, in `kprobe:tun@net/tun.c:120` or `uprobe:./server:handle@net/server.c:120`: a path is being read, with lines
- * to come.
- */
-const sourceFile = /^(?:kprobe|k|uprobe|u|line)\b[^@]*@[^:@]*$/;
+/** `WHERE@FILE`, in `kprobe:tun@net/tun.c:120` or `uprobe:./server:handle@net/server.c:120`: a path, lines to come. */
+const sourceFile = /^\w+\b[^@]*@[^:@]*$/;
 /** What is behind a slash of that path; a predicate is otherwise. */
 const pathGoesOn = /^\/[\w.+*?[\]/-]*:/;
 /** Behind a file and a colon, `10,20,30-35`: a comma with a number behind it is in a list of lines. */
@@ -78,7 +52,7 @@ export function parseProbe(p: Cursor): Probe {
     p.expect("/", "after the predicate");
   } else if (!p.at("{")) {
     const last = specs.at(-1)!;
-    const bare = last.parts.length === 0 && !/^(begin|end)$/i.test(last.provider);
+    const bare = last.parts.length === 0 && p.spelling(last.provider)?.alone !== true;
     p.fail(syntax.expectedBody(last.text, p.describe(), bare), spanOf(p.token));
   }
   const body = parseBlock(p, "of the probe");
@@ -118,8 +92,12 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
         break reading;
       case "/":
         if (
-          pathParts[parts[0]] !== parts.length - 1 &&
-          !(sourceFile.test(parts.join(":")) && pathGoesOn.test(text.slice(at, at + longestPath)))
+          p.spelling(parts[0])?.path !== parts.length - 1 &&
+          !(
+            p.spelling(/^\w*/.exec(parts[0])![0])?.lines !== undefined &&
+            sourceFile.test(parts.join(":")) &&
+            pathGoesOn.test(text.slice(at, at + longestPath))
+          )
         )
           break reading;
         add(character);
@@ -152,8 +130,9 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
         add(character);
     }
   }
-  const [provider = "", ...rest] =
-    parts[0].includes("@") && sourceLine.test(parts[0]) ? [...parts[0].split(/(?=@)/, 2), ...parts.slice(1)] : parts;
+  // `KIND@FILE:LINES`: the file becomes a part of its own.
+  const [kind, behind] = splitKind(parts[0], p.spelling);
+  const [provider, ...rest] = behind === undefined ? parts : [kind, behind, ...parts.slice(1)];
   return { spec: { provider, parts: rest, text: text.slice(from, at), span: { start: from, end: at } }, end: at };
 }
 

@@ -300,9 +300,7 @@ export function startsProbe(p: Cursor): boolean {
   if (p.token.kind !== "identifier" || p.expansion !== undefined) return false;
   const next = p.peek();
   if (next.kind !== "punctuation") return false;
-  return next.text === ":"
-    ? next.start === p.token.end
-    : next.text === "{" && /^(begin|end|BEGIN|END)$/.test(p.token.text);
+  return next.text === ":" ? next.start === p.token.end : next.text === "{" && p.spelling(p.token.text)?.alone === true;
 }
 
 /** Goes on behind the statement that started at `start` and failed: its `;`, or the `}` of the block it is in. */

@@ -1,6 +1,8 @@
 // What a program hands to this front-end: functions as text, and what the names in them stand for. Objects of the
 // running program (maps, events, functions) are known by identity; this room never looks into them.
+import type { ParameterMeaning } from "../probe-spelling.ts";
 import type { LayoutAttributes } from "../program.ts";
+import type { Word } from "./probe-words.ts";
 import type { SpecialName } from "./specials.ts";
 
 /** What a name outside of a handler stands for. */
@@ -103,9 +105,6 @@ export interface FunctionSource {
   readonly complete: boolean;
 }
 
-/** What a handler's parameters are, in order: the table's canonical names. */
-export type ParameterMeaning = "args" | "retval" | "ctx";
-
 export interface ProbeSource {
   /** `tracepoint`, and the parts behind it. */
   readonly provider: string;
@@ -114,6 +113,8 @@ export interface ProbeSource {
   readonly also?: readonly { readonly provider: string; readonly parts: readonly string[] }[];
   /** The call as messages show it when the file is not known: `tracepoint("sched:sched_switch", …)`. */
   readonly constructorName: string;
+  /** What stands before the handler there. */
+  readonly words: readonly Word[];
   readonly parameters: readonly ParameterMeaning[];
   readonly handler: FunctionSource;
   readonly filter?: FunctionSource;

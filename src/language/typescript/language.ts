@@ -14,5 +14,5 @@ export const typescript: Language = {
   endings: programEndings,
   commands: ["node"],
   rules: typescriptRules,
-  translate: (program) => writer().typescriptOf(program),
+  translate: (program, probes) => writer().typescriptOf(program, probes),
 };

@@ -2,7 +2,8 @@
 import type { ArrowFunctionExpression, FunctionExpression } from "acorn";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { Block, Expression, FunctionDeclaration, Probe, Program, Statement } from "../program.ts";
-import type { FunctionSource, Names, ParameterMeaning, ProbeSource } from "./binding.ts";
+import type { FunctionSource, Names, ProbeSource } from "./binding.ts";
+import type { ParameterMeaning } from "../probe-spelling.ts";
 import { callExpression } from "./calls.ts";
 import { nameParts } from "./declarations.ts";
 import { condition, value } from "./expressions.ts";
@@ -73,8 +74,8 @@ export function parseProbes(sources: readonly ProbeSource[], config: Program["co
 }
 
 function probe(translation: Translation, source: ProbeSource): Probe {
-  const { provider, parts, parameters, handler, filter } = source;
-  const written = writtenParts(source);
+  const { provider, parts, words, parameters, handler, filter } = source;
+  const written = words.map((word) => JSON.stringify(word)).join(", ");
   const before = `${source.constructorName}(${written}${parts.length === 0 ? "" : ", "}`;
   const start = translation.pieces.function(handler, before, ")");
   const span = { start, end: start + handler.text.length };
@@ -95,26 +96,6 @@ function probe(translation: Translation, source: ProbeSource): Probe {
     body: handlerBody(translation, handler, start, parameters),
     span,
   };
-}
-
-/** What a probe is called with, as far as its parts tell. */
-function writtenParts({ constructorName, provider, parts }: ProbeSource): string {
-  switch (constructorName) {
-    case "probe":
-      return JSON.stringify([provider, ...parts].join(":"));
-    case "profile":
-    case "interval":
-      return parts.length === 2 ? JSON.stringify(parts[1] + parts[0]) : "";
-    case "software":
-    case "hardware":
-      return parts.length === 2 ? `${JSON.stringify(parts[0])}, ${parts[1]}` : "";
-    case "uprobe":
-    case "uretprobe":
-    case "usdt":
-      return [parts[0], parts.slice(1).join(":")].map((part) => JSON.stringify(part)).join(", ");
-    default:
-      return parts.length === 0 ? "" : JSON.stringify(parts.join(":"));
-  }
 }
 
 /** How far before a handler its probe's name is looked for, in characters. */

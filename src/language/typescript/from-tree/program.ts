@@ -1,9 +1,10 @@
 // The way back: from the tree, whichever language it was written in, to a program in TypeScript that traces the same.
 // What the tree says and a handler cannot is refused where it stands, never left out.
 import type { Diagnostic } from "../../diagnostic.ts";
+import type { ProbeSpellings } from "../../probe-spelling.ts";
 import type { FunctionDeclaration, Program, TypeName } from "../../program.ts";
 import { castOf, unaryStrength, valueText } from "./expressions.ts";
-import { constructorNames, probeText } from "./probes.ts";
+import { probeText } from "./probes.ts";
 import { blockText, statementTexts } from "./statements.ts";
 import { indented, Writing } from "./writing.ts";
 
@@ -13,8 +14,8 @@ export interface TypeScriptProgram {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export function typescriptOf(program: Program): TypeScriptProgram {
-  const w = new Writing(program, constructorNames, {
+export function typescriptOf(program: Program, spellings: ProbeSpellings): TypeScriptProgram {
+  const w = new Writing(program, spellings, {
     statements: statementTexts,
     operand: (own, value) => valueText(own, value, unaryStrength),
   });

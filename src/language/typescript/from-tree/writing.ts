@@ -4,6 +4,7 @@ import { builtinsFor } from "../../builtins/table.ts";
 import { typescriptRules } from "../rules.ts";
 import type { Diagnostic, Span } from "../../diagnostic.ts";
 import type { Expression, FunctionDeclaration, MapAccess, Program, Statement, TypeName } from "../../program.ts";
+import type { FindSpelling, ProbeSpellings } from "../../probe-spelling.ts";
 import { casts, specialNames } from "../specials.ts";
 import { TypeWriter } from "./types.ts";
 
@@ -11,7 +12,7 @@ const reserved = (
   "abstract arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
   "finally for function if implements import in instanceof interface let new null package private protected public return static super switch " +
   "this throw true try typeof var void while with yield undefined NaN Infinity console process Number BigInt Boolean Math Date JSON Object Array " +
-  "Map Set Promise Symbol RegExp Error globalThis Buffer fetch require args retval map trace probe tracepoint event emit withCaptures"
+  "Map Set Promise Symbol RegExp Error globalThis Buffer fetch require args retval map trace probe event emit withCaptures"
 ).split(" ");
 
 /** What is written in a file that needs this one. */
@@ -26,6 +27,8 @@ export class Writing {
   readonly diagnostics: Diagnostic[] = [];
   readonly program: Program;
   readonly walk: Walk;
+  /** Of kinds of probes. */
+  readonly spelling: FindSpelling;
   readonly types: TypeWriter;
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   /** By the script's names for them. */
@@ -43,9 +46,9 @@ export class Writing {
   readonly #taken: Set<string>;
   readonly #names = new Map<string, string>();
 
-  /** `constructors`: names of the library's for probes. */
-  constructor(program: Program, constructors: readonly string[], walk: Walk) {
+  constructor(program: Program, { find, constructors }: ProbeSpellings, walk: Walk) {
     this.program = program;
+    this.spelling = find;
     this.walk = walk;
     this.functions = new Map(program.functions.map((one) => [one.name, one]));
     const names = builtinsFor(typescriptRules);
