@@ -11,6 +11,8 @@
 export interface Tracepoints {}
 /** Raw tracepoints by name, with their arguments. */
 export interface RawTracepoints {}
+/** Other probes as probe() names them, `kind:part`, with their arguments. */
+export interface Probes {}
 /**
  * Functions of the kernel: `{ vfs_read: { args: { file: Pointer<file>; … }; retval: i64 } }`, or, as editors read it
  * faster, `{ vfs_read: "file *file, buf *char, count u64, pos *i64 => i64" }`.

@@ -11,6 +11,7 @@ import type {
   Iterators,
   KernelFunctions,
   NameIn,
+  Probes,
   RawTracepoints,
   ReturnOf,
   Tracepoints,
@@ -222,12 +223,12 @@ export function iter<Name extends NameIn<Iterators>>(
  * Any probe as bpftrace writes it: `probe("watchpoint:0x1234:8:w", …)`. Of several, `probe(["kprobe:tcp_*",
  * "kprobe:udp_*"], …)`, the handler is one program where they give it the same arguments.
  */
-export function probe(
-  spec: string | readonly string[],
-  handler: Handler<[args: Unchecked]>,
+export function probe<const Spec extends string | readonly string[]>(
+  spec: Spec,
+  handler: Handler<[args: DeclaredAs<Probes, Spec>]>,
   captures?: Captures,
 ): Probe {
-  const specs = typeof spec === "string" ? [spec] : spec;
+  const specs: readonly string[] = typeof spec === "string" ? [spec] : spec;
   const [first, ...rest] = specs.map((one) => {
     if (typeof one !== "string") throw new TypeError("strobe: probe() wants the probe's name as a string");
     const [provider, ...parts] = one.split(":");

@@ -16,7 +16,7 @@ export function writeTypes(argv: readonly string[]): number {
           .map(([what, count]) => `${count} ${what}`)
           .join(", ")}\n`,
       );
-    if (counts?.tracepoints === 0)
+    if (counts?.["tracepoints"] === 0)
       process.stderr.write(
         "strobe: tracepoints cannot be seen: tracefs must be readable at /sys/kernel/tracing, which needs root\n",
       );

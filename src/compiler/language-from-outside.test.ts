@@ -113,5 +113,8 @@ test("it compiles for this machine by its object, and lays its scripts out", () 
   assert.deepEqual(diagnostics, []);
   assert.equal(read.rules, tally.rules);
   assert.equal(plan?.config.printMapsOnExit, false);
-  assert.equal(tally.format!({ name: "x", text: "  probe begin\n$m{1} is 1" }).text, "probe begin\n  $m{1} is 1");
+  assert.equal(
+    tally.format!({ name: "x", text: "  probe begin\n$m{1} is 1" }, () => undefined).text,
+    "probe begin\n  $m{1} is 1",
+  );
 });

@@ -1,7 +1,6 @@
 // The declarations of this machine, as files.
-import type { Type } from "../language/types.ts";
-import { recordArgument } from "../providers/kinds/tracepoint.ts";
-import type { System, TracepointField } from "../machine/system.ts";
+import { allProviders } from "../providers/registry.ts";
+import type { System } from "../machine/system.ts";
 import { Page } from "./page.ts";
 import { declarePrograms } from "./programs.ts";
 import { argumentsText, letterFile, members, propertyName, signatureText, Structs, typeText } from "./type-text.ts";
@@ -9,9 +8,8 @@ import { argumentsText, letterFile, members, propertyName, signatureText, Struct
 export interface Declarations {
   /** Path in the folder → text, in UTF-8. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  readonly counts: Readonly<
-    Record<"tracepoints" | "raw tracepoints" | "functions" | "iterators" | "structs" | "constants", number>
-  >;
+  /** How many there are of what: the kinds' own probes, "functions", "iterators", "structs" and "constants". */
+  readonly counts: Readonly<Record<string, number>>;
 }
 
 export interface DeclareOptions {
@@ -37,16 +35,14 @@ export function declareMachine(system: System, { binaries, about }: DeclareOptio
     return lines;
   };
 
-  const tracepoints = add("tracepoints.d.ts", tracepointPage(system, structs));
-
-  const raw = new Page(structs);
-  for (const name of system.rawTracepoints()) {
-    raw.line(
-      `${propertyName(name)}: ${argumentsText(system.rawTracepoint(name)?.args ?? [], raw.place)}`,
-      "RawTracepoints",
-    );
+  const probes: Record<string, number> = {};
+  for (const { declares } of allProviders()) {
+    if (declares === undefined) continue;
+    const page = new Page(structs);
+    for (const { name, args } of declares.all(system))
+      page.line(`${propertyName(name)}: ${argumentsText(args, page.place)}`, declares.fills);
+    probes[declares.what] = add(`${declares.what.replaceAll(" ", "-")}.d.ts`, page);
   }
-  const rawTracepoints = add("raw-tracepoints.d.ts", raw);
 
   const functions = addAll("functions", functionPages(system, structs));
 
@@ -82,39 +78,13 @@ export function declareMachine(system: System, { binaries, about }: DeclareOptio
   return {
     files,
     counts: {
-      tracepoints,
-      "raw tracepoints": rawTracepoints,
+      ...probes,
       functions,
       iterators: iterators.count,
       structs: all.count,
       constants: constantsCount,
     },
   };
-}
-
-function tracepointPage(system: System, structs: Structs): Page {
-  const page = new Page(structs);
-  // Thousands of events have fields that are declared alike.
-  const known = new Map<string, Type>();
-  const typeOf = (field: TracepointField, space: "kernel" | "user"): Type => {
-    const key = `${field.declaration};${field.size};${field.signed};${space}`;
-    let type = known.get(key);
-    if (type === undefined) known.set(key, (type = recordArgument(field, space, system).type));
-    return type;
-  };
-  for (const { category, name } of system.tracepoints()) {
-    const fields = system.tracepoint(category, name)?.fields;
-    if (fields === undefined) continue;
-    const space = category === "syscalls" ? "user" : "kernel";
-    page.line(
-      `"${category}:${name}": ${argumentsText(
-        fields.map((field) => ({ name: field.name, type: typeOf(field, space) })),
-        page.place,
-      )}`,
-      "Tracepoints",
-    );
-  }
-  return page;
 }
 
 function functionPages(system: System, structs: Structs): Pages {

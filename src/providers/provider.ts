@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ResolvedProbe, SiteRef } from "../language/resolved-probe.ts";
 import type { ProbeSpec } from "../language/program.ts";
-import type { Binding, Context } from "../language/context.ts";
+import type { Argument, Binding, Context } from "../language/context.ts";
 import type { System } from "../machine/system.ts";
 
 /** How programs get to a kind's sites. Handlers that run in strobe itself need none. */
@@ -65,8 +65,18 @@ export interface Provider extends Partial<Attacher> {
    * since some lists are long.
    */
   list(parts: readonly string[], system: System, options: ListOptions): Iterable<Listed>;
+  /** Its probes with their arguments, for TypeScript's declarations; names as the kind's constructor or probe() has them. */
+  readonly declares?: Declares;
   /** The sites a spec means, grouped by equal context; or diagnostics that name near misses. */
   resolve(spec: ProbeSpec, system: System, options: ResolveOptions): Resolution;
+}
+
+export interface Declares {
+  /** What its probes are called together, in lower case: "raw tracepoints". Names the file. */
+  readonly what: string;
+  /** The library's interface that the declarations fill (api/declarations.ts): `Probes` where there is none for the kind. */
+  readonly fills: string;
+  all(system: System): Iterable<{ readonly name: string; readonly args: readonly Pick<Argument, "name" | "type">[] }>;
 }
 
 export interface ListOptions {

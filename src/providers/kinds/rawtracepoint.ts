@@ -35,6 +35,13 @@ export const rawtracepoint: Provider = {
   aliases: ["rt"],
   usage: "rawtracepoint[:MODULE]:EVENT",
   doc: "Static events of the kernel, with the kernel's own arguments.",
+  declares: {
+    what: "raw tracepoints",
+    fills: "RawTracepoints",
+    *all(system) {
+      for (const name of system.rawTracepoints()) yield { name, args: system.rawTracepoint(name)?.args ?? [] };
+    },
+  },
   seenOfOneProcess: (parts) => seenOfOneProcess(parts.at(-1) ?? ""),
 
   *list(parts, system, options) {

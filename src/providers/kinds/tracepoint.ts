@@ -8,10 +8,10 @@ import { releasedLater } from "../../linux/perf/late-release.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_TRACEPOINT } from "../../linux/perf/perf.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context, Fetch } from "../../language/context.ts";
-import { integer } from "../../language/types.ts";
+import { integer, type Type } from "../../language/types.ts";
 import { Attaching, attachToPerfEvent, closedAtOnce } from "../attaching/attachment.ts";
 import { declaredType } from "../../machine/kernel/declared-type.ts";
-import type { Provider, Resolution, ResolveOptions } from "../provider.ts";
+import type { Declares, Provider, Resolution, ResolveOptions } from "../provider.ts";
 import {
   didYouMean,
   groupBy,
@@ -41,6 +41,7 @@ export const tracepoint: Provider = {
   aliases: ["t"],
   usage: "tracepoint:CATEGORY:EVENT",
   doc: "Static events of the kernel.",
+  declares: { what: "tracepoints", fills: "Tracepoints", all: declared },
   hasExactly: ([category, name, ...more], system) =>
     more.length === 0 && system.tracepoints().some((event) => event.category === category && event.name === name),
   seenOfOneProcess: ([category = "", name = category]) => seenOfOneProcess(name, category),
@@ -249,7 +250,7 @@ function perfContext(event: Event, format: TracepointFormat, system: System): Co
 }
 
 /** A field of the record that the program's context points to. */
-export function recordArgument(field: TracepointField, space: "kernel" | "user", system: System): Argument {
+function recordArgument(field: TracepointField, space: "kernel" | "user", system: System): Argument {
   const { name, offset, size, signed } = field;
   const dynamic = /^__(data|rel)_loc\s+(.*?)\s*(\[\s*\])?$/.exec(field.declaration);
   if (dynamic) {
@@ -293,4 +294,24 @@ function describeField(field: TracepointField): string {
   const array = /^(.*?)((?:\[[^\]]*\])+)$/.exec(field.declaration);
   if (array && !field.declaration.startsWith("__")) return `    ${array[1].trim()} ${field.name}${array[2]}`;
   return `    ${field.declaration} ${field.name}`;
+}
+
+function* declared(system: System): ReturnType<Declares["all"]> {
+  // Thousands of events have fields that are declared alike.
+  const known = new Map<string, Type>();
+  const typeOf = (field: TracepointField, space: "kernel" | "user"): Type => {
+    const key = `${field.declaration};${field.size};${field.signed};${space}`;
+    let type = known.get(key);
+    if (type === undefined) known.set(key, (type = recordArgument(field, space, system).type));
+    return type;
+  };
+  for (const { category, name } of system.tracepoints()) {
+    const fields = system.tracepoint(category, name)?.fields;
+    if (fields === undefined) continue;
+    const space = category === "syscalls" ? "user" : "kernel";
+    yield {
+      name: `${category}:${name}`,
+      args: fields.map((field) => ({ name: field.name, type: typeOf(field, space) })),
+    };
+  }
 }

@@ -1,0 +1,108 @@
+// The pages that are made of tables in the source, as text: generate.mjs writes them.
+
+const cell = (text) => text.replaceAll("|", "\\|");
+const row = (...cells) => `| ${cells.map(cell).join(" | ")} |`;
+const table = (head, rows) => [row(...head), row(...head.map(() => "---")), ...rows].join("\n");
+const notice = "<!-- Written by `npm run docs`: change the table it comes from, not this file. -->";
+
+export function builtinsPage(builtins, languages) {
+  const groups = [
+    [
+      "Values",
+      "May be written with or without `()`.",
+      (b) => b.form === "value" || (b.form === "both" && !b.statement),
+    ],
+    ["Functions", "", (b) => b.form === "function" && !b.statement && !b.signature.startsWith("@")],
+    ["Statements", "They give no value.", (b) => b.statement],
+    [
+      "Aggregations",
+      "Only to be assigned to a map. They add to what the map holds under the key.",
+      (b) => b.form === "aggregate" || b.signature.startsWith("@"),
+    ],
+  ];
+  const places = { kernel: "kernel", host: "strobe", both: "both" };
+  const remarks = (b) =>
+    [...(b.unsafe ? ["needs `--unsafe`"] : []), ...(b.kernel ? [`Linux ${b.kernel} and later`] : [])].join(", ");
+  const sections = groups.map(([title, text, belongs]) => {
+    const rows = builtins
+      .filter((b) => belongs(b) && b.spelling?.[languages[0].name]?.length !== 0)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((b) => row(`\`${b.signature}\``, b.doc + (remarks(b) ? ` (${remarks(b)})` : ""), places[b.placement]));
+    return `## ${title}\n\n${text ? `${text}\n\n` : ""}${table(["", "what it is", "runs in"], rows)}\n`;
+  });
+  return `# Builtins
+
+${notice}
+
+Everything that a script can name without declaring it. "Runs in" says where: in the \`kernel\`, or in both the kernel and
+strobe itself, which runs \`begin\`, \`end\` and \`interval\` probes. See [language.md](language.md) for how they are used, and for
+what of bpftrace is missing.
+
+${sections.join("\n")}`;
+}
+
+export function probesPage(providers) {
+  const rows = providers.map((p) =>
+    row(`\`${p.name}\``, p.aliases.map((name) => `\`${name}\``).join(" "), `\`${p.usage}\``, p.doc),
+  );
+  return `# Probes
+
+${notice}
+
+A probe is its kind and the parts behind it, with colons between. \`strobe -l\` lists what can be probed here, \`strobe -lv\` with
+the arguments, \`strobe --info\` which kinds this kernel allows. See [language.md](language.md#probes) for what a handler sees.
+
+${table(["kind", "also", "as written", "fires"], rows)}
+`;
+}
+
+export function languagesPage(languages) {
+  const code = (words) => words.map((word) => `\`${word}\``).join(" ");
+  const rows = languages.map((one) =>
+    row(
+      one.title,
+      one.doc,
+      code(one.endings),
+      one.parse === undefined ? "`strobe run FILE`" : code([one.name, ...one.aliases]),
+      [one.format ? "`fmt`" : "", one.editing ? "`lsp`" : "", one.translate ? `\`--emit ${one.aliases[0]}\`` : ""]
+        .filter((word) => word !== "")
+        .join(", "),
+    ),
+  );
+  const rules = [
+    [
+      "integers",
+      ({ integers: i }) =>
+        `64 bits; ${i.signed === "all" ? "signed" : "unsigned where both operands are"}; a quotient ${i.division}; by 0: ${i.byZero}`,
+    ],
+    ["`+` joins texts", ({ texts }) => (texts.plusJoins ? "yes" : "no")],
+    ["an object as a condition", ({ objectsAreTrue }) => (objectsAreTrue ? "true" : "refused")],
+    ["a missing key reads as", ({ maps }) => maps.missing],
+    ["a failed read gives", ({ failedRead }) => failedRead],
+    ["storing 0 under a key", ({ maps }) => `${maps.storingZero} it`],
+    ["a variable lives in its", ({ variables }) => variables.scope],
+    ["maps are printed at the end", ({ printsMapsAtEnd }) => (printsMapsAtEnd ? "all, by name" : "no")],
+    [
+      "a name is written",
+      ({ spelling }) => code([spelling.map("m"), spelling.variable("x"), spelling.cast("uint8", "x")]),
+    ],
+  ];
+  return `# Languages
+
+${notice}
+
+All languages are written into one tree, which one checker and one compiler read. A script's language is told by the ending
+of its file, by the command in its first line (\`#!/usr/bin/env bpftrace\`), or by \`--lang\`; else it is ${languages[0].title}.
+
+${table(["language", "what it is", "files", "`--lang`", "also"], rows)}
+
+## Rules
+
+What a script means by the same tree is the language's to say (\`src/language/rules.ts\`).
+
+${table(
+  ["", ...languages.map(({ title }) => title)],
+  rules.map(([what, of]) => row(what, ...languages.map((one) => of(one.rules)))),
+)}
+`;
+}
