@@ -11,7 +11,10 @@ const wrapper = {
 };
 const main = "src/cli/main.ts";
 /** Each part has what its modules import, but for what a part before it has; `rest` is what is left. */
-const entries = { command: [main], compiler: ["src/api/compile.ts", "src/cli/warm-up.ts"] };
+const entries = {
+  command: [main],
+  compiler: ["src/api/compile.ts", "src/cli/warm-up.ts", "src/language/bpftrace/parse.ts"],
+};
 const names = [...Object.keys(entries), "rest"];
 const prefix = "strobe:";
 

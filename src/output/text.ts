@@ -10,7 +10,6 @@ import type {
   Trouble,
 } from "../session/events.ts";
 import { ByteWriter } from "./bytes.ts";
-import { foldedLines } from "./folded.ts";
 import type { Printer, PrinterOptions } from "./printer.ts";
 import { drawn } from "./drawn.ts";
 import { joinedText, timeText } from "./host-text.ts";
@@ -22,6 +21,9 @@ import { shownText } from "./shown-text.ts";
 import { sameFile, Sink } from "./sink.ts";
 import { troubleText, warns } from "./trouble.ts";
 import { elementTexts, forTerminal, memoryOf, readWords, valueText } from "./values.ts";
+
+// Loaded for `-f folded`.
+const folding = lazy<typeof import("./folded.ts")>(() => require("./folded.ts"));
 
 export interface TextOptions extends PrinterOptions {
   /** Maps as lines for flame graphs. */
@@ -156,7 +158,7 @@ export class TextConsumer implements Printer {
   map(snapshot: MapSnapshot, { top, divisor, services: given, bare }: MapOptions): void {
     const { map } = snapshot;
     const services = this.#for(given);
-    const folded = this.#options.folded ? foldedLines(snapshot, top, divisor, services) : undefined;
+    const folded = this.#options.folded ? folding().foldedLines(snapshot, top, divisor, services) : undefined;
     if (folded) {
       for (const line of folded) this.#data(`${line}\n`);
       return;
