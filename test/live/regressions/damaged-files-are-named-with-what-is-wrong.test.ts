@@ -1,5 +1,6 @@
 // A program or debug file that is cut short or has hostile numbers in it is an error about that file, and none of
 // strobe's own.
+import { Failure } from "../../../src/base/failure.ts";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -87,8 +88,8 @@ test("probes, listings and the kernel's image", { skip }, async () => {
     assert.deepEqual([code, stderr.split("\n")[0]], [1, `-e:1:1: error: ${path}: damaged ${wrong}`]);
   }
   const [image, wrong] = elfDamage[2];
-  assert.equal(
+  assert.deepEqual(
     kernelImage(() => 0n, { paths: { vmlinux: image } }),
-    `${image}: damaged ${wrong}`,
+    new Failure(`${image}: damaged ${wrong}`),
   );
 });
