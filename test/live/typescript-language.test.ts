@@ -405,6 +405,6 @@ test("a loop goes over the greatest of a map, where strobe runs the handler", as
         { library, numbers },
       ),
     ),
-    /a loop in an order, or with a limit, needs strobe's own process, and this tracepoint probe runs in the kernel/,
+    /a loop in an order needs strobe's own process, and this tracepoint probe runs in the kernel/,
   );
 });
