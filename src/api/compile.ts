@@ -1,3 +1,4 @@
+import { scripts } from "../messages/scripts.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Given, Language, Parsed } from "../language/language.ts";
 import type { Program } from "../language/program.ts";
@@ -130,12 +131,7 @@ function unknownOptions({ options = [], probes }: Program, named: ReadonlyMap<st
     .filter((name) => !options.some((option) => option.name === name))
     .map((name) => ({
       severity: "error",
-      code: "name",
       span: { start, end: start },
-      message: `the script asks for no option --${name}`,
-      help:
-        options.length === 0
-          ? "it has no getopt(): what it is given without dashes is $1, $2, …"
-          : `it asks for ${options.map((option) => `--${option.name}`).join(", ")}`,
+      ...scripts.scriptAsksNoOption(name, options.map((option) => `--${option.name}`).join(", "), options.length === 0),
     }));
 }

@@ -1,4 +1,5 @@
 // From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
+import { compiler } from "../messages/compiler.ts";
 import { asInternal, InternalError, isUnexpected } from "../base/internal-error.ts";
 import type { CheckedHandler, CheckedProgram, TypedProgram } from "../language/checked-program.ts";
 import type { ResolvedProbe, SiteRef } from "../language/resolved-probe.ts";
@@ -184,14 +185,7 @@ function withEntries(probes: readonly ResolvedProbe[]): readonly ResolvedProbe[]
 function asFault(error: unknown, { source, probes }: Program): unknown {
   if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
     const span = probes[0]?.specs[0]?.span ?? { start: 0, end: 0 };
-    return new ScriptError(source, [
-      {
-        severity: "error",
-        code: "limit",
-        span,
-        message: "the script is too large: what is nested or unrolled in it is too much to compile",
-      },
-    ]);
+    return new ScriptError(source, [{ severity: "error", span, ...compiler.scriptTooLargeWhatNested() }]);
   }
   return isUnexpected(error) ? asInternal(error, "compiling the script") : error;
 }
@@ -288,12 +282,7 @@ function resolveProbes(
     ];
   });
   if (!hasError(diagnostics) && program.probes.length > 0 && probes.every((probe) => probe.variants.length === 0)) {
-    diagnostics.push({
-      severity: "error",
-      code: "name",
-      span: program.probes[0].span,
-      message: "there is nothing to attach to",
-    });
+    diagnostics.push({ severity: "error", span: program.probes[0].span, ...compiler.thereNothingAttach() });
   }
   return { probes, diagnostics, open };
 }
@@ -322,12 +311,11 @@ function leftOut(probe: Probe, variants: readonly Variant[], { follow }: Compile
   }
   return [...seen].map(([how, name]) => ({
     severity: "warning",
-    code: "placement",
     span: probe.span,
-    message: `${follow ? "--follow" : "-p"} sees ${name} ${how}`,
     ...(follow
       ? {}
       : { help: 'a handler that asks getopt("pid", 0) is given the number and sees every process\'s events' }),
+    ...compiler.sees(follow ? "--follow" : "-p", name, how),
   }));
 }
 
@@ -588,19 +576,8 @@ function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, gener
       throw isUnexpected(error) && !(error instanceof RangeError) ? asInternal(error, `compiling \`${text}\``) : error;
     throw new ScriptError(checked.program.source, [
       error instanceof TooMuchMemory
-        ? {
-            severity: "error",
-            code: "limit",
-            span,
-            message: `this probe needs ${error.bytes} bytes of working memory, and the kernel has ${mostScratchBytes} for it`,
-            help: "divide it into several probes, or make its values smaller: config = { max_strlen = 256 }, str(pointer, 64), hist(n) without bits",
-          }
-        : {
-            severity: "error",
-            code: "limit",
-            span,
-            message: `this probe cannot be compiled for the kernel: ${error.message}`,
-          },
+        ? { severity: "error", span, ...compiler.probeNeedsBytesWorkingMemory(error.bytes, mostScratchBytes) }
+        : { severity: "error", span, ...compiler.probeCannotCompiledKernel(error.message) },
     ]);
   }
 }

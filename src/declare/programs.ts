@@ -10,7 +10,7 @@ import { Failure } from "../base/failure.ts";
 /** A program that is not there. */
 export class NoSuchProgram extends Error {
   constructor(program: string) {
-    super(noBinary(program)[0]);
+    super(noBinary(program).message);
     this.name = "NoSuchProgram";
   }
 }

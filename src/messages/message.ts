@@ -22,6 +22,9 @@ export type DiagnosticCode =
   | "unsafe"
   | "unused";
 
+/** What a message may show as it is. */
+export type Shown = string | number | bigint | boolean | undefined;
+
 /** What a diagnostic says. */
 export interface Message {
   readonly code: DiagnosticCode;

@@ -1,7 +1,8 @@
 // What the providers' resolve() have in common: refusals with help, and sites grouped into variants.
+import type { Message } from "../messages/message.ts";
+import { probes } from "../messages/probes.ts";
 import type { SiteRef } from "../language/resolved-probe.ts";
 import type { Context } from "../language/context.ts";
-import type { Diagnostic, DiagnosticCode } from "../language/diagnostic.ts";
 import { nearest } from "../language/nearest.ts";
 import type { ProbeSpec } from "../language/program.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
@@ -9,8 +10,8 @@ import type { Resolution, ResolveOptions } from "./provider.ts";
 export type Variant = Resolution["variants"][number];
 
 /** A spec that cannot be meant: an error whatever `missing_probes` says. */
-export function refused(spec: ProbeSpec, code: DiagnosticCode, message: string, help?: string): Resolution {
-  return { variants: [], diagnostics: [diagnostic(spec, "error", code, message, help)] };
+export function refused(spec: ProbeSpec, said: Message): Resolution {
+  return { variants: [], diagnostics: [{ severity: "error", span: spec.span, ...said }] };
 }
 
 export function wrongParts(spec: ProbeSpec, usage: string): Resolution {
@@ -22,11 +23,9 @@ export function wrongParts(spec: ProbeSpec, usage: string): Resolution {
       : `${counts[0]} to ${counts.at(-1)}`;
   return refused(
     spec,
-    "syntax",
     counts.includes(found)
-      ? `\`${spec.text}\` does not say what to probe`
-      : `${spec.provider} probe type requires ${wanted} argument${wanted === "1" ? "" : "s"}, found ${found}`,
-    `a probe of this kind is written \`${usage}\``,
+      ? probes.doesNotSayWhatProbe(spec.text, usage)
+      : probes.probeTypeRequiresArgumentFound(spec.provider, wanted, wanted === "1" ? "" : "s", found, usage),
   );
 }
 
@@ -43,28 +42,10 @@ function partCounts(usage: string): number[] {
 }
 
 /** A spec that means nothing on this machine; `missing_probes` says how bad that is. */
-export function missing(
-  spec: ProbeSpec,
-  options: ResolveOptions,
-  message: string,
-  help?: string,
-  code: DiagnosticCode = "name",
-): Resolution {
+export function missing(spec: ProbeSpec, options: ResolveOptions, said: Message): Resolution {
   if (options.missing === "ignore") return { variants: [], diagnostics: [] };
-  return {
-    variants: [],
-    diagnostics: [diagnostic(spec, options.missing === "warn" ? "warning" : "error", code, message, help)],
-  };
-}
-
-function diagnostic(
-  spec: ProbeSpec,
-  severity: "error" | "warning",
-  code: DiagnosticCode,
-  message: string,
-  help?: string,
-): Diagnostic {
-  return { severity, code, span: spec.span, message, ...(help === undefined ? {} : { help }) };
+  const severity = options.missing === "warn" ? "warning" : "error";
+  return { variants: [], diagnostics: [{ severity, span: spec.span, ...said }] };
 }
 
 /** "did you mean `sched_switch`?", or undefined when nothing is near. */

@@ -1,5 +1,6 @@
 // TypeScript to JavaScript without moving a character: types become blanks, as Node itself does it where it knows
 // TypeScript.
+import { scripts } from "../messages/scripts.ts";
 import { ScriptError, type Span } from "../language/diagnostic.ts";
 import { fromPackage } from "../linux/packages.ts";
 import { InternalError } from "../base/internal-error.ts";
@@ -74,13 +75,7 @@ function gaveUp(file: string, text: string, error: unknown): unknown {
   loaded = undefined;
   delete require.cache[require.resolve("@swc/wasm-typescript")];
   return new ScriptError({ name: file, text }, [
-    {
-      severity: "error",
-      code: "limit",
-      span: { start: 0, end: 0 },
-      message: "this file is nested too deeply to have its types stripped",
-      help: "divide what is nested, or compile the file before (tsx, esbuild)",
-    },
+    { severity: "error", span: { start: 0, end: 0 }, ...scripts.fileNestedTooDeeplyTypes() },
   ]);
 }
 

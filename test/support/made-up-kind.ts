@@ -1,4 +1,5 @@
 // A kind of probe that strobe does not have, as somebody would add one: programs that begin and threads that end.
+import { says } from "../../src/messages/message.ts";
 import type { Context } from "../../src/language/context.ts";
 import { i32 } from "../../src/language/types.ts";
 import { rawTracepointOpen } from "../../src/linux/bpf/bpf.ts";
@@ -48,7 +49,7 @@ export const moment: Provider = {
     if (spec.parts.length !== 1 || name === "") return wrongParts(spec, moment.usage);
     const known = moments.get(name);
     if (known === undefined)
-      return missing(spec, options, `there is no moment \`${name}\``, didYouMean(name, moments.keys()));
+      return missing(spec, options, says("name", `there is no moment \`${name}\``, didYouMean(name, moments.keys())));
     const context = contextOf(known.args);
     return resolved({ context, provider: "moment", sites: [{ name: `moment:${name}`, data: known.event }] });
   },

@@ -1,4 +1,5 @@
 // Typed access: members, elements and what pointers point to. A chain of embedded structs is one address and one read.
+import { compiler } from "../../messages/compiler.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Expression, IndexAccess, MemberAccess, TupleAccess, Unary, Variable } from "../../language/program.ts";
 import type { PointerType, Type } from "../../language/types.ts";
@@ -53,14 +54,14 @@ export function accessValue(f: FunctionState, e: MemberAccess | IndexAccess | Tu
 
 function argument(f: FunctionState, e: MemberAccess) {
   const found = contextOf(f)?.args?.[e.path?.argument ?? -1];
-  return found ?? f.refuse(e.nameSpan, `there is no argument \`${e.name}\` here`);
+  return found ?? f.refuse(e.nameSpan, compiler.thereNoArgumentHere(e.name));
 }
 
 function locateMember(f: FunctionState, e: MemberAccess): Located {
   const { object, path } = e;
   if (path === undefined) {
     const record = object.type;
-    if (record.kind !== "record") return f.refuse(e.span, `\`${e.name}\` is not a field here`);
+    if (record.kind !== "record") return f.refuse(e.span, compiler.notFieldHere(e.name));
     return locateField(
       f,
       object,
@@ -111,9 +112,7 @@ export function entryValue(f: FunctionState, home: Home & { kind: "entry" }): Va
 
 function locateElement(f: FunctionState, e: IndexAccess): Located {
   const found = findElement(f, e);
-  return "at" in found
-    ? found
-    : f.refuse(e.index.span, "an element of a copied array of arrays needs a constant index");
+  return "at" in found ? found : f.refuse(e.index.span, compiler.elementCopiedArrayArraysNeeds());
 }
 
 const elementSize = (e: IndexAccess): number => Math.max(1, sizeOf(e.type));
@@ -141,7 +140,7 @@ function findElement(f: FunctionState, e: IndexAccess): Located | Choice {
   }
   const place = placeOf(f, base, type);
   const length = Math.floor(sizeOf(type) / size);
-  if (length > mostChoices) return f.refuse(e.span, "an element of a copied array this long needs a constant index");
+  if (length > mostChoices) return f.refuse(e.span, compiler.elementCopiedArrayLongNeeds());
   checkBounds(f, e, index);
   return { place, index, length };
 }
@@ -151,11 +150,11 @@ const mostChoices = 256;
 function pointerType(f: FunctionState, e: Expression): PointerType {
   const type: Type = e.type;
   if (type.kind === "pointer") return type;
-  return f.refuse(e.span, "not a pointer");
+  return f.refuse(e.span, compiler.notPointer());
 }
 
 function variablePlace(f: FunctionState, e: Variable): Place {
-  const home = f.home(e.slot ?? f.refuse(e.span, `${f.spelling.variable(e.name)} has no place`));
+  const home = f.home(e.slot ?? f.refuse(e.span, compiler.noPlace(f.spelling.variable(e.name))));
   if (home.kind === "memory") return home.place;
   if (home.kind === "register") throw new InternalError("a variable with an address is in memory");
   // A loop's entry, which is in two places.
@@ -179,5 +178,5 @@ export function addressValue(f: FunctionState, operand: Expression): Value {
     const located = f.locate(operand);
     if (located.at === "memory") return addressOf(f, located);
   }
-  return f.refuse(operand.span, "this has no address");
+  return f.refuse(operand.span, compiler.noAddress());
 }

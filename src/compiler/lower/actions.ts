@@ -1,4 +1,6 @@
 // Calls that do something: events for the host, and acts on the traced process.
+import { compiler } from "../../messages/compiler.ts";
+import { says } from "../../messages/message.ts";
 import { parsePrintf, type PrintfConversion, type PrintfFormat } from "../../language/printf.ts";
 import type { Call, Expression } from "../../language/program.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -47,7 +49,7 @@ export function action(f: FunctionState, e: Call): boolean {
       return true;
     case "emit": {
       const [name, record] = args;
-      if (record?.kind !== "record") return f.refuse(e.span, "`emit()` wants a record");
+      if (record?.kind !== "record") return f.refuse(e.span, compiler.emitWantsRecord());
       send(
         f,
         e,
@@ -65,7 +67,7 @@ export function action(f: FunctionState, e: Call): boolean {
     case "clear":
     case "zero": {
       const [map] = args;
-      if (map?.kind !== "map") return f.refuse(e.span, `\`${e.name}()\` wants a map`);
+      if (map?.kind !== "map") return f.refuse(e.span, compiler.wantsMap(e.name));
       send(f, e, { kind: e.name === "clear" ? "clear-map" : "zero-map", map: mapOf(f, map).index }, []);
       return true;
     }
@@ -98,7 +100,7 @@ export function action(f: FunctionState, e: Call): boolean {
     case "assert_str":
       return true;
     case "fail":
-      return f.refuse(e.span, args[0]?.kind === "string" ? args[0].value : "the script fails here");
+      return f.refuse(e.span, says("feature", args[0]?.kind === "string" ? args[0].value : "the script fails here"));
     default:
       return false;
   }
@@ -216,7 +218,7 @@ const joined = 16;
 function join(f: FunctionState, e: Call): void {
   const [strings, separator] = e.args;
   const list = pointed(f, strings);
-  if (list.at !== "memory") return f.refuse(strings.span, "`join()` wants strings in memory");
+  if (list.at !== "memory") return f.refuse(strings.span, compiler.joinWantsStringsMemory());
   const space = list.space === "user" ? "user" : "kernel";
   const text: StringType = { kind: "string", capacity: f.module.checked.config.maxStringLength };
   const base = addressOf(f, list);

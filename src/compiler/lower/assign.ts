@@ -1,4 +1,5 @@
 // Assignments, as statements and as values.
+import { compiler } from "../../messages/compiler.ts";
 import type { Assignment, Expression, MapAccess, Statement, Variable } from "../../language/program.ts";
 import { float64, isFloat, type Type } from "../../language/types.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -25,7 +26,7 @@ export function declare(f: FunctionState, variable: Variable, value: Expression 
 
 /** The number of a variable in its frame. */
 export function slotOf(f: FunctionState, variable: Variable): number {
-  return variable.slot ?? f.refuse(variable.span, `${f.spelling.variable(variable.name)} has no place`);
+  return variable.slot ?? f.refuse(variable.span, compiler.noPlace(f.spelling.variable(variable.name)));
 }
 
 export function store(f: FunctionState, home: ReturnType<FunctionState["home"]>, e: Expression): void {
@@ -35,7 +36,7 @@ export function store(f: FunctionState, home: ReturnType<FunctionState["home"]>,
     f.markWritten(home);
     f.into(e, home.type, home.place);
   } else {
-    f.refuse(e.span, "a loop's variable cannot be assigned");
+    f.refuse(e.span, compiler.loopVariableCannotAssigned());
   }
 }
 
@@ -55,7 +56,7 @@ export function assignedValue(f: FunctionState, e: Assignment): Value {
   const s: Assign = { ...e, kind: "assign" };
   const { target } = e;
   if (target.kind === "map") {
-    const stored = intoMap(f, s, target, true) ?? f.refuse(e.span, "this is not a number");
+    const stored = intoMap(f, s, target, true) ?? f.refuse(e.span, compiler.notNumber());
     return convert(f, stored, storedType(target.type), e.type);
   }
   assign(f, s);
@@ -72,7 +73,7 @@ export function assignedPlace(f: FunctionState, e: Assignment): Located {
     return f.locate(target);
   }
   const { index, map } = mapOf(f, target);
-  if (map.value.kind === "aggregate") return f.refuse(e.span, `${f.spelling.map(map.name)} holds an aggregation`);
+  if (map.value.kind === "aggregate") return f.refuse(e.span, compiler.holdsAggregation(f.spelling.map(map.name)));
   const place = f.slot("assigned", map.value);
   f.into(e.value, map.value, place);
   const key = keyPlace(f, target);
@@ -90,7 +91,7 @@ function intoMap(f: FunctionState, s: Assign, target: MapAccess, used = false): 
   const { build } = f;
   const { operator, value } = s;
   const { index, map } = mapOf(f, target);
-  if (map.value.kind === "aggregate") return f.refuse(s.span, `${f.spelling.map(map.name)} holds an aggregation`);
+  if (map.value.kind === "aggregate") return f.refuse(s.span, compiler.holdsAggregation(f.spelling.map(map.name)));
   if (operator === "+" || operator === "-") {
     const added = mapAddend(f, value, target, operator);
     if (added !== undefined) {
@@ -152,7 +153,7 @@ function mapAddend(f: FunctionState, value: Expression, target: MapAccess, opera
 function combined(f: FunctionState, s: Statement & { kind: "assign" }, old: Value, type: Type): Value {
   const { operator, value } = s;
   if (operator === null || operator === "&&" || operator === "||" || isComparison(operator)) {
-    return f.refuse(s.span, "this operator does not assign");
+    return f.refuse(s.span, compiler.operatorDoesNotAssign());
   }
   const operand = { value: f.value(value), type: value.type };
   const wide: Type =

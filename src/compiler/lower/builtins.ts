@@ -1,4 +1,5 @@
 // Builtin values: who ran, where and when, and what the probe offers.
+import { compiler } from "../../messages/compiler.ts";
 import { onceAt } from "../../language/context.ts";
 import { argumentNumber, findBuiltin } from "../../language/builtins/table.ts";
 import type { Builtin } from "../../language/program.ts";
@@ -64,7 +65,7 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
   const context = contextOf(f);
   if (number !== undefined) {
     const fetch = context?.numbered?.[number];
-    return fetch === undefined ? f.refuse(e.span, `\`${name}\` is not known here`) : fetchValue(f, fetch);
+    return fetch === undefined ? f.refuse(e.span, compiler.notKnownHere(name)) : fetchValue(f, fetch);
   }
   switch (name) {
     case "pid":
@@ -83,11 +84,11 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
       return contextValue(f);
     case "retval":
       return context?.retval === undefined
-        ? f.refuse(e.span, "there is no `retval` here")
+        ? f.refuse(e.span, compiler.thereNoRetvalHere())
         : argumentValue(f, context.retval);
     case "goid":
       return context?.goroutine === undefined
-        ? f.refuse(e.span, "there is no `goid` here")
+        ? f.refuse(e.span, compiler.thereNoGoidHere())
         : fetchValue(f, context.goroutine);
     case "probe":
       return probeIndex(f);
@@ -102,7 +103,7 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
     default: {
       const helper = findBuiltin(name)?.helper;
       return helper === undefined
-        ? f.refuse(e.span, `\`${name}\` cannot be compiled as a number`)
+        ? f.refuse(e.span, compiler.cannotCompiledNumber(name))
         : plainBuiltin(f, `helper:${helper}`);
     }
   }
@@ -176,7 +177,7 @@ export function builtinLocated(f: FunctionState, e: Builtin): Located {
   }
   if (isRegister(type))
     return { at: "source", source: { kind: "value", value: builtinValue(f, e), width: widthOf(type) } };
-  return f.refuse(e.span, `\`${name}\` cannot be compiled here`);
+  return f.refuse(e.span, compiler.cannotCompiledHere(name));
 }
 
 function text(characters: string): Located {
@@ -201,7 +202,7 @@ export function userSymbol(f: FunctionState, type: Type, address: Value): Place 
 /** `args` or `vars` as a whole: a record of every one. */
 function allArguments(f: FunctionState, e: Builtin, args: readonly Argument[]): Place {
   const { type } = e;
-  if (type.kind !== "record") return f.refuse(e.span, "there are no arguments here");
+  if (type.kind !== "record") return f.refuse(e.span, compiler.thereNoArgumentsHere());
   const place = f.slot(e.name, type);
   const { offsets, size } = fieldLayout(type.fields.map((field) => field.type));
   f.build.emit({ op: "zero", at: place, size });

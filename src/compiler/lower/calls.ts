@@ -1,4 +1,5 @@
 // Functions that give a value.
+import { compiler } from "../../messages/compiler.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Call, Expression, MapAccess } from "../../language/program.ts";
 import { constantOf } from "../../language/check/constants.ts";
@@ -26,7 +27,7 @@ const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 
 function packet(f: FunctionState, e: Call): Value {
   if (contextOf(f)?.programType !== "tracing")
-    return f.refuse(e.span, "skboutput() is for fentry, fexit and rawtracepoint probes");
+    return f.refuse(e.span, compiler.skboutputFentryFexitRawtracepointProbes());
   const { packetFiles } = f.module;
   const path = literalText(e.args[0]);
   const known = packetFiles.indexOf(path);
@@ -92,7 +93,7 @@ export function callValue(f: FunctionState, e: Call): Value {
     case "uaddr": {
       const symbol = contextOf(f)?.userSymbol?.(literalText(args[0]));
       return symbol === undefined || typeof symbol === "string"
-        ? f.refuse(e.span, "this symbol is not known here")
+        ? f.refuse(e.span, compiler.symbolNotKnownHere())
         : fetchValue(f, symbol.fetch);
     }
     case "var":
@@ -104,7 +105,7 @@ export function callValue(f: FunctionState, e: Call): Value {
     }
     case "reg": {
       const fetch = contextOf(f)?.registers?.get(literalText(args[0]));
-      return fetch === undefined ? f.refuse(e.span, "this register is not known here") : fetchValue(f, fetch);
+      return fetch === undefined ? f.refuse(e.span, compiler.registerNotKnownHere()) : fetchValue(f, fetch);
     }
     case "is_err":
       return build.compare("uge", f.value(args[0]), build.constant(-4095n));
@@ -148,7 +149,7 @@ export function callValue(f: FunctionState, e: Call): Value {
       return build.compare("eq", failed, zero());
     }
     default:
-      return f.refuse(e.span, `\`${name}()\` cannot be compiled yet`);
+      return f.refuse(e.span, compiler.cannotCompiledYet(name));
   }
 }
 
@@ -187,7 +188,7 @@ export function literalText(e: Expression | undefined): string {
 export function literalNumber(f: FunctionState, e: Expression): bigint {
   if (e.kind === "integer") return e.value;
   const known = f.build.constantOf(f.value(e));
-  return known ?? f.refuse(e.span, "this must be a constant");
+  return known ?? f.refuse(e.span, compiler.mustConstant());
 }
 
 function deleteEntry(f: FunctionState, e: Call): Value {
@@ -205,7 +206,7 @@ function hasKey(f: FunctionState, e: Call): Value {
 /** The map access of `delete(@m[k])`, or of the older-shaped `delete(@m, k)`. */
 export function mapArgument(f: FunctionState, e: Call): MapAccess {
   const [access, key] = e.args;
-  if (access?.kind !== "map") return f.refuse(e.span, `\`${e.name}()\` wants a map`);
+  if (access?.kind !== "map") return f.refuse(e.span, compiler.wantsMap(e.name));
   return key === undefined || access.keys.length > 0 || e.name === "find" ? access : { ...access, keys: [key] };
 }
 
@@ -225,7 +226,8 @@ export function findEither(f: FunctionState, e: Call, then: number, otherwise: n
   const { build } = f;
   const access = mapArgument(f, e);
   const variable = e.args[e.args.length - 1];
-  if (variable.kind !== "variable" || variable.slot === undefined) return f.refuse(e.span, "`find()` wants a variable");
+  if (variable.kind !== "variable" || variable.slot === undefined)
+    return f.refuse(e.span, compiler.findWantsVariable());
   const { index, map } = mapOf(f, access);
   const key = keyPlace(f, access);
   const found = hasEntry(f, index, key);
@@ -379,7 +381,7 @@ export function callLocated(f: FunctionState, e: Call): Located {
     }
     case "path": {
       const memory = pointed(f, args[0]);
-      if (memory.at !== "memory") return f.refuse(args[0].span, "`path()` wants a struct path in the kernel");
+      if (memory.at !== "memory") return f.refuse(args[0].span, compiler.pathWantsStructPathKernel());
       return pathText(f, e, memory);
     }
     case "kstack":
@@ -405,14 +407,14 @@ export function callLocated(f: FunctionState, e: Call): Located {
   }
   if (isRegister(type))
     return { at: "source", source: { kind: "value", value: callValue(f, e), width: widthOf(type) } };
-  return f.refuse(e.span, `\`${name}()\` cannot be compiled yet`);
+  return f.refuse(e.span, compiler.cannotCompiledYet(name));
 }
 
 function programVariable(f: FunctionState, e: Call): Argument {
   const variables = contextOf(f)?.variables;
   const found =
     variables === undefined || variables instanceof Failure ? undefined : variables.find(literalText(e.args[0]));
-  return found === undefined || found instanceof Failure ? f.refuse(e.span, "this variable is not known here") : found;
+  return found === undefined || found instanceof Failure ? f.refuse(e.span, compiler.variableNotKnownHere()) : found;
 }
 
 /** What an argument that means memory points to: a pointer's target, or the bytes of an array or a struct in place. */
@@ -444,12 +446,12 @@ function countedLength(f: FunctionState, wanted: Expression): Value {
 function textAt(f: FunctionState, e: Call): Source {
   const [subject, wanted] = e.args;
   const { type } = e;
-  if (type.kind !== "string") return f.refuse(e.span, "`str()` gives a string");
+  if (type.kind !== "string") return f.refuse(e.span, compiler.strGivesString());
   if (!isRegister(subject.type)) {
     return sourceOf(f, f.locate(subject), subject.type, type, true);
   }
   const memory = pointed(f, subject);
-  if (memory.at !== "memory") return f.refuse(subject.span, "`str()` wants a pointer");
+  if (memory.at !== "memory") return f.refuse(subject.span, compiler.strWantsPointer());
   let limit: { limit?: Value } = {};
   if (wanted !== undefined && wanted.kind !== "integer") {
     limit = { limit: countedLength(f, wanted) };
@@ -462,7 +464,7 @@ function bufferOf(f: FunctionState, e: Call): Located {
   const { build } = f;
   const [data, wanted] = e.args;
   const { type } = e;
-  if (type.kind !== "buffer") return f.refuse(e.span, "`buf()` gives a buffer");
+  if (type.kind !== "buffer") return f.refuse(e.span, compiler.bufGivesBuffer());
   const { capacity } = type;
   const own = isRegister(data.type) ? capacity : Math.min(capacity, bytesIn(data.type));
   const length = wanted === undefined ? build.constant(BigInt(own)) : f.value(wanted);

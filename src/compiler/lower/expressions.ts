@@ -1,4 +1,5 @@
 // Expressions: scalars become SSA values; everything else is located, and read or made where it is consumed.
+import { compiler } from "../../messages/compiler.ts";
 import type {
   Binary,
   BlockExpression,
@@ -46,7 +47,7 @@ export function value(f: FunctionState, e: Expression): Value {
     case "identifier":
     case "sizeof":
     case "offsetof":
-      if (e.constant === undefined) return f.refuse(e.span, "this constant is not known");
+      if (e.constant === undefined) return f.refuse(e.span, compiler.constantNotKnown());
       return build.constant(e.constant);
     case "builtin":
       return builtinValue(f, e);
@@ -80,7 +81,7 @@ export function value(f: FunctionState, e: Expression): Value {
     case "record":
     case "sequence":
     case "choice":
-      return f.refuse(e.span, `a ${e.kind} is not a number`);
+      return f.refuse(e.span, compiler.notNumber2(e.kind));
   }
 }
 
@@ -307,7 +308,7 @@ export function locate(f: FunctionState, e: Expression): Located {
       const home = inlineCall(f, e);
       return home?.kind === "memory"
         ? { at: "place", place: home.place }
-        : f.refuse(e.span, "this function gives nothing");
+        : f.refuse(e.span, compiler.functionGivesNothing());
     }
     case "member":
     case "index":
@@ -315,7 +316,7 @@ export function locate(f: FunctionState, e: Expression): Located {
       return locateAccess(f, e);
     case "unary":
       if (e.operator === "*") return locateAccess(f, e);
-      return f.refuse(e.span, "not a number");
+      return f.refuse(e.span, compiler.notNumber3());
     case "cast":
       return castLocated(f, e);
     case "conditional":
@@ -421,7 +422,7 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
     case "map": {
       const { index, map } = mapOf(f, e);
       if (map.value.kind === "aggregate" || !sameLayout(map.value, type)) {
-        if (map.value.kind === "aggregate") return f.refuse(e.span, "this map's values cannot be copied");
+        if (map.value.kind === "aggregate") return f.refuse(e.span, compiler.mapValuesCannotCopied());
         const own = f.slot(`@${e.name}`, map.value);
         f.into(e, map.value, own);
         copy(f, { at: "place", place: own }, map.value, type, place);

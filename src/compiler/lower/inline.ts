@@ -1,4 +1,5 @@
 // Functions of the script: their bodies are built where they are called.
+import { compiler } from "../../messages/compiler.ts";
 import type { Call } from "../../language/program.ts";
 import { convert } from "./scalars.ts";
 import { isRegister } from "./registers.ts";
@@ -15,12 +16,11 @@ export function isScriptFunction(f: FunctionState, e: Call): boolean {
 /** Builds the function's body here; gives the home of its result. */
 export function inlineCall(f: FunctionState, e: Call): Home | undefined {
   const fn = f.module.checked.functions.find((candidate) => candidate.name === e.name);
-  if (fn === undefined) return f.refuse(e.span, `there is no function \`${e.name}\``);
+  if (fn === undefined) return f.refuse(e.span, compiler.thereNoFunction(e.name));
   const { build } = f;
   let depth = 0;
   for (let frame: Frame | undefined = f.frame; frame !== undefined; frame = frame.caller) {
-    if (++depth > mostDepth)
-      return f.refuse(e.span, `\`${e.name}\` calls itself`, "functions are built into their callers: use a loop");
+    if (++depth > mostDepth) return f.refuse(e.span, compiler.callsItself(e.name));
   }
   const result =
     fn.result.kind === "void" || fn.result.kind === "unknown" ? undefined : f.newHome(`${fn.name}()`, fn.result);

@@ -1,4 +1,5 @@
 // Loops over numbers, and while something holds; ways out of them.
+import { compiler } from "../../messages/compiler.ts";
 import type { Block, Statement } from "../../language/program.ts";
 import { slotOf } from "./assign.ts";
 import { convert } from "./scalars.ts";
@@ -72,7 +73,7 @@ function goRound({ build }: FunctionState, head: number, exit: number): void {
 export function jump(f: FunctionState, s: Statement & { kind: "break" | "continue" }): void {
   const { build } = f;
   const loop = f.loops.findLast(({ kind }) => s.kind === "break" || kind !== "switch");
-  if (loop === undefined) return f.refuse(s.span, `\`${s.kind}\` outside a loop`);
+  if (loop === undefined) return f.refuse(s.span, compiler.outsideLoop(s.kind));
   if (loop.kind === "callback") return build.return(s.kind === "break");
   build.jump(s.kind === "break" || loop.kind === "switch" ? loop.exit : loop.next);
   build.startUnreachable();
@@ -142,15 +143,11 @@ const mostUnrolled = 2500;
 export function unroll(f: FunctionState, s: Statement & { kind: "unroll" }): void {
   const { build } = f;
   const rounds = build.constantOf(f.value(s.count));
-  if (rounds === undefined) return f.refuse(s.count.span, "`unroll` wants a constant");
+  if (rounds === undefined) return f.refuse(s.count.span, compiler.unrollWantsConstant());
   const within = f.unrolled;
   f.unrolled *= Number(rounds);
   if (f.unrolled > mostUnrolled) {
-    return f.refuse(
-      s.count.span,
-      `unrolled with what is around it, this is there ${f.unrolled} times: ${mostUnrolled} is the most`,
-      "use a loop",
-    );
+    return f.refuse(s.count.span, compiler.unrolledWhatAroundThereTimes(f.unrolled, mostUnrolled));
   }
   const exit = build.newBlock();
   for (let i = 0n; i < rounds; i++) {

@@ -1,4 +1,5 @@
 // From the checked tree to IR: one function a handler, schemas for what it sends, storage for its maps.
+import { compiler } from "../../messages/compiler.ts";
 import { fetchValue } from "./fetch.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { CheckedHandler, CheckedProgram } from "../../language/checked-program.ts";
@@ -176,13 +177,7 @@ function laidOut(draft: SchemaDraft, lostOffset: number, source: Source, header:
   const { offsets, size } = fieldLayout(draft.fields.map((field) => field.type));
   if (size > mostRecordBytes) {
     throw new ScriptError(source, [
-      {
-        severity: "error",
-        code: "limit",
-        span: draft.span,
-        message: `this gives a record of ${size} bytes, and ${mostRecordBytes} are the most`,
-        help: "take a part of it: an element, a member, buf(address, length)",
-      },
+      { severity: "error", span: draft.span, ...compiler.givesRecordBytesMost(size, mostRecordBytes) },
     ]);
   }
   return {

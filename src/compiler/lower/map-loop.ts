@@ -1,5 +1,6 @@
 // `for ($kv : @map)`: the body becomes a function of its own that runs once an entry, sharing what it uses of the
 // handler's variables through a slot.
+import { compiler } from "../../messages/compiler.ts";
 import type { Statement } from "../../language/program.ts";
 import { leave, leaveHandler } from "./exits.ts";
 import { goTo } from "./faults.ts";
@@ -26,9 +27,9 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
   module.functions.push(shell);
 
   const inner = new FunctionState(module, f.handler, f.frame, f);
-  const slot = s.variable.slot ?? f.refuse(s.variable.span, "the loop's variable has no place");
+  const slot = s.variable.slot ?? f.refuse(s.variable.span, compiler.loopVariableNoPlace());
   const type = f.frame.variables[slot].type;
-  if (type.kind !== "tuple") return f.refuse(s.variable.span, "the loop's variable is not a tuple");
+  if (type.kind !== "tuple") return f.refuse(s.variable.span, compiler.loopVariableNotTuple());
   const known = new Set(f.frame.homes.keys());
   const home: Home = { kind: "entry", owner: inner, map: index, type };
   f.frame.homes.set(slot, home);

@@ -1,6 +1,7 @@
 // What the kernel itself prints. printf in a pinned iterator: whoever reads the file makes the kernel run the handler
 // and gets what it prints (bpf_seq_printf), since strobe is gone by then. And debugf, into the kernel's trace
 // (bpf_trace_vprintk).
+import { compiler } from "../../messages/compiler.ts";
 import { parsePrintf, type PrintfConversion } from "../../language/printf.ts";
 import type { Call, Expression } from "../../language/program.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -24,11 +25,7 @@ const mostValues = 12;
 /** Lowers an action of such a handler. */
 export function printInto(f: FunctionState, e: Call, sequence: Fetch): void {
   if (e.name !== "printf") {
-    return f.refuse(
-      e.span,
-      `\`${e.name}()\` is done by strobe, which is gone when a pinned iterator is read`,
-      "print with printf(), or leave the pin out",
-    );
+    return f.refuse(e.span, compiler.doneStrobeWhichGoneWhen(e.name));
   }
   printAll(f, e, new Calls(f, "a pinned iterator", fetchValue(f, sequence)));
 }
@@ -44,7 +41,7 @@ function printAll(f: FunctionState, e: Call, calls: Calls): void {
   let next = 0;
   for (const piece of pieces) {
     if (typeof piece === "string") calls.text(piece);
-    else calls.value(piece, values[next++] ?? f.refuse(e.span, "the format wants more arguments"));
+    else calls.value(piece, values[next++] ?? f.refuse(e.span, compiler.formatWantsMoreArguments()));
   }
   calls.end();
 }
@@ -75,12 +72,7 @@ class Calls {
   value(conversion: PrintfConversion, e: Expression): void {
     const { letter, flags, width, precision } = conversion;
     const f = this.#f;
-    const no = (why: string): never =>
-      f.refuse(
-        e.span,
-        `${this.#printer} cannot print this: ${why}`,
-        "the kernel prints for it, which knows %d, %u, %x, %c, %p and %s with a width",
-      );
+    const no = (why: string): never => f.refuse(e.span, compiler.cannotPrint(this.#printer, why));
     if (precision !== -1) return no("the kernel knows no precision");
     if (/[#']/.test(flags)) return no(`the kernel knows no \`${/[#']/.exec(flags)?.[0]}\` in a conversion`);
     const spec = `%${flags}${width === 0 ? "" : width}`;
@@ -111,7 +103,7 @@ class Calls {
   /** The bits of a value that its type, or the conversion, has, taken as signed or not. */
   #sized(e: Expression, { bits }: PrintfConversion, signed: boolean): Type {
     const { type } = e;
-    if (!isRegister(type)) return this.#f.refuse(e.span, "this is not a number");
+    if (!isRegister(type)) return this.#f.refuse(e.span, compiler.notNumber());
     const own = type.kind === "integer" || type.kind === "enum" ? type.bits : 64;
     const fewer = bits !== undefined && bits < own ? bits : own;
     return { kind: "integer", bits: fewer, signed };

@@ -1,5 +1,6 @@
 // What lowering knows: of the module, and of the function being built. The recursive walk over expressions and
 // statements goes through `Walk`, so that each file of this folder can call it without importing the others.
+import type { Message } from "../../messages/message.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { KeptCalls } from "../../language/context.ts";
 import type { CheckedHandler, CheckedProgram, CheckedVariable } from "../../language/checked-program.ts";
@@ -241,11 +242,9 @@ export class FunctionState {
   }
 
   /** Stops compiling: something the checker let pass that cannot be compiled. */
-  refuse(span: Span, message: string, help?: string): never {
+  refuse(span: Span, said: Message): never {
     const { source } = this.module.checked.program;
-    throw new ScriptError(source, [
-      { severity: "error", code: "feature", span, message, ...(help === undefined ? {} : { help }) },
-    ]);
+    throw new ScriptError(source, [{ severity: "error", span, ...said }]);
   }
 
   slot(name: string, type: Type): Place {

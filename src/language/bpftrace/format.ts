@@ -297,10 +297,17 @@ class Spacing {
     return this.#isSpaced(at) || !this.#staysApart(at);
   }
 
-  /** Whether an item and the one before it are read as the same two without a space: `- -$x` is not `--$x`. */
+  /**
+   * Whether an item and the one before it are read as the same two without a space: `- -$x` is not `--$x`, and the
+   * element `1 .5` is not the number 1.5.
+   */
   #staysApart(at: number): boolean {
     const { kind, text } = this.#items[at - 1];
-    return (kind !== "word" && kind !== "punctuation") || scan(text + this.#items[at].text, 0).end === text.length;
+    const [item, next] = [this.#items[at].text, this.#items[at + 1]?.text ?? ""];
+    return (
+      (kind !== "word" && kind !== "punctuation") ||
+      scan(text + item + (item === "." ? next : ""), 0).end === text.length
+    );
   }
 
   #isSpaced(at: number): boolean {

@@ -1,4 +1,6 @@
 // Aggregations assigned to a map: `@ = hist(n, 2)`. What each takes is in its row (language/aggregations/).
+import { maps } from "../../messages/maps.ts";
+import { says } from "../../messages/message.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Aggregation } from "../aggregations/aggregation.ts";
 import { aggregations } from "../aggregations/table.ts";
@@ -23,7 +25,7 @@ export function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, 
   const given = node.parameters.length + (value === undefined ? 0 : 1);
   if ((value === undefined) !== (takes === "nothing") || given < least || given > most) {
     const usage = `usage: ${usageOf(aggregation)}`;
-    report(body, "arguments", node.span, wrongCount(name, given, least, most), usage);
+    report(body, node.span, says("arguments", wrongCount(name, given, least, most), usage));
     return { ...node, target: access };
   }
   const float = value !== undefined && isFloat(value.type);
@@ -36,10 +38,12 @@ export function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, 
   ) {
     report(
       body,
-      "type",
       value.span,
-      `${name}() only supports integer arguments (${describe(value.type)} provided)`,
-      float ? castHelp(body, "cast it, which cuts its fraction off: ", "int64") : undefined,
+      maps.onlySupportsIntegerArgumentsProvided(
+        name,
+        describe(value.type),
+        float ? castHelp(body, "cast it, which cuts its fraction off: ", "int64") : undefined,
+      ),
     );
     if (float) return { ...node, target: access };
   }
@@ -49,7 +53,7 @@ export function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, 
   if (refusal === undefined) mergeAggregate(map, aggregateType(aggregation, value?.type, constants), node, body);
   else {
     const { span } = (refusal.parameter === undefined ? undefined : node.parameters[refusal.parameter]) ?? node;
-    report(body, refusal.code, span, refusal.message, refusal.help);
+    report(body, span, says(refusal.code, refusal.message, refusal.help));
   }
   const parameters = constants.flatMap((constant, i): Expression[] => {
     const written = node.parameters.at(i);
@@ -76,7 +80,7 @@ function constantParameters(
       const checked = checkValue(written, body);
       const constant = constantOf(checked);
       if (constant === undefined) {
-        if (checked.type.kind !== "unknown") report(body, "arguments", written.span, `${name}() needs constants here`);
+        if (checked.type.kind !== "unknown") report(body, written.span, maps.needsConstantsHere(name));
         return undefined;
       }
       constants.push(constant);
@@ -107,16 +111,11 @@ function mergeAggregate(map: MapState, type: AggregateType, node: Statement, bod
     map.value = type;
     body.pass.changed = true;
   } else if (before.kind !== "aggregate") {
-    report(body, "type", node.span, mismatch("map", mapName(body, map.name), settled(before), type));
+    report(body, node.span, says("type", mismatch("map", mapName(body, map.name), settled(before), type)));
   } else if (before.aggregate !== type.aggregate) {
-    report(body, "type", node.span, mismatch("map", mapName(body, map.name), before, type));
+    report(body, node.span, says("type", mismatch("map", mapName(body, map.name), before, type)));
   } else if (!sameAggregate(before, type)) {
-    report(
-      body,
-      "type",
-      node.span,
-      `${mapName(body, map.name)} holds ${type.aggregate}() with other parameters elsewhere`,
-    );
+    report(body, node.span, maps.holdsOtherParametersElsewhere(mapName(body, map.name), type.aggregate));
   } else if ((type.float && !before.float) || (type.signed && !before.signed)) {
     map.value = type;
     body.pass.changed = true;

@@ -1,4 +1,5 @@
 // Builtins without arguments: `pid`, `args`, `retval`, `kstack`.
+import { calls } from "../../messages/calls.ts";
 import { onceAt } from "../context.ts";
 import { argumentNumber, findBuiltin } from "../builtins/table.ts";
 import type { Span } from "../diagnostic.ts";
@@ -19,7 +20,7 @@ const comingNames = 128;
 export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   const spec = findBuiltin(name);
   const node = (type: Type): Expression => ({ kind: "builtin", name, span, type });
-  if (spec === undefined) return node(report(body, "name", span, `unknown builtin ${name}`));
+  if (spec === undefined) return node(report(body, span, calls.unknownBuiltin(name)));
   const { context, pass } = body;
   const text = (value: string): Expression => ({
     kind: "string",
@@ -51,15 +52,14 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
     case "ustack":
     case "dw_ustack":
       needsKernel(body, name, span);
-      if (!stacksAllowed(body))
-        return node(report(body, "placement", span, `${name} is not available in ${where(body)}`));
+      if (!stacksAllowed(body)) return node(report(body, span, calls.notAvailable(name, where(body))));
       return node(stackType(name, body, span));
     default:
   }
 
   if (spec.placement === "kernel") needsKernel(body, name, span);
   if (context === undefined && ["args", "argN", "vars", "retval", "ctx", "func", "goid"].includes(spec.name)) {
-    return node(report(body, "placement", span, `${name} is not available in a function`, "pass it as an argument"));
+    return node(report(body, span, calls.notAvailableFunction(name)));
   }
   const kernel = context === "host" ? undefined : context;
   switch (spec.name) {
@@ -72,47 +72,18 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       const count = kernel?.numbered?.length ?? 0;
       if (number < count) return node(u64);
       if (kernel?.numbered !== undefined && count === 0)
-        return node(report(body, "placement", span, `${body.sites[0]?.name ?? "the probe"} has no arguments`));
-      if (count > 0)
-        return node(
-          report(body, "placement", span, `${name} is not available here`, `arguments go from arg0 to arg${count - 1}`),
-        );
-      return node(
-        report(
-          body,
-          "placement",
-          span,
-          `${name} is not available in ${where(body)}`,
-          kernel?.args === undefined ? undefined : "use args.NAME here",
-        ),
-      );
+        return node(report(body, span, calls.noArguments(body.sites[0]?.name ?? "the probe")));
+      if (count > 0) return node(report(body, span, calls.notAvailableHere(name, count - 1)));
+      return node(report(body, span, calls.notAvailable2(name, where(body), kernel?.args === undefined)));
     }
     case "retval":
       if (kernel?.retval === undefined) {
-        return node(
-          report(
-            body,
-            "placement",
-            span,
-            `retval is not available in ${where(body)}`,
-            "only where a function returns: kretprobe, fexit, uretprobe, ret",
-          ),
-        );
+        return node(report(body, span, calls.retvalNotAvailable(where(body))));
       }
-      if (kernel.retval.absent !== undefined)
-        return node(report(body, "placement", span, `retval is ${kernel.retval.absent}`));
+      if (kernel.retval.absent !== undefined) return node(report(body, span, calls.retval(kernel.retval.absent)));
       return node(placeType(kernel.retval.type));
     case "goid":
-      if (kernel?.goroutine === undefined)
-        return node(
-          report(
-            body,
-            "placement",
-            span,
-            `goid is not available in ${where(body)}`,
-            "only in functions that Go 1.17 or later compiled",
-          ),
-        );
+      if (kernel?.goroutine === undefined) return node(report(body, span, calls.goidNotAvailable(where(body))));
       return node(u64);
     case "ctx": {
       if (context === "host") return node(u64);
@@ -134,8 +105,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
         return text(only.func);
       // In files that are not there yet: with room for most names.
       if (kernel?.func === "site" && body.sites.length === 0) return node({ kind: "string", capacity: comingNames });
-      if (kernel?.func === undefined)
-        return node(report(body, "placement", span, `func is not available in ${where(body)}`));
+      if (kernel?.func === undefined) return node(report(body, span, calls.funcNotAvailable(where(body))));
       return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });
     }
     case "cpid":
@@ -146,13 +116,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
         body.pass.options.parameters !== undefined &&
         !/\bhas_cpid\b/.test(body.pass.program.source.text)
       ) {
-        warn(
-          body,
-          "placement",
-          span,
-          "cpid is 0: there is no command",
-          "-c gives one; has_cpid tells whether there is",
-        );
+        warn(body, span, calls.cpidThereNoCommand());
       }
       return node(spec.type ?? unknownType);
     case "curtask":
@@ -185,22 +149,8 @@ export function stackType(
   if (name === "kstack") return { kind: "stack", space: "kernel", mode, limit };
   if (unwinding === "fp" || (unwinding === "auto" && !unwindsEasily(capabilities)))
     return { kind: "stack", space: "user", mode, limit };
-  if (!capabilities.taskBtf)
-    report(
-      body,
-      "feature",
-      span,
-      "unwinding needs a kernel with type information of tasks (Linux 5.15 and later)",
-      "use ustack(fp)",
-    );
-  if (capabilities.arm64 === true)
-    report(
-      body,
-      "feature",
-      span,
-      "unwinding by tables is for x86-64",
-      "use ustack(fp): programs for arm64 have frame pointers",
-    );
+  if (!capabilities.taskBtf) report(body, span, calls.unwindingNeedsKernelTypeInformation());
+  if (capabilities.arm64 === true) report(body, span, calls.unwindingTablesX());
   return { kind: "stack", space: "user", mode, limit, unwind: true };
 }
 

@@ -1,4 +1,6 @@
 // Calls: of the script's functions, and of builtins (by name, in the tables of the *-calls.ts files).
+import { calls as callsMessages } from "../../messages/calls.ts";
+import { says } from "../../messages/message.ts";
 import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { nearest } from "../nearest.ts";
 import type { Call, Expression } from "../program.ts";
@@ -24,17 +26,15 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
   const spec = findBuiltin(call.name);
   if (spec === undefined) {
     const near = nearest(call.name, [...builtinsFor(body.pass.program.rules).names(), ...body.pass.functions.keys()]);
-    return { ...call, type: report(body, "name", call.span, `unknown function: '${call.name}'`, didYouMean(near)) };
+    return { ...call, type: report(body, call.span, callsMessages.unknownFunction(call.name, didYouMean(near))) };
   }
   if (spec.form === "aggregate") {
     return {
       ...call,
       type: report(
         body,
-        "placement",
         call.span,
-        `${functionName(body, call.name)}() must be assigned directly to a map`,
-        `write ${mapName(body, "")} = ${functionName(body, call.name)}(…)`,
+        callsMessages.mustAssignedDirectlyMap(functionName(body, call.name), mapName(body, "")),
       ),
     };
   }
@@ -44,34 +44,25 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
       ...call,
       type: report(
         body,
-        "arguments",
         call.span,
-        wrongCount(functionName(body, call.name), call.args.length, least, most),
-        `usage: ${spec.signature.replace(call.name, functionName(body, call.name))}`,
+        says(
+          "arguments",
+          wrongCount(functionName(body, call.name), call.args.length, least, most),
+          `usage: ${spec.signature.replace(call.name, functionName(body, call.name))}`,
+        ),
       ),
     };
   }
   if (spec.unsafe === true && !body.pass.options.unsafe) {
     return {
       ...call,
-      type: report(
-        body,
-        "unsafe",
-        call.span,
-        `${functionName(body, call.name)}() is an unsafe function being used in safe mode`,
-        "allow it with --unsafe; from Node, with the option unsafe: true",
-      ),
+      type: report(body, call.span, callsMessages.unsafeFunctionBeingUsedSafe(functionName(body, call.name))),
     };
   }
   if (spec.kernel !== undefined && older(body.pass.options.capabilities.kernel, spec.kernel)) {
     return {
       ...call,
-      type: report(
-        body,
-        "feature",
-        call.span,
-        `${functionName(body, call.name)}() needs Linux ${spec.kernel} or newer`,
-      ),
+      type: report(body, call.span, callsMessages.needsLinuxOrNewer(functionName(body, call.name), spec.kernel)),
     };
   }
   if (
@@ -87,7 +78,7 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
   if (check === undefined) {
     return {
       ...call,
-      type: report(body, "feature", call.span, `${functionName(body, call.name)}() is not supported yet`),
+      type: report(body, call.span, callsMessages.notSupportedYet(functionName(body, call.name))),
     };
   }
   if (spec.placement === "kernel") needsKernel(body, `${functionName(body, call.name)}()`, call.span);
@@ -118,9 +109,8 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
       args,
       type: report(
         body,
-        "arguments",
         call.span,
-        wrongCount(functionName(body, call.name), args.length, parameters.length, parameters.length),
+        says("arguments", wrongCount(functionName(body, call.name), args.length, parameters.length, parameters.length)),
       ),
     };
   }
@@ -131,9 +121,13 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
     if (arg.type.kind !== "unknown" && wanted.kind !== "unknown" && !number && !fitsInto(arg.type, wanted)) {
       report(
         body,
-        "type",
         arg.span,
-        `${variableName(body, parameters[i].name)} of ${functionName(body, call.name)}() is ${describeOne(wanted)}, not ${describeOne(settled(arg.type))}`,
+        callsMessages.not(
+          variableName(body, parameters[i].name),
+          functionName(body, call.name),
+          describeOne(wanted),
+          describeOne(settled(arg.type)),
+        ),
       );
     }
   });

@@ -1,4 +1,6 @@
 // `(type)value`.
+import { types } from "../../messages/types.ts";
+import { says } from "../../messages/message.ts";
 import { sizeOf } from "../layout.ts";
 import type { Cast, Expression } from "../program.ts";
 import type { AddressSpace, Type } from "../types.ts";
@@ -13,14 +15,14 @@ export function checkCast(node: Cast, body: Body): Expression {
   const operand = checkValue(node.operand, body);
   const resolved = resolveType(node.to, pointerSpace(operand, body), body);
   if ("problem" in resolved)
-    return { ...node, operand, type: report(body, "name", node.to.span, resolved.problem, resolved.help) };
+    return { ...node, operand, type: report(body, node.to.span, says("name", resolved.problem, resolved.help)) };
   if (operand.type.kind === "unknown")
     return { ...node, operand, type: resolved.type.kind === "array" ? unknownType : resolved.type };
   const from = operand.type;
   const to = resolved.type;
   const done = (type: Type): Expression => ({ ...node, operand, type });
   const refuse = (help?: string): Expression =>
-    done(report(body, "type", node.span, `cannot cast ${describe(from)} to ${describe(to)}`, help));
+    done(report(body, node.span, types.cannotCast(describe(from), describe(to), help)));
   const number = isFloat(from);
   const scalar = isIntegral(from) || from.kind === "boolean" || from.kind === "pointer";
 
@@ -40,10 +42,14 @@ export function checkCast(node: Cast, body: Body): Expression {
         return done(
           report(
             body,
-            "limit",
             node.span,
-            `${describe(to)} doesn't contain a variant value of ${operand.value}`,
-            known === "" ? undefined : `it has ${known}${to.names.size > 8 ? ", …" : ""}`,
+            types.doesnTContainVariantValue(
+              describe(to),
+              operand.value,
+              known,
+              to.names.size > 8 ? ", …" : "",
+              known === "",
+            ),
           ),
         );
       }

@@ -1,5 +1,6 @@
 // The checker: passes over every handler and function until the types of maps and variables settle, then one more pass
 // that keeps its tree and its diagnostics.
+import { declarations } from "../../messages/declarations.ts";
 import type { Context } from "../context.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { leastMessage } from "../faults.ts";
@@ -168,7 +169,7 @@ function sayUnused(pass: Pass): void {
   for (const { name, span } of pass.program.maps) {
     const map = pass.maps.get(name);
     if (map?.keys === undefined && map?.value.kind === "unknown" && !map.assigned)
-      warn({ pass }, "unused", span, `unused map: ${mapName({ pass }, name)}`);
+      warn({ pass }, span, declarations.unusedMap(mapName({ pass }, name)));
   }
 }
 
@@ -204,13 +205,7 @@ function refuseGrowing(types: readonly Unsettled[], pass: Pass): void {
     ({ now, before }) => !now().every((type, i) => i < before.length && sameType(type, before[i])),
   );
   if (growing === undefined) return;
-  report(
-    { pass },
-    "limit",
-    growing.span,
-    `${growing.name} has no fixed size: it is assigned text that is made longer from its own`,
-    "cut the text to a size: str(text, 64)",
-  );
+  report({ pass }, growing.span, declarations.noFixedSizeAssignedText(growing.name));
 }
 
 /** Maps of which nothing else tells what they hold. */
@@ -232,20 +227,10 @@ function declareMaps(pass: Pass, diagnostics: Diagnostic[]): void {
       diagnostics.push({ severity: "error", code: "name", span, message: `unknown map type \`${storage}\``, help });
     }
     if (entries !== undefined && (entries < 1 || entries > 0xffff_ffff)) {
-      diagnostics.push({
-        severity: "error",
-        code: "limit",
-        span,
-        message: `${mapName({ pass }, name)} cannot have ${entries} entries`,
-      });
+      diagnostics.push({ severity: "error", span, ...declarations.cannotEntries(mapName({ pass }, name), entries) });
     }
     if (pass.maps.has(name)) {
-      diagnostics.push({
-        severity: "error",
-        code: "name",
-        span,
-        message: `${mapName({ pass }, name)} is already declared`,
-      });
+      diagnostics.push({ severity: "error", span, ...declarations.alreadyDeclared(mapName({ pass }, name)) });
       continue;
     }
     pass.maps.set(name, {
@@ -265,7 +250,7 @@ function declareFunctions(pass: Pass, diagnostics: Diagnostic[]): void {
   for (const declaration of pass.program.functions) {
     const { name, span } = declaration;
     if (pass.functions.has(name)) {
-      diagnostics.push({ severity: "error", code: "name", span, message: `${name}() is already defined` });
+      diagnostics.push({ severity: "error", span, ...declarations.alreadyDefined(name) });
       continue;
     }
     const typeOf = (written: Parameters<TypeNames["resolve"]>[0]): ReturnType<typeof widen> => {
@@ -364,13 +349,7 @@ function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandle
   if ("refused" in placed) refusePlacement(body, placed.refused);
   else if (placed.placement === "kernel" && body.hostNeeds.length > 0) {
     const [{ what, span }] = body.hostNeeds;
-    report(
-      body,
-      "placement",
-      span,
-      `${what} needs strobe's own process, and this ${body.provider} probe runs in the kernel`,
-      "do it in begin, end or interval, without what only the kernel sees",
-    );
+    report(body, span, declarations.needsStrobeOwnProcessProbe(what, body.provider));
   }
   const handler: CheckedHandler = {
     probe,
@@ -391,14 +370,7 @@ function refusePlacement(body: Body, need: KernelNeed): void {
   const said = body.pass.diagnostics.some(
     (d) => d.severity === "error" && d.span.start <= need.span.start && d.span.end >= need.span.end,
   );
-  if (!said)
-    report(
-      body,
-      "placement",
-      need.span,
-      `${need.what} needs the kernel, and ${body.provider} probes run in strobe itself`,
-      "use it in a probe that the kernel runs",
-    );
+  if (!said) report(body, need.span, declarations.needsKernelProbesRunStrobe(need.what, body.provider));
 }
 
 function watchNamesOf(probes: readonly ResolvedProbe[]): string[] {
@@ -423,13 +395,7 @@ function refuseTooMany(handlers: readonly CheckedHandler[], pass: Pass): void {
       if (all > most) over ??= handler;
     }
     if (over === undefined) return;
-    report(
-      { pass },
-      "limit",
-      over.probe.span,
-      `can't attach to ${all} ${what}: it exceeds the current limit of ${most}`,
-      `${setting} says so; raise it to ${all} or more`,
-    );
+    report({ pass }, over.probe.span, declarations.canTAttachExceedsCurrent(all, what, most, setting));
   };
   refuse("probes", "max_probes", pass.config.maxProbes, ({ sites }) => sites.length);
   refuse("programs", "max_bpf_progs", pass.config.maxBpfProgs, ({ placement }) => (placement === "kernel" ? 1 : 0));
@@ -447,13 +413,6 @@ function refuseRecursion(pass: Pass): void {
       }
     };
     visit(state);
-    if (reached.has(name))
-      report(
-        { pass },
-        "limit",
-        state.declaration.span,
-        `${name}() calls itself`,
-        "functions are made part of their callers, so none can recurse",
-      );
+    if (reached.has(name)) report({ pass }, state.declaration.span, declarations.callsItself(name));
   }
 }

@@ -1,4 +1,5 @@
 // The settings of a run: defaults, then the script's config block, then the environment (which wins, as in bpftrace).
+import { settings } from "../../messages/settings.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import type { ConfigEntry } from "../program.ts";
@@ -179,10 +180,9 @@ export function resolveConfig(
     const [near] = nearest(key, Object.keys(readers));
     diagnostics.push({
       severity: "error",
-      code: "name",
       span,
-      message: `${name}: not a known configuration option`,
       ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }),
+      ...settings.notKnownConfigurationOption(name),
     });
   }
   for (const prefix of ["BPFTRACE_", "STROBE_"]) {

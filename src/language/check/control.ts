@@ -1,4 +1,5 @@
 // C's loops, `switch`, and what fails: statements that hold others.
+import { declarations } from "../../messages/declarations.ts";
 import { boolType } from "../types.ts";
 import type { Block, Expression, Statement } from "../program.ts";
 import { errorType } from "../faults.ts";
@@ -31,13 +32,7 @@ export function checkLoop(block: Block, body: Body, { block: check }: Pick<Insid
 function refuseEndless(condition: Expression | undefined, node: Of<"while" | "do-while" | "for">, body: Body): void {
   const always = condition === undefined || (constantOf(condition) ?? 0n) !== 0n;
   if (!always || mayLeave(node.body, body.pass.functions)) return;
-  report(
-    body,
-    "limit",
-    node.condition?.span ?? node.span,
-    "this loop never ends",
-    "leave it with `break`, or let its condition change",
-  );
+  report(body, node.condition?.span ?? node.span, declarations.loopNeverEnds());
 }
 
 export function checkWhile(node: Of<"while" | "do-while">, body: Body, inside: Inside): Statement {
@@ -112,7 +107,7 @@ export function checkThrow(node: Of<"throw">, body: Body): Statement {
       body.pass.changed = true;
     }
   } else if (type.kind !== "unknown" && !sameType(type, errorType(body.pass.messageCapacity)))
-    report(body, "type", value.span, `expected a text or a caught error, got ${describe(type)}`);
+    report(body, value.span, declarations.expectedTextOrCaughtError(describe(type)));
   return { ...node, value };
 }
 
@@ -121,10 +116,8 @@ export function checkJump(node: Of<"break" | "continue">, body: Body): Statement
   if ((node.kind === "break" ? body.breakable : body.loops) === 0)
     report(
       body,
-      "placement",
       node.span,
-      `'${node.kind}' statement is not allowed in a ${body.function === undefined ? "probe" : "function"}`,
-      "it belongs in a loop",
+      declarations.statementNotAllowed(node.kind, body.function === undefined ? "probe" : "function"),
     );
   return node;
 }

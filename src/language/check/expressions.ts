@@ -1,5 +1,7 @@
 // Expressions, copied and typed. Each function gives a new node; a node of unknown type after a mistake silences those
 // above.
+import { expressions } from "../../messages/expressions.ts";
+import { says } from "../../messages/message.ts";
 import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { sizeOf } from "../layout.ts";
 import { nearest } from "../nearest.ts";
@@ -140,7 +142,7 @@ function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body
   ]);
   const header = near.length === 0 && /^[ \t]*#[ \t]*include\b/m.test(body.pass.program.source.text);
   const help = header ? `the system's headers are not read: say \`#define ${node.name} …\`` : didYouMean(near);
-  return { ...node, type: report(body, "name", node.span, `unknown identifier: '${node.name}'`, help) };
+  return { ...node, type: report(body, node.span, expressions.unknownIdentifier(node.name, help)) };
 }
 
 function checkVariable(node: Variable, body: Body): Expression {
@@ -156,10 +158,8 @@ function checkVariable(node: Variable, body: Body): Expression {
       ...node,
       type: report(
         body,
-        "name",
         node.span,
-        `undefined or undeclared variable: ${variableName(body, node.name)}`,
-        didYouMean(near),
+        expressions.undefinedOrUndeclaredVariable(variableName(body, node.name), didYouMean(near)),
       ),
     };
   }
@@ -175,17 +175,11 @@ function checkMapRead(node: MapAccess, body: Body): Expression {
 
 function readType(map: MapState, node: MapAccess, body: Body): Type {
   if (isUndefined(map))
-    return report(body, "name", node.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
+    return report(body, node.span, expressions.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   if (map.value.kind !== "aggregate") return settled(map.value);
   return (
     aggregateValue(map.value, node, body) ??
-    report(
-      body,
-      "type",
-      node.span,
-      `${mapName(body, map.name)} holds a ${map.value.aggregate}(), which has no single value`,
-      "print it whole",
-    )
+    report(body, node.span, expressions.holdsWhichNoSingleValue(mapName(body, map.name), map.value.aggregate))
   );
 }
 
@@ -199,15 +193,14 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
         target: access,
         type: report(
           body,
-          "type",
           node.span,
-          `${mapName(body, map.name)} holds ${map.value.aggregate}() and cannot be changed otherwise`,
+          expressions.holdsCannotChangedOtherwise(mapName(body, map.name), map.value.aggregate),
         ),
       };
     }
     if (isFloat(map.value)) return { ...node, target: access, type: notCounted(node, body) };
     if (map.value.kind !== "pointer" && !mergeValue(body, map, node.delta < 0 ? i64 : literalType(1n))) {
-      report(body, "type", node.span, `${mapName(body, map.name)} is ${describeOne(map.value)}, not a number`);
+      report(body, node.span, expressions.notNumber(mapName(body, map.name), describeOne(map.value)));
     }
     const type = settled(map.value);
     return { ...node, target: { ...access, type }, type };
@@ -219,12 +212,7 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
     return {
       ...node,
       target,
-      type: report(
-        body,
-        "type",
-        node.span,
-        `${variableName(body, target.name)} is ${describeOne(target.type)}, not a number`,
-      ),
+      type: report(body, node.span, expressions.notNumber2(variableName(body, target.name), describeOne(target.type))),
     };
   }
   assignVariable(
@@ -239,7 +227,7 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
 function notCounted({ target, delta, span }: Extract<Expression, { kind: "increment" }>, body: Body): Type {
   const [twice, once] = delta > 0 ? ["++", "+="] : ["--", "-="];
   const name = target.kind === "map" ? mapName(body, target.name) : variableName(body, target.name);
-  return report(body, "type", span, `\`${twice}\` counts integers, and ${name} is a double`, `${name} ${once} 1`);
+  return report(body, span, expressions.countsIntegersDouble(twice, name, once));
 }
 
 // ── operators ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -250,7 +238,7 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
   if (node.operator === "&" && (node.operand.kind === "variable" || node.operand.kind === "map"))
     return checkAddress(node, node.operand, body);
   if (node.operator === "&" && ["member", "index"].includes(node.operand.kind)) return checkPlaceAddress(node, body);
-  if (node.operator === "&") return { ...node, type: report(body, "type", node.span, "`&` is for variables and maps") };
+  if (node.operator === "&") return { ...node, type: report(body, node.span, expressions.variablesMaps()) };
   const operand = node.operator === "!" ? checkCondition(node.operand, body) : checkValue(node.operand, body);
   if (operand.type.kind === "unknown")
     return { ...node, operand, type: node.operator === "!" ? boolType : unknownType };
@@ -269,7 +257,7 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
       if (!isIntegral(operand.type) && operand.type.kind !== "boolean") break;
       if (operand.kind === "integer" && isLiteral(operand) && node.operator === "-") {
         if (operand.value > 1n << 63n)
-          return { ...node, operand, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
+          return { ...node, operand, type: report(body, node.span, expressions.numberDoesNotFitInto()) };
         return integerLiteral(-operand.value, literalType(-operand.value), node.span);
       }
       if (node.operator === "+") return operand.type.kind === "boolean" ? conditionalNumber(operand) : operand;
@@ -289,7 +277,7 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
           return {
             ...node,
             operand,
-            type: report(body, "type", node.span, "cannot dereference a void pointer", "cast it first"),
+            type: report(body, node.span, expressions.cannotDereferenceVoidPointer()),
           };
         needsKernel(body, "reading memory", node.span);
         return { ...node, operand, type: placeType(inSpace(operand.type.target, operand.type.space)) };
@@ -310,12 +298,7 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
   return {
     ...node,
     operand,
-    type: report(
-      body,
-      "type",
-      node.span,
-      `the ${node.operator} operator can not be used on expressions of type '${describe(operand.type)}'`,
-    ),
+    type: report(body, node.span, expressions.operatorCanNotUsedExpressions(node.operator, describe(operand.type))),
   };
 }
 
@@ -334,13 +317,7 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
   if (of.keys.length > 0) {
     return {
       ...node,
-      type: report(
-        body,
-        "type",
-        node.span,
-        `an entry of ${mapName(body, of.name)} has no address`,
-        `\`&${mapName(body, of.name)}\` is that of the map`,
-      ),
+      type: report(body, node.span, expressions.entryNoAddress(mapName(body, of.name))),
     };
   }
   const operand = wholeMap(of, body) as MapAccess;
@@ -354,13 +331,7 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
     return {
       ...node,
       operand,
-      type: report(
-        body,
-        "type",
-        node.span,
-        `${mapName(body, of.name)} has no address: each CPU has its own ${describe(map.value)}`,
-        "give it a key",
-      ),
+      type: report(body, node.span, expressions.noAddressEachCpuOwn(mapName(body, of.name), describe(map.value))),
     };
   }
   const bpfMap = body.pass.names.resolve(
@@ -375,7 +346,7 @@ function checkPlaceAddress(node: Extract<Expression, { kind: "unary" }>, body: B
   const operand = checkPlace(node.operand, body);
   if (operand.type.kind === "unknown") return { ...node, operand, type: unknownType };
   if (operand.kind === "member" && operand.path?.bitWidth !== undefined)
-    return { ...node, operand, type: report(body, "type", node.span, "a bit field has no address") };
+    return { ...node, operand, type: report(body, node.span, expressions.bitFieldNoAddress()) };
   needsKernel(body, "the address of a member", node.span);
   const { type } = operand;
   const space = type.kind === "struct" && type.space === "user" ? "user" : defaultSpace(body);
@@ -442,14 +413,14 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
       ...node,
       left,
       right,
-      type: report(body, "limit", node.span, `a shift by ${right.value} is outside of 64 bits`),
+      type: report(body, node.span, expressions.shiftOutsideBits(right.value)),
     };
   }
   const ordered = textOrder(node.operator, left, right);
   if (ordered !== undefined) return { kind: "boolean", value: ordered, span: node.span, type: boolType };
   const written = writtenOut(node.operator, left, right);
   if (written !== undefined && (written > maxUnsigned || written < -(1n << 63n))) {
-    return { ...node, left, right, type: report(body, "limit", node.span, "this number does not fit into 64 bits") };
+    return { ...node, left, right, type: report(body, node.span, expressions.numberDoesNotFitInto()) };
   }
   // Between the greatest int64 and the greatest uint64.
   if (written !== undefined && written >= 1n << 63n && body.pass.program.rules.integers.signed !== "all")
@@ -533,13 +504,7 @@ function comparedName(
     kind: "boolean",
     value: false,
     span: node.span,
-    type: report(
-      body,
-      "type",
-      node.span,
-      `${named.name} is a name that is looked up when printed and cannot be compared here`,
-      "write a probe of its own for it",
-    ),
+    type: report(body, node.span, expressions.nameLookedUpWhenPrinted(named.name)),
   };
 }
 
@@ -553,9 +518,8 @@ function checkConditional(node: Extract<Expression, { kind: "conditional" }>, bo
     unify(then.type, otherwise.type) ??
     report(
       body,
-      "type",
       node.span,
-      `the branches of \`?:\` have different types: ${describe(settled(then.type))} and ${describe(settled(otherwise.type))}`,
+      expressions.branchesDifferentTypes(describe(settled(then.type)), describe(settled(otherwise.type))),
     );
   return { ...node, condition, then, otherwise, type: known(type) };
 }
@@ -573,7 +537,7 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
         ...node,
         object,
         index,
-        type: report(body, "arguments", node.index.span, "a tuple's index must be a constant"),
+        type: report(body, node.index.span, expressions.tupleIndexMustConstant()),
       };
     return checkTupleIndex(
       { kind: "tuple-index", object, index: Number(constant), span: node.span, type: unknownType },
@@ -585,7 +549,7 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
       ...node,
       object,
       index,
-      type: report(body, "type", node.index.span, `an index cannot be ${describeOne(index.type)}`),
+      type: report(body, node.index.span, expressions.indexCannot(describeOne(index.type))),
     };
   const length =
     object.type.kind === "array"
@@ -598,7 +562,7 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
       ...node,
       object,
       index,
-      type: report(body, "limit", node.index.span, `index ${constant} is outside ${describe(object.type)}`),
+      type: report(body, node.index.span, expressions.indexOutside(constant, describe(object.type))),
     };
   }
   switch (object.type.kind) {
@@ -616,12 +580,7 @@ function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): E
     ...node,
     object,
     index,
-    type: report(
-      body,
-      "type",
-      node.span,
-      `the array index operator [] can only be used on arrays, pointers, and tuples, found ${describe(object.type)}`,
-    ),
+    type: report(body, node.span, expressions.arrayIndexOperatorCanOnly(describe(object.type))),
   };
 }
 
@@ -631,26 +590,13 @@ function checkTupleIndex(node: Extract<Expression, { kind: "tuple-index" }>, bod
   if (type.kind !== "tuple")
     return {
       ...node,
-      type: report(
-        body,
-        "type",
-        node.span,
-        `${describeOne(type)} is not a tuple`,
-        node.object.kind === "integer"
-          ? "a number with a fraction has digits on both sides of its point, and no blanks: 2.5"
-          : undefined,
-      ),
+      type: report(body, node.span, expressions.notTuple(describeOne(type), node.object.kind === "integer")),
     };
   const element = type.elements[node.index];
   if (element === undefined) {
     return {
       ...node,
-      type: report(
-        body,
-        "limit",
-        node.span,
-        `invalid tuple index: ${node.index}, found ${type.elements.length} elements in tuple`,
-      ),
+      type: report(body, node.span, expressions.invalidTupleIndexFoundElements(node.index, type.elements.length)),
     };
   }
   return { ...node, type: settled(element) };
@@ -711,6 +657,6 @@ function typeOf(of: TypeName | Expression, body: Body): Type | undefined {
   // A lone name may be a constant's.
   const bare = of.tag === undefined && of.pointers === 0 && of.dimensions.length === 0;
   if (bare && body.pass.names.constant(of.name) !== undefined) return u64;
-  report(body, "name", of.span, resolved.problem, resolved.help);
+  report(body, of.span, says("name", resolved.problem, resolved.help));
   return undefined;
 }

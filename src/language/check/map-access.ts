@@ -1,4 +1,5 @@
 // Maps in expressions and calls: one entry, or the whole.
+import { maps as mapsMessages } from "../../messages/maps.ts";
 import { nearest } from "../nearest.ts";
 import { readResult } from "../aggregations/table.ts";
 import type { Expression, MapAccess } from "../program.ts";
@@ -26,7 +27,7 @@ export function checkMapEntry(
   const map = mapState(body, node.name, node.span);
   const keys = flatKeys(node.keys).map((key) => checkValue(key, body));
   for (const key of keys) {
-    if (key.type.kind === "aggregate") report(body, "type", key.span, `${describeOne(key.type)} cannot be a map's key`);
+    if (key.type.kind === "aggregate") report(body, key.span, mapsMessages.cannotMapKey(describeOne(key.type)));
   }
   mergeKeys(
     body,
@@ -59,7 +60,7 @@ export function aggregateValue(type: AggregateType, { span, name }: MapAccess, b
 export function wholeMap(node: Extract<Expression, { kind: "map" }>, body: Body): Expression {
   const map = mapState(body, node.name, node.span);
   if (isUndefined(map))
-    report(body, "name", node.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
+    report(body, node.span, mapsMessages.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   return { ...node, keys: [], map: map.index, type: settled(map.value) };
 }
 

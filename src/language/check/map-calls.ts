@@ -1,4 +1,6 @@
 // Calls about maps: delete, has_key, find, clear, zero, len.
+import { maps as mapsMessages } from "../../messages/maps.ts";
+import { says } from "../../messages/message.ts";
 import type { Call, Expression, MapAccess, Variable } from "../program.ts";
 import { boolType, i64, unknownType, voidType } from "../types.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
@@ -14,30 +16,24 @@ import { checkPlace, checkValue } from "./values.ts";
 function entryArgument(call: Call, key: Expression | undefined, body: Body): MapAccess | undefined {
   const [first] = call.args;
   if (first?.kind !== "map") {
-    report(body, "arguments", first?.span ?? call.span, `${functionName(body, call.name)}() expects a map argument`);
+    report(body, first?.span ?? call.span, mapsMessages.expectsMapArgument(functionName(body, call.name)));
     return undefined;
   }
   if (first.keys.length > 0 && key !== undefined) {
-    report(
-      body,
-      "arguments",
-      call.span,
-      `${functionName(body, call.name)}() expects the map without keys, and the key after it`,
-    );
+    report(body, call.span, mapsMessages.expectsMapWithoutKeysKey(functionName(body, call.name)));
     return undefined;
   }
   if (key !== undefined && mapState(body, first.name, first.span).keys?.length === 0) {
     report(
       body,
-      "arguments",
       call.span,
-      `call to ${functionName(body, call.name)}() expects a map with explicit keys (non-scalar map), and ${mapName(body, first.name)} has none`,
+      mapsMessages.callExpectsMapExplicitKeys(functionName(body, call.name), mapName(body, first.name)),
     );
     return undefined;
   }
   const { access, map } = checkMapEntry(key === undefined ? first : { ...first, keys: [key] }, body, "look-up");
   if (isUndefined(map))
-    report(body, "name", first.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
+    report(body, first.span, mapsMessages.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   return { ...access, type: settled(map.value) };
 }
 
@@ -55,7 +51,7 @@ const find: CallCheck = (call, body) => {
   const access = entryArgument(call, call.args[1], body);
   const variable = call.args[2];
   if (variable.kind !== "variable") {
-    return { ...call, type: report(body, "arguments", variable.span, "find() expects a variable for what it finds") };
+    return { ...call, type: report(body, variable.span, mapsMessages.findExpectsVariableWhatFinds()) };
   }
   if (access === undefined) return { ...call, type: boolType };
   const slot = findVariable(body, variable.name) ?? declareVariable(body, variable);
@@ -64,9 +60,8 @@ const find: CallCheck = (call, body) => {
   if (isKnown(value) && !assignVariable(body, slot, value)) {
     report(
       body,
-      "type",
       variable.span,
-      mismatch("variable", variableName(body, variable.name), variableType(body, slot), value),
+      says("type", mismatch("variable", variableName(body, variable.name), variableType(body, slot), value)),
     );
   }
   const target: Variable = { ...variable, slot, type: variableType(body, slot) };
@@ -80,9 +75,8 @@ const whole: CallCheck = (call, body) => {
       ...call,
       type: report(
         body,
-        "arguments",
         first?.span ?? call.span,
-        `${functionName(body, call.name)}() expects a map argument, without keys`,
+        mapsMessages.expectsMapArgumentWithoutKeys(functionName(body, call.name)),
       ),
     };
   }
@@ -96,8 +90,7 @@ const length: CallCheck = (call, body) => {
     // A scalar map may hold a stack.
     if (map.type.kind !== "stack") {
       const state = body.pass.maps.get(first.name);
-      if (state?.keys?.length === 0)
-        report(body, "type", first.span, `${mapName(body, first.name)} has no keys to count`);
+      if (state?.keys?.length === 0) report(body, first.span, mapsMessages.noKeysCount(mapName(body, first.name)));
       return { ...call, args: [map], type: i64 };
     }
   }
@@ -109,12 +102,7 @@ const length: CallCheck = (call, body) => {
     return {
       ...call,
       args: [value],
-      type: report(
-        body,
-        "type",
-        first.span,
-        `call to len() expects a map, ustack, or kstack, found ${describe(value.type)}`,
-      ),
+      type: report(body, first.span, mapsMessages.callLenExpectsMapUstack(describe(value.type))),
     };
   }
   return { ...call, args: [value], type: i64 };

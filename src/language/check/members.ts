@@ -1,4 +1,6 @@
 // `a.b`: structs in place and behind pointers, records, args, config.
+import { expressions } from "../../messages/expressions.ts";
+import { says } from "../../messages/message.ts";
 import { absence } from "../absent.ts";
 import { nearest } from "../nearest.ts";
 import type { Span } from "../diagnostic.ts";
@@ -109,20 +111,14 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
     return {
       ...node,
       object,
-      type: report(
-        body,
-        "type",
-        node.span,
-        `can not access field '${node.name}' on expression of type '${describe(type)}'`,
-        help,
-      ),
+      type: report(body, node.span, expressions.canNotAccessFieldExpression(node.name, describe(type), help)),
     };
   }
   const member = findMember(container, node.name);
   if (member === undefined)
     return { ...node, object, type: missing(node, describe(container), memberNames(container), body) };
   if (member.absent !== undefined)
-    return { ...node, object, type: report(body, "placement", node.nameSpan, absence(node.name, member.absent)) };
+    return { ...node, object, type: report(body, node.nameSpan, says("placement", absence(node.name, member.absent))) };
   const path = {
     container,
     offset: member.offset,
@@ -169,7 +165,7 @@ function missing(node: MemberAccess, owner: string, names: readonly string[], bo
     : owner === "the record"
       ? `record does not contain a field named '${node.name}'`
       : `${owner} has no member \`${node.name}\``;
-  return report(body, "name", node.nameSpan, message, didYouMean(nearest(node.name, names)));
+  return report(body, node.nameSpan, says("name", message, didYouMean(nearest(node.name, names))));
 }
 
 function checkArgument(node: MemberAccess, object: Expression, body: Body): Expression {
@@ -181,15 +177,17 @@ function checkArgument(node: MemberAccess, object: Expression, body: Body): Expr
   if (argument === undefined) {
     const type = report(
       body,
-      "name",
       node.nameSpan,
-      `${body.sites[0]?.name ?? "the probe"} has no argument \`${node.name}\``,
-      didYouMean(
-        nearest(
-          node.name,
-          args.map((a) => a.name),
-        ),
-      ) ?? argumentList(args.map((a) => a.name)),
+      expressions.noArgument(
+        body.sites[0]?.name ?? "the probe",
+        node.name,
+        didYouMean(
+          nearest(
+            node.name,
+            args.map((a) => a.name),
+          ),
+        ) ?? argumentList(args.map((a) => a.name)),
+      ),
     );
     return { ...node, type };
   }
@@ -208,13 +206,13 @@ function argumentList(names: readonly string[]): string | undefined {
 export function noArguments(body: Body, span: Span): Type {
   const variables = body.context === undefined || body.context === "host" ? undefined : body.context.variables;
   if (variables instanceof Failure) {
-    return report(body, "feature", span, `args is not known here: ${variables.reason}`, "use arg0, arg1, … here");
+    return report(body, span, expressions.argsNotKnownHere(variables.reason));
   }
   const help =
     body.context !== undefined && body.context !== "host" && (body.context.numbered?.length ?? 0) > 0
       ? "use arg0, arg1, … here"
       : undefined;
-  return report(body, "placement", span, `args is not available in ${where(body)}`, help);
+  return report(body, span, expressions.argsNotAvailable(where(body), help));
 }
 
 function checkSetting(node: MemberAccess, body: Body): Expression {
@@ -255,12 +253,12 @@ export function offsetOf(type: Type, path: readonly string[], span: Span, body: 
   let at = type.kind === "pointer" ? type.target : type;
   for (const name of path) {
     if (at.kind !== "struct") {
-      report(body, "type", span, `${describeOne(at)} has no members`);
+      report(body, span, expressions.noMembers(describeOne(at)));
       return undefined;
     }
     const member = findMember(at, name);
     if (member === undefined) {
-      report(body, "name", span, noField(describe(at), name), didYouMean(nearest(name, memberNames(at))));
+      report(body, span, says("name", noField(describe(at), name), didYouMean(nearest(name, memberNames(at)))));
       return undefined;
     }
     offset += member.offset;

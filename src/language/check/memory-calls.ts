@@ -1,4 +1,6 @@
 // Calls that read memory or registers, make addresses and texts, or answer questions about the script.
+import { calls } from "../../messages/calls.ts";
+import { says } from "../../messages/message.ts";
 import { nearest } from "../nearest.ts";
 import { sizeOf } from "../layout.ts";
 import type { Call, Expression } from "../program.ts";
@@ -44,12 +46,7 @@ function literalText(call: Call, index: number, body: Body): string | undefined 
   const value = checkValue(arg, body);
   if (value.kind === "string") return value.value;
   if (value.type.kind !== "unknown")
-    report(
-      body,
-      "arguments",
-      arg.span,
-      `${functionName(body, call.name)}() expects a string literal (${describe(value.type)} provided)`,
-    );
+    report(body, arg.span, calls.expectsStringLiteralProvided(functionName(body, call.name), describe(value.type)));
   return undefined;
 }
 
@@ -57,23 +54,13 @@ function literalText(call: Call, index: number, body: Body): string | undefined 
 function wantsAddress(value: Expression, call: Call, body: Body): boolean {
   if (value.type.kind === "pointer" || value.type.kind === "integer") needsKernel(body, "reading memory", call.span);
   if (["pointer", "integer", "array", "string", "unknown"].includes(value.type.kind)) return true;
-  report(
-    body,
-    "type",
-    value.span,
-    `${functionName(body, call.name)}() expects a pointer, not ${describeOne(value.type)}`,
-  );
+  report(body, value.span, calls.expectsPointerNot(functionName(body, call.name), describeOne(value.type)));
   return false;
 }
 
 function wantsInteger(value: Expression, call: Call, body: Body): boolean {
   if (isIntegral(value.type) || value.type.kind === "unknown" || value.type.kind === "boolean") return true;
-  report(
-    body,
-    "type",
-    value.span,
-    `${functionName(body, call.name)}() only supports int arguments (${describe(value.type)} provided)`,
-  );
+  report(body, value.span, calls.onlySupportsIntArgumentsProvided(functionName(body, call.name), describe(value.type)));
   return false;
 }
 
@@ -86,8 +73,7 @@ function capacityFor(
 ): number {
   const constant = length === undefined ? undefined : constantOf(length);
   if (constant === undefined) return most;
-  if (constant < 0n)
-    report(body, "limit", length!.span, `${functionName(body, call.name)}() expects a length of 0 or more`);
+  if (constant < 0n) report(body, length!.span, calls.expectsLengthOrMore(functionName(body, call.name)));
   return Math.max(1, constant < BigInt(most) ? Number(constant) : most);
 }
 
@@ -110,7 +96,7 @@ const str: CallCheck = (written, body) => {
   if (length !== undefined && !wantsInteger(length, call, body)) return { ...call, type: unknownType };
   if (!wantsAddress(pointer, call, body)) return { ...call, type: unknownType };
   if (length !== undefined && (constantOf(length) ?? 0n) < 0n)
-    report(body, "limit", length.span, "str() expects a length of 0 or more");
+    report(body, length.span, calls.strExpectsLengthOrMore());
   const args = length === undefined ? [pointer] : [pointer, length];
   // Of text that is written out, the length counts characters; of all else, the end as well.
   const chosen = pointer.type.kind === "string" && length !== undefined ? constantOf(length) : undefined;
@@ -153,10 +139,8 @@ function asText(value: Expression, body: Body): Expression {
     ...value,
     type: report(
       body,
-      "type",
       value.span,
-      `expected text, not ${describeOne(value.type)}`,
-      body.pass.program.rules.advice.wantsText,
+      calls.expectedTextNot(describeOne(value.type), body.pass.program.rules.advice.wantsText),
     ),
   };
 }
@@ -187,12 +171,12 @@ const compared: CallCheck = (call, body) => {
   const length = all[2];
   const constant = constantOf(length);
   if (constant === undefined && length.type.kind !== "unknown")
-    report(body, "arguments", length.span, `${functionName(body, call.name)}() expects a constant length`);
+    report(body, length.span, calls.expectsConstantLength(functionName(body, call.name)));
   if (constant !== undefined && constant < 0n)
-    report(body, "limit", length.span, `${functionName(body, call.name)}() expects a length of 0 or more`);
+    report(body, length.span, calls.expectsLengthOrMore(functionName(body, call.name)));
   // Both sides lie in working memory, of which a handler has 32 KiB.
   if (call.name === "memcmp" && constant !== undefined && constant > mostCompared) {
-    report(body, "limit", length.span, `memcmp() compares ${mostCompared} bytes at most`, "compare in several calls");
+    report(body, length.span, calls.memcmpComparesBytesMost(mostCompared));
     return { ...call, args: all, type: unknownType };
   }
   const sides = call.name === "strncmp" ? all.slice(0, 2).map((arg) => asText(arg, body)) : all.slice(0, 2);
@@ -220,13 +204,7 @@ const buf: CallCheck = (call, body) => {
   if (length !== undefined)
     return { ...call, args, type: { kind: "buffer", capacity: capacityFor(length, call, body) } };
   if (data.type.kind === "integer" || data.type.kind === "pointer") {
-    report(
-      body,
-      "arguments",
-      call.span,
-      `buf() expects a length argument for a ${describe(data.type)}`,
-      "only what has a length of its own, an array or text, goes without",
-    );
+    report(body, call.span, calls.bufExpectsLengthArgument(describe(data.type)));
   }
   const size =
     data.type.kind === "array"
@@ -247,16 +225,14 @@ const path: CallCheck = (call, body) => {
       args,
       type: report(
         body,
-        "placement",
         call.span,
-        notHere("path", body),
-        "the kernel allows it in fentry, fexit and iterators",
+        says("placement", notHere("path", body), "the kernel allows it in fentry, fexit and iterators"),
       ),
     };
   }
   const struct = pointer.type.kind === "pointer" ? pointer.type.target : pointer.type;
   if (struct.kind !== "unknown" && (struct.kind !== "struct" || struct.name !== "path")) {
-    report(body, "type", pointer.span, `path() expects a struct path, not ${describeOne(pointer.type)}`);
+    report(body, pointer.span, calls.pathExpectsStructPathNot(describeOne(pointer.type)));
   }
   return { ...call, args, type: { kind: "string", capacity: capacityFor(args[1], call, body) } };
 };
@@ -267,12 +243,7 @@ const capacity: CallCheck = (call, body) => {
   if (!["string", "array", "pointer", "unknown"].includes(type.kind)) {
     return {
       ...call,
-      type: report(
-        body,
-        "type",
-        value.span,
-        `strcap() expects text: a string, an array or a pointer, not a ${describe(type)}`,
-      ),
+      type: report(body, value.span, calls.strcapExpectsTextStringArray(describe(type))),
     };
   }
   const size =
@@ -342,10 +313,8 @@ const kernelAddress: CallCheck = (call, body) => {
       ...call,
       type: report(
         body,
-        "name",
         call.span,
-        `failed to resolve kernel symbol: ${name}`,
-        body.pass.options.facts?.addressesHidden?.(),
+        calls.failedResolveKernelSymbol(name, body.pass.options.facts?.addressesHidden?.()),
       ),
     };
   return integerLiteral(address, u64, call.span);
@@ -357,10 +326,8 @@ const userAddress: CallCheck = (call, body) => {
   if (context === undefined || context === "host" || context.userSymbol === undefined) {
     report(
       body,
-      "placement",
       call.span,
-      notHere("uaddr", body),
-      "it looks into the program that a probe at a function is in",
+      says("placement", notHere("uaddr", body), "it looks into the program that a probe at a function is in"),
     );
     return { ...call, args: checked(call, body), type: unknownType };
   }
@@ -369,7 +336,7 @@ const userAddress: CallCheck = (call, body) => {
   if (symbol === undefined || typeof symbol === "string") {
     return {
       ...call,
-      type: report(body, "name", call.span, `there is no symbol \`${name}\` here`, symbol),
+      type: report(body, call.span, calls.thereNoSymbolHere(name, symbol)),
     };
   }
   const target = { 1: u8, 2: u16, 4: u32 }[symbol.size] ?? u64;
@@ -384,10 +351,12 @@ const perCpuAddress: CallCheck = (call, body) => {
       ...call,
       type: report(
         body,
-        "feature",
         call.span,
-        `this kernel does not tell where \`${name}\` is`,
-        body.pass.options.facts?.addressesHidden?.() ?? "it needs the variable in /proc/kallsyms (CONFIG_KALLSYMS_ALL)",
+        calls.kernelDoesNotTellWhere(
+          name,
+          body.pass.options.facts?.addressesHidden?.() ??
+            "it needs the variable in /proc/kallsyms (CONFIG_KALLSYMS_ALL)",
+        ),
       ),
     };
   }
@@ -400,24 +369,20 @@ const register: CallCheck = (call, body) => {
   const name = literalText(call, 0, body);
   const { context } = body;
   const registers = context === undefined || context === "host" ? undefined : context.registers;
-  if (registers === undefined) return { ...call, type: report(body, "placement", call.span, notHere("reg", body)) };
+  if (registers === undefined)
+    return { ...call, type: report(body, call.span, says("placement", notHere("reg", body))) };
   if (name !== undefined && !registers.has(name)) {
     return {
       ...call,
-      type: report(
-        body,
-        "name",
-        call.args[0].span,
-        `there is no register \`${name}\``,
-        didYouMean(nearest(name, registers.keys())),
-      ),
+      type: report(body, call.args[0].span, calls.thereNoRegister(name, didYouMean(nearest(name, registers.keys())))),
     };
   }
   return { ...call, args: checked(call, body), type: u64 };
 };
 
 const stack: CallCheck = (call, body) => {
-  if (!stacksAllowed(body)) return { ...call, type: report(body, "placement", call.span, notHere(call.name, body)) };
+  if (!stacksAllowed(body))
+    return { ...call, type: report(body, call.span, says("placement", notHere(call.name, body))) };
   let mode: StackMode | undefined;
   let limit: number | undefined;
   let unwinding: StackUnwinding | undefined;
@@ -434,10 +399,12 @@ const stack: CallCheck = (call, body) => {
           ...call,
           type: report(
             body,
-            "name",
             arg.span,
-            `error parsing stack mode: ${call.name}: invalid value for stack_mode: ${arg.name}`,
-            `it is one of ${[...modes, ...(call.name === "ustack" ? stackUnwindings : [])].join(", ")}`,
+            calls.errorParsingStackModeInvalid(
+              call.name,
+              arg.name,
+              [...modes, ...(call.name === "ustack" ? stackUnwindings : [])].join(", "),
+            ),
           ),
         };
       }
@@ -447,27 +414,15 @@ const stack: CallCheck = (call, body) => {
     const value = checkValue(arg, body);
     const constant = constantOf(value);
     if (constant === undefined) {
-      if (value.type.kind !== "unknown")
-        report(body, "arguments", arg.span, `${call.name}: invalid limit value, expected a constant`);
+      if (value.type.kind !== "unknown") report(body, arg.span, calls.invalidLimitValueExpectedConstant(call.name));
     } else if (constant < 1n) {
-      report(body, "limit", arg.span, `${functionName(body, call.name)}() takes 1 frame at least`);
+      report(body, arg.span, calls.takesFrameLeast(functionName(body, call.name)));
     } else if (constant > 1024n) {
-      report(
-        body,
-        "limit",
-        arg.span,
-        `${functionName(body, call.name)}()'s limit shouldn't exceed 1024, ${constant} given`,
-      );
+      report(body, arg.span, calls.limitShouldnTExceedGiven(functionName(body, call.name), constant));
     } else {
       limit = Math.min(Number(constant), fullStack);
       if (constant > BigInt(fullStack)) {
-        warn(
-          body,
-          "limit",
-          arg.span,
-          `${functionName(body, call.name)}() keeps ${fullStack} frames at most, ${constant} asked for`,
-          "a stack that has more ends in a line that says so",
-        );
+        warn(body, arg.span, calls.keepsFramesMostAsked(functionName(body, call.name), fullStack, constant));
       }
     }
   }
@@ -482,9 +437,8 @@ const worded: (words: readonly string[], type: Type) => CallCheck = (words, type
       ...call,
       type: report(
         body,
-        "arguments",
         word.span,
-        `${functionName(body, call.name)}() takes ${words.map((w) => `\`${w}\``).join(" or ")}`,
+        calls.takes(functionName(body, call.name), words.map((w) => `\`${w}\``).join(" or ")),
       ),
     };
   }
@@ -500,13 +454,7 @@ const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => {
   const args = checked(call, body);
   const value = args[0];
   const ok = isIntegral(value.type) || value.type.kind === "pointer" || value.type.kind === "unknown";
-  if (!ok)
-    report(
-      body,
-      "type",
-      value.span,
-      `${functionName(body, call.name)}() expects a number, not ${describeOne(value.type)}`,
-    );
+  if (!ok) report(body, value.span, calls.expectsNumberNot(functionName(body, call.name), describeOne(value.type)));
   return { ...call, args, type: { kind: "named", of } };
 };
 
@@ -522,13 +470,7 @@ const ntop: CallCheck = (call, body) => {
         ? type.capacity - 1
         : undefined;
   const ok = isIntegral(type) || type.kind === "unknown" || type.kind === "pointer" || bytes === 4 || bytes === 16;
-  if (!ok)
-    report(
-      body,
-      "type",
-      address.span,
-      `ntop() expects an integer or an array of 4 or 16 bytes, not ${describeOne(type)}`,
-    );
+  if (!ok) report(body, address.span, calls.ntopExpectsIntegerOrArray(describeOne(type)));
   return { ...call, args, type: { kind: "named", of: "inet" } };
 };
 
@@ -537,7 +479,7 @@ const macaddr: CallCheck = (call, body) => {
   const { type, span } = args[0];
   const bytes = type.kind === "array" ? sizeOf(type) : type.kind === "string" ? type.capacity - 1 : 6;
   if (bytes !== 6 || !wantsAddress(args[0], call, body))
-    report(body, "type", span, `macaddr() expects 6 bytes, not ${describeOne(type)}`);
+    report(body, span, calls.macaddrExpectsBytesNot(describeOne(type)));
   return { ...call, args, type: { kind: "named", of: "macaddr" } };
 };
 
@@ -549,7 +491,7 @@ const pton: CallCheck = (call, body) => {
     return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 4 } };
   if (URL.canParse(`http://[${text}]/`))
     return { ...call, args: checked(call, body), type: { kind: "array", element: u8, length: 16 } };
-  return { ...call, type: report(body, "arguments", call.args[0].span, `\`${text}\` is not an IPv4 or IPv6 address`) };
+  return { ...call, type: report(body, call.args[0].span, calls.notIpvOrIpvAddress(text)) };
 };
 
 const cgroupId: CallCheck = (call, body) => {
@@ -557,7 +499,7 @@ const cgroupId: CallCheck = (call, body) => {
   const find = body.pass.options.facts?.cgroupId;
   if (name === undefined || find === undefined) return { ...call, args: checked(call, body), type: u64 };
   const id = find(name);
-  if (id === undefined) return { ...call, type: report(body, "name", call.span, `there is no cgroup \`${name}\``) };
+  if (id === undefined) return { ...call, type: report(body, call.span, calls.thereNoCgroup(name)) };
   return integerLiteral(id, u64, call.span);
 };
 
@@ -571,16 +513,9 @@ const strftime: CallCheck = (call, body) => {
   const args = checked(call, body);
   wantsInteger(args[1], call, body);
   const constant = constantOf(args[1]);
-  if (constant !== undefined && constant < 0n)
-    report(body, "limit", args[1].span, "strftime() expects a time of 0 or later");
+  if (constant !== undefined && constant < 0n) report(body, args[1].span, calls.strftimeExpectsTimeOrLater());
   if (ofMonotonicClock(args[1])) {
-    report(
-      body,
-      "arguments",
-      args[1].span,
-      "strftime() can not take a monotonic timestamp",
-      "it leaves out the time that the system slept: use nsecs, which is nsecs(boot)",
-    );
+    report(body, args[1].span, calls.strftimeCanNotTakeMonotonic());
   }
   return { ...call, args, type: { kind: "named", of: "timestamp" } };
 };
@@ -602,10 +537,8 @@ const signal: CallCheck = (call, body) => {
         ...call,
         type: report(
           body,
-          "name",
           value.span,
-          `unknown signal \`${value.value}\``,
-          didYouMean(nearest(value.value, signalNames())),
+          calls.unknownSignal(value.value, didYouMean(nearest(value.value, signalNames()))),
         ),
       };
     }
@@ -617,8 +550,7 @@ const signal: CallCheck = (call, body) => {
   }
   wantsInteger(value, call, body);
   const constant = constantOf(value);
-  if (constant !== undefined && (constant < 1n || constant > 64n))
-    report(body, "limit", value.span, "signals go from 1 to 64");
+  if (constant !== undefined && (constant < 1n || constant > 64n)) report(body, value.span, calls.signalsGoFrom());
   return { ...call, args: [value], type: { kind: "void" } };
 };
 
@@ -626,15 +558,9 @@ const override: CallCheck = (call, body) => {
   const args = checked(call, body);
   wantsInteger(args[0], call, body);
   if (body.context !== "host" && body.context !== undefined && body.context.overridable !== true) {
-    report(body, "placement", call.span, notHere("override", body), "the kernel allows it in kprobes");
+    report(body, call.span, says("placement", notHere("override", body), "the kernel allows it in kprobes"));
   } else if (body.pass.options.facts?.kernelFunctionExists("bpf_override_return") === false) {
-    report(
-      body,
-      "feature",
-      call.span,
-      "this kernel lets no handler override a function's result",
-      "it needs a kernel built with CONFIG_BPF_KPROBE_OVERRIDE",
-    );
+    report(body, call.span, calls.kernelLetsNoHandlerOverride());
   }
   return { ...call, args, type: { kind: "void" } };
 };
@@ -643,7 +569,7 @@ const writeUser: CallCheck = (call, body) => {
   const args = checked(call, body);
   const length = args[2];
   if (constantOf(length) === undefined && length.type.kind !== "unknown")
-    report(body, "arguments", length.span, "write_user() expects a constant length");
+    report(body, length.span, calls.writeUserExpectsConstantLength());
   return { ...call, args, type: boolType };
 };
 
@@ -651,7 +577,7 @@ const socketCookie: CallCheck = (call, body) => {
   const args = checked(call, body);
   const { type, span } = args[0];
   if (type.kind !== "unknown" && (type.kind !== "pointer" || type.target.kind !== "struct"))
-    report(body, "type", span, `socket_cookie() expects a struct sock *, not ${describeOne(type)}`);
+    report(body, span, calls.socketCookieExpectsStructSock(describeOne(type)));
   return { ...call, args, type: u64 };
 };
 
@@ -659,17 +585,19 @@ const socketCookie: CallCheck = (call, body) => {
 const packet: CallCheck = (call, body) => {
   const [, skb, length, offset] = call.args;
   const path = literalText(call, 0, body);
-  if (path === "") report(body, "arguments", call.args[0].span, "a capture file needs a name");
+  if (path === "") report(body, call.args[0].span, calls.captureFileNeedsName());
   const { context } = body;
   if (context !== undefined && context !== "host" && context.programType !== "tracing") {
     return {
       ...call,
       type: report(
         body,
-        "placement",
         call.span,
-        notHere("skboutput", body),
-        "packets are handed out by fentry, fexit and rawtracepoint probes",
+        says(
+          "placement",
+          notHere("skboutput", body),
+          "packets are handed out by fentry, fexit and rawtracepoint probes",
+        ),
       ),
     };
   }
@@ -679,25 +607,19 @@ const packet: CallCheck = (call, body) => {
   if (type.kind !== "pointer" || type.target.kind !== "struct" || type.target.name !== "sk_buff") {
     return {
       ...call,
-      type: report(body, "type", span, `skboutput() expects a struct sk_buff *, not ${describeOne(type)}`),
+      type: report(body, span, calls.skboutputExpectsStructSkBuff(describeOne(type))),
     };
   }
   if (type.typed !== true) {
     return {
       ...call,
-      type: report(
-        body,
-        "type",
-        span,
-        "skboutput() expects a pointer that the kernel knows: the probe's own argument",
-        "write `args.skb`, without a cast, or a variable that holds it",
-      ),
+      type: report(body, span, calls.skboutputExpectsPointerKernelKnows()),
     };
   }
   const [bytes, skipped] = [length, offset].map((arg) => checkValue(arg, body));
   for (const number of [bytes, skipped]) {
     if (number.type.kind !== "unknown" && !isIntegral(number.type))
-      report(body, "type", number.span, `skboutput() expects a number here, not ${describeOne(number.type)}`);
+      report(body, number.span, calls.skboutputExpectsNumberHereNot(describeOne(number.type)));
   }
   const whole = body.pass.expression(
     { kind: "member", object: skb, name: "len", nameSpan: span, span, type: unknownType },
@@ -719,13 +641,7 @@ const beforehand: CallCheck = (call, body) => {
   return {
     ...call,
     args: [value],
-    type: report(
-      body,
-      "arguments",
-      call.span,
-      "this is not known before the script runs",
-      "comptime is for what literals, types and is_ptr() and the like tell",
-    ),
+    type: report(body, call.span, calls.notKnownBeforeScriptRuns()),
   };
 };
 
@@ -758,17 +674,18 @@ const containerOf: CallCheck = (call, body) => {
   if (type.kind !== "identifier" || (member.kind !== "identifier" && member.kind !== "builtin")) {
     return {
       ...call,
-      type: report(body, "arguments", call.span, "container_of() expects a pointer, a struct and a member's name"),
+      type: report(body, call.span, calls.containerExpectsPointerStructMember()),
     };
   }
   const where = pointer.type.kind === "pointer" ? pointer.type.space : defaultSpace(body);
   const to = { name: type.name, tag: "struct" as const, pointers: 1, dimensions: [], span: type.span };
   const resolved = resolveType(to, where, body);
-  if (!("type" in resolved)) return { ...call, type: report(body, "name", type.span, resolved.problem, resolved.help) };
+  if (!("type" in resolved))
+    return { ...call, type: report(body, type.span, says("name", resolved.problem, resolved.help)) };
   const struct = resolved.type.kind === "pointer" ? resolved.type.target : resolved.type;
   const found = struct.kind === "struct" ? findMember(struct, member.name) : undefined;
   if (found === undefined)
-    return { ...call, type: report(body, "name", member.span, `${describe(struct)} has no member \`${member.name}\``) };
+    return { ...call, type: report(body, member.span, calls.noMember(describe(struct), member.name)) };
   const { span } = call;
   const number: Expression = {
     kind: "cast",

@@ -1,4 +1,5 @@
 // Types of binary operators.
+import { expressions } from "../../messages/expressions.ts";
 import type { BinaryOperator, Expression } from "../program.ts";
 import type { Type } from "../types.ts";
 import { boolType, float64, i64, isFloat, u64, unknownType } from "../types.ts";
@@ -28,13 +29,7 @@ export function binaryType(
       operator === "%"
         ? castHelp(body, `${castHelp(body, "cast to integers first: ", "int64", "x") ?? ""} % `, "int64", "y")
         : castHelp(body, "it works on integers: ", "int64", "x");
-    return report(
-      body,
-      "type",
-      span,
-      `type mismatch for '${operator}': it cannot be used on ${describe(l)} and ${describe(r)}`,
-      help,
-    );
+    return report(body, span, expressions.typeMismatchCannotUsed(operator, describe(l), describe(r), help));
   }
   if (comparison) {
     if ((numeric(l) || l.kind === "pointer") && (numeric(r) || r.kind === "pointer")) return boolType;
@@ -54,7 +49,7 @@ export function binaryType(
             ? advice.textBehindPointer
             : advice.orderTexts
           : undefined;
-    report(body, "type", span, `type mismatch for '${operator}': comparing ${describe(l)} with ${describe(r)}`, help);
+    report(body, span, expressions.typeMismatchComparing(operator, describe(l), describe(r), help));
     return boolType;
   }
   if (numeric(l) && numeric(r)) {
@@ -63,7 +58,7 @@ export function binaryType(
       constantOf(right) === 0n &&
       body.pass.program.rules.integers.byZero !== "fault"
     )
-      return report(body, "type", span, "division by zero");
+      return report(body, span, expressions.divisionZero());
     return arithmeticType(operator, l, r, body.pass.program.rules.integers);
   }
   if (l.kind === "pointer" && isIntegral(r) && (operator === "+" || operator === "-")) return untyped(l);
@@ -75,13 +70,7 @@ export function binaryType(
     operator === "+" && l.kind === "string" && r.kind === "string"
       ? body.pass.program.rules.advice.joinTexts
       : undefined;
-  return report(
-    body,
-    "type",
-    span,
-    `type mismatch for '${operator}': it cannot be used on ${describe(l)} and ${describe(r)}`,
-    help,
-  );
+  return report(body, span, expressions.typeMismatchCannotUsed(operator, describe(l), describe(r), help));
 }
 
 function untyped(type: Extract<Type, { kind: "pointer" }>): Type {

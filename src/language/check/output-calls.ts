@@ -1,4 +1,6 @@
 // Calls that print or end: printf and its kin, print, time, exit, join.
+import { calls } from "../../messages/calls.ts";
+import { says } from "../../messages/message.ts";
 import { valueOf } from "../aggregations/table.ts";
 import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
@@ -59,12 +61,7 @@ function asInt(register: Expression): Expression {
 }
 
 const debugged: CallCheck = (call, body) => {
-  warn(
-    body,
-    "unused",
-    call.span,
-    "the debugf() builtin is not recommended for production use: it prints into the kernel's trace, which all share",
-  );
+  warn(body, call.span, calls.debugfBuiltinNotRecommendedProduction());
   return formatted(call, body);
 };
 
@@ -72,7 +69,7 @@ const debugged: CallCheck = (call, body) => {
 const emit: CallCheck = (call, body) => {
   const [name, record] = call.args as [Expression, Expression];
   if (name.kind !== "string" || record.kind !== "record") {
-    return { ...call, type: report(body, "arguments", call.span, "emit() expects a record") };
+    return { ...call, type: report(body, call.span, calls.emitExpectsRecord()) };
   }
   const fields = record.fields.map((field) => ({ name: field.name, value: checkValue(field.value, body) }));
   return {
@@ -93,14 +90,14 @@ const print: CallCheck = (call, body) => {
   const [first, ...rest] = call.args as [Expression, ...Expression[]];
   const numbers = rest.map((arg, i) => literalArgument(arg, `print()'s top and divisor`, i === 0, body));
   if (first.kind !== "map") {
-    if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
+    if (rest.length > 0) report(body, call.span, calls.onlyWholeMapTakesTop());
     return { ...call, args: [checkValue(first, body)], type: voidType };
   }
   if (first.keys.length > 0) {
-    if (rest.length > 0) report(body, "arguments", call.span, "only a whole map takes a top and a divisor");
+    if (rest.length > 0) report(body, call.span, calls.onlyWholeMapTakesTop());
     const { access, map } = checkMapEntry(first, body, "store");
     if (isUndefined(map))
-      report(body, "name", first.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
+      report(body, first.span, calls.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
     // A histogram is printed as it is; what has one value is read, where handlers can.
     const { value } = map;
     const onHost = value.kind === "aggregate" && "double" in (valueOf(value) ?? {});
@@ -118,11 +115,11 @@ function literalArgument(node: Expression, what: string, negative: boolean, body
   const checked = checkValue(node, body);
   const constant = constantOf(checked);
   if (constant === undefined) {
-    if (checked.type.kind !== "unknown") report(body, "arguments", node.span, `${what} must be constants`);
+    if (checked.type.kind !== "unknown") report(body, node.span, calls.mustConstants(what));
     return checked;
   }
   if (constant < 0n && negative) return integerLiteral(0n, literalType(0n), node.span);
-  if (constant < 0n) report(body, "limit", node.span, "print()'s divisor cannot be negative");
+  if (constant < 0n) report(body, node.span, calls.printDivisorCannotNegative());
   return integerLiteral(constant, literalType(constant), node.span);
 }
 
@@ -132,7 +129,7 @@ const time: CallCheck = (call, body) => {
       ? { kind: "string", value: "%H:%M:%S\n", span: call.span, type: { kind: "string", capacity: 10 } }
       : checkValue(call.args[0], body);
   if (format.kind !== "string" && format.type.kind !== "unknown")
-    report(body, "arguments", format.span, `time() expects a string literal (${describe(format.type)} provided)`);
+    report(body, format.span, calls.timeExpectsStringLiteralProvided(describe(format.type)));
   return { ...call, args: [format], type: voidType };
 };
 
@@ -140,30 +137,30 @@ const unwatch: CallCheck = (call, body) => {
   const [address] = call.args.map((arg) => checkValue(arg, body)) as [Expression];
   const { kind } = address.type;
   if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type))
-    report(body, "type", address.span, `unwatch() expects an address, not ${describeOne(address.type)}`);
+    report(body, address.span, calls.unwatchExpectsAddressNot(describeOne(address.type)));
   return { ...call, args: [address], type: voidType };
 };
 
 const watch: CallCheck = (call, body) => {
   const [name, address] = call.args.map((arg) => checkValue(arg, body)) as [Expression, Expression];
   if (name.kind !== "string") {
-    if (name.type.kind !== "unknown")
-      report(body, "arguments", name.span, "watch() wants the name of its probe as a string literal");
+    if (name.type.kind !== "unknown") report(body, name.span, calls.watchWantsNameProbeString());
   } else if (!body.pass.watchNames.includes(name.value)) {
     const { watchNames } = body.pass;
     report(
       body,
-      "name",
       name.span,
-      `no watchpoint has the name "${name.value}"`,
-      watchNames.length === 0
-        ? `write a probe watchpoint:${name.value}:8:w { … }`
-        : (didYouMean(nearest(name.value, watchNames)) ?? `there are ${watchNames.join(", ")}`),
+      calls.noWatchpointName(
+        name.value,
+        watchNames.length === 0
+          ? `write a probe watchpoint:${name.value}:8:w { … }`
+          : (didYouMean(nearest(name.value, watchNames)) ?? `there are ${watchNames.join(", ")}`),
+      ),
     );
   }
   const { kind } = address.type;
   if (kind !== "unknown" && kind !== "pointer" && !isIntegral(address.type))
-    report(body, "type", address.span, `watch() wants an address, not ${describeOne(address.type)}`);
+    report(body, address.span, calls.watchWantsAddressNot(describeOne(address.type)));
   return { ...call, args: [name, address], type: voidType };
 };
 
@@ -171,7 +168,7 @@ const exit: CallCheck = (call, body) => {
   const args = call.args.map((arg) => checkValue(arg, body));
   for (const arg of args) {
     if (arg.type.kind !== "unknown" && !isIntegral(arg.type))
-      report(body, "type", arg.span, `an exit code is an integer, not ${describeOne(arg.type)}`);
+      report(body, arg.span, calls.exitCodeIntegerNot(describeOne(arg.type)));
   }
   return { ...call, args, type: voidType };
 };
@@ -181,10 +178,10 @@ const join: CallCheck = (call, body) => {
   const [strings, separator] = args as [Expression, Expression | undefined];
   const { kind } = strings.type;
   if (kind !== "unknown" && kind !== "pointer" && kind !== "array" && kind !== "integer") {
-    report(body, "type", strings.span, `join() expects an array of strings, not ${describeOne(strings.type)}`);
+    report(body, strings.span, calls.joinExpectsArrayStringsNot(describeOne(strings.type)));
   }
   if (separator !== undefined && separator.kind !== "string")
-    report(body, "arguments", separator.span, "join() expects its separator as a string literal");
+    report(body, separator.span, calls.joinExpectsSeparatorStringLiteral());
   return { ...call, args, type: voidType };
 };
 
@@ -192,9 +189,9 @@ const staticAssert: CallCheck = (call, body) => {
   const [condition, message] = call.args.map((arg) => checkValue(arg, body)) as [Expression, Expression];
   const holds = constantOf(condition);
   if (holds === undefined && condition.type.kind !== "unknown")
-    report(body, "arguments", condition.span, "static_assert() needs a constant condition");
+    report(body, condition.span, calls.staticAssertNeedsConstantCondition());
   if (holds === 0n)
-    report(body, "type", call.span, message.kind === "string" ? message.value : "static assertion failed");
+    report(body, call.span, says("type", message.kind === "string" ? message.value : "static assertion failed"));
   return { ...call, type: voidType };
 };
 
@@ -208,7 +205,7 @@ const fail: CallCheck = (call, body) => {
     format.kind === "string"
       ? format.value.replace(/%[-+ #0-9.]*l*([a-zA-Z])|%%/g, (m) => (m === "%%" ? "%" : shown(args[next++])))
       : "fail()";
-  report(body, "type", call.span, message);
+  report(body, call.span, says("type", message));
   return { ...call, type: voidType };
 };
 
@@ -216,13 +213,7 @@ const assertText: CallCheck = (call, body) => {
   const value = checkValue(call.args[0], body);
   const ok = ["unknown", "string", "array", "pointer"].includes(value.type.kind);
   if (!ok)
-    report(
-      body,
-      "type",
-      value.span,
-      `expected text, not ${describeOne(value.type)}`,
-      body.pass.program.rules.advice.wantsText,
-    );
+    report(body, value.span, calls.expectedTextNot(describeOne(value.type), body.pass.program.rules.advice.wantsText));
   return { ...call, args: [value], type: ok ? voidType : unknownType };
 };
 

@@ -1,5 +1,7 @@
 // What one pass over the script knows. Types of maps and variables only ever widen; passes repeat until none does.
-import type { Diagnostic, DiagnosticCode, Span } from "../diagnostic.ts";
+import type { Message } from "../../messages/message.ts";
+import { says } from "../../messages/message.ts";
+import type { Diagnostic, Span } from "../diagnostic.ts";
 import type { Context } from "../context.ts";
 import type { Call, Expression, FunctionDeclaration, Program, TypeName, Variable } from "../program.ts";
 import type { AddressSpace, Type } from "../types.ts";
@@ -133,25 +135,13 @@ export interface Body {
   apart: boolean;
 }
 
-export function report(
-  body: { readonly pass: Pass },
-  code: DiagnosticCode,
-  span: Span,
-  message: string,
-  help?: string,
-): Type {
-  add(body.pass, { severity: "error", code, span, message, ...(help === undefined ? {} : { help }) });
+export function report(body: { readonly pass: Pass }, span: Span, said: Message): Type {
+  add(body.pass, { severity: "error", span, ...said });
   return unknownType;
 }
 
-export function warn(
-  body: { readonly pass: Pass },
-  code: DiagnosticCode,
-  span: Span,
-  message: string,
-  help?: string,
-): void {
-  add(body.pass, { severity: "warning", code, span, message, ...(help === undefined ? {} : { help }) });
+export function warn(body: { readonly pass: Pass }, span: Span, said: Message): void {
+  add(body.pass, { severity: "warning", span, ...said });
 }
 
 function add(pass: Pass, diagnostic: Diagnostic): void {
@@ -304,7 +294,7 @@ export function mergeKeys(
   const known = map.keys;
   const both = known.length === widened.length ? known.map((key, i) => unify(key, widened[i])) : [undefined];
   if (!both.every((t) => t !== undefined)) {
-    report(body, "type", span, keyMismatch(mapName(body, map.name), widened.map(settled), known.map(settled)));
+    report(body, span, says("type", keyMismatch(mapName(body, map.name), widened.map(settled), known.map(settled))));
     return;
   }
   const unified = first

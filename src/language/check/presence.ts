@@ -1,4 +1,5 @@
 // Whether a value is there, or counts as true: what JavaScript asks, of values that may be missing.
+import { placement } from "../../messages/placement.ts";
 import type { Expression, Presence } from "../program.ts";
 import { boolType, i64 } from "../types.ts";
 import { settled } from "./integers.ts";
@@ -49,6 +50,6 @@ function ofEntry({ of, span }: Presence, body: Body): Expression {
   if (of.kind !== "map") throw new InternalError("an entry was asked of something that is no map");
   const { access, map } = checkMapEntry(of, body, "look-up");
   if (isUndefined(map))
-    report(body, "name", of.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
+    report(body, of.span, placement.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   return { kind: "call", name: "has_key", args: [{ ...access, type: settled(map.value) }], span, type: boolType };
 }

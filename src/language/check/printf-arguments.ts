@@ -1,4 +1,5 @@
 // printf formats against their arguments.
+import { calls } from "../../messages/calls.ts";
 import type { Expression } from "../program.ts";
 import { isFloat, type Type } from "../types.ts";
 import { parsePrintf, PrintfError } from "../printf.ts";
@@ -16,8 +17,7 @@ export function checkFormat(
   body: Body,
 ): void {
   if (format.kind !== "string") {
-    if (format.type.kind !== "unknown")
-      report(body, "arguments", format.span, "expected a string literal as the format");
+    if (format.type.kind !== "unknown") report(body, format.span, calls.expectedStringLiteralFormat());
     return;
   }
   let pieces;
@@ -25,7 +25,7 @@ export function checkFormat(
     ({ pieces } = parsePrintf(format.value));
   } catch (error) {
     if (!(error instanceof PrintfError)) throw error;
-    report(body, "arguments", format.span, `bad format: ${error.message}`);
+    report(body, format.span, calls.badFormat(error.message));
     return;
   }
   const conversions = pieces.filter((piece): piece is PrintfConversion => typeof piece !== "string");
@@ -33,9 +33,12 @@ export function checkFormat(
   if (wanted !== args.length) {
     report(
       body,
-      "arguments",
       span,
-      `${args.length < wanted ? "not enough" : "too many"} arguments for format string (${args.length} supplied, ${wanted} expected)`,
+      calls.argumentsFormatStringSuppliedExpected(
+        args.length < wanted ? "not enough" : "too many",
+        args.length,
+        wanted,
+      ),
     );
     return;
   }
@@ -44,22 +47,19 @@ export function checkFormat(
     if (conversion.precision === -2) {
       const precision = args[next++];
       if (precision.type.kind !== "unknown" && precision.type.kind !== "integer") {
-        report(
-          body,
-          "type",
-          precision.span,
-          `a precision of \`*\` expects an integer, not ${describeOne(precision.type)}`,
-        );
+        report(body, precision.span, calls.precisionExpectsIntegerNot(describeOne(precision.type)));
       }
     }
     const argument = args[next++];
     if (argument.type.kind === "unknown" || prints(conversion.letter, argument.type)) continue;
     report(
       body,
-      "type",
       argument.span,
-      `unsupported format specifier for type '${describe(argument.type)}': %${conversion.letter}`,
-      suggestion(conversion.letter, argument.type, body),
+      calls.unsupportedFormatSpecifierType(
+        describe(argument.type),
+        conversion.letter,
+        suggestion(conversion.letter, argument.type, body),
+      ),
     );
   }
 }

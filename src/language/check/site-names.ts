@@ -1,6 +1,7 @@
 // The names of a handler's own place, `probe` and `func`, as text. The kernel tells a place by a number, which is
 // looked up when it is printed; where the text itself is asked for, each site gets a handler of its own, in which the
 // name is written out.
+import { placement } from "../../messages/placement.ts";
 import type { Expression } from "../program.ts";
 import { textLength } from "../text-bytes.ts";
 import { unknownType } from "../types.ts";
@@ -21,13 +22,7 @@ export function siteName(value: Expression, body: Body): Expression | undefined 
   if (names.every((name) => name === first))
     return { kind: "string", value: first, span, type: { kind: "string", capacity: textLength(first) + 1 } };
   if (names.length > mostSites) {
-    const type = report(
-      body,
-      "limit",
-      span,
-      `${value.name} as text takes a program for each of the ${names.length} probes: there can be ${mostSites}`,
-      "probe less of them, or print it",
-    );
+    const type = report(body, span, placement.textTakesProgramEachProbes(value.name, names.length, mostSites));
     return { ...value, type };
   }
   body.apart = true;

@@ -1,4 +1,6 @@
 // Statements, copied and typed.
+import { statements as statementsMessages } from "../../messages/statements.ts";
+import { says } from "../../messages/message.ts";
 import type {
   Assignment,
   Block,
@@ -51,7 +53,7 @@ export function checkBlock(block: Block, body: Body): Block {
   const behind = left < 0 ? undefined : block.statements[left + 1];
   // `exit(); return;` says the same twice.
   if (behind !== undefined && (behind.kind !== "return" || block.statements[left].kind !== "expression"))
-    warn(body, "unused", behind.span, "unreachable statement");
+    warn(body, behind.span, statementsMessages.unreachableStatement());
   return { ...block, statements };
 }
 
@@ -163,13 +165,12 @@ function checkStatement(node: Statement, body: Body): Statement {
       const count = checkValue(node.count, body);
       const times = constantOf(count);
       if (times === undefined && count.type.kind !== "unknown")
-        report(body, "arguments", node.count.span, "unroll() needs a constant");
+        report(body, node.count.span, statementsMessages.unrollNeedsConstant());
       if (times !== undefined && (times < 1n || times > 100n))
         report(
           body,
-          "limit",
           node.count.span,
-          times < 1n ? "unroll minimum value is 1" : "unroll maximum value is 100",
+          times < 1n ? statementsMessages.unrollMinimumValue() : statementsMessages.unrollMaximumValue(),
         );
       return {
         ...node,
@@ -211,7 +212,7 @@ function checkExpressionStatement(node: Extract<Statement, { kind: "expression" 
   if (checked.kind === "call" && (checked.name === "static_assert" || checked.name === "assert_str"))
     return nothing(node);
   if (!hasEffect(expression, checked, body) && node.discard !== true && checked.type.kind !== "unknown")
-    warn(body, "unused", node.span, "return value discarded");
+    warn(body, node.span, statementsMessages.returnValueDiscarded());
   return { ...node, expression: checked };
 }
 
@@ -282,7 +283,7 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Assign 
   let slot = findVariable(body, variable.name);
   if (slot === undefined) {
     if (node.operator !== null) {
-      report(body, "name", variable.span, `undefined or undeclared variable: ${variableName(body, variable.name)}`);
+      report(body, variable.span, statementsMessages.undefinedOrUndeclaredVariable(variableName(body, variable.name)));
       return { ...node, value };
     }
     slot = declareVariable(body, variable, undefined, implicitScope(body));
@@ -309,9 +310,11 @@ function intoVariable(
   if (!assignVariable(body, slot, type)) {
     report(
       body,
-      "type",
       span,
-      mismatch("variable", variableName(body, variable.name), declared ?? variableType(body, slot), settled(type)),
+      says(
+        "type",
+        mismatch("variable", variableName(body, variable.name), declared ?? variableType(body, slot), settled(type)),
+      ),
     );
     return;
   }
@@ -319,19 +322,23 @@ function intoVariable(
   if (constant !== undefined && declared?.kind === "integer" && !fits(constant, declared)) {
     report(
       body,
-      "type",
       span,
-      `${constant} does not fit ${describe(declared)}`,
-      castHelp(body, "cast it: ", describe(declared), String(constant)),
+      statementsMessages.doesNotFit(
+        constant,
+        describe(declared),
+        castHelp(body, "cast it: ", describe(declared), String(constant)),
+      ),
     );
   }
   if (value !== undefined && declared?.kind === "integer" && losesSome(value, declared)) {
     warn(
       body,
-      "type",
       value.span,
-      `not every ${describe(value.type)} fits ${describe(declared)}`,
-      castHelp(body, "a cast says that it is meant: ", describe(declared)),
+      statementsMessages.notEveryFits(
+        describe(value.type),
+        describe(declared),
+        castHelp(body, "a cast says that it is meant: ", describe(declared)),
+      ),
     );
   }
 }
@@ -354,7 +361,7 @@ function assignMap(node: Assign, target: MapAccess, body: Body): Assign {
   const { access, map } = checkMapEntry(target, body, "store");
   const finished = (): Assign => ({ ...node, target: { ...access, type: settled(map.value) }, value });
   if (map.value.kind === "aggregate") {
-    report(body, "type", node.span, mismatch("map", mapName(body, map.name), map.value, settled(value.type)));
+    report(body, node.span, says("type", mismatch("map", mapName(body, map.name), map.value, settled(value.type))));
     return finished();
   }
   let { type } = value;
@@ -364,7 +371,7 @@ function assignMap(node: Assign, target: MapAccess, body: Body): Assign {
     type = binaryType(node.operator, { ...access, type: before }, value, node.span, body);
   }
   if (!mergeValue(body, map, type)) {
-    report(body, "type", node.span, mismatch("map", mapName(body, map.name), settled(map.value), settled(type)));
+    report(body, node.span, says("type", mismatch("map", mapName(body, map.name), settled(map.value), settled(type))));
   }
   return finished();
 }
@@ -376,22 +383,16 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
   if (node.declared !== undefined) {
     const resolved = resolveType(node.declared, defaultSpace(body), body);
     if ("type" in resolved) declared = resolved.type;
-    else report(body, "name", node.declared.span, resolved.problem, resolved.help);
+    else report(body, node.declared.span, says("name", resolved.problem, resolved.help));
   }
   if (findVariable(body, variable.name) !== undefined) {
-    report(
-      body,
-      "name",
-      variable.span,
-      `variable ${variableName(body, variable.name)} was already declared`,
-      "variables cannot be shadowed: choose another name",
-    );
+    report(body, variable.span, statementsMessages.variableWasAlreadyDeclared(variableName(body, variable.name)));
   }
   const slot = declareVariable(body, variable, declared);
   if (value !== undefined) intoVariable(body, slot, value.type, value, variable, node.span);
   const { assigned, addressed } = body.slots[slot].state;
   if (!assigned && addressed !== true)
-    warn(body, "unused", variable.span, `variable ${variableName(body, variable.name)} was never assigned to`);
+    warn(body, variable.span, statementsMessages.variableWasNeverAssigned(variableName(body, variable.name)));
   return {
     ...node,
     variable: { ...variable, slot, type: variableType(body, slot) },
@@ -406,7 +407,7 @@ function checkRange(node: Extract<Statement, { kind: "for-range" }>, body: Body)
   const to = checkValue(node.to, body);
   for (const bound of [from, to]) {
     if (bound.type.kind !== "unknown" && !isIntegral(bound.type))
-      report(body, "type", bound.span, `a range goes over integers, not ${describe(bound.type)}`);
+      report(body, bound.span, statementsMessages.rangeGoesOverIntegersNot(describe(bound.type)));
   }
   body.scopes.push(new Map());
   const slot = declareLoopVariable(node.variable, body);
@@ -418,13 +419,7 @@ function checkRange(node: Extract<Statement, { kind: "for-range" }>, body: Body)
 
 function declareLoopVariable(variable: Variable, body: Body): number {
   if (findVariable(body, variable.name) !== undefined) {
-    report(
-      body,
-      "name",
-      variable.span,
-      `variable ${variableName(body, variable.name)} was already declared`,
-      "a loop's variable is its own: choose another name",
-    );
+    report(body, variable.span, statementsMessages.variableWasAlreadyDeclared2(variableName(body, variable.name)));
   }
   return declareVariable(body, variable);
 }
@@ -433,24 +428,13 @@ function checkForMap(node: MapLoop, body: Body): Statement {
   const plain = plainMapLoop(node);
   if (plain !== undefined) return checkStatement(plain, body);
   const map = mapState(body, node.map.name, node.map.span);
-  if (node.map.keys.length > 0) report(body, "arguments", node.map.span, "a loop goes over a whole map, without keys");
+  if (node.map.keys.length > 0) report(body, node.map.span, statementsMessages.loopGoesOverWholeMap());
   if (isUndefined(map))
-    report(body, "name", node.map.span, `undefined map: ${mapName(body, map.name)}`, nearMaps(map.name, body));
+    report(body, node.map.span, statementsMessages.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   if (map.keys?.length === 0)
-    report(
-      body,
-      "type",
-      node.map.span,
-      `${mapName(body, map.name)} has no explicit keys (scalar map), and cannot be used for iteration`,
-    );
+    report(body, node.map.span, statementsMessages.noExplicitKeysScalarMap(mapName(body, map.name)));
   if (map.keys === undefined && !isUndefined(map))
-    report(
-      body,
-      "type",
-      node.map.span,
-      `nothing says what the keys of ${mapName(body, map.name)} are`,
-      "use it with a key: store in it, or ask whether it has one",
-    );
+    report(body, node.map.span, statementsMessages.nothingSaysWhatKeys(mapName(body, map.name)));
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
   if (node.order !== undefined) {
     body.hostNeeds.push({ what: "a loop in an order", span: node.map.span });
@@ -458,9 +442,8 @@ function checkForMap(node: MapLoop, body: Body): Statement {
     if (part !== undefined && map.keys !== undefined && part >= map.keys.length)
       report(
         body,
-        "limit",
         node.map.span,
-        `${mapName(body, map.name)} has ${map.keys.length} keys, and no key ${part + 1} to be ordered by`,
+        statementsMessages.keysNoKeyOrdered(mapName(body, map.name), map.keys.length, part + 1),
       );
   }
   body.scopes.push(new Map());
@@ -472,9 +455,8 @@ function checkForMap(node: MapLoop, body: Body): Statement {
     if (single === undefined)
       report(
         body,
-        "type",
         node.map.span,
-        `the values of ${mapName(body, map.name)} are ${map.value.aggregate}(), which have no single value`,
+        statementsMessages.valuesWhichNoSingleValue(mapName(body, map.name), map.value.aggregate),
       );
     value = single ?? u64;
   }
@@ -502,13 +484,7 @@ function checkForValue(node: Extract<Statement, { kind: "for-value" }>, body: Bo
   const loop = asLoop(node, body);
   if (loop !== undefined) return checkStatement(loop, body);
   const { type } = checkPlace(node.of, body);
-  if (type.kind !== "unknown")
-    report(
-      body,
-      "type",
-      node.of.span,
-      `a loop goes over a map, a range or what has elements, not ${describeOne(type)}`,
-    );
+  if (type.kind !== "unknown") report(body, node.of.span, statementsMessages.loopGoesOverMapRange(describeOne(type)));
   return nothing(node);
 }
 
@@ -550,7 +526,7 @@ function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): 
       value.type.kind !== "pointer" &&
       !isIntegral(value.type)
     ) {
-      report(body, "type", node.span, `a probe can return integers only, not ${describeOne(value.type)}`);
+      report(body, node.span, statementsMessages.probeCanReturnIntegersOnly(describeOne(value.type)));
     }
     return { kind: "return", span: node.span };
   }
@@ -567,9 +543,12 @@ function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): 
     ) {
       report(
         body,
-        "type",
         node.span,
-        `${functionName(body, state.declaration.name)}() gives ${describe(state.result)} and cannot return ${describe(settled(value.type))}`,
+        statementsMessages.givesCannotReturn(
+          functionName(body, state.declaration.name),
+          describe(state.result),
+          describe(settled(value.type)),
+        ),
       );
     } else if (unified.kind !== "unknown") {
       const result = settled(state.declaredResult ? withSpacesOf(unified, value.type) : unified);
@@ -581,9 +560,8 @@ function checkReturn(node: Extract<Statement, { kind: "return" }>, body: Body): 
   } else if (state.declaredResult && state.result.kind !== "void") {
     report(
       body,
-      "type",
       node.span,
-      `${functionName(body, state.declaration.name)}() must return ${describe(state.result)}`,
+      statementsMessages.mustReturn(functionName(body, state.declaration.name), describe(state.result)),
     );
   }
   return { ...node, ...(value === undefined ? {} : { value }) };

@@ -1,4 +1,5 @@
 // Written types (`struct task_struct *`, `uint8[16]`, `string[64]`) to types.
+import { types } from "../../messages/types.ts";
 import type { Context } from "../context.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
@@ -89,12 +90,7 @@ export class TypeNames {
   #declareStruct(declaration: StructDeclaration): void {
     const { name, union, span } = declaration;
     if (this.#structs.has(name)) {
-      this.problems.push({
-        severity: "error",
-        code: "name",
-        span,
-        message: `${union ? "union" : "struct"} ${name} is already declared`,
-      });
+      this.problems.push({ severity: "error", span, ...types.alreadyDeclared(union ? "union" : "struct", name) });
       return;
     }
     this.#structs.set(

@@ -1,4 +1,5 @@
 // Expressions in their roles: a value that is kept, a condition. Below expressions.ts, which the pass hands in.
+import { expressions } from "../../messages/expressions.ts";
 import type { Expression } from "../program.ts";
 import { boolType, float64, isFloat, unknownType, type Type } from "../types.ts";
 import type { Body } from "./pass.ts";
@@ -23,7 +24,7 @@ export function checkPlace(node: Expression, body: Body): Expression {
     const what = checked.kind === "call" ? `${functionName(body, checked.name)}()` : "this";
     return {
       ...checked,
-      type: report(body, "placement", node.span, `${what} gives no value`, "use it as a statement of its own"),
+      type: report(body, node.span, expressions.givesNoValue(what)),
     };
   }
   return checked;
@@ -87,7 +88,7 @@ export function checkCondition(node: Expression, body: Body): Expression {
     default:
       if (isFloat(checked.type)) return notZero(checked);
       if (body.pass.program.rules.objectsAreTrue && objects.has(checked.type.kind)) return always(checked);
-      report(body, "type", node.span, `a condition cannot be ${describeOne(checked.type)}`);
+      report(body, node.span, expressions.conditionCannot(describeOne(checked.type)));
       return { ...checked, type: unknownType };
   }
 }

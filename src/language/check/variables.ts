@@ -1,4 +1,6 @@
 // Variables of the traced program: `var("x")`, `vars`, `vars.x`, and what all arguments look like as one record.
+import { statements } from "../../messages/statements.ts";
+import { says } from "../../messages/message.ts";
 import { absence, absentType } from "../absent.ts";
 import type { Argument, ProgramVariables } from "../context.ts";
 import type { Span } from "../diagnostic.ts";
@@ -23,7 +25,8 @@ function fieldType({ type, absent }: Argument): Type {
 
 /** What an argument or a variable is in an expression; a diagnostic when it is nowhere. */
 export function argumentType(argument: Argument, span: Span, body: Body): Type {
-  if (argument.absent !== undefined) return report(body, "placement", span, absence(argument.name, argument.absent));
+  if (argument.absent !== undefined)
+    return report(body, span, says("placement", absence(argument.name, argument.absent)));
   return placeType(argument.type);
 }
 
@@ -32,15 +35,8 @@ function variablesOf(what: string, span: Span, body: Body, help?: string): Progr
   const { context } = body;
   const variables = context === undefined || context === "host" ? undefined : context.variables;
   if (variables !== undefined && !(variables instanceof Failure)) return variables;
-  if (variables === undefined)
-    report(
-      body,
-      "placement",
-      span,
-      `${what} is not available in ${where(body)}`,
-      "variables are known at places of programs: uprobe",
-    );
-  else report(body, "feature", span, `${what} is not known here: ${variables.reason}`, help);
+  if (variables === undefined) report(body, span, statements.notAvailable(what, where(body)));
+  else report(body, span, statements.notKnownHere(what, variables.reason, help));
   return undefined;
 }
 
@@ -49,7 +45,7 @@ export function checkVariableCall(call: Call, body: Body): Expression {
   const [name] = call.args;
   needsKernel(body, "var()", call.span);
   if (name.kind !== "string")
-    return { ...call, type: report(body, "arguments", name.span, "var() expects a name as a string literal") };
+    return { ...call, type: report(body, name.span, statements.varExpectsNameStringLiteral()) };
   return variable(call, name.value, name.span, body);
 }
 
@@ -75,12 +71,12 @@ function variable(call: Call, name: string, span: Span, body: Body): Expression 
   const variables = variablesOf("var()", call.span, body, inKernel(body) ? untyped(name, body) : undefined);
   if (variables === undefined) return { ...checked, type: unknownType };
   const found = variables.find(name);
-  if (found instanceof Failure) return { ...checked, type: report(body, "name", span, found.reason) };
+  if (found instanceof Failure) return { ...checked, type: report(body, span, says("name", found.reason)) };
   if (found === undefined) {
     const near = didYouMean(nearest(name, variables.names()));
     return {
       ...checked,
-      type: report(body, "name", span, `${body.sites[0]?.name ?? "the probe"} sees no variable \`${name}\``, near),
+      type: report(body, span, statements.seesNoVariable(body.sites[0]?.name ?? "the probe", name, near)),
     };
   }
   return { ...checked, type: argumentType(found, span, body) };

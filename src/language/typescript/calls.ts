@@ -1,5 +1,6 @@
 // Calls: of builtins, of the program's functions, of maps' and events' methods, and of the few of JavaScript's own that
 // have a meaning.
+import { handlerCalls } from "../../messages/typescript-calls.ts";
 import type * as js from "acorn";
 import { findBuiltin } from "../builtins/table.ts";
 import type { Expression, TypeName } from "../program.ts";
@@ -34,28 +35,18 @@ export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
     case "global":
       return globalCall(unit, node, target.name);
     case "map":
-      return unit.refuse(node, "type", "a map cannot be called", mapUsage);
+      return unit.refuse(node, handlerCalls.mapCannotCalled(mapUsage));
     case "event":
-      return unit.refuse(node, "type", "an event cannot be called", "emit({ … }) sends one");
+      return unit.refuse(node, handlerCalls.eventCannotCalled());
     case "type":
-      return unit.refuse(
-        node,
-        "type",
-        "a type cannot be called",
-        `cast a pointer to it: cast(pointer, ${target.name})`,
-      );
+      return unit.refuse(node, handlerCalls.typeCannotCalled(target.name));
     case "inner":
       return innerCall(unit, node, target);
     case "module":
     case "nothing":
     case "entry":
     case "value":
-      return unit.refuse(
-        callee,
-        "type",
-        "this cannot be called in a handler",
-        "a handler can call functions that are declared outside of it",
-      );
+      return unit.refuse(callee, handlerCalls.cannotCalledHandler());
   }
 }
 
@@ -75,23 +66,16 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
     case "entry":
       return entryMethod(unit, node, object.access, name, property);
     case "event": {
-      if (name !== "emit")
-        return unit.refuse(property, "name", `an event has no \`${name}\` in a handler`, "emit({ … }) sends one");
+      if (name !== "emit") return unit.refuse(property, handlerCalls.eventNoHandler(name));
       return emit(unit, node, object.name);
     }
     case "global":
       return object.name === "console"
         ? consoleCall(unit, node, name)
-        : unit.refuse(node, "placement", `there is no ${object.name}.${name}() in a handler`);
+        : unit.refuse(node, handlerCalls.thereNoHandler(object.name, name));
     case "builtin":
     case "value": {
-      if (name === "toString")
-        return unit.refuse(
-          node,
-          "placement",
-          "numbers become text where they are printed",
-          "print(`${n}`); or emit the number, and build the text in Node",
-        );
+      if (name === "toString") return unit.refuse(node, handlerCalls.numbersBecomeTextWhereThey());
       if (name === "includes" && callee.object.type === "ArrayExpression")
         return { kind: "value", expression: isOneOfWritten(unit, node, callee.object) };
       return {
@@ -124,7 +108,7 @@ function tableMethod(
   const form = module.table?.form;
   if (form === undefined || module.member(name) !== undefined) return undefined;
   const asked = (): Expression => {
-    if (node.arguments.length !== 1) return unit.refuse(node, "arguments", `${name}() takes one argument in a handler`);
+    if (node.arguments.length !== 1) return unit.refuse(node, handlerCalls.takesOneArgumentHandler(name));
     return argumentValue(unit, node.arguments[0]);
   };
   if (form === "list" && name === "includes")
@@ -140,17 +124,15 @@ function tableMethod(
   }[form];
   return unit.refuse(
     property,
-    "name",
-    `there is no ${name}() of ${module.what} in a handler`,
-    missingMethods[name] ?? `it has ${has}`,
+    handlerCalls.thereNoHandler2(name, module.what, missingMethods[name] ?? `it has ${has}`),
   );
 }
 
 /** `["read", "write"].includes(name)` */
 function isOneOfWritten(unit: Unit, node: js.CallExpression, list: js.ArrayExpression): Expression {
-  if (node.arguments.length !== 1) return unit.refuse(node, "arguments", "includes() takes one argument in a handler");
+  if (node.arguments.length !== 1) return unit.refuse(node, handlerCalls.includesTakesOneArgumentHandler());
   const items = list.elements.map((element) =>
-    element === null ? unit.refuse(list, "arguments", "a list has no holes here") : argumentValue(unit, element),
+    element === null ? unit.refuse(list, handlerCalls.listNoHolesHere()) : argumentValue(unit, element),
   );
   return isOneOf(unit, argumentValue(unit, node.arguments[0]), items, node);
 }
@@ -159,9 +141,8 @@ function emit(unit: Unit, node: js.CallExpression, event: string): Outcome {
   const [value] = node.arguments;
   const span = unit.span(node);
   if (node.arguments.length !== 1 || value.type === "SpreadElement")
-    return unit.refuse(node, "arguments", "emit() takes one record: emit({ … })");
-  if (value.type !== "ObjectExpression")
-    return unit.refuse(value, "arguments", "emit() wants a record", "write emit({ name: value, … })");
+    return unit.refuse(node, handlerCalls.emitTakesOneRecordEmit());
+  if (value.type !== "ObjectExpression") return unit.refuse(value, handlerCalls.emitWantsRecord());
   const fields = record(unit, value);
   for (const property of value.properties) {
     if (property.type !== "Property" || property.key.type !== "Identifier" || !isBigInt(unit, property.value)) continue;
@@ -218,7 +199,7 @@ function consoleCall(unit: Unit, node: js.CallExpression, name: string): Outcome
     case "error":
       return printCall(unit, node, "errorf");
     default:
-      return unit.refuse(node, "placement", `there is no console.${name}() in a handler`, "console.log(…) prints");
+      return unit.refuse(node, handlerCalls.thereNoConsoleHandler(name));
   }
 }
 
@@ -232,7 +213,7 @@ function builtinCall(unit: Unit, node: js.CallExpression, name: string): Outcome
   const span = unit.span(node);
   const spec = findBuiltin(name);
   const form = spec?.form;
-  if (form === "value") return unit.refuse(node, "type", "this is a value", "leave out the parentheses");
+  if (form === "value") return unit.refuse(node, handlerCalls.value());
   let args: Expression[];
   const [first] = node.arguments;
   if (formatted.has(name) && first?.type === "TemplateLiteral" && node.arguments.length === 1) {
@@ -259,7 +240,7 @@ function builtinCall(unit: Unit, node: js.CallExpression, name: string): Outcome
 function structArgument(unit: Unit, node: js.Expression | js.SpreadElement): Expression {
   const { name, tag, pointers, dimensions, span } = typeArgument(unit, node);
   if (tag === "enum" || pointers > 0 || dimensions.length > 0)
-    return unit.refuse(node, "arguments", "a struct is wanted here");
+    return unit.refuse(node, handlerCalls.structWantedHere());
   return { kind: "identifier", name, span, type: unknownType };
 }
 
@@ -272,12 +253,7 @@ function specialCall(
   const value = (expression: Expression): Outcome => ({ kind: "value", expression });
   const wants = (count: number, usage: string): readonly (js.Expression | js.SpreadElement)[] => {
     if (node.arguments.length !== count)
-      unit.refuse(
-        node,
-        "arguments",
-        `${name}() takes ${count === 1 ? "one argument" : `${count} arguments`}`,
-        `usage: ${usage}`,
-      );
+      unit.refuse(node, handlerCalls.takes(name, count === 1 ? "one argument" : `${count} arguments`, usage));
     return node.arguments;
   };
   if (isCast(name)) {
@@ -290,17 +266,12 @@ function specialCall(
     case "emit":
       return emit(unit, node, "");
     case "range":
-      return unit.refuse(node, "placement", "range() stands in a loop", "for (const i of range(10)) …");
+      return unit.refuse(node, handlerCalls.rangeStandsLoop());
     case "enums":
-      return unit.refuse(node, "type", "enums are named, not called", "enums.TCP_LISTEN");
+      return unit.refuse(node, handlerCalls.enumsNamedNotCalled());
     case "pointerTo":
     case "arrayOf":
-      return unit.refuse(
-        node,
-        "placement",
-        `${name}() is a type`,
-        `a type stands in cast(), sizeof() and offsetof(): cast(pointer, ${name}(…))`,
-      );
+      return unit.refuse(node, handlerCalls.type(name));
     case "addressOf": {
       const [operand] = wants(1, "addressOf(variable)");
       return value({ kind: "unary", operator: "&", operand: argumentValue(unit, operand), span, type: unknownType });
@@ -320,8 +291,7 @@ function specialCall(
     case "offsetof": {
       const [of, path] = wants(2, 'offsetof("struct sock", "sk_family")');
       const written = argumentValue(unit, path);
-      if (written.kind !== "string")
-        return unit.refuse(path, "arguments", "offsetof() wants a member's name as a string");
+      if (written.kind !== "string") return unit.refuse(path, handlerCalls.offsetofWantsMemberNameString());
       return value({ kind: "offsetof", of: typed(unit, of), path: written.value.split("."), span, type: unknownType });
     }
   }
@@ -355,7 +325,7 @@ function typed(unit: Unit, node: js.Expression | js.SpreadElement): TypeName | E
 
 function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome {
   const [argument] = node.arguments;
-  if (node.arguments.length !== 1) return unit.refuse(node, "arguments", `${name}() takes one argument in a handler`);
+  if (node.arguments.length !== 1) return unit.refuse(node, handlerCalls.takesOneArgumentHandler(name));
   const operand = argumentValue(unit, argument);
   const span = unit.span(node);
   switch (name) {
@@ -371,6 +341,6 @@ function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome 
         expression: not(not(unit.grammar.condition(unit, argument as js.Expression), span), span),
       };
     default:
-      return unit.refuse(node, "placement", `\`${name}\` cannot be called in a handler`);
+      return unit.refuse(node, handlerCalls.cannotCalledHandler2(name));
   }
 }

@@ -1,4 +1,6 @@
 // Literals, and captured values, which are literals that somebody else wrote.
+import { handlerNames } from "../../messages/typescript-names.ts";
+import { says } from "../../messages/message.ts";
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { unknownType } from "../types.ts";
@@ -26,14 +28,14 @@ export function constant(
       const said = name === undefined ? "" : `\`${name}\` is ${value}: `;
       if (!Number.isInteger(value)) return { kind: "float", value, span, type: unknownType };
       if (!Number.isSafeInteger(value))
-        return unit.refuse(node, "limit", said + refusedSyntax.inexact.message, refusedSyntax.inexact.help);
+        return unit.refuse(node, says("limit", said + refusedSyntax.inexact.message, refusedSyntax.inexact.help));
       return integer(BigInt(value), span);
     }
     case "bigint":
-      if (value < least || value > most) return unit.refuse(node, "limit", `${value} does not fit 64 bits`);
+      if (value < least || value > most) return unit.refuse(node, handlerNames.doesNotFitBits(value));
       return integer(value, span);
     default:
-      return unit.refuse(node, "type", "this is no value");
+      return unit.refuse(node, handlerNames.noValue());
   }
 }
 

@@ -1,4 +1,5 @@
 // `let`, `const`, and what they take apart.
+import { handlerNames } from "../../messages/typescript-names.ts";
 import type * as js from "acorn";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, Statement } from "../program.ts";
@@ -53,7 +54,7 @@ function declarator(
 ): Statement[] {
   const constant = node.kind === "const";
   if (init === undefined) {
-    if (id.type !== "Identifier") return unit.refuse(id, "syntax", "there is nothing to take apart");
+    if (id.type !== "Identifier") return unit.refuse(id, handlerNames.thereNothingTakeApart());
     const asked = isAskedFor(unit, id.name) ? variable(unit.temporary("there"), unit.span(id)) : undefined;
     const declared: Statement = {
       kind: "declare",
@@ -161,7 +162,7 @@ export function nameParts(unit: Unit, pattern: js.Pattern, from: Expression): vo
 function nameMembers(unit: Unit, pattern: js.Pattern, of: Binding | undefined): void {
   switch (pattern.type) {
     case "Identifier": {
-      if (of === undefined) return unit.refuse(pattern, "name", `there is no \`${pattern.name}\` in it`);
+      if (of === undefined) return unit.refuse(pattern, handlerNames.thereNo(pattern.name));
       return unit.alias(pattern.name, () => bound(unit, of, pattern.name, pattern));
     }
     case "AssignmentPattern": {
@@ -172,7 +173,7 @@ function nameMembers(unit: Unit, pattern: js.Pattern, of: Binding | undefined): 
     }
     case "ObjectPattern":
     case "ArrayPattern": {
-      if (of?.kind !== "module") return unit.refuse(pattern, "type", "this cannot be taken apart");
+      if (of?.kind !== "module") return unit.refuse(pattern, handlerNames.cannotTakenApart());
       if (pattern.type === "ArrayPattern")
         return pattern.elements.forEach((element, i) => element && nameMembers(unit, element, of.member(String(i))));
       return pattern.properties.forEach((property) => {
@@ -185,14 +186,14 @@ function nameMembers(unit: Unit, pattern: js.Pattern, of: Binding | undefined): 
             : key.type === "Literal"
               ? String(key.value)
               : undefined;
-        if (name === undefined) return unit.refuse(key, "arguments", "a member's name must be written out");
+        if (name === undefined) return unit.refuse(key, handlerNames.memberNameMustWrittenOut());
         return nameMembers(unit, property.value, of.member(name));
       });
     }
     case "RestElement":
       return unit.refuseSyntax(pattern, pattern.type);
     case "MemberExpression":
-      return unit.refuse(pattern, "syntax", "a declaration makes variables");
+      return unit.refuse(pattern, handlerNames.declarationMakesVariables());
   }
 }
 
@@ -211,7 +212,7 @@ function partsOf(unit: Unit, pattern: js.Pattern, from: Expression): { id: js.Id
             : key.type === "Literal"
               ? String(key.value)
               : undefined;
-        if (name === undefined) return unit.refuse(key, "arguments", "a member's name must be written out");
+        if (name === undefined) return unit.refuse(key, handlerNames.memberNameMustWrittenOut());
         const span = unit.span(property.value);
         return partsOf(unit, property.value, member(from, name, unit.span(key), span));
       });
@@ -225,7 +226,7 @@ function partsOf(unit: Unit, pattern: js.Pattern, from: Expression): { id: js.Id
     case "RestElement":
       return unit.refuseSyntax(pattern, pattern.type);
     case "MemberExpression":
-      return unit.refuse(pattern, "syntax", "a declaration makes variables");
+      return unit.refuse(pattern, handlerNames.declarationMakesVariables());
   }
 }
 

@@ -1,4 +1,5 @@
 // `try`, `catch` and `throw`. What is thrown is a text, as in `throw new Error("text")`, or what was caught.
+import { handlers } from "../../messages/typescript.ts";
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
 import type { Unit } from "./unit.ts";
@@ -9,20 +10,13 @@ type Body = (unit: Unit, node: js.Statement) => Block;
 export function tryCatch(unit: Unit, node: js.TryStatement, body: Body): Statement[] {
   const span = unit.span(node);
   const { handler, finalizer } = node;
-  if (finalizer)
-    return unit.refuse(
-      finalizer,
-      "placement",
-      "a handler has no `finally`",
-      "write it behind the try, and in its catch",
-    );
-  if (!handler) return unit.refuse(node, "placement", "a try has a catch");
+  if (finalizer) return unit.refuse(finalizer, handlers.handlerNoFinally());
+  if (!handler) return unit.refuse(node, handlers.tryCatch());
   const tried = body(unit, node.block);
   const { param } = handler;
   return unit.scoped(() => {
     if (!param) return [{ kind: "try", body: tried, handler: body(unit, handler.body), span }];
-    if (param.type !== "Identifier")
-      return unit.refuse(param, "placement", "an error is caught under a name", "catch (error) { … error.message … }");
+    if (param.type !== "Identifier") return unit.refuse(param, handlers.errorCaughtUnderName());
     const caught = variable(unit.declare(param.name, true), unit.span(param));
     return [{ kind: "try", body: tried, caught, handler: body(unit, handler.body), span }];
   });
@@ -39,6 +33,6 @@ function thrown(unit: Unit, node: js.Expression): Expression {
     return unit.grammar.value(unit, node);
   const [message] = made.arguments;
   if (made.arguments.length !== 1 || message.type === "SpreadElement")
-    return unit.refuse(node, "arguments", "an error has a message, and nothing else", 'throw new Error("text")');
+    return unit.refuse(node, handlers.errorMessageNothingElse());
   return unit.grammar.value(unit, message);
 }

@@ -1,5 +1,6 @@
 // Expressions: what TypeScript writes, in the operators of the tree. Values and conditions differ: `a || b` as a value
 // is one of the two, as a condition it is true or false.
+import { handlers } from "../../messages/typescript.ts";
 import type * as js from "acorn";
 import type { BinaryOperator, Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
@@ -47,7 +48,7 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
     case "CallExpression": {
       const outcome = unit.grammar.call(unit, node);
       if (outcome.kind === "value") return outcome.expression;
-      return unit.refuse(node, "placement", "this gives no value", "write it as a statement of its own");
+      return unit.refuse(node, handlers.givesNoValue());
     }
     case "ParenthesizedExpression":
       return value(unit, node.expression);
@@ -81,7 +82,7 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
     }
     case "ArrayExpression": {
       const elements = node.elements.map((element) => {
-        if (element === null) return unit.refuse(node, "arguments", "a tuple has no holes");
+        if (element === null) return unit.refuse(node, handlers.tupleNoHoles());
         return element.type === "SpreadElement" ? unit.refuseSyntax(element, "SpreadElement") : value(unit, element);
       });
       return { kind: "tuple", elements, span, type: unknownType };
@@ -226,13 +227,7 @@ function coalesce(unit: Unit, node: js.LogicalExpression): Expression {
   if (around === "constant") return value(unit, left);
   const found = missable(unit, left);
   if (found === undefined && unit.isParameter(left)) return value(unit, left);
-  if (found === undefined)
-    return unit.refuse(
-      node,
-      "type",
-      "nothing can be missing here",
-      "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:",
-    );
+  if (found === undefined) return unit.refuse(node, handlers.nothingCanMissingHere());
   const otherwise = value(unit, right);
   return behind(
     found.before,
@@ -320,32 +315,21 @@ export function place(unit: Unit, node: js.Expression | js.Pattern): Extract<Exp
       const meaning = unit.find(node.name);
       if (meaning?.kind === "variable") {
         if (!meaning.constant) return variable(meaning.name, unit.span(node));
-        return unit.refuse(node, "type", `\`${node.name}\` is a const`, "declare it with let");
+        return unit.refuse(node, handlers.constMessage(node.name));
       }
-      if (meaning !== undefined)
-        return unit.refuse(node, "type", `\`${node.name}\` cannot be assigned to`, "declare a variable: let …");
-      return unit.refuse(
-        node,
-        "placement",
-        `\`${node.name}\` is outside of the handler, which sees it as a constant`,
-        "keep what changes in a map: const m = map<[], number>(), and m.value in the handler",
-      );
+      if (meaning !== undefined) return unit.refuse(node, handlers.cannotAssigned(node.name));
+      return unit.refuse(node, handlers.outsideHandlerWhichSeesConstant(node.name));
     }
     case "MemberExpression": {
       const reference: Reference = refer(unit, node);
       if (reference.kind === "value" && reference.expression.kind === "map") return reference.expression;
-      return unit.refuse(
-        node,
-        "placement",
-        "the memory of what is traced cannot be written",
-        "change variables, and entries of maps: m.at(key).value",
-      );
+      return unit.refuse(node, handlers.memoryWhatTracedCannotWritten());
     }
     case "ObjectPattern":
     case "ArrayPattern":
-      return unit.refuse(node, "placement", "only declarations can take things apart", "write const { … } = …");
+      return unit.refuse(node, handlers.onlyDeclarationsCanTakeThings());
     default:
-      return unit.refuse(node, "placement", "this cannot be assigned to");
+      return unit.refuse(node, handlers.cannotAssigned2());
   }
 }
 

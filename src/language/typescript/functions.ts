@@ -1,4 +1,5 @@
 // Calls of functions that the program or the handler made, and what they return, which may be nothing.
+import { handlers } from "../../messages/typescript.ts";
 import { parseExpressionAt, type AnyNode } from "acorn";
 import type * as js from "acorn";
 import type { Expression, Statement, Variable } from "../program.ts";
@@ -93,12 +94,7 @@ export function calledAtOnce(unit: Unit, node: js.CallExpression, fn: FunctionNo
   if (fn.async) unit.refuseSyntax(fn, "async");
   if (fn.generator) unit.refuseSyntax(fn, "generator");
   if (fn.params.length > 0 || node.arguments.length > 0)
-    return unit.refuse(
-      fn,
-      "placement",
-      "a function that is called where it stands takes nothing",
-      "it sees the variables around it; or define it outside, and call it by its name",
-    );
+    return unit.refuse(fn, handlers.functionCalledWhereStandsTakes());
   return inPlace(unit, node, fn, give);
 }
 
@@ -109,13 +105,11 @@ export function innerCall(
   { node: fn, scopes }: Extract<Reference, { kind: "inner" }>,
   give?: Giving,
 ): Outcome {
-  if (unit.inside.has(fn))
-    return unit.refuse(node, "placement", "a function that a handler makes cannot call itself", "write a loop");
+  if (unit.inside.has(fn)) return unit.refuse(node, handlers.functionHandlerMakesCannotCall());
   if (node.arguments.length > fn.params.length)
     return unit.refuse(
       node,
-      "arguments",
-      `this function takes ${fn.params.length === 1 ? "one argument" : `${fn.params.length} arguments`}`,
+      handlers.functionTakes(fn.params.length === 1 ? "one argument" : `${fn.params.length} arguments`),
     );
   const span = unit.span(node);
   const given = node.arguments.map((argument) =>
@@ -129,13 +123,7 @@ export function innerCall(
       unit.scoped((): Outcome => {
         const declared = fn.params.flatMap((pattern, i): Statement[] => {
           const own = pattern.type === "AssignmentPattern" ? pattern.left : pattern;
-          if (own.type !== "Identifier")
-            return unit.refuse(
-              pattern,
-              "placement",
-              "parameters of a function that a handler makes are names",
-              "define the function outside, and call it by its name",
-            );
+          if (own.type !== "Identifier") return unit.refuse(pattern, handlers.parametersFunctionHandlerMakesNames());
           const otherwise = pattern.type === "AssignmentPattern" ? pattern.right : undefined;
           return parameter(unit, own, given[i], otherwise);
         });
@@ -227,13 +215,7 @@ function inPlace(unit: Unit, node: js.CallExpression, fn: InnerFunction, give?: 
   const result = last?.type === "ReturnStatement" ? (last.argument ?? undefined) : undefined;
   const before = last?.type === "ReturnStatement" ? body.body.slice(0, -1) : body.body;
   const [early] = before.flatMap(returnsIn);
-  if (early !== undefined)
-    return unit.refuse(
-      early,
-      "placement",
-      "a function that a handler makes returns at its end only",
-      "use ?: or a variable; or define it outside, and call it by its name",
-    );
+  if (early !== undefined) return unit.refuse(early, handlers.functionHandlerMakesReturnsEnd());
   return unit.scoped((): Outcome => {
     const statements = before.flatMap((each) => unit.grammar.statements(unit, each));
     if (result === undefined) return { kind: "statement", statement: block(statements, span) };

@@ -1,4 +1,5 @@
 // Loops: over numbers, over maps, and while something holds. The kernel ends a loop that does not end itself.
+import { handlers } from "../../messages/typescript.ts";
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
 import { declaration, nameParts } from "./declarations.ts";
@@ -113,7 +114,7 @@ export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statemen
   const pattern =
     node.left.type === "VariableDeclaration"
       ? node.left.declarations[0].id
-      : unit.refuse(node.left, "placement", "a loop's variable is its own", "write for (const x of …)");
+      : unit.refuse(node.left, handlers.loopVariableOwn());
   const over = iterated(unit, node.right);
   // What is written out is read before the first round.
   const before: Statement[] = [];
@@ -129,7 +130,7 @@ export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statemen
   const loop = jumpable(unit, "loop", span, () =>
     unit.scoped((): Statement => {
       if (over.kind === "range") {
-        if (pattern.type !== "Identifier") return unit.refuse(pattern, "type", "a range gives numbers");
+        if (pattern.type !== "Identifier") return unit.refuse(pattern, handlers.rangeGivesNumbers());
         const counter = variable(unit.declare(pattern.name, true), unit.span(pattern));
         return {
           kind: "for-range",
@@ -179,7 +180,7 @@ function overList(
   body: Body,
 ): Statement {
   const span = unit.span(node);
-  if (pattern.type !== "Identifier") return unit.refuse(pattern, "type", "a list holds numbers or texts");
+  if (pattern.type !== "Identifier") return unit.refuse(pattern, handlers.listHoldsNumbersOrTexts());
   const counter = variable(unit.temporary("at"), unit.span(pattern));
   const constant = node.left.type === "VariableDeclaration" && node.left.kind === "const";
   const item = variable(unit.declare(pattern.name, constant), unit.span(pattern));
@@ -225,7 +226,7 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
         case "top": {
           const [most] = node.arguments;
           if (node.arguments.length !== 1 || most.type === "SpreadElement")
-            return unit.refuse(node, "arguments", "top() takes how many are wanted");
+            return unit.refuse(node, handlers.topTakesHowManyWanted());
           return { kind: "map", map, most: unit.grammar.value(unit, most) };
         }
         default:
@@ -240,12 +241,7 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
       );
       if (bounds.length === 1) return { kind: "range", from: integer(0n, bounds[0].span), to: bounds[0] };
       if (bounds.length === 2) return { kind: "range", from: bounds[0], to: bounds[1] };
-      return unit.refuse(
-        node,
-        "arguments",
-        "range() takes where it ends, or where it begins and ends",
-        "range(10), range(1, 11)",
-      );
+      return unit.refuse(node, handlers.rangeTakesWhereEndsOr());
     }
   } else if (node.type === "Identifier" || node.type === "MemberExpression") {
     const map = refer(unit, node);
@@ -259,17 +255,12 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
       kind: "list",
       items: node.elements.map((element) =>
         element === null
-          ? unit.refuse(node, "arguments", "a list has no holes here")
+          ? unit.refuse(node, handlers.listNoHolesHere())
           : element.type === "SpreadElement"
             ? unit.refuseSyntax(element, "SpreadElement")
             : unit.grammar.value(unit, element),
       ),
     };
   }
-  return unit.refuse(
-    node,
-    "type",
-    "a handler goes over maps, ranges, and lists that are written out or stand around it",
-    "for (const [key, value] of m), for (const i of range(10)), for (const port of [80, 443])",
-  );
+  return unit.refuse(node, handlers.handlerGoesOverMapsRanges());
 }

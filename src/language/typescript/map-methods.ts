@@ -1,4 +1,5 @@
 // Methods of maps and of their entries: assignments, aggregations, questions.
+import { handlerCalls } from "../../messages/typescript-calls.ts";
 import type * as js from "acorn";
 import { aggregations } from "../aggregations/table.ts";
 import { builtinsFor } from "../builtins/table.ts";
@@ -25,13 +26,12 @@ export function mapMethod(
   const own = ownEntry(map, span);
   if (builtinsFor(typescriptRules).aggregate(name) !== undefined) return entryMethod(unit, node, own, name, at);
   if (Object.hasOwn(missingMethods, name))
-    return unit.refuse(at, "name", `there is no ${name}() of a map in a handler`, missingMethods[name]);
+    return unit.refuse(at, handlerCalls.thereNoMapHandler(name, missingMethods[name]));
   const args = keysOf(unit, node.arguments);
   const entry = (keys: readonly Expression[]): MapAccess => ({ ...own, keys: [...own.keys, ...keys] });
   switch (name) {
     case "set":
-      if (args.length === 0)
-        return unit.refuse(node, "arguments", "set() wants the keys and a value", "m.set(key, value)");
+      if (args.length === 0) return unit.refuse(node, handlerCalls.setWantsKeysValue());
       return assign(entry(args.slice(0, -1)), args.at(-1)!, span);
     case "get":
       return value(entry(args));
@@ -43,7 +43,7 @@ export function mapMethod(
     case "zero":
       return statement(expressionStatement(call(name, [mapAccess(map.name, [], span)], span), span));
     default:
-      return unit.refuse(at, "name", `a map has no method \`${name}\` in a handler`, mapUsage);
+      return unit.refuse(at, handlerCalls.mapNoMethodHandler(name, mapUsage));
   }
 }
 
@@ -57,7 +57,7 @@ export function entryMethod(
   const span = unit.span(node);
   const args = keysOf(unit, node.arguments);
   const none = (): void => {
-    if (args.length > 0) unit.refuse(node, "arguments", `${name}() of an entry takes no arguments`);
+    if (args.length > 0) unit.refuse(node, handlerCalls.entryTakesNoArguments(name));
   };
   const aggregate = builtinsFor(typescriptRules).aggregate(name);
   if (aggregate !== undefined) {
@@ -74,7 +74,7 @@ export function entryMethod(
   }
   switch (name) {
     case "set":
-      if (args.length !== 1) return unit.refuse(node, "arguments", "set() of an entry takes its value");
+      if (args.length !== 1) return unit.refuse(node, handlerCalls.setEntryTakesValue());
       return assign(access, args[0], span);
     case "get":
       none();
@@ -86,7 +86,7 @@ export function entryMethod(
       none();
       return remove(access, span);
     default:
-      return unit.refuse(at, "name", `an entry of a map has no method \`${name}\``, mapUsage);
+      return unit.refuse(at, handlerCalls.entryMapNoMethod(name, mapUsage));
   }
 }
 

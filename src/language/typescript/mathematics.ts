@@ -1,4 +1,5 @@
 // Math, as far as handlers go: the least and the greatest, signs, and which way a division rounds.
+import { handlerCalls } from "../../messages/typescript-calls.ts";
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { refusedGlobals } from "./refused.ts";
@@ -15,12 +16,12 @@ export function mathCall(
 ): Expression {
   const span = unit.span(node);
   const only = (): Expression =>
-    node.arguments.length === 1 ? args()[0] : unit.refuse(node, "arguments", `Math.${name}() takes one argument`);
+    node.arguments.length === 1 ? args()[0] : unit.refuse(node, handlerCalls.mathTakesOneArgument(name));
   const zero = integer(0n, span);
   switch (name) {
     case "min":
     case "max": {
-      if (node.arguments.length === 0) return unit.refuse(node, "arguments", `Math.${name}() wants numbers`);
+      if (node.arguments.length === 0) return unit.refuse(node, handlerCalls.mathWantsNumbers(name));
       return args().reduce((best, next) =>
         kept(unit, best, span, (left) =>
           kept(unit, next, span, (right) =>
@@ -53,14 +54,9 @@ export function mathCall(
     case "ceil":
       return rounded(unit, name, only(), span);
     case "round":
-      return unit.refuse(
-        node,
-        "placement",
-        "there is no Math.round() in the kernel",
-        "(a + b / 2) / b rounds a division; what is divided is positive",
-      );
+      return unit.refuse(node, handlerCalls.thereNoMathRoundKernel());
     default:
-      return unit.refuse(node, "placement", `there is no Math.${name}() in the kernel`, refusedGlobals["Math"].help);
+      return unit.refuse(node, handlerCalls.thereNoMathKernel(name, refusedGlobals["Math"].help));
   }
 }
 

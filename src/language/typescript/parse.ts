@@ -1,4 +1,5 @@
 // Probes in TypeScript: from the source of handlers to the tree. No I/O; every mistake becomes a diagnostic.
+import { handlers } from "../../messages/typescript.ts";
 import type { ArrowFunctionExpression, FunctionExpression } from "acorn";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { Block, Expression, FunctionDeclaration, Probe, Program, Statement } from "../program.ts";
@@ -62,7 +63,7 @@ export function parseProbes(sources: readonly ProbeSource[], config: Program["co
     probes,
   };
   if (probes.length === 0) {
-    translation.diagnostics.push({ severity: "error", code: "syntax", span, message: "there is no probe to trace" });
+    translation.diagnostics.push({ severity: "error", span, ...handlers.thereNoProbeTrace() });
   }
   const maps = new Map([...translation.maps].map(([identity, { name }]) => [identity, name]));
   return {
@@ -144,14 +145,10 @@ function read(
   const at = Math.min(Math.max((raised?.pos ?? 1) - 1, 0), text.length);
   translation.diagnostics.push({
     severity: "error",
-    code: "syntax",
     span: native ? { start, end: start + text.length } : { start: start + at, end: start + at + 1 },
-    message: native
-      ? "this function has no source that can be read"
-      : `this does not parse: ${(raised?.message ?? "no function").replace(/ \(\d+:\d+\)$/, "").toLowerCase()}`,
-    help: native
-      ? "pass the function itself, not one that bind() made"
-      : "a handler is an arrow function, a function or a method",
+    ...(native
+      ? handlers.functionNoSourceCanRead(native)
+      : handlers.doesNotParse((raised?.message ?? "no function").replace(/ \(\d+:\d+\)$/, "").toLowerCase(), native)),
   });
   return undefined;
 }
@@ -186,7 +183,7 @@ function nameParameters(unit: Unit, node: FunctionNode, parameters: readonly Par
           : parameters.length === 1
             ? "one parameter"
             : `${parameters.length} parameters`;
-      unit.refuse(pattern, "arguments", `the handler of this probe has ${count}`);
+      unit.refuse(pattern, handlers.handlerProbe(count));
     }
     nameParts(unit, pattern, builtin(meaning, unit.span(pattern)));
   });
@@ -208,12 +205,7 @@ function predicateOf(
     const [only] = inside.body;
     if (inside.body.length === 1 && only.type === "ReturnStatement" && only.argument)
       return condition(unit, only.argument);
-    return unit.refuse(
-      inside,
-      "placement",
-      "a filter is one expression",
-      "write (args) => condition, or return early in the handler",
-    );
+    return unit.refuse(inside, handlers.filterOneExpression());
   } catch (error) {
     if (error !== refusal) throw error;
     return undefined;
@@ -242,8 +234,7 @@ function declareFunction(
       const object = given.get(i);
       const own = pattern.type === "AssignmentPattern" ? pattern.left : pattern;
       if (object !== undefined) {
-        if (own.type !== "Identifier")
-          return unit.refuse(pattern, "arguments", `a ${object.kind} cannot be taken apart`);
+        if (own.type !== "Identifier") return unit.refuse(pattern, handlers.cannotTakenApart(object.kind));
         unit.alias(own.name, () => object);
         return [];
       }

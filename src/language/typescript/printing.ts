@@ -1,5 +1,6 @@
 // print() and console.log(): templates become formats in which `%v` is "as its type is written", which the checker
 // fills in.
+import { handlerCalls } from "../../messages/typescript-calls.ts";
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { keys, mapUsage, ownEntry, refer, valueOf } from "./references.ts";
@@ -49,7 +50,7 @@ function formatOf(unit: Unit, node: js.Expression): Format {
         : base.type === "Literal" && typeof base.value === "number"
           ? bases[base.value]
           : undefined;
-    if (format === undefined) return unit.refuse(node, "arguments", "toString() knows the bases 2, 8, 10 and 16");
+    if (format === undefined) return unit.refuse(node, handlerCalls.tostringKnowsBases());
     return { format, values: [unit.grammar.value(unit, node.callee.object)] };
   }
   if (
@@ -119,15 +120,13 @@ function paddedFormat(unit: Unit, node: js.Expression): Format | undefined {
   if (width?.type !== "Literal" || typeof width.value !== "number" || (filled !== " " && !zeros))
     return unit.refuse(
       node,
-      "arguments",
-      `${name}() wants a width that is written out, and pads with spaces${name === "padStart" ? ", or numbers with zeros" : ""}`,
+      handlerCalls.wantsWidthWrittenOutPads(name, name === "padStart" ? ", or numbers with zeros" : ""),
     );
   const inner =
     object.type === "Literal" && typeof object.value === "string"
       ? { format: "%v", values: [text(object.value, unit.span(object))] }
       : formatOf(unit, object);
-  if (!/^%[a-z]$/.test(inner.format))
-    return unit.refuse(node, "arguments", `${name}() is for one value: \`\${name.${name}(16)}\``);
+  if (!/^%[a-z]$/.test(inner.format)) return unit.refuse(node, handlerCalls.oneValueName(name));
   // Zeros are for numbers, in decimal unless said otherwise.
   const conversion = zeros && inner.format === "%v" ? "d" : inner.format.slice(1);
   return { ...inner, format: `%${name === "padEnd" ? "-" : zeros ? "0" : ""}${width.value}${conversion}` };
@@ -151,8 +150,7 @@ export function printCall(unit: Unit, node: js.CallExpression, name: "print" | "
   ) {
     const reference = refer(unit, first);
     if (reference.kind === "map") {
-      if (name !== "print" && name !== "printf")
-        return unit.refuse(first, "type", "a map is printed with print()", mapUsage);
+      if (name !== "print" && name !== "printf") return unit.refuse(first, handlerCalls.mapPrintedPrint(mapUsage));
       const at = unit.span(first);
       const printed = reference.map.threadLocal === true ? ownEntry(reference, at) : mapAccess(reference.name, [], at);
       return done("print", [printed, ...keys(unit, rest)]);

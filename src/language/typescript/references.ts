@@ -1,4 +1,6 @@
 // Names, members, `m.at(key)`: what an expression stands for.
+import { handlerNames } from "../../messages/typescript-names.ts";
+import { says } from "../../messages/message.ts";
 import type * as js from "acorn";
 import { findBuiltin } from "../builtins/table.ts";
 import type { Span } from "../diagnostic.ts";
@@ -57,10 +59,10 @@ function referName(unit: Unit, node: js.Identifier): Reference {
   if (binding !== undefined) return bound(unit, binding, name, node);
   if (globals.has(name)) return { kind: "global", name };
   const refused = Object.hasOwn(refusedGlobals, name) ? refusedGlobals[name] : undefined;
-  if (refused !== undefined) return unit.refuse(node, "placement", refused.message, refused.help);
+  if (refused !== undefined) return unit.refuse(node, says("placement", refused.message, refused.help));
   return unit.source.complete
-    ? unit.refuse(node, "name", `there is no \`${name}\``)
-    : unit.refuse(node, "name", `what \`${name}\` is cannot be seen from the handler's source`, howToTell(name));
+    ? unit.refuse(node, handlerNames.thereNo2(name))
+    : unit.refuse(node, handlerNames.whatCannotSeenFromHandler(name, howToTell(name)));
 }
 
 /** What makes a name known, by who made the name. */
@@ -92,12 +94,7 @@ export function bound(unit: Unit, binding: Binding, name: string, node: js.Node)
       return { kind: "type", type: binding.type, name };
     case "nothing":
     case "unusable":
-      return unit.refuse(
-        node,
-        "type",
-        `\`${name}\` is ${binding.what}, which a handler cannot use`,
-        "numbers, bigints, strings, booleans, maps, events and functions can be captured; name a member of it in a constant of its own",
-      );
+      return unit.refuse(node, handlerNames.whichHandlerCannotUse(name, binding.what));
     case "builtin":
     case "special":
     case "function":
@@ -123,7 +120,7 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
         return { kind: "value", expression: integer(BigInt(object.table.entries().length), span) };
       if (name === undefined)
         return { kind: "value", expression: entryAt(unit, object, unit.grammar.value(unit, property), node) };
-      if (binding === undefined) return unit.refuse(property, "name", `there is no \`${name}\` in it`);
+      if (binding === undefined) return unit.refuse(property, handlerNames.thereNo(name));
       return bound(unit, binding, name, node);
     }
     case "special":
@@ -133,36 +130,26 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
     case "map":
       if (name === "value") return { kind: "value", expression: ownEntry(object, span) };
       if (name === "size") return { kind: "value", expression: call("len", [mapAccess(object.name, [], span)], span) };
-      return unit.refuse(property, "name", `a map has no \`${name ?? "[…]"}\` in a handler`, mapUsage);
+      return unit.refuse(property, handlerNames.mapNoHandler(name ?? "[…]", mapUsage));
     case "entry":
       if (name === "value") return { kind: "value", expression: { ...object.access, span } };
-      return unit.refuse(
-        property,
-        "name",
-        `an entry of a map has no \`${name ?? "[…]"}\``,
-        "its value is `.value`, or get()",
-      );
+      return unit.refuse(property, handlerNames.entryMapNo(name ?? "[…]"));
     case "event":
-      return unit.refuse(
-        property,
-        "name",
-        `an event has no \`${name ?? "[…]"}\` in a handler`,
-        "emit({ … }) sends one",
-      );
+      return unit.refuse(property, handlerNames.eventNoHandler(name ?? "[…]"));
     case "function":
     case "inner":
-      return unit.refuse(node, "type", "a function has no members in a handler");
+      return unit.refuse(node, handlerNames.functionNoMembersHandler());
     case "type":
       return { kind: "value", expression: enumConstant(unit, object, name, node) };
     case "global":
-      return unit.refuse(node, "placement", `there is no ${object.name}.${name ?? "[…]"} in a handler`);
+      return unit.refuse(node, handlerNames.thereNoHandler(object.name, name ?? "[…]"));
     case "nothing":
-      return unit.refuse(node, "type", "nothing is given for this, which has no members");
+      return unit.refuse(node, handlerNames.nothingGivenWhichNoMembers());
     case "value":
     case "builtin":
       return { kind: "value", expression: memberOf(unit, valueOf(unit, object, node.object), node) };
   }
-  return unit.refuse(node, "placement", "this has no members");
+  return unit.refuse(node, handlerNames.noMembers());
 }
 
 /** A member of a value, by its name or its number. */
@@ -190,21 +177,10 @@ function enumConstant(
   name: string | undefined,
   node: js.MemberExpression,
 ): Expression {
-  if (type.kind !== "enum")
-    return unit.refuse(
-      node,
-      "type",
-      "a type has no members in a handler",
-      `cast a pointer to it: cast(pointer, ${captured})`,
-    );
+  if (type.kind !== "enum") return unit.refuse(node, handlerNames.typeNoMembersHandler(captured));
   const value = name === undefined ? undefined : type.constants.get(name);
   if (value === undefined)
-    return unit.refuse(
-      node.property,
-      "name",
-      `${captured} has no \`${name ?? "[…]"}\``,
-      `it has ${[...type.constants.keys()].join(", ")}`,
-    );
+    return unit.refuse(node.property, handlerNames.no(captured, name ?? "[…]", [...type.constants.keys()].join(", ")));
   return cast(typeNameOf(unit, type, node, captured), integer(value, unit.span(node)), unit.span(node));
 }
 
@@ -230,7 +206,7 @@ function numberedArgument(unit: Unit, property: js.Expression, span: Span): Expr
   ) {
     return builtin(`arg${property.value}`, span);
   }
-  return unit.refuse(property, "arguments", "an argument's number must be written out", "args[0], args[1], …");
+  return unit.refuse(property, handlerNames.argumentNumberMustWrittenOut());
 }
 
 /** The entry of a map without keys, or of this thread. */
@@ -278,11 +254,11 @@ export function record(unit: Unit, node: js.ObjectExpression): Extract<Expressio
         : key.type === "Literal"
           ? String(key.value)
           : undefined;
-    if (name === undefined) return unit.refuse(key, "arguments", "a field's name must be written out");
+    if (name === undefined) return unit.refuse(key, handlerNames.fieldNameMustWrittenOut());
     if (property.kind !== "init" || property.method) return unit.refuseSyntax(property, "FunctionExpression");
     return { name, value: keyValue(unit, property.value) };
   });
-  if (fields.length === 0) unit.refuse(node, "arguments", "a record needs a field");
+  if (fields.length === 0) unit.refuse(node, handlerNames.recordNeedsField());
   return { kind: "record", fields, span: unit.span(node), type: unknownType };
 }
 
@@ -295,41 +271,37 @@ export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expres
     case "builtin": {
       const form = findBuiltin(reference.name)?.form;
       if (form === "value" || form === "both") return builtin(reference.name, span);
-      return unit.refuse(node, "type", "this is a function", "call it");
+      return unit.refuse(node, handlerNames.functionMessage());
     }
     case "entry":
-      return unit.refuse(node, "type", "an entry of a map is no value", "its value is `.value`, or get()");
+      return unit.refuse(node, handlerNames.entryMapNoValue());
     case "map":
       return reference.map.threadLocal === true
-        ? unit.refuse(node, "type", "a thread's variable is no value itself", "its value is `.value`, or get()")
-        : unit.refuse(node, "type", "a map is no value", mapUsage);
+        ? unit.refuse(node, handlerNames.threadVariableNoValueItself())
+        : unit.refuse(node, handlerNames.mapNoValue(mapUsage));
     case "event":
-      return unit.refuse(node, "type", "an event is no value", "emit({ … }) sends one");
+      return unit.refuse(node, handlerNames.eventNoValue());
     case "function":
     case "inner":
     case "special":
-      return unit.refuse(node, "type", "this is a function", "call it");
+      return unit.refuse(node, handlerNames.functionMessage());
     case "module":
       return unit.refuse(
         node,
-        "type",
         node.type === "Identifier"
-          ? `\`${(node as js.Identifier).name}\` is ${reference.what}, which a handler cannot use`
-          : `${reference.what} is no value in a handler`,
-        "name a member of it: numbers, bigints, strings, booleans, maps, events and functions can be captured",
+          ? handlerNames.whichHandlerCannotUse2((node as js.Identifier).name, reference.what)
+          : handlerNames.noValueHandler(reference.what),
       );
     case "type":
-      return unit.refuse(node, "type", "a type is no value", `cast a pointer to it: cast(pointer, ${reference.name})`);
+      return unit.refuse(node, handlerNames.typeNoValue(reference.name));
     case "nothing":
       return unit.refuse(
         node,
-        "type",
-        `${node.type === "Identifier" ? `\`${(node as js.Identifier).name}\`` : "this"} is not given`,
-        "ask for it before: name === undefined, name ?? 0",
+        handlerNames.notGiven(node.type === "Identifier" ? `\`${(node as js.Identifier).name}\`` : "this"),
       );
     case "global":
       if (reference.name === "undefined") return unit.refuseSyntax(node, "undefined");
-      return unit.refuse(node, "type", `\`${reference.name}\` is no value in a handler`);
+      return unit.refuse(node, handlerNames.noValueHandler2(reference.name));
   }
 }
 

@@ -1,4 +1,5 @@
 // Statements. A mistake ends its statement, and the next one is read.
+import { handlers } from "../../messages/typescript.ts";
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
 import { assigned, binaryOperators, place, unsignedShift } from "./expressions.ts";
@@ -149,17 +150,16 @@ export function expression(unit: Unit, node: js.Expression): Statement[] {
 
 /** `[a, b] = [b, a]`: all are read before any is written. */
 function together(unit: Unit, left: js.ArrayPattern, right: js.ArrayExpression, span: Expression["span"]): Statement[] {
-  if (left.elements.length !== right.elements.length)
-    return unit.refuse(left, "arguments", "as many are assigned as there are values");
+  if (left.elements.length !== right.elements.length) return unit.refuse(left, handlers.manyAssignedThereValues());
   const kept = right.elements.map((element) => {
     if (element === null || element.type === "SpreadElement")
-      return unit.refuse(right, "arguments", "the values must be written out");
+      return unit.refuse(right, handlers.valuesMustWrittenOut());
     return { name: unit.temporary("kept"), value: unit.grammar.value(unit, element) };
   });
   return [
     ...kept.map(({ name, value }): Statement => ({ kind: "declare", variable: variable(name, span), value, span })),
     ...left.elements.map((element, i): Statement => {
-      if (element === null) return unit.refuse(left, "arguments", "there is nothing to assign to here");
+      if (element === null) return unit.refuse(left, handlers.thereNothingAssignHere());
       return {
         kind: "assign",
         target: place(unit, element),
@@ -212,13 +212,7 @@ function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
       return [only(not(target, span))];
     case "??=":
       if (unit.isParameter(node.left)) return [];
-      if (target.kind !== "map")
-        return unit.refuse(
-          node,
-          "type",
-          "this variable is never missing",
-          "`??=` is for what m.get(key) gave, and for entries of maps: m.at(key).value ??= 0",
-        );
+      if (target.kind !== "map") return unit.refuse(node, handlers.variableNeverMissing());
       return [only(not(hasKey(target, span), span))];
     case ">>>=":
       return [assign(unsignedShift(target, operand, span))];

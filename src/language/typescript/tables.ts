@@ -1,5 +1,6 @@
 // Lists, objects, Sets and Maps around a handler: what a key leads to that only the handler knows, and whether there is
 // one. They are as they were when the trace started, so that looking through them is as many comparisons.
+import { handlerCalls } from "../../messages/typescript-calls.ts";
 import type * as js from "acorn";
 import type { Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
@@ -19,22 +20,15 @@ function entriesOf(
   { what, table }: Module,
   node: js.Node,
 ): { readonly key: Expression; readonly value: Binding }[] {
-  if (table === undefined)
-    return unit.refuse(node, "type", `${what} is not looked through in a handler`, "name its members");
+  if (table === undefined) return unit.refuse(node, handlerCalls.notLookedThroughHandler(what));
   const entries = table.entries();
   if (entries.length > longest)
-    return unit.refuse(
-      node,
-      "limit",
-      `${what} with ${entries.length} entries is too long to be looked through in a handler`,
-      "make a map of it: const known = map<number, boolean>(), known.set(value, true), and known.has(value)",
-    );
+    return unit.refuse(node, handlerCalls.entriesTooLongLookedThrough(what, entries.length));
   return entries.map(([key, value]) => ({ key: plain(unit, key, node), value }));
 }
 
 function plain(unit: Unit, binding: Binding, node: js.Node): Expression {
-  if (binding.kind !== "constant")
-    return unit.refuse(node, "type", "what a handler looks through holds numbers or texts only");
+  if (binding.kind !== "constant") return unit.refuse(node, handlerCalls.whatHandlerLooksThroughHolds());
   return constant(unit, binding.value, node);
 }
 
@@ -68,8 +62,7 @@ export function entryAt(
     key: entry.key,
     value: plain(unit, entry.value, node),
   }));
-  if (entries.length === 0)
-    return otherwise ?? unit.refuse(node, "type", `${module.what} without members leads nowhere`);
+  if (entries.length === 0) return otherwise ?? unit.refuse(node, handlerCalls.withoutMembersLeadsNowhere(module.what));
   const [{ value: first }] = entries;
   const nothing: Expression =
     otherwise ??

@@ -1,4 +1,5 @@
 // Methods of texts, and what is said of those that the kernel has nothing for. Texts are bytes with a 0 behind them.
+import { handlerCalls } from "../../messages/typescript-calls.ts";
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { unknownType } from "../types.ts";
@@ -23,8 +24,10 @@ export function textMethod(
     if (node.arguments.length < least || node.arguments.length > most)
       unit.refuse(
         node,
-        "arguments",
-        `${name}() takes ${most === 1 ? "one argument" : least === most ? `${most} arguments` : "one argument or two"} in a handler`,
+        handlerCalls.takesHandler(
+          name,
+          most === 1 ? "one argument" : least === most ? `${most} arguments` : "one argument or two",
+        ),
       );
     return args();
   };
@@ -81,10 +84,11 @@ export function textMethod(
     default:
       return unit.refuse(
         property,
-        "name",
-        `there is no ${name}() in a handler`,
-        missingMethods[name] ??
-          "texts have startsWith(), endsWith(), includes(), indexOf(), slice(), charAt(), charCodeAt(), concat() and `length`",
+        handlerCalls.thereNoHandler3(
+          name,
+          missingMethods[name] ??
+            "texts have startsWith(), endsWith(), includes(), indexOf(), slice(), charAt(), charCodeAt(), concat() and `length`",
+        ),
       );
   }
 }
@@ -101,12 +105,7 @@ function slice(
     return to === undefined ? of : call("str", [call("str", [of], span), withEnd(of, to)], span);
   }
   if (name === "substring" && [from, to].some((bound) => bound !== undefined && isNegative(bound)))
-    return unit.refuse(
-      node,
-      "arguments",
-      "substring() counts from the beginning",
-      "slice() counts from the end where it is negative",
-    );
+    return unit.refuse(node, handlerCalls.substringCountsFromBeginning());
   return stored(unit, of, span, (whole) =>
     kept(unit, lengthOf(whole, span), span, (length) =>
       kept(unit, bound(from, length, span), span, (begin) =>

@@ -1,5 +1,6 @@
 // Types as handlers write them: in strings, as C does ("struct sock *", "u32", "char[16]"), as what struct() and its
 // kin gave, and as `typeof x`.
+import { handlerNames } from "../../messages/typescript-names.ts";
 import type * as js from "acorn";
 import type { Span } from "../diagnostic.ts";
 import type { TypeModifiers, TypeName } from "../program.ts";
@@ -46,11 +47,11 @@ export function typeArgument(unit: Unit, node: js.Expression | js.SpreadElement)
       const [of, length] = node.arguments;
       const wanted = callee.name === "pointerTo" ? 1 : 2;
       if (node.arguments.length !== wanted)
-        unit.refuse(node, "arguments", `${callee.name}() takes ${wanted === 1 ? "a type" : "a type and a length"}`);
+        unit.refuse(node, handlerNames.takes(callee.name, wanted === 1 ? "a type" : "a type and a length"));
       const inner = typeArgument(unit, of);
       if (callee.name === "pointerTo") return pointerTo(inner, span);
       const count = length.type === "SpreadElement" ? undefined : unit.grammar.value(unit, length);
-      if (count?.kind !== "integer") return unit.refuse(length, "arguments", "an array's length is a constant");
+      if (count?.kind !== "integer") return unit.refuse(length, handlerNames.arrayLengthConstant());
       return { ...arrayOf(inner, Number(count.value)), span };
     }
   }
@@ -66,12 +67,7 @@ export function typeArgument(unit: Unit, node: js.Expression | js.SpreadElement)
 }
 
 function notAType(unit: Unit, node: js.Node): never {
-  return unit.refuse(
-    node,
-    "arguments",
-    "this is no type",
-    'write it as C does, "struct sock", "u32 *", "char[16]"; or describe it: const header = struct({ … })',
-  );
+  return unit.refuse(node, handlerNames.noType());
 }
 
 /** A struct alone means a pointer to one: what a handler has is always its address. */
@@ -87,15 +83,7 @@ export function typeNameOf(unit: Unit, type: TypeBinding, node: js.Node, capture
   const span = unit.span(node);
   switch (type.kind) {
     case "written":
-      return (
-        parseTypeName(type.text, span) ??
-        unit.refuse(
-          node,
-          "type",
-          `${JSON.stringify(type.text)} is no type`,
-          'a type is written as C writes it: "struct sock *", "u32", "char[16]"',
-        )
-      );
+      return parseTypeName(type.text, span) ?? unit.refuse(node, handlerNames.noType2(JSON.stringify(type.text)));
     case "struct": {
       const name = unit.translation.structName(type, captured, span, (member, of) =>
         typeNameOf(unit, of, node, `${captured}_${member}`),

@@ -1,7 +1,10 @@
 // One function while it is read: where its text is, what names mean in it, and how it refuses. `Translation` is what
 // the functions of a script share.
+import type { Message } from "../../messages/message.ts";
+import { handlers } from "../../messages/typescript.ts";
+import { says } from "../../messages/message.ts";
 import type * as js from "acorn";
-import type { Diagnostic, DiagnosticCode, Span } from "../diagnostic.ts";
+import type { Diagnostic, Span } from "../diagnostic.ts";
 import type {
   Block,
   Call,
@@ -266,35 +269,24 @@ export class Unit {
 
   // ── refusing ──
 
-  report(code: DiagnosticCode, span: Span, message: string, help?: string): void {
-    this.translation.diagnostics.push({
-      severity: "error",
-      code,
-      span,
-      message,
-      ...(help === undefined ? {} : { help }),
-    });
+  report(span: Span, said: Message): void {
+    this.translation.diagnostics.push({ severity: "error", span, ...said });
   }
 
-  refuse(
-    node: { readonly start: number; readonly end: number },
-    code: DiagnosticCode,
-    message: string,
-    help?: string,
-  ): never {
-    this.report(code, this.span(node), message, help);
+  refuse(node: { readonly start: number; readonly end: number }, said: Message): never {
+    this.report(this.span(node), said);
     throw refusal;
   }
 
   /** Refuses what the kernel has nothing for. */
   refuseSyntax(node: { readonly start: number; readonly end: number }, what: RefusedSyntax): never {
     const { message, help } = refusedSyntax[what];
-    return this.refuse(node, "placement", message, help);
+    return this.refuse(node, says("placement", message, help));
   }
 
   /** Reads something within something. What is nested without end is refused, not overflowed by. */
   nested<T>(node: { readonly start: number; readonly end: number }, read: () => T): T {
-    if (this.#depth >= nestingLimit) this.refuse(node, "limit", "this is nested too deeply", "use variables");
+    if (this.#depth >= nestingLimit) this.refuse(node, handlers.nestedTooDeeply());
     this.#depth++;
     try {
       return read();

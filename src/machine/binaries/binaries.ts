@@ -1,4 +1,6 @@
 // Which binaries the first part of a uprobe or usdt means, and C++ names as their authors wrote them.
+import type { Message } from "../../messages/message.ts";
+import { places } from "../../messages/places.ts";
 import { readdirSync, statSync } from "node:fs";
 import { demangle } from "../../linux/demangle.ts";
 import { noteFile } from "../../store/seen-files.ts";
@@ -30,7 +32,7 @@ export function findBinaries(target: string, pid: number | undefined, system: Sy
 }
 
 /** Why a name means no binary, and what to do about it. */
-export function noBinary(target: string): readonly [message: string, help: string] {
+export function noBinary(target: string): Message {
   let kind: "folder" | "file" | "special" | undefined;
   try {
     const found = target.includes("/") && !hasWildcard(target) ? statSync(target) : undefined;
@@ -40,22 +42,13 @@ export function noBinary(target: string): readonly [message: string, help: strin
   }
   switch (kind) {
     case "special":
-      return [
-        `\`${target}\` is not a regular file`,
-        "programs and libraries are: it is a FIFO, a socket or a device, which strobe does not open",
-      ];
+      return places.notRegularFile(target);
     case "folder":
-      return [`\`${target}\` is a folder`, `name what is in it, as in \`${target.replace(/\/*$/, "")}/*\``];
+      return places.folder(target);
     case "file":
-      return [
-        `\`${target}\` is no program and no library (ELF)`,
-        "what a script does is seen in the program that runs it; in a file of bare code an offset can be probed with --unsafe",
-      ];
+      return places.notElf(target);
     case undefined:
-      return [
-        `target file '${target}' does not exist or is not executable`,
-        "give a path, or a name that the shell or the loader finds",
-      ];
+      return places.noSuchBinary(target);
   }
 }
 

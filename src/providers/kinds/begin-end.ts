@@ -1,5 +1,6 @@
 // begin and end: once before everything else is attached, once after everything is detached. They run in strobe itself,
 // or as a test run of a kernel program when they look at what only the kernel sees.
+import { probes } from "../../messages/probes.ts";
 import type { Context } from "../../language/context.ts";
 import type { Provider } from "../provider.ts";
 import { matches } from "../../machine/wildcard.ts";
@@ -26,12 +27,7 @@ function once(name: "begin" | "end", doc: string): Provider {
         cookie: false,
       };
       if (spec.parts.some((part) => part !== ""))
-        return refused(
-          spec,
-          "syntax",
-          `${name} probe type requires 0 arguments, found ${spec.parts.length}`,
-          `write \`${name} { … }\``,
-        );
+        return refused(spec, probes.probeTypeRequiresArgumentsFound(name, spec.parts.length));
       return resolved({ context, provider: name, sites: [{ name, data: null }] });
     },
   };

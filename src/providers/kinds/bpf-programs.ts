@@ -1,4 +1,5 @@
 // fentry:bpf and fexit:bpf: functions of BPF programs that are loaded, ours and others'.
+import { says } from "../../messages/message.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import type { ListOptions, Listed, Provider, Resolution, ResolveOptions } from "../provider.ts";
@@ -65,9 +66,12 @@ function none(spec: ProbeSpec, { program, name }: Pattern, system: System, optio
   return missing(
     spec,
     options,
-    program === "*" ? what : `${what}, of the program ${program}`,
-    near ??
-      `\`strobe -l '${spec.provider}:bpf:*'\` lists those there are: programs without type information cannot be traced`,
+    says(
+      "name",
+      program === "*" ? what : `${what}, of the program ${program}`,
+      near ??
+        `\`strobe -l '${spec.provider}:bpf:*'\` lists those there are: programs without type information cannot be traced`,
+    ),
   );
 }
 

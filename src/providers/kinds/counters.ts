@@ -1,4 +1,5 @@
 // software and hardware: the kernel's and the processor's event counters, firing every so many events.
+import { userProbes } from "../../messages/user-probes.ts";
 import { PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE } from "../../linux/perf/perf.ts";
 import { Attaching } from "../attaching/attachment.ts";
 import { attachEverywhere } from "../attaching/perf-sampling.ts";
@@ -77,18 +78,12 @@ function counterProvider(
         return missing(
           spec,
           options,
-          `${event} is not a ${name} probe`,
-          didYouMean(event, names) ?? `the events are ${names.join(", ")}`,
+          userProbes.notProbe(event, name, didYouMean(event, names) ?? `the events are ${names.join(", ")}`),
         );
       }
       const count = countText === undefined || countText === "" ? counter.count : parseCount(countText);
       if (count === undefined || count === 0n) {
-        return refused(
-          spec,
-          "arguments",
-          `invalid count for ${name} probe: invalid integer: ${countText}`,
-          "write a whole number, such as 100 or 1e6",
-        );
+        return refused(spec, userProbes.invalidCountProbeInvalidInteger(name, countText));
       }
       const data: CounterSite = { config: counter.config, count };
       const site = { name: countText ? `${name}:${event}:${countText}` : `${name}:${event}`, data };

@@ -1,5 +1,6 @@
 // fentry and fexit: kernel functions by BPF trampolines, with typed arguments. A program is bound to its function at
 // load.
+import { kernelProbes } from "../../messages/kernel-probes.ts";
 import { BPF_TRACE_FENTRY, BPF_TRACE_FEXIT, rawTracepointOpen } from "../../linux/bpf/bpf.ts";
 import { Attaching } from "../attaching/attachment.ts";
 import { bpfPattern, listBpf, resolveBpf } from "./bpf-programs.ts";
@@ -59,12 +60,13 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
         return missing(
           spec,
           options,
-          `${name} needs the kernel's type information (BTF)`,
-          [
-            "the kernel must be built with CONFIG_DEBUG_INFO_BTF",
-            ...otherWays(system, { kprobe: "a kprobe does without" }),
-          ].join("; "),
-          "feature",
+          kernelProbes.needsKernelTypeInformationBtf(
+            name,
+            [
+              "the kernel must be built with CONFIG_DEBUG_INFO_BTF",
+              ...otherWays(system, { kprobe: "a kprobe does without" }),
+            ].join("; "),
+          ),
         );
       }
       const pattern = functionPattern(spec.parts);
@@ -76,7 +78,7 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
         };
       if (system.symbolAddress(pattern.name) !== undefined) {
         const [way] = otherWays(system, { kprobe: `try kprobe:${pattern.name}` });
-        return missing(spec, options, `the kernel has no type information of the function \`${pattern.name}\``, way);
+        return missing(spec, options, kernelProbes.kernelNoTypeInformationFunction(pattern.name, way));
       }
       return noFunction(spec, pattern, system, options);
     },
@@ -124,10 +126,9 @@ function sharedName(spec: ProbeSpec, pattern: FunctionPattern, module: string, s
   return [
     {
       severity: "warning",
-      code: "name",
       span: spec.span,
-      message: `\`${pattern.name}\` is the name of ${length} functions, of which the kernel takes ${which}`,
       ...(help === undefined ? {} : { help }),
+      ...kernelProbes.nameFunctionsWhichKernelTakes(pattern.name, length, which),
     },
   ];
 }

@@ -1,5 +1,7 @@
 // insn: single instructions of functions, all of them or the one at an offset. In programs by uprobe, in the kernel by
 // kprobe.
+import { userProbes } from "../../messages/user-probes.ts";
+import { says } from "../../messages/message.ts";
 import { decode, disassemble, isFiller } from "../../debuginfo/instructions.ts";
 import { uprobeRefusal, type Refusal } from "../../debuginfo/uprobe-refusals.ts";
 import type { CodeRange } from "../../debuginfo/function-ends.ts";
@@ -122,7 +124,7 @@ function parse(parts: readonly string[]): Wanted | undefined {
 
 function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, options: ResolveOptions): Resolution {
   const binaries = findBinaries(wanted.binary, options.pid, system);
-  if (binaries.length === 0) return missing(spec, options, ...noBinary(wanted.binary));
+  if (binaries.length === 0) return missing(spec, options, noBinary(wanted.binary));
   const name = functionName(wanted.function);
   const places: FoundPlace[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -133,22 +135,15 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
     if ("problem" in bodies) {
       // A name that one of many binaries does not know is no mistake.
       if (binaries.length > 1) continue;
-      return refused(spec, "arguments", bodies.problem, bodies.help);
+      return refused(spec, says("arguments", bodies.problem, bodies.help));
     }
     for (const body of bodies) {
       functions++;
-      if (binary.machine !== "x86-64")
-        return refused(
-          spec,
-          "feature",
-          "strobe can only tell x86-64 instructions apart",
-          `probe ${binary.shownPath} by \`uprobe\``,
-        );
+      if (binary.machine !== "x86-64") return refused(spec, userProbes.strobeCanOnlyTellX(binary.shownPath));
       const of = code.at(body);
-      if (of === undefined)
-        return refused(spec, "arguments", `there is no code of \`${body.name}\` in ${binary.shownPath}`);
+      if (of === undefined) return refused(spec, userProbes.thereNoCode(body.name, binary.shownPath));
       const found = instructionsOf(of, wanted.offset, uprobeRefusal);
-      if (found instanceof Failure) return refused(spec, "arguments", found.reason);
+      if (found instanceof Failure) return refused(spec, says("arguments", found.reason));
       for (const { range, offset } of found.places) {
         const place: Place = {
           name: placeName(of, range, offset),
@@ -176,12 +171,12 @@ function inKernel(spec: ProbeSpec, wanted: Wanted, system: System, options: Reso
   if (functions.length === 0)
     return problem === undefined
       ? noFunction(spec, functionPattern([wanted.function]), system, options)
-      : missing(spec, options, problem, undefined, "feature");
+      : missing(spec, options, says("feature", problem));
   const sites: SiteRef[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const code of functions) {
     const found = instructionsOf(code, wanted.offset, kernelRefusal(code));
-    if (found instanceof Failure) return refused(spec, "arguments", found.reason);
+    if (found instanceof Failure) return refused(spec, says("arguments", found.reason));
     const wildcard = wanted.offset === "all" ? `insn:${code.name}:*` : undefined;
     for (const { range, offset } of found.places)
       sites.push(kernelSite(`insn:${placeName(code, range, offset)}`, code, range, offset, wildcard));
@@ -282,10 +277,8 @@ function skippedWarning(
   const more = skipped.length > named ? `; and ${skipped.length - named} more (strobe -lv shows them)` : "";
   return {
     severity: "warning",
-    code: "feature",
     span: spec.span,
-    message: `${skipped.length} of ${probed + skipped.length} instructions of \`${name}\` cannot be probed`,
-    help: `${some.join("; ")}${more}`,
+    ...userProbes.instructionsCannotProbed(skipped.length, probed + skipped.length, name, some.join("; "), more),
   };
 }
 

@@ -1,4 +1,5 @@
 // iter: walks the kernel's objects (tasks, files, maps), once, when strobe asks for it.
+import { kernelProbes } from "../../messages/kernel-probes.ts";
 import { closeSync, readSync } from "node:fs";
 import { resolve as resolvePath } from "node:path";
 import { BPF_TRACE_ITER, iterCreate, linkCreateIter, pinObject } from "../../linux/bpf/bpf.ts";
@@ -37,7 +38,7 @@ export const iterator: Provider = {
     const [name, pin] = spec.parts;
     if (name === undefined || name === "" || hasWildcard(name) || spec.parts.length > 2)
       return wrongParts(spec, iterator.usage);
-    if (pin !== undefined && hasWildcard(pin)) return refused(spec, "syntax", "a pin is one file");
+    if (pin !== undefined && hasWildcard(pin)) return refused(spec, kernelProbes.pinOneFile());
     const struct = contextStruct(name, system);
     // The kernel makes a function of this name for each kind of iterator: programs are bound to it.
     const target = system.kernelFunction(`bpf_iter_${name}`);
@@ -45,8 +46,7 @@ export const iterator: Provider = {
       return missing(
         spec,
         options,
-        `iter ${name} not available for your kernel version`,
-        didYouMean(name, system.iterators()),
+        kernelProbes.iterNotAvailableYourKernel(name, didYouMean(name, system.iterators())),
       );
     }
     const first = objects(struct)[0];

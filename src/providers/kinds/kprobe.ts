@@ -1,4 +1,5 @@
 // kprobe and kretprobe: any kernel function or instruction.
+import { kernelProbes } from "../../messages/kernel-probes.ts";
 import { BPF_TRACE_KPROBE_MULTI, BPF_TRACE_KPROBE_SESSION } from "../../linux/bpf/bpf.ts";
 import { pmuType } from "../../linux/kernel/tracefs.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
@@ -80,24 +81,14 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
 
     resolve(spec, system, options) {
       if (meansLines(spec.parts)) {
-        if (returns)
-          return refused(
-            spec,
-            "arguments",
-            "a source line does not return",
-            "probe the function's return, or the line with kprobe",
-          );
+        if (returns) return refused(spec, kernelProbes.sourceLineDoesNotReturn());
         if (spec.parts.at(-1)?.includes("@") !== false) return wrongParts(spec, provider.usage);
         return kernelLines(spec, context(system, false, options), system, options);
       }
       const { parts, maxactive } = returns ? withMaxactive(spec.parts) : { parts: spec.parts, maxactive: undefined };
       if (parts.length < 1 || parts.length > 2 || parts.at(-1) === "") return wrongParts(spec, provider.usage);
       if (maxactive !== undefined && !(maxactive >= 1 && maxactive <= MAXACTIVE_LIMIT)) {
-        return refused(
-          spec,
-          "arguments",
-          `maxactive is how many calls may be under way at once: 1 to ${MAXACTIVE_LIMIT}`,
-        );
+        return refused(spec, kernelProbes.maxactiveHowManyCallsMay(MAXACTIVE_LIMIT));
       }
       const wanted = functionPattern(parts);
       const shownBefore = `${name}:${wanted.module === undefined || hasWildcard(wanted.module) ? "" : `${wanted.module}:`}`;
@@ -120,13 +111,12 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
             system,
             options,
           ) ??
-          missing(spec, options, `no copy of \`${wanted.name}\` is known`, kernelImageProblem(system))
+          missing(spec, options, kernelProbes.noCopyKnown(wanted.name, kernelImageProblem(system)))
         );
       }
       const { pattern, offset } = withOffset(wanted);
-      if (offset === undefined) return refused(spec, "syntax", `\`${wanted.name}\` is not a function and an offset`);
-      if (offset > 0n && returns)
-        return refused(spec, "arguments", "a function returns from no offset", `write ${name}:${pattern.name}`);
+      if (offset === undefined) return refused(spec, kernelProbes.notFunctionOffset(wanted.name));
+      if (offset > 0n && returns) return refused(spec, kernelProbes.functionReturnsFromNoOffset(name, pattern.name));
       // Each function has arguments of its own.
       const variables = wantsKernelVariables(options.uses);
       const typed = variables || (options.uses.has("args") && !returns && offset === 0n);
@@ -172,32 +162,22 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
                 );
         return inlined ?? noFunction(spec, pattern, system, options);
       }
-      if (offset > 0n && hasWildcard(pattern.name))
-        return refused(spec, "arguments", "a wildcard cannot have an offset");
+      if (offset > 0n && hasWildcard(pattern.name)) return refused(spec, kernelProbes.wildcardCannotOffset());
 
       const targets = functionTargets(names, pattern, system);
       const several = !hasWildcard(pattern.name) && targets.length > 1;
       if (several && offset > 0n) {
         const places = targets.map(({ address = 0n }) => `${name}:0x${(address + offset).toString(16)}`);
         const help = `choose among ${places.slice(0, 3).join(", ")}${places.length > 3 ? " … (/proc/kallsyms has the addresses)" : ""}`;
-        return refused(
-          spec,
-          "arguments",
-          `\`${pattern.name}\` is the name of ${targets.length} functions, whose code differs`,
-          help,
-        );
+        return refused(spec, kernelProbes.nameFunctionsWhoseCodeDiffers(pattern.name, targets.length, help));
       }
       const diagnostics: readonly Diagnostic[] = !several
         ? []
         : [
             {
               severity: "warning",
-              code: "name",
               span: spec.span,
-              message: `\`${pattern.name}\` is the name of ${targets.length} functions: probing all of them`,
-              help: options.uses.has("args")
-                ? "args are those of one of them, the only one that BTF describes: arg0, arg1 … are everyone's"
-                : "kprobe:0xADDRESS probes one of them (/proc/kallsyms has the addresses)",
+              ...kernelProbes.nameFunctionsProbingAllThem(pattern.name, targets.length, options.uses.has("args")),
             },
           ];
 
@@ -213,13 +193,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         return { variants: variantsOf(context(system, true, options, session), sites, options), diagnostics };
       if (pmuType("kprobe") === undefined) {
         const others = ["tracepoints", ...otherWays(system, { trampoline: returns ? "fexit" : "fentry" })].join(" or ");
-        return missing(
-          spec,
-          options,
-          "this kernel has no kprobes",
-          `it needs CONFIG_KPROBE_EVENTS; ${others} may do instead (strobe --info shows what this kernel offers)`,
-          "feature",
-        );
+        return missing(spec, options, kernelProbes.kernelNoKprobes(others));
       }
       if (!typed)
         return {

@@ -1,5 +1,6 @@
 // plt: calls of imported functions, where a program or library makes them: the stubs that its calls go through. Unlike
 // a uprobe on the function, this sees one caller's calls only, and no symbols of the library are needed.
+import { userProbes } from "../../messages/user-probes.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import { uprobes } from "../attaching/attachers.ts";
 import { findBinaries, noBinary, unquote } from "../../machine/binaries/binaries.ts";
@@ -42,17 +43,12 @@ export const plt: Provider = {
     const wanted = rest.join(":");
     if (target === "" || wanted === "") return wrongParts(spec, usage);
     const binaries = findBinaries(target, options.pid, system);
-    if (binaries.length === 0) return missing(spec, options, ...noBinary(target));
+    if (binaries.length === 0) return missing(spec, options, noBinary(target));
     const sites: SiteRef[] = [];
     const names: string[] = [];
     for (const binary of binaries) {
       if (binary.machine !== "x86-64" && binaries.length === 1)
-        return refused(
-          spec,
-          "feature",
-          "strobe knows the linkage tables of x86-64 only",
-          "probe the function in its library by `uprobe`",
-        );
+        return refused(spec, userProbes.strobeKnowsLinkageTablesX());
       for (const { name, fileOffset } of binary.imports?.() ?? []) {
         names.push(name);
         if (!matches(wanted, name)) continue;
@@ -62,20 +58,17 @@ export const plt: Provider = {
     }
     if (sites.length > 0) return { variants: variantsByFunction(context(system), sites, options), diagnostics: [] };
     const where = binaries.length === 1 ? binaries[0].shownPath : `any of ${binaries.length} binaries`;
-    if (names.length === 0)
-      return missing(
-        spec,
-        options,
-        `${where} has no linkage table`,
-        "it is static, or built with -fno-plt: probe the functions by `uprobe`",
-      );
-    if (hasWildcard(wanted)) return missing(spec, options, `no function that ${where} imports matches \`${wanted}\``);
+    if (names.length === 0) return missing(spec, options, userProbes.noLinkageTable(where));
+    if (hasWildcard(wanted)) return missing(spec, options, userProbes.noFunctionImportsMatches(where, wanted));
     return missing(
       spec,
       options,
-      `${where} has no linkage table entry of \`${wanted}\``,
-      didYouMean(wanted, names) ??
-        "it does not call it, or not through the table: probe the function in its library by `uprobe`",
+      userProbes.noLinkageTableEntry(
+        where,
+        wanted,
+        didYouMean(wanted, names) ??
+          "it does not call it, or not through the table: probe the function in its library by `uprobe`",
+      ),
     );
   },
 

@@ -1,6 +1,7 @@
 // process and thread: programs and threads as they begin and end, by the program's file. The kernel has no one event
 // for these: a program begins with an exec or as the child of a fork, which is seen by the child as its first return
 // from a call.
+import { userProbes } from "../../messages/user-probes.ts";
 import { closeSync } from "node:fs";
 import type { Context, Fetch } from "../../language/context.ts";
 import { memberOffset } from "../../language/layout.ts";
@@ -47,32 +48,14 @@ function life(name: "process" | "thread"): Provider {
       const [target = "", moment = ""] = spec.parts.map(unquote);
       if (spec.parts.length !== 2) return wrongParts(spec, provider.usage);
       if (moment !== "begin" && moment !== "end")
-        return refused(
-          spec,
-          "name",
-          `\`${moment}\` is no moment of a ${name}`,
-          didYouMean(moment, moments) ?? "it is begin or end",
-        );
+        return refused(spec, userProbes.noMoment(moment, name, didYouMean(moment, moments) ?? "it is begin or end"));
       const anyone = target === "*" || target === "";
       const binary = anyone ? undefined : system.binary(target, options.pid);
-      if (!anyone && binary === undefined)
-        return missing(
-          spec,
-          options,
-          `there is no program \`${target}\``,
-          "give a path, or a name that the shell finds; `*` is any",
-        );
+      if (!anyone && binary === undefined) return missing(spec, options, userProbes.thereNoProgram(target));
       const task = taskMembers(system);
-      if (task === undefined)
-        return refused(
-          spec,
-          "feature",
-          "this kernel does not describe its tasks",
-          "it was built without CONFIG_DEBUG_INFO_BTF",
-        );
+      if (task === undefined) return refused(spec, userProbes.kernelDoesNotDescribeTasks());
       const file = binary === undefined ? [] : runsFile(binary.path, task);
-      if (file instanceof Failure)
-        return refused(spec, "feature", `which processes run ${target} cannot be told: ${file.reason}`);
+      if (file instanceof Failure) return refused(spec, userProbes.whichProcessesRunCannotTold(target, file.reason));
 
       const own = { kind: "binary", operator: "^", left: task.pid, right: task.tgid } as const;
       const first: Condition =
@@ -99,12 +82,7 @@ function life(name: "process" | "thread"): Provider {
       const group =
         system.rawTracepoint("sched_process_exit")?.args.findIndex((arg) => arg.name === "group_dead") ?? -1;
       if (group < 0 && (!anyone || name === "process")) {
-        return refused(
-          spec,
-          "feature",
-          `which ${name === "process" ? "process" : "thread"} ends is told since Linux 6.16`,
-          "tracepoint:sched:sched_process_exit sees every thread that ends",
-        );
+        return refused(spec, userProbes.whichEndsToldSinceLinux(name === "process" ? "process" : "thread"));
       }
       const dead: Fetch = { kind: "context", offset: group * 8, size: 1, signed: false };
       return at(rawtracepoint, ["sched_process_exit"], () =>

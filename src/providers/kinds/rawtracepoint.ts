@@ -1,4 +1,5 @@
 // rawtracepoint: the same events as tracepoint, with the arguments of the kernel's own trace_NAME() call.
+import { probes } from "../../messages/probes.ts";
 import { BPF_TRACE_RAW_TP, rawTracepointOpen } from "../../linux/bpf/bpf.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
@@ -69,12 +70,7 @@ export const rawtracepoint: Provider = {
         ? [event]
         : [];
     if (names.length === 0) {
-      return missing(
-        spec,
-        options,
-        `there is no raw tracepoint \`${event}\``,
-        didYouMean(event, system.rawTracepoints()),
-      );
+      return missing(spec, options, probes.thereNoRawTracepoint(event, didYouMean(event, system.rawTracepoints())));
     }
     const siteName = (name: string): string => `rawtracepoint:${moduleOf(name, system)}:${name}`;
     const reads = options.uses.has("args") || options.uses.has("ctx") || usesNumbered(options.uses);

@@ -1,6 +1,8 @@
 // ret: functions' return instructions, found by decoding them and probed in place. The stack is never touched, as a
 // return trampoline (uretprobe, kretprobe) does, which programs that move or walk their stacks do not survive
 // (return-hazards.ts).
+import { userProbes } from "../../messages/user-probes.ts";
+import { says } from "../../messages/message.ts";
 import { functionEnds } from "../../debuginfo/function-ends.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
@@ -90,7 +92,7 @@ function parse(parts: readonly string[]): Asked | undefined {
 
 function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, options: ResolveOptions): Resolution {
   const binaries = findBinaries(wanted.binary, options.pid, system);
-  if (binaries.length === 0) return missing(spec, options, ...noBinary(wanted.binary));
+  if (binaries.length === 0) return missing(spec, options, noBinary(wanted.binary));
   const name = functionName(wanted.function);
   const own = whatBodiesHave(true, options.uses);
   const found: FoundPlace[] = [];
@@ -104,7 +106,7 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, op
     if ("problem" in places) {
       // A name that one of many binaries does not know is no mistake.
       if (binaries.length > 1) continue;
-      return refused(spec, "arguments", places.problem, places.help);
+      return refused(spec, says("arguments", places.problem, places.help));
     }
     for (const note of places.notes) notes.push({ severity: "warning", code: "name", span: spec.span, ...note });
     const add = (place: Place): void =>
@@ -115,13 +117,7 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, op
       places.places.filter(({ inlined }) => inlined === undefined),
       name.name,
     )) {
-      if (binary.machine !== "x86-64")
-        return refused(
-          spec,
-          "feature",
-          "strobe can only tell x86-64 instructions apart",
-          `probe ${binary.shownPath} by \`uretprobe\``,
-        );
+      if (binary.machine !== "x86-64") return refused(spec, userProbes.strobeCanOnlyTellX2(binary.shownPath));
       const of = returns.of(body);
       if (of === undefined) continue;
       endings.push(of.ending);
@@ -152,7 +148,7 @@ function useInstead(system: System): string | undefined {
 function inKernel(spec: ProbeSpec, wanted: string, system: System, options: ResolveOptions): Resolution {
   const { found, problem } = kernelFunctions(wanted, system);
   if (found.length === 0 && problem !== undefined)
-    return missing(spec, options, problem, useInstead(system), "feature");
+    return missing(spec, options, says("feature", problem, useInstead(system)));
   if (found.length === 0) {
     const inlined = hasWildcard(wanted)
       ? undefined
@@ -167,8 +163,7 @@ function inKernel(spec: ProbeSpec, wanted: string, system: System, options: Reso
     endings.push(ending);
     for (const address of ending.returns) {
       const forbidden = code.forbidden(address);
-      if (forbidden && wildcard === undefined)
-        return refused(spec, "feature", `\`${code.name}\` returns where the kernel must not be probed`);
+      if (forbidden && wildcard === undefined) return refused(spec, userProbes.returnsWhereKernelMustNot(code.name));
       const data: KprobeSite = { offset: address, ...(wildcard === undefined ? {} : { wildcard }) };
       if (!forbidden) sites.push({ name: `ret:${code.name}`, func: code.name, data });
     }

@@ -1,4 +1,5 @@
 // self: what happens to strobe's own process.
+import { userProbes } from "../../messages/user-probes.ts";
 import { matches } from "../../machine/wildcard.ts";
 import type { Provider } from "../provider.ts";
 import { didYouMean, hostVariant, refused, wrongParts } from "../resolution.ts";
@@ -27,9 +28,7 @@ export const self: Provider = {
     if (!signals.includes(signal)) {
       return refused(
         spec,
-        "name",
-        `${signal} is not a signal that strobe can be probed with`,
-        didYouMean(signal, signals) ?? "the signal is SIGUSR1",
+        userProbes.notSignalStrobeCanProbed(signal, didYouMean(signal, signals) ?? "the signal is SIGUSR1"),
       );
     }
     const data: SignalSite = { signal: "SIGUSR1" };

@@ -1,5 +1,6 @@
 // test and bench: probes of the modes `--test` and `--bench`, which run each once, or again and again. In a trace they
 // mean nothing.
+import { userProbes } from "../../messages/user-probes.ts";
 import { enableStats, progInfo, testRun } from "../../linux/bpf/bpf.ts";
 import { closeFd } from "../../linux/ffi.ts";
 import type { Context } from "../../language/context.ts";
@@ -23,8 +24,7 @@ function suite(name: "test" | "bench", doc: string, run: (program: number) => Me
     list: () => [],
     resolve(spec, _system, options) {
       const [own] = spec.parts;
-      if (spec.parts.length !== 1 || own === "")
-        return refused(spec, "syntax", `a ${name} needs a name`, `write \`${name}:NAME { … }\``);
+      if (spec.parts.length !== 1 || own === "") return refused(spec, userProbes.needsName(name));
       if (options.suite?.kind !== name || options.suite.name !== own) return { variants: [], diagnostics: [] };
       const context: Context = {
         provider: name,

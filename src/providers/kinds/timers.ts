@@ -1,4 +1,5 @@
 // interval and profile: probes that time fires. An interval fires once a period, a profile on every CPU.
+import { probes } from "../../messages/probes.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_SOFTWARE } from "../../linux/perf/perf.ts";
 import { Attaching, attachToPerfEvent } from "../attaching/attachment.ts";
 import { attachEverywhere } from "../attaching/perf-sampling.ts";
@@ -51,7 +52,7 @@ export const interval: Provider = {
   resolve(spec, system) {
     if (spec.parts.length < 1 || spec.parts.length > 2) return wrongParts(spec, interval.usage);
     const site = timerSite("interval", spec);
-    if (site instanceof Failure) return refused(spec, "arguments", `${site.reason}, in \`${spec.text}\``);
+    if (site instanceof Failure) return refused(spec, probes.Message(site.reason, spec.text));
     // Timers run in strobe, unless the handler looks at what only the kernel sees: the checker decides.
     return resolved({
       context: perfEventContext("interval", system, "when-due"),
@@ -83,7 +84,7 @@ export const profile: Provider = {
   resolve(spec, system) {
     if (spec.parts.length < 1 || spec.parts.length > 2) return wrongParts(spec, profile.usage);
     const site = timerSite("profile", spec);
-    if (site instanceof Failure) return refused(spec, "arguments", `${site.reason}, in \`${spec.text}\``);
+    if (site instanceof Failure) return refused(spec, probes.Message(site.reason, spec.text));
     return resolved({ context: perfEventContext("profile", system), provider: "profile", sites: [site] });
   },
   attach(request) {

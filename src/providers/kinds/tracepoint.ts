@@ -2,6 +2,7 @@
 // - system calls: one BTF-typed program on the raw sys_enter or sys_exit, which looks for the calls' numbers;
 // - events whose record nobody reads (of raw_syscalls', little): the raw tracepoint of that name, cheap to fire and to leave;
 // - all others: a perf event, whose program is given the event's record (the format file describes it).
+import { probes } from "../../messages/probes.ts";
 import { rawTracepointOpen } from "../../linux/bpf/bpf.ts";
 import { closeFd } from "../../linux/ffi.ts";
 import { releasedLater } from "../../linux/perf/late-release.ts";
@@ -67,25 +68,14 @@ export const tracepoint: Provider = {
     const [category, name] = spec.parts;
     if (category === undefined || name === undefined || name === "" || spec.parts.length > 2) {
       const alone = system.tracepoints().find((event) => event.name === category);
-      if (alone)
-        return refused(
-          spec,
-          "syntax",
-          "a tracepoint has a category and a name",
-          `did you mean \`tracepoint:${alone.category}:${alone.name}\`?`,
-        );
+      if (alone) return refused(spec, probes.tracepointCategoryName(alone.category, alone.name));
       return wrongParts(spec, tracepoint.usage);
     }
     const events = find(category, name, system);
     if (events.length === 0) return notFound(spec, category, name, system, options);
     const heard = events.filter(({ category }) => !silentCategories.has(category));
     if (heard.length === 0) {
-      return refused(
-        spec,
-        "feature",
-        "the kernel runs no programs at user events",
-        "it writes them to tracefs and perf only; a static probe in the program can be traced with usdt",
-      );
+      return refused(spec, probes.kernelRunsNoProgramsUser());
     }
     return resolved(variants(heard, system, options));
   },
@@ -139,16 +129,9 @@ function notFound(
 ): Resolution {
   const all = system.tracepoints();
   if (all.length === 0) {
-    return missing(
-      spec,
-      options,
-      "no tracepoints can be seen on this machine",
-      "tracefs must be readable at /sys/kernel/tracing; this needs root",
-      "feature",
-    );
+    return missing(spec, options, probes.noTracepointsCanSeenMachine());
   }
-  if (hasWildcard(category) || hasWildcard(name))
-    return missing(spec, options, `no tracepoint matches \`${spec.text}\``);
+  if (hasWildcard(category) || hasWildcard(name)) return missing(spec, options, probes.noTracepointMatches(spec.text));
   const inCategory = all.filter((event) => event.category === category);
   if (inCategory.length === 0) {
     const elsewhere = all.find((event) => event.name === name);
@@ -158,7 +141,7 @@ function notFound(
           category,
           all.map((event) => event.category),
         );
-    return missing(spec, options, `there are no tracepoints of the category \`${category}\``, help);
+    return missing(spec, options, probes.thereNoTracepointsCategory(category, help));
   }
   const help =
     didYouMean(
@@ -168,7 +151,7 @@ function notFound(
     all
       .filter((event) => event.name === name)
       .map((event) => `did you mean \`tracepoint:${event.category}:${name}\`?`)[0];
-  return missing(spec, options, `no matches for tracepoint ${category}:${name}`, help);
+  return missing(spec, options, probes.noMatchesTracepoint(category, name, help));
 }
 
 function variants(events: readonly Event[], system: System, options: ResolveOptions): Variant[] {

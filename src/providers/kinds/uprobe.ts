@@ -1,4 +1,6 @@
 // uprobe and uretprobe: functions, lines and instructions of programs and libraries.
+import { userProbes } from "../../messages/user-probes.ts";
+import { says } from "../../messages/message.ts";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { noteFile } from "../../store/seen-files.ts";
@@ -87,23 +89,12 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       if (target === undefined || target === "" || rest.length === 0 || rest.at(-1) === "")
         return wrongParts(spec, provider.usage);
       const { binary: file, source } = sourceLines(target, rest, options, system);
-      if (source !== undefined && returns)
-        return refused(
-          spec,
-          "arguments",
-          "a source line does not return",
-          "probe the function's return, or the line with uprobe",
-        );
+      if (source !== undefined && returns) return refused(spec, userProbes.sourceLineDoesNotReturn2());
       const binaries = findBinaries(file, options.pid, system);
       const flat = binaries.length === 0 && options.unsafe === true ? flatFile(target, rest) : undefined;
       if (flat !== undefined) {
         const diagnostics: Diagnostic[] = [
-          {
-            severity: "warning",
-            code: "name",
-            span: spec.span,
-            message: `could not determine instruction boundary for ${spec.text}: the file is no ELF file, and a misaligned probe can crash what runs it`,
-          },
+          { severity: "warning", span: spec.span, ...userProbes.couldNotDetermineInstructionBoundary(spec.text) },
         ];
         const site: SiteRef = {
           name: `${name}:${target}:${rest[0]}`,
@@ -115,7 +106,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
           diagnostics,
         };
       }
-      if (binaries.length === 0) return missing(spec, options, ...noBinary(file));
+      if (binaries.length === 0) return missing(spec, options, noBinary(file));
 
       const wanted = functionName(rest.join(":"));
       const own = whatBodiesHave(returns, options.uses);
@@ -134,8 +125,8 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
           // A name that one of many binaries does not know is no mistake.
           if (binaries.length > 1) continue;
           return source === undefined
-            ? refused(spec, "arguments", places.problem, places.help)
-            : missing(spec, options, places.problem, places.help);
+            ? refused(spec, says("arguments", places.problem, places.help))
+            : missing(spec, options, says("name", places.problem, places.help));
         }
         for (const note of places.notes)
           diagnostics.push({ severity: "warning", code: "name", span: spec.span, ...note });

@@ -1,4 +1,5 @@
 // usdt: static probes that programs and libraries carry in their notes.
+import { userProbes } from "../../messages/user-probes.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context, Fetch } from "../../language/context.ts";
 import { integer, type Type } from "../../language/types.ts";
@@ -52,7 +53,7 @@ export const usdt: Provider = {
       return wrongParts(spec, usdt.usage);
     const [namespace, name] = rest.length > 1 && rest[0] !== "" ? [rest[0], rest[1]] : ["*", rest.at(-1)!];
     const binaries = findBinaries(target === "" ? "*" : target, options.pid, system);
-    if (binaries.length === 0) return missing(spec, options, ...noBinary(target));
+    if (binaries.length === 0) return missing(spec, options, noBinary(target));
     const found = binaries.flatMap((binary) =>
       binary
         .usdtProbes()
@@ -97,19 +98,8 @@ function inVariants(
     for (const [i, { value, float, text }] of values.entries()) {
       if (!options.uses.has(`arg${i}`)) continue;
       if (value instanceof Failure)
-        return refused(
-          spec,
-          "feature",
-          `argument ${i} of ${nameOf(group[0])} cannot be read: it is ${value.reason}`,
-          `its place is \`${text}\``,
-        );
-      if (float)
-        return refused(
-          spec,
-          "feature",
-          `argument ${i} of ${nameOf(group[0])} is a floating-point number`,
-          `print(args.arg${i}) shows it`,
-        );
+        return refused(spec, userProbes.argumentCannotRead(i, nameOf(group[0]), value.reason, text));
+      if (float) return refused(spec, userProbes.argumentFloatingPointNumber(i, nameOf(group[0])));
     }
     const context: Context = {
       ...seenAt(group[0]).context,
@@ -172,13 +162,11 @@ function notFound(
 ): Resolution {
   const names = binaries.flatMap((binary) => binary.usdtProbes().map((probe) => probe.name));
   const where = binaries.length === 1 ? `in ${binaries[0].shownPath}` : `in any of ${binaries.length} binaries`;
-  if (names.length === 0)
-    return missing(spec, options, `there are no static probes ${where}`, "it was built without them (sys/sdt.h)");
+  if (names.length === 0) return missing(spec, options, userProbes.thereNoStaticProbes(where));
   return missing(
     spec,
     options,
-    `no static probe ${where} matches \`${name}\``,
-    hasWildcard(name) ? undefined : didYouMean(name, names),
+    userProbes.noStaticProbeMatches(where, name, hasWildcard(name) ? undefined : didYouMean(name, names)),
   );
 }
 

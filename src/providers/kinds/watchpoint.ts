@@ -1,4 +1,6 @@
 // watchpoint: memory accesses, by the processor's breakpoint registers.
+import { userProbes } from "../../messages/user-probes.ts";
+import { says } from "../../messages/message.ts";
 import type { Argument, Context } from "../../language/context.ts";
 import { u64, voidType, type Type } from "../../language/types.ts";
 import { LinuxError } from "../../linux/error.ts";
@@ -47,19 +49,14 @@ function watch(name: Name, alias: string): Provider {
       if (parts.length < 3) return wrongParts(spec, usage);
       const mode = modes[modeText.split("").sort().join("")];
       if (mode === undefined)
-        return refused(
-          spec,
-          "arguments",
-          `invalid watchpoint mode: \`${modeText}\``,
-          `the modes are ${Object.keys(modes).join(", ")}`,
-        );
+        return refused(spec, userProbes.invalidWatchpointMode(modeText, Object.keys(modes).join(", ")));
       const address = parseCount(parts[0]);
       if (address === undefined && parts.length === 3 && parseCount(parts[1]) !== undefined)
         return ofHandlers(name, spec, parts, mode, system);
       if (address === undefined) return ofVariable(name, spec, parts.slice(0, -1), mode, system, options);
       if (parts.length > 3) return wrongParts(spec, usage);
       const length = lengthOf(parts[1], address, mode);
-      if (length instanceof Failure) return refused(spec, "arguments", length.reason);
+      if (length instanceof Failure) return refused(spec, says("arguments", length.reason));
       // An instruction is watched where it begins, however long it is; the kernel wants the size of a long.
       const data: WatchSite = { address, length: mode === modes["x"] ? 8 : length, mode };
       return resolved({
@@ -104,15 +101,10 @@ function ofHandlers(
   const argument = /^(.+)\+(arg\d+)$/.exec(armed);
   if (argument !== null) {
     const [, func, value] = argument;
-    return refused(
-      spec,
-      "arguments",
-      "what an argument points to is watched by a handler of its function",
-      `write uprobe:BINARY:${func} { watch("${func}", ${value}); } and ${name}:${func}:${lengthText}:${spec.parts.at(-1)} { … }`,
-    );
+    return refused(spec, userProbes.whatArgumentPointsWatchedHandler(func, value, name, lengthText, spec.parts.at(-1)));
   }
   const length = lengthOf(lengthText, 0n, mode);
-  if (length instanceof Failure) return refused(spec, "arguments", length.reason);
+  if (length instanceof Failure) return refused(spec, says("arguments", length.reason));
   const data: WatchSite = { armed, length: mode === modes["x"] ? 8 : length, mode };
   // The program's memory or the kernel's: what is not there reads as 0.
   const address = watchedAddress();
@@ -135,39 +127,33 @@ function ofVariable(
   options: ResolveOptions,
 ): Resolution {
   const [target = "", ...rest] = parts;
-  if (mode === modes["x"]) return refused(spec, "arguments", "a variable is not executed", "the modes are w and rw");
-  if (hasWildcard(target))
-    return refused(spec, "arguments", "a watchpoint is in one binary", "name it without wildcards");
+  if (mode === modes["x"]) return refused(spec, userProbes.variableNotExecuted());
+  if (hasWildcard(target)) return refused(spec, userProbes.watchpointOneBinary());
   const lengthText = rest.length > 1 && parseCount(rest.at(-1) ?? "") !== undefined ? rest.at(-1) : undefined;
   const wanted = (lengthText === undefined ? rest : rest.slice(0, -1)).join(":");
   const binary = system.binary(target, options.pid);
   if (binary === undefined) {
-    const [message, help] = noBinary(target);
-    return missing(spec, options, message, `${help}; an address is a number such as 0x10000000`);
+    const { code, message, help } = noBinary(target);
+    return missing(spec, options, says(code, message, `${help}; an address is a number such as 0x10000000`));
   }
   const variable = watchedVariable(binary, wanted);
-  if ("problem" in variable) return missing(spec, options, variable.problem, variable.help);
+  if ("problem" in variable) return missing(spec, options, says("name", variable.problem, variable.help));
   const { address, size, type } = variable;
   const copied = copyElsewhere(binary, wanted, system, options);
   if (copied !== undefined)
-    return refused(
-      spec,
-      "name",
-      `\`${wanted}\` of ${binary.shownPath} is in use as a copy in ${copied}`,
-      `write ${name}:${copied}:${spec.parts.slice(1).join(":")}`,
-    );
+    return refused(spec, userProbes.useCopy(wanted, binary.shownPath, copied, name, spec.parts.slice(1).join(":")));
   const length = lengthOf(lengthText ?? `${size}`, address, mode);
   if (length instanceof Failure) {
     const help =
       lengthText === undefined && ![1, 2, 4, 8].includes(size)
         ? `\`${wanted}\` has ${size} bytes: watch a part of it, as in \`${wanted}${partOf(type)}\`, or say a length, ${name}:${target}:${wanted}:8:w`
         : undefined;
-    return refused(spec, "arguments", length.reason, help);
+    return refused(spec, says("arguments", length.reason, help));
   }
   const [code] = binary.code ?? [];
   const begin = code === undefined ? undefined : binary.address(code.low);
   if (code === undefined || begin === undefined)
-    return refused(spec, "arguments", `${binary.shownPath} has no code, which tells where it is loaded`);
+    return refused(spec, userProbes.noCodeWhichTellsWhere(binary.shownPath));
   const data: WatchSite = { path: binary.path, code: { offset: code.low, address: begin }, address, length, mode };
   const site = { name: `${name}:${binary.shownPath}:${spec.parts.slice(1).join(":")}`, data };
   return resolved({

@@ -1,5 +1,7 @@
 // Returns that a uretprobe was asked for, where a trampoline would harm the program: seen at the functions' return
 // instructions instead, as `ret:` sees them, and said.
+import { places as placesMessages } from "../../messages/places.ts";
+import { says } from "../../messages/message.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import type { Place } from "./places.ts";
@@ -65,9 +67,11 @@ export class InPlace {
       lost &&
       refused(
         this.#spec,
-        "feature",
-        lost.why,
-        `strobe can only tell x86-64 instructions apart, to probe those that return; ${unsafely}`,
+        says(
+          "feature",
+          lost.why,
+          `strobe can only tell x86-64 instructions apart, to probe those that return; ${unsafely}`,
+        ),
       )
     );
   }
@@ -77,22 +81,21 @@ export class InPlace {
     const { span } = this.#spec;
     const said = [...this.#hazards.values()].map(({ hazard, functions }): Diagnostic => ({
       severity: "warning",
-      code: "feature",
       span,
-      message: `returns are probed at ${functions === 1 ? "the function's" : `${functions} functions'`} return instructions, as by \`ret:\`: ${hazard.why}`,
-      help:
+      ...placesMessages.returnsProbedReturnInstructionsRet(
+        functions === 1 ? "the function's" : `${functions} functions'`,
+        hazard.why,
         hazard.kind === "exceptions"
           ? `a call that ends by an exception does not return, and is not seen; ${unsafely}`
           : unsafely,
+      ),
     }));
     const [lost] = this.#lost;
     if (lost !== undefined) {
       said.push({
         severity: "warning",
-        code: "feature",
         span,
-        message: `${this.#lost.length} functions are left out, \`${lost.name}\` for one: ${lost.why}`,
-        help: `strobe can only tell x86-64 instructions apart, to probe those that return; ${unsafely}`,
+        ...placesMessages.functionsLeftOutOne(this.#lost.length, lost.name, lost.why, unsafely),
       });
     }
     return [...said, ...otherEnds(this.#spec, this.#endings, unsafely)];

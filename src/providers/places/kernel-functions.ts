@@ -1,4 +1,5 @@
 // Names of kernel functions in probe specs: `fn`, `module:fn`, wildcards, and what to say when there is none.
+import { places } from "../../messages/places.ts";
 import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
 import type { Provider, Resolution, ResolveOptions } from "../provider.ts";
 import { declare } from "../../machine/kernel/declared-type.ts";
@@ -78,15 +79,14 @@ export function noFunction(
   options: ResolveOptions,
 ): Resolution {
   const { module, name } = pattern;
-  if (hasWildcard(name)) return missing(spec, options, `no kernel function matches \`${spec.text}\``);
+  if (hasWildcard(name)) return missing(spec, options, places.noKernelFunctionMatches(spec.text));
   const where = module === undefined ? "" : ` in the module \`${module}\``;
   const elsewhere = module === undefined ? undefined : system.functionModule(name);
   const help = elsewhere === undefined ? didYouMean(name, system.kernelFunctions()) : `it is in \`${elsewhere}\``;
   return missing(
     spec,
     options,
-    `no matches for ${spec.provider} ${module === undefined ? "" : `${module}:`}${name}: there is no kernel function \`${name}\`${where}`,
-    help,
+    places.noMatchesThereNoKernel(spec.provider, module === undefined ? "" : `${module}:`, name, where, help),
   );
 }
 

@@ -1,5 +1,7 @@
 // Places of the kernel that only its debug information knows: source lines, and the copies of functions that were
 // inlined. And what a handler sees there: parameters and locals.
+import { places as placesMessages } from "../../messages/places.ts";
+import { says } from "../../messages/message.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
@@ -65,7 +67,7 @@ export function kernelLines(spec: ProbeSpec, context: Context, system: System, o
   for (const image of imagesOf(module, system)) {
     if (image instanceof Failure) {
       const what = module === undefined ? "the kernel" : `the module \`${module}\``;
-      first ??= missing(spec, options, `lines of ${what} are not known: ${image.reason}`);
+      first ??= missing(spec, options, placesMessages.linesNotKnown(what, image.reason));
       continue;
     }
     const places = placesOfLines(image.binary, source, { most: mostPlaces, inKernel: true });
@@ -74,7 +76,7 @@ export function kernelLines(spec: ProbeSpec, context: Context, system: System, o
       module !== undefined || source.func === undefined ? undefined : `no module \`${source.func}\` is loaded either`;
     const here =
       "problem" in places
-        ? missing(spec, options, places.problem, places.help ?? noModule)
+        ? missing(spec, options, says("name", places.problem, places.help ?? noModule))
         : resolution(
             spec,
             shown,
@@ -89,7 +91,7 @@ export function kernelLines(spec: ProbeSpec, context: Context, system: System, o
     else if (!hasWildcard(source.file)) return here;
     else found.push(here);
   }
-  if (found.length === 0) return first ?? missing(spec, options, "lines of the kernel are not known");
+  if (found.length === 0) return first ?? missing(spec, options, placesMessages.linesKernelNotKnown());
   return {
     variants: found.flatMap(({ variants }) => variants),
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
@@ -249,7 +251,7 @@ function resolution(
   options: ResolveOptions,
   wildcard?: string,
 ): Resolution {
-  if ("problem" in places) return refused(spec, "name", places.problem, places.help);
+  if ("problem" in places) return refused(spec, says("name", places.problem, places.help));
   const diagnostics = places.notes.map((note): Diagnostic => ({
     severity: "warning",
     code: "name",

@@ -3,6 +3,7 @@
 //
 // At a jump to another function (a tail call) nothing is returned yet: the function that is jumped to returns to the
 // caller. Such exits are said, not counted.
+import { places as placesMessages } from "../../messages/places.ts";
 import { functionEnds, type FunctionEnds } from "../../debuginfo/function-ends.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/program.ts";
@@ -70,16 +71,17 @@ export class ReturnPlaces {
  */
 export function noReturns(spec: ProbeSpec, endings: readonly Ending[], prefix: string, instead: string): Resolution {
   const [only] = endings;
-  if (endings.length > 1)
-    return refused(spec, "arguments", `none of the ${endings.length} functions that match has a return instruction`);
+  if (endings.length > 1) return refused(spec, placesMessages.noneFunctionsMatchReturnInstruction(endings.length));
   const to = only.others.filter((name) => name !== throughPointer && !/@plt$|^0x/.test(name));
-  if (only.others.length === 0)
-    return refused(spec, "arguments", `\`${only.name}\` has no return instruction: it never returns`);
+  if (only.others.length === 0) return refused(spec, placesMessages.noReturnInstructionNeverReturns(only.name));
   return refused(
     spec,
-    "arguments",
-    `\`${only.name}\` has no return instruction: it ends with a jump to ${only.others.map(quote).join(", ")}`,
-    `${to.length > 0 ? `probe ${to.map((name) => prefix + name).join(", ")}, or ` : ""}${instead}`,
+    placesMessages.noReturnInstructionEndsJump(
+      only.name,
+      only.others.map(quote).join(", "),
+      to.length > 0 ? `probe ${to.map((name) => prefix + name).join(", ")}, or ` : "",
+      instead,
+    ),
   );
 }
 

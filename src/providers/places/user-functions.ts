@@ -1,4 +1,5 @@
 // Functions of programs, as probes of all kinds name them: by symbol, by wildcard, by their name in the source.
+import { places as placesMessages } from "../../messages/places.ts";
 import type { ProbeSpec } from "../../language/program.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import { cppName } from "../../machine/binaries/binaries.ts";
@@ -107,7 +108,7 @@ export function noSuchFunction(
   options: ResolveOptions,
 ): Resolution {
   const where = binaries.length === 1 ? `in ${binaries[0].shownPath}` : `in any of ${binaries.length} binaries`;
-  if (hasWildcard(name)) return missing(spec, options, `no function ${where} matches \`${name}\``);
+  if (hasWildcard(name)) return missing(spec, options, placesMessages.noFunctionMatches(where, name));
   const names: string[] = [];
   for (const binary of binaries) {
     for (const symbol of binary.symbols()) {
@@ -122,7 +123,6 @@ export function noSuchFunction(
   return missing(
     spec,
     options,
-    `no matches for ${spec.provider} ${spec.parts.join(":")}: there is no function \`${name}\` ${where}`,
-    help,
+    placesMessages.noMatchesThereNoFunction(spec.provider, spec.parts.join(":"), name, where, help),
   );
 }

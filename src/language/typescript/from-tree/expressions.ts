@@ -1,4 +1,5 @@
 // Expressions, with the parentheses that JavaScript wants.
+import { translation } from "../../../messages/translation.ts";
 import { InternalError } from "../../../base/internal-error.ts";
 import { findBuiltin } from "../../builtins/table.ts";
 import { literalText } from "../../floating.ts";
@@ -107,7 +108,7 @@ function written(w: Writing, e: Expression): Written {
         strength: conditionalStrength,
       };
     case "assignment":
-      w.refuse(e.span, "an assignment is no value there", "assign before");
+      w.refuse(e.span, translation.assignmentNoValueThere());
       return whole("0");
     case "increment": {
       const target = e.target.kind === "map" ? entryValue(w, e.target) : w.variableName(e.target.name);
@@ -231,7 +232,7 @@ function call(w: Writing, { name, args, span }: Call): string {
     if (name === "find") return find(w, first, args);
     if (name === "has_key") return `${w.mapName(first)}.has(${keys()})`;
   }
-  if (!findBuiltin(name)) w.refuse(span, `${name}() cannot be written in TypeScript`);
+  if (!findBuiltin(name)) w.refuse(span, translation.cannotWrittenTypescript(name));
   const texts = args.map((arg, i) => {
     if (arg.kind === "map" && i === 0 && ofMaps.has(name))
       return arg.keys.length === 0 ? w.mapName(arg) : entryText(w, arg);

@@ -1,4 +1,5 @@
 // Statements, and the scopes that they declare variables in.
+import { translation } from "../../../messages/translation.ts";
 import type { Block, Expression, Statement, TypeName, Variable } from "../../program.ts";
 import { unknownType } from "../../types.ts";
 import { integer, text } from "../unit.ts";
@@ -52,7 +53,7 @@ function statementText(w: Writing, s: Statement): string {
     case "next":
     case "try":
     case "throw":
-      w.refuse(s.span, `\`${s.kind}\` cannot be written in TypeScript yet`, "write it there by hand");
+      w.refuse(s.span, translation.cannotWrittenTypescriptYet(s.kind));
       return "";
     case "unroll":
       return `for (const ${w.unique("turn")} of ${w.imported("range")}(${valueText(w, s.count)})) ${blockText(w, s.body)}`;
@@ -66,12 +67,7 @@ function statementText(w: Writing, s: Statement): string {
     case "for-map": {
       if (s.order?.by === "value" && s.order.descending && s.limit)
         return loop(w, s.variable, `${w.mapName(s.map)}.top(${valueText(w, s.limit)})`, s.body);
-      if (s.order || s.limit)
-        w.refuse(
-          s.span,
-          "a loop over a map in an order, or with a limit, cannot be written in TypeScript",
-          "sort in Node: the map is there as it is now",
-        );
+      if (s.order || s.limit) w.refuse(s.span, translation.loopOverMapOrderOr());
       return loop(w, s.variable, w.mapName(s.map), s.body);
     }
     case "break":

@@ -1,5 +1,6 @@
 // A program in TypeScript while it is written: its names, what it imports, and what surrounds the statement that is
 // being written.
+import type { Message } from "../../../messages/message.ts";
 import { builtinsFor } from "../../builtins/table.ts";
 import { typescriptRules } from "../rules.ts";
 import type { Diagnostic, Span } from "../../diagnostic.ts";
@@ -111,14 +112,8 @@ export class Writing {
     return `import { ${[...this.#imports].sort(byName).join(", ")} } from "strobe";\n`;
   }
 
-  refuse(span: Span, message: string, help?: string): void {
-    this.diagnostics.push({
-      severity: "error",
-      code: "feature",
-      span,
-      message,
-      ...(help === undefined ? {} : { help }),
-    });
+  refuse(span: Span, said: Message): void {
+    this.diagnostics.push({ severity: "error", span, ...said });
   }
 }
 

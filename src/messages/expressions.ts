@@ -1,0 +1,95 @@
+// Expressions: operators, members, values.
+import { says, type Message, type Shown } from "./message.ts";
+
+export const expressions = {
+  /** @example begin { x } */
+  unknownIdentifier: (name: Shown, help?: string): Message => says("name", `unknown identifier: '${name}'`, help),
+  /** @example begin { &$x; } */
+  undefinedOrUndeclaredVariable: (body: Shown, help?: string): Message =>
+    says("name", `undefined or undeclared variable: ${body}`, help),
+  /** @example begin { @in; } */
+  undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),
+  /** @example begin { @x = hist(1); print(@x + 1) } */
+  holdsWhichNoSingleValue: (body: Shown, aggregate: Shown): Message =>
+    says("type", `${body} holds a ${aggregate}(), which has no single value`, "print it whole"),
+  holdsCannotChangedOtherwise: (body: Shown, aggregate: Shown): Message =>
+    says("type", `${body} holds ${aggregate}() and cannot be changed otherwise`),
+  /** @example begin { @ = "a"; @++; } */
+  notNumber: (body: Shown, value: Shown): Message => says("type", `${body} is ${value}, not a number`),
+  /** @example begin { $x = "a"; $x++; } */
+  notNumber2: (body: Shown, type: Shown): Message => says("type", `${body} is ${type}, not a number`),
+  /** @example begin { $x = 1.5; $x++; } */
+  countsIntegersDouble: (twice: Shown, name: Shown, once: Shown): Message =>
+    says("type", `\`${twice}\` counts integers, and ${name} is a double`, `${name} ${once} 1`),
+  /** @example begin { & &$y; } */
+  variablesMaps: (): Message => says("type", "`&` is for variables and maps"),
+  /** @example begin { print(-18446744073709551615); } */
+  numberDoesNotFitInto: (): Message => says("limit", "this number does not fit into 64 bits"),
+  /** @example kprobe:f { print(*(void *)arg0); } */
+  cannotDereferenceVoidPointer: (): Message => says("type", "cannot dereference a void pointer", "cast it first"),
+  /** @example begin { -"a"; } */
+  operatorCanNotUsedExpressions: (operator: Shown, type: Shown): Message =>
+    says("type", `the ${operator} operator can not be used on expressions of type '${type}'`),
+  /** @example begin { @m[1] = 1; print(&@m[1]) } */
+  entryNoAddress: (body: Shown): Message =>
+    says("type", `an entry of ${body} has no address`, `\`&${body}\` is that of the map`),
+  /** @example begin { @c = count(); print(&@c) } */
+  noAddressEachCpuOwn: (body: Shown, value: Shown): Message =>
+    says("type", `${body} has no address: each CPU has its own ${value}`, "give it a key"),
+  /** @example kprobe:f { print(&((struct file *)arg0)->low); } */
+  bitFieldNoAddress: (): Message => says("type", "a bit field has no address"),
+  /** @example begin { print(1 << -1); print(1 >> 64) } */
+  shiftOutsideBits: (value: Shown): Message => says("limit", `a shift by ${value} is outside of 64 bits`),
+  nameLookedUpWhenPrinted: (name: Shown): Message =>
+    says(
+      "type",
+      `${name} is a name that is looked up when printed and cannot be compared here`,
+      "write a probe of its own for it",
+    ),
+  /** @example begin { print(pid ? 1 : "a"); } */
+  branchesDifferentTypes: (type: Shown, type2: Shown): Message =>
+    says("type", `the branches of \`?:\` have different types: ${type} and ${type2}`),
+  /** @example begin { $t = (1, 2); print($t[pid]); } */
+  tupleIndexMustConstant: (): Message => says("arguments", "a tuple's index must be a constant"),
+  /** @example kprobe:f { print(((struct file *)arg0)->numbers["a"]); } */
+  indexCannot: (type: Shown): Message => says("type", `an index cannot be ${type}`),
+  /** @example kprobe:f { print(((struct file *)arg0)->numbers[9]); } */
+  indexOutside: (constant: Shown, type: Shown): Message => says("limit", `index ${constant} is outside ${type}`),
+  /** @example begin { $x = 1; $x[0]; } */
+  arrayIndexOperatorCanOnly: (type: Shown): Message =>
+    says("type", `the array index operator [] can only be used on arrays, pointers, and tuples, found ${type}`),
+  /** @example begin { print(1 .5) } */
+  notTuple: (type: Shown, hinted: unknown): Message =>
+    says(
+      "type",
+      `${type} is not a tuple`,
+      hinted ? "a number with a fraction has digits on both sides of its point, and no blanks: 2.5" : undefined,
+    ),
+  /** @example begin { $x = (1,2); $x.5; } */
+  invalidTupleIndexFoundElements: (index: Shown, count: Shown): Message =>
+    says("limit", `invalid tuple index: ${index}, found ${count} elements in tuple`),
+  /** @example kprobe:f { print(arg0.x) } */
+  canNotAccessFieldExpression: (name: Shown, type: Shown, help?: string): Message =>
+    says("type", `can not access field '${name}' on expression of type '${type}'`, help),
+  /** @example tracepoint:a:b { @[args.name]; } */
+  noArgument: (value: Shown, name: Shown, help?: string): Message =>
+    says("name", `${value} has no argument \`${name}\``, help),
+  argsNotKnownHere: (reason: Shown): Message =>
+    says("feature", `args is not known here: ${reason}`, "use arg0, arg1, … here"),
+  /** @example begin { (args); } */
+  argsNotAvailable: (body: Shown, help?: string): Message =>
+    says("placement", `args is not available in ${body}`, help),
+  noMembers: (at: Shown): Message => says("type", `${at} has no members`),
+  /** @example begin { $a = "a"; print($a + 1) } */
+  typeMismatchCannotUsed: (operator: Shown, l: Shown, r: Shown, help?: string): Message =>
+    says("type", `type mismatch for '${operator}': it cannot be used on ${l} and ${r}`, help),
+  /** @example begin { "a" == 1; } */
+  typeMismatchComparing: (operator: Shown, l: Shown, r: Shown, help?: string): Message =>
+    says("type", `type mismatch for '${operator}': comparing ${l} with ${r}`, help),
+  /** @example begin { print(5 / 0); } */
+  divisionZero: (): Message => says("type", "division by zero"),
+  /** @example begin { $x = exit(); } */
+  givesNoValue: (what: Shown): Message =>
+    says("placement", `${what} gives no value`, "use it as a statement of its own"),
+  conditionCannot: (type: Shown): Message => says("type", `a condition cannot be ${type}`),
+};

@@ -1,0 +1,44 @@
+// Probes of kernel functions and objects.
+import { says, type Message, type Shown } from "./message.ts";
+
+export const kernelProbes = {
+  needsKernelTypeInformationBtf: (name: Shown, help?: string): Message =>
+    says("feature", `${name} needs the kernel's type information (BTF)`, help),
+  kernelNoTypeInformationFunction: (name: Shown, help?: string): Message =>
+    says("name", `the kernel has no type information of the function \`${name}\``, help),
+  nameFunctionsWhichKernelTakes: (name: Shown, length: Shown, which: Shown): Message =>
+    says("name", `\`${name}\` is the name of ${length} functions, of which the kernel takes ${which}`),
+  pinOneFile: (): Message => says("syntax", "a pin is one file"),
+  /** @example iter:task:x { x } */
+  iterNotAvailableYourKernel: (name: Shown, help?: string): Message =>
+    says("name", `iter ${name} not available for your kernel version`, help),
+  sourceLineDoesNotReturn: (): Message =>
+    says("arguments", "a source line does not return", "probe the function's return, or the line with kprobe"),
+  /** @example kretprobe:f:maxactive=0 { } */
+  maxactiveHowManyCallsMay: (MAXACTIVE_LIMIT: Shown): Message =>
+    says("arguments", `maxactive is how many calls may be under way at once: 1 to ${MAXACTIVE_LIMIT}`),
+  /** @example kprobe:inlined:add { } */
+  noCopyKnown: (name: Shown, help?: string): Message => says("name", `no copy of \`${name}\` is known`, help),
+  notFunctionOffset: (name: Shown): Message => says("syntax", `\`${name}\` is not a function and an offset`),
+  /** @example kretprobe:f+4 { } */
+  functionReturnsFromNoOffset: (name: Shown, name2: Shown): Message =>
+    says("arguments", "a function returns from no offset", `write ${name}:${name2}`),
+  wildcardCannotOffset: (): Message => says("arguments", "a wildcard cannot have an offset"),
+  nameFunctionsWhoseCodeDiffers: (name: Shown, count: Shown, help?: string): Message =>
+    says("arguments", `\`${name}\` is the name of ${count} functions, whose code differs`, help),
+  nameFunctionsProbingAllThem: (name: Shown, count: Shown, hinted: unknown): Message =>
+    says(
+      "name",
+      `\`${name}\` is the name of ${count} functions: probing all of them`,
+      hinted
+        ? "args are those of one of them, the only one that BTF describes: arg0, arg1 … are everyone's"
+        : "kprobe:0xADDRESS probes one of them (/proc/kallsyms has the addresses)",
+    ),
+  /** Only on kernels without kprobes. */
+  kernelNoKprobes: (others: Shown): Message =>
+    says(
+      "feature",
+      "this kernel has no kprobes",
+      `it needs CONFIG_KPROBE_EVENTS; ${others} may do instead (strobe --info shows what this kernel offers)`,
+    ),
+};

@@ -1,0 +1,54 @@
+// Places in programs and in the kernel.
+import { says, type Message, type Shown } from "./message.ts";
+
+export const places = {
+  /** Only of a FIFO, a socket or a device: `uprobe:/dev/null:f`. */
+  notRegularFile: (target: Shown): Message =>
+    says(
+      "name",
+      `\`${target}\` is not a regular file`,
+      "programs and libraries are: it is a FIFO, a socket or a device, which strobe does not open",
+    ),
+  /** @example uprobe:/usr/bin:f { } */
+  folder: (target: string): Message =>
+    says("name", `\`${target}\` is a folder`, `name what is in it, as in \`${target.replace(/\/*$/, "")}/*\``),
+  /** @example uprobe:/etc/passwd:f { } */
+  notElf: (target: Shown): Message =>
+    says(
+      "name",
+      `\`${target}\` is no program and no library (ELF)`,
+      "what a script does is seen in the program that runs it; in a file of bare code an offset can be probed with --unsafe",
+    ),
+  /** @example uprobe:/no/such/program:f { } */
+  noSuchBinary: (target: Shown): Message =>
+    says(
+      "name",
+      `target file '${target}' does not exist or is not executable`,
+      "give a path, or a name that the shell or the loader finds",
+    ),
+  returnsProbedReturnInstructionsRet: (what: Shown, why: Shown, help?: string): Message =>
+    says("feature", `returns are probed at ${what} return instructions, as by \`ret:\`: ${why}`, help),
+  functionsLeftOutOne: (count: Shown, name: Shown, why: Shown, unsafely: Shown): Message =>
+    says(
+      "feature",
+      `${count} functions are left out, \`${name}\` for one: ${why}`,
+      `strobe can only tell x86-64 instructions apart, to probe those that return; ${unsafely}`,
+    ),
+  /** @example ret:* { } */
+  noKernelFunctionMatches: (text: Shown): Message => says("name", `no kernel function matches \`${text}\``),
+  /** @example kprobe:f { } */
+  noMatchesThereNoKernel: (provider: Shown, what: Shown, name: Shown, where: Shown, help?: string): Message =>
+    says("name", `no matches for ${provider} ${what}${name}: there is no kernel function \`${name}\`${where}`, help),
+  /** @example kprobe:demo@demo.c:8 { } */
+  linesNotKnown: (what: Shown, reason: Shown): Message => says("name", `lines of ${what} are not known: ${reason}`),
+  linesKernelNotKnown: (): Message => says("name", "lines of the kernel are not known"),
+  noneFunctionsMatchReturnInstruction: (count: Shown): Message =>
+    says("arguments", `none of the ${count} functions that match has a return instruction`),
+  noReturnInstructionNeverReturns: (name: Shown): Message =>
+    says("arguments", `\`${name}\` has no return instruction: it never returns`),
+  noReturnInstructionEndsJump: (name: Shown, value: Shown, what: Shown, instead: Shown): Message =>
+    says("arguments", `\`${name}\` has no return instruction: it ends with a jump to ${value}`, `${what}${instead}`),
+  noFunctionMatches: (where: Shown, name: Shown): Message => says("name", `no function ${where} matches \`${name}\``),
+  noMatchesThereNoFunction: (provider: Shown, value: Shown, name: Shown, where: Shown, help?: string): Message =>
+    says("name", `no matches for ${provider} ${value}: there is no function \`${name}\` ${where}`, help),
+};

@@ -1,0 +1,45 @@
+// Probes: what their parts mean on this machine.
+import { says, type Message, type Shown } from "./message.ts";
+
+export const probes = {
+  /** @example begin:a { exit(); } */
+  probeTypeRequiresArgumentsFound: (name: Shown, count: Shown): Message =>
+    says("syntax", `${name} probe type requires 0 arguments, found ${count}`, `write \`${name} { … }\``),
+  program: (what: Shown, program: Shown, help?: string): Message =>
+    says("name", `${what}, of the program ${program}`, help),
+  /** @example rawtracepoint:f { x } */
+  thereNoRawTracepoint: (event: Shown, help?: string): Message =>
+    says("name", `there is no raw tracepoint \`${event}\``, help),
+  /** @example i:m:10 { } */
+  Message: (reason: Shown, text: Shown): Message => says("arguments", `${reason}, in \`${text}\``),
+  tracepointCategoryName: (category: Shown, name: Shown): Message =>
+    says("syntax", "a tracepoint has a category and a name", `did you mean \`tracepoint:${category}:${name}\`?`),
+  kernelRunsNoProgramsUser: (): Message =>
+    says(
+      "feature",
+      "the kernel runs no programs at user events",
+      "it writes them to tracefs and perf only; a static probe in the program can be traced with usdt",
+    ),
+  /** @example t:*:*exec { } */
+  noTracepointsCanSeenMachine: (): Message =>
+    says(
+      "feature",
+      "no tracepoints can be seen on this machine",
+      "tracefs must be readable at /sys/kernel/tracing; this needs root",
+    ),
+  noTracepointMatches: (text: Shown): Message => says("name", `no tracepoint matches \`${text}\``),
+  thereNoTracepointsCategory: (category: Shown, help?: string): Message =>
+    says("name", `there are no tracepoints of the category \`${category}\``, help),
+  noMatchesTracepoint: (category: Shown, name: Shown, help?: string): Message =>
+    says("name", `no matches for tracepoint ${category}:${name}`, help),
+  /** @example ret: { } */
+  doesNotSayWhatProbe: (text: Shown, usage: Shown): Message =>
+    says("syntax", `\`${text}\` does not say what to probe`, `a probe of this kind is written \`${usage}\``),
+  /** @example plt: { } */
+  probeTypeRequiresArgumentFound: (provider: Shown, wanted: Shown, what: Shown, found: Shown, usage: Shown): Message =>
+    says(
+      "syntax",
+      `${provider} probe type requires ${wanted} argument${what}, found ${found}`,
+      `a probe of this kind is written \`${usage}\``,
+    ),
+};

@@ -1,0 +1,114 @@
+// Calls in TypeScript's handlers.
+import { says, type Message, type Shown } from "./message.ts";
+
+export const handlerCalls = {
+  mapCannotCalled: (help?: string): Message => says("type", "a map cannot be called", help),
+  eventCannotCalled: (): Message => says("type", "an event cannot be called", "emit({ … }) sends one"),
+  /** @example (args) => { header(args.p) } */
+  typeCannotCalled: (name: Shown): Message =>
+    says("type", "a type cannot be called", `cast a pointer to it: cast(pointer, ${name})`),
+  /**
+   * @example
+   * (args) => { 1
+   * (1, true)
+   * x }
+   */
+  cannotCalledHandler: (): Message =>
+    says("type", "this cannot be called in a handler", "a handler can call functions that are declared outside of it"),
+  /**
+   * @example
+   * ({ filename }) => {
+   *     print(`x x x x x x`);
+   *     opened.at(str(filename, 32)).count();
+   *     if (comm === "cat") console.log(strlen(str(filename)));
+   *     const name = str(filename);
+   *     if (name.startsWith("/etc")) etc.set(name);
+   *     print([1, comm]);
+   *     text.set(pid > 5 ? "big" : "small one");
+   *   }
+   */
+  eventNoHandler: (name: Shown): Message =>
+    says("name", `an event has no \`${name}\` in a handler`, "emit({ … }) sends one"),
+  thereNoHandler: (name: Shown, name2: Shown): Message =>
+    says("placement", `there is no ${name}.${name2}() in a handler`),
+  /** @example (args) => { pid.toString() } */
+  numbersBecomeTextWhereThey: (): Message =>
+    says(
+      "placement",
+      "numbers become text where they are printed",
+      "print(`${n}`); or emit the number, and build the text in Node",
+    ),
+  takesOneArgumentHandler: (name: Shown): Message => says("arguments", `${name}() takes one argument in a handler`),
+  /** @example (args) => print(ports.map((port) => port)) */
+  thereNoHandler2: (name: Shown, what: Shown, help?: string): Message =>
+    says("name", `there is no ${name}() of ${what} in a handler`, help),
+  includesTakesOneArgumentHandler: (): Message => says("arguments", "includes() takes one argument in a handler"),
+  listNoHolesHere: (): Message => says("arguments", "a list has no holes here"),
+  emitTakesOneRecordEmit: (): Message => says("arguments", "emit() takes one record: emit({ … })"),
+  emitWantsRecord: (): Message => says("arguments", "emit() wants a record", "write emit({ name: value, … })"),
+  /** @example (args) => { console.table() } */
+  thereNoConsoleHandler: (name: Shown): Message =>
+    says("placement", `there is no console.${name}() in a handler`, "console.log(…) prints"),
+  value: (): Message => says("type", "this is a value", "leave out the parentheses"),
+  structWantedHere: (): Message => says("arguments", "a struct is wanted here"),
+  /** @example (args) => { sizeof() } */
+  takes: (name: Shown, what: Shown, usage: Shown): Message =>
+    says("arguments", `${name}() takes ${what}`, `usage: ${usage}`),
+  /** @example (args) => { range() } */
+  rangeStandsLoop: (): Message => says("placement", "range() stands in a loop", "for (const i of range(10)) …"),
+  enumsNamedNotCalled: (): Message => says("type", "enums are named, not called", "enums.TCP_LISTEN"),
+  /** @example (args) => { arrayOf() } */
+  type: (name: Shown): Message =>
+    says(
+      "placement",
+      `${name}() is a type`,
+      `a type stands in cast(), sizeof() and offsetof(): cast(pointer, ${name}(…))`,
+    ),
+  offsetofWantsMemberNameString: (): Message => says("arguments", "offsetof() wants a member's name as a string"),
+  cannotCalledHandler2: (name: Shown): Message => says("placement", `\`${name}\` cannot be called in a handler`),
+  /** @example (args) => m.push(1) */
+  thereNoMapHandler: (name: Shown, help?: string): Message =>
+    says("name", `there is no ${name}() of a map in a handler`, help),
+  setWantsKeysValue: (): Message => says("arguments", "set() wants the keys and a value", "m.set(key, value)"),
+  /** @example (args) => { m.top(10) } */
+  mapNoMethodHandler: (name: Shown, help?: string): Message =>
+    says("name", `a map has no method \`${name}\` in a handler`, help),
+  entryTakesNoArguments: (name: Shown): Message => says("arguments", `${name}() of an entry takes no arguments`),
+  setEntryTakesValue: (): Message => says("arguments", "set() of an entry takes its value"),
+  entryMapNoMethod: (name: Shown, help?: string): Message =>
+    says("name", `an entry of a map has no method \`${name}\``, help),
+  mathTakesOneArgument: (name: Shown): Message => says("arguments", `Math.${name}() takes one argument`),
+  mathWantsNumbers: (name: Shown): Message => says("arguments", `Math.${name}() wants numbers`),
+  /** @example (args) => { Math.round(args.a / 2) } */
+  thereNoMathRoundKernel: (): Message =>
+    says(
+      "placement",
+      "there is no Math.round() in the kernel",
+      "(a + b / 2) / b rounds a division; what is divided is positive",
+    ),
+  /** @example (args) => { Math.sqrt(2) } */
+  thereNoMathKernel: (name: Shown, help?: string): Message =>
+    says("placement", `there is no Math.${name}() in the kernel`, help),
+  tostringKnowsBases: (): Message => says("arguments", "toString() knows the bases 2, 8, 10 and 16"),
+  wantsWidthWrittenOutPads: (name: Shown, what: Shown): Message =>
+    says("arguments", `${name}() wants a width that is written out, and pads with spaces${what}`),
+  oneValueName: (name: Shown): Message => says("arguments", `${name}() is for one value: \`\${name.${name}(16)}\``),
+  mapPrintedPrint: (help?: string): Message => says("type", "a map is printed with print()", help),
+  /** @example (args) => print(limits[args.n]) */
+  notLookedThroughHandler: (what: Shown): Message =>
+    says("type", `${what} is not looked through in a handler`, "name its members"),
+  entriesTooLongLookedThrough: (what: Shown, count: Shown): Message =>
+    says(
+      "limit",
+      `${what} with ${count} entries is too long to be looked through in a handler`,
+      "make a map of it: const known = map<number, boolean>(), known.set(value, true), and known.has(value)",
+    ),
+  whatHandlerLooksThroughHolds: (): Message => says("type", "what a handler looks through holds numbers or texts only"),
+  withoutMembersLeadsNowhere: (what: Shown): Message => says("type", `${what} without members leads nowhere`),
+  takesHandler: (name: Shown, what: Shown): Message => says("arguments", `${name}() takes ${what} in a handler`),
+  /** @example (args) => print(comm.trim()) */
+  thereNoHandler3: (name: Shown, help?: string): Message => says("name", `there is no ${name}() in a handler`, help),
+  /** @example (args) => { comm.substring(-1) } */
+  substringCountsFromBeginning: (): Message =>
+    says("arguments", "substring() counts from the beginning", "slice() counts from the end where it is negative"),
+};

@@ -1,0 +1,125 @@
+// TypeScript's handlers.
+import { says, type Message, type Shown } from "./message.ts";
+
+export const handlers = {
+  /** @example (args) => { try { m.count(); } finally { m.clear(); } } */
+  handlerNoFinally: (): Message =>
+    says("placement", "a handler has no `finally`", "write it behind the try, and in its catch"),
+  tryCatch: (): Message => says("placement", "a try has a catch"),
+  /** @example (args) => { try { m.count(); } catch ({ message }) { } } */
+  errorCaughtUnderName: (): Message =>
+    says("placement", "an error is caught under a name", "catch (error) { … error.message … }"),
+  /** @example (args) => { throw new Error(); } */
+  errorMessageNothingElse: (): Message =>
+    says("arguments", "an error has a message, and nothing else", 'throw new Error("text")'),
+  /** @example (args) => m.sum(m.count()) */
+  givesNoValue: (): Message => says("placement", "this gives no value", "write it as a statement of its own"),
+  tupleNoHoles: (): Message => says("arguments", "a tuple has no holes"),
+  /** @example (args) => m.sum(args.a ?? 1) */
+  nothingCanMissingHere: (): Message =>
+    says(
+      "type",
+      "nothing can be missing here",
+      "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:",
+    ),
+  /** @example (args) => { const x = 1; x++; } */
+  constMessage: (name: Shown): Message => says("type", `\`${name}\` is a const`, "declare it with let"),
+  /** @example (args) => { let n = m.get(key); n ??= 1 } */
+  cannotAssigned: (name: Shown): Message =>
+    says("type", `\`${name}\` cannot be assigned to`, "declare a variable: let …"),
+  /** @example (args) => { $x = 5 } */
+  outsideHandlerWhichSeesConstant: (name: Shown): Message =>
+    says(
+      "placement",
+      `\`${name}\` is outside of the handler, which sees it as a constant`,
+      "keep what changes in a map: const m = map<[], number>(), and m.value in the handler",
+    ),
+  /** @example (args) => { args.x = 1; } */
+  memoryWhatTracedCannotWritten: (): Message =>
+    says(
+      "placement",
+      "the memory of what is traced cannot be written",
+      "change variables, and entries of maps: m.at(key).value",
+    ),
+  onlyDeclarationsCanTakeThings: (): Message =>
+    says("placement", "only declarations can take things apart", "write const { … } = …"),
+  cannotAssigned2: (): Message => says("placement", "this cannot be assigned to"),
+  /** @example (args) => m.sum(((x) => x)(1)) */
+  functionCalledWhereStandsTakes: (): Message =>
+    says(
+      "placement",
+      "a function that is called where it stands takes nothing",
+      "it sees the variables around it; or define it outside, and call it by its name",
+    ),
+  /** @example (args) => { const f = (x) => f(x - 1); m.sum(f(3)); } */
+  functionHandlerMakesCannotCall: (): Message =>
+    says("placement", "a function that a handler makes cannot call itself", "write a loop"),
+  /** @example (args) => { const f = () => 1; m.sum(f(1)); } */
+  functionTakes: (what: Shown): Message => says("arguments", `this function takes ${what}`),
+  parametersFunctionHandlerMakesNames: (): Message =>
+    says(
+      "placement",
+      "parameters of a function that a handler makes are names",
+      "define the function outside, and call it by its name",
+    ),
+  /** @example (args) => m.sum((() => { if (args.a) return 1; return 2; })()) */
+  functionHandlerMakesReturnsEnd: (): Message =>
+    says(
+      "placement",
+      "a function that a handler makes returns at its end only",
+      "use ?: or a variable; or define it outside, and call it by its name",
+    ),
+  thereNoAround: (name: Shown): Message => says("placement", `there is no \`${name}\` around this`),
+  standsLoop: (way: Shown): Message => says("placement", `${way} stands in a loop`),
+  loopVariableOwn: (): Message => says("placement", "a loop's variable is its own", "write for (const x of …)"),
+  rangeGivesNumbers: (): Message => says("type", "a range gives numbers"),
+  /** @example (args) => { for (const [a, b] of ports) print(a); } */
+  listHoldsNumbersOrTexts: (): Message => says("type", "a list holds numbers or texts"),
+  topTakesHowManyWanted: (): Message => says("arguments", "top() takes how many are wanted"),
+  rangeTakesWhereEndsOr: (): Message =>
+    says("arguments", "range() takes where it ends, or where it begins and ends", "range(10), range(1, 11)"),
+  listNoHolesHere: (): Message => says("arguments", "a list has no holes here"),
+  /** @example (args) => { const n = args.n; for (const x of n) { } } */
+  handlerGoesOverMapsRanges: (): Message =>
+    says(
+      "type",
+      "a handler goes over maps, ranges, and lists that are written out or stand around it",
+      "for (const [key, value] of m), for (const i of range(10)), for (const port of [80, 443])",
+    ),
+  thereNoProbeTrace: (): Message => says("syntax", "there is no probe to trace"),
+  /** @example function () { [native code] } */
+  functionNoSourceCanRead: (hinted: unknown): Message =>
+    says(
+      "syntax",
+      "this function has no source that can be read",
+      hinted
+        ? "pass the function itself, not one that bind() made"
+        : "a handler is an arrow function, a function or a method",
+    ),
+  /** @example function */
+  doesNotParse: (toLowerCase: Shown, hinted: unknown): Message =>
+    says(
+      "syntax",
+      `this does not parse: ${toLowerCase}`,
+      hinted
+        ? "pass the function itself, not one that bind() made"
+        : "a handler is an arrow function, a function or a method",
+    ),
+  /** @example (args, more) => m.count() */
+  handlerProbe: (count: Shown): Message => says("arguments", `the handler of this probe has ${count}`),
+  filterOneExpression: (): Message =>
+    says("placement", "a filter is one expression", "write (args) => condition, or return early in the handler"),
+  /** @example (args) => print(apart(m)) */
+  cannotTakenApart: (kind: Shown): Message => says("arguments", `a ${kind} cannot be taken apart`),
+  /** @example (args) => { let a = 1; [a] = [1, 2]; } */
+  manyAssignedThereValues: (): Message => says("arguments", "as many are assigned as there are values"),
+  valuesMustWrittenOut: (): Message => says("arguments", "the values must be written out"),
+  thereNothingAssignHere: (): Message => says("arguments", "there is nothing to assign to here"),
+  variableNeverMissing: (): Message =>
+    says(
+      "type",
+      "this variable is never missing",
+      "`??=` is for what m.get(key) gave, and for entries of maps: m.at(key).value ??= 0",
+    ),
+  nestedTooDeeply: (): Message => says("limit", "this is nested too deeply", "use variables"),
+};

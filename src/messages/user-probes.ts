@@ -1,0 +1,102 @@
+// Probes of programs, of single instructions, of watched memory and of counters.
+import { says, type Message, type Shown } from "./message.ts";
+
+export const userProbes = {
+  /** @example software:fault { } */
+  notProbe: (event: Shown, name: Shown, help?: string): Message =>
+    says("name", `${event} is not a ${name} probe`, help),
+  /** @example hardware:cache-misses:a { exit(); } */
+  invalidCountProbeInvalidInteger: (name: Shown, countText: Shown): Message =>
+    says(
+      "arguments",
+      `invalid count for ${name} probe: invalid integer: ${countText}`,
+      "write a whole number, such as 100 or 1e6",
+    ),
+  /** Only on machines other than x86-64. */
+  strobeCanOnlyTellX: (shownPath: Shown): Message =>
+    says("feature", "strobe can only tell x86-64 instructions apart", `probe ${shownPath} by \`uprobe\``),
+  thereNoCode: (name: Shown, shownPath: Shown): Message =>
+    says("arguments", `there is no code of \`${name}\` in ${shownPath}`),
+  instructionsCannotProbed: (count: Shown, probed: Shown, name: Shown, value: Shown, more: Shown): Message =>
+    says("feature", `${count} of ${probed} instructions of \`${name}\` cannot be probed`, `${value}${more}`),
+  /** Only on machines other than x86-64. */
+  strobeKnowsLinkageTablesX: (): Message =>
+    says("feature", "strobe knows the linkage tables of x86-64 only", "probe the function in its library by `uprobe`"),
+  noLinkageTable: (where: Shown): Message =>
+    says(
+      "name",
+      `${where} has no linkage table`,
+      "it is static, or built with -fno-plt: probe the functions by `uprobe`",
+    ),
+  noFunctionImportsMatches: (where: Shown, wanted: Shown): Message =>
+    says("name", `no function that ${where} imports matches \`${wanted}\``),
+  noLinkageTableEntry: (where: Shown, wanted: Shown, help?: string): Message =>
+    says("name", `${where} has no linkage table entry of \`${wanted}\``, help),
+  /** @example process:x:begins { } */
+  noMoment: (moment: Shown, name: Shown, help?: string): Message =>
+    says("name", `\`${moment}\` is no moment of a ${name}`, help),
+  /** @example process:x:begin { } */
+  thereNoProgram: (target: Shown): Message =>
+    says("name", `there is no program \`${target}\``, "give a path, or a name that the shell finds; `*` is any"),
+  /** @example process:*:begin { @begin[comm] = count(); } process:*:end { @end[comm] = count(); } */
+  kernelDoesNotDescribeTasks: (): Message =>
+    says("feature", "this kernel does not describe its tasks", "it was built without CONFIG_DEBUG_INFO_BTF"),
+  whichProcessesRunCannotTold: (target: Shown, reason: Shown): Message =>
+    says("feature", `which processes run ${target} cannot be told: ${reason}`),
+  /** Only before Linux 6.16: `process:*:exit`. */
+  whichEndsToldSinceLinux: (what: Shown): Message =>
+    says(
+      "feature",
+      `which ${what} ends is told since Linux 6.16`,
+      "tracepoint:sched:sched_process_exit sees every thread that ends",
+    ),
+  /** Only on machines other than x86-64. */
+  strobeCanOnlyTellX2: (shownPath: Shown): Message =>
+    says("feature", "strobe can only tell x86-64 instructions apart", `probe ${shownPath} by \`uretprobe\``),
+  returnsWhereKernelMustNot: (name: Shown): Message =>
+    says("feature", `\`${name}\` returns where the kernel must not be probed`),
+  /** @example self:signal:SIGKILL { } */
+  notSignalStrobeCanProbed: (signal: Shown, help?: string): Message =>
+    says("name", `${signal} is not a signal that strobe can be probed with`, help),
+  /** @example test: { } */
+  needsName: (name: Shown): Message => says("syntax", `a ${name} needs a name`, `write \`${name}:NAME { … }\``),
+  sourceLineDoesNotReturn2: (): Message =>
+    says("arguments", "a source line does not return", "probe the function's return, or the line with uprobe"),
+  couldNotDetermineInstructionBoundary: (text: Shown): Message =>
+    says(
+      "name",
+      `could not determine instruction boundary for ${text}: the file is no ELF file, and a misaligned probe can crash what runs it`,
+    ),
+  argumentCannotRead: (i: Shown, group: Shown, reason: Shown, text: Shown): Message =>
+    says("feature", `argument ${i} of ${group} cannot be read: it is ${reason}`, `its place is \`${text}\``),
+  argumentFloatingPointNumber: (i: Shown, group: Shown): Message =>
+    says("feature", `argument ${i} of ${group} is a floating-point number`, `print(args.arg${i}) shows it`),
+  thereNoStaticProbes: (where: Shown): Message =>
+    says("name", `there are no static probes ${where}`, "it was built without them (sys/sdt.h)"),
+  noStaticProbeMatches: (where: Shown, name: Shown, help?: string): Message =>
+    says("name", `no static probe ${where} matches \`${name}\``, help),
+  /** @example watchpoint:NAME:LENGTH:MODE { } */
+  invalidWatchpointMode: (modeText: Shown, value: Shown): Message =>
+    says("arguments", `invalid watchpoint mode: \`${modeText}\``, `the modes are ${value}`),
+  /** @example watchpoint:opened+arg0:8:w { } */
+  whatArgumentPointsWatchedHandler: (
+    func: Shown,
+    value: Shown,
+    name: Shown,
+    lengthText: Shown,
+    value2: Shown,
+  ): Message =>
+    says(
+      "arguments",
+      "what an argument points to is watched by a handler of its function",
+      `write uprobe:BINARY:${func} { watch("${func}", ${value}); } and ${name}:${func}:${lengthText}:${value2} { … }`,
+    ),
+  /** @example watchpoint:0xx:x:x { @ = count(); } */
+  variableNotExecuted: (): Message => says("arguments", "a variable is not executed", "the modes are w and rw"),
+  /** @example watchpoint:/bin/*:x:8:w { } */
+  watchpointOneBinary: (): Message => says("arguments", "a watchpoint is in one binary", "name it without wildcards"),
+  useCopy: (wanted: Shown, shownPath: Shown, copied: Shown, name: Shown, value: Shown): Message =>
+    says("name", `\`${wanted}\` of ${shownPath} is in use as a copy in ${copied}`, `write ${name}:${copied}:${value}`),
+  noCodeWhichTellsWhere: (shownPath: Shown): Message =>
+    says("arguments", `${shownPath} has no code, which tells where it is loaded`),
+};
