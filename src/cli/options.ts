@@ -218,7 +218,7 @@ export interface Options {
   /** One at least. */
   readonly formats: readonly ChosenFormat[];
   /** What events are stamped with, in this order. */
-  readonly stamp?: readonly HeaderField[];
+  readonly stamp?: readonly HeaderField[] | undefined;
   readonly buffering: Buffering;
   readonly quiet: boolean;
   readonly noWarnings: boolean;

@@ -148,13 +148,13 @@ test("variance and standard deviation of handlers are those of the values", live
      begin { @host = stddev(2); @host = stddev(4); @copy = 0; if (@host == 1.0) { @copy = 1; } }`,
     { command },
   );
-  near(found.small, variance);
-  near(found.key, Math.sqrt(variance));
-  near(found.below, variance);
-  near(found.large, variance * 1e24);
-  near(found.unsigned, variance);
-  assert.deepEqual(found.host, [[undefined, 1]]);
-  assert.deepEqual(found.copy, [[undefined, 1]]);
+  near(found["small"], variance);
+  near(found["key"], Math.sqrt(variance));
+  near(found["below"], variance);
+  near(found["large"], variance * 1e24);
+  near(found["unsigned"], variance);
+  assert.deepEqual(found["host"], [[undefined, 1]]);
+  assert.deepEqual(found["copy"], [[undefined, 1]]);
 });
 
 test("llhist counts values where D's llquantize does", live, async () => {
@@ -177,9 +177,9 @@ test("llhist counts values where D's llquantize does", live, async () => {
     [900, 950, 1],
     [100_000, null, 1],
   ];
-  assert.deepEqual(used(found.kernel), buckets);
-  assert.deepEqual(used(found.host), [[null, 1, 2], ...buckets]);
-  const byKey = (used(found.key) as [number | null, number | null, number][])
+  assert.deepEqual(used(found["kernel"]), buckets);
+  assert.deepEqual(used(found["host"]), [[null, 1, 2], ...buckets]);
+  const byKey = (used(found["key"]) as [number | null, number | null, number][])
     .flatMap(([low, , count]) => Array.from({ length: count }, () => low ?? -1))
     .sort((a, b) => a - b);
   assert.deepEqual(byKey, [-1, -1, 10, 40, 900, 10_000]);

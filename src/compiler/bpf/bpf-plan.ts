@@ -59,7 +59,7 @@ export interface KernelMap {
   readonly entries: number;
   readonly flags: number;
   /** Role "map": where in the per-CPU stripe the counts of refused updates begin (refusals.ts); absent: not counted. */
-  readonly failureOffset?: number;
+  readonly failureOffset?: number | undefined;
   /** No program asks for it: a session need not create it. */
   readonly unused?: true;
 }
