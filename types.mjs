@@ -1,31 +1,26 @@
 // Writes dist/types: the declarations that the package's entries reach. The compiler writes those of every file that the
 // entries are made of, most of which no declaration names.
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, rmdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
 
-const config = JSON.parse(readFileSync("tsconfig.types.json", "utf8"));
-const folder = resolve(config.compilerOptions.outDir);
-rmSync(folder, { recursive: true, force: true });
-const { status } = spawnSync("tsc", ["-p", "tsconfig.types.json"], { stdio: "inherit" });
-if (status !== 0) process.exit(status ?? 1);
-
-const declaration = (path) => path.replace(/\.ts$/, ".d.ts");
-const reached = new Set(config.include.map((path) => declaration(join(folder, path.replace(/^src\//, "")))));
-for (const file of reached) {
-  for (const [, path] of readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)) {
-    reached.add(declaration(join(dirname(file), path)));
+const config = "tsconfig.types.json";
+const all = mkdtempSync(join(tmpdir(), "strobe-types-"));
+try {
+  const { status, error } = spawnSync("tsc", ["-p", config, "--outDir", all], { stdio: "inherit" });
+  if (status !== 0) throw error ?? new Error(`tsc -p ${config} failed`);
+  const declaration = (path) => path.replace(/\.ts$/, ".d.ts");
+  const { include } = JSON.parse(readFileSync(config, "utf8"));
+  const reached = new Set(include.map((path) => declaration(join(all, relative("src", path)))));
+  const folder = resolve("dist/types");
+  rmSync(folder, { recursive: true, force: true });
+  for (const file of reached) {
+    for (const [, path] of readFileSync(file, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)) {
+      reached.add(declaration(join(dirname(file), path)));
+    }
+    cpSync(file, join(folder, relative(all, file)));
   }
-}
-for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-  const path = join(entry.parentPath ?? entry.path, entry.name);
-  if (entry.isFile() && !reached.has(path)) rmSync(path);
-}
-// Deepest first.
-for (const name of readdirSync(folder, { recursive: true }).sort().reverse()) {
-  try {
-    rmdirSync(join(folder, name));
-  } catch {
-    // A file, or a folder that has some.
-  }
+} finally {
+  rmSync(all, { recursive: true, force: true });
 }
