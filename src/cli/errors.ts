@@ -43,7 +43,7 @@ function plainErrorText(error: unknown, verbose: boolean): string {
   }
   // What was read is walked through in many places, some of them not until it has been written out anew.
   if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
-    return `strobe: the script is too large: what is nested or unrolled in it is too much to compile\n${verbose ? `${error.stack}\n` : ""}`;
+    return `strobe: the script is too large: its nesting or unrolling exceeds what can be compiled\n${verbose ? `${error.stack}\n` : ""}`;
   }
   if (
     error instanceof Error &&

@@ -28,13 +28,13 @@ export const calls = {
   /** @example interval:s:1 { print(func); } */
   funcNotAvailable: (body: Shown): Message => says("placement", `func is not available in ${body}`),
   cpidThereNoCommand: (): Message =>
-    says("placement", "cpid is 0: there is no command", "-c gives one; has_cpid tells whether there is"),
+    says("placement", "cpid is 0: no command was given", "use -c; has_cpid tells whether a command was given"),
   /** Only on kernels without BTF: `ustack(dwarf)`. */
   unwindingNeedsKernelTypeInformation: (): Message =>
     says("feature", "unwinding needs a kernel with type information of tasks (Linux 5.15 and later)", "use ustack(fp)"),
   /** Only on machines other than x86-64: `ustack(dwarf)`. */
   unwindingTablesX: (): Message =>
-    says("feature", "unwinding by tables is for x86-64", "use ustack(fp): programs for arm64 have frame pointers"),
+    says("feature", "unwinding by tables requires x86-64", "use ustack(fp): programs for arm64 have frame pointers"),
   /** @example begin { x(); } */
   unknownFunction: (name: Shown, help?: string): Message => says("name", `unknown function: '${name}'`, help),
   /** @example begin { sum(); } */
@@ -55,7 +55,7 @@ export const calls = {
   /** @example begin { kaddr(1); } */
   expectsStringLiteralProvided: (body: Shown, type: Shown): Message =>
     says("arguments", `${body}() expects a string literal (${type} provided)`),
-  expectsPointerNot: (body: Shown, type: Shown): Message => says("type", `${body}() expects a pointer, not ${type}`),
+  expectsPointerNot: (body: Shown, type: Shown): Message => says("type", `${body}() expects a pointer, got ${type}`),
   /** @example begin { print(bswap("a")); } */
   onlySupportsIntArgumentsProvided: (body: Shown, type: Shown): Message =>
     says("type", `${body}() only supports int arguments (${type} provided)`),
@@ -64,7 +64,7 @@ export const calls = {
   /** @example begin { print(comm + "x"); print(str(comm, -1)) } */
   strExpectsLengthOrMore: (): Message => says("limit", "str() expects a length of 0 or more"),
   /** @example begin { print(strlen(5)); } */
-  expectedTextNot: (type: Shown, help?: string): Message => says("type", `expected text, not ${type}`, help),
+  expectedTextNot: (type: Shown, help?: string): Message => says("type", `expected text, got ${type}`, help),
   /** @example begin { print(strncmp("a", "b", pid)); } */
   expectsConstantLength: (body: Shown): Message => says("arguments", `${body}() expects a constant length`),
   /** @example kprobe:f { print(memcmp(arg0, arg1, 100000)); } */
@@ -75,21 +75,21 @@ export const calls = {
     says(
       "arguments",
       `buf() expects a length argument for a ${type}`,
-      "only what has a length of its own, an array or text, goes without",
+      "the length may be left out only for arrays and text",
     ),
-  pathExpectsStructPathNot: (type: Shown): Message => says("type", `path() expects a struct path, not ${type}`),
+  pathExpectsStructPathNot: (type: Shown): Message => says("type", `path() expects a struct path, got ${type}`),
   /** @example begin { print(strcap(5)) } */
   strcapExpectsTextStringArray: (type: Shown): Message =>
-    says("type", `strcap() expects text: a string, an array or a pointer, not a ${type}`),
+    says("type", `strcap() expects text: a string, an array or a pointer, got a ${type}`),
   /** @example begin { kaddr("symbol"); } */
   failedResolveKernelSymbol: (name: Shown, help?: string): Message =>
     says("name", `failed to resolve kernel symbol: ${name}`, help),
-  thereNoSymbolHere: (name: Shown, help?: string): Message => says("name", `there is no symbol \`${name}\` here`, help),
+  thereNoSymbolHere: (name: Shown, help?: string): Message => says("name", `unknown symbol \`${name}\` here`, help),
   /** Only where /proc/kallsyms hides addresses: `kaddr("avenrun")`. */
   kernelDoesNotTellWhere: (name: Shown, help?: string): Message =>
-    says("feature", `this kernel does not tell where \`${name}\` is`, help),
+    says("feature", `this kernel does not show the address of \`${name}\` is`, help),
   /** @example kprobe:f { reg("ax"); } */
-  thereNoRegister: (name: Shown, help?: string): Message => says("name", `there is no register \`${name}\``, help),
+  thereNoRegister: (name: Shown, help?: string): Message => says("name", `unknown register \`${name}\``, help),
   /** @example begin { kstack(nope); } */
   errorParsingStackModeInvalid: (name: Shown, name2: Shown, value: Shown): Message =>
     says("name", `error parsing stack mode: ${name}: invalid value for stack_mode: ${name2}`, `it is one of ${value}`),
@@ -97,7 +97,7 @@ export const calls = {
   invalidLimitValueExpectedConstant: (name: Shown): Message =>
     says("arguments", `${name}: invalid limit value, expected a constant`),
   /** @example kprobe:f { print(kstack(0)); } */
-  takesFrameLeast: (body: Shown): Message => says("limit", `${body}() takes 1 frame at least`),
+  takesFrameLeast: (body: Shown): Message => says("limit", `${body}() takes at least 1 frame`),
   /** @example kprobe:f { print(kstack(1024)); print(kstack(perf, 2000)) } */
   limitShouldnTExceedGiven: (body: Shown, constant: Shown): Message =>
     says("limit", `${body}()'s limit shouldn't exceed 1024, ${constant} given`),
@@ -106,20 +106,20 @@ export const calls = {
     says(
       "limit",
       `${body}() keeps ${fullStack} frames at most, ${constant} asked for`,
-      "a stack that has more ends in a line that says so",
+      "a longer stack ends in a line that says so",
     ),
   /** @example begin { nsecs("monotonic"); } */
   takes: (body: Shown, value: Shown): Message => says("arguments", `${body}() takes ${value}`),
-  expectsNumberNot: (body: Shown, type: Shown): Message => says("type", `${body}() expects a number, not ${type}`),
+  expectsNumberNot: (body: Shown, type: Shown): Message => says("type", `${body}() expects a number, got ${type}`),
   /** @example begin { print(ntop("a")); } */
   ntopExpectsIntegerOrArray: (type: Shown): Message =>
-    says("type", `ntop() expects an integer or an array of 4 or 16 bytes, not ${type}`),
+    says("type", `ntop() expects an integer or an array of 4 or 16 bytes, got ${type}`),
   /** @example begin { print(macaddr("a")); } */
-  macaddrExpectsBytesNot: (type: Shown): Message => says("type", `macaddr() expects 6 bytes, not ${type}`),
+  macaddrExpectsBytesNot: (type: Shown): Message => says("type", `macaddr() expects 6 bytes, got ${type}`),
   /** @example begin { pton("address"); } */
   notIpvOrIpvAddress: (text: Shown): Message => says("arguments", `\`${text}\` is not an IPv4 or IPv6 address`),
   /** @example begin { cgroupid("path"); } */
-  thereNoCgroup: (name: Shown): Message => says("name", `there is no cgroup \`${name}\``),
+  thereNoCgroup: (name: Shown): Message => says("name", `no such cgroup: \`${name}\``),
   /** @example begin { print(strftime("%H", -5)); } */
   strftimeExpectsTimeOrLater: (): Message => says("limit", "strftime() expects a time of 0 or later"),
   /** @example begin { print(strftime("%Y", nsecs(monotonic))); print(strftime("%Y", nsecs(boot))) } */
@@ -127,23 +127,23 @@ export const calls = {
     says(
       "arguments",
       "strftime() can not take a monotonic timestamp",
-      "it leaves out the time that the system slept: use nsecs, which is nsecs(boot)",
+      "it excludes the time that the system was suspended: use nsecs, which is nsecs(boot)",
     ),
   unknownSignal: (value: Shown, help?: string): Message => says("name", `unknown signal \`${value}\``, help),
-  signalsGoFrom: (): Message => says("limit", "signals go from 1 to 64"),
+  signalsGoFrom: (): Message => says("limit", "signals are numbered 1 to 64"),
   /** Only on kernels without CONFIG_BPF_KPROBE_OVERRIDE: `override(1)`. */
   kernelLetsNoHandlerOverride: (): Message =>
     says(
       "feature",
-      "this kernel lets no handler override a function's result",
+      "this kernel cannot override a function's result",
       "it needs a kernel built with CONFIG_BPF_KPROBE_OVERRIDE",
     ),
   writeUserExpectsConstantLength: (): Message => says("arguments", "write_user() expects a constant length"),
   socketCookieExpectsStructSock: (type: Shown): Message =>
-    says("type", `socket_cookie() expects a struct sock *, not ${type}`),
+    says("type", `socket_cookie() expects a struct sock *, got ${type}`),
   captureFileNeedsName: (): Message => says("arguments", "a capture file needs a name"),
   skboutputExpectsStructSkBuff: (type: Shown): Message =>
-    says("type", `skboutput() expects a struct sk_buff *, not ${type}`),
+    says("type", `skboutput() expects a struct sk_buff *, got ${type}`),
   skboutputExpectsPointerKernelKnows: (): Message =>
     says(
       "type",
@@ -151,13 +151,13 @@ export const calls = {
       "write `args.skb`, without a cast, or a variable that holds it",
     ),
   skboutputExpectsNumberHereNot: (type: Shown): Message =>
-    says("type", `skboutput() expects a number here, not ${type}`),
+    says("type", `skboutput() expects a number here, got ${type}`),
   /** @example begin { $a = 5; if comptime ($a == 5) { } } */
   notKnownBeforeScriptRuns: (): Message =>
     says(
       "arguments",
-      "this is not known before the script runs",
-      "comptime is for what literals, types and is_ptr() and the like tell",
+      "the value is not known before the script runs",
+      "comptime takes literals, types, is_ptr() and the like",
     ),
   containerExpectsPointerStructMember: (): Message =>
     says("arguments", "container_of() expects a pointer, a struct and a member's name"),
@@ -166,7 +166,7 @@ export const calls = {
   debugfBuiltinNotRecommendedProduction: (): Message =>
     says(
       "unused",
-      "the debugf() builtin is not recommended for production use: it prints into the kernel's trace, which all share",
+      "the debugf() builtin is not recommended for production use: it prints into the kernel's trace buffer, which every tracer shares",
     ),
   emitExpectsRecord: (): Message => says("arguments", "emit() expects a record"),
   /** @example begin { print(m, 5); } */
@@ -181,19 +181,19 @@ export const calls = {
   timeExpectsStringLiteralProvided: (type: Shown): Message =>
     says("arguments", `time() expects a string literal (${type} provided)`),
   /** @example kprobe:f { unwatch("a"); } */
-  unwatchExpectsAddressNot: (type: Shown): Message => says("type", `unwatch() expects an address, not ${type}`),
+  unwatchExpectsAddressNot: (type: Shown): Message => says("type", `unwatch() expects an address, got ${type}`),
   /** @example kprobe:f { watch(pid, 1); } */
   watchWantsNameProbeString: (): Message =>
-    says("arguments", "watch() wants the name of its probe as a string literal"),
+    says("arguments", "watch() expects the name of its probe as a string literal"),
   /** @example begin { watch("NAME", address); } */
   noWatchpointName: (value: Shown, help?: string): Message =>
     says("name", `no watchpoint has the name "${value}"`, help),
   /** @example tracepoint:sched:sched_switch { watch("state", comm); } watchpoint:state:8:w { } */
-  watchWantsAddressNot: (type: Shown): Message => says("type", `watch() wants an address, not ${type}`),
+  watchWantsAddressNot: (type: Shown): Message => says("type", `watch() expects an address, got ${type}`),
   /** @example begin { exit("a"); } */
-  exitCodeIntegerNot: (type: Shown): Message => says("type", `an exit code is an integer, not ${type}`),
+  exitCodeIntegerNot: (type: Shown): Message => says("type", `exit() expects an integer, got ${type}`),
   /** @example kprobe:f { join("a"); } */
-  joinExpectsArrayStringsNot: (type: Shown): Message => says("type", `join() expects an array of strings, not ${type}`),
+  joinExpectsArrayStringsNot: (type: Shown): Message => says("type", `join() expects an array of strings, got ${type}`),
   /** @example kprobe:f { join((int8 **)arg0, 5); } */
   joinExpectsSeparatorStringLiteral: (): Message =>
     says("arguments", "join() expects its separator as a string literal"),
@@ -208,7 +208,7 @@ export const calls = {
     says("arguments", `${what} arguments for format string (${count} supplied, ${wanted} expected)`),
   /** @example begin { printf("%.*s", "a", "b"); } */
   precisionExpectsIntegerNot: (type: Shown): Message =>
-    says("type", `a precision of \`*\` expects an integer, not ${type}`),
+    says("type", `a precision of \`*\` expects an integer, got ${type}`),
   /** @example begin { printf("%f", 1); } */
   unsupportedFormatSpecifierType: (type: Shown, letter: Shown, help?: string): Message =>
     says("type", `unsupported format specifier for type '${type}': %${letter}`, help),

@@ -4,9 +4,9 @@ import { says, type Message, type Shown } from "./message.ts";
 export const compiler = {
   /** Only of scripts whose nesting exhausts the stack while they are compiled. */
   scriptTooLargeWhatNested: (): Message =>
-    says("limit", "the script is too large: what is nested or unrolled in it is too much to compile"),
+    says("limit", "the script is too large: its nesting or unrolling exceeds what can be compiled"),
   /** @example test:NAME { } */
-  thereNothingAttach: (): Message => says("name", "there is nothing to attach to"),
+  thereNothingAttach: (): Message => says("name", "nothing to attach to"),
   sees: (what: Shown, name: Shown, how: Shown): Message => says("placement", `${what} sees ${name} ${how}`),
   probeNeedsBytesWorkingMemory: (bytes: Shown, mostScratchBytes: Shown): Message =>
     says(
@@ -80,7 +80,7 @@ export const compiler = {
   doneStrobeWhichGoneWhen: (name: Shown): Message =>
     says(
       "feature",
-      `\`${name}()\` is done by strobe, which is gone when a pinned iterator is read`,
+      `\`${name}()\` runs in strobe, which has exited when a pinned iterator is read`,
       "print with printf(), or leave the pin out",
     ),
   formatWantsMoreArguments: (): Message => says("feature", "the format wants more arguments"),
@@ -88,7 +88,7 @@ export const compiler = {
     says(
       "feature",
       `${value} cannot print this: ${why}`,
-      "the kernel prints for it, which knows %d, %u, %x, %c, %p and %s with a width",
+      "the kernel prints it, and supports %d, %u, %x, %c, %p and %s with a width",
     ),
   valueNoType: (): Message => says("feature", "this value has no type"),
   theseElementsNowhere: (): Message => says("feature", "these elements are nowhere"),

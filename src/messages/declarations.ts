@@ -8,7 +8,7 @@ export const declarations = {
   noFixedSizeAssignedText: (name: Shown): Message =>
     says(
       "limit",
-      `${name} has no fixed size: it is assigned text that is made longer from its own`,
+      `${name} has no fixed size: it is assigned text that grows from its own value`,
       "cut the text to a size: str(text, 64)",
     ),
   unknownMapType: (storage: Shown): Message => says("name", `unknown map type \`${storage}\``),
@@ -22,7 +22,7 @@ export const declarations = {
     says(
       "placement",
       `${what} needs strobe's own process, and this ${provider} probe runs in the kernel`,
-      "do it in begin, end or interval, without what only the kernel sees",
+      "move it to a begin, end or interval probe",
     ),
   /** @example begin { &@x; } */
   needsKernelProbesRunStrobe: (what: Shown, provider: Shown): Message =>
@@ -40,10 +40,9 @@ export const declarations = {
     ),
   /** @example fn f($x : int64) : int64 { return f($x); } begin { print(f(1)); } */
   callsItself: (name: Shown): Message =>
-    says("limit", `${name}() calls itself`, "functions are made part of their callers, so none can recurse"),
+    says("limit", `${name}() calls itself`, "functions are inlined into their callers and cannot recurse"),
   /** @example kprobe:f { while (1) { @++; for ($i : 0..3) { break; } } } */
-  loopNeverEnds: (): Message =>
-    says("limit", "this loop never ends", "leave it with `break`, or let its condition change"),
+  loopNeverEnds: (): Message => says("limit", "infinite loop", "leave it with `break`, or let its condition change"),
   expectedTextOrCaughtError: (type: Shown): Message => says("type", `expected a text or a caught error, got ${type}`),
   /** @example begin { break; } */
   statementNotAllowed: (kind: Shown, what: Shown): Message =>

@@ -13,18 +13,18 @@ export const expressions = {
   holdsWhichNoSingleValue: (body: Shown, aggregate: Shown): Message =>
     says("type", `${body} holds a ${aggregate}(), which has no single value`, "print it whole"),
   holdsCannotChangedOtherwise: (body: Shown, aggregate: Shown): Message =>
-    says("type", `${body} holds ${aggregate}() and cannot be changed otherwise`),
+    says("type", `${body} holds ${aggregate}() and takes no other assignment`),
   /** @example begin { @ = "a"; @++; } */
   notNumber: (body: Shown, value: Shown): Message => says("type", `${body} is ${value}, not a number`),
   /** @example begin { $x = "a"; $x++; } */
   notNumber2: (body: Shown, type: Shown): Message => says("type", `${body} is ${type}, not a number`),
   /** @example begin { $x = 1.5; $x++; } */
   countsIntegersDouble: (twice: Shown, name: Shown, once: Shown): Message =>
-    says("type", `\`${twice}\` counts integers, and ${name} is a double`, `${name} ${once} 1`),
+    says("type", `\`${twice}\` expects an integer, and ${name} is a double`, `${name} ${once} 1`),
   /** @example begin { & &$y; } */
-  variablesMaps: (): Message => says("type", "`&` is for variables and maps"),
+  variablesMaps: (): Message => says("type", "`&` takes a variable or a map"),
   /** @example begin { print(-18446744073709551615); } */
-  numberDoesNotFitInto: (): Message => says("limit", "this number does not fit into 64 bits"),
+  numberDoesNotFitInto: (): Message => says("limit", "the number does not fit in 64 bits"),
   /** @example kprobe:f { print(*(void *)arg0); } */
   cannotDereferenceVoidPointer: (): Message => says("type", "cannot dereference a void pointer", "cast it first"),
   /** @example begin { -"a"; } */
@@ -41,11 +41,7 @@ export const expressions = {
   /** @example begin { print(1 << -1); print(1 >> 64) } */
   shiftOutsideBits: (value: Shown): Message => says("limit", `a shift by ${value} is outside of 64 bits`),
   nameLookedUpWhenPrinted: (name: Shown): Message =>
-    says(
-      "type",
-      `${name} is a name that is looked up when printed and cannot be compared here`,
-      "write a probe of its own for it",
-    ),
+    says("type", `${name} is resolved when it is printed and cannot be compared here`, "give it a probe of its own"),
   /** @example begin { print(pid ? 1 : "a"); } */
   branchesDifferentTypes: (type: Shown, type2: Shown): Message =>
     says("type", `the branches of \`?:\` have different types: ${type} and ${type2}`),
@@ -63,7 +59,7 @@ export const expressions = {
     says(
       "type",
       `${type} is not a tuple`,
-      hinted ? "a number with a fraction has digits on both sides of its point, and no blanks: 2.5" : undefined,
+      hinted ? "write a fraction with digits on both sides of the point: 2.5" : undefined,
     ),
   /** @example begin { $x = (1,2); $x.5; } */
   invalidTupleIndexFoundElements: (index: Shown, count: Shown): Message =>
@@ -89,7 +85,6 @@ export const expressions = {
   /** @example begin { print(5 / 0); } */
   divisionZero: (): Message => says("type", "division by zero"),
   /** @example begin { $x = exit(); } */
-  givesNoValue: (what: Shown): Message =>
-    says("placement", `${what} gives no value`, "use it as a statement of its own"),
+  givesNoValue: (what: Shown): Message => says("placement", `${what} has no value`, "use it as a statement"),
   conditionCannot: (type: Shown): Message => says("type", `a condition cannot be ${type}`),
 };

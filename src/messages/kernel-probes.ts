@@ -8,7 +8,7 @@ export const kernelProbes = {
     says("name", `the kernel has no type information of the function \`${name}\``, help),
   nameFunctionsWhichKernelTakes: (name: Shown, length: Shown, which: Shown): Message =>
     says("name", `\`${name}\` is the name of ${length} functions, of which the kernel takes ${which}`),
-  pinOneFile: (): Message => says("syntax", "a pin is one file"),
+  pinOneFile: (): Message => says("syntax", "expected one file as the pin"),
   /** @example iter:task:x { x } */
   iterNotAvailableYourKernel: (name: Shown, help?: string): Message =>
     says("name", `iter ${name} not available for your kernel version`, help),
@@ -19,11 +19,11 @@ export const kernelProbes = {
     says("arguments", `maxactive is how many calls may be under way at once: 1 to ${MAXACTIVE_LIMIT}`),
   /** @example kprobe:inlined:add { } */
   noCopyKnown: (name: Shown, help?: string): Message => says("name", `no copy of \`${name}\` is known`, help),
-  notFunctionOffset: (name: Shown): Message => says("syntax", `\`${name}\` is not a function and an offset`),
+  notFunctionOffset: (name: Shown): Message => says("syntax", `\`${name}\` is not FUNCTION+OFFSET`),
   /** @example kretprobe:f+4 { } */
   functionReturnsFromNoOffset: (name: Shown, name2: Shown): Message =>
-    says("arguments", "a function returns from no offset", `write ${name}:${name2}`),
-  wildcardCannotOffset: (): Message => says("arguments", "a wildcard cannot have an offset"),
+    says("arguments", "a return probe takes no offset", `write ${name}:${name2}`),
+  wildcardCannotOffset: (): Message => says("arguments", "a wildcard takes no offset"),
   nameFunctionsWhoseCodeDiffers: (name: Shown, count: Shown, help?: string): Message =>
     says("arguments", `\`${name}\` is the name of ${count} functions, whose code differs`, help),
   nameFunctionsProbingAllThem: (name: Shown, count: Shown, hinted: unknown): Message =>
@@ -31,7 +31,7 @@ export const kernelProbes = {
       "name",
       `\`${name}\` is the name of ${count} functions: probing all of them`,
       hinted
-        ? "args are those of one of them, the only one that BTF describes: arg0, arg1 … are everyone's"
+        ? "args are those of the only one that BTF describes: use arg0, arg1 … for all"
         : "kprobe:0xADDRESS probes one of them (/proc/kallsyms has the addresses)",
     ),
   /** Only on kernels without kprobes. */

@@ -9,7 +9,7 @@ export const maps = {
   needsConstantsHere: (name: Shown): Message => says("arguments", `${name}() needs constants here`),
   /** @example kprobe:f { @ = lhist(pid, 0, 10, 1); @ = lhist(pid, 0, 20, 1); } */
   holdsOtherParametersElsewhere: (body: Shown, aggregate: Shown): Message =>
-    says("type", `${body} holds ${aggregate}() with other parameters elsewhere`),
+    says("type", `${body} holds ${aggregate}() with different parameters elsewhere`),
   cannotMapKey: (type: Shown): Message => says("type", `${type} cannot be a map's key`),
   /** @example begin { &@x; } */
   undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),
@@ -22,7 +22,7 @@ export const maps = {
   callExpectsMapExplicitKeys: (body: Shown, body2: Shown): Message =>
     says("arguments", `call to ${body}() expects a map with explicit keys (non-scalar map), and ${body2} has none`),
   /** @example begin { @[1] = 1; if (find(@, 1, 5)) { } } */
-  findExpectsVariableWhatFinds: (): Message => says("arguments", "find() expects a variable for what it finds"),
+  findExpectsVariableWhatFinds: (): Message => says("arguments", "find() expects a variable as its last argument"),
   /** @example begin { @[1] = 1; clear(@[1]); } */
   expectsMapArgumentWithoutKeys: (body: Shown): Message =>
     says("arguments", `${body}() expects a map argument, without keys`),

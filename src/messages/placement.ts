@@ -7,6 +7,6 @@ export const placement = {
     says(
       "limit",
       `${name} as text takes a program for each of the ${count} probes: there can be ${mostSites}`,
-      "probe less of them, or print it",
+      "probe fewer of them, or print it",
     ),
 };

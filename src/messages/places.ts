@@ -32,7 +32,7 @@ export const places = {
     says(
       "feature",
       `${count} functions are left out, \`${name}\` for one: ${why}`,
-      `strobe can only tell x86-64 instructions apart, to probe those that return; ${unsafely}`,
+      `strobe decodes x86-64 instructions only, to probe those that return; ${unsafely}`,
     ),
   /** @example ret:* { } */
   noKernelFunctionMatches: (text: Shown): Message => says("name", `no kernel function matches \`${text}\``),

@@ -9,7 +9,7 @@ export const probes = {
     says("name", `${what}, of the program ${program}`, help),
   /** @example rawtracepoint:f { x } */
   thereNoRawTracepoint: (event: Shown, help?: string): Message =>
-    says("name", `there is no raw tracepoint \`${event}\``, help),
+    says("name", `no such raw tracepoint: \`${event}\``, help),
   /** @example i:m:10 { } */
   Message: (reason: Shown, text: Shown): Message => says("arguments", `${reason}, in \`${text}\``),
   tracepointCategoryName: (category: Shown, name: Shown): Message =>
@@ -17,19 +17,19 @@ export const probes = {
   kernelRunsNoProgramsUser: (): Message =>
     says(
       "feature",
-      "the kernel runs no programs at user events",
-      "it writes them to tracefs and perf only; a static probe in the program can be traced with usdt",
+      "BPF programs cannot attach to user events",
+      "they go to tracefs and perf only; trace a static probe in the program with usdt",
     ),
   /** @example t:*:*exec { } */
   noTracepointsCanSeenMachine: (): Message =>
     says(
       "feature",
-      "no tracepoints can be seen on this machine",
+      "no tracepoints are visible on this machine",
       "tracefs must be readable at /sys/kernel/tracing; this needs root",
     ),
   noTracepointMatches: (text: Shown): Message => says("name", `no tracepoint matches \`${text}\``),
   thereNoTracepointsCategory: (category: Shown, help?: string): Message =>
-    says("name", `there are no tracepoints of the category \`${category}\``, help),
+    says("name", `no tracepoints of the category \`${category}\``, help),
   noMatchesTracepoint: (category: Shown, name: Shown, help?: string): Message =>
     says("name", `no matches for tracepoint ${category}:${name}`, help),
   /** @example ret: { } */

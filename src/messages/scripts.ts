@@ -6,8 +6,8 @@ export const scripts = {
   scriptAsksNoOption: (name: Shown, value: Shown, hinted: unknown): Message =>
     says(
       "name",
-      `the script asks for no option --${name}`,
-      hinted ? "it has no getopt(): what it is given without dashes is $1, $2, …" : `it asks for ${value}`,
+      `the script has no option --${name}`,
+      hinted ? "it has no getopt(): parameters without dashes are $1, $2, …" : `it asks for ${value}`,
     ),
   /** Only of TypeScript files whose types are stripped. */
   fileNestedTooDeeplyTypes: (): Message =>

@@ -26,11 +26,11 @@ export const statements = {
   /** @example begin { let $a; let $b: int32; if (find(@m, 1, $b)) { return; print(1); } @m[1] = (int32)2; } */
   variableWasNeverAssigned: (body: Shown): Message => says("unused", `variable ${body} was never assigned to`),
   /** @example begin { for ($i : "a"..5) { } } */
-  rangeGoesOverIntegersNot: (type: Shown): Message => says("type", `a range goes over integers, not ${type}`),
+  rangeGoesOverIntegersNot: (type: Shown): Message => says("type", `a range expects integers, got ${type}`),
   /** @example begin { let $i = 1; for ($i : 0..5) { } } */
   variableWasAlreadyDeclared2: (body: Shown): Message =>
-    says("name", `variable ${body} was already declared`, "a loop's variable is its own: choose another name"),
-  loopGoesOverWholeMap: (): Message => says("arguments", "a loop goes over a whole map, without keys"),
+    says("name", `variable ${body} was already declared`, "a loop declares its own variable: choose another name"),
+  loopGoesOverWholeMap: (): Message => says("arguments", "`for` expects a whole map, without keys"),
   /** @example begin { for ($kv : @a) { x }; } */
   undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),
   /** @example begin { @s = 1; for ($kv : @s) { } } */
@@ -50,9 +50,9 @@ export const statements = {
     says("type", `the values of ${body} are ${aggregate}(), which have no single value`),
   /** @example begin { for ($x : pid) { } } */
   loopGoesOverMapRange: (type: Shown): Message =>
-    says("type", `a loop goes over a map, a range or what has elements, not ${type}`),
+    says("type", `\`for\` expects a map, a range or a value with elements, got ${type}`),
   /** @example begin { return "a"; } */
-  probeCanReturnIntegersOnly: (type: Shown): Message => says("type", `a probe can return integers only, not ${type}`),
+  probeCanReturnIntegersOnly: (type: Shown): Message => says("type", `a probe returns an integer, got ${type}`),
   givesCannotReturn: (body: Shown, result: Shown, type: Shown): Message =>
     says("type", `${body}() gives ${result} and cannot return ${type}`),
   mustReturn: (body: Shown, result: Shown): Message => says("type", `${body}() must return ${result}`),

@@ -2,7 +2,7 @@
 import { says, type Message, type Shown } from "./message.ts";
 
 export const translation = {
-  assignmentNoValueThere: (): Message => says("feature", "an assignment is no value there", "assign before"),
+  assignmentNoValueThere: (): Message => says("feature", "an assignment is not a value there", "assign before"),
   cannotWrittenTypescript: (name: Shown): Message => says("feature", `${name}() cannot be written in TypeScript`),
   cannotWrittenTypescriptYet: (kind: Shown): Message =>
     says("feature", `\`${kind}\` cannot be written in TypeScript yet`, "write it there by hand"),

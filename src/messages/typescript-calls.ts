@@ -43,20 +43,21 @@ export const handlerCalls = {
   thereNoHandler2: (name: Shown, what: Shown, help?: string): Message =>
     says("name", `there is no ${name}() of ${what} in a handler`, help),
   includesTakesOneArgumentHandler: (): Message => says("arguments", "includes() takes one argument in a handler"),
-  listNoHolesHere: (): Message => says("arguments", "a list has no holes here"),
+  listNoHolesHere: (): Message => says("arguments", "expected a value in the list"),
   emitTakesOneRecordEmit: (): Message => says("arguments", "emit() takes one record: emit({ … })"),
   emitWantsRecord: (): Message => says("arguments", "emit() wants a record", "write emit({ name: value, … })"),
   /** @example (args) => { console.table() } */
   thereNoConsoleHandler: (name: Shown): Message =>
     says("placement", `there is no console.${name}() in a handler`, "console.log(…) prints"),
   value: (): Message => says("type", "this is a value", "leave out the parentheses"),
-  structWantedHere: (): Message => says("arguments", "a struct is wanted here"),
+  structWantedHere: (): Message => says("arguments", "expected a struct"),
   /** @example (args) => { sizeof() } */
   takes: (name: Shown, what: Shown, usage: Shown): Message =>
     says("arguments", `${name}() takes ${what}`, `usage: ${usage}`),
   /** @example (args) => { range() } */
-  rangeStandsLoop: (): Message => says("placement", "range() stands in a loop", "for (const i of range(10)) …"),
-  enumsNamedNotCalled: (): Message => says("type", "enums are named, not called", "enums.TCP_LISTEN"),
+  rangeStandsLoop: (): Message =>
+    says("placement", "range() is allowed only in a `for` loop", "for (const i of range(10)) …"),
+  enumsNamedNotCalled: (): Message => says("type", "an enum cannot be called", "enums.TCP_LISTEN"),
   /** @example (args) => { arrayOf() } */
   type: (name: Shown): Message =>
     says(
@@ -89,26 +90,27 @@ export const handlerCalls = {
   /** @example (args) => { Math.sqrt(2) } */
   thereNoMathKernel: (name: Shown, help?: string): Message =>
     says("placement", `there is no Math.${name}() in the kernel`, help),
-  tostringKnowsBases: (): Message => says("arguments", "toString() knows the bases 2, 8, 10 and 16"),
+  tostringKnowsBases: (): Message => says("arguments", "toString() supports the bases 2, 8, 10 and 16"),
   wantsWidthWrittenOutPads: (name: Shown, what: Shown): Message =>
-    says("arguments", `${name}() wants a width that is written out, and pads with spaces${what}`),
+    says("arguments", `${name}() expects a literal width, and pads with spaces${what}`),
   oneValueName: (name: Shown): Message => says("arguments", `${name}() is for one value: \`\${name.${name}(16)}\``),
   mapPrintedPrint: (help?: string): Message => says("type", "a map is printed with print()", help),
   /** @example (args) => print(limits[args.n]) */
   notLookedThroughHandler: (what: Shown): Message =>
-    says("type", `${what} is not looked through in a handler`, "name its members"),
+    says("type", `${what} cannot be searched in a handler`, "name its members"),
   entriesTooLongLookedThrough: (what: Shown, count: Shown): Message =>
     says(
       "limit",
-      `${what} with ${count} entries is too long to be looked through in a handler`,
+      `${what} with ${count} entries is too long to be searched in a handler`,
       "make a map of it: const known = map<number, boolean>(), known.set(value, true), and known.has(value)",
     ),
-  whatHandlerLooksThroughHolds: (): Message => says("type", "what a handler looks through holds numbers or texts only"),
-  withoutMembersLeadsNowhere: (what: Shown): Message => says("type", `${what} without members leads nowhere`),
+  whatHandlerLooksThroughHolds: (): Message =>
+    says("type", "a list that a handler searches holds numbers or strings only"),
+  withoutMembersLeadsNowhere: (what: Shown): Message => says("type", `${what} needs a member`),
   takesHandler: (name: Shown, what: Shown): Message => says("arguments", `${name}() takes ${what} in a handler`),
   /** @example (args) => print(comm.trim()) */
   thereNoHandler3: (name: Shown, help?: string): Message => says("name", `there is no ${name}() in a handler`, help),
   /** @example (args) => { comm.substring(-1) } */
   substringCountsFromBeginning: (): Message =>
-    says("arguments", "substring() counts from the beginning", "slice() counts from the end where it is negative"),
+    says("arguments", "substring() takes no negative positions", "slice() counts from the end where it is negative"),
 };

@@ -13,13 +13,13 @@ export const handlers = {
   errorMessageNothingElse: (): Message =>
     says("arguments", "an error has a message, and nothing else", 'throw new Error("text")'),
   /** @example (args) => m.sum(m.count()) */
-  givesNoValue: (): Message => says("placement", "this gives no value", "write it as a statement of its own"),
-  tupleNoHoles: (): Message => says("arguments", "a tuple has no holes"),
+  givesNoValue: (): Message => says("placement", "this has no value", "write it as a statement"),
+  tupleNoHoles: (): Message => says("arguments", "expected a value in the tuple"),
   /** @example (args) => m.sum(args.a ?? 1) */
   nothingCanMissingHere: (): Message =>
     says(
       "type",
-      "nothing can be missing here",
+      "`??` expects a value that may be missing",
       "`??` is for m.get(key) and for chains with `?.`; of a number, use `||` or ?:",
     ),
   /** @example (args) => { const x = 1; x++; } */
@@ -31,67 +31,63 @@ export const handlers = {
   outsideHandlerWhichSeesConstant: (name: Shown): Message =>
     says(
       "placement",
-      `\`${name}\` is outside of the handler, which sees it as a constant`,
+      `\`${name}\` is captured as a constant and cannot be assigned`,
       "keep what changes in a map: const m = map<[], number>(), and m.value in the handler",
     ),
   /** @example (args) => { args.x = 1; } */
   memoryWhatTracedCannotWritten: (): Message =>
-    says(
-      "placement",
-      "the memory of what is traced cannot be written",
-      "change variables, and entries of maps: m.at(key).value",
-    ),
+    says("placement", "traced memory is read-only", "change variables, and entries of maps: m.at(key).value"),
   onlyDeclarationsCanTakeThings: (): Message =>
-    says("placement", "only declarations can take things apart", "write const { … } = …"),
+    says("placement", "destructuring is allowed in declarations only", "write const { … } = …"),
   cannotAssigned2: (): Message => says("placement", "this cannot be assigned to"),
   /** @example (args) => m.sum(((x) => x)(1)) */
   functionCalledWhereStandsTakes: (): Message =>
     says(
       "placement",
-      "a function that is called where it stands takes nothing",
+      "an immediately called function takes no parameters",
       "it sees the variables around it; or define it outside, and call it by its name",
     ),
   /** @example (args) => { const f = (x) => f(x - 1); m.sum(f(3)); } */
   functionHandlerMakesCannotCall: (): Message =>
-    says("placement", "a function that a handler makes cannot call itself", "write a loop"),
+    says("placement", "a function inside a handler cannot call itself", "write a loop"),
   /** @example (args) => { const f = () => 1; m.sum(f(1)); } */
   functionTakes: (what: Shown): Message => says("arguments", `this function takes ${what}`),
   parametersFunctionHandlerMakesNames: (): Message =>
     says(
       "placement",
-      "parameters of a function that a handler makes are names",
+      "parameters of a function inside a handler must be names",
       "define the function outside, and call it by its name",
     ),
   /** @example (args) => m.sum((() => { if (args.a) return 1; return 2; })()) */
   functionHandlerMakesReturnsEnd: (): Message =>
     says(
       "placement",
-      "a function that a handler makes returns at its end only",
+      "a function inside a handler returns at its end only",
       "use ?: or a variable; or define it outside, and call it by its name",
     ),
   thereNoAround: (name: Shown): Message => says("placement", `there is no \`${name}\` around this`),
-  standsLoop: (way: Shown): Message => says("placement", `${way} stands in a loop`),
+  standsLoop: (way: Shown): Message => says("placement", `${way} is allowed only in a loop`),
   loopVariableOwn: (): Message => says("placement", "a loop's variable is its own", "write for (const x of …)"),
-  rangeGivesNumbers: (): Message => says("type", "a range gives numbers"),
+  rangeGivesNumbers: (): Message => says("type", "range() yields numbers"),
   /** @example (args) => { for (const [a, b] of ports) print(a); } */
-  listHoldsNumbersOrTexts: (): Message => says("type", "a list holds numbers or texts"),
-  topTakesHowManyWanted: (): Message => says("arguments", "top() takes how many are wanted"),
+  listHoldsNumbersOrTexts: (): Message => says("type", "expected numbers or strings in the list"),
+  topTakesHowManyWanted: (): Message => says("arguments", "top() expects a count"),
   rangeTakesWhereEndsOr: (): Message =>
-    says("arguments", "range() takes where it ends, or where it begins and ends", "range(10), range(1, 11)"),
-  listNoHolesHere: (): Message => says("arguments", "a list has no holes here"),
+    says("arguments", "range() expects an end, or a start and an end", "range(10), range(1, 11)"),
+  listNoHolesHere: (): Message => says("arguments", "expected a value in the list"),
   /** @example (args) => { const n = args.n; for (const x of n) { } } */
   handlerGoesOverMapsRanges: (): Message =>
     says(
       "type",
-      "a handler goes over maps, ranges, and lists that are written out or stand around it",
+      "`for…of` expects a map, a range, or a list written in or around the handler",
       "for (const [key, value] of m), for (const i of range(10)), for (const port of [80, 443])",
     ),
-  thereNoProbeTrace: (): Message => says("syntax", "there is no probe to trace"),
+  thereNoProbeTrace: (): Message => says("syntax", "no probe to trace"),
   /** @example function () { [native code] } */
   functionNoSourceCanRead: (hinted: unknown): Message =>
     says(
       "syntax",
-      "this function has no source that can be read",
+      "the function's source is not available",
       hinted
         ? "pass the function itself, not one that bind() made"
         : "a handler is an arrow function, a function or a method",
@@ -100,7 +96,7 @@ export const handlers = {
   doesNotParse: (toLowerCase: Shown, hinted: unknown): Message =>
     says(
       "syntax",
-      `this does not parse: ${toLowerCase}`,
+      `syntax error: ${toLowerCase}`,
       hinted
         ? "pass the function itself, not one that bind() made"
         : "a handler is an arrow function, a function or a method",
@@ -110,16 +106,16 @@ export const handlers = {
   filterOneExpression: (): Message =>
     says("placement", "a filter is one expression", "write (args) => condition, or return early in the handler"),
   /** @example (args) => print(apart(m)) */
-  cannotTakenApart: (kind: Shown): Message => says("arguments", `a ${kind} cannot be taken apart`),
+  cannotTakenApart: (kind: Shown): Message => says("arguments", `a ${kind} cannot be destructured`),
   /** @example (args) => { let a = 1; [a] = [1, 2]; } */
-  manyAssignedThereValues: (): Message => says("arguments", "as many are assigned as there are values"),
-  valuesMustWrittenOut: (): Message => says("arguments", "the values must be written out"),
-  thereNothingAssignHere: (): Message => says("arguments", "there is nothing to assign to here"),
+  manyAssignedThereValues: (): Message => says("arguments", "expected as many targets as values"),
+  valuesMustWrittenOut: (): Message => says("arguments", "the values must be a literal"),
+  thereNothingAssignHere: (): Message => says("arguments", "expected a variable to assign to"),
   variableNeverMissing: (): Message =>
     says(
       "type",
       "this variable is never missing",
       "`??=` is for what m.get(key) gave, and for entries of maps: m.at(key).value ??= 0",
     ),
-  nestedTooDeeply: (): Message => says("limit", "this is nested too deeply", "use variables"),
+  nestedTooDeeply: (): Message => says("limit", "nesting is too deep", "use variables"),
 };

@@ -14,14 +14,13 @@ export const userProbes = {
     ),
   /** Only on machines other than x86-64. */
   strobeCanOnlyTellX: (shownPath: Shown): Message =>
-    says("feature", "strobe can only tell x86-64 instructions apart", `probe ${shownPath} by \`uprobe\``),
-  thereNoCode: (name: Shown, shownPath: Shown): Message =>
-    says("arguments", `there is no code of \`${name}\` in ${shownPath}`),
+    says("feature", "strobe decodes x86-64 instructions only", `probe ${shownPath} by \`uprobe\``),
+  thereNoCode: (name: Shown, shownPath: Shown): Message => says("arguments", `no code of \`${name}\` in ${shownPath}`),
   instructionsCannotProbed: (count: Shown, probed: Shown, name: Shown, value: Shown, more: Shown): Message =>
     says("feature", `${count} of ${probed} instructions of \`${name}\` cannot be probed`, `${value}${more}`),
   /** Only on machines other than x86-64. */
   strobeKnowsLinkageTablesX: (): Message =>
-    says("feature", "strobe knows the linkage tables of x86-64 only", "probe the function in its library by `uprobe`"),
+    says("feature", "strobe reads linkage tables of x86-64 only", "probe the function in its library by `uprobe`"),
   noLinkageTable: (where: Shown): Message =>
     says(
       "name",
@@ -34,13 +33,13 @@ export const userProbes = {
     says("name", `${where} has no linkage table entry of \`${wanted}\``, help),
   /** @example process:x:begins { } */
   noMoment: (moment: Shown, name: Shown, help?: string): Message =>
-    says("name", `\`${moment}\` is no moment of a ${name}`, help),
+    says("name", `unknown ${name} event \`${moment}\``, help),
   /** @example process:x:begin { } */
   thereNoProgram: (target: Shown): Message =>
-    says("name", `there is no program \`${target}\``, "give a path, or a name that the shell finds; `*` is any"),
+    says("name", `no such program: \`${target}\``, "give a path, or a name in PATH; `*` matches any program"),
   /** @example process:*:begin { @begin[comm] = count(); } process:*:end { @end[comm] = count(); } */
   kernelDoesNotDescribeTasks: (): Message =>
-    says("feature", "this kernel does not describe its tasks", "it was built without CONFIG_DEBUG_INFO_BTF"),
+    says("feature", "this kernel has no type information of tasks", "it was built without CONFIG_DEBUG_INFO_BTF"),
   whichProcessesRunCannotTold: (target: Shown, reason: Shown): Message =>
     says("feature", `which processes run ${target} cannot be told: ${reason}`),
   /** Only before Linux 6.16: `process:*:exit`. */
@@ -52,12 +51,12 @@ export const userProbes = {
     ),
   /** Only on machines other than x86-64. */
   strobeCanOnlyTellX2: (shownPath: Shown): Message =>
-    says("feature", "strobe can only tell x86-64 instructions apart", `probe ${shownPath} by \`uretprobe\``),
+    says("feature", "strobe decodes x86-64 instructions only", `probe ${shownPath} by \`uretprobe\``),
   returnsWhereKernelMustNot: (name: Shown): Message =>
     says("feature", `\`${name}\` returns where the kernel must not be probed`),
   /** @example self:signal:SIGKILL { } */
   notSignalStrobeCanProbed: (signal: Shown, help?: string): Message =>
-    says("name", `${signal} is not a signal that strobe can be probed with`, help),
+    says("name", `${signal} is not a signal that self probes accept`, help),
   /** @example test: { } */
   needsName: (name: Shown): Message => says("syntax", `a ${name} needs a name`, `write \`${name}:NAME { … }\``),
   sourceLineDoesNotReturn2: (): Message =>
@@ -72,7 +71,7 @@ export const userProbes = {
   argumentFloatingPointNumber: (i: Shown, group: Shown): Message =>
     says("feature", `argument ${i} of ${group} is a floating-point number`, `print(args.arg${i}) shows it`),
   thereNoStaticProbes: (where: Shown): Message =>
-    says("name", `there are no static probes ${where}`, "it was built without them (sys/sdt.h)"),
+    says("name", `no static probes ${where}`, "it was built without them (sys/sdt.h)"),
   noStaticProbeMatches: (where: Shown, name: Shown, help?: string): Message =>
     says("name", `no static probe ${where} matches \`${name}\``, help),
   /** @example watchpoint:NAME:LENGTH:MODE { } */
@@ -88,15 +87,17 @@ export const userProbes = {
   ): Message =>
     says(
       "arguments",
-      "what an argument points to is watched by a handler of its function",
+      "a watchpoint on an argument needs a handler of its function",
       `write uprobe:BINARY:${func} { watch("${func}", ${value}); } and ${name}:${func}:${lengthText}:${value2} { … }`,
     ),
   /** @example watchpoint:0xx:x:x { @ = count(); } */
-  variableNotExecuted: (): Message => says("arguments", "a variable is not executed", "the modes are w and rw"),
+  variableNotExecuted: (): Message =>
+    says("arguments", "a watchpoint on a variable cannot have mode x", "the modes are w and rw"),
   /** @example watchpoint:/bin/*:x:8:w { } */
-  watchpointOneBinary: (): Message => says("arguments", "a watchpoint is in one binary", "name it without wildcards"),
+  watchpointOneBinary: (): Message =>
+    says("arguments", "expected one binary for the watchpoint", "name it without wildcards"),
   useCopy: (wanted: Shown, shownPath: Shown, copied: Shown, name: Shown, value: Shown): Message =>
     says("name", `\`${wanted}\` of ${shownPath} is in use as a copy in ${copied}`, `write ${name}:${copied}:${value}`),
   noCodeWhichTellsWhere: (shownPath: Shown): Message =>
-    says("arguments", `${shownPath} has no code, which tells where it is loaded`),
+    says("arguments", `${shownPath} has no code, so that its load address is unknown`),
 };

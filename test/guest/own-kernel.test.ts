@@ -225,7 +225,7 @@ const trials: readonly (Job & { readonly name: string; readonly output: RegExp }
   {
     name: "a user event, which programs never see",
     script: `echo 'u:demo u32 number' >/sys/kernel/tracing/dynamic_events; strobe -e 'tracepoint:user_events:demo { exit(); }'`,
-    output: /error: the kernel runs no programs at user events[^]*usdt/,
+    output: /error: BPF programs cannot attach to user events[^]*usdt/,
   },
   ...[
     ["osnoise", "thread_noise"],

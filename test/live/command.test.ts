@@ -56,7 +56,7 @@ test("a script's options: described, and none but those", async () => {
   assert.equal(unknown.code, 1);
   assert.match(
     unknown.stderr,
-    /error: the script asks for no option --siez\n[^]*help: it asks for --size, --name, --all, --quiet\n/,
+    /error: the script has no option --siez\n[^]*help: it asks for --size, --name, --all, --quiet\n/,
   );
   const own = await strobe(["-q", "-e", 'begin { print(getopt("help")); exit(); }', "--", "--help"]);
   assert.deepEqual([own.stdout, own.code], ["true\n\n\n", 0]);

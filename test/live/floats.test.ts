@@ -152,7 +152,7 @@ test("what a probe cannot see, and what is not there, is refused with what to do
     ],
     ["print(args.p->a % 2);", /'%': it cannot be used on double and int64\n[^]*help: cast to integers first/],
     ["print(args.p->a & 1);", /'&': it cannot be used on double and int64\n[^]*help: it works on integers: \(int64\)x/],
-    ["$x = 1.5; $x++;", /`\+\+` counts integers, and \$x is a double\n[^]*help: \$x \+= 1/],
+    ["$x = 1.5; $x++;", /`\+\+` expects an integer, and \$x is a double\n[^]*help: \$x \+= 1/],
     ['printf("%f", 1);', /unsupported format specifier for type 'int64': %f\n[^]*help: cast it: \(double\)/],
     [
       'printf("%d", 1.5);',

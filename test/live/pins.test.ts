@@ -51,7 +51,7 @@ test("what a pinned iterator cannot do is refused, and a file that is there is l
   };
   assert.equal(
     await refusal("print(1);"),
-    "error: `print()` is done by strobe, which is gone when a pinned iterator is read",
+    "error: `print()` runs in strobe, which has exited when a pinned iterator is read",
   );
   assert.equal(
     await refusal('printf("%.2s", "abc");'),

@@ -124,10 +124,7 @@ test("of any program, those of a command", { skip: noEnd }, async () => {
 
 test("what there is not is refused, with what there is", async () => {
   const said = async (probe: string): Promise<string> => (await strobe(["-e", `${probe} { }`])).stderr;
-  assert.match(await said("process:/nowhere/program:begin"), /there is no program `\/nowhere\/program`/);
-  assert.match(
-    await said(`process:${program}:begins`),
-    /`begins` is no moment of a process[\s\S]*did you mean `begin`/,
-  );
+  assert.match(await said("process:/nowhere/program:begin"), /no such program: `\/nowhere\/program`/);
+  assert.match(await said(`process:${program}:begins`), /unknown process event `begins`[\s\S]*did you mean `begin`/);
   assert.match(await said(`thread:"${program}":begin:now`), /written `thread:BINARY:\(begin\|end\)`/);
 });

@@ -249,7 +249,7 @@ await trace(tracepoint("syscalls:sys_exit_read", (args) => { calls.count(args.re
     assert.ok(place, stderr);
     assert.equal(
       message,
-      `ScriptError: handler:1:50: error: what \`calls\` is cannot be seen from the handler's source
+      `ScriptError: handler:1:50: error: \`calls\` cannot be resolved from the handler's source
  1 │ tracepoint("syscalls:sys_exit_read", (args) => { calls.count(args.ret); })
    │                                                  ^^^^^
 help: pass it along: tracepoint(…, handler, { calls }); or run the file with \`strobe run\` or \`node --import strobe/register\`, or bundle it with strobe's plugin for esbuild, Vite or Rollup, which do that`,

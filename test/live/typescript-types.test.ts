@@ -95,10 +95,10 @@ test("with declarations, names and fields are checked", () => {
       last.set(h.name, 1);
       // @ts-expect-error -- a misspelt constant
       last.set(color.REED, 1);
-      // @ts-expect-error -- a map is no type
+      // @ts-expect-error -- a map is not a type
       cast(args[0], last);
     });
-    // @ts-expect-error -- a number is no type
+    // @ts-expect-error -- a number is not a type
     struct({ kind: 1 });
     void trace(tracepoint("sched:sched_switch", () => total.sum(1)), { settings: { maxStrlen: 64, missingProbes: "warn" } });
     // @ts-expect-error -- a misspelt setting

@@ -461,7 +461,7 @@ test("what cannot be captured is said", async () => {
         { strobe },
       ),
     ),
-    /what `list` is cannot be seen from the handler's source/,
+    /`list` cannot be resolved from the handler's source/,
   );
   assert.throws(() => strobe.interval("1 fortnight", () => {}), /wants a rate as "99hz"/);
   assert.throws(() => strobe.map().at(1), /at\(\) is for handlers/);

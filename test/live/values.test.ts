@@ -356,7 +356,7 @@ for (const [compiler, ...flags] of [["g++"], ["clang++", "-stdlib=libc++", "-fno
       assert.deepEqual(script.split("\n"), program.split("\n"));
       const { stderr, code } = await strobe(["-e", `uprobe:${path}:take { for ($x : args.v[0]) { @ = count(); } }`]);
       assert.equal(code, 1);
-      assert.match(stderr, /a loop goes over a map, a range or what has elements, not an int32/);
+      assert.match(stderr, /`for` expects a map, a range or a value with elements, got an int32/);
     },
   );
 }

@@ -472,7 +472,7 @@ test(
       /the processor watches 4 addresses at once, and those are in use: watchpoint:\S+, watchpoint:\S+, watchpoint:\S+, watchpoint:\S+$/m,
     );
     for (const [wanted, reason] of [
-      ["counter:x", /a variable is not executed/],
+      ["counter:x", /a watchpoint on a variable cannot have mode x/],
       ["state:w", /`state` has \d+ bytes: watch a part of it, as in `state\.tag`/],
       ["state.in.mod:w", /has no member `mod`[^]*did you mean `mode`/],
       ["state.bits:w", /`state\.bits` is a bit field/],

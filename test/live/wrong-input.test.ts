@@ -92,7 +92,7 @@ describe("scripts of programs that went wild", () => {
     [
       "structs",
       `${Array.from({ length: 5000 }, (_, i) => `struct s${i} { ${i > 0 ? `struct s${i - 1} a;` : ""} int b; };`).join("")} begin { print(((struct s4999 *)0)->b); exit() }`,
-      /: error: the script is too large: what is nested or unrolled in it is too much to compile\n/,
+      /: error: the script is too large: its nesting or unrolling exceeds what can be compiled\n/,
     ],
     ["wildcard", `tracepoint:${"*a".repeat(many)}:x { }`, /: error: no tracepoint matches/],
     [
@@ -182,7 +182,7 @@ test("listing what is not there says so", async () => {
   );
   assert.match(
     await complaint("-l", "tracepoint:schde:sched_switch"),
-    /^strobe: there are no tracepoints of the category `schde`\ndid you mean/,
+    /^strobe: no tracepoints of the category `schde`\ndid you mean/,
   );
   assert.match(await complaint("-l", "-e", "begin {"), /^-e:1:7: error: expected `}` at the end of the probe/);
 });

@@ -413,7 +413,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ],
   ['begin { system("ls") }', "unsafe: system() is an unsafe function being used in safe mode"],
   ["begin { print(str()) }", "arguments: str() requires at least one argument (0 provided)"],
-  ["begin { $x = exit(); }", "placement: exit() gives no value"],
+  ["begin { $x = exit(); }", "placement: exit() has no value"],
   ["kprobe:f { print(retval) }", "placement: retval is not available in kprobe probes"],
   ["kprobe:f { print(arg7) }", "placement: arg7 is not available here"],
   ["tracepoint:a:b { print(args.filenam) }", "name: tracepoint:a:b has no argument `filenam`"],
@@ -424,17 +424,17 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
     "name: struct/union of type 'struct task_struct' does not contain a field named 'pidd'",
   ],
   ["kprobe:f { print(arg0.x) }", "type: can not access field 'x' on expression of type 'uint64'"],
-  ['kprobe:f { print(reg("xx")) }', "name: there is no register `xx`"],
+  ['kprobe:f { print(reg("xx")) }', "name: unknown register `xx`"],
   ["begin { @[1] = tseries(1, 1s, 1366) }", "limit: tseries() keeps at most 1365 intervals under a key"],
   ["begin { @ = tseries(1, 1s, 100001) }", "limit: tseries() keeps at most 100000 intervals"],
-  ["begin { $a = 5; if comptime ($a == 5) { } }", "arguments: this is not known before the script runs"],
-  ["begin { print(&pid) }", "type: `&` is for variables and maps"],
+  ["begin { $a = 5; if comptime ($a == 5) { } }", "arguments: the value is not known before the script runs"],
+  ["begin { print(&pid) }", "type: `&` takes a variable or a map"],
   ["begin { @m[1] = 1; print(&@m[1]) }", "type: an entry of @m has no address"],
   ["begin { @c = count(); print(&@c) }", "type: @c has no address: each CPU has its own count_t"],
   ['kprobe:f { skboutput("x", arg0, 1, 0) }', 'placement: skboutput can not be used with "kprobe" probes'],
   [
     'fentry:f { skboutput("x", args.at, 1, 0) }',
-    "type: skboutput() expects a struct sk_buff *, not a struct task_struct *",
+    "type: skboutput() expects a struct sk_buff *, got a struct task_struct *",
   ],
   [
     'struct sk_buff { int len; }; fentry:f { skboutput("x", (struct sk_buff *)arg0, 1, 0) }',
@@ -460,7 +460,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
     "limit: lhist() min must be less than max, 5 is not less than 5",
   ],
   ["let @a = lruhash(5); let @b = lruhash(5); begin { @b[1] = 1 }", "unused: unused map: @a"],
-  ['begin { return "a"; }', "type: a probe can return integers only, not a string[2]"],
+  ['begin { return "a"; }', "type: a probe returns an integer, got a string[2]"],
   ["begin { print(1 .5) }", "type: an int64 is not a tuple"],
   ["macro own() { $x++; } begin { $x = 1; own(); }", "name: undefined or undeclared variable: $x"],
   ['begin { if ("a" == 1) { } }', "type: type mismatch for '==': comparing string[2] with int64"],
@@ -493,13 +493,13 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ],
   [
     'begin { @a["x"] = 1; for ($kv : @a) { @a[str_concat($kv.0, $kv.0)] = 1; } }',
-    "limit: @a has no fixed size: it is assigned text that is made longer from its own",
+    "limit: @a has no fixed size: it is assigned text that grows from its own value",
   ],
   [
     'begin { $x = "a"; $x = str_concat($x, $x); }',
-    "limit: $x has no fixed size: it is assigned text that is made longer from its own",
+    "limit: $x has no fixed size: it is assigned text that grows from its own value",
   ],
-  ["kprobe:f { while (1) { @++; for ($i : 0..3) { break; } } }", "limit: this loop never ends"],
+  ["kprobe:f { while (1) { @++; for ($i : 0..3) { break; } } }", "limit: infinite loop"],
   [
     "struct s { int a; struct s b; }; begin { print(sizeof(struct s)) }",
     "type: `b` would hold the struct that it is in; a pointer to it can be a member",
@@ -545,7 +545,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
     'begin { print(cgroup_path(1, 2)); print(cgroup_path(1, "unified")) }',
     "arguments: cgroup_path() expects a string literal (int64 provided)",
   ],
-  ["begin { print(strcap(5)) }", "type: strcap() expects text: a string, an array or a pointer, not a int64"],
+  ["begin { print(strcap(5)) }", "type: strcap() expects text: a string, an array or a pointer, got a int64"],
   [
     'kprobe:f { print(buf(arg0)); print(buf("abc")); print(buf(curtask.comm)) }',
     "arguments: buf() expects a length argument for a uint64",
@@ -561,7 +561,7 @@ for (const [script, ...said] of refused) {
 test("cpid without a command is said, where there is a command line", () => {
   const script = "begin { print(cpid) }";
   assert.deepEqual(run(script).said, []);
-  assert.deepEqual(run(script, { parameters: new Map() }).said, ["placement: cpid is 0: there is no command"]);
+  assert.deepEqual(run(script, { parameters: new Map() }).said, ["placement: cpid is 0: no command was given"]);
   assert.deepEqual(run("begin { if (has_cpid) { print(cpid); } }", { parameters: new Map() }).said, []);
   assert.deepEqual(run(script, { parameters: new Map(), command: "true" }).said, []);
 });
@@ -579,7 +579,7 @@ test("override() is refused where the kernel was built without it", () => {
     [],
   );
   assert.ok(
-    said(false).some((one) => one.includes("lets no handler override a function's result")),
+    said(false).some((one) => one.includes("cannot override a function's result")),
     said(false).join("; "),
   );
 });

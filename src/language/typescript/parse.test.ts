@@ -424,7 +424,7 @@ test("a function that is given maps and events is one for each", () => {
   const { diagnostics } = parseProbes([probe("(args) => print(apart(m))")]);
   assert.deepEqual(
     diagnostics.map(({ message }) => message),
-    ["a map cannot be taken apart"],
+    ["a map cannot be destructured"],
   );
 });
 
@@ -552,15 +552,15 @@ for (const [name, { message, help }] of Object.entries(refusedGlobals)) {
 }
 
 const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[] = [
-  ["(args) => print(nothing)", "nothing", /what `nothing` is cannot be seen from the handler's source/],
+  ["(args) => print(nothing)", "nothing", /`nothing` cannot be resolved from the handler's source/],
   ["(args) => print(list)", "list", /`list` is an array, which a handler cannot use/],
-  ["(args) => { limit = 3; }", "limit", /`limit` is outside of the handler/],
-  ["(args) => { limit++; }", "limit", /`limit` is outside of the handler/],
+  ["(args) => { limit = 3; }", "limit", /`limit` is captured as a constant/],
+  ["(args) => { limit++; }", "limit", /`limit` is captured as a constant/],
   ["(args) => { const x = 1; x++; }", "x", /`x` is a const/],
-  ["(args) => { args.x = 1; }", "args.x", /memory of what is traced/],
+  ["(args) => { args.x = 1; }", "args.x", /traced memory is read-only/],
   ["(args) => m.push(1)", "push", /there is no push\(\) of a map/],
   ["(args) => print(m.first)", "first", /a map has no `first`/],
-  ["(args) => m.sum(args.a ?? 1)", "args.a ?? 1", /nothing can be missing here/],
+  ["(args) => m.sum(args.a ?? 1)", "args.a ?? 1", /`??` expects a value that may be missing/],
   ["(args, more) => m.count()", "more", /the handler of this probe has one parameter/],
   ["(args) => { let x = 1; x **= 2; }", "x **= 2", /no power operator/],
   ["(args) => m.sum((() => { if (args.a) return 1; return 2; })())", "return 1;", /returns at its end only/],
@@ -574,30 +574,30 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args) => { const f = () => 1; m.sum(f(1)); }", "f(1)", /takes 0 arguments/],
   ["(args) => { const f = () => 1; m.sum(f); }", "f", /this is a function/],
   ["(args) => { const f = async () => 1; }", "async () => 1", /a handler cannot wait/],
-  ["(args) => m.sum(((x) => x)(1))", "(x) => x", /takes nothing/],
-  ["(args) => { const n = args.n; for (const x of n) { } }", "n", /goes over maps, ranges, and lists/],
+  ["(args) => m.sum(((x) => x)(1))", "(x) => x", /takes no parameters/],
+  ["(args) => { const n = args.n; for (const x of n) { } }", "n", /expects a map, a range, or a list/],
   ["(args) => m.sum(2n ** 65n)", "2n ** 65n", /no power operator/],
   ["(args) => m.sum(99999999999999999999n)", "99999999999999999999n", /does not fit 64 bits/],
-  ["(args) => m.sum(m.count())", "m.count()", /this gives no value/],
+  ["(args) => m.sum(m.count())", "m.count()", /this has no value/],
   ["(args) => print(Math.PI)", "Math", /there is no Math in the kernel/],
   ["(args) => print(Math.sqrt(2))", "Math.sqrt(2)", /there is no Math.sqrt\(\) in the kernel/],
   ["(args) => print(Math.round(args.a / 2))", "Math.round(args.a / 2)", /there is no Math.round\(\) in the kernel/],
   ["(args) => print(ports.map((port) => port))", "map", /there is no map\(\) of an array/],
   ["(args) => m.forEach((value) => print(value))", "forEach", /there is no forEach\(\) of a map/],
-  ["(args) => print(limits[args.n])", "limits[args.n]", /an object is not looked through/],
-  ["(args) => { for (const [a, b] of ports) print(a); }", "[a, b]", /a list holds numbers or texts/],
-  ["(args) => print(header)", "header", /a type is no value/],
+  ["(args) => print(limits[args.n])", "limits[args.n]", /an object cannot be searched/],
+  ["(args) => { for (const [a, b] of ports) print(a); }", "[a, b]", /expected numbers or strings in the list/],
+  ["(args) => print(header)", "header", /a type is not a value/],
   ["(args) => { const { a, b: [c] } = new Map(); print(a, c); }", "new Map()", /no objects to make/],
-  ["(args) => print(`${pid.padStart(args.n)}`)", "pid.padStart(args.n)", /a width that is written out/],
-  ["(args) => { let a = 1; [a] = [1, 2]; }", "[a]", /as many are assigned/],
+  ["(args) => print(`${pid.padStart(args.n)}`)", "pid.padStart(args.n)", /a literal width/],
+  ["(args) => { let a = 1; [a] = [1, 2]; }", "[a]", /as many targets/],
   ["(args) => print(ports)", "ports", /`ports` is an array, which a handler cannot use/],
   ["(args) => print(limits.high)", "high", /there is no `high` in it/],
   ["(args) => m.set(1, pid.toString())", "pid.toString()", /numbers become text where they are printed/],
-  ["(args) => print(comm.substring(-1))", "comm.substring(-1)", /substring\(\) counts from the beginning/],
+  ["(args) => print(comm.substring(-1))", "comm.substring(-1)", /substring\(\) takes no negative positions/],
   ["(args) => print(comm.trim())", "trim", /there is no trim\(\) in a handler/],
   ["(args) => print(color.GREEN)", "GREEN", /color has no `GREEN`/],
-  ["(args) => print(cast(args.p, m))", "m", /this is no type/],
-  ['(args) => print(cast(args.p, "u8["))', '"u8["', /this is no type/],
+  ["(args) => print(cast(args.p, m))", "m", /expected a type/],
+  ['(args) => print(cast(args.p, "u8["))', '"u8["', /expected a type/],
   ["(args) => print(header(args.p))", "header(args.p)", /a type cannot be called/],
 ];
 for (const [text, at, message] of mistakes) {
@@ -618,7 +618,7 @@ test("what does not parse is told where it does not", () => {
   const native = parseProbes([probe("function () { [native code] }")]);
   assert.deepEqual(
     native.diagnostics.map(({ message }) => message),
-    ["this function has no source that can be read"],
+    ["the function's source is not available"],
   );
 });
 

@@ -10,11 +10,11 @@ const inNode = "do it in Node, with the events and maps that the handler fills";
 
 export const refusedSyntax = {
   ArrowFunctionExpression: {
-    message: "a function is no value in a handler",
+    message: "a function is not a value in a handler",
     help: "give it a name, const f = (x) => …, and call it: f(1)",
   },
   FunctionExpression: {
-    message: "a function is no value in a handler",
+    message: "a function is not a value in a handler",
     help: "give it a name, const f = (x) => …, and call it: f(1)",
   },
   ClassDeclaration: { message: "there are no classes in the kernel", help: "use maps and functions" },
@@ -24,10 +24,10 @@ export const refusedSyntax = {
     help: "emit a record { … }, and make objects of it in Node",
   },
   ThisExpression: {
-    message: "`this` is nothing in the kernel",
+    message: "`this` is not available in a handler",
     help: "name what you mean: the handler's arguments, a map",
   },
-  Super: { message: "`super` is nothing in the kernel", help: "call a function by its name" },
+  Super: { message: "`super` is not available in a handler", help: "call a function by its name" },
   MetaProperty: {
     message: "this is nothing in the kernel",
     help: "capture a constant: const name = …, outside of the handler",
@@ -53,7 +53,7 @@ export const refusedSyntax = {
   generator: { message: "a handler cannot wait", help: "leave out the `*`; " + inNode },
   typeof: {
     message: "there is no typeof in a handler: types are known before it runs",
-    help: "is_integer(x) and its kin answer that, too",
+    help: "is_integer(x) and the like tell it",
   },
   void: { message: "there is no void operator in a handler", help: "leave it out" },
   delete: { message: "there is no delete operator in a handler", help: "use delete() of a map: m.delete(key)" },
@@ -61,7 +61,7 @@ export const refusedSyntax = {
   instanceof: { message: "there are no classes in the kernel", help: "compare numbers" },
   "**": { message: "there is no power operator in a handler", help: "multiply, or shift: 1 << n" },
   inexact: { message: "this number is too large for TypeScript to be exact", help: "write a bigint: 123n" },
-  null: { message: "null can only be compared with", help: "pointers are 0 when they lead nowhere; use 0" },
+  null: { message: "null can only be compared with", help: "a null pointer is 0; use 0" },
   undefined: { message: "undefined can only be compared with", help: "use 0, or leave the value out" },
 } as const satisfies Record<string, Refusal>;
 
@@ -113,15 +113,15 @@ export const refusedGlobals: Readonly<Record<string, Refusal>> = {
   },
   arguments: { message: "there is no `arguments` in a handler", help: "name the parameters" },
   NaN: {
-    message: "a handler has no name for what is no number",
+    message: "NaN is not available in a handler",
     help: "a constant outside of the handler may be NaN; x !== x asks for it",
   },
   Infinity: {
-    message: "a handler has no name for infinity",
+    message: "Infinity is not available in a handler",
     help: "a constant outside of the handler may be Infinity",
   },
-  parseInt: { message: "the kernel reads no numbers from text", help: inNode },
-  parseFloat: { message: "the kernel reads no numbers from text", help: inNode },
+  parseInt: { message: "a handler cannot parse numbers", help: inNode },
+  parseFloat: { message: "a handler cannot parse numbers", help: inNode },
 };
 
 const texts = "texts are built and taken apart in Node: emit() them";

@@ -77,7 +77,7 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
       return labelled(unit, node);
     case "ReturnStatement":
       if (node.argument && isUndefined(unit, node.argument)) return [{ kind: "return", span }];
-      // `return m.count()`: what gives no value is done, and nothing is returned.
+      // `return m.count()`: what has no value is done, and nothing is returned.
       if (node.argument?.type === "CallExpression" && !unit.tellsPresence) {
         const outcome = unit.grammar.call(unit, node.argument);
         if (outcome.kind === "statement") return [outcome.statement, { kind: "return", span }];

@@ -10,7 +10,7 @@ import type { Unit } from "./unit.ts";
 
 const written = /^\s*(?:(struct|union|enum)\s+)?([A-Za-z_][\w:]*(?:\s+[A-Za-z_]\w*)*?)\s*((?:\*|\[\d*\])*)\s*$/;
 
-/** Undefined for what is no type. */
+/** Undefined for what is not a type. */
 export function parseTypeName(text: string, span: Span): TypeName | undefined {
   const match = written.exec(text.replace(/\s*([*[])\s*/g, "$1").replace(/[*[]/, " $&"));
   if (match === null) return undefined;

@@ -7,7 +7,7 @@ const most = 64;
 
 /**
  * A type, or what `name` declares with it: `unsigned int`, `char comm[16]`, `struct page *page`. Undefined of structs
- * without a name, which are told member by member, and of what is no type of a value.
+ * without a name, which are told member by member, and of what is not a type of a value.
  */
 export function spellKernelType(btf: Btf, id: number, name = "", depth = 0): string | undefined {
   if (depth > most) return undefined;

@@ -26,7 +26,7 @@ export class LiveKernelText {
    * out.
    */
   code(name: string, address?: bigint): KernelCode | Failure {
-    if (process.arch !== "x64") return new Failure("strobe can only tell x86-64 instructions apart");
+    if (process.arch !== "x64") return new Failure("strobe decodes x86-64 instructions only");
     const body = this.#range(name, address);
     if (body instanceof Failure) return body;
     const cold =

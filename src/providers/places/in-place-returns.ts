@@ -67,11 +67,7 @@ export class InPlace {
       lost &&
       refused(
         this.#spec,
-        says(
-          "feature",
-          lost.why,
-          `strobe can only tell x86-64 instructions apart, to probe those that return; ${unsafely}`,
-        ),
+        says("feature", lost.why, `strobe decodes x86-64 instructions only, to probe those that return; ${unsafely}`),
       )
     );
   }

@@ -37,7 +37,7 @@ export function placesOfCopies(
     return { places: bodies, notes: [{ message: `${problem}: ${rest}`, help }] };
   }
   if (binary.machine !== "x86-64") {
-    const problem = `strobe can only tell x86-64 instructions apart, to find where copies of \`${wanted}\` end`;
+    const problem = `strobe decodes x86-64 instructions only, to find where copies of \`${wanted}\` end`;
     if (returns) return bodies.length === 0 ? { problem } : { places: bodies, notes: [{ message: problem }] };
     const begun = copies.map((copy): Place => ({
       name: wanted,

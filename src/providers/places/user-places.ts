@@ -138,7 +138,7 @@ function placeIn(binary: Binary, wanted: string, name: string, by: string, retur
   if (offset === undefined) return { problem: `\`${by}\` is not a number of bytes` };
   const outside = outsideCode(binary, wanted, symbol.address + offset, symbol.fileOffset + offset);
   if (outside !== undefined) return outside;
-  if (returns && offset > 0n) return { problem: "a function returns from no offset" };
+  if (returns && offset > 0n) return { problem: "a return probe takes no offset" };
   if (offset >= symbol.size && symbol.size > 0n) return { problem: `\`${symbol.name}\` has only ${symbol.size} bytes` };
   const inside = insideInstruction(binary, symbol.fileOffset, Number(offset));
   if (inside !== undefined)

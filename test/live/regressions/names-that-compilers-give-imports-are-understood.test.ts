@@ -94,7 +94,7 @@ test("Vite's numbers are understood by hand, where nothing else is meant", async
   );
   const { stdout, stderr, code } = await run(process.execPath, [path], folder.path);
   assert.deepEqual([stdout, code], ["", 1]);
-  assert.match(stderr, /what `__vite_ssr_import_\d__` is cannot be seen from the handler's source/);
+  assert.match(stderr, /`__vite_ssr_import_\d__` cannot be resolved from the handler's source/);
   assert.match(
     stderr,
     /Vite and vitest gave an import this name: add strobe's plugin to their configuration, `plugins: \[strobe\(\)\]` with `import { strobe } from "strobe\/vite"`/,
