@@ -42,6 +42,8 @@ function complaints(text: string, declarations = types): string[] {
     JSON.stringify({
       extends: resolve("tsconfig.json"),
       compilerOptions: {
+        // People turn it on who want it; a name of a declaration that is not there is an index.
+        noPropertyAccessFromIndexSignature: false,
         paths: { strobe: [resolve("src/index.ts")] },
         typeRoots: [resolve("node_modules/@types")],
         types: ["node"],
