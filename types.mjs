@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from "node:path";
 const config = "tsconfig.types.json";
 const all = mkdtempSync(join(tmpdir(), "strobe-types-"));
 try {
-  const { status, error } = spawnSync("tsc", ["-p", config, "--outDir", all], { stdio: "inherit" });
+  const { status, error } = spawnSync("node_modules/.bin/tsc", ["-p", config, "--outDir", all], { stdio: "inherit" });
   if (status !== 0) throw error ?? new Error(`tsc -p ${config} failed`);
   const declaration = (path) => path.replace(/\.ts$/, ".d.ts");
   const { include } = JSON.parse(readFileSync(config, "utf8"));
