@@ -368,7 +368,7 @@ test(
   },
 );
 
-test("watch() wants the name of a probe and an address", async () => {
+test("watch() expects the name of a probe and an address", async () => {
   const refusal = async (script: string): Promise<string> => (await over(script)).said;
   assert.match(
     await refusal(
@@ -382,7 +382,7 @@ test("watch() wants the name of a probe and an address", async () => {
   );
   assert.match(
     await refusal('tracepoint:sched:sched_switch { watch("state", comm); } watchpoint:state:8:w { }'),
-    /watch\(\) wants an address, not/,
+    /watch\(\) expects an address, got/,
   );
   assert.match(
     await refusal("watchpoint:opened+arg0:8:w { }"),
