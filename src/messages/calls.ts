@@ -12,7 +12,7 @@ export const calls = {
   notAvailableHere: (name: Shown, count: Shown): Message =>
     says("placement", `${name} is not available here`, `arguments go from arg0 to arg${count}`),
   /** @example begin { @a[$i] = arg0; } */
-  notAvailable2: (name: Shown, body: Shown, hinted: unknown): Message =>
+  numberedNotAvailable: (name: Shown, body: Shown, hinted: unknown): Message =>
     says("placement", `${name} is not available in ${body}`, hinted ? undefined : "use args.NAME here"),
   /** @example begin { (retval); } */
   retvalNotAvailable: (body: Shown): Message =>

@@ -11,7 +11,8 @@ export const declarations = {
       `${name} has no fixed size: it is assigned text that grows from its own value`,
       "cut the text to a size: str(text, 64)",
     ),
-  unknownMapType: (storage: Shown): Message => says("name", `unknown map type \`${storage}\``),
+  /** @example let @m = tree(10); begin { @m[1] = 1; } */
+  unknownMapType: (storage: Shown, help: string): Message => says("name", `unknown map type \`${storage}\``, help),
   /** @example let @m = hash(0); begin { @m[1] = 1; } */
   cannotEntries: (value: Shown, entries: Shown): Message => says("limit", `${value} cannot have ${entries} entries`),
   /** @example let @m = hash(1); let @m = hash(2); begin { @m[1] = 1; } */

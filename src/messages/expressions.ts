@@ -15,9 +15,9 @@ export const expressions = {
   holdsCannotChangedOtherwise: (body: Shown, aggregate: Shown): Message =>
     says("type", `${body} holds ${aggregate}() and takes no other assignment`),
   /** @example begin { @ = "a"; @++; } */
-  notNumber: (body: Shown, value: Shown): Message => says("type", `${body} is ${value}, not a number`),
+  mapNotNumber: (body: Shown, value: Shown): Message => says("type", `${body} is ${value}, not a number`),
   /** @example begin { $x = "a"; $x++; } */
-  notNumber2: (body: Shown, type: Shown): Message => says("type", `${body} is ${type}, not a number`),
+  variableNotNumber: (body: Shown, type: Shown): Message => says("type", `${body} is ${type}, not a number`),
   /** @example begin { $x = 1.5; $x++; } */
   countsIntegersDouble: (twice: Shown, name: Shown, once: Shown): Message =>
     says("type", `\`${twice}\` expects an integer, and ${name} is a double`, `${name} ${once} 1`),

@@ -5,8 +5,6 @@ export const probes = {
   /** @example begin:a { exit(); } */
   probeTypeRequiresArgumentsFound: (name: Shown, count: Shown): Message =>
     says("syntax", `${name} probe type requires 0 arguments, found ${count}`, `write \`${name} { … }\``),
-  program: (what: Shown, program: Shown, help?: string): Message =>
-    says("name", `${what}, of the program ${program}`, help),
   /** @example rawtracepoint:f { x } */
   thereNoRawTracepoint: (event: Shown, help?: string): Message =>
     says("name", `no such raw tracepoint: \`${event}\``, help),

@@ -28,7 +28,7 @@ export const statements = {
   /** @example begin { for ($i : "a"..5) { } } */
   rangeGoesOverIntegersNot: (type: Shown): Message => says("type", `a range expects integers, got ${type}`),
   /** @example begin { let $i = 1; for ($i : 0..5) { } } */
-  variableWasAlreadyDeclared2: (body: Shown): Message =>
+  loopVariableWasAlreadyDeclared: (body: Shown): Message =>
     says("name", `variable ${body} was already declared`, "a loop declares its own variable: choose another name"),
   loopGoesOverWholeMap: (): Message => says("arguments", "`for` expects a whole map, without keys"),
   /** @example begin { for ($kv : @a) { x }; } */

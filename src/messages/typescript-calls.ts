@@ -40,7 +40,7 @@ export const handlerCalls = {
     ),
   takesOneArgumentHandler: (name: Shown): Message => says("arguments", `${name}() takes one argument in a handler`),
   /** @example (args) => print(ports.map((port) => port)) */
-  thereNoHandler2: (name: Shown, what: Shown, help?: string): Message =>
+  noMethodOfValue: (name: Shown, what: Shown, help?: string): Message =>
     says("name", `there is no ${name}() of ${what} in a handler`, help),
   includesTakesOneArgumentHandler: (): Message => says("arguments", "includes() takes one argument in a handler"),
   listNoHolesHere: (): Message => says("arguments", "expected a value in the list"),
@@ -66,7 +66,7 @@ export const handlerCalls = {
       `a type stands in cast(), sizeof() and offsetof(): cast(pointer, ${name}(…))`,
     ),
   offsetofWantsMemberNameString: (): Message => says("arguments", "offsetof() wants a member's name as a string"),
-  cannotCalledHandler2: (name: Shown): Message => says("placement", `\`${name}\` cannot be called in a handler`),
+  nameCannotBeCalled: (name: Shown): Message => says("placement", `\`${name}\` cannot be called in a handler`),
   /** @example (args) => m.push(1) */
   thereNoMapHandler: (name: Shown, help?: string): Message =>
     says("name", `there is no ${name}() of a map in a handler`, help),
@@ -109,7 +109,7 @@ export const handlerCalls = {
   withoutMembersLeadsNowhere: (what: Shown): Message => says("type", `${what} needs a member`),
   takesHandler: (name: Shown, what: Shown): Message => says("arguments", `${name}() takes ${what} in a handler`),
   /** @example (args) => print(comm.trim()) */
-  thereNoHandler3: (name: Shown, help?: string): Message => says("name", `there is no ${name}() in a handler`, help),
+  noFunction: (name: Shown, help?: string): Message => says("name", `there is no ${name}() in a handler`, help),
   /** @example (args) => { comm.substring(-1) } */
   substringCountsFromBeginning: (): Message =>
     says("arguments", "substring() takes no negative positions", "slice() counts from the end where it is negative"),

@@ -11,7 +11,7 @@ export const handlerNames = {
   cannotTakenApart: (): Message => says("type", "this cannot be destructured"),
   memberNameMustWrittenOut: (): Message => says("arguments", "a member's name must be a literal"),
   declarationMakesVariables: (): Message => says("syntax", "a declaration makes variables"),
-  thereNo2: (name: Shown): Message => says("name", `there is no \`${name}\``),
+  unknownName: (name: Shown): Message => says("name", `there is no \`${name}\``),
   /** @example (args) => x */
   whatCannotSeenFromHandler: (name: Shown, help?: string): Message =>
     says("name", `\`${name}\` cannot be resolved from the handler's source`, help),
@@ -51,7 +51,7 @@ export const handlerNames = {
   mapNoValue: (help?: string): Message => says("type", "a map is not a value", help),
   eventNoValue: (): Message => says("type", "an event is not a value", "emit({ … }) sends one"),
   /** @example (args) => print(ports) */
-  whichHandlerCannotUse2: (name: Shown, what: Shown): Message =>
+  memberCannotBeUsed: (name: Shown, what: Shown): Message =>
     says(
       "type",
       `\`${name}\` is ${what}, which a handler cannot use`,
@@ -69,7 +69,7 @@ export const handlerNames = {
   /** @example (args) => { const f = (x) => x; m.sum(f()); } */
   notGiven: (what: Shown): Message =>
     says("type", `${what} is not given`, "ask for it before: name === undefined, name ?? 0"),
-  noValueHandler2: (name: Shown): Message => says("type", `\`${name}\` is not a value in a handler`),
+  nameNotValue: (name: Shown): Message => says("type", `\`${name}\` is not a value in a handler`),
   takes: (name: Shown, what: Shown): Message => says("arguments", `${name}() takes ${what}`),
   arrayLengthConstant: (): Message => says("arguments", "an array's length is a constant"),
   /** @example (args) => print(cast(args.p, m)) */
@@ -79,6 +79,6 @@ export const handlerNames = {
       "expected a type",
       'write it as C does, "struct sock", "u32 *", "char[16]"; or describe it: const header = struct({ … })',
     ),
-  noType2: (text: Shown): Message =>
+  textNotType: (text: Shown): Message =>
     says("type", `${text} is not a type`, 'a type is written as C writes it: "struct sock *", "u32", "char[16]"'),
 };

@@ -39,7 +39,7 @@ export const handlers = {
     says("placement", "traced memory is read-only", "change variables, and entries of maps: m.at(key).value"),
   onlyDeclarationsCanTakeThings: (): Message =>
     says("placement", "destructuring is allowed in declarations only", "write const { … } = …"),
-  cannotAssigned2: (): Message => says("placement", "this cannot be assigned to"),
+  targetCannotBeAssigned: (): Message => says("placement", "this cannot be assigned to"),
   /** @example (args) => m.sum(((x) => x)(1)) */
   functionCalledWhereStandsTakes: (): Message =>
     says(

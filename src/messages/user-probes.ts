@@ -50,7 +50,7 @@ export const userProbes = {
       "tracepoint:sched:sched_process_exit sees every thread that ends",
     ),
   /** Only on machines other than x86-64. */
-  strobeCanOnlyTellX2: (shownPath: Shown): Message =>
+  returnsNeedX86: (shownPath: Shown): Message =>
     says("feature", "strobe decodes x86-64 instructions only", `probe ${shownPath} by \`uretprobe\``),
   returnsWhereKernelMustNot: (name: Shown): Message =>
     says("feature", `\`${name}\` returns where the kernel must not be probed`),
@@ -59,7 +59,7 @@ export const userProbes = {
     says("name", `${signal} is not a signal that self probes accept`, help),
   /** @example test: { } */
   needsName: (name: Shown): Message => says("syntax", `a ${name} needs a name`, `write \`${name}:NAME { … }\``),
-  sourceLineDoesNotReturn2: (): Message =>
+  sourceLineDoesNotReturn: (): Message =>
     says("arguments", "a source line does not return", "probe the function's return, or the line with uprobe"),
   couldNotDetermineInstructionBoundary: (text: Shown): Message =>
     says(

@@ -100,7 +100,7 @@ export function action(f: FunctionState, e: Call): boolean {
     case "assert_str":
       return true;
     case "fail":
-      return f.refuse(e.span, says("feature", args[0]?.kind === "string" ? args[0].value : "the script fails here"));
+      return f.refuse(e.span, args[0]?.kind === "string" ? says("feature", args[0].value) : compiler.scriptFailsHere());
     default:
       return false;
   }

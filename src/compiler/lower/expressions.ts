@@ -81,7 +81,7 @@ export function value(f: FunctionState, e: Expression): Value {
     case "record":
     case "sequence":
     case "choice":
-      return f.refuse(e.span, compiler.notNumber2(e.kind));
+      return f.refuse(e.span, compiler.operandNotNumber(e.kind));
   }
 }
 
@@ -316,7 +316,7 @@ export function locate(f: FunctionState, e: Expression): Located {
       return locateAccess(f, e);
     case "unary":
       if (e.operator === "*") return locateAccess(f, e);
-      return f.refuse(e.span, compiler.notNumber3());
+      return f.refuse(e.span, compiler.valueNotNumber());
     case "cast":
       return castLocated(f, e);
     case "conditional":

@@ -13,32 +13,14 @@ import type {
   Variable,
 } from "../program.ts";
 import { unknownType } from "../types.ts";
+import { precedence } from "../precedence.ts";
 import { blockValue, type Cursor } from "./cursor.ts";
 import { floatValue, integerValue, stringValue } from "./literals.ts";
 import { callArguments, callMacro, expandParameter, localName, mapName } from "./macros.ts";
 import { getopt, positionalText, positionalValue } from "./parameters.ts";
 import { isTypeWord, parseType, tryCast, tryType } from "./type-names.ts";
 
-const precedence: Readonly<Record<string, number>> = {
-  "||": 2,
-  "&&": 3,
-  "|": 4,
-  "^": 5,
-  "&": 6,
-  "==": 7,
-  "!=": 7,
-  "<": 8,
-  "<=": 8,
-  ">": 8,
-  ">=": 8,
-  "<<": 9,
-  ">>": 9,
-  "+": 10,
-  "-": 10,
-  "*": 11,
-  "/": 11,
-  "%": 11,
-};
+const levels: Readonly<Record<string, number | undefined>> = precedence;
 
 export function parseExpression(p: Cursor): Expression {
   return p.nested(() => {
@@ -74,7 +56,7 @@ function parseBinary(p: Cursor, least: number): Expression {
   let left = parseUnary(p);
   for (;;) {
     const { token } = p;
-    const level = token.kind === "punctuation" ? precedence[token.text] : undefined;
+    const level = token.kind === "punctuation" ? levels[token.text] : undefined;
     if (level === undefined || level < least) return left;
     if (token.text === "/" && p.predicate && p.peek().text === "{") return left;
     p.link();

@@ -74,7 +74,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       if (kernel?.numbered !== undefined && count === 0)
         return node(report(body, span, calls.noArguments(body.sites[0]?.name ?? "the probe")));
       if (count > 0) return node(report(body, span, calls.notAvailableHere(name, count - 1)));
-      return node(report(body, span, calls.notAvailable2(name, where(body), kernel?.args === undefined)));
+      return node(report(body, span, calls.numberedNotAvailable(name, where(body), kernel?.args === undefined)));
     }
     case "retval":
       if (kernel?.retval === undefined) {

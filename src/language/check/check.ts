@@ -224,7 +224,7 @@ function declareMaps(pass: Pass, diagnostics: Diagnostic[]): void {
   for (const { name, storage, entries, span } of pass.program.maps) {
     if (!storages.includes(storage)) {
       const help = didYouMean(nearest(storage, storages)) ?? `it is one of ${storages.join(", ")}`;
-      diagnostics.push({ severity: "error", code: "name", span, message: `unknown map type \`${storage}\``, help });
+      diagnostics.push({ severity: "error", span, ...declarations.unknownMapType(storage, help) });
     }
     if (entries !== undefined && (entries < 1 || entries > 0xffff_ffff)) {
       diagnostics.push({ severity: "error", span, ...declarations.cannotEntries(mapName({ pass }, name), entries) });

@@ -200,7 +200,7 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
     }
     if (isFloat(map.value)) return { ...node, target: access, type: notCounted(node, body) };
     if (map.value.kind !== "pointer" && !mergeValue(body, map, node.delta < 0 ? i64 : literalType(1n))) {
-      report(body, node.span, expressions.notNumber(mapName(body, map.name), describeOne(map.value)));
+      report(body, node.span, expressions.mapNotNumber(mapName(body, map.name), describeOne(map.value)));
     }
     const type = settled(map.value);
     return { ...node, target: { ...access, type }, type };
@@ -212,7 +212,11 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
     return {
       ...node,
       target,
-      type: report(body, node.span, expressions.notNumber2(variableName(body, target.name), describeOne(target.type))),
+      type: report(
+        body,
+        node.span,
+        expressions.variableNotNumber(variableName(body, target.name), describeOne(target.type)),
+      ),
     };
   }
   assignVariable(

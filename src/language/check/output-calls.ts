@@ -191,7 +191,7 @@ const staticAssert: CallCheck = (call, body) => {
   if (holds === undefined && condition.type.kind !== "unknown")
     report(body, condition.span, calls.staticAssertNeedsConstantCondition());
   if (holds === 0n)
-    report(body, call.span, says("type", message.kind === "string" ? message.value : "static assertion failed"));
+    report(body, call.span, message.kind === "string" ? says("type", message.value) : calls.staticAssertionFailed());
   return { ...call, type: voidType };
 };
 

@@ -419,7 +419,7 @@ function checkRange(node: Extract<Statement, { kind: "for-range" }>, body: Body)
 
 function declareLoopVariable(variable: Variable, body: Body): number {
   if (findVariable(body, variable.name) !== undefined) {
-    report(body, variable.span, statementsMessages.variableWasAlreadyDeclared2(variableName(body, variable.name)));
+    report(body, variable.span, statementsMessages.loopVariableWasAlreadyDeclared(variableName(body, variable.name)));
   }
   return declareVariable(body, variable);
 }

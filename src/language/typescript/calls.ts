@@ -124,7 +124,7 @@ function tableMethod(
   }[form];
   return unit.refuse(
     property,
-    handlerCalls.thereNoHandler2(name, module.what, missingMethods[name] ?? `it has ${has}`),
+    handlerCalls.noMethodOfValue(name, module.what, missingMethods[name] ?? `it has ${has}`),
   );
 }
 
@@ -341,6 +341,6 @@ function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome 
         expression: not(not(unit.grammar.condition(unit, argument as js.Expression), span), span),
       };
     default:
-      return unit.refuse(node, handlerCalls.cannotCalledHandler2(name));
+      return unit.refuse(node, handlerCalls.nameCannotBeCalled(name));
   }
 }

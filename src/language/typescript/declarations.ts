@@ -9,7 +9,7 @@ import { isNothing, outside } from "./known.ts";
 import { giving, isAskedFor, missable } from "./missing.ts";
 import { bound, refer, valueOf } from "./references.ts";
 import type { InnerFunction, Reference, Unit } from "./unit.ts";
-import { block, boolean, builtin, isPlain, member, refusal, tuplePart, variable } from "./unit.ts";
+import { block, boolean, builtin, isPlain, member, refusal, tuplePart, variable, writtenKey } from "./unit.ts";
 
 export function declaration(unit: Unit, node: js.VariableDeclaration): Statement[] {
   return node.declarations.flatMap(({ id, init }) => {
@@ -179,13 +179,7 @@ function nameMembers(unit: Unit, pattern: js.Pattern, of: Binding | undefined): 
       return pattern.properties.forEach((property) => {
         if (property.type === "RestElement") return unit.refuseSyntax(property, "RestElement");
         const { key } = property;
-        const name = property.computed
-          ? undefined
-          : key.type === "Identifier"
-            ? key.name
-            : key.type === "Literal"
-              ? String(key.value)
-              : undefined;
+        const name = writtenKey(property);
         if (name === undefined) return unit.refuse(key, handlerNames.memberNameMustWrittenOut());
         return nameMembers(unit, property.value, of.member(name));
       });
@@ -205,13 +199,7 @@ function partsOf(unit: Unit, pattern: js.Pattern, from: Expression): { id: js.Id
       return pattern.properties.flatMap((property) => {
         if (property.type === "RestElement") return unit.refuseSyntax(property, "RestElement");
         const { key } = property;
-        const name = property.computed
-          ? undefined
-          : key.type === "Identifier"
-            ? key.name
-            : key.type === "Literal"
-              ? String(key.value)
-              : undefined;
+        const name = writtenKey(property);
         if (name === undefined) return unit.refuse(key, handlerNames.memberNameMustWrittenOut());
         const span = unit.span(property.value);
         return partsOf(unit, property.value, member(from, name, unit.span(key), span));

@@ -329,7 +329,7 @@ export function place(unit: Unit, node: js.Expression | js.Pattern): Extract<Exp
     case "ArrayPattern":
       return unit.refuse(node, handlers.onlyDeclarationsCanTakeThings());
     default:
-      return unit.refuse(node, handlers.cannotAssigned2());
+      return unit.refuse(node, handlers.targetCannotBeAssigned());
   }
 }
 

@@ -12,7 +12,7 @@ import { refusedGlobals } from "./refused.ts";
 import { entryAt } from "./tables.ts";
 import { typeNameOf } from "./type-names.ts";
 import type { Reference, Unit } from "./unit.ts";
-import { builtin, call, cast, integer, mapAccess, member, variable } from "./unit.ts";
+import { builtin, call, cast, integer, mapAccess, member, variable, writtenKey } from "./unit.ts";
 
 /** Objects of every program that mean something here. */
 const globals = new Set(["console", "Number", "BigInt", "Boolean", "String", "undefined"]);
@@ -61,7 +61,7 @@ function referName(unit: Unit, node: js.Identifier): Reference {
   const refused = Object.hasOwn(refusedGlobals, name) ? refusedGlobals[name] : undefined;
   if (refused !== undefined) return unit.refuse(node, says("placement", refused.message, refused.help));
   return unit.source.complete
-    ? unit.refuse(node, handlerNames.thereNo2(name))
+    ? unit.refuse(node, handlerNames.unknownName(name))
     : unit.refuse(node, handlerNames.whatCannotSeenFromHandler(name, howToTell(name)));
 }
 
@@ -247,13 +247,7 @@ export function record(unit: Unit, node: js.ObjectExpression): Extract<Expressio
   const fields = node.properties.map((property) => {
     if (property.type === "SpreadElement") return unit.refuseSyntax(property, "SpreadElement");
     const { key } = property;
-    const name = property.computed
-      ? undefined
-      : key.type === "Identifier"
-        ? key.name
-        : key.type === "Literal"
-          ? String(key.value)
-          : undefined;
+    const name = writtenKey(property);
     if (name === undefined) return unit.refuse(key, handlerNames.fieldNameMustWrittenOut());
     if (property.kind !== "init" || property.method) return unit.refuseSyntax(property, "FunctionExpression");
     return { name, value: keyValue(unit, property.value) };
@@ -289,7 +283,7 @@ export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expres
       return unit.refuse(
         node,
         node.type === "Identifier"
-          ? handlerNames.whichHandlerCannotUse2((node as js.Identifier).name, reference.what)
+          ? handlerNames.memberCannotBeUsed((node as js.Identifier).name, reference.what)
           : handlerNames.noValueHandler(reference.what),
       );
     case "type":
@@ -301,7 +295,7 @@ export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expres
       );
     case "global":
       if (reference.name === "undefined") return unit.refuseSyntax(node, "undefined");
-      return unit.refuse(node, handlerNames.noValueHandler2(reference.name));
+      return unit.refuse(node, handlerNames.nameNotValue(reference.name));
   }
 }
 

@@ -84,7 +84,7 @@ export function textMethod(
     default:
       return unit.refuse(
         property,
-        handlerCalls.thereNoHandler3(
+        handlerCalls.noFunction(
           name,
           missingMethods[name] ??
             "texts have startsWith(), endsWith(), includes(), indexOf(), slice(), charAt(), charCodeAt(), concat() and `length`",

@@ -83,7 +83,7 @@ export function typeNameOf(unit: Unit, type: TypeBinding, node: js.Node, capture
   const span = unit.span(node);
   switch (type.kind) {
     case "written":
-      return parseTypeName(type.text, span) ?? unit.refuse(node, handlerNames.noType2(JSON.stringify(type.text)));
+      return parseTypeName(type.text, span) ?? unit.refuse(node, handlerNames.textNotType(JSON.stringify(type.text)));
     case "struct": {
       const name = unit.translation.structName(type, captured, span, (member, of) =>
         typeNameOf(unit, of, node, `${captured}_${member}`),

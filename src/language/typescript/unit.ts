@@ -472,3 +472,9 @@ export function isPlain(expression: Expression): boolean {
       return false;
   }
 }
+
+/** The name of a property or of a part that is taken out of an object; undefined where it is computed. */
+export function writtenKey({ computed, key }: js.Property | js.AssignmentProperty): string | undefined {
+  if (computed) return undefined;
+  return key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : undefined;
+}

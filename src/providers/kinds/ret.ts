@@ -117,7 +117,7 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, op
       places.places.filter(({ inlined }) => inlined === undefined),
       name.name,
     )) {
-      if (binary.machine !== "x86-64") return refused(spec, userProbes.strobeCanOnlyTellX2(binary.shownPath));
+      if (binary.machine !== "x86-64") return refused(spec, userProbes.returnsNeedX86(binary.shownPath));
       const of = returns.of(body);
       if (of === undefined) continue;
       endings.push(of.ending);

@@ -89,7 +89,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       if (target === undefined || target === "" || rest.length === 0 || rest.at(-1) === "")
         return wrongParts(spec, provider.usage);
       const { binary: file, source } = sourceLines(target, rest, options, system);
-      if (source !== undefined && returns) return refused(spec, userProbes.sourceLineDoesNotReturn2());
+      if (source !== undefined && returns) return refused(spec, userProbes.sourceLineDoesNotReturn());
       const binaries = findBinaries(file, options.pid, system);
       const flat = binaries.length === 0 && options.unsafe === true ? flatFile(target, rest) : undefined;
       if (flat !== undefined) {

@@ -4,33 +4,13 @@ import { InternalError } from "../../../base/internal-error.ts";
 import { findBuiltin } from "../../builtins/table.ts";
 import { literalText } from "../../floating.ts";
 import { typeNameText } from "../../print-tree.ts";
-import type { BinaryOperator, Call, Expression, MapAccess, TypeName } from "../../program.ts";
+import type { Call, Expression, MapAccess, TypeName } from "../../program.ts";
+import { precedence } from "../../precedence.ts";
 import { textFrom } from "../../text-bytes.ts";
 import { casts } from "../specials.ts";
 import { integerText } from "./types.ts";
 import { indented, type Writing } from "./writing.ts";
 
-/** Binding strengths, as JavaScript has them. C's are the same for what the two share. */
-const strength: Readonly<Record<BinaryOperator, number>> = {
-  "||": 2,
-  "&&": 3,
-  "|": 4,
-  "^": 5,
-  "&": 6,
-  "==": 7,
-  "!=": 7,
-  "<": 8,
-  "<=": 8,
-  ">": 8,
-  ">=": 8,
-  "<<": 9,
-  ">>": 9,
-  "+": 10,
-  "-": 10,
-  "*": 11,
-  "/": 11,
-  "%": 11,
-};
 const conditionalStrength = 1;
 export const unaryStrength = 13;
 const memberStrength = 15;
@@ -64,7 +44,7 @@ export function convertedText(w: Writing, type: TypeName, value: Expression): st
 /** Where only true or false matters: `&&` and `||` are those of other languages there. */
 export function conditionText(w: Writing, e: Expression, least = 0): string {
   if (e.kind === "binary" && (e.operator === "&&" || e.operator === "||")) {
-    const own = strength[e.operator];
+    const own = precedence[e.operator];
     return parenthesized(
       { text: `${conditionText(w, e.left, own)} ${e.operator} ${conditionText(w, e.right, own + 1)}`, strength: own },
       least,
@@ -189,7 +169,7 @@ function binary(w: Writing, e: Extract<Expression, { kind: "binary" }>): Written
   }
   const rest = operator === "+" ? textFrom(left, right) : undefined;
   if (rest !== undefined) return { text: JSON.stringify(rest), strength: memberStrength };
-  const own = strength[operator];
+  const own = precedence[operator];
   const spelled = operator === "==" ? "===" : operator === "!=" ? "!==" : operator;
   return { text: `${valueText(w, left, own)} ${spelled} ${valueText(w, right, own + 1)}`, strength: own };
 }
