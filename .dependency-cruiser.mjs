@@ -2,7 +2,7 @@
 const floors = [
   ["base", "messages"],
   ["bpf", "debuginfo", "linux", "store"],
-  ["language"],
+  ["language", "recordings"],
   ["machine"],
   ["providers"],
   ["compiler"],

@@ -1,0 +1,136 @@
+// Columns of integers, as a block holds them: each in the form that takes the fewest bytes before compression.
+//
+//   u8 form, then
+//     constant:    u32 value
+//     offsets:     u32 least, u8 width; width planes of a byte for each value (those above the least)
+//     differences: u32 first, u8 width; the same planes, of each value's difference from the one before (zigzag)
+//     table:       u16 count - 1, u32 values; a plane of indices
+//
+// A plane holds one byte of every value: what is alike lies together, which compresses far better. Of 64 bits, the high
+// and the low half are a column each.
+import { RecordingError } from "./damaged-recording.ts";
+import type { ByteBuffer, ByteReader } from "./byte-buffer.ts";
+
+const constant = 0;
+const offsets = 1;
+const differences = 2;
+const table = 3;
+
+const mostInTable = 256;
+/** Values looked at before a table is tried: columns of many different ones show it soon. */
+const sampled = 2048;
+
+/** Bytes that hold every value up to a most. */
+function widthOf(most: number): number {
+  return most === 0 ? 0 : most < 0x100 ? 1 : most < 0x1_0000 ? 2 : most < 0x100_0000 ? 3 : 4;
+}
+
+function zigzag(difference: number): number {
+  return ((difference << 1) ^ (difference >> 31)) >>> 0;
+}
+
+export function writeColumn(out: ByteBuffer, values: Uint32Array): void {
+  const count = values.length;
+  let least = 0xffff_ffff;
+  let most = 0;
+  let farthest = 0;
+  let before = values[0] ?? 0;
+  for (let i = 0; i < count; i++) {
+    const value = values[i];
+    if (value < least) least = value;
+    if (value > most) most = value;
+    const step = zigzag((value - before) | 0);
+    if (step > farthest) farthest = step;
+    before = value;
+  }
+  if (count === 0 || least === most) {
+    out.u8(constant);
+    out.u32(count === 0 ? 0 : least);
+    return;
+  }
+  const width = widthOf(most - least);
+  const stepWidth = widthOf(farthest);
+  const few = width > 1 && stepWidth > 1 ? tableOf(values) : undefined;
+  if (few !== undefined) {
+    out.u8(table);
+    out.u16(few.size - 1);
+    for (const value of few.keys()) out.u32(value);
+    const at = out.room(count);
+    const { bytes } = out;
+    for (let i = 0; i < count; i++) bytes[at + i] = few.get(values[i])!;
+    return;
+  }
+  const steps = stepWidth < width;
+  out.u8(steps ? differences : offsets);
+  out.u32(steps ? values[0] : least);
+  out.u8(steps ? stepWidth : width);
+  const at = out.room((steps ? stepWidth : width) * count);
+  const { bytes } = out;
+  before = values[0];
+  for (let i = 0; i < count; i++) {
+    const value = values[i];
+    let word = steps ? zigzag((value - before) | 0) : value - least;
+    before = value;
+    for (let plane = at + i, end = bytes.length; plane < end; plane += count, word >>>= 8) bytes[plane] = word & 0xff;
+  }
+}
+
+/** The values with a number each, where there are few. */
+function tableOf(values: Uint32Array): Map<number, number> | undefined {
+  const known = new Map<number, number>();
+  const enough = Math.min(mostInTable, values.length >> 2);
+  let before: number | undefined;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (value === before) continue;
+    before = value;
+    if (known.has(value)) continue;
+    if (known.size === enough || (i < sampled && known.size > i / 2 + 64)) return undefined;
+    known.set(value, known.size);
+  }
+  return known;
+}
+
+/** @throws RecordingError */
+export function readColumn(from: ByteReader, count: number): Uint32Array {
+  const values = new Uint32Array(count);
+  const form = from.u8();
+  switch (form) {
+    case constant:
+      return values.fill(from.u32());
+    case offsets:
+    case differences: {
+      const first = from.u32();
+      const width = from.u8();
+      if (width > 4) throw new RecordingError(`a column has values of ${width} bytes`);
+      const planes = from.take(width * count);
+      for (let plane = 0; plane < width; plane++) {
+        const shift = plane * 8;
+        const start = plane * count;
+        for (let i = 0; i < count; i++) values[i] |= planes[start + i] << shift;
+      }
+      if (form === offsets) for (let i = 0; i < count; i++) values[i] += first;
+      else {
+        let value = first;
+        for (let i = 0; i < count; i++) {
+          const step = values[i];
+          value = (value + ((step >>> 1) ^ -(step & 1))) >>> 0;
+          values[i] = value;
+        }
+      }
+      return values;
+    }
+    case table: {
+      const known = new Uint32Array(from.u16() + 1);
+      for (let i = 0; i < known.length; i++) known[i] = from.u32();
+      const indices = from.take(count);
+      for (let i = 0; i < count; i++) {
+        if (indices[i] >= known.length) throw new RecordingError("a column names a value that its table does not have");
+        values[i] = known[indices[i]];
+      }
+      return values;
+    }
+    default:
+      throw new RecordingError(`a column has the unknown form ${form}`);
+  }
+}

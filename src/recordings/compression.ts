@@ -1,0 +1,67 @@
+// Blocks are compressed one by one: by zstd where Node has it, else by deflate. Any Node reads both.
+import { promisify } from "node:util";
+import * as zlib from "node:zlib";
+import { unpackedZstd } from "../debuginfo/elf.ts";
+import { RecordingError } from "./damaged-recording.ts";
+
+export const codecs = { none: 0, deflate: 1, zstd: 2 } as const;
+
+export interface Packed {
+  readonly codec: number;
+  readonly bytes: Uint8Array;
+}
+
+/** From 22.15 on. */
+interface Zstd {
+  zstdCompress?: (bytes: Uint8Array, options: object, done: (error: Error | null, packed: Buffer) => void) => void;
+  readonly constants: { readonly ZSTD_c_compressionLevel?: number };
+}
+
+/** More gains little and costs much (measured over recordings of system calls). */
+const zstdLevel = 3;
+const deflateLevel = 3;
+/** Nothing that strobe writes at once has more. */
+const mostBytes = 1 << 28;
+
+const deflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflateRaw);
+
+/** In another thread. */
+export async function pack(bytes: Uint8Array): Promise<Packed> {
+  const packed = await packedBytes(bytes);
+  return packed.bytes.length < bytes.length ? packed : { codec: codecs.none, bytes };
+}
+
+async function packedBytes(bytes: Uint8Array): Promise<Packed> {
+  const { zstdCompress, constants } = zlib as unknown as Zstd;
+  const level = constants.ZSTD_c_compressionLevel;
+  if (zstdCompress === undefined || level === undefined)
+    return { codec: codecs.deflate, bytes: await deflate(bytes, { level: deflateLevel }) };
+  return {
+    codec: codecs.zstd,
+    bytes: await promisify(zstdCompress)(bytes, { params: { [level]: zstdLevel } }),
+  };
+}
+
+/** @throws RecordingError where they do not come to `size` bytes */
+export function unpack(codec: number, bytes: Uint8Array, size: number): Uint8Array {
+  if (size > mostBytes) throw new RecordingError(`a block is said to have ${size} bytes`);
+  const unpacked = unpackedBy(codec, bytes, size);
+  if (unpacked.length !== size) throw new RecordingError("a block has another length than it says");
+  return unpacked;
+}
+
+function unpackedBy(codec: number, bytes: Uint8Array, size: number): Uint8Array {
+  try {
+    switch (codec) {
+      case codecs.none:
+        return bytes;
+      case codecs.deflate:
+        return zlib.inflateRawSync(bytes, { maxOutputLength: Math.max(1, size) });
+      case codecs.zstd:
+        return unpackedZstd(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), size);
+    }
+  } catch (error) {
+    throw new RecordingError(`a block cannot be decompressed: ${(error as Error).message}`);
+  }
+  throw new RecordingError(`a block is compressed by the unknown method ${codec}`);
+}

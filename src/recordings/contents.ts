@@ -1,0 +1,61 @@
+// What a recording says beside its events. Numbers of 64 bits are decimal text in JSON.
+import type { RowLayout } from "./layout.ts";
+
+/** One moment by all clocks, in nanoseconds: decimal. */
+export interface ClockReading {
+  readonly boot: string;
+  readonly monotonic: string;
+  readonly wall: string;
+}
+
+/** Where and how it was made. */
+export interface RecordingOrigin {
+  readonly strobe: string;
+  readonly host: string;
+  readonly kernel: string;
+  readonly machine: string;
+  readonly cpus: number;
+  /** The words of the command line. */
+  readonly command: readonly string[];
+  readonly clock: ClockReading;
+  /** The process of -c; 0 without one. */
+  readonly childPid: number;
+}
+
+/** A probe's place. `data`: what of it replaying asks for, as text of its own. */
+export interface RecordedSite {
+  readonly name: string;
+  readonly layout: number;
+  readonly data: string;
+}
+
+/** Where the value came from that a row has. */
+export interface RecordedLayout extends RowLayout {
+  readonly data: string;
+}
+
+/** Events that are not in the recording though they happened. */
+export interface RecordedLoss {
+  readonly cause: string;
+  readonly probe: string;
+  readonly count: number;
+}
+
+export interface RecordingEnd {
+  readonly clock: ClockReading;
+  readonly events: number;
+  readonly lost: readonly RecordedLoss[];
+  /** Of all CPUs' time that the handlers took, where it was measured. */
+  readonly share?: number;
+}
+
+/** What an event block says without being decompressed. Times: of its first and its last event, in nanoseconds. */
+export interface BlockHead {
+  readonly count: number;
+  readonly first: bigint;
+  readonly last: bigint;
+  /** Sites that events of it are at. */
+  readonly sites: readonly number[];
+  /** What was lost since the block before. */
+  readonly lost: readonly RecordedLoss[];
+}

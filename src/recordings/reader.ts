@@ -1,0 +1,200 @@
+// A recording as it is read: what it says of itself at once, its blocks when they are asked for.
+import { readBlock } from "./blocks.ts";
+import { ByteReader } from "./byte-buffer.ts";
+import { unpack } from "./compression.ts";
+import type {
+  BlockHead,
+  ClockReading,
+  RecordedLayout,
+  RecordedSite,
+  RecordingEnd,
+  RecordingOrigin,
+} from "./contents.ts";
+import { RecordingError } from "./damaged-recording.ts";
+import {
+  checkHeader,
+  frameAt,
+  frameBytes,
+  frameContents,
+  headerBytes,
+  type FramePlace,
+  type RecordingBytes,
+} from "./frames.ts";
+import { isSound, type EventBlock } from "./layout.ts";
+
+interface BlockPlace {
+  readonly place: FramePlace;
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly count: number;
+}
+
+/** Bytes of a block's head before the text about it. */
+const blockHeadBytes = 32;
+
+export class Recording {
+  readonly origin: RecordingOrigin;
+  readonly layouts: readonly RecordedLayout[];
+  readonly sites: readonly RecordedSite[];
+  /** Of a recording that came to its end. */
+  readonly end: RecordingEnd | undefined;
+  readonly clocks: readonly ClockReading[];
+  /** Bytes behind the last whole frame: it was cut short, or is being written. */
+  readonly cut: number;
+  readonly #bytes: RecordingBytes;
+  readonly #places: readonly FramePlace[];
+  readonly #blocks: readonly BlockPlace[];
+
+  /** @throws RecordingError */
+  constructor(bytes: RecordingBytes) {
+    checkHeader(bytes);
+    this.#bytes = bytes;
+    const { places, cut } = indexed(bytes) ?? scanned(bytes);
+    this.#places = places;
+    this.cut = cut;
+    this.#blocks = places.filter(({ type }) => type === "EVTS").map((place) => ({ place, ...this.#outline(place) }));
+    const [origin] = this.#texts("META");
+    if (origin === undefined) throw new RecordingError("it ends before it says where it is from");
+    this.origin = originOf(origin);
+    const described = this.#texts("SITE").map(describedBy);
+    this.layouts = described.flatMap(({ layouts }) => layouts);
+    this.sites = described.flatMap(({ sites }) => sites);
+    for (const { name, layout } of this.sites)
+      if (this.layouts[layout] === undefined) throw new RecordingError(`${name} has the unknown layout ${layout}`);
+    this.end = this.#texts("STAT").at(-1) as RecordingEnd | undefined;
+    this.clocks = this.#texts("TIME") as ClockReading[];
+  }
+
+  /** Events in all, and the times of the first and the last in nanoseconds; undefined where there are none. */
+  get span(): { readonly events: number; readonly first: bigint; readonly last: bigint } | undefined {
+    if (this.#blocks.length === 0) return undefined;
+    const least = (a: bigint, b: bigint): bigint => (b < a ? b : a);
+    const most = (a: bigint, b: bigint): bigint => (b > a ? b : a);
+    return {
+      events: this.#blocks.reduce((sum, { count }) => sum + count, 0),
+      first: this.#blocks.map(({ first }) => first).reduce(least),
+      last: this.#blocks.map(({ last }) => last).reduce(most),
+    };
+  }
+
+  get size(): number {
+    return this.#bytes.size;
+  }
+
+  /** What blocks say of themselves, in their order. @throws RecordingError */
+  *heads(): Iterable<BlockHead> {
+    for (const { place } of this.#blocks) yield this.#head(frameContents(this.#bytes, place)).head;
+  }
+
+  /** Blocks in their order; those that are not `wanted` are not decompressed. @throws RecordingError */
+  *blocks(wanted: (head: BlockHead) => boolean = () => true): Iterable<{ head: BlockHead; block: EventBlock }> {
+    for (const { place } of this.#blocks) {
+      const { head, codec, size, bytes } = this.#head(frameContents(this.#bytes, place));
+      if (!wanted(head)) continue;
+      const block = readBlock(unpack(codec, bytes, size), this.layouts);
+      if (block.count !== head.count) throw new RecordingError("a block has another number of events than it says");
+      yield { head, block };
+    }
+  }
+
+  /** What the writer was told of addresses, text by text. @throws RecordingError */
+  *symbols(): Iterable<string> {
+    for (const place of this.#places) {
+      if (place.type !== "SYMS") continue;
+      const from = new ByteReader(frameContents(this.#bytes, place));
+      const codec = from.u32();
+      const size = from.u32();
+      yield Buffer.from(unpack(codec, from.rest, size)).toString();
+    }
+  }
+
+  #texts(type: string): unknown[] {
+    return this.#places
+      .filter((place) => place.type === type)
+      .map((place) => parsed(frameContents(this.#bytes, place)));
+  }
+
+  #outline(place: FramePlace): Pick<BlockPlace, "first" | "last" | "count"> {
+    const from = new ByteReader(this.#bytes.read(place.offset, Math.min(place.size, blockHeadBytes)));
+    from.skip(4);
+    const count = from.u32();
+    return { count, first: from.u64(), last: from.u64() };
+  }
+
+  #head(contents: Uint8Array): { head: BlockHead; codec: number; size: number; bytes: Uint8Array } {
+    const from = new ByteReader(contents);
+    const codec = from.u32();
+    const count = from.u32();
+    const first = from.u64();
+    const last = from.u64();
+    const size = from.u32();
+    const about = parsed(from.take(from.u32())) as Pick<BlockHead, "sites" | "lost">;
+    if (!Array.isArray(about?.sites) || !Array.isArray(about.lost))
+      throw new RecordingError("a block does not say what is in it");
+    return { head: { count, first, last, sites: about.sites, lost: about.lost }, codec, size, bytes: from.rest };
+  }
+}
+
+/** By the index at the end; undefined where there is none, or it is not the last thing there. */
+function indexed(bytes: RecordingBytes): { places: readonly FramePlace[]; cut: number } | undefined {
+  const start = bytes.size - frameBytes(8);
+  if (start < headerBytes) return undefined;
+  try {
+    const tail = frameAt(bytes, start);
+    if (tail?.type !== "TAIL" || tail.size !== 8) return undefined;
+    const at = new ByteReader(frameContents(bytes, tail)).u64();
+    const index = at < BigInt(start) ? frameAt(bytes, Number(at)) : undefined;
+    if (index?.type !== "INDX") return undefined;
+    const listed = parsed(frameContents(bytes, index));
+    if (!Array.isArray(listed)) return undefined;
+    const places = (listed as unknown[]).map((entry): FramePlace => {
+      const [type, offset, size] = entry as [string, number, number];
+      if (frameAt(bytes, offset - frameBytes(0))?.size !== size)
+        throw new RecordingError("the index is of another file");
+      return { type, offset, size };
+    });
+    return { places, cut: 0 };
+  } catch {
+    return undefined; // The frames themselves tell.
+  }
+}
+
+/** Frame by frame, as far as they are whole. */
+function scanned(bytes: RecordingBytes): { places: readonly FramePlace[]; cut: number } {
+  const places: FramePlace[] = [];
+  let offset = headerBytes;
+  for (let place = frameAt(bytes, offset); place !== undefined; place = frameAt(bytes, offset)) {
+    places.push(place);
+    offset = place.offset + place.size;
+  }
+  return { places, cut: bytes.size - offset };
+}
+
+/** @throws RecordingError */
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString()) as unknown;
+  } catch {
+    throw new RecordingError("a frame that should be JSON is none");
+  }
+}
+
+function originOf(value: unknown): RecordingOrigin {
+  const { clock, kernel, command } = (value ?? {}) as Partial<RecordingOrigin>;
+  const isNumber = (text: unknown): boolean => typeof text === "string" && /^\d{1,20}$/.test(text);
+  if (typeof kernel !== "string" || !Array.isArray(command) || !isNumber(clock?.boot) || !isNumber(clock?.wall))
+    throw new RecordingError("it does not say where it is from");
+  return value as RecordingOrigin;
+}
+
+function describedBy(value: unknown): { layouts: readonly RecordedLayout[]; sites: readonly RecordedSite[] } {
+  const { layouts, sites } = (value ?? {}) as {
+    layouts?: readonly RecordedLayout[];
+    sites?: readonly RecordedSite[];
+  };
+  if (!Array.isArray(layouts) || !Array.isArray(sites) || !layouts.every(isSound))
+    throw new RecordingError("a list of probes is none");
+  for (const { name, data } of sites as readonly RecordedSite[])
+    if (typeof name !== "string" || typeof data !== "string") throw new RecordingError("a list of probes is none");
+  return { layouts, sites };
+}

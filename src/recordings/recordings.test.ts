@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { DamageError } from "../debuginfo/damage.ts";
+import { readBlock, writeBlock } from "./blocks.ts";
+import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
+import { readColumn, writeColumn } from "./columns.ts";
+import type { RecordedLayout, RecordingOrigin } from "./contents.ts";
+import type { RecordingBytes } from "./frames.ts";
+import type { EventBlock } from "./layout.ts";
+import { Recording } from "./reader.ts";
+import { RecordingWriter } from "./writer.ts";
+
+const origin: RecordingOrigin = {
+  strobe: "0.1.0",
+  host: "here",
+  kernel: "6.18.0",
+  machine: "x86_64",
+  cpus: 2,
+  command: ["record", "t"],
+  clock: { boot: "1000", monotonic: "900", wall: "5000" },
+  childPid: 0,
+};
+const layouts: readonly RecordedLayout[] = [
+  {
+    size: 48,
+    time: 8,
+    data: "first",
+    fields: [
+      { kind: "integer", offset: 0, size: 1 },
+      { kind: "integer", offset: 2, size: 2 },
+      { kind: "integer", offset: 4, size: 4 },
+      { kind: "integer", offset: 8, size: 8 },
+      { kind: "text", offset: 16, size: 16 },
+      { kind: "integer", offset: 32, size: 8 },
+      { kind: "stack", offset: 40 },
+    ],
+  },
+  {
+    size: 16,
+    time: 0,
+    data: "second",
+    fields: [
+      { kind: "integer", offset: 0, size: 8 },
+      { kind: "bytes", offset: 8, size: 8 },
+    ],
+  },
+];
+
+function bytesOf(bytes: Uint8Array): RecordingBytes {
+  return { size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
+}
+
+/** Events of both kinds, as numbers say. */
+function blockOf(seed: readonly number[], start: bigint): EventBlock {
+  const order = Uint8Array.from(seed, (n) => n & 1);
+  const stacks = [BigUint64Array.of(1n, 0xffff_ffff_8100_0000n), BigUint64Array.of()];
+  let time = start;
+  const rows = [0, 1].map((layout) => {
+    const count = order.filter((which) => which === layout).length;
+    return { layout, count, bytes: new Uint8Array(count * layouts[layout].size) };
+  });
+  const at = [0, 0];
+  for (const [i, n] of seed.entries()) {
+    const which = n & 1;
+    time += BigInt((n % 7) * 100 - 50);
+    const { bytes } = rows[which];
+    const view = new DataView(bytes.buffer, at[which]);
+    at[which] += layouts[which].size;
+    if (which === 0) {
+      view.setUint8(0, n);
+      view.setUint16(2, n, true);
+      view.setUint32(4, n * 2_654_435_761, true);
+      view.setBigUint64(8, time, true);
+      bytes.set(Buffer.from(["", "cat", "sixteen characte", "a"][i % 4]), view.byteOffset + 16);
+      view.setBigUint64(32, BigInt(n) * 0x9e37_79b9_7f4a_7c15n, true);
+      view.setBigInt64(40, BigInt((n >>> 3) % 3) - 1n, true);
+    } else {
+      view.setBigUint64(0, time, true);
+      view.setUint32(8, n, true);
+    }
+  }
+  return { count: seed.length, order, rows, stacks };
+}
+
+async function recorded(blocks: readonly EventBlock[], ended: boolean): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  const writer = new RecordingWriter((bytes) => void parts.push(bytes.slice()), origin);
+  writer.describe(layouts, [
+    { name: "t:a", layout: 0, data: "" },
+    { name: "t:b", layout: 1, data: "x" },
+  ]);
+  for (const [i, block] of blocks.entries())
+    writer.block(block, { first: BigInt(i), last: BigInt(i + 1), sites: [0, 1], lost: [] });
+  writer.symbols("names");
+  if (ended) await writer.end({ clock: origin.clock, events: 0, lost: [] });
+  else await writer.settled();
+  return Buffer.concat(parts);
+}
+
+const plain = ({ count, order, rows, stacks }: EventBlock): unknown => ({
+  count,
+  order: [...order],
+  rows: rows.map((one) => ({ ...one, bytes: Buffer.from(one.bytes).toString("hex") })),
+  stacks: stacks.map((stack) => [...stack]),
+});
+
+test("columns come back as they were, whatever is in them", () => {
+  const few = fc.array(fc.constantFrom(0, 1, 0xffff_ffff, 0x8000_0000, 77_777_777), { maxLength: 4000, size: "max" });
+  const rising = fc
+    .tuple(fc.integer({ min: 0 }), fc.array(fc.integer({ min: -300, max: 300 })))
+    .map(([start, steps]) => steps.map((step, i) => (start + step + i * 50) >>> 0));
+  const any = fc.array(fc.integer({ min: 0, max: 0xffff_ffff }));
+  fc.assert(
+    fc.property(fc.oneof(few, rising, any), (values) => {
+      const out = new ByteBuffer(1);
+      writeColumn(out, Uint32Array.from(values));
+      const from = new ByteReader(out.bytes);
+      assert.deepEqual([...readColumn(from, values.length)], values);
+      assert.equal(from.left, 0);
+    }),
+  );
+});
+
+test("events come back as they were", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(fc.nat(0xffff), { maxLength: 200 }), { maxLength: 3 }),
+      fc.bigInt(1000n, (1n << 63n) - 1n),
+      fc.boolean(),
+      async (seeds, start, ended) => {
+        const blocks = seeds.map((seed) => blockOf(seed, start));
+        const recording = new Recording(bytesOf(await recorded(blocks, ended)));
+        assert.deepEqual(
+          [...recording.blocks()].map(({ block }) => plain(block)),
+          blocks.map(plain),
+        );
+        assert.deepEqual([...recording.symbols()], ["names"]);
+        assert.deepEqual(recording.origin, origin);
+        assert.equal(recording.sites[1].data, "x");
+        assert.equal(recording.end !== undefined, ended);
+        assert.equal(recording.cut, 0);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test("cut at any byte, what is whole before it is read", async () => {
+  const blocks = [1, 2, 3].map((n) =>
+    blockOf(
+      Array.from({ length: 60 }, (_, i) => i * n * 37),
+      1000n,
+    ),
+  );
+  const whole = await recorded(blocks, true);
+  const places: number[] = [];
+  for (let at = whole.indexOf("EVTS"); at >= 0; at = whole.indexOf("EVTS", at + 1)) places.push(at);
+  assert.equal(places.length - 3, 3, "three blocks, and the index that names them");
+  const ends = places.slice(0, 3).map((at) => at + 12 + whole.readUInt32LE(at + 4));
+  const first = whole.indexOf("META") + 12 + whole.readUInt32LE(whole.indexOf("META") + 4);
+  for (let length = 0; length < whole.length; length += 10) {
+    const read = (): Recording => new Recording(bytesOf(whole.subarray(0, length)));
+    if (length < first) {
+      assert.throws(read, DamageError);
+      continue;
+    }
+    const there = ends.filter((end) => end <= length).length;
+    assert.deepEqual(
+      [...read().blocks()].map(({ block }) => plain(block)),
+      blocks.slice(0, there).map(plain),
+      `${length} bytes`,
+    );
+  }
+});
+
+test("damaged bytes are damage, or what was written", async () => {
+  const block = blockOf(
+    Array.from({ length: 300 }, (_, i) => (i * 7919) & 0xffff),
+    1n << 40n,
+  );
+  const whole = await recorded([block], true);
+  const look = (bytes: Uint8Array): void => {
+    try {
+      const recording = new Recording(bytesOf(bytes));
+      for (const { block: each } of recording.blocks()) assert.equal(each.count, block.count);
+      for (const text of recording.symbols()) assert.equal(typeof text, "string");
+    } catch (error) {
+      if (!(error instanceof DamageError)) throw error;
+    }
+  };
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }),
+      (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, value] of changes) bytes[at] = value;
+        look(bytes);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});
+
+test("a damaged block behind a right checksum is damage, or some block", () => {
+  const whole = writeBlock(
+    blockOf(
+      Array.from({ length: 100 }, (_, i) => (i * 7919) & 0xffff),
+      1n << 40n,
+    ),
+    layouts,
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 }),
+      (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, value] of changes) bytes[at] = value;
+        try {
+          readBlock(bytes, layouts);
+        } catch (error) {
+          if (!(error instanceof DamageError)) throw error;
+        }
+      },
+    ),
+    { numRuns: 5000 },
+  );
+});
