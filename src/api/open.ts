@@ -3,8 +3,10 @@ import { ScriptError, type Source } from "../language/diagnostic.ts";
 import { printfFormatter } from "../output/printf.ts";
 import { findAttacher } from "../providers/registry.ts";
 import type { Consumer } from "../session/events.ts";
+import type { Plan } from "../compiler/plan.ts";
 import { LiveSource } from "../session/live/live-source.ts";
 import { openSession, type Session } from "../session/session.ts";
+import type { Source as EventSource } from "../session/source.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
 import { lazy } from "../base/lazy.ts";
 import { searchPaths } from "./search-paths.ts";
@@ -16,8 +18,13 @@ const complexity = lazy<typeof import("./too-complex.ts")>(() => require("./too-
 // Loaded when files are followed.
 const followers = lazy<typeof import("./follow.ts")>(() => require("./follow.ts"));
 
+/** What a session of a plan is over. `live`: makes the running kernel its source, for those that stand before it. */
+export type Engine = (plan: Plan, live: () => EventSource) => EventSource;
+
 export interface OpenOptions extends ScriptOptions {
   readonly consumer: Consumer;
+  /** The running kernel unless given. */
+  readonly engine?: Engine | undefined;
   readonly log?: ((line: string) => void) | undefined;
   /** Logs what the verifier says of every program. */
   readonly verifierLog?: boolean | undefined;
@@ -54,6 +61,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       maxOverhead,
       interrupted,
       loaded,
+      engine,
     } = options;
     const follower =
       following === undefined
@@ -70,19 +78,20 @@ export async function openScript(source: Source, compiled: Openable, options: Op
             },
           });
     try {
-      const source = new LiveSource(plan, {
-        findAttacher,
-        pid,
-        command,
-        follow,
-        maxOverhead,
-        stats,
-        dryRun,
-        verifierLog,
-        searchPaths: searchPaths(options),
-        log,
-      });
-      const session = await openSession(plan, source, {
+      const live = (): EventSource =>
+        new LiveSource(plan, {
+          findAttacher,
+          pid,
+          command,
+          follow,
+          maxOverhead,
+          stats,
+          dryRun,
+          verifierLog,
+          searchPaths: searchPaths(options),
+          log,
+        });
+      const session = await openSession(plan, engine === undefined ? live() : engine(plan, live), {
         consumer,
         formatter: printfFormatter,
         unsafe,

@@ -128,7 +128,7 @@ class LentObjects {
 }
 
 function indexOf({ services: { plan } }: Session, name: string): number {
-  return plan.maps.findIndex((map) => map.name === name && map.storage.kind !== "stacks");
+  return plan.maps.findIndex((map) => map.name === name && map.stacks === undefined);
 }
 
 function taken(what: string, name: string): Error {

@@ -1,11 +1,11 @@
 // From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
 import { compiler } from "../messages/compiler.ts";
-import { asInternal, InternalError, isUnexpected } from "../base/internal-error.ts";
-import type { CheckedHandler, CheckedProgram, TypedProgram } from "../language/checked-program.ts";
+import { asInternal, isUnexpected } from "../base/internal-error.ts";
+import type { CheckedProgram, TypedProgram } from "../language/checked-program.ts";
 import type { ResolvedProbe, SiteRef } from "../language/resolved-probe.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
-import { bindingOf, onceAt, type Context } from "../language/context.ts";
+import { onceAt, onceIn, type Context } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import type { Expression, Probe, Program } from "../language/program.ts";
@@ -15,24 +15,17 @@ import type { ResolveOptions, Suite } from "../providers/provider.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../machine/system.ts";
 import { hasWildcard } from "../machine/wildcard.ts";
-import { generateProgram, scratchBytes } from "./bpf/generate.ts";
 import { followingChildren, ofFollowed } from "./sites/follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./sites/later-files.ts";
-import type { IrFunction, IrModule } from "./ir/ir.ts";
+import type { IrModule } from "./ir/ir.ts";
 import { generate } from "./javascript/generate.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
-import { gatesMap, grownGates, grownScratch, kernelMaps, packetsMap, scratchMap } from "./maps.ts";
 import { optimize } from "./optimize/optimize.ts";
 import { placesTogether } from "./sites/places-together.ts";
-import type { KernelMap, KernelProgram } from "./bpf/bpf-plan.ts";
+import { makeBpfPlan, type BpfOptions } from "./bpf/make-plan.ts";
 import type { HostProgram, Plan } from "./plan.ts";
-import { findsMappings, mappedFiles } from "./kernel-structures/mapped-files.ts";
-import { pairReturns } from "./sites/return-pairs.ts";
-import { returnInstances } from "./kernel-structures/return-instances.ts";
-import { taskComm, threadPointer } from "./kernel-structures/task.ts";
 import { asksForOption, usedBuiltins } from "../language/check/uses.ts";
-import { mostScratchBytes, TooLarge, TooMuchMemory } from "./bpf/allocate.ts";
 import type { HeaderField } from "./layouts/record-header.ts";
 
 export interface CompileOptions {
@@ -142,26 +135,22 @@ function compileProbes(
     const directLoads = options.directLoads ?? true;
     const lowered = lower(checked, system.capabilities, {
       directLoads,
-      growing: options.growing,
       watch: options.watch,
       header: options.header,
     });
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
     stages = { ...stages, module };
+    const { governed = false, measured = false, growing } = options;
     const plan = makePlan(checked, lowered, module, system, {
       directLoads,
-      governed: options.governed ?? false,
-      growing: options.growing,
+      governed,
+      growing,
+      paired: !governed && !measured && !growing,
       without: options.withoutPasses,
       sparing: options.sparing ?? false,
     });
-    const alone = options.governed || options.measured || options.growing;
-    return {
-      plan: alone ? plan : { ...plan, bpf: { ...plan.bpf, programs: pairReturns(plan.bpf.programs) } },
-      diagnostics,
-      stages,
-    };
+    return { plan, diagnostics, stages };
   } catch (error) {
     if (!(error instanceof ScriptError)) throw error;
     return { diagnostics: [...diagnostics, ...error.diagnostics], stages };
@@ -449,102 +438,23 @@ function asText(of: object): string {
 
 // ── the plan ──
 
-interface PlanOptions {
-  readonly directLoads: boolean;
-  readonly governed: boolean;
-  readonly growing: boolean;
-  readonly without: readonly string[] | undefined;
-  readonly sparing: boolean;
-}
-
 function makePlan(
   checked: CheckedProgram,
   lowered: LoweredProgram,
   module: IrModule,
   system: System,
-  options: PlanOptions,
+  options: BpfOptions,
 ): Plan {
-  const { capabilities } = system;
-  const { directLoads, governed, growing, without, sparing } = options;
-  const { schemas, timeFormats, regions, handlers } = lowered;
-  const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
-  const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
-  const mayScratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module, { sparing, capabilities }));
-  const mostScratch = Math.max(0, ...mayScratch);
-  const scratchUsers = mayScratch.filter((bytes) => bytes > 0).length;
-  if (mostScratch > 0)
-    maps.push({ ...scratchMap(mostScratch), entries: growing ? Math.max(scratchUsers, grownScratch) : scratchUsers });
-
-  if (lowered.packetFiles.length > 0) maps.push(packetsMap(capabilities));
-  if (governed && inKernel.length > 0)
-    maps.push(gatesMap(growing ? Math.max(inKernel.length, grownGates) : inKernel.length, capabilities));
-
-  const unwinds = maps.some(({ role }) => role.kind === "unwind-processes");
-  const instances = unwinds ? returnInstances(system.types) : undefined;
-  const files = unwinds && findsMappings(capabilities) ? mappedFiles(system.types) : undefined;
-  const pointer = unwinds ? threadPointer(system.types) : undefined;
-  const numbers = new Map<string, number>();
-  const cookieOf = ({ name }: SiteRef): number => {
-    if (numbers.size === 0) for (const [i, one] of module.probeNames.entries()) numbers.set(one, i);
-    return numbers.get(name) ?? 0;
-  };
-  let scratchIndex = 0;
-  let scratchUsed = 8;
-  const programs = inKernel.map((h, i): KernelProgram => {
-    const { handler } = h;
-    const { context } = handler;
-    if (context === "host") throw new InternalError("a handler without a context cannot run in the kernel");
-    const fn = module.functions[h.function];
-    const { scratch, ...generated } = asDiagnostic(checked, handler, () =>
-      generateProgram(fn, module, {
-        schemas,
-        kernelMaps: maps,
-        capabilities,
-        directLoads,
-        watchOffsets: regions.watchOffsets,
-        loopOffsets: regions.loopOffsets,
-        returnInstances: instances,
-        mappedFiles: files,
-        threadPointer: pointer,
-        without,
-        sparing,
-        ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
-        ...(mayScratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}),
-        ...(governed ? { gate: i } : {}),
-      }),
-    );
-    scratchUsed = Math.max(scratchUsed, scratch);
-    const asks = asksWhich(fn);
-    return {
-      name: fn.name,
-      provider: handler.provider,
-      ...onceIn(handler),
-      type: context.programType,
-      binding: bindingOf(context),
-      sites: handler.sites,
-      cookies: handler.sites.map((site) => (asks ? cookieOf(site) : 0)),
-      ...generated,
-    };
-  });
+  const { schemas, timeFormats, packetFiles, watches, handlers } = lowered;
   const hosts = handlers
     .filter(({ handler }) => handler.placement === "host")
     .map((h): HostProgram => ({
       name: module.functions[h.function].name,
       provider: h.handler.provider,
-      ...onceIn(h.handler),
+      ...onceIn(h.handler.context),
       sites: h.handler.sites,
       source: generate(module.functions[h.function], { functions: module.functions, maps: module.maps, schemas }),
     }));
-  // The ring of events takes some milliseconds to make and to let go of, and megabytes.
-  const asked = new Set(
-    programs.flatMap(({ relocations }) => relocations.filter(({ kind }) => kind === "map").map(({ map }) => map)),
-  );
-  const created = growing
-    ? maps
-    : maps.map((map, i): KernelMap => {
-        if (map.role.kind === "events" && !asked.has(i)) return { ...map, unused: true };
-        return map.role.kind === "scratch" ? { ...map, ...scratchMap(scratchUsed), entries: map.entries } : map;
-      });
   return {
     config: checked.config,
     maps: module.maps,
@@ -552,37 +462,8 @@ function makePlan(
     schemas,
     probeNames: module.probeNames,
     timeFormats,
-    packetFiles: lowered.packetFiles,
-    watches: lowered.watches,
-    loops: lowered.loops,
-    bpf: { maps: created, programs },
+    packetFiles,
+    watches,
+    bpf: makeBpfPlan(checked, lowered, module, system, options),
   };
-}
-
-/** A cookie takes a link more where a site is a perf event, and kernels that know of them. */
-function asksWhich({ blocks }: IrFunction): boolean {
-  return blocks.some(({ instructions }) =>
-    instructions.some((one) => one.op === "builtin" && one.name === "attach-cookie"),
-  );
-}
-
-/** What is too much for eBPF is the script's to change. */
-function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, generateIt: () => T): T {
-  try {
-    return generateIt();
-  } catch (error) {
-    const { span, text } = handler.probe.specs[0];
-    if (!(error instanceof TooLarge))
-      throw isUnexpected(error) && !(error instanceof RangeError) ? asInternal(error, `compiling \`${text}\``) : error;
-    throw new ScriptError(checked.program.source, [
-      error instanceof TooMuchMemory
-        ? { severity: "error", span, ...compiler.probeNeedsBytesWorkingMemory(error.bytes, mostScratchBytes) }
-        : { severity: "error", span, ...compiler.probeCannotCompiledKernel(error.message) },
-    ]);
-  }
-}
-
-function onceIn({ context }: CheckedHandler): Pick<HostProgram, "once"> {
-  const once = context === "host" ? undefined : onceAt(context);
-  return once === undefined ? {} : { once };
 }

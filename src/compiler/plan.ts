@@ -5,7 +5,7 @@ import type { BpfPlan } from "./bpf/bpf-plan.ts";
 import type { PrintfFormat } from "../language/printf.ts";
 import type { Type } from "../language/types.ts";
 import type { IrMap } from "./ir/ir.ts";
-import type { WatchedCall } from "./layouts/watches.ts";
+import type { ScriptPlace, WatchedPlace } from "./layouts/counted-places.ts";
 import type { HeaderField } from "./layouts/record-header.ts";
 
 export interface Plan {
@@ -21,37 +21,8 @@ export interface Plan {
   readonly packetFiles: readonly string[];
   /** With `-k`: the places whose failures are counted. */
   readonly watches: readonly WatchedPlace[];
-  /** Loops of handlers in the kernel that it may cut short. */
-  readonly loops: readonly CountedLoop[];
   /** What the running kernel is given. */
   readonly bpf: BpfPlan;
-}
-
-/**
- * `offset`: where in the first CPU's stripe the count is of how often it was cut short. `line`: of the script.
- * `unkept`: it is no loop but a probe, which left out what was in calls that nothing was kept of.
- */
-export interface CountedLoop {
-  readonly place: NonNullable<EventSchema["place"]>;
-  readonly line: string;
-  readonly offset: number;
-  readonly unkept?: UnkeptCalls;
-}
-
-export interface UnkeptCalls {
-  readonly probe: string;
-  readonly where: "inside" | "return";
-}
-
-/**
- * `offset`: where in the per-CPU stripe the count of its failures is (a u64), and behind it the last one's code.
- * `line`: of the script.
- */
-export interface WatchedPlace {
-  readonly call: WatchedCall;
-  readonly place: NonNullable<EventSchema["place"]>;
-  readonly line: string;
-  readonly offset: number;
 }
 
 /** A handler that runs in strobe's process: source of `(runtime) => void`, see javascript/. */
@@ -76,16 +47,9 @@ export interface EventSchema<Action extends EventAction = EventAction> {
   /** Bytes of the whole record. */
   readonly size: number;
   /** Where the call stands in the script: what errorf and warnf point at. */
-  readonly place?: {
-    readonly source: string;
-    readonly line: number;
-    readonly column: number;
-    readonly endColumn: number;
-  };
+  readonly place?: ScriptPlace;
   /** Probe it was written in: for lost counts. */
   readonly probe: string;
-  /** Where in the per-CPU stripe this schema's lost counter is. */
-  readonly lostOffset: number;
 }
 
 export interface EventField {

@@ -218,6 +218,12 @@ export function onceAt(context: Context): "begin" | "end" | undefined {
   return context.runsInStrobe === "when-due" ? undefined : context.runsInStrobe;
 }
 
+/** The same as a property of what runs there. */
+export function onceIn(context: Context | "host"): { readonly once?: "begin" | "end" } {
+  const once = context === "host" ? undefined : onceAt(context);
+  return once === undefined ? {} : { once };
+}
+
 /** What loading a program and attaching it ask of its context: plain data, as all of a plan is. */
 export interface Binding extends Pick<Context, "load" | "session" | "sleepable" | "defaultSpace" | "cookie"> {
   /** Attached before the others, which ask for what it keeps. */

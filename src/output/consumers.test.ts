@@ -40,7 +40,7 @@ function snapshot(
   value: IrMap["value"],
   entries: readonly (readonly [Uint8Array, Uint8Array])[],
 ): MapSnapshot {
-  return { map: { name, keys, value, storage: { kind: "hash" }, entries: 1 }, index: 0, entries };
+  return { map: { name, keys, value, entries: 1 }, index: 0, entries };
 }
 
 function words(...values: bigint[]): Uint8Array {
@@ -337,7 +337,7 @@ test("stacks stand on lines of their own", () => {
     name: "",
     keys: [],
     value: i64,
-    storage: { kind: "stacks", frames: 127, buildId: false },
+    stacks: { frames: 127, buildId: false, unwind: false },
     entries: 1,
   };
   const memory = recordMemory();

@@ -15,7 +15,7 @@ const stacks = (unwind: boolean): IrMap => ({
   name: "",
   keys: [],
   value: user,
-  storage: { kind: "stacks", frames: 127, buildId: false, unwind },
+  stacks: { frames: 127, buildId: false, unwind },
   entries: 1,
 });
 
@@ -28,7 +28,7 @@ function snapshot(
   const { offsets, size } = fieldLayout(types);
   return {
     index: 0,
-    map: { name: "m", keys: types, value, storage: { kind: "percpu-hash", copies: 1, stride: 8 }, entries: 8 },
+    map: { name: "m", keys: types, value, entries: 8 },
     entries: entries.map(([key, number]) => {
       const bytes = Buffer.alloc(size);
       key.forEach((part, i) =>

@@ -8,11 +8,7 @@ function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
   const unwind = type.unwind === true;
   const buildId = type.mode === "build_id" && !unwind;
   return plan.maps.findIndex(
-    ({ storage }) =>
-      storage.kind === "stacks" &&
-      storage.frames === type.limit &&
-      storage.buildId === buildId &&
-      (storage.unwind ?? false) === unwind,
+    ({ stacks }) => stacks?.frames === type.limit && stacks.buildId === buildId && stacks.unwind === unwind,
   );
 }
 

@@ -1,12 +1,10 @@
-import type { CountedLoop } from "../compiler/plan.ts";
+import type { ScriptPlace } from "../compiler/layouts/counted-places.ts";
 import type { Trouble } from "../session/events.ts";
 import { count, percent } from "./overhead.ts";
 import { lazy } from "../base/lazy.ts";
 
 // Loaded for the first name.
 const systemNames = lazy<typeof import("./system-names.ts")>(() => require("./system-names.ts"));
-
-type Place = CountedLoop["place"];
 
 /** A sentence for a person: what was lost or failed, and what to change. */
 export function troubleText(trouble: Trouble): string {
@@ -81,12 +79,12 @@ export function troubleText(trouble: Trouble): string {
   }
 }
 
-function startOf({ source, line, column, endColumn }: Place): string {
+function startOf({ source, line, column, endColumn }: ScriptPlace): string {
   return `${source}:${line}:${column}-${endColumn}`;
 }
 
 /** The line of the script, and below it where the place is. */
-function marked({ column, endColumn }: Place, line: string): string {
+function marked({ column, endColumn }: ScriptPlace, line: string): string {
   return `${line}\n${" ".repeat(column - 1)}${"~".repeat(Math.max(1, Math.min(endColumn, line.length + 1) - column))}`;
 }
 

@@ -1,6 +1,7 @@
 // What a session tells its consumer (the command's output, the library's iterators).
 import type { cutStack } from "../compiler/layouts/unwound-stack.ts";
-import type { ConsumerAction, CountedLoop, EventSchema, Plan, WatchedPlace } from "../compiler/plan.ts";
+import type { ConsumerAction, EventSchema, Plan } from "../compiler/plan.ts";
+import type { CountedLoop, WatchedPlace } from "../compiler/layouts/counted-places.ts";
 import type { IrMap } from "../compiler/ir/ir.ts";
 import type { Refusal } from "../compiler/layouts/refusals.ts";
 import type { Measurement, SessionStats } from "./stats.ts";

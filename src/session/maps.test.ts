@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { IrMap, MapStorage } from "../compiler/ir/ir.ts";
+import type { IrMap } from "../compiler/ir/ir.ts";
 import { bucketOf } from "../language/aggregations/buckets.ts";
 import type { SeriesKind } from "../language/aggregations/series.ts";
 import { aggregateWords } from "../language/aggregations/table.ts";
@@ -22,8 +22,8 @@ function aggregate(kind: AggregateKind, signed = true): AggregateType {
     : { kind: "aggregate", aggregate: kind, signed, parameters: [0n] };
 }
 
-function irMap(value: Type, storage: MapStorage, keys: readonly Type[] = []): IrMap {
-  return { name: "m", keys, value, storage, entries: 16 };
+function irMap(value: Type, keys: readonly Type[] = []): IrMap {
+  return { name: "m", keys, value, entries: 16 };
 }
 
 function memory(bytes: number): SharedMemory {
@@ -115,7 +115,7 @@ test("the CPUs' copies are one: sums wrap, extremes go by sign and only count wh
 
 test("a slot: set, add, zero, clear", () => {
   const shared = memory(64);
-  const slot = new SlotMap(irMap(u64, { kind: "slot", offset: 16 }), 16, shared);
+  const slot = new SlotMap(irMap(u64), 16, shared);
   assert.deepEqual(slot.entries(), []);
   assert.equal(slot.add(null, -3n), -3n);
   assert.deepEqual([...shared.words], [0n, 0n, 1n, minusOne - 2n, 0n, 0n, 0n, 0n]);
@@ -132,7 +132,7 @@ test("a per-CPU slot: what the kernel wrote on any CPU and the host's own are re
   const type = aggregate("stats");
   const stripe = 64;
   const shared = memory(3 * stripe);
-  const slot = new PercpuSlotMap(irMap(type, { kind: "percpu-slot", offset: 8 }), 8, shared, stripe, 3);
+  const slot = new PercpuSlotMap(irMap(type), 8, shared, stripe, 3);
   assert.deepEqual(slot.entries(), []);
   // CPU 2: set, total -5 of 2 values.
   shared.words.set([1n, BigInt.asUintN(64, -5n), 2n], (2 * stripe + 8) / 8);
@@ -152,7 +152,7 @@ test("copies in hash entries are merged, and zeroed or cleared together", () => 
   const type = aggregate("lhist");
   const size = aggregateWords(type) * 8;
   const kernel = table();
-  const script = irMap(type, { kind: "percpu-hash", copies: 2, stride: size }, [u64]);
+  const script = irMap(type, [u64]);
   const map = new HashMap(script, kernel, 8, copiedValues(type, { copies: 2, stride: size }));
   const copies = new BigUint64Array((size / 8) * 2);
   copies[3] = 2n;
@@ -185,7 +185,7 @@ test("copies in hash entries are merged, and zeroed or cleared together", () => 
 
 test("hash entries: stores are padded to the value's size, adding makes missing ones", () => {
   const kernel = table();
-  const map = new HashMap(irMap(i64, { kind: "hash" }, [u64]), kernel, 8, plainValues(8));
+  const map = new HashMap(irMap(i64, [u64]), kernel, 8, plainValues(8));
   assert.equal(map.lookup(key(5n)), undefined);
   assert.equal(map.add(key(5n), 2n), 2n);
   assert.equal(map.add(key(5n), -3n), -1n);
@@ -198,7 +198,7 @@ test("hash entries: stores are padded to the value's size, adding makes missing 
     ],
   );
   const histogram = new HashMap(
-    irMap(aggregate("hist"), { kind: "lru-hash" }, [u64]),
+    irMap(aggregate("hist"), [u64]),
     kernel,
     8,
     plainValues(aggregateWords(aggregate("hist")) * 8),

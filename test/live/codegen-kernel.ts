@@ -5,12 +5,13 @@ import { LinuxError } from "../../src/linux/error.ts";
 import { disassemble } from "../../src/bpf/disassembler.ts";
 import { AttachType, MapFlag, MapType, programTypes } from "../../src/bpf/kinds.ts";
 import { generateProgram, type GeneratedProgram, scratchBytes } from "../../src/compiler/bpf/generate.ts";
-import type { IrFunction, IrMap, IrModule } from "../../src/compiler/ir/ir.ts";
+import type { IrFunction, IrModule } from "../../src/compiler/ir/ir.ts";
 import type { KernelMap } from "../../src/compiler/bpf/bpf-plan.ts";
 import type { EventSchema } from "../../src/compiler/plan.ts";
 import { refusalOffsets, resultCounters } from "../../src/compiler/layouts/refusals.ts";
 import type { Capabilities } from "../../src/linux/kernel/capabilities.ts";
 import { keyLayout, sizeOf } from "../../src/language/layout.ts";
+import type { PlacedMap } from "../support/ir-builder.ts";
 import { Features } from "../../src/linux/kernel/features.ts";
 
 export const capabilities: Capabilities = new Features().capabilities();
@@ -41,7 +42,7 @@ export class KernelModule implements Disposable {
 
   constructor(
     fn: IrFunction,
-    maps: readonly IrMap[],
+    maps: readonly PlacedMap[],
     options: {
       readonly functions?: readonly IrFunction[];
       readonly schemas?: readonly EventSchema[];
@@ -101,7 +102,7 @@ export class KernelModule implements Disposable {
           name: "stacks",
           type: MapType.STACK_TRACE,
           keySize: 4,
-          valueSize: storage.frames * 8,
+          valueSize: (map.stacks?.frames ?? 0) * 8,
           entries: 128,
           flags: 0,
         });
@@ -122,6 +123,8 @@ export class KernelModule implements Disposable {
     });
     this.generated = generateProgram(fn, this.#module, {
       schemas: this.#schemas,
+      storage: maps.map(({ storage }) => storage),
+      counters: { lost: this.#schemas.map(() => LOST) },
       kernelMaps: this.kernelMaps,
       capabilities: { ...capabilities, ...options.capabilities },
       directLoads: options.directLoads ?? fn.context?.programType === "tracing",

@@ -7,9 +7,9 @@ import { LinuxError } from "../../src/linux/error.ts";
 import { type AggregateType, u32, u64 } from "../../src/language/types.ts";
 import type { Context, ProgramType } from "../../src/language/context.ts";
 import { copiesOf } from "../../src/compiler/layouts/copies.ts";
-import type { IrFunction, IrMap } from "../../src/compiler/ir/ir.ts";
+import type { IrFunction } from "../../src/compiler/ir/ir.ts";
 import type { EventSchema } from "../../src/compiler/plan.ts";
-import { contextOf, IrBuilder, irMap, slotMap } from "../support/ir-builder.ts";
+import { contextOf, IrBuilder, irMap, slotMap, type PlacedMap } from "../support/ir-builder.ts";
 import { type Bound, capabilities, KernelModule, kernelVariables, LOST } from "./codegen-kernel.ts";
 
 const live = { skip: process.getuid?.() === 0 ? false : "needs root" };
@@ -17,7 +17,7 @@ const btf = new Btf(readFileSync("/sys/kernel/btf/vmlinux"));
 
 const types: ProgramType[] = ["raw_tracepoint", "tracing", "tracepoint", "kprobe", "perf_event"];
 const hash = irMap("hash", [u64], u64, { kind: "hash" });
-const keyed = (name: string, type: AggregateType): IrMap =>
+const keyed = (name: string, type: AggregateType): PlacedMap =>
   irMap(name, [u64], type, { kind: "percpu-hash", ...copiesOf(type, 16, capabilities.cpus) });
 const counts = keyed("counts", { kind: "aggregate", aggregate: "count", signed: false });
 const histogram = keyed("hist", { kind: "aggregate", aggregate: "hist", signed: true, parameters: [2n] });
@@ -33,13 +33,15 @@ const slotHistogram = irMap(
   { kind: "aggregate", aggregate: "hist", signed: true, parameters: [0n] },
   { kind: "percpu-slot", offset: 64 },
 );
-const stacks = irMap("stacks", [], u32, { kind: "stacks", frames: 16, buildId: false });
-const maps: IrMap[] = [slotMap(0), hash, counts, histogram, slotCounts, slotHistogram, stacks];
+const stacks = {
+  ...irMap("stacks", [], u32, { kind: "stacks" }),
+  stacks: { frames: 16, buildId: false, unwind: false },
+};
+const maps: PlacedMap[] = [slotMap(0), hash, counts, histogram, slotCounts, slotHistogram, stacks];
 const schema: EventSchema = {
   action: { kind: "data", name: "test" },
   size: 160,
   probe: "test",
-  lostOffset: LOST,
   fields: [
     { name: "a", type: u64, offset: 8 },
     { name: "text", type: { kind: "string", capacity: 61 }, offset: 16 },

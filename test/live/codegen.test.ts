@@ -6,12 +6,12 @@ import { aggregateWords, valueOf } from "../../src/language/aggregations/table.t
 import { addToCopy } from "../../src/language/aggregations/value.ts";
 import { type AggregateType, i64, u64 } from "../../src/language/types.ts";
 import { copiesOf } from "../../src/compiler/layouts/copies.ts";
-import type { BinaryOp, CompareOp, IrFunction, IrMap } from "../../src/compiler/ir/ir.ts";
-import { contextOf, IrBuilder, irMap, slotMap } from "../support/ir-builder.ts";
+import type { BinaryOp, CompareOp, IrFunction } from "../../src/compiler/ir/ir.ts";
+import { contextOf, IrBuilder, irMap, slotMap, type PlacedMap } from "../support/ir-builder.ts";
 import { capabilities, KernelModule } from "./codegen-kernel.ts";
 
 const raw = contextOf("raw_tracepoint");
-const slots = (count: number): IrMap[] => Array.from({ length: count }, (_, i) => slotMap(i));
+const slots = (count: number): PlacedMap[] => Array.from({ length: count }, (_, i) => slotMap(i));
 const live = { skip: process.getuid?.() === 0 ? false : "needs root" };
 
 /** Builds, runs once with the arguments, gives the first `count` results. */
@@ -19,7 +19,7 @@ function execute(
   count: number,
   build: (f: IrBuilder) => void,
   args: bigint[] = [],
-  maps: readonly IrMap[] = [],
+  maps: readonly PlacedMap[] = [],
   more: ConstructorParameters<typeof KernelModule>[2] = {},
 ): bigint[] {
   const f = new IrBuilder();

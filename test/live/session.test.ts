@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
 import { Assembler } from "../../src/bpf/assembler.ts";
 import { Alu, Jump, Pseudo } from "../../src/bpf/instruction.ts";
-import type { KernelMap, KernelProgram, Relocation } from "../../src/compiler/bpf/bpf-plan.ts";
+import type { BpfPlan, KernelMap, KernelProgram, Relocation } from "../../src/compiler/bpf/bpf-plan.ts";
 import type { EventSchema, Plan } from "../../src/compiler/plan.ts";
 import type { Binding } from "../../src/language/context.ts";
 import { u64 } from "../../src/language/types.ts";
@@ -97,11 +97,20 @@ const dataSchema: EventSchema = {
   fields: [{ name: "n", type: u64, offset: 8 }],
   size: 16,
   probe: "raw",
-  lostOffset,
 };
 const exitSchema: EventSchema = { ...dataSchema, action: { kind: "exit" } };
 const clearSchema: EventSchema = { ...dataSchema, action: { kind: "clear-map", map: 1 }, fields: [], size: 8 };
 const printSchema: EventSchema = { ...clearSchema, action: { kind: "print-map", map: 1 } };
+
+function bpfOf(...programs: KernelProgram[]): BpfPlan {
+  return {
+    storage: [{ kind: "percpu-slot", offset: 0 }, { kind: "hash" }, { kind: "slot", offset: 0 }],
+    loops: [],
+    counters: { lost: [lostOffset, lostOffset, lostOffset, lostOffset], watches: [], loops: [] },
+    maps: kernelMaps,
+    programs,
+  };
+}
 
 const basePlan: Plan = {
   config,
@@ -110,11 +119,10 @@ const basePlan: Plan = {
       name: "writes",
       keys: [],
       value: { kind: "aggregate", aggregate: "count", signed: false },
-      storage: { kind: "percpu-slot", offset: 0 },
       entries: 1,
     },
-    { name: "by", keys: [u64], value: u64, storage: { kind: "hash" }, entries: 64 },
-    { name: "unset", keys: [], value: u64, storage: { kind: "slot", offset: 0 }, entries: 1 },
+    { name: "by", keys: [u64], value: u64, entries: 64 },
+    { name: "unset", keys: [], value: u64, entries: 1 },
   ],
   hosts: [],
   schemas: [dataSchema, exitSchema, clearSchema, printSchema],
@@ -122,8 +130,7 @@ const basePlan: Plan = {
   timeFormats: [],
   packetFiles: [],
   watches: [],
-  loops: [],
-  bpf: { maps: kernelMaps, programs: [] },
+  bpf: bpfOf(),
 };
 
 const binding: Binding = { defaultSpace: "kernel", cookie: false };
@@ -276,7 +283,7 @@ test("counts every write of a command, sends each, and ends with it, leaving not
   const session = await openSession(
     {
       ...basePlan,
-      bpf: { maps: kernelMaps, programs: [countingProgram()] },
+      bpf: bpfOf(countingProgram()),
       hosts: [
         {
           name: "begin",
@@ -366,10 +373,7 @@ test(
 );
 
 test("stop() ends a session that waits, and a consumer that throws ends it with its error", deadline, async () => {
-  const quiet = await openSession(
-    { ...basePlan, bpf: { maps: kernelMaps, programs: [countingProgram()] } },
-    options(new Recorder()),
-  );
+  const quiet = await openSession({ ...basePlan, bpf: bpfOf(countingProgram()) }, options(new Recorder()));
   quiet.stop();
   assert.deepEqual(await quiet.ended, { exitCode: 0, reason: "stop" });
 
@@ -378,7 +382,7 @@ test("stop() ends a session that waits, and a consumer that throws ends it with 
     throw new Error("the output was closed");
   };
   const failing = await openSession(
-    { ...basePlan, bpf: { maps: kernelMaps, programs: [countingProgram()] } },
+    { ...basePlan, bpf: bpfOf(countingProgram()) },
     options(consumer, { command: "dd if=/dev/zero of=/dev/null bs=1 count=10 status=none" }),
   );
   await assert.rejects(failing.ended, /the output was closed/);
@@ -413,7 +417,7 @@ test(
         [Symbol.dispose]() {},
       }),
     };
-    const plan = { ...basePlan, bpf: { maps: kernelMaps, programs: [program] } };
+    const plan = { ...basePlan, bpf: bpfOf(program) };
     await assert.rejects(openSession(plan, options(new Recorder(), { findAttacher: () => failing })), (error) => {
       assert.ok(error instanceof AttachError);
       assert.deepEqual(error.failed, [{ probe: "raw:sys_enter", reason: "no" }]);
@@ -432,7 +436,7 @@ test(
     // r0 is never set: the verifier refuses.
     const broken = { ...program, code: new Uint8Array([0x95, 0, 0, 0, 0, 0, 0, 0]), relocations: [] };
     await assert.rejects(
-      openSession({ ...basePlan, bpf: { maps: kernelMaps, programs: [program, broken] } }, options(new Recorder())),
+      openSession({ ...basePlan, bpf: bpfOf(program, broken) }, options(new Recorder())),
       /R0 !read_ok/,
     );
     await settled();

@@ -378,7 +378,7 @@ export class Differential implements Disposable {
             ]
           : [],
       );
-      const lost = plan.schemas.reduce((sum, { lostOffset }) => sum + this.#sum(lostOffset, stripe), 0n);
+      const lost = plan.bpf.counters.lost.reduce((sum, offset) => sum + this.#sum(offset, stripe), 0n);
       return {
         events: lost > 0n ? [...events, `${lost} events lost`] : events,
         maps: [
@@ -402,7 +402,7 @@ export class Differential implements Disposable {
 
   #live(plan: Plan, map: IrMap, index: number, descriptors: readonly number[], stripe: number): LiveMap {
     const { cpus } = capabilities;
-    const { storage } = map;
+    const storage = plan.bpf.storage[index];
     const at = plan.bpf.maps.findIndex(({ role }) => role.kind === "map" && role.map === index);
     const kernel = plan.bpf.maps[at];
     const fd = descriptors[at] ?? -1;

@@ -10,7 +10,6 @@ import type {
   IrBlock,
   IrFunction,
   IrMap,
-  MapStorage,
   Place,
   Slot,
   Source,
@@ -18,12 +17,18 @@ import type {
   Value,
   ValueInfo,
 } from "../../src/compiler/ir/ir.ts";
+import type { MapStorage } from "../../src/compiler/bpf/bpf-plan.ts";
+
+/** A map, and where it is. */
+export interface PlacedMap extends IrMap {
+  readonly storage: MapStorage;
+}
 
 export function contextOf(programType: ProgramType, more: Partial<Context> = {}): Context {
   return { provider: "test", programType, defaultSpace: "kernel", stacks: true, cookie: true, ...more };
 }
 
-export function slotMap(index: number): IrMap {
+export function slotMap(index: number): PlacedMap {
   return { name: `out${index}`, keys: [], value: u64, storage: { kind: "slot", offset: index * 16 }, entries: 1 };
 }
 export function irMap(
@@ -32,7 +37,7 @@ export function irMap(
   value: Type | AggregateType,
   storage: MapStorage,
   entries = 64,
-): IrMap {
+): PlacedMap {
   return { name, keys, value, storage, entries };
 }
 

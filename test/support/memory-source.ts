@@ -101,7 +101,7 @@ export class MemorySource implements Source, RecordStream {
     };
     this.bytes = captured.happenings.length * 16;
     for (const [index, map] of plan.maps.entries()) {
-      if (map.storage.kind === "stacks") continue;
+      if (map.stacks !== undefined) continue;
       const size = sizeOf(map.value);
       const values =
         map.value.kind === "aggregate" ? copiedValues(map.value, { copies: 1, stride: size }) : plainValues(size);

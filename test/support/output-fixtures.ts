@@ -12,7 +12,7 @@ export function recordMemory(size = 4096): RecordMemory {
 export function schemaOf(action: ConsumerAction, types: readonly Type[]): EventSchema<ConsumerAction> {
   const { offsets, size } = fieldLayout(types);
   const fields: EventField[] = types.map((type, i) => ({ name: `f${i}`, type, offset: 8 + offsets[i] }));
-  return { action, fields, size: 8 + size, probe: "begin", lostOffset: 0 };
+  return { action, fields, size: 8 + size, probe: "begin" };
 }
 
 export function servicesOf(plan: Partial<Plan> = {}): ConsumerServices {

@@ -7,7 +7,8 @@ import type { Result } from "../../language/aggregations/aggregation.ts";
 import { aggregateLayout, valueOf } from "../../language/aggregations/table.ts";
 import type { AggregateType } from "../../language/types.ts";
 import type { Copies } from "../layouts/copies.ts";
-import type { Instruction, MapStorage } from "../ir/ir.ts";
+import type { Instruction } from "../ir/ir.ts";
+import type { MapStorage } from "./bpf-plan.ts";
 import { countRefusal, justMade } from "./trouble-counters.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
@@ -26,7 +27,7 @@ function aggregateType(scope: FunctionScope, map: number): AggregateType {
 export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): void {
   const { emitter } = scope;
   const type = aggregateType(scope, instruction.map);
-  const { storage } = scope.irMap(instruction.map);
+  const storage = scope.storageOf(instruction.map);
   if (storage.kind === "percpu-slot" || storage.kind === "slot") {
     const shared = storage.kind === "slot";
     const base = shared ? emitter.mapValue(scope.globals, 0) : scope.stripeAddress(true);
@@ -96,7 +97,7 @@ function update(
 export function aggregateRead(scope: FunctionScope, instruction: Of<"aggregate-read">): void {
   const { emitter } = scope;
   const type = aggregateType(scope, instruction.map);
-  const { storage } = scope.irMap(instruction.map);
+  const storage = scope.storageOf(instruction.map);
   // total, and: the number of values (avg), or whether there is one (min, max).
   const total = emitter.constant(0n);
   const second = emitter.constant(0n);

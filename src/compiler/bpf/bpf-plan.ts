@@ -1,11 +1,43 @@
 // What the running kernel is given of a plan: maps to create and programs to load and attach.
 import type { Binding, ProgramType } from "../../language/context.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
+import type { Copies } from "../layouts/copies.ts";
+import type { CountedLoop } from "../layouts/counted-places.ts";
 
 export interface BpfPlan {
+  /** Where each of the plan's maps is, by its index. */
+  readonly storage: readonly MapStorage[];
+  /** Loops of handlers that the kernel may cut short. */
+  readonly loops: readonly CountedLoop[];
+  readonly counters: Counters;
   /** Kernel maps to create, in order; relocations refer to them by index. */
   readonly maps: readonly KernelMap[];
   readonly programs: readonly KernelProgram[];
+}
+
+/**
+ * - `slot`: a scalar map without keys: `offset` bytes into the globals region: u64 set flag, then the value.
+ * - `percpu-slot`: a keyless aggregation: u64 words at `offset` of each CPU's stripe in the per-CPU region
+ *   (KernelMapRole); first a u64 set flag.
+ * - `hash`, `lru-hash`: a kernel map of its own.
+ * - `percpu-hash`, `percpu-lru-hash`: the same, with an aggregation for value, and copies of it in each entry (copies.ts).
+ * - `stacks`: the kernel's stack map; of unwound stacks a hash map of return addresses, by a number made of them.
+ */
+export type MapStorage =
+  | { readonly kind: "slot"; readonly offset: number }
+  | { readonly kind: "percpu-slot"; readonly offset: number }
+  | { readonly kind: "hash" | "lru-hash" }
+  | ({ readonly kind: "percpu-hash" | "percpu-lru-hash" } & Copies)
+  | { readonly kind: "stacks" };
+
+/** Where in a CPU's stripe of the per-CPU region things are counted: bytes. */
+export interface Counters {
+  /** Each schema's lost events: a u64. */
+  readonly lost: readonly number[];
+  /** Each watched place's failures: a u64, and behind it the last one's code. */
+  readonly watches: readonly number[];
+  /** How often each of `loops` was cut short: a u64, in the first CPU's stripe. */
+  readonly loops: readonly number[];
 }
 
 /** What a kernel map is for, so that the session finds it again. */

@@ -64,6 +64,8 @@ test("what loops become is well formed", () => {
     const { capabilities } = system(false, [6, 1]);
     const whole = withCalledLoops(module.functions[0], module, callbacks, {
       schemas: plan.schemas,
+      storage: plan.bpf.storage,
+      counters: plan.bpf.counters,
       kernelMaps: plan.bpf.maps,
       capabilities,
       directLoads: true,

@@ -48,7 +48,14 @@ function textOf(
   const { code } = generateProgram(
     fn,
     { functions: [fn], maps, probeNames: [] },
-    { schemas: [], kernelMaps, capabilities, directLoads: true },
+    {
+      schemas: [],
+      storage: maps.map(({ storage }) => storage),
+      counters: { lost: [] },
+      kernelMaps,
+      capabilities,
+      directLoads: true,
+    },
   );
   return disassemble(code).map((line) => line.trim());
 }

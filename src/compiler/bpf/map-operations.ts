@@ -5,7 +5,7 @@ import { InternalError } from "../../base/internal-error.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { Instruction, MapStorage, Place, Value } from "../ir/ir.ts";
+import type { Instruction, Place, Value } from "../ir/ir.ts";
 import { countFailed, countRefusal, justMade } from "./trouble-counters.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
@@ -16,7 +16,8 @@ import type { FunctionScope } from "./scope.ts";
 type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
 
 /** A scalar map's memory: u64 set flag, then the value. Per-CPU ones: this CPU's. */
-function slotMemory(scope: FunctionScope, storage: MapStorage): Memory | undefined {
+function slotMemory(scope: FunctionScope, map: number): Memory | undefined {
+  const storage = scope.storageOf(map);
   if (storage.kind === "slot") return behind(scope.emitter.mapValue(scope.globals, storage.offset));
   if (storage.kind === "percpu-slot") return behind(scope.stripeAddress(true), storage.offset);
   return undefined;
@@ -80,7 +81,7 @@ export function entryCopy(scope: FunctionScope, instruction: Of<"entry-copy">): 
 
 /** The memory of a map without keys. */
 function scalarMemory(scope: FunctionScope, map: number): Memory {
-  const memory = slotMemory(scope, scope.irMap(map).storage);
+  const memory = slotMemory(scope, map);
   if (memory === undefined) throw new InternalError(`@${scope.irMap(map).name} has keys`);
   return memory;
 }
@@ -106,7 +107,7 @@ export function mapHas(scope: FunctionScope, instruction: Of<"map-has">): void {
 export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): void {
   const { emitter } = scope;
   const { source } = instruction;
-  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
+  const slot = slotMemory(scope, instruction.map);
   if (slot !== undefined) {
     fill(scope, at(slot, 8), source, false);
     emitter.storeConstant(slot, 8, 1n);
@@ -205,8 +206,7 @@ function ifRefused(scope: FunctionScope, map: number): void {
 
 export function mapDelete(scope: FunctionScope, instruction: Of<"map-delete">): void {
   const { emitter } = scope;
-  const { storage } = scope.irMap(instruction.map);
-  const slot = slotMemory(scope, storage);
+  const slot = slotMemory(scope, instruction.map);
   const result = emitter.register();
   if (slot !== undefined) {
     emitter.load(result, slot, 8);
@@ -231,7 +231,7 @@ function slotBytes(scope: FunctionScope, map: number): number {
 /** Adds and gives the new or the old value: never loses a count, whoever else adds or makes the entry meanwhile. */
 export function mapAdd(scope: FunctionScope, instruction: Of<"map-add">): void {
   const { emitter } = scope;
-  const slot = slotMemory(scope, scope.irMap(instruction.map).storage);
+  const slot = slotMemory(scope, instruction.map);
   const result =
     instruction.result === undefined || scope.useCounts[instruction.result] === 0
       ? undefined

@@ -38,7 +38,7 @@ export function emitEvent(scope: FunctionScope, instruction: Of<"emit">): void {
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(lost);
-    count(scope, schema.lostOffset);
+    count(scope, scope.options.counters.lost[instruction.schema]);
     emitter.jump(done);
   });
 }

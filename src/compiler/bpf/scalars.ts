@@ -415,7 +415,7 @@ export function generateAddressOf(scope: FunctionScope, instruction: Of<"address
   const result = scope.resultRegister(instruction.result);
   if (what.kind !== "map") emitter.address(result, scope.place(what));
   else {
-    const { storage } = scope.irMap(what.map);
+    const storage = scope.storageOf(what.map);
     if (storage.kind === "slot") emitter.move(result, emitter.mapValue(scope.globals, storage.offset + 8));
     else emitter.map(result, scope.kernelMapOf(what.map).index);
   }

@@ -4,8 +4,8 @@ import { InternalError } from "../../base/internal-error.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { ProgramType } from "../../language/context.ts";
+import type { Counters, KernelMap, MapStorage } from "./bpf-plan.ts";
 import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } from "../ir/ir.ts";
-import type { KernelMap } from "./bpf-plan.ts";
 import type { EventSchema } from "../plan.ts";
 import type { MappedFiles } from "../kernel-structures/mapped-files.ts";
 import type { ReturnInstances } from "../kernel-structures/return-instances.ts";
@@ -34,10 +34,10 @@ export interface GenerateOptions {
   readonly mappedFiles?: MappedFiles | undefined;
   /** Where the kernel keeps the current thread's pointer, in struct task_struct, for the unwinder. */
   readonly threadPointer?: number | undefined;
-  /** With `-k`: where in the stripe the failures of each watched place are counted. */
-  readonly watchOffsets?: readonly number[];
-  /** In the stripe: where each loop counts how often it was cut short. */
-  readonly loopOffsets?: readonly number[];
+  /** Where each of the module's maps is. */
+  readonly storage: readonly MapStorage[];
+  /** Without watched places or loops, nobody asks how often they fail or are cut short. */
+  readonly counters: Pick<Counters, "lost"> & Partial<Counters>;
   /** Passes to leave out (passes.ts). */
   readonly without?: readonly string[] | undefined;
   /** This program's gate, when a session may hold it back (gate.ts). */
@@ -280,6 +280,11 @@ export class FunctionScope {
     if (found === undefined) throw new InternalError(`there is no map ${map}`);
     return found;
   }
+  storageOf(map: number): MapStorage {
+    const found = this.options.storage[map];
+    if (found === undefined) throw new InternalError(`it is not known where map ${map} is`);
+    return found;
+  }
   /** Maps of which the script deletes entries: what it stores there is new more often than not. */
   get emptied(): ReadonlySet<number> {
     return (this.#emptied ??= new Set(
@@ -490,13 +495,7 @@ export function temporaryBytes(fn: IrFunction, module: IrModule): number {
     for (const instruction of instructions) {
       if (instruction.op === "map-store" || instruction.op === "map-make") {
         const map = module.maps[instruction.map];
-        if (
-          map === undefined ||
-          map.value.kind === "aggregate" ||
-          map.storage.kind === "slot" ||
-          map.storage.kind === "percpu-slot"
-        )
-          continue;
+        if (map === undefined || map.value.kind === "aggregate" || map.keys.length === 0) continue;
         const size = Math.ceil(sizeOf(map.value) / 8) * 8;
         if (size > SMALL_TEMPORARY) temporary = Math.max(temporary, size);
       } else if (instruction.op === "fill" && instruction.source.kind === "stack")

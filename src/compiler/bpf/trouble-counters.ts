@@ -49,7 +49,7 @@ export function countBusy(scope: FunctionScope, map: number): void {
  * failure.
  */
 export function countFailed(scope: FunctionScope, watch: number | undefined, result: Register, found = false): void {
-  const offset = watch === undefined ? undefined : scope.options.watchOffsets?.[watch];
+  const offset = watch === undefined ? undefined : scope.options.counters.watches?.[watch];
   if (offset === undefined) return;
   const { emitter } = scope;
   const failed = emitter.label();
@@ -74,7 +74,7 @@ export function watchResult(scope: FunctionScope, watch: number | undefined, sai
  * itself has in its registers stays there.
  */
 export function countCutLoop(scope: FunctionScope, loop: number): void {
-  const offset = scope.options.loopOffsets?.[loop];
+  const offset = scope.options.counters.loops?.[loop];
   if (offset === undefined) return;
   const { emitter } = scope;
   emitter.atomicAdd(behind(emitter.mapValue(scope.stripe.map, offset)), emitter.constant(1n), false);

@@ -5,7 +5,6 @@ import type { MapOrder } from "../../language/program.ts";
 import { isSteady, type HelperName } from "../../bpf/helpers.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
 import type { Context } from "../../language/context.ts";
-import type { Copies } from "../layouts/copies.ts";
 
 /** An SSA value: a 64-bit integer (two's complement; signedness is in the operations). Index into IrFunction.values. */
 export type Value = number;
@@ -485,29 +484,25 @@ export type Instruction =
   /** The bytes of an internet address written as text: 4 of them, or 16. */
   | { readonly op: "parse-address"; readonly to: Place; readonly text: Uint8Array };
 
-/** A map as the script sees it; storage is chosen by the compiler (maps.ts) and known to both executors. */
+/** A map as the script sees it. How an engine stores it is the engine's: bpf/bpf-plan.ts (MapStorage). */
 export interface IrMap {
   readonly name: string;
   readonly keys: readonly Type[];
   readonly value: Type | AggregateType;
-  readonly storage: MapStorage;
+  /** As many as it takes. */
   readonly entries: number;
+  /** A new key takes the place of the one that was used least recently. */
+  readonly evicts?: true;
+  /** It is no map of the script's, but holds stacks that handlers took, by their numbers. */
+  readonly stacks?: StackForm;
 }
 
-/**
- * - `slot`: a scalar map without keys: `offset` bytes into the globals region: u64 set flag, then the value.
- * - `percpu-slot`: a keyless aggregation: u64 words at `offset` of each CPU's stripe in the per-CPU region
- *   (stripe size in the plan); first a u64 set flag.
- * - `hash`, `lru-hash`: a kernel map of its own.
- * - `percpu-hash`, `percpu-lru-hash`: the same, with an aggregation for value, and copies of it in each entry (copies.ts).
- * - `stacks`: the stack map; `unwind`: a hash map of return addresses, by a number made of them.
- */
-export type MapStorage =
-  | { readonly kind: "slot"; readonly offset: number }
-  | { readonly kind: "percpu-slot"; readonly offset: number }
-  | { readonly kind: "hash" | "lru-hash" }
-  | ({ readonly kind: "percpu-hash" | "percpu-lru-hash" } & Copies)
-  | { readonly kind: "stacks"; readonly frames: number; readonly buildId: boolean; readonly unwind?: boolean };
+/** `unwind`: found by unwinding tables; else by frame pointers, as the kernel does. */
+export interface StackForm {
+  readonly frames: number;
+  readonly buildId: boolean;
+  readonly unwind: boolean;
+}
 
 /** Bytes that a source fills. */
 export function sourceSize(source: Source): number {

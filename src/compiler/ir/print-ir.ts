@@ -16,15 +16,11 @@ export function printModule(module: IrModule, schemas: readonly EventSchema[] = 
 }
 
 function printMap(map: IrMap, index: number): string {
-  const { storage } = map;
-  const where =
-    storage.kind === "slot" || storage.kind === "percpu-slot"
-      ? `${storage.kind} at ${storage.offset}`
-      : storage.kind === "stacks"
-        ? `stacks of ${storage.frames}${storage.buildId ? " build ids" : ""}`
-        : storage.kind;
-  const keys = map.keys.length > 0 ? `[${map.keys.map(printType).join(", ")}]` : "";
-  return `map ${index} @${map.name}${keys}: ${printType(map.value)}, ${where}${map.entries > 1 ? `, ${map.entries} entries` : ""}`;
+  const { keys, stacks } = map;
+  const what = stacks === undefined ? "" : `, stacks of ${stacks.frames}${stacks.buildId ? " build ids" : ""}`;
+  const key = keys.length > 0 ? `[${keys.map(printType).join(", ")}]` : "";
+  const entries = map.entries > 1 ? `, ${map.entries} entries${map.evicts ? ", evicting" : ""}` : "";
+  return `map ${index} @${map.name}${key}: ${printType(map.value)}${what}${entries}`;
 }
 
 function printSchema(schema: EventSchema, index: number): string {

@@ -33,7 +33,6 @@ const makeMap = (name: string, keys: Type[], value: IrMap["value"], entries = 10
   name,
   keys,
   value,
-  storage: keys.length > 0 ? { kind: "hash" } : { kind: "slot", offset: 0 },
   entries,
 });
 
@@ -43,7 +42,6 @@ function makeSchema(fields: [Type, number][], size: number): EventSchema {
     fields: fields.map(([type, offset]) => ({ name: "", type, offset })),
     size,
     probe: "begin",
-    lostOffset: 0,
   };
 }
 

@@ -274,8 +274,8 @@ function madeFirst(f: FunctionState, source: Source, span: Span): Source {
 
 /** A key that the map has no room for is noticed before anything is put there. */
 function makeRoom(f: FunctionState, { map, key }: { readonly map: number; readonly key?: Place }, span: Span): void {
-  const { storage, name } = f.module.maps[map];
-  if (key === undefined || (storage.kind !== "hash" && storage.kind !== "percpu-hash")) return;
+  const { evicts, name } = f.module.maps[map];
+  if (key === undefined || evicts) return;
   if (catchOf(f, "full") === undefined) return;
   const failed = f.build.give((result) => ({ op: "map-make", result, map, key }));
   unlessFailed(f, failed, () => {

@@ -28,7 +28,6 @@ function executed(
     name,
     keys: [],
     value: i64,
-    storage: { kind: "slot", offset: 0 },
     entries: 1,
   }));
   const runtime = new MemoryRuntime({ maps });

@@ -71,7 +71,7 @@ function mapOf({ module }: FunctionState, calls: KeptCalls): number {
         name: `${mapName}${module.kept.size}`,
         keys: [u64, ...calls.atEntry.map(() => u64)],
         value: { kind: "array", element: u64, length: calls.words.length },
-        storage: { kind: "lru-hash" },
+        evicts: true,
         entries: Math.max(mostCalls, module.options.capabilities.cpus * mostOnCpu),
       }) - 1;
     module.kept.set(calls, map);

@@ -2,14 +2,15 @@
 import { compiler } from "../../messages/compiler.ts";
 import { fetchValue } from "./fetch.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
-import type { CheckedHandler, CheckedProgram } from "../../language/checked-program.ts";
+import type { Config } from "../../language/check/config.ts";
+import type { CheckedHandler, CheckedMap, CheckedProgram } from "../../language/checked-program.ts";
 import { ScriptError, type Source } from "../../language/diagnostic.ts";
 import { fieldLayout, roundUp } from "../../language/layout.ts";
 import type { Expression } from "../../language/program.ts";
-import type { IrFunction, IrModule } from "../ir/ir.ts";
-import type { Regions } from "../maps.ts";
-import { layRegions, storeMaps } from "../maps.ts";
-import type { CountedLoop, EventSchema, WatchedPlace } from "../plan.ts";
+import type { Type } from "../../language/types.ts";
+import type { IrFunction, IrMap, IrModule } from "../ir/ir.ts";
+import type { EventSchema } from "../plan.ts";
+import type { CountedLoop, WatchedPlace } from "../layouts/counted-places.ts";
 import { usedBuiltins } from "../../language/check/uses.ts";
 import { Watches } from "../layouts/watches.ts";
 import { headerSize, type HeaderField } from "../layouts/record-header.ts";
@@ -25,8 +26,6 @@ import { FunctionState } from "./state.ts";
 export interface LowerSettings {
   /** Load through pointers the verifier knows; by default yes. */
   readonly directLoads?: boolean | undefined;
-  /** More handlers may come while it runs: room is left for them. */
-  readonly growing?: boolean | undefined;
   /** What records of events begin with. */
   readonly header?: readonly HeaderField[] | undefined;
   /** Counts reads and look-ups that fail (watches.ts). */
@@ -40,7 +39,6 @@ export interface LoweredProgram {
   readonly loops: readonly CountedLoop[];
   readonly timeFormats: readonly string[];
   readonly packetFiles: readonly string[];
-  readonly regions: Regions;
   /** The function of each checked handler: index into `module.functions`. */
   readonly handlers: readonly { readonly handler: CheckedHandler; readonly function: number }[];
 }
@@ -71,7 +69,7 @@ export function lower(
       directLoads: settings.directLoads ?? true,
     },
     walk,
-    maps: storeMaps(checked.maps, checked.config, capabilities.cpus),
+    maps: checked.maps.map((map) => irMap(map, checked.config)),
     functions: [],
     schemas: [],
     timeFormats: [],
@@ -87,33 +85,39 @@ export function lower(
     ...(settings.watch ? { watches: new Watches() } : {}),
   };
   const handlers = checked.handlers.map((handler) => ({ handler, function: lowerHandler(module, handler) }));
-  const regions = layRegions(
-    module.maps,
-    module.schemas.length,
-    settings.growing,
-    module.watches?.list.length,
-    module.loops.length,
-  );
   return {
     module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
-    schemas: module.schemas.map((draft, i) => laidOut(draft, regions.lostOffsets[i], checked.program.source, header)),
+    schemas: module.schemas.map((draft) => laidOut(draft, checked.program.source, header)),
     timeFormats: module.timeFormats,
     packetFiles: module.packetFiles,
-    watches: (module.watches?.list ?? []).map(({ span, call }, i) => ({
+    watches: (module.watches?.list ?? []).map(({ span, call }) => ({
       call,
       place: placeIn(checked.program.source, span),
       line: lineAt(checked.program.source, span),
-      offset: regions.watchOffsets[i],
     })),
-    loops: module.loops.map(({ span, unkept }, i) => ({
+    loops: module.loops.map(({ span, unkept }) => ({
       place: placeIn(checked.program.source, span),
       line: lineAt(checked.program.source, span),
-      offset: regions.loopOffsets[i],
       ...(unkept === undefined ? {} : { unkept }),
     })),
-    regions,
     handlers,
   };
+}
+
+/** A map of the script's. */
+function irMap({ name, keys, value, entries, storage }: CheckedMap, config: Config): IrMap {
+  return {
+    name,
+    keys,
+    value: widened(value),
+    entries: keys.length === 0 ? 1 : (entries ?? config.maxMapKeys),
+    ...(storage === "lruhash" || storage === "percpulruhash" ? { evicts: true } : {}),
+  };
+}
+
+/** Integers in maps are 64 bits wide. */
+function widened(type: Type): Type {
+  return type.kind === "integer" || type.kind === "enum" ? { ...type, bits: 64 } : type;
 }
 
 function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
@@ -172,7 +176,7 @@ function functionName(handler: CheckedHandler): string {
 /** Far more than any ring of events has room for; the verifier takes up to 512 MiB. */
 const mostRecordBytes = 1 << 28;
 
-function laidOut(draft: SchemaDraft, lostOffset: number, source: Source, header: readonly HeaderField[]): EventSchema {
+function laidOut(draft: SchemaDraft, source: Source, header: readonly HeaderField[]): EventSchema {
   const headerBytes = headerSize(header);
   const { offsets, size } = fieldLayout(draft.fields.map((field) => field.type));
   if (size > mostRecordBytes) {
@@ -187,6 +191,5 @@ function laidOut(draft: SchemaDraft, lostOffset: number, source: Source, header:
     size: headerBytes + roundUp(size, 8),
     place: placeIn(source, draft.span),
     probe: draft.probe,
-    lostOffset,
   };
 }

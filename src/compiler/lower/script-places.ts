@@ -1,7 +1,7 @@
 // Where in the script something stands: its line and columns, for what is told when it fails.
 import type { Source, Span } from "../../language/diagnostic.ts";
 import { partAt } from "../../language/source-parts.ts";
-import type { EventSchema } from "../plan.ts";
+import type { ScriptPlace } from "../layouts/counted-places.ts";
 
 /** The line that a place begins in. */
 export function lineAt(source: Source, span: Span): string {
@@ -12,7 +12,7 @@ export function lineAt(source: Source, span: Span): string {
 }
 
 /** Lines and columns count from 1. */
-export function placeIn(source: Source, span: Span): NonNullable<EventSchema["place"]> {
+export function placeIn(source: Source, span: Span): ScriptPlace {
   const { name, start } = partAt(source, span.start);
   const starts = lineStarts(source.text);
   const [line, first] = [lineOf(starts, span.start), lineOf(starts, start)];

@@ -14,11 +14,7 @@ export function stackSource(f: FunctionState, e: Expression): Source {
   const { maps } = f.module;
   const unwind = type.unwind === true;
   let map = maps.findIndex(
-    ({ storage }) =>
-      storage.kind === "stacks" &&
-      storage.frames === frames &&
-      storage.buildId === buildId &&
-      (storage.unwind ?? false) === unwind,
+    ({ stacks }) => stacks?.frames === frames && stacks.buildId === buildId && stacks.unwind === unwind,
   );
   if (map < 0) {
     map =
@@ -27,7 +23,7 @@ export function stackSource(f: FunctionState, e: Expression): Source {
         keys: [],
         value: type,
         entries: 16384,
-        storage: { kind: "stacks", frames, buildId, unwind },
+        stacks: { frames, buildId, unwind },
       }) - 1;
   }
   return { kind: "stack", space: type.space, map, limit: frames, mode: buildId ? "build_id" : "address", unwind };

@@ -1,7 +1,8 @@
 // What went wrong in the kernel, counted there: events that the ring had no room for, updates of full maps, and events
 // missed because a handler was running already.
 import { cutStack } from "../../compiler/layouts/unwound-stack.ts";
-import type { Plan, UnkeptCalls } from "../../compiler/plan.ts";
+import type { Plan } from "../../compiler/plan.ts";
+import type { UnkeptCalls } from "../../compiler/layouts/counted-places.ts";
 import { refusalOffsets, refusals } from "../../compiler/layouts/refusals.ts";
 import { progInfo } from "../../linux/bpf/bpf.ts";
 import type { Attachment } from "../../providers/provider.ts";
@@ -45,17 +46,21 @@ export class TroubleCounters {
       this.#known.add(offset);
       this.#counters.push({ offsets: [offset], trouble, seen: 0 });
     };
-    for (const watched of plan.watches)
-      add(watched.offset, (count) => ({ kind: "failed", watched, count, code: this.#code(watched.offset + 8) }));
-    for (const loop of plan.loops) {
+    const { lost, watches, loops } = plan.bpf.counters;
+    plan.watches.forEach((watched, i) => {
+      add(watches[i], (count) => ({ kind: "failed", watched, count, code: this.#code(watches[i] + 8) }));
+    });
+    plan.bpf.loops.forEach((loop, i) => {
       const { unkept } = loop;
-      add(loop.offset, (count) =>
+      add(loops[i], (count) =>
         unkept === undefined
           ? { kind: "loop-cut", loop, count }
           : { kind: "missed", probe: unkept.probe, count, help: helpOfUnkept[unkept.where] },
       );
-    }
-    for (const { lostOffset, probe } of plan.schemas) add(lostOffset, (count) => ({ kind: "lost", probe, count }));
+    });
+    plan.schemas.forEach(({ probe }, i) => {
+      add(lost[i], (count) => ({ kind: "lost", probe, count }));
+    });
     for (const { role, failureOffset } of plan.bpf.maps) {
       if (role.kind === "unwind-processes") {
         for (const why of Object.keys(cutStack) as (keyof typeof cutStack)[]) {

@@ -12,15 +12,16 @@ export function isGrown(plan: Plan, longer: Plan): boolean {
     longer.hosts.length === plan.hosts.length &&
     longer.maps.length === plan.maps.length &&
     longer.maps.every((map, i) => isSameMap(map, plan.maps[i])) &&
+    JSON.stringify(longer.bpf.storage) === JSON.stringify(plan.bpf.storage) &&
     longer.bpf.maps.length === plan.bpf.maps.length &&
     longer.bpf.maps.every((map, i) => isSameKernelMap(map, plan.bpf.maps[i])) &&
     startsWith(longer.probeNames, plan.probeNames) &&
     startsWith(longer.timeFormats, plan.timeFormats) &&
     longer.schemas.length >= plan.schemas.length &&
     plan.schemas.every(
-      ({ size, lostOffset, action }, i) =>
+      ({ size, action }, i) =>
         longer.schemas[i].size === size &&
-        longer.schemas[i].lostOffset === lostOffset &&
+        longer.bpf.counters.lost[i] === plan.bpf.counters.lost[i] &&
         longer.schemas[i].action.kind === action.kind,
     )
   );
@@ -31,12 +32,7 @@ function startsWith(longer: readonly string[], start: readonly string[]): boolea
 }
 
 function isSameMap(a: IrMap, b: IrMap): boolean {
-  return (
-    a.name === b.name &&
-    a.entries === b.entries &&
-    a.keys.length === b.keys.length &&
-    JSON.stringify(a.storage) === JSON.stringify(b.storage)
-  );
+  return a.name === b.name && a.entries === b.entries && a.keys.length === b.keys.length;
 }
 
 function isSameKernelMap(a: KernelMap, b: KernelMap): boolean {

@@ -155,7 +155,7 @@ export class KernelObjects implements Disposable {
   }
 
   #bind(map: IrMap, index: number): void {
-    const { storage } = map;
+    const storage = this.#plan.bpf.storage[index];
     // Counted where handlers count theirs.
     const refused =
       ({ failureOffset }: KernelMap) =>
@@ -207,8 +207,9 @@ export class KernelObjects implements Disposable {
   #tables(): string[] {
     return this.#plan.bpf.maps.flatMap(({ role, type, keySize, valueSize, entries, flags, unused }) => {
       if (role.kind !== "map" || unused) return [];
-      const { name, storage } = this.#plan.maps[role.map];
-      if (storage.kind === "stacks" && !storage.unwind) return [];
+      const { name, stacks } = this.#plan.maps[role.map];
+      if (stacks?.unwind === false) return [];
+      const storage = this.#plan.bpf.storage[role.map];
       const copies = !("copies" in storage)
         ? ""
         : storage.copies === 1

@@ -243,7 +243,7 @@ export class LiveSource implements Source {
   }
 
   failed(watch: number): void {
-    this.#kernel.count(this.#plan.watches[watch].offset);
+    this.#kernel.count(this.#plan.bpf.counters.watches[watch]);
   }
 
   watch(asked: Parameters<Source["watch"]>[0]): void {

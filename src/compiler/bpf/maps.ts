@@ -1,15 +1,14 @@
 // Where maps live: the storage of each of the script's maps, the regions that scalar maps and counters share, and the
 // kernel maps to create.
-import type { CheckedMap } from "../language/checked-program.ts";
-import type { Config } from "../language/check/config.ts";
-import { kernelAtLeast } from "../language/kernel-version.ts";
-import type { Capabilities } from "../linux/kernel/capabilities.ts";
-import type { Type } from "../language/types.ts";
-import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
-import { copiesOf } from "./layouts/copies.ts";
-import type { IrMap, MapStorage } from "./ir/ir.ts";
-import type { KernelMap } from "./bpf/bpf-plan.ts";
-import { resultCounters } from "./layouts/refusals.ts";
+import { InternalError } from "../../base/internal-error.ts";
+import type { Config } from "../../language/check/config.ts";
+import { kernelAtLeast } from "../../language/kernel-version.ts";
+import type { Capabilities } from "../../linux/kernel/capabilities.ts";
+import { keyLayout, roundUp, sizeOf } from "../../language/layout.ts";
+import { copiesOf } from "../layouts/copies.ts";
+import type { IrMap } from "../ir/ir.ts";
+import type { Counters, KernelMap, MapStorage } from "./bpf-plan.ts";
+import { resultCounters } from "../layouts/refusals.ts";
 import {
   fileKeyBytes,
   fileRows,
@@ -19,8 +18,8 @@ import {
   mappingBytes,
   nodeKeys,
   nodeRowBytes,
-} from "./layouts/unwind-layout.ts";
-import { cutStack } from "./layouts/unwound-stack.ts";
+} from "../layouts/unwind-layout.ts";
+import { cutStack } from "../layouts/unwound-stack.ts";
 
 /** bpf_map_type numbers of include/uapi/linux/bpf.h. */
 const mapTypes = { hash: 1, array: 2, perfEvents: 4, percpuArray: 6, stackTrace: 7, lruHash: 9, ring: 27 } as const;
@@ -49,42 +48,30 @@ export const grownScratch = 16;
 /** A CPU's counters share no cache line with another's. */
 const cacheLine = 64;
 
-/** The script's maps with the storage each gets. */
-export function storeMaps(maps: readonly CheckedMap[], config: Config, cpus: number): IrMap[] {
+/** Where each map is. */
+function storageOf(maps: readonly IrMap[], cpus: number): MapStorage[] {
   let globals = 0;
   let stripe = 0;
-  return maps.map((map) => {
-    const value = widened(map.value);
+  return maps.map(({ keys, value, entries, evicts, stacks }): MapStorage => {
     const bytes = 8 + roundUp(sizeOf(value), 8);
-    const entries = map.keys.length === 0 ? 1 : (map.entries ?? config.maxMapKeys);
-    let storage: MapStorage;
-    if (map.keys.length > 0) {
-      storage = hashStorage(map, entries, cpus);
-    } else if (value.kind === "aggregate") {
-      storage = { kind: "percpu-slot", offset: stripe };
-      stripe += bytes;
-    } else {
-      storage = { kind: "slot", offset: globals };
-      globals += bytes;
+    if (stacks !== undefined) return { kind: "stacks" };
+    if (keys.length > 0) {
+      // A number that every CPU has a copy of would read as one of them: only aggregations are kept that way.
+      if (value.kind !== "aggregate") return { kind: evicts ? "lru-hash" : "hash" };
+      return { kind: evicts ? "percpu-lru-hash" : "percpu-hash", ...copiesOf(value, entries, cpus) };
     }
-    return { name: map.name, keys: map.keys, value, storage, entries };
+    if (value.kind === "aggregate") {
+      stripe += bytes;
+      return { kind: "percpu-slot", offset: stripe - bytes };
+    }
+    globals += bytes;
+    return { kind: "slot", offset: globals - bytes };
   });
 }
 
-/** Integers in maps are 64 bits wide. */
-function widened(type: Type): Type {
-  return type.kind === "integer" || type.kind === "enum" ? { ...type, bits: 64 } : type;
-}
-
-function hashStorage({ value, storage }: CheckedMap, entries: number, cpus: number): MapStorage {
-  const lru = storage === "lruhash" || storage === "percpulruhash";
-  // A number that every CPU has a copy of would read as one of them: only aggregations are kept that way.
-  if (value.kind !== "aggregate") return { kind: lru ? "lru-hash" : "hash" };
-  return { kind: lru ? "percpu-lru-hash" : "percpu-hash", ...copiesOf(value, entries, cpus) };
-}
-
-/** The shared regions, once it is known how many kinds of events there are. */
+/** Where the maps are, and the regions that some of them share with counters. */
 export interface Regions {
+  readonly storage: readonly MapStorage[];
   /**
    * Bytes of the scalar maps' region, with zeroes behind them, as many as the largest entry of aggregations by key has,
    * and the word that says that the session is over.
@@ -92,46 +79,54 @@ export interface Regions {
   readonly globals: number;
   /** Bytes of one CPU's stripe of the per-CPU region. */
   readonly stripe: number;
-  /** In the stripe: each schema's count of lost events. */
-  readonly lostOffsets: readonly number[];
+  readonly counters: Counters;
   /** In the stripe: where each map's counts of refused updates begin (refusals.ts). */
   readonly failureOffsets: readonly (number | undefined)[];
   /** In the stripe: counts of unwound stacks that ended early. */
   readonly cutOffset: number;
-  /** In the stripe: each watched place's two words (watches.ts). */
-  readonly watchOffsets: readonly number[];
-  /** In the first CPU's stripe: how often each loop was cut short. */
-  readonly loopOffsets: readonly number[];
 }
 
-export function layRegions(maps: readonly IrMap[], schemas: number, growing = false, watches = 0, loops = 0): Regions {
+/** How many there are of what is counted; `growing`: room is left for more, which may come while it runs. */
+interface Counted {
+  readonly schemas: number;
+  readonly watches: number;
+  readonly loops: number;
+  readonly growing: boolean;
+}
+
+export function layRegions(
+  maps: readonly IrMap[],
+  cpus: number,
+  { schemas, watches, loops, growing }: Counted,
+): Regions {
+  const storage = storageOf(maps, cpus);
   let globals = 0;
   let stripe = 0;
   let zeroes = 0;
-  for (const { storage, value } of maps) {
+  maps.forEach(({ value }, i) => {
+    const where = storage[i];
     const end = 8 + roundUp(sizeOf(value), 8);
-    if ("copies" in storage) zeroes = Math.max(zeroes, storage.copies * storage.stride);
-    if (storage.kind === "slot") globals = Math.max(globals, storage.offset + end);
-    if (storage.kind === "percpu-slot") stripe = Math.max(stripe, storage.offset + end);
-  }
+    if ("copies" in where) zeroes = Math.max(zeroes, where.copies * where.stride);
+    if (where.kind === "slot") globals = Math.max(globals, where.offset + end);
+    if (where.kind === "percpu-slot") stripe = Math.max(stripe, where.offset + end);
+  });
   const words = (count: number): number[] => Array.from({ length: count }, () => (stripe += 8) - 8);
-  const lostOffsets = words(growing ? Math.max(schemas, grownSchemas) : schemas);
-  const failureOffsets = maps.map(({ storage: { kind } }) =>
+  const lost = words(growing ? Math.max(schemas, grownSchemas) : schemas);
+  const failureOffsets = storage.map(({ kind }) =>
     kind === "slot" || kind === "percpu-slot" ? undefined : words(resultCounters)[0],
   );
   const [cutOffset = 0] = maps.some(isUnwound) ? words(Object.keys(cutStack).length) : [];
-  const watchOffsets = words((growing && watches > 0 ? Math.max(watches, grownWatches) : watches) * 2).filter(
+  const failures = words((growing && watches > 0 ? Math.max(watches, grownWatches) : watches) * 2).filter(
     (_, i) => i % 2 === 0,
   );
-  const loopOffsets = words(growing && loops > 0 ? Math.max(loops, grownLoops) : loops);
+  const cut = words(growing && loops > 0 ? Math.max(loops, grownLoops) : loops);
   return {
+    storage,
+    counters: { lost, watches: failures, loops: cut },
     globals: globals + zeroes + 8,
     stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)),
-    lostOffsets,
     failureOffsets,
     cutOffset,
-    watchOffsets,
-    loopOffsets,
   };
 }
 
@@ -144,13 +139,13 @@ export function kernelMaps(
 ): KernelMap[] {
   const created: KernelMap[] = [];
   maps.forEach((map, index) => {
-    const own = ownMap(map, capabilities);
+    const own = ownMap(map, regions.storage[index], capabilities);
     if (own === undefined) return;
     created.push({
       role: { kind: "map", map: index },
       name: objectName(map.name),
       ...own,
-      ...(map.storage.kind === "stacks" && !map.storage.unwind ? {} : { failureOffset: regions.failureOffsets[index] }),
+      ...(map.stacks?.unwind === false ? {} : { failureOffset: regions.failureOffsets[index] }),
     });
   });
   const region = (name: string, role: KernelMap["role"], valueSize: number): KernelMap => ({
@@ -269,8 +264,12 @@ export function scratchMap(bytes: number): KernelMap {
   };
 }
 
-function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" | "name"> | undefined {
-  const { storage, entries } = map;
+function ownMap(
+  map: IrMap,
+  storage: MapStorage,
+  capabilities: Capabilities,
+): Omit<KernelMap, "role" | "name"> | undefined {
+  const { entries } = map;
   const keySize = keyLayout(map.keys).size;
   const valueSize = "copies" in storage ? storage.copies * storage.stride : roundUp(sizeOf(map.value), 8);
   switch (storage.kind) {
@@ -285,7 +284,8 @@ function ownMap(map: IrMap, capabilities: Capabilities): Omit<KernelMap, "role" 
     case "percpu-lru-hash":
       return { type: mapTypes.lruHash, keySize, valueSize, entries, flags: 0 };
     case "stacks": {
-      const { frames, buildId, unwind } = storage;
+      if (map.stacks === undefined) throw new InternalError(`@${map.name} holds no stacks`);
+      const { frames, buildId, unwind } = map.stacks;
       if (unwind) {
         // As much memory as the kernel's stack map takes: a stack that cannot be kept would be a number without a
         // meaning.
@@ -328,8 +328,8 @@ function allocatesAnywhere({ kernel }: Capabilities): boolean {
   return kernelAtLeast(kernel, 6, 1);
 }
 
-function isUnwound({ storage }: IrMap): boolean {
-  return storage.kind === "stacks" && storage.unwind === true;
+function isUnwound({ stacks }: IrMap): boolean {
+  return stacks?.unwind === true;
 }
 
 /** The kernel takes letters, digits, `_` and `.`, at most 15. */
