@@ -45,6 +45,19 @@ export function openOthersFile(path: string, { owner, direct = false }: Demands 
   }
 }
 
+/**
+ * A regular file where it is, without reading it: for the kernel, by `/proc/self/fd/N`, which no other file can take
+ * the place of meanwhile. The caller closes it.
+ * @throws as openOthersFile
+ */
+export function placeOfOthersFile(path: string): OthersFile & { readonly close: () => void } {
+  const place = openPlace(path, 0);
+  const stat = fstatSync(place.descriptor, { bigint: true });
+  if (stat.isFile()) return { ...place, stat };
+  place.close();
+  throw refusal(path, `it is ${kindOf(stat)}, not a regular file`);
+}
+
 /** The bytes of such a file, at most so many. @throws as openOthersFile */
 export function readOthersFile(path: string, demands: Demands & { readonly limit: number }): Buffer {
   const { descriptor, stat } = openOthersFile(path, demands);

@@ -3,9 +3,11 @@
 import { tooComplex } from "../../src/api/too-complex.ts";
 import { renderDiagnostic } from "../../src/language/render-diagnostic.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";
+import type { Program } from "../../src/language/program.ts";
 import type { Context } from "../../src/language/context.ts";
 import { createMap, loadProgram } from "../../src/linux/bpf/bpf.ts";
 import { E2BIG, LinuxError } from "../../src/linux/error.ts";
+import type { Capabilities } from "../../src/linux/kernel/capabilities.ts";
 import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { compile, type Compiled } from "../../src/compiler/compile.ts";
@@ -32,59 +34,67 @@ const BPF_PROG_TYPE = { kprobe: 2, raw_tracepoint: 17 } as const;
 /** Of a verifier's log, its end. */
 const mostDetail = 4000;
 
-const capabilities = new Features().capabilities();
-const system: System = { ...bareSystem, capabilities };
-const contexts: Readonly<Record<Place, Context>> = {
-  rawtracepoint: {
-    provider: "rawtracepoint",
-    programType: "raw_tracepoint",
-    defaultSpace: "kernel",
-    stacks: true,
-    cookie: false,
-    numbered: Array.from(
-      { length: 6 },
-      (_, i) => ({ kind: "context", offset: i * 8, size: 8, signed: false }) as const,
-    ),
-  },
-  uprobe: userContext({ provider: "uprobe", returns: false, system, uses: new Set() }),
-};
+let capabilities: Capabilities | undefined;
 
-/** `whole`: what is told of a refused program is the verifier's whole log. */
-export function loadScript(text: string, place: Place, whole = false): Loaded {
+const numbered = Array.from(
+  { length: 6 },
+  (_, i) => ({ kind: "context", offset: i * 8, size: 8, signed: false }) as const,
+);
+
+function contextOf(place: Place, system: System): Context {
+  return place === "uprobe"
+    ? userContext({ provider: "uprobe", returns: false, system, uses: new Set() })
+    : {
+        provider: "rawtracepoint",
+        programType: "raw_tracepoint",
+        defaultSpace: "kernel",
+        stacks: true,
+        cookie: false,
+        numbered,
+      };
+}
+
+/** For a kernel with these capabilities: compiled, or what became of the script before any kernel saw it. */
+export function compileScript(
+  text: string,
+  place: Place,
+  capabilities: Capabilities,
+  sparing = false,
+): (Compiled & { readonly program: Program; readonly plan: Plan }) | Loaded {
   const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [] });
   const parsed = diagnostics.find(({ severity }) => severity === "error");
   if (parsed)
     return { outcome: "rejected", instructions: 0, detail: renderDiagnostic(program.source, parsed, { color: false }) };
-  const context = contexts[place];
+  const system: System = { ...bareSystem, capabilities };
+  const context = contextOf(place, system);
   const site = { name: `${place}:differential`, data: undefined };
+  let compiled: Compiled;
+  try {
+    compiled = compile(program, system, {
+      resolve: () => ({ variants: [{ context, provider: place, sites: [site] }], diagnostics: [] }),
+      sparing,
+    });
+  } catch (error) {
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { outcome: "crash", instructions: 0, detail };
+  }
+  const { plan } = compiled;
+  if (plan !== undefined) return { ...compiled, program, plan };
+  const errors = compiled.diagnostics.filter(({ severity }) => severity === "error");
+  // What random arithmetic makes of constants.
+  const constants = errors.every(({ message }) => /does not fit|outside of 64 bits/.test(message));
+  const detail = errors.map((d) => renderDiagnostic(program.source, d, { color: false })).join("");
+  return { outcome: constants ? "no script" : "rejected", instructions: 0, detail };
+}
+
+/** `whole`: what is told of a refused program is the verifier's whole log. */
+export function loadScript(text: string, place: Place, whole = false): Loaded {
+  capabilities ??= new Features().capabilities();
   let instructions = 0;
   for (const sparing of [false, true]) {
-    let compiled: Compiled;
-    try {
-      compiled = compile(program, system, {
-        resolve: () => ({ variants: [{ context, provider: place, sites: [site] }], diagnostics: [] }),
-        sparing,
-      });
-    } catch (error) {
-      return {
-        outcome: "crash",
-        instructions,
-        detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      };
-    }
+    const compiled = compileScript(text, place, capabilities, sparing);
+    if ("outcome" in compiled) return { ...compiled, instructions };
     const { plan } = compiled;
-    if (plan === undefined) {
-      const errors = compiled.diagnostics.filter(({ severity }) => severity === "error");
-      const detail = errors.map((d) => renderDiagnostic(program.source, d, { color: false })).join("");
-      // What random arithmetic makes of constants.
-      return {
-        outcome: errors.every(({ message }) => /does not fit|outside of 64 bits/.test(message))
-          ? "no script"
-          : "rejected",
-        instructions,
-        detail,
-      };
-    }
     instructions = plan.bpf.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
     const refusal = refusalOf(plan, whole);
     if (refusal === undefined) return { outcome: sparing ? "sparing" : "loaded", instructions, detail: "" };
@@ -95,22 +105,23 @@ export function loadScript(text: string, place: Place, whole = false): Loaded {
         detail: `${refusal.message}\n${(refusal.log ?? "").slice(whole ? 0 : -mostDetail)}`,
       };
     if (!sparing) continue;
-    const said = tooComplex(refusal, { ...compiled, program });
+    const said = tooComplex(refusal, compiled);
     if (said === undefined) return { outcome: "refused", instructions, detail: refusal.message };
     return {
       outcome: "too complex",
       instructions,
-      detail: said.diagnostics.map((d) => renderDiagnostic(program.source, d, { color: false })).join(""),
+      detail: said.diagnostics.map((d) => renderDiagnostic(compiled.program.source, d, { color: false })).join(""),
     };
   }
   throw new Error("neither loaded nor refused");
 }
 
-function refusalOf(plan: Plan, whole: boolean): LinuxError | undefined {
+/** Why the kernel takes the plan's programs not; nothing when it takes them. */
+export function refusalOf({ bpf }: Pick<Plan, "bpf">, whole = false): LinuxError | undefined {
   const maps: number[] = [];
   try {
-    for (const map of plan.bpf.maps) maps.push(createMap(map));
-    for (const program of plan.bpf.programs) {
+    for (const map of bpf.maps) maps.push(createMap(map));
+    for (const program of bpf.programs) {
       closeFd(
         loadProgram({
           name: program.name,

@@ -74,6 +74,9 @@ export function linkCreatePerfEvent(progFd: number, perfFd: number, cookie: bigi
 }
 
 export interface UprobeMultiOptions {
+  /** A descriptor of the file, so that nothing else can have its place meanwhile. */
+  readonly file: number;
+  /** What people know it by. */
   readonly path: string;
   readonly offsets: readonly bigint[];
   /** File offsets of USDT semaphores, one a site; 0 for none. */
@@ -86,7 +89,7 @@ export interface UprobeMultiOptions {
 /** Attaches to many places of one binary at once (Linux 6.6). */
 export function linkCreateUprobeMulti(progFd: number, options: UprobeMultiOptions): number {
   link(progFd, 0, BPF_TRACE_UPROBE_MULTI);
-  attr.pointer(16, cString(options.path));
+  attr.pointer(16, cString(`/proc/self/fd/${options.file}`));
   attr.pointer(24, words(options.offsets));
   if (options.refCtrOffsets) attr.pointer(32, words(options.refCtrOffsets));
   if (options.cookies) attr.pointer(40, words(options.cookies));

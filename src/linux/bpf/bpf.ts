@@ -119,7 +119,10 @@ export function loadProgram(options: ProgramOptions): number {
     let refusal = result;
     let log = "";
     // A log of a million instructions says no more than that, and takes many seconds.
-    if (options.logLevel === undefined && (result === -E2BIG || (result === -EFAULT && hasTooManyWays(prepare)))) {
+    if (
+      options.logLevel === undefined &&
+      (result === -E2BIG || ((result === -EFAULT || result === -ENOMEM) && hasTooManyWays(prepare)))
+    ) {
       throw bpfError(PROG_LOAD, -E2BIG, `load the program "${options.name}"`, loadHint(options, -E2BIG, log), log);
     }
     for (let size = options.logSize ?? 1 << 20; !shortages.has(-refusal); size *= 4) {
@@ -151,7 +154,10 @@ export function loadProgram(options: ProgramOptions): number {
   }
 }
 
-/** The verifier has a limit to the ways that it has yet to walk, too, and says so in its log only. */
+/**
+ * The verifier has a limit to the ways that it has yet to walk, too, and says so in its log only: it fails with EFAULT,
+ * and with ENOMEM since it tells why a way could not be noted (seen on 6.18).
+ */
 function hasTooManyWays(prepare: () => void): boolean {
   const buffer = Buffer.alloc(1 << 16);
   prepare();

@@ -257,11 +257,11 @@ function multiRefusal(kind: "kprobe" | "uprobe"): string | undefined {
     closeFd(
       kind === "kprobe"
         ? linkCreateKprobeMulti(program, { symbols: ["vfs_read"], isReturn: false })
-        : linkCreateUprobeMulti(program, { path: "/", offsets: [0n], isReturn: false }),
+        : linkCreateUprobeMulti(program, { path: "/", file: program, offsets: [0n], isReturn: false }),
     );
     return undefined;
   } catch (error) {
-    // uprobe: "/" is no regular file, which is EBADF where the link type exists.
+    // uprobe: a program is no regular file, which is EBADF where the link type exists.
     if (error instanceof LinuxError && kind === "uprobe" && error.errno === "EBADF") return undefined;
     return error instanceof LinuxError ? (explain(error.errno) ?? "") : String(error);
   } finally {

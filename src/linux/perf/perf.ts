@@ -25,6 +25,8 @@ export interface PerfEventOptions {
    * A number, or memory whose address is passed (the zero-terminated path of a uprobe PMU). Breakpoints: the address.
    */
   readonly config1?: bigint | number | Uint8Array;
+  /** What people know it by, where that is not what `config1` says. */
+  readonly named?: string;
   /** Breakpoints: the length. */
   readonly config2?: bigint | number;
   readonly samplePeriod?: bigint | number;
@@ -118,7 +120,7 @@ export function openPerfEvent(options: PerfEventOptions): number {
   }
   const fd = syscall(SYS.perfEventOpen, attr, options.pid, options.cpu, -1, FLAG_FD_CLOEXEC);
   if (fd >= 0) return boundToThread(fd);
-  const doing = `open a perf event (type ${options.type}, config ${options.config}${pathOf(config1)})`;
+  const doing = `open a perf event (type ${options.type}, config ${options.config}${pathOf(options)})`;
   const hint = perfHint(-fd, options);
   throw new LinuxError({ call: "perf_event_open", code: -fd, doing, ...(hint === undefined ? {} : { hint }) });
 }
@@ -127,8 +129,9 @@ function wide(value: bigint | number): bigint {
   return BigInt.asUintN(64, BigInt(value));
 }
 
-function pathOf(config1: bigint | number | Uint8Array): string {
-  return config1 instanceof Uint8Array ? `, ${Buffer.from(config1).toString("utf8").replace(/\0.*$/s, "")}` : "";
+function pathOf({ config1, named }: PerfEventOptions): string {
+  const text = config1 instanceof Uint8Array ? Buffer.from(config1).toString("utf8").replace(/\0.*$/s, "") : undefined;
+  return text === undefined ? "" : `, ${named ?? text}`;
 }
 
 function perfHint(code: number, options: PerfEventOptions): string | undefined {

@@ -2,7 +2,7 @@
 import { closeSync, readSync } from "node:fs";
 import { Elf, ElfError, type Bytes } from "../../debuginfo/elf.ts";
 import { openOthersFile, type OthersFile } from "../../linux/others-files.ts";
-import { noteFile } from "../../store/seen-files.ts";
+import { noteFile, noteRead } from "../../store/seen-files.ts";
 
 /** Files up to this size are read at once; of larger ones just what is needed. */
 const WHOLE = 1 << 20;
@@ -29,6 +29,7 @@ export class FileBytes implements Bytes {
     this.path = path;
     noteFile(path);
     const { descriptor, stat } = openOthersFile(path);
+    noteRead(path, stat);
     try {
       this.#stat = stat;
       this.size = Number(stat.size);

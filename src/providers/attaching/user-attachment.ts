@@ -1,12 +1,20 @@
-// Attaching to places in executables and libraries: one uprobe-multi link a file, else a perf event a place.
+// Attaching to places in executables and libraries: one uprobe-multi link a file, else a perf event a place. The kernel
+// is given the file itself, by a descriptor: what is at the path may be another by now, in which an offset of the first is
+// the middle of some instruction.
 import { linkCreateUprobeMulti } from "../../linux/bpf/bpf.ts";
-import { LinuxError } from "../../linux/error.ts";
+import { ENOENT, LinuxError } from "../../linux/error.ts";
 import { cString } from "../../linux/ffi.ts";
+import { placeOfOthersFile } from "../../linux/others-files.ts";
 import { openPerfEvent } from "../../linux/perf/perf.ts";
 import { pmuReturnBit, pmuType } from "../../linux/kernel/tracefs.ts";
+import { isAsRead } from "../../store/seen-files.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import type { AttachRequest, Attachment } from "../provider.ts";
 import { groupBy } from "../resolution.ts";
+
+/** The same on every architecture. */
+const EBADF = 9;
+const ESTALE = 116;
 
 /**
  * A place in a file. `semaphore`: file offset of the counter that tells the program somebody is watching; 0 for none.
@@ -35,14 +43,17 @@ export function attachToUserSites(request: AttachRequest, returns: boolean): Att
           const semaphores = places.some(({ semaphore }) => semaphore !== 0n)
             ? { refCtrOffsets: places.map(({ semaphore }) => semaphore) }
             : {};
-          return linkCreateUprobeMulti(request.program, {
-            path,
-            offsets: places.map(({ offset }) => offset),
-            ...semaphores,
-            cookies,
-            isReturn: returns && !inPlace,
-            ...(request.pid === undefined ? {} : { pid: request.pid }),
-          });
+          return inFile(path, (file) =>
+            linkCreateUprobeMulti(request.program, {
+              path,
+              file,
+              offsets: places.map(({ offset }) => offset),
+              ...semaphores,
+              cookies,
+              isReturn: returns && !inPlace,
+              ...(request.pid === undefined ? {} : { pid: request.pid }),
+            }),
+          );
         },
       );
     }
@@ -62,14 +73,38 @@ export function attachToUserSites(request: AttachRequest, returns: boolean): Att
         });
       const target = request.pid === undefined ? { pid: -1, cpu: 0 } : { pid: request.pid, cpu: -1 };
       // The semaphore's offset is in the upper half of config.
-      const event = openPerfEvent({
-        type,
-        config: returnBit | (semaphore << 32n),
-        config1: cString(path),
-        config2: offset,
-        ...target,
-      });
+      const event = inFile(path, (file) =>
+        openPerfEvent({
+          type,
+          config: returnBit | (semaphore << 32n),
+          config1: cString(`/proc/self/fd/${file}`),
+          named: path,
+          config2: offset,
+          ...target,
+        }),
+      );
       return attachToPerfEvent(request.program, event, cookie);
     })
     .done();
+}
+
+/** `attach` is given a descriptor of the file that was read at the path. */
+function inFile<T>(path: string, attach: (file: number) => T): T {
+  const failed = (code: number, hint?: string): LinuxError =>
+    new LinuxError({ call: "open", code, doing: `attach to ${path}`, ...(hint === undefined ? {} : { hint }) });
+  let file: ReturnType<typeof placeOfOthersFile>;
+  try {
+    file = placeOfOthersFile(path);
+  } catch (error) {
+    const { code, errno, message } = error as NodeJS.ErrnoException;
+    if (code === "REFUSED") throw failed(EBADF, message);
+    if (code === undefined) throw error;
+    throw failed(errno === undefined ? ENOENT : -errno);
+  }
+  try {
+    if (!isAsRead(path, file.stat)) throw failed(ESTALE, "another file has taken its place since it was read");
+    return attach(file.descriptor);
+  } finally {
+    file.close();
+  }
 }

@@ -1,6 +1,8 @@
 // Scripts that random programs were made smaller to: the verifier refused each, and strobe called it a bug of its own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { loadProgram } from "../../../src/linux/bpf/bpf.ts";
+import { E2BIG, LinuxError } from "../../../src/linux/error.ts";
 import { loadScript, places } from "../../support/loading.ts";
 
 /** Of each the verifier would remember which arm it came by. */
@@ -53,3 +55,30 @@ for (const [name, body] of Object.entries(scripts)) {
     }
   });
 }
+
+// Newer verifiers say ENOMEM of it, others EFAULT: it is no want of memory, and the sparing way is tried.
+test(
+  "more branches on a way than the verifier keeps are too much for it",
+  {
+    skip: process.geteuid?.() !== 0 && "needs root",
+  },
+  () => {
+    const branches = 9000;
+    const words = new DataView(new ArrayBuffer((branches + 3) * 8));
+    const instruction = (at: number, code: number, registers: number, offset: number, value: number): void => {
+      words.setUint8(at * 8, code);
+      words.setUint8(at * 8 + 1, registers);
+      words.setInt16(at * 8 + 2, offset, true);
+      words.setInt32(at * 8 + 4, value, true);
+    };
+    const [prandom, call, ifBitSet, set, exit] = [7, 0x85, 0x45, 0xb7, 0x95];
+    instruction(0, call, 0, 0, prandom);
+    for (let i = 1; i <= branches; i++) instruction(i, ifBitSet, 0, 0, 1 << (i % 31));
+    instruction(branches + 1, set, 0, 0, 0);
+    instruction(branches + 2, exit, 0, 0, 0);
+    assert.throws(
+      () => loadProgram({ name: "branches", type: 17, code: new Uint8Array(words.buffer), license: "Dual MIT/GPL" }),
+      (error) => error instanceof LinuxError && error.code === E2BIG,
+    );
+  },
+);
