@@ -65,7 +65,7 @@ export const ncpus = builtin<u64>("ncpus");
 /** Number of the memory node. */
 export const numaid = builtin<u32>("numaid");
 /** Nanoseconds since boot, or of another clock: nsecs("monotonic"). */
-export const nsecs = builtin<Both<u64, (clock: "boot" | "monotonic" | "tai" | "sw_tai") => u64>>("nsecs");
+export const nsecs = builtin<Both<u64, (clock: "boot" | "monotonic" | "tai" | "sw_tai" | "wall") => u64>>("nsecs");
 /** Nanoseconds since tracing began. */
 export const elapsed = builtin<u64>("elapsed");
 /** The kernel's tick counter. */

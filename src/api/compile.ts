@@ -1,6 +1,7 @@
+import { machine as architecture, release } from "node:os";
 import { scripts } from "../messages/scripts.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
-import type { Given, Language, Parsed } from "../language/language.ts";
+import type { Given, Language, MachineGiven, Parsed } from "../language/language.ts";
 import type { Program } from "../language/program.ts";
 import { languageOf } from "../language/registry.ts";
 import { choosesProcess, compile, type Compiled } from "../compiler/compile.ts";
@@ -64,10 +65,21 @@ export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
   readonly machine: LiveSystem;
 }
 
+/** No configuration is looked for yet: nothing in it is set. */
+const asked: MachineGiven = {
+  get release() {
+    return release();
+  },
+  get arch() {
+    return architecture();
+  },
+  config: () => undefined,
+};
+
 /** Reads a script, with what the command line gives it. @throws RangeError for a language that has no scripts */
 export function parseScript(source: Source, given: Given, language: Language): Parsed {
   if (language.parse === undefined) throw new RangeError(`${language.title} has no scripts of its own`);
-  return language.parse(source, { ...given, probes: spellingOf });
+  return language.parse(source, { machine: asked, ...given, probes: spellingOf });
 }
 
 /** Compiles a script for this machine. There is a plan unless a diagnostic is an error. */
@@ -91,13 +103,15 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
   } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const language = options.language ?? languageOf(source.name, source.text);
-  let parsed = parseScript(source, { positional, named }, language);
+  const target = command === undefined ? pid : "command";
+  const given: Given = { positional, named, ...(target === undefined ? {} : { target }) };
+  let parsed = parseScript(source, given, language);
   // A script that has an option for it chooses the process itself (compiler/compile.ts).
   if (
     choosesProcess({ pid, follow, parameters: named }) &&
     parsed.program.options?.some(({ name, takes }) => name === "pid" && takes === "number") === true
   ) {
-    parsed = parseScript(source, { positional, named: new Map([...named, ["pid", String(pid)]]) }, language);
+    parsed = parseScript(source, { ...given, named: new Map([...named, ["pid", String(pid)]]) }, language);
   }
   const machine = thisMachine(options);
   const compiled = compile(parsed.program, machine, {

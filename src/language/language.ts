@@ -39,6 +39,19 @@ export interface Given {
   readonly named?: ReadonlyMap<string, string | true>;
   /** How the kinds of probes are written; without it, any is `kind:part:part` and no part is a path. */
   readonly probes?: FindSpelling;
+  /** The process that is traced: its id, or that of the command that is started. */
+  readonly target?: number | "command";
+  /** What a script may ask of the machine before it is read. */
+  readonly machine?: MachineGiven;
+}
+
+export interface MachineGiven {
+  /** Of the kernel: "6.18.5-amd64". */
+  readonly release: string;
+  /** "x86_64" */
+  readonly arch: string;
+  /** A line of the kernel's configuration: "y", "m", a value; undefined where it is not set. */
+  config(name: string): string | undefined;
 }
 
 export interface Parsed {

@@ -166,7 +166,9 @@ function writeBytes(f: FunctionState, e: Expression, size: number, to: Place): v
   f.build.emit({ op: "fill", to, source });
 }
 
-function clock(which: Expression | undefined): "nsecs-boot" | "nsecs-monotonic" | "nsecs-tai" | "nsecs-sw-tai" {
+function clock(
+  which: Expression | undefined,
+): "nsecs-boot" | "nsecs-monotonic" | "nsecs-tai" | "nsecs-sw-tai" | "nsecs-wall" {
   const name = which?.kind === "identifier" || which?.kind === "builtin" ? which.name : "boot";
   switch (name) {
     case "monotonic":
@@ -175,6 +177,8 @@ function clock(which: Expression | undefined): "nsecs-boot" | "nsecs-monotonic" 
       return "nsecs-tai";
     case "sw_tai":
       return "nsecs-sw-tai";
+    case "wall":
+      return "nsecs-wall";
     default:
       return "nsecs-boot";
   }
@@ -512,12 +516,15 @@ function internetAddress(f: FunctionState, e: Call): Place {
 
 function timestamp(f: FunctionState, e: Call): Place {
   const { build } = f;
-  const [format, time] = e.args;
+  const [format, time, of] = e.args;
   const { timeFormats } = f.module;
   const text = literalText(format);
   const known = timeFormats.indexOf(text);
   const index = known >= 0 ? known : timeFormats.push(text) - 1;
-  const realTime = time.kind === "call" && time.name === "nsecs" && /tai/.test(clock(time.args[0]));
+  const realTime =
+    of === undefined
+      ? time.kind === "call" && time.name === "nsecs" && /tai|wall/.test(clock(time.args[0]))
+      : clock(of) === "nsecs-wall";
   const place = f.slot("timestamp", e.type);
   build.emit({ op: "store", to: place, value: f.value(time), size: 8 });
   build.emit({ op: "store", to: at(place, 8), value: build.constant(BigInt(index)), size: 4 });

@@ -345,11 +345,11 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
   {
     name: "strftime",
     form: "function",
-    arity: [2, 2],
-    signature: 'strftime("format", nanoseconds)',
+    arity: [2, 3],
+    signature: 'strftime("format", nanoseconds [, boot | wall])',
     placement: "both",
     type: { kind: "named", of: "timestamp" },
-    doc: "A point in time as text.",
+    doc: "A point in time as text: by the clock that it was read from, or since 1970 (wall).",
   },
 
   // ── questions about the script, answered before it runs ──

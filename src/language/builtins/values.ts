@@ -257,10 +257,10 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
     name: "nsecs",
     form: "both",
     arity: [0, 1],
-    signature: "nsecs, nsecs(boot | monotonic | tai | sw_tai)",
+    signature: "nsecs, nsecs(boot | monotonic | tai | sw_tai | wall)",
     placement: "both",
     type: u64,
-    doc: "A clock in nanoseconds; since boot unless another is named.",
+    doc: "A clock in nanoseconds; since boot unless another is named. `wall`: the time of day, since 1970.",
   },
   {
     name: "numaid",

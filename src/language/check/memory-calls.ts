@@ -510,7 +510,10 @@ const cgroupPath: CallCheck = (call, body) => {
 
 const strftime: CallCheck = (call, body) => {
   literalText(call, 0, body);
-  const args = checked(call, body);
+  const [clock] = call.args.slice(2);
+  if (clock !== undefined && (clock.kind !== "identifier" || !["boot", "wall"].includes(clock.name)))
+    return { ...call, type: report(body, clock.span, calls.takes(functionName(body, call.name), "`boot` or `wall`")) };
+  const args = [...checked({ ...call, args: call.args.slice(0, 2) }, body), ...call.args.slice(2)];
   wantsInteger(args[1], call, body);
   const constant = constantOf(args[1]);
   if (constant !== undefined && constant < 0n) report(body, args[1].span, calls.strftimeExpectsTimeOrLater());
@@ -734,7 +737,7 @@ export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   dw_ustack: stack,
   pid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
   tid: worded(["curr_ns", "init"], { kind: "integer", bits: 32, signed: false }),
-  nsecs: worded(["boot", "monotonic", "tai", "sw_tai"], u64),
+  nsecs: worded(["boot", "monotonic", "tai", "sw_tai", "wall"], u64),
   pcomm: task(["real_parent", "comm"]),
   ppid: task(["real_parent", "pid"]),
   leader_comm: task(["group_leader", "comm"]),

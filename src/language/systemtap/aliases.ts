@@ -1,0 +1,67 @@
+// Aliases: names for probe points, with what runs before and behind the probe's own handler.
+import { systemtap } from "../../messages/systemtap.ts";
+import { componentsText } from "./parse-script.ts";
+import type { Alias, Component, Point, Stmt } from "./syntax.ts";
+import type { Report } from "./infer.ts";
+
+/** A point that is no alias, and what runs around the handler there, the outermost first. */
+export interface Expanded {
+  readonly point: Point;
+  readonly before: readonly Stmt[];
+  readonly behind: readonly Stmt[];
+  /** Of the alias's points too. */
+  readonly conditions: NonNullable<Point["condition"]>[];
+}
+
+const deepest = 20;
+
+export function expandPoint(point: Point, aliases: readonly Alias[], report: Report, depth = 0): Expanded[] {
+  const conditions = point.condition === undefined ? [] : [point.condition];
+  const found = aliases.filter((alias) => matches(alias.name, point.components));
+  if (found.length === 0) return [{ point, before: [], behind: [], conditions }];
+  if (depth > deepest) {
+    report(point.span, systemtap.unresolvedPoint(point.text, "its alias leads back to itself"));
+    return [];
+  }
+  return found.flatMap((alias) =>
+    alias.points.flatMap((of) => {
+      // Suffixes behind the alias's name are those of its points.
+      const components = [...of.components, ...point.components.slice(alias.name.length)];
+      const next: Point = {
+        ...of,
+        components,
+        text: componentsText(components),
+        span: point.span,
+        optional: of.optional || point.optional,
+        sufficient: of.sufficient || point.sufficient,
+      };
+      return expandPoint(next, aliases, report, depth + 1).map((inner) => ({
+        ...inner,
+        before: alias.epilogue ? inner.before : [...inner.before, alias.body],
+        behind: [
+          ...(alias.epilogue ? [alias.body] : []),
+          ...(alias.behind === undefined ? [] : [alias.behind]),
+          ...inner.behind,
+        ],
+        conditions: [...conditions, ...inner.conditions],
+      }));
+    }),
+  );
+}
+
+/** The alias's name is the point's beginning; stars of the point stand for a component, two for any number. */
+function matches(alias: readonly Component[], point: readonly Component[]): boolean {
+  return (
+    alias.length <= point.length &&
+    alias.every(({ name, argument }, i) => argument === point[i].argument && wildcard(point[i].name).test(name))
+  );
+}
+
+function wildcard(pattern: string): RegExp {
+  return new RegExp(
+    `^${pattern
+      .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replaceAll("*", ".*")
+      .replaceAll("?", ".")}$`,
+  );
+}

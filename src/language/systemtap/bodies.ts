@@ -1,0 +1,245 @@
+// Statements as those of the tree.
+import { systemtap } from "../../messages/systemtap.ts";
+import type { Span } from "../diagnostic.ts";
+import type { Block, Expression, Statement, Variable } from "../program.ts";
+import type { GlobalTypes } from "./infer.ts";
+import { libraryFunction, printers } from "./library.ts";
+import { printStatements } from "./printing.ts";
+import type { Expr, Foreach, Stmt } from "./syntax.ts";
+import * as tree from "./tree.ts";
+import type { Unit } from "./unit.ts";
+import { assigned, condition, storage, value } from "./values.ts";
+
+export function block(s: Stmt, unit: Unit): Block {
+  const statements = s.kind === "block" ? s.statements : [s];
+  return tree.block(
+    statements.flatMap((one) => statementsOf(one, unit)),
+    s.span,
+  );
+}
+
+/** With what has to be done before. */
+function statementsOf(s: Stmt, unit: Unit): readonly Statement[] {
+  const around = unit.before;
+  unit.before = [];
+  const made = statement(s, unit);
+  const { before } = unit;
+  unit.before = around;
+  return before.length === 0 ? made : [tree.block([...before, ...made], s.span)];
+}
+
+function statement(s: Stmt, unit: Unit): readonly Statement[] {
+  const { span } = s;
+  switch (s.kind) {
+    case "block":
+      return [block(s, unit)];
+    case "expression":
+      return expressionStatement(s.expression, unit);
+    case "if":
+      return [
+        {
+          kind: "if",
+          condition: condition(s.condition, unit),
+          then: block(s.then, unit),
+          ...(s.otherwise === undefined ? {} : { otherwise: block(s.otherwise, unit) }),
+          span,
+        },
+      ];
+    case "while":
+      return [{ kind: "while", condition: repeated(s.condition, unit), body: block(s.body, unit), span }];
+    case "for":
+      return [
+        {
+          kind: "for",
+          before: s.before === undefined ? [] : expressionStatement(s.before, unit),
+          ...(s.condition === undefined ? {} : { condition: repeated(s.condition, unit) }),
+          step: s.step === undefined ? [] : expressionStatement(s.step, unit),
+          body: block(s.body, unit),
+          span,
+        },
+      ];
+    case "foreach":
+      return [loop(s, unit)];
+    case "break":
+    case "continue":
+    case "next":
+      return [{ kind: s.kind, span }];
+    case "return":
+      return [
+        { kind: "return", ...(s.value === undefined ? zero(unit, span) : { value: value(s.value, unit) }), span },
+      ];
+    case "delete":
+      return [tree.statement(deleted(s.target, unit))];
+    case "try": {
+      unit.tries++;
+      const body = block(s.body, unit);
+      unit.tries--;
+      const caught = s.message === undefined ? undefined : tree.variable(unit.shared.name(s.message), span);
+      const handler = block(s.handler, unit);
+      return [
+        {
+          kind: "try",
+          body,
+          ...(caught === undefined ? {} : { caught }),
+          handler: tree.block(
+            caught === undefined
+              ? handler.statements
+              : [
+                  tree.assign(tree.variable(s.message!, span), tree.member(caught, "message", span), span),
+                  ...handler.statements,
+                ],
+            handler.span,
+          ),
+          span,
+        },
+      ];
+    }
+  }
+}
+
+function zero(unit: Unit, span: Span): { readonly value?: Expression } {
+  const own = unit.scope.function;
+  if (own?.returns !== true) return {};
+  return { value: own.result === "string" ? tree.text("", span) : tree.integer(0, span) };
+}
+
+/** A loop's condition: nothing can be done before each round. */
+function repeated(e: Expr, unit: Unit): Expression {
+  const { length } = unit.before;
+  const found = condition(e, unit);
+  if (unit.before.length > length)
+    unit.refuse(e.span, systemtap.notHere("a function that does something", "in a loop's condition"));
+  return found;
+}
+
+function expressionStatement(e: Expr, unit: Unit): readonly Statement[] {
+  const { span } = e;
+  switch (e.kind) {
+    case "assign": {
+      if (e.operator === "<<<") return [added(e, unit)];
+      const target = storage(e.target, unit);
+      if (target.kind !== "variable" && target.kind !== "map") return [];
+      const { operator, value: given } = assigned(e, target, unit);
+      return [tree.assign(target, given, span, operator)];
+    }
+    case "call": {
+      if (unit.types.function(e.name, e.args.length) !== undefined) return [tree.statement(value(e, unit))];
+      if (printers.has(e.name)) return printStatements(e, unit);
+      const known = libraryFunction(e.name);
+      if (known?.does === undefined || e.args.length < (known.least ?? known.parameters.length)) break;
+      return known.does(
+        e.args.map((arg) => value(arg, unit)),
+        span,
+        unit,
+      );
+    }
+    default:
+      break;
+  }
+  return [tree.statement(value(e, unit))];
+}
+
+/** `s <<< v` */
+function added(e: Extract<Expr, { kind: "assign" }>, unit: Unit): Statement {
+  const target = storage(e.target, unit);
+  if (target.kind !== "map")
+    return tree.statement(unit.refuse(e.span, systemtap.expected("a global on the left of `<<<`", "another variable")));
+  const { aggregate, parameters } = statisticsOf(unit.types.globals.get(target.name)!, unit);
+  const given = value(e.value, unit);
+  return {
+    kind: "aggregate",
+    target,
+    aggregate,
+    ...(aggregate === "count" ? {} : { value: given }),
+    parameters: parameters.map((one) => tree.integer(one, e.span)),
+    span: e.span,
+  };
+}
+
+/** The aggregation that gives what a set of statistics is asked for. */
+export function statisticsOf(
+  { global, results, histogram }: GlobalTypes,
+  unit: Unit,
+): {
+  readonly aggregate: "count" | "sum" | "avg" | "min" | "max" | "hist" | "lhist" | "variance";
+  readonly parameters: readonly bigint[];
+} {
+  if (histogram !== undefined) {
+    if (results.size > 0)
+      unit.refuse(
+        histogram.span,
+        systemtap.noStatistics(global.name, ["a histogram", ...[...results].map((one) => `@${one}`)]),
+      );
+    return histogram.linear
+      ? { aggregate: "lhist", parameters: histogram.parameters }
+      : { aggregate: "hist", parameters: [] };
+  }
+  const [only = "count", ...more] = results;
+  if (more.length > 0)
+    unit.shared.report(
+      global.span,
+      systemtap.noStatistics(
+        global.name,
+        [...results].map((one) => `@${one}`),
+      ),
+    );
+  return { aggregate: only, parameters: [] };
+}
+
+function deleted(e: Expr, unit: Unit): Expression {
+  const { span } = e;
+  if (e.kind === "element") {
+    const access = storage(e, unit);
+    if (access.kind !== "map") return access;
+    const key: Expression =
+      access.keys.length === 1
+        ? access.keys[0]
+        : { kind: "tuple", elements: access.keys, span, type: { kind: "unknown" } };
+    return tree.call("delete", [tree.map(access.name, [], span), key], span);
+  }
+  const global = e.kind === "name" ? unit.types.globals.get(e.name) : undefined;
+  if (e.kind !== "name" || global === undefined) return unit.refuse(span, systemtap.deleteTarget());
+  return tree.call("clear", [tree.map(e.name, [], span)], span);
+}
+
+/** `foreach`: the variables are the handler's own, and keep what they had in the last round. */
+function loop(s: Foreach, unit: Unit): Statement {
+  const { span } = s;
+  const bound: { readonly name: string; readonly from: Variable }[] = [];
+  const bind = (name: string): Variable => {
+    const from = tree.variable(unit.shared.name(name), span);
+    bound.push({ name, from });
+    return from;
+  };
+  const keys = s.keys.map(bind);
+  const of = s.value === undefined ? undefined : bind(s.value);
+  if (s.order !== undefined && typeof s.order.by === "string" && s.order.by !== "value" && s.slice !== undefined)
+    unit.refuse(s.order.span, systemtap.notYet("an order by a result together with a part of the array"));
+  const by = s.order?.by;
+  const body = block(s.body, unit);
+  return {
+    kind: "for-map",
+    variable: tree.variable(unit.shared.name("entry"), span),
+    map: tree.map(s.array, [], s.arraySpan),
+    keys,
+    ...(of === undefined ? {} : { value: of }),
+    ...(s.order === undefined
+      ? {}
+      : {
+          order: {
+            by: typeof by === "number" ? ("key" as const) : ("value" as const),
+            ...(typeof by === "number" ? { part: by } : {}),
+            descending: s.order.descending,
+          },
+        }),
+    ...(s.slice === undefined
+      ? {}
+      : { slice: s.slice.map((one) => (one === undefined ? undefined : value(one, unit))) }),
+    ...(s.limit === undefined ? {} : { limit: value(s.limit, unit) }),
+    body: tree.block(
+      [...bound.map(({ name, from }) => tree.assign(tree.variable(name, span), from, span)), ...body.statements],
+      body.span,
+    ),
+    span,
+  };
+}

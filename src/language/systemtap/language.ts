@@ -1,0 +1,19 @@
+import { lazy } from "../../base/lazy.ts";
+import type { Language } from "../language.ts";
+import { systemtapRules } from "./rules.ts";
+
+// Loaded where a script is read or laid out.
+const parser = lazy<typeof import("./parse.ts")>(() => require("./parse.ts"));
+const formatter = lazy<typeof import("./format.ts")>(() => require("./format.ts"));
+
+export const systemtap: Language = {
+  name: "systemtap",
+  aliases: ["stap", "stp"],
+  title: "SystemTap",
+  doc: 'SystemTap\'s language: `probe kernel.trace("sched_switch") { n[execname()]++ }`',
+  endings: [".stp"],
+  commands: ["stap"],
+  rules: systemtapRules,
+  parse: (source, given) => parser().parse(source, given),
+  format: (source) => formatter().format(source),
+};

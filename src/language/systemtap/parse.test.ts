@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { printTree } from "../print-tree.ts";
+import { renderDiagnostic } from "../render-diagnostic.ts";
+import type { Given } from "../language.ts";
+import { parse } from "./parse.ts";
+
+const folder = join(process.cwd(), "src/language/systemtap/fixtures");
+const given: Given = {
+  positional: ["100", "hello"],
+  target: 4242,
+  machine: { release: "6.12.5-amd64", arch: "x86_64", config: (name) => (name === "CONFIG_SMP" ? "y" : undefined) },
+};
+
+function read(text: string): ReturnType<typeof parse> {
+  return parse({ name: "script.stp", text }, given);
+}
+
+function errors(text: string): string[] {
+  return read(text).diagnostics.map(({ message }) => message);
+}
+
+for (const file of readdirSync(folder)
+  .filter((name) => name.endsWith(".stp"))
+  .sort()) {
+  test(`fixture ${file}`, () => {
+    const source = { name: file, text: readFileSync(join(folder, file), "utf8") };
+    const { program, diagnostics } = parse(source, given);
+    const said = diagnostics.map((one) => renderDiagnostic(source, one, { color: false })).join("");
+    const found = said === "" ? printTree(program) : said;
+    const golden = join(folder, `${file.slice(0, -4)}.${said === "" ? "tree" : "diagnostics"}`);
+    if (process.env["STROBE_UPDATE"] === "1") writeFileSync(golden, found);
+    assert.equal(found, readFileSync(golden, "utf8"));
+  });
+}
+
+test("operators bind as SystemTap's manual says", () => {
+  const tree = (text: string): string => printTree(read(`global a probe begin { a = ${text} }`).program);
+  for (const [bare, grouped] of [
+    ["1 + 2 * 3", "1 + (2 * 3)"],
+    ["1 << 2 + 3", "1 << (2 + 3)"],
+    ["1 | 2 ^ 3 & 4", "1 | (2 ^ (3 & 4))"],
+    ["1 || 2 && 3", "1 || (2 && 3)"],
+    ["1 == 2 & 3", "(1 == 2) & 3"],
+    ["1 ? 2 : 3 ? 4 : 5", "1 ? 2 : (3 ? 4 : 5)"],
+    ["- 2 * 3", "(-2) * 3"],
+    ["! 2 == 3", "(!2) == 3"],
+    ["1 - 2 - 3", "(1 - 2) - 3"],
+  ])
+    assert.equal(tree(bare), tree(grouped), bare);
+});
+
+test("types follow from use, whichever comes first", () => {
+  assert.deepEqual(
+    errors('global a probe begin { a[1] = "x" } probe end { foreach (k in a) printf("%d %s", k, a[k]) }'),
+    [],
+  );
+  assert.deepEqual(errors('global a probe begin { a = 1 } probe end { a = "x" }'), [
+    "semantic error: type mismatch: expected long, found string",
+  ]);
+  assert.deepEqual(errors("function f(x) { return x } probe begin { print(f(1) + 1) }"), []);
+  assert.deepEqual(errors('function f(x) { return x } probe begin { print(f("a") + 1) }'), [
+    "semantic error: type mismatch: expected long, found string",
+  ]);
+});
+
+test("mistakes are told in SystemTap's words", () => {
+  assert.deepEqual(errors("probe begin { nothing() }"), ["semantic error: unresolved function: nothing()"]);
+  assert.deepEqual(errors("probe begin {"), ["parse error: expected `}` at the end of the block"]);
+  assert.deepEqual(errors("probe begin { x = }"), ["parse error: expected an expression, found `}`"]);
+  assert.deepEqual(errors("function f() %{ return 1; %} probe begin { f() }").slice(0, 1), [
+    "semantic error: embedded C code is not supported: strobe compiles no C",
+  ]);
+});
+
+test("conditions, macros and parameters come before anything is read", () => {
+  const same = (left: string, right: string): void =>
+    assert.equal(printTree(read(left).program), printTree(read(right).program));
+  same('probe begin { %( kernel_v >= "6.0" %? print(1) %: nonsense(( %) }', "probe begin { print(1) }");
+  same('probe begin { %( arch == "x86_64" && CONFIG_SMP == "y" %? print(1) %) }', "probe begin { print(1) }");
+  same("@define twice(x) %( (@x * 2) %) probe begin { print(@twice(21)) }", "probe begin { print((21 * 2)) }");
+  same("probe begin { print($1, @2, $#) }", 'probe begin { print(100, "hello", 2) }');
+});
+
+test("any text gets a tree or a diagnostic", () => {
+  const words =
+    'probe begin { } ( ) [ ] global a b = + - ++ . * $x @count @1 $1 %( %? %: %) "s" 1 if else foreach in limit , ; function f return ~ timer.s(1) , ?'.split(
+      " ",
+    );
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.constantFrom(...words), fc.string({ maxLength: 4 })), { maxLength: 40 }),
+      (parts) => {
+        const { program, diagnostics } = read(parts.join(" "));
+        assert.ok(program.probes.length > 0 || diagnostics.length > 0 || program.probes.length === 0);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,316 @@
+// SystemTap's language: from text to the tree. No I/O; every mistake becomes a diagnostic.
+import { systemtap } from "../../messages/systemtap.ts";
+import type { Diagnostic, Source, Span } from "../diagnostic.ts";
+import type { Given, Parsed } from "../language.ts";
+import type { Expression, FunctionDeclaration, MapDeclaration, Probe, ProbeSpec, Statement } from "../program.ts";
+import { expandPoint } from "./aliases.ts";
+import { printing, unread } from "./autoprint.ts";
+import { block } from "./bodies.ts";
+import { Types, type FunctionTypes, type Scope } from "./infer.ts";
+import { parseScript } from "./parse-script.ts";
+import { placeOf, type Place, type Placed } from "./points.ts";
+import { failed, failing } from "./printing.ts";
+import { systemtapRules } from "./rules.ts";
+import type { Expr, Stmt } from "./syntax.ts";
+import * as tree from "./tree.ts";
+import { Translation, Unit } from "./unit.ts";
+import { condition, value } from "./values.ts";
+
+/** A handler as it runs at some points: prologues, its own body and epilogues. */
+interface Handler {
+  readonly placed: readonly Placed[];
+  readonly body: Stmt;
+  readonly scope: Scope;
+  readonly conditions: readonly Expr[];
+  readonly span: Span;
+}
+
+export function parse(source: Source, given: Given): Parsed {
+  const { script, diagnostics: found } = parseScript(source, given.positional, given.machine);
+  const diagnostics: Diagnostic[] = [...found];
+  const types = new Types(script.globals, script.functions, report);
+  const shared = new Translation(types, given);
+  function report({ start, end }: Span, message: Parameters<typeof shared.report>[1]): void {
+    if (!diagnostics.some((one) => one.span.start === start && one.message === message.message))
+      diagnostics.push({ severity: "error", span: { start, end }, ...message });
+  }
+
+  const handlers = script.probes.flatMap((probe) => {
+    const expanded = probe.points.flatMap((point) => expandPoint(point, script.aliases, report));
+    return handlersOf(expanded, probe.body, probe.span);
+  });
+  if (script.probes.length === 0 && diagnostics.length === 0)
+    report({ start: source.text.length, end: source.text.length }, systemtap.neverProbes());
+  types.infer(handlers, report);
+  // Printing reads: what is printed is chosen before it is added.
+  const printed = unread(types.globals.values()).map(printing);
+  if (printed.length > 0) {
+    const span = { start: source.text.length, end: source.text.length };
+    const body: Stmt = { kind: "block", statements: printed, span };
+    handlers.push({ placed: [last(span)], body, scope: { locals: new Map() }, conditions: [], span });
+  }
+  const scopes = types.infer(handlers, report);
+  const functions = [...scopes].map(([own, scope]) => functionOf(own, scope));
+  const probes = handlers.flatMap(probesOf);
+  const begin = initial();
+  if (begin !== undefined) probes.unshift(begin);
+  const program = {
+    source,
+    rules: systemtapRules,
+    config: [],
+    structs: [],
+    enums: [],
+    maps: maps(),
+    functions,
+    probes: probes.map(afterFailing),
+  };
+  return {
+    program,
+    diagnostics: [...diagnostics, ...shared.diagnostics].sort((a, b) => a.span.start - b.span.start),
+  };
+
+  /** Points whose variables are in the same place, and that run the same around the handler, have one. */
+  function handlersOf(expanded: readonly ReturnType<typeof expandPoint>[number][], body: Stmt, span: Span): Handler[] {
+    const made: { handler: Handler; key: string; placed: Placed[] }[] = [];
+    for (const { point, before, behind, conditions } of expanded) {
+      const reading = placeOf(point);
+      if (reading === "nothing") continue;
+      if ("problem" in reading) {
+        if (!point.optional) report(point.span, reading.problem);
+        continue;
+      }
+      const { place } = reading;
+      const key = JSON.stringify([
+        place,
+        before.map(spanOf),
+        behind.map(spanOf),
+        conditions.map(spanOf),
+        reading.guard === undefined ? "" : point.text,
+      ]);
+      const same = made.find((one) => one.key === key);
+      if (same !== undefined) {
+        same.placed.push(reading);
+        continue;
+      }
+      const placed = [reading];
+      const whole: Stmt = { kind: "block", statements: [...before, body, ...behind], span };
+      made.push({ key, placed, handler: { placed, body: whole, scope: { locals: new Map() }, conditions, span } });
+    }
+    return made.map(({ handler }) => handler);
+  }
+
+  function probesOf(handler: Handler): Probe[] {
+    const { placed, scope, conditions, span } = handler;
+    const [{ place, guard }] = placed;
+    const unit = new Unit(shared, scope, place, value);
+    const wanted = conditions.map((one) => condition(one, unit));
+    const own = block(handler.body, unit);
+    const declared = localsOf(scope, unit, span);
+    const predicates = [...(guard === undefined ? [] : [guard]), ...wanted];
+    const predicate = predicates.reduce<Expression | undefined>(
+      (all, one) => (all === undefined ? one : tree.binary("&&", all, one, one.span)),
+      undefined,
+    );
+    const specs = placed.map(({ spec }) => spec);
+    let statements: readonly Statement[] = [...declared, ...own.statements];
+    if (throwing(own.statements) || shared.fails) statements = guarded(statements, span, unit);
+    if (unit.entries.size === 0)
+      return [{ specs, ...(predicate === undefined ? {} : { predicate }), body: tree.block(statements, span), span }];
+    return withEntries(unit, placed, predicate, statements, span);
+  }
+
+  /** What a `.return` probe has of the function's entry is kept for the thread, and by how deep it is. */
+  function withEntries(
+    unit: Unit,
+    placed: readonly Placed[],
+    predicate: Expression | undefined,
+    statements: readonly Statement[],
+    span: Span,
+  ): Probe[] {
+    const tid = (): Expression => tree.builtin("tid", span);
+    const depth = tree.map(shared.name("depth"), [tid()], span);
+    const [level, entered] = [shared.name("level"), shared.name("level")];
+    const there = new Unit(shared, unit.scope, { ...unit.where, returns: false }, value);
+    const kept = [...unit.entries.values()].map((one) => ({ ...one, map: shared.name("kept") }));
+    const key = (of: string): readonly Expression[] => [tid(), tree.variable(of, span)];
+    const entry: Probe = {
+      specs: placed.map(({ spec, entry: at }) => at ?? spec),
+      body: tree.block(
+        [
+          tree.declare(entered, tree.binary("+", depth, tree.integer(1, span), span), tree.longType(span)),
+          tree.assign(depth, tree.variable(entered, span), span),
+          ...kept.map(({ map, value }) => tree.assign(tree.map(map, key(entered), span), value(there), span)),
+        ],
+        span,
+      ),
+      span,
+    };
+    const one = tree.integer(1, span);
+    const inner: Statement[] = [
+      ...kept.flatMap(({ name, map }) => [
+        tree.declare(name, tree.map(map, key(level), span)),
+        tree.statement(
+          tree.call(
+            "delete",
+            [tree.map(map, [], span), { kind: "tuple", elements: key(level), span, type: { kind: "unknown" } }],
+            span,
+          ),
+        ),
+      ]),
+      {
+        kind: "if",
+        condition: tree.binary(">", tree.variable(level, span), one, span),
+        then: tree.block([tree.assign(depth, tree.binary("-", tree.variable(level, span), one, span), span)], span),
+        otherwise: tree.block(
+          [tree.statement(tree.call("delete", [tree.map(depth.name, [], span), tid()], span))],
+          span,
+        ),
+        span,
+      },
+      ...(predicate === undefined
+        ? statements
+        : [{ kind: "if" as const, condition: predicate, then: tree.block(statements, span), span }]),
+    ];
+    return [
+      entry,
+      {
+        specs: placed.map(({ spec }) => spec),
+        // A call that began before tracing did has no entry.
+        predicate: tree.call("has_key", [tree.map(depth.name, [], span), tid()], span),
+        body: tree.block([tree.declare(level, depth, tree.longType(span)), ...inner], span),
+        span,
+      },
+    ];
+  }
+
+  /** An error that nothing catches is told, and ends the script. */
+  function guarded(statements: readonly Statement[], span: Span, unit: Unit): Statement[] {
+    const caught = tree.variable(shared.name("error"), span);
+    const message = tree.member(caught, "message", span);
+    void unit;
+    return [
+      {
+        kind: "try",
+        kinds: ["error"],
+        body: tree.block(statements, span),
+        caught,
+        handler: tree.block(
+          failing("errorf", { format: "%s", args: [message] }, { kind: "string", value: "", span }),
+          span,
+        ),
+        span,
+      },
+    ];
+  }
+
+  /** `error` probes run instead of `end` probes where the script failed. */
+  function afterFailing(probe: Probe): Probe {
+    const [spec] = probe.specs;
+    if (spec?.provider !== "end" || spec.text === "") return probe;
+    const isError = spec.text.startsWith("error");
+    if (!shared.fails && !isError) return probe;
+    const { span } = probe;
+    const asked = shared.fails
+      ? tree.binary(isError ? "!=" : "==", tree.map(failed, [], span), tree.integer(0, span), span)
+      : tree.binary("!=", tree.integer(0, span), tree.integer(0, span), span);
+    return {
+      ...probe,
+      predicate: probe.predicate === undefined ? asked : tree.binary("&&", asked, probe.predicate, span),
+    };
+  }
+
+  function functionOf(own: FunctionTypes, scope: Scope): FunctionDeclaration {
+    const { definition } = own;
+    const { span } = definition;
+    const unit = new Unit(shared, scope, { variables: "none", returns: false, space: "kernel" }, value);
+    const body = block(definition.body, unit);
+    const result = own.result === "string" ? tree.text("", span) : tree.integer(0, span);
+    return {
+      name: own.name,
+      parameters: definition.parameters.map(({ name, span: at }, i) => ({
+        name,
+        ...(own.parameters[i] === "string" ? {} : { type: tree.longType(at) }),
+        span: at,
+      })),
+      ...(!own.returns || own.result === "string" ? {} : { result: tree.longType(span) }),
+      body: tree.block(
+        [
+          ...localsOf(scope, unit, span),
+          ...body.statements,
+          ...(own.returns && body.statements.at(-1)?.kind !== "return"
+            ? [{ kind: "return" as const, value: result, span }]
+            : []),
+        ],
+        span,
+      ),
+      span,
+    };
+  }
+
+  /** 0 or "" until something is assigned. */
+  function localsOf(scope: Scope, unit: Unit, span: Span): Statement[] {
+    void unit;
+    const parameters = scope.function?.definition.parameters.map(({ name }) => name) ?? [];
+    return [...scope.locals]
+      .filter(([name]) => !parameters.includes(name))
+      .map(([name, type]) =>
+        type === "string"
+          ? tree.declare(name, tree.text("", span))
+          : tree.declare(name, tree.integer(0, span), tree.longType(span)),
+      );
+  }
+
+  /** Globals have their first values before anything begins. */
+  function initial(): Probe | undefined {
+    const statements = script.globals.flatMap(({ name, initial: first, span }) => {
+      if (first === undefined || (first.kind === "number" && first.value === 0n)) return [];
+      const value =
+        first.kind === "number"
+          ? tree.integer(first.value, span)
+          : first.kind === "string"
+            ? tree.text(first.value, span)
+            : undefined;
+      return value === undefined ? [] : [tree.assign(tree.map(name, [], span), value, span)];
+    });
+    const [first] = script.globals;
+    if (statements.length === 0 || first === undefined) return undefined;
+    const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "begin", span: first.span };
+    return { specs: [spec], body: tree.block(statements, first.span), span: first.span };
+  }
+
+  function maps(): MapDeclaration[] {
+    return script.globals.flatMap(({ name, size, wraps, span }) =>
+      size === undefined ? [] : [{ name, storage: wraps ? "lruhash" : "hash", entries: size, span }],
+    );
+  }
+}
+
+const spanOf = ({ span }: { readonly span: Span }): number => span.start;
+
+/** Behind all other `end` probes. */
+function last(span: Span): Placed {
+  const place: Place = { variables: "none", returns: false, space: "kernel" };
+  return { spec: { provider: "end", parts: [], sequence: 2 ** 31, text: "", span }, place };
+}
+
+function throwing(statements: readonly Statement[]): boolean {
+  return statements.some((one) => {
+    switch (one.kind) {
+      case "throw":
+        return true;
+      case "block":
+        return throwing(one.statements);
+      case "if":
+        return throwing([one.then, ...(one.otherwise === undefined ? [] : [one.otherwise])]);
+      case "while":
+      case "do-while":
+      case "for":
+      case "for-map":
+        return throwing(one.body.statements);
+      case "try":
+        return throwing(one.handler.statements);
+      default:
+        return false;
+    }
+  });
+}

@@ -1,0 +1,334 @@
+// Probe points: which kind of probe of the tree each is, and what its handler sees.
+import { systemtap } from "../../messages/systemtap.ts";
+import type { Message } from "../../messages/message.ts";
+import type { Span } from "../diagnostic.ts";
+import { nearest } from "../nearest.ts";
+import type { Expression, ProbeSpec } from "../program.ts";
+import type { Component, Point } from "./syntax.ts";
+import * as tree from "./tree.ts";
+
+export interface Place {
+  /** Where `$x` is: among the variables in scope, the arguments of the event, or nowhere. */
+  readonly variables: "vars" | "args" | "none";
+  /** A `.return` probe: `$x` is as it was when the function was entered. */
+  readonly returns: boolean;
+  /** What `$x` and addresses point into. */
+  readonly space: "kernel" | "user";
+  /** `begin`, `end`, `error`: they run in that order, and the last only where something failed. */
+  readonly phase?: "begin" | "end" | "error";
+  /** pp(), where the point has no wildcard. */
+  readonly text?: string;
+}
+
+export interface Placed {
+  readonly spec: ProbeSpec;
+  readonly place: Place;
+  /** Of one process only. */
+  readonly guard?: Expression;
+  /** Where a `.return` probe's function is entered. */
+  readonly entry?: ProbeSpec;
+}
+
+const host: Place = { variables: "none", returns: false, space: "kernel" };
+
+type Reading = Placed | "nothing" | { readonly problem: Message };
+
+/** A base point; aliases are expanded before. "nothing" for `never`. */
+export function placeOf(point: Point): Reading {
+  const { components, text, span } = point;
+  const [first, ...rest] = components;
+  const spec = (provider: string, parts: readonly string[], sequence?: bigint): ProbeSpec => ({
+    provider,
+    parts,
+    ...(point.optional ? { optional: true as const } : {}),
+    ...(point.sufficient ? { sufficient: true as const } : {}),
+    ...(sequence === undefined ? {} : { sequence: Number(sequence) }),
+    text,
+    span,
+  });
+  const wild = /[*?[]/.test(text);
+  const place = (of: Partial<Place>): Place => ({ ...host, ...(wild ? {} : { text }), ...of });
+  switch (first.name) {
+    case "begin":
+    case "end":
+    case "error": {
+      const sequence = typeof first.argument === "bigint" ? first.argument : undefined;
+      return {
+        spec: spec(first.name === "begin" ? "begin" : "end", [], sequence),
+        place: place({ phase: first.name }),
+      };
+    }
+    case "never":
+      return "nothing";
+    case "timer":
+      return timer(rest, point, (provider, parts) => ({ spec: spec(provider, parts), place: place({}) }));
+    case "kernel":
+    case "module":
+      return kernel(first, rest, point, (provider, parts, of, entry) => ({
+        spec: spec(provider, parts),
+        place: place(of ?? {}),
+        ...(entry === undefined ? {} : { entry: spec(...entry) }),
+      }));
+    case "kprobe": {
+      const [of, suffix] = rest;
+      if (of?.name !== "function" || typeof of.argument !== "string")
+        return { problem: unknown(point, ["function"], of) };
+      const returns = suffix?.name === "return";
+      return {
+        spec: spec(returns ? "kretprobe" : "kprobe", [of.argument]),
+        place: place({ returns, variables: "args" }),
+        ...(returns ? { entry: spec("kprobe", [of.argument]) } : {}),
+      };
+    }
+    case "process":
+      return processPoint(first, rest, point, (provider, parts, of, entry) => ({
+        spec: spec(provider, parts),
+        place: place({ space: "user", ...of }),
+        ...(typeof first.argument === "bigint" ? { guard: isProcess(first.argument, span) } : {}),
+        ...(entry === undefined ? {} : { entry: spec(...entry) }),
+      }));
+    case "perf":
+      return perf(rest, point, (provider, parts) => ({ spec: spec(provider, parts), place: place({ space: "user" }) }));
+    case "procfs":
+    case "input":
+    case "netfilter":
+    case "java":
+    case "python3":
+    case "python2":
+    case "debuginfod":
+    case "xdp":
+      return { problem: systemtap.pointNotSupported(text, `strobe has no \`${first.name}\` probes yet`) };
+    default:
+      return { problem: unknown(point, baseNames, first) };
+  }
+}
+
+export const baseNames = ["begin", "end", "error", "never", "timer", "kernel", "module", "kprobe", "process", "perf"];
+
+function unknown(point: Point, known: readonly string[], at: Component | undefined): Message {
+  const [near] = at === undefined ? [] : nearest(at.name, known);
+  return systemtap.unresolvedPoint(
+    point.text,
+    near === undefined ? `known here: ${known.join(", ")}` : `did you mean \`${near}\`?`,
+  );
+}
+
+function isProcess(pid: bigint, span: Span): Expression {
+  return tree.binary("==", tree.builtin("pid", span), tree.integer(pid, span), span);
+}
+
+type Make = (
+  provider: string,
+  parts: readonly string[],
+  of?: Partial<Place>,
+  entry?: readonly [string, readonly string[]],
+) => Reading;
+
+/** Ticks of the kernel a second, on all kernels that distributions build: a jiffy is 4 milliseconds. */
+const ticks = 250;
+
+function timer([unit, ...suffixes]: readonly Component[], point: Point, make: Make): Reading {
+  const units: Readonly<Record<string, readonly [string, bigint]>> = {
+    s: ["s", 1n],
+    sec: ["s", 1n],
+    ms: ["ms", 1n],
+    msec: ["ms", 1n],
+    us: ["us", 1n],
+    usec: ["us", 1n],
+    jiffies: ["ms", BigInt(1000 / ticks)],
+    hz: ["hz", 1n],
+  };
+  const known = [...Object.keys(units), "ns", "nsec", "profile"];
+  if (unit === undefined) return { problem: unknown(point, known, unit) };
+  const left = suffixes.find(({ name }) => name !== "randomize" && name !== "tick");
+  if (left !== undefined && unit.name !== "profile") return { problem: unknown(point, ["randomize"], left) };
+  if (unit.name === "profile") {
+    const rate = suffixes.find(({ name }) => name === "hz")?.argument;
+    return make("profile", ["hz", String(rate ?? ticks)], { space: "user" });
+  }
+  const { argument } = unit;
+  if (typeof argument !== "bigint" || argument <= 0n)
+    return {
+      problem: known.includes(unit.name)
+        ? systemtap.expected(`a time, as in timer.${unit.name}(10)`, `\`${point.text}\``)
+        : unknown(point, known, unit),
+    };
+  if (unit.name === "ns" || unit.name === "nsec") return make("interval", ["us", String((argument + 999n) / 1000n)]);
+  const found = Object.hasOwn(units, unit.name) ? units[unit.name] : undefined;
+  if (found === undefined) return { problem: unknown(point, known, unit) };
+  return make("interval", [found[0], String(argument * found[1])]);
+}
+
+/** `func@file:line` as the tree's kinds write it; a path behind a pattern may come without its `@`. */
+function functionPattern(pattern: string): readonly [name: string, lines: string | undefined] {
+  const at = pattern.indexOf("@");
+  if (at >= 0) return [pattern.slice(0, at), pattern.slice(at + 1)];
+  const [, name, path] = /^([\w*?:~]+)(\/.*\.\w+)$/.exec(pattern) ?? [];
+  return name === undefined || path === undefined ? [pattern, undefined] : [name, path];
+}
+
+const callSuffixes = [
+  "call",
+  "return",
+  "inline",
+  "exported",
+  "maxactive",
+  "callee",
+  "callees",
+  "label",
+  "nearest",
+  "absolute",
+];
+
+function kernel(first: Component, [of, ...suffixes]: readonly Component[], point: Point, make: Make): Reading {
+  const words =
+    first.name === "module" ? ["function", "statement"] : ["function", "statement", "trace", "tracepoint", "data"];
+  if (of === undefined) return { problem: unknown(point, words, of) };
+  const module = typeof first.argument === "string" ? [first.argument] : [];
+  switch (of.name) {
+    case "trace":
+    case "tracepoint": {
+      if (typeof of.argument !== "string") break;
+      // The kernel's own arguments, as the tracepoint's prototype names them; the group is not needed to find it.
+      const name = of.argument.slice(of.argument.indexOf(":") + 1);
+      return make("rawtracepoint", [name], { variables: "args" });
+    }
+    case "function": {
+      if (typeof of.argument !== "string") break;
+      const refused = suffixes.find(({ name }) => !callSuffixes.includes(name));
+      if (refused !== undefined) return { problem: unknown(point, callSuffixes, refused) };
+      const [name, lines] = functionPattern(of.argument);
+      const whole = lines === undefined ? name : `${name}@${lines}`;
+      const returns = suffixes.some((one) => one.name === "return");
+      const later = suffixes.find((one) => ["inline", "callee", "callees", "label"].includes(one.name));
+      if (later !== undefined)
+        return {
+          problem: systemtap.pointNotSupported(point.text, `\`.${later.name}\` of kernel functions is not there yet`),
+        };
+      if (!returns) return make("kprobe", [...module, whole], { variables: "args" });
+      return make("kretprobe", [...module, name], { variables: "args", returns }, ["kprobe", [...module, name]]);
+    }
+    case "statement": {
+      if (typeof of.argument !== "string") break;
+      const [name, lines] = functionPattern(of.argument);
+      return make("kprobe", [...module, lines === undefined ? name : `${name === "*" ? "" : name}@${lines}`], {
+        variables: "vars",
+      });
+    }
+    case "data":
+    case "mark":
+    case "lsm":
+      return { problem: systemtap.pointNotSupported(point.text, `\`kernel.${of.name}\` is not there yet`) };
+    default:
+      return { problem: unknown(point, words, of) };
+  }
+  return { problem: systemtap.expected(`a name in quotes, as in kernel.${of.name}("…")`, `\`${point.text}\``) };
+}
+
+const processWords = [
+  "function",
+  "statement",
+  "mark",
+  "provider",
+  "plt",
+  "library",
+  "begin",
+  "end",
+  "thread",
+  "syscall",
+];
+
+function processPoint(first: Component, rest: readonly Component[], point: Point, make: Make): Reading {
+  const { argument } = first;
+  const path = argument === undefined ? undefined : typeof argument === "bigint" ? `/proc/${argument}/exe` : argument;
+  const [of, ...suffixes] = rest;
+  if (of === undefined) return { problem: unknown(point, processWords, of) };
+  if (path === undefined)
+    return {
+      problem: systemtap.pointNotSupported(
+        point.text,
+        "a process without a program is not there yet",
+        'name it: process("PATH")',
+      ),
+    };
+  const quoted = (): { readonly problem: Message } => ({
+    problem: systemtap.expected(`a name in quotes, as in .${of.name}("…")`, `\`${point.text}\``),
+  });
+  switch (of.name) {
+    case "library": {
+      if (typeof of.argument !== "string") return quoted();
+      return processPoint({ ...first, argument: of.argument }, suffixes, point, make);
+    }
+    case "function": {
+      if (typeof of.argument !== "string" && typeof of.argument !== "bigint") return quoted();
+      const refused = suffixes.find(({ name }) => !callSuffixes.includes(name));
+      if (refused !== undefined) return { problem: unknown(point, callSuffixes, refused) };
+      const later = suffixes.find((one) => ["inline", "callee", "callees", "label"].includes(one.name));
+      if (later !== undefined)
+        return {
+          problem: systemtap.pointNotSupported(
+            point.text,
+            `\`.${later.name}\` of functions of programs is not there yet`,
+          ),
+        };
+      const [name, lines] =
+        typeof of.argument === "bigint" ? [`0x${of.argument.toString(16)}`, undefined] : functionPattern(of.argument);
+      const whole = lines === undefined ? name : `${name}@${lines}`;
+      const returns = suffixes.some((one) => one.name === "return");
+      if (!returns) return make("uprobe", [path, whole], { variables: "vars" });
+      return make("uretprobe", [path, whole], { variables: "vars", returns }, ["uprobe", [path, whole]]);
+    }
+    case "statement": {
+      if (of.argument === undefined) return quoted();
+      if (typeof of.argument === "bigint")
+        return make("uprobe", [path, `0x${of.argument.toString(16)}`], { variables: "vars" });
+      const [name, lines] = functionPattern(of.argument);
+      return make("uprobe", [path, lines === undefined ? name : `${name === "*" ? "" : name}@${lines}`], {
+        variables: "vars",
+      });
+    }
+    case "mark":
+      if (typeof of.argument !== "string") return quoted();
+      return make("usdt", [path, of.argument], { variables: "args" });
+    case "provider": {
+      const [mark] = suffixes;
+      if (typeof of.argument !== "string" || mark?.name !== "mark" || typeof mark.argument !== "string")
+        return quoted();
+      return make("usdt", [path, of.argument, mark.argument], { variables: "args" });
+    }
+    case "plt": {
+      const name = typeof of.argument === "string" ? of.argument : "*";
+      if (suffixes.length > 0)
+        return { problem: systemtap.pointNotSupported(point.text, "returns of imported functions are not there yet") };
+      return make("plt", [path, name], { variables: "args" });
+    }
+    case "begin":
+    case "end":
+      return make("process", [path, of.name]);
+    case "thread": {
+      const [when] = suffixes;
+      if (when?.name !== "begin" && when?.name !== "end") return { problem: unknown(point, ["begin", "end"], when) };
+      return make("thread", [path, when.name]);
+    }
+    case "syscall":
+    case "data":
+      return { problem: systemtap.pointNotSupported(point.text, `\`process.${of.name}\` is not there yet`) };
+    default:
+      return { problem: unknown(point, processWords, of) };
+  }
+}
+
+/** `perf.sw.page_faults`, `perf.type(0).config(0).sample(10000)` */
+function perf([type, event, ...suffixes]: readonly Component[], point: Point, make: Make): Reading {
+  const sample = suffixes.find(({ name }) => name === "sample")?.argument;
+  const count = typeof sample === "bigint" ? [String(sample)] : [];
+  if (type?.name === "sw" && event !== undefined) return make("software", [event.name.replaceAll("_", "-"), ...count]);
+  if (type?.name === "hw" && event !== undefined) return make("hardware", [event.name.replaceAll("_", "-"), ...count]);
+  return {
+    problem: systemtap.pointNotSupported(
+      point.text,
+      "events by number are not there yet",
+      "perf.sw.* and perf.hw.* name them",
+    ),
+  };
+}

@@ -1,0 +1,217 @@
+// print(), println(), printf(), their s… forms, log(), warn() and error(): text is put together where it is printed, as
+// one format of the tree's printf(), whatever sprintf() and library functions it is made of.
+import { systemtap } from "../../messages/systemtap.ts";
+import type { Expression, Statement } from "../program.ts";
+import { parseFormat } from "./formats.ts";
+import { libraryFunction, printers, type Text } from "./library.ts";
+import type { Expr } from "./syntax.ts";
+import * as tree from "./tree.ts";
+import type { Unit } from "./unit.ts";
+
+type Call = Extract<Expr, { kind: "call" }>;
+
+const plain = (text: string): Text => ({ format: text.replaceAll("%", "%%"), args: [] });
+const empty = plain("");
+
+function together(parts: readonly Text[]): Text {
+  return { format: parts.map(({ format }) => format).join(""), args: parts.flatMap(({ args }) => args) };
+}
+
+/** A text or a number as it is printed. */
+function shown(e: Expr, unit: Unit): Text {
+  if (unit.types.of(e, unit.scope) !== "string") return { format: "%d", args: [unit.value(e)] };
+  switch (e.kind) {
+    case "string":
+      return plain(e.value);
+    case "binary":
+      if (e.operator === ".") return together([shown(e.left, unit), shown(e.right, unit)]);
+      break;
+    case "call": {
+      if (unit.types.function(e.name, e.args.length) !== undefined) break;
+      if (printers.has(e.name) && e.name.startsWith("s")) return printedText(e, unit);
+      const known = libraryFunction(e.name);
+      const least = known?.least ?? known?.parameters.length ?? 0;
+      if (known?.text === undefined || e.args.length < least) break;
+      return known.text(
+        e.args.map((arg) => unit.value(arg)),
+        e.span,
+        unit,
+      );
+    }
+    default:
+      break;
+  }
+  return { format: "%s", args: [unit.value(e)] };
+}
+
+/** What a call of a printer writes. */
+export function printedText(e: Call, unit: Unit): Text {
+  const [first, ...rest] = e.args;
+  const line = e.name.endsWith("ln");
+  switch (e.name.replace(/^s(?=print)/, "").replace(/ln$/, "")) {
+    case "printf":
+      return first?.kind === "string" ? formatted(first, rest, unit) : empty;
+    case "printd": {
+      const delimiter = first === undefined ? empty : shown(first, unit);
+      const parts = rest.flatMap((arg, i) => (i === 0 ? [shown(arg, unit)] : [delimiter, shown(arg, unit)]));
+      return together([...parts, line ? plain("\n") : empty]);
+    }
+    default:
+      return together([...e.args.map((arg) => shown(arg, unit)), line ? plain("\n") : empty]);
+  }
+}
+
+function formatted(format: Extract<Expr, { kind: "string" }>, args: readonly Expr[], unit: Unit): Text {
+  let next = 0;
+  const parts: Text[] = [];
+  for (const piece of parseFormat(format.value)) {
+    if (typeof piece === "string") {
+      parts.push(plain(piece));
+      continue;
+    }
+    const { flags, letter } = piece;
+    let { width, precision } = piece;
+    const given: Expression[] = [];
+    if (width === "*") {
+      const of = args[next++];
+      if (of?.kind === "number") width = String(of.value);
+      else if (of !== undefined) {
+        const text = paddedText(letter, of, args[next], unit);
+        next++;
+        parts.push(
+          text ?? {
+            format: "",
+            args: [unit.refuse(of.span, systemtap.notYet("a width that is not a literal, but for %s of a literal,"))],
+          },
+        );
+        continue;
+      }
+    }
+    if (precision === "*") {
+      const of = args[next++];
+      if (of?.kind === "number") precision = String(of.value);
+      else if (of !== undefined) given.push(unit.value(of));
+    }
+    const arg = args[next++];
+    if (arg === undefined) continue;
+    const modifiers = `${flags}${width}${precision === undefined ? "" : `.${precision}`}`;
+    parts.push(converted(letter, modifiers, given, arg, unit, piece.text));
+  }
+  return together(parts);
+}
+
+/** `%*s` of a literal that is spaces, or of "": so many spaces. */
+function paddedText(letter: string, width: Expr, arg: Expr | undefined, unit: Unit): Text | undefined {
+  if (letter !== "s" || arg?.kind !== "string" || arg.value.trim() !== "") return undefined;
+  return { format: "%.*s", args: [unit.value(width), tree.text(" ".repeat(64), width.span)] };
+}
+
+function converted(
+  letter: string,
+  modifiers: string,
+  given: readonly Expression[],
+  arg: Expr,
+  unit: Unit,
+  text: string,
+): Text {
+  if (letter === "s") {
+    const of = shown(arg, unit);
+    if (modifiers === "") return of;
+    if (of.args.length === 0)
+      return { format: `%${modifiers}s`, args: [...given, tree.text(of.format.replaceAll("%%", "%"), arg.span)] };
+    if (of.format === "%s") return { format: `%${modifiers}s`, args: [...given, ...of.args] };
+    return {
+      format: "",
+      args: [unit.refuse(arg.span, systemtap.notYet(`a width (${text}) of text that is put together`))],
+    };
+  }
+  const of = unit.value(arg);
+  switch (letter) {
+    case "p":
+      return { format: `0x%${modifiers}x`, args: [...given, of] };
+    case "d":
+    case "i":
+    case "u":
+    case "x":
+    case "X":
+    case "o":
+    case "c":
+      // As the kernel has them: %#x of 0 is 0x0.
+      return { format: `%${modifiers}l${letter === "i" ? "d" : letter}`.replace("lc", "c"), args: [...given, of] };
+    default:
+      return { format: "", args: [unit.refuse(arg.span, systemtap.notYet(`the conversion ${text}`))] };
+  }
+}
+
+/** A call of a printer as statements. */
+export function printStatements(e: Call, unit: Unit): Statement[] {
+  const { span } = e;
+  const histogram = e.args.find((arg) => arg.kind === "histogram");
+  if (histogram !== undefined && histogram.kind === "histogram" && /^print(?:ln)?$/.test(e.name))
+    return [drawn(histogram, unit)];
+  const [first] = e.args;
+  switch (e.name) {
+    case "error":
+      return first === undefined ? [] : thrown(first, e, unit);
+    case "log":
+      return printed("printf", together([shownOr(first, unit), plain("\n")]), e);
+    case "warn":
+      return printed("warnf", shownOr(first, unit), e);
+    default:
+      if (e.name.startsWith("s")) return [tree.statement(tree.integer(0, span))];
+      return printed("printf", printedText(e, unit), e);
+  }
+}
+
+function shownOr(e: Expr | undefined, unit: Unit): Text {
+  return e === undefined ? empty : shown(e, unit);
+}
+
+function printed(by: string, { format, args }: Text, { span }: Expr): Statement[] {
+  return format === "" && args.length === 0
+    ? []
+    : [tree.statement(tree.call(by, [tree.text(format, span), ...args], span))];
+}
+
+/** print(@hist_log(s)) */
+function drawn({ of, span }: Extract<Expr, { kind: "histogram" }>, unit: Unit): Statement {
+  if (of.kind === "name") return tree.statement(tree.call("print", [tree.map(of.name, [], span)], span));
+  if (of.kind === "element" && of.keys.every((key) => key !== undefined))
+    return tree.statement(
+      tree.call(
+        "print",
+        [
+          tree.map(
+            of.name,
+            of.keys.map((key) => unit.value(key)),
+            span,
+          ),
+        ],
+        span,
+      ),
+    );
+  return tree.statement(unit.refuse(span, systemtap.expected("statistics", "another value")));
+}
+
+/** error(): what a `try` around sees; else the end of the script. */
+function thrown(message: Expr, { span }: Call, unit: Unit): Statement[] {
+  unit.shared.fails = true;
+  const { format, args } = shown(message, unit);
+  if (args.length === 0) return [{ kind: "throw", value: tree.text(format.replaceAll("%%", "%"), message.span), span }];
+  if (format === "%s") return [{ kind: "throw", value: args[0], span }];
+  if (unit.tries > 0 || unit.scope.function !== undefined)
+    return [tree.statement(unit.refuse(message.span, systemtap.textOnlyPrinted("the message")))];
+  return [...failing("errorf", { format, args }, message), { kind: "next", span }];
+}
+
+/** What is left to do where an error ends the script. */
+export function failing(by: string, { format, args }: Text, { span }: Expr): Statement[] {
+  return [
+    tree.statement(tree.call(by, [tree.text(format, span), ...args], span)),
+    tree.assign(tree.map(failed, [], span), tree.integer(1, span), span),
+    tree.statement(tree.call("exit", [tree.integer(1, span)], span)),
+  ];
+}
+
+/** The map that says that the script has failed. */
+export const failed = "failed#0";

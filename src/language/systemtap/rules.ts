@@ -1,0 +1,22 @@
+import type { Rules } from "../rules.ts";
+import { writtenName } from "../written-name.ts";
+
+export const systemtapRules: Rules = {
+  language: "systemtap",
+  spelling: {
+    map: writtenName,
+    variable: writtenName,
+    cast: () => undefined,
+    builtin: (name) => name,
+  },
+  advice: { orderTexts: "texts are equal or not in the kernel" },
+  integers: { signed: "all", division: "truncates", byZero: "fault" },
+  texts: { plusJoins: false },
+  maps: { missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: false },
+  variables: { scope: "handler" },
+  formats: { anyValue: false, registersAsInt: false },
+  // Those that nothing reads are: by a probe of the script's own (autoprint.ts).
+  printsMapsAtEnd: false,
+  objectsAreTrue: false,
+  failedRead: "fault",
+};

@@ -1,0 +1,145 @@
+// One handler or function while it is translated: what names mean in it, and what has to be done before the statement
+// that is being read.
+import type { Message } from "../../messages/message.ts";
+import { systemtap } from "../../messages/systemtap.ts";
+import type { Diagnostic, Span } from "../diagnostic.ts";
+import type { Given } from "../language.ts";
+import type { Expression, Statement } from "../program.ts";
+import type { Scope, Types } from "./infer.ts";
+import type { CallingUnit, Text } from "./library.ts";
+import type { Place } from "./points.ts";
+import type { Expr } from "./syntax.ts";
+import * as tree from "./tree.ts";
+
+/** What the handlers and functions of a script share. */
+export class Translation {
+  readonly types: Types;
+  readonly given: Given;
+  readonly diagnostics: Diagnostic[] = [];
+  /** A script that fails ends: there are handlers for that. */
+  fails = false;
+  #names = 0;
+
+  constructor(types: Types, given: Given) {
+    this.types = types;
+    this.given = given;
+  }
+
+  /** A name that no script has. */
+  name(of: string): string {
+    return `${of}#${++this.#names}`;
+  }
+
+  report({ start, end }: Span, message: Message): void {
+    if (this.diagnostics.some((one) => one.span.start === start && one.message === message.message)) return;
+    this.diagnostics.push({ severity: "error", span: { start, end }, ...message });
+  }
+}
+
+export class Unit implements CallingUnit {
+  readonly shared: Translation;
+  readonly scope: Scope;
+  readonly where: Place;
+  /** An expression as a value of the tree (values.ts). */
+  readonly value: (e: Expr) => Expression;
+  /** Of the statement that is being translated. */
+  before: Statement[] = [];
+  /** How many `try` blocks are around. */
+  tries = 0;
+  /** What a `.return` probe has of the function's entry, by how it is written. */
+  readonly entries = new Map<
+    string,
+    { readonly name: string; readonly value: (unit: Unit) => Expression; readonly span: Span }
+  >();
+
+  constructor(shared: Translation, scope: Scope, where: Place, value: (e: Expr, unit: Unit) => Expression) {
+    this.shared = shared;
+    this.value = (e) => value(e, this);
+    this.scope = scope;
+    this.where = where;
+  }
+
+  get types(): Types {
+    return this.shared.types;
+  }
+
+  /** Gives something to go on with. */
+  refuse(span: Span, message: Message): Expression {
+    this.shared.report(span, message);
+    return tree.integer(0, span);
+  }
+
+  refuseArgument(span: Span): Expression {
+    return this.refuse(span, systemtap.expected("the number of an argument, from 1", "another value"));
+  }
+
+  target(span: Span): Expression {
+    const { target } = this.shared.given;
+    if (target === "command") return tree.toLong(tree.builtin("cpid", span));
+    return tree.integer(target ?? 0, span);
+  }
+
+  point(span: Span): Expression {
+    const { text } = this.where;
+    return text === undefined ? tree.builtin("probe", span) : tree.text(text, span);
+  }
+
+  /** thread_indent(): the thread's depth, and since when. */
+  indent(delta: Expression, span: Span): Text {
+    const key = (): Expression => tree.builtin("tid", span);
+    const depth = tree.map("thread_indent#1", [key()], span);
+    const start = tree.map("thread_indent#2", [key()], span);
+    const [change, level, since] = ["delta", "depth", "since"].map((of) => tree.variable(this.shared.name(of), span));
+    const now = tree.toLong(tree.builtin("nsecs", span));
+    const zero = tree.integer(0, span);
+    const when = (condition: Expression, then: Statement): Statement => ({
+      kind: "if",
+      condition,
+      then: tree.block([then], span),
+      span,
+    });
+    this.before.push(
+      tree.declare(change.name, delta, tree.longType(span)),
+      tree.declare(level.name, depth, tree.longType(span)),
+      // The first call is at 0.
+      when(
+        tree.not(tree.call("has_key", [tree.map("thread_indent#2", [], span), key()], span)),
+        tree.assign(start, now, span),
+      ),
+      tree.declare(
+        since.name,
+        tree.binary("/", tree.binary("-", now, start, span), tree.integer(1000, span), span),
+        tree.longType(span),
+      ),
+      // Deeper: before it is printed. Back: behind it.
+      when(tree.binary(">", change, zero, span), tree.assign(level, change, span, "+")),
+      when(tree.binary("<", level, zero, span), tree.assign(level, zero, span)),
+      {
+        kind: "if",
+        condition: tree.binary(">", change, zero, span),
+        then: tree.block([tree.assign(depth, level, span)], span),
+        otherwise: tree.block([tree.assign(depth, tree.binary("+", level, change, span), span)], span),
+        span,
+      },
+      when(
+        tree.binary("<=", depth, zero, span),
+        tree.block([forget("thread_indent#1", key(), span), forget("thread_indent#2", key(), span)], span),
+      ),
+    );
+    const spaces = tree.text(" ".repeat(64), span);
+    const indent = tree.conditional(
+      tree.binary(">", level, zero, span),
+      tree.binary("-", level, tree.integer(1, span), span),
+      zero,
+      span,
+    );
+    return {
+      format: "%6d %s(%d):%.*s",
+      args: [since, tree.builtin("comm", span), tree.toLong(tree.builtin("tid", span)), indent, spaces],
+    };
+  }
+}
+
+function forget(map: string, key: Expression, span: Span): Statement {
+  return tree.statement(tree.call("delete", [tree.map(map, [], span), key], span));
+}

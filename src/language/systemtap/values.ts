@@ -1,0 +1,362 @@
+// Expressions as values of the tree: numbers are its int64, texts its strings.
+import { systemtap } from "../../messages/systemtap.ts";
+import type { BinaryOperator, Expression, MapAccess, Variable } from "../program.ts";
+import { libraryFunction, printers, type Text } from "./library.ts";
+import { printedText } from "./printing.ts";
+import type { Expr, Step, TargetExpr } from "./syntax.ts";
+import { isCondition } from "./conditions.ts";
+import * as tree from "./tree.ts";
+import type { Unit } from "./unit.ts";
+
+/** Bytes that putting texts together gives at most. */
+const longestJoined = 511;
+
+export function value(e: Expr, unit: Unit): Expression {
+  const { span } = e;
+  switch (e.kind) {
+    case "number":
+      return tree.integer(e.value, span);
+    case "string":
+      return tree.text(e.value, span);
+    case "name":
+    case "element":
+      return storage(e, unit);
+    case "call":
+      return called(e, unit);
+    case "target":
+      return targetValue(e, unit);
+    case "operator":
+      return operator(e, unit);
+    case "statistics":
+      return storage(e.of, unit);
+    case "histogram":
+      return unit.refuse(span, systemtap.notHere("@hist_log", "but in print()"));
+    case "unary":
+      if (e.operator === "!") return asNumber(condition(e, unit));
+      return { kind: "unary", operator: e.operator, operand: value(e.operand, unit), span, type: { kind: "unknown" } };
+    case "binary":
+      if (isCondition(e)) return asNumber(condition(e, unit));
+      if (e.operator === ".") return joined(value(e.left, unit), value(e.right, unit), e);
+      return tree.binary(e.operator as BinaryOperator, value(e.left, unit), value(e.right, unit), span);
+    case "in":
+      return asNumber(condition(e, unit));
+    case "conditional":
+      return tree.conditional(condition(e.condition, unit), value(e.then, unit), value(e.otherwise, unit), span);
+    case "assign": {
+      if (e.operator === "<<<") return unit.refuse(span, systemtap.notHere("`<<<`", "in an expression"));
+      const target = storage(e.target, unit);
+      if (target.kind !== "variable" && target.kind !== "map") return target;
+      const { operator: of, value: given } = assigned(e, target, unit);
+      return { kind: "assignment", target, operator: of, value: given, span, type: { kind: "unknown" } };
+    }
+    case "increment": {
+      const target = storage(e.target, unit);
+      if (target.kind !== "variable" && target.kind !== "map") return target;
+      return { kind: "increment", target, delta: e.delta, prefix: e.prefix, span, type: { kind: "unknown" } };
+    }
+  }
+}
+
+/** What an assignment's operator and value are in the tree. */
+export function assigned(
+  e: Extract<Expr, { kind: "assign" }>,
+  target: Variable | MapAccess,
+  unit: Unit,
+): { readonly operator: BinaryOperator | null; readonly value: Expression } {
+  const given = value(e.value, unit);
+  if (e.operator === "=") return { operator: null, value: given };
+  if (e.operator === ".=") return { operator: null, value: joined(target, given, e) };
+  return { operator: e.operator.slice(0, -1) as BinaryOperator, value: given };
+}
+
+function joined(left: Expression, right: Expression, { span }: Expr): Expression {
+  return tree.call("str", [tree.call("str_concat", [left, right], span), tree.integer(longestJoined, span)], span);
+}
+
+function asNumber(of: Expression): Expression {
+  return tree.conditional(of, tree.integer(1, of.span), tree.integer(0, of.span), of.span);
+}
+
+/** A variable or a map. */
+export function storage(e: Expr, unit: Unit): Expression {
+  switch (e.kind) {
+    case "name":
+      if (
+        unit.scope.function?.definition.parameters.some(({ name }) => name === e.name) !== true &&
+        unit.types.globals.has(e.name)
+      )
+        return tree.map(e.name, [], e.span);
+      return tree.variable(e.name, e.span);
+    case "element":
+      return tree.map(
+        e.name,
+        e.keys.map((key) =>
+          key === undefined
+            ? unit.refuse(e.span, systemtap.notHere("`*`", "as a key of an element"))
+            : value(key, unit),
+        ),
+        e.span,
+      );
+    case "target":
+      return unit.refuse(e.span, systemtap.guru());
+    default:
+      return unit.refuse(e.span, systemtap.expected("a variable or an element", "another value"));
+  }
+}
+
+// ── conditions ──
+
+export function condition(e: Expr, unit: Unit): Expression {
+  const { span } = e;
+  switch (e.kind) {
+    case "unary":
+      if (e.operator === "!") return tree.not(condition(e.operand, unit));
+      break;
+    case "binary":
+      switch (e.operator) {
+        case "&&":
+        case "||":
+          return tree.binary(e.operator, condition(e.left, unit), condition(e.right, unit), span);
+        case "=~":
+        case "!~":
+          return matched(e, unit);
+        case "==":
+        case "!=":
+        case "<":
+        case "<=":
+        case ">":
+        case ">=":
+          return tree.binary(e.operator, value(e.left, unit), value(e.right, unit), span);
+        default:
+          break;
+      }
+      break;
+    case "in": {
+      const keys = e.keys.map((key) =>
+        key === undefined ? unit.refuse(span, systemtap.notYet("`*` in a question for a key")) : value(key, unit),
+      );
+      const key: Expression =
+        keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys, span, type: { kind: "unknown" } };
+      return tree.call("has_key", [tree.map(e.array, [], span), key], span);
+    }
+    case "call":
+      if (e.name === "isinstr" && unit.types.function(e.name, 2) === undefined && e.args.length === 2)
+        return tree.call(
+          "strcontains",
+          e.args.map((arg) => value(arg, unit)),
+          span,
+        );
+      break;
+    default:
+      break;
+  }
+  return tree.binary("!=", value(e, unit), tree.integer(0, span), span);
+}
+
+/** Text that is searched for; alone, at the beginning, at the end or all. */
+function matched(e: Extract<Expr, { kind: "binary" }>, unit: Unit): Expression {
+  const { span } = e;
+  const pattern = e.right.kind === "string" ? e.right.value : undefined;
+  if (pattern === undefined)
+    return unit.refuse(span, systemtap.expected("a string literal as the regular expression", "another value"));
+  const [, start, plain, end] = /^(\^?)((?:[^.*+?()[\]{}|\\^$]|\\[.*+?()[\]{}|\\^$])*)(\$?)$/.exec(pattern) ?? [];
+  if (plain === undefined || (start === "" && end === "$")) return unit.refuse(e.right.span, systemtap.regex(pattern));
+  const text = tree.text(plain.replaceAll(/\\(.)/g, "$1"), e.right.span);
+  const of = value(e.left, unit);
+  const found =
+    start === ""
+      ? tree.call("strcontains", [of, text], span)
+      : end === "$"
+        ? tree.binary("==", of, text, span)
+        : tree.binary(
+            "==",
+            tree.call(
+              "strncmp",
+              [of, text, tree.integer(Buffer.byteLength(text.kind === "string" ? text.value : ""), span)],
+              span,
+            ),
+            tree.integer(0, span),
+            span,
+          );
+  return e.operator === "=~" ? found : tree.not(found);
+}
+
+// ── calls ──
+
+function called(e: Extract<Expr, { kind: "call" }>, unit: Unit): Expression {
+  const { span } = e;
+  const own = unit.types.function(e.name, e.args.length);
+  if (own !== undefined)
+    return tree.call(
+      own.name,
+      e.args.map((arg) => value(arg, unit)),
+      span,
+    );
+  if (printers.has(e.name)) {
+    if (!e.name.startsWith("s")) return unit.refuse(span, systemtap.notHere(`${e.name}()`, "in an expression"));
+    return stored(printedText(e, unit), e, unit);
+  }
+  const known = libraryFunction(e.name);
+  // It was said already that there is none.
+  if (known === undefined) return tree.integer(0, span);
+  if (known.does !== undefined)
+    return unit.refuse(span, systemtap.notHere(`${e.name}()`, "in an expression: it gives no value"));
+  const args = e.args.map((arg) => value(arg, unit));
+  if (args.length < (known.least ?? known.parameters.length)) return tree.integer(0, span);
+  if (known.value !== undefined) return known.value(args, span, unit);
+  return stored(known.text!(args, span, unit), e, unit);
+}
+
+/** Text as a value: only where there is nothing to put together. */
+function stored({ format, args }: Text, e: Extract<Expr, { kind: "call" }>, unit: Unit): Expression {
+  if (!format.includes("%")) return tree.text(format, e.span);
+  if (format === "%s" && args.length === 1) return args[0];
+  return unit.refuse(e.span, systemtap.textOnlyPrinted(`${e.name}()`));
+}
+
+// ── what the traced program or kernel has ──
+
+function targetValue(e: TargetExpr, unit: Unit): Expression {
+  if (e.pretty > 0) return place(e, unit);
+  if (e.base.kind === "name" && e.base.name.startsWith("$")) return group(e, e.base.name, unit);
+  if (unit.where.returns && e.base.kind === "name" && e.base.name !== "return") return atEntry(e, unit);
+  return number(e, unit);
+}
+
+function number(e: TargetExpr, unit: Unit): Expression {
+  const found = place(e, unit);
+  return tree.toLong(
+    e.address ? { kind: "unary", operator: "&", operand: found, span: e.span, type: { kind: "unknown" } } : found,
+  );
+}
+
+/** The value as the program has it: a struct is one. */
+function place(e: TargetExpr, unit: Unit): Expression {
+  return e.steps.reduce((object, step) => stepped(object, step, unit), base(e, unit));
+}
+
+function stepped(object: Expression, step: Step, unit: Unit): Expression {
+  if ("member" in step) return tree.member(object, step.member, step.span);
+  return { kind: "index", object, index: value(step.index, unit), span: step.span, type: { kind: "unknown" } };
+}
+
+function base({ base: of, span }: TargetExpr, unit: Unit): Expression {
+  switch (of.kind) {
+    case "name":
+      if (of.name === "return")
+        return unit.where.returns ? tree.builtin("retval", span) : unit.refuse(span, systemtap.noReturn());
+      if (unit.where.variables === "none") return unit.refuse(span, systemtap.noTargetVariables(of.name));
+      {
+        const argument = /^arg([1-9]\d?)$/.exec(of.name);
+        // Marks number their arguments, from 1.
+        if (argument !== null && unit.where.variables === "args")
+          return tree.builtin(`arg${Number(argument[1]) - 1}`, span);
+      }
+      return tree.member(tree.builtin(unit.where.variables, span), of.name, span);
+    case "var":
+      return tree.call("var", [tree.text(of.name, span)], span);
+    case "cast": {
+      const [, tag, name, stars] = /^\s*(struct|union|enum)?\s*([\w ]*\w)\s*(\**)\s*$/.exec(of.type) ?? [];
+      if (name === undefined) return unit.refuse(span, systemtap.expected("a type's name", JSON.stringify(of.type)));
+      const kernel = of.module?.startsWith("kernel") ?? unit.where.space === "kernel";
+      const address = tree.call(kernel ? "kptr" : "uptr", [value(of.of, unit)], span);
+      return {
+        kind: "cast",
+        to: {
+          name,
+          ...(tag === undefined ? {} : { tag: tag as "struct" | "union" | "enum" }),
+          pointers: 1 + stars.length,
+          dimensions: [],
+          span,
+        },
+        operand: address,
+        span,
+        type: { kind: "unknown" },
+      };
+    }
+  }
+}
+
+/** `$$vars` and its kin. */
+function group({ span }: TargetExpr, name: string, unit: Unit): Expression {
+  switch (name) {
+    case "$vars":
+    case "$locals":
+    case "$parms":
+      if (unit.where.variables === "none") return unit.refuse(span, systemtap.noTargetVariables(name));
+      return tree.builtin(unit.where.variables === "args" || name === "$parms" ? "args" : "vars", span);
+    case "$return":
+      return unit.where.returns ? tree.builtin("retval", span) : unit.refuse(span, systemtap.noReturn());
+    case "$name":
+      return tree.builtin("probe", span);
+    default:
+      return unit.refuse(span, systemtap.notYet(`$${name}`));
+  }
+}
+
+/** `$x` in a `.return` probe, and `@entry(…)`: what it was when the function was entered. */
+function atEntry(e: Expr, unit: Unit): Expression {
+  const key = JSON.stringify(e, (name, part: unknown) =>
+    name === "span" ? undefined : typeof part === "bigint" ? String(part) : part,
+  );
+  let known = unit.entries.get(key);
+  if (known === undefined) {
+    known = {
+      name: unit.shared.name("entry"),
+      value: (there) => (e.kind === "target" ? number(e, there) : value(e, there)),
+      span: e.span,
+    };
+    unit.entries.set(key, known);
+  }
+  return tree.variable(known.name, e.span);
+}
+
+function operator(e: Extract<Expr, { kind: "operator" }>, unit: Unit): Expression {
+  const { span } = e;
+  const [first] = e.args;
+  switch (e.name) {
+    case "entry":
+      if (first === undefined || !unit.where.returns)
+        return unit.refuse(span, systemtap.notHere("@entry", "but in `.return` probes"));
+      return atEntry(first, unit);
+    case "defined":
+      return defined(e, unit);
+    case "const":
+    case "enum":
+      if (first?.kind !== "string") break;
+      return tree.toLong(tree.word(first.value, span));
+    case "kderef":
+    case "uderef": {
+      if (first?.kind !== "number" || e.args.length !== 2) break;
+      const type = { 1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64" }[Number(first.value)];
+      if (type === undefined) break;
+      const operand = tree.call(
+        e.name === "kderef" ? "kptr" : "uptr",
+        [
+          {
+            kind: "cast",
+            to: { name: type, pointers: 1, dimensions: [], span },
+            operand: value(e.args[1], unit),
+            span,
+            type: { kind: "unknown" },
+          },
+        ],
+        span,
+      );
+      return tree.toLong({ kind: "unary", operator: "*", operand, span, type: { kind: "unknown" } });
+    }
+    default:
+      break;
+  }
+  return unit.refuse(span, systemtap.notYet(`@${e.name}`));
+}
+
+/** Whether there is such a variable: a probe point that has none is told by what it is. */
+function defined(e: Extract<Expr, { kind: "operator" }>, unit: Unit): Expression {
+  const [of] = e.args;
+  if (of?.kind === "target" && of.base.kind === "name") {
+    if (of.base.name === "return") return tree.integer(unit.where.returns ? 1 : 0, e.span);
+    if (unit.where.variables === "none") return tree.integer(0, e.span);
+  }
+  return unit.refuse(e.span, systemtap.notYet("@defined of anything but $return"));
+}
