@@ -6,6 +6,12 @@ import { lazy } from "../base/lazy.ts";
 // Loaded for `-f json`.
 const json = lazy<typeof import("./json.ts")>(() => require("./json.ts"));
 
+// Loaded for formats that are one document.
+const documents = lazy<typeof import("./document.ts")>(() => require("./document.ts"));
+const svg = lazy<typeof import("./svg/page.ts")>(() => require("./svg/page.ts"));
+const speedscope = lazy<typeof import("./speedscope.ts")>(() => require("./speedscope.ts"));
+const pprof = lazy<typeof import("./pprof.ts")>(() => require("./pprof.ts"));
+
 export interface Format {
   readonly name: string;
   readonly doc: string;
@@ -16,4 +22,19 @@ export const formats: readonly Format[] = [
   { name: "text", doc: "lines, as bpftrace prints them", open: (options) => new TextConsumer(options) },
   { name: "json", doc: "an object a line", open: (options) => new (json().JsonConsumer)(options) },
   { name: "folded", doc: "maps for flame graphs", open: (options) => new TextConsumer({ ...options, folded: true }) },
+  {
+    name: "svg",
+    doc: "maps as pictures, in one file at the end",
+    open: (options) => new (documents().DocumentPrinter)(options, new (svg().SvgWriter)()),
+  },
+  {
+    name: "speedscope",
+    doc: "maps with stacks, for speedscope",
+    open: (options) => new (documents().DocumentPrinter)(options, new (speedscope().SpeedscopeWriter)()),
+  },
+  {
+    name: "pprof",
+    doc: "maps with stacks, for pprof",
+    open: (options) => new (documents().DocumentPrinter)(options, new (pprof().PprofWriter)()),
+  },
 ];
