@@ -1,7 +1,7 @@
 // Every example in the documentation compiles and runs, and prints what the page says.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { build } from "esbuild";
@@ -174,7 +174,10 @@ function assertScripts(line: string): void {
 /** Runs a line as a shell does; Ctrl-C after a second, unless it is over before. */
 async function runLine(line: string): Promise<void> {
   assert.match(line, /^strobe /, "only strobe and npm are known here");
+  const file = /(?:-o |> )([\w.]+)/.exec(line)?.[1];
   const child = spawn("bash", ["-c", line], {
+    // What it writes goes with the test.
+    cwd: file === undefined ? undefined : folder.path,
     detached: true, // a process group of its own, for the Ctrl-C
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, PATH: `${folder.path}:${process.env["PATH"]}` },
@@ -204,6 +207,7 @@ async function runLine(line: string): Promise<void> {
     /^Attached \d+ probes?$|^WARNING: (?:lost \d+ events of \S+|\d+ stacks? (?:ends? early|follows? frame pointers only)|addresses of \d+ process(?:es)? have no names|\d+ interpreted functions? ha(?:s|ve) no name): /;
   const troubles = stderr.split("\n").filter((message) => message !== "" && !expected.test(message));
   assert.deepEqual({ code, signal, troubles }, { code: 0, signal: null, troubles: [] });
+  if (file !== undefined) size += statSync(join(folder.path, file)).size;
   if (!/\bprintf\b/.test(line)) assert.ok(size > 0, "it printed nothing");
 }
 
