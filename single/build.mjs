@@ -1,7 +1,7 @@
 // One file with everything in it: Node, the command with V8's compiled code for it, the native addon, the instruction
 // decoder. `node single/build.mjs [FILE]`; NODE names the Node that goes in.
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { inject } from "postject";
@@ -12,6 +12,12 @@ const node = process.env.NODE ?? process.execPath;
 const scratch = resolve("build/single");
 const arch = process.arch;
 const target = resolve(process.argv[2] ?? `dist/strobe-linux-${arch}`);
+/** The ready scripts, which no folder beside the file has. Those in TypeScript need what the file is without. */
+const tools = Object.fromEntries(
+  readdirSync("tools")
+    .filter((name) => name.endsWith(".bt"))
+    .map((name) => [name, readFileSync(join("tools", name), "utf8")]),
+);
 const bundle = {
   loader,
   bundle: true,
@@ -20,7 +26,7 @@ const bundle = {
   target: "node20.19",
   minify: true,
   logLevel: "warning",
-  define: { "import.meta.url": "__filename" },
+  define: { "import.meta.url": "__filename", TOOLS: JSON.stringify(tools) },
 };
 const assets = {
   "koffi.node": resolve(`node_modules/@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`),

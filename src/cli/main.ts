@@ -12,6 +12,9 @@ const descriptions = lazy<typeof import("../machine/values/descriptions.ts")>(()
   require("../machine/values/descriptions.ts"),
 );
 
+// Loaded for what may be a tool's name.
+const tools = lazy<typeof import("./tools.ts")>(() => require("./tools.ts"));
+
 // Loaded for the first error.
 const errors = lazy<typeof import("./errors.ts")>(() => require("./errors.ts"));
 
@@ -36,7 +39,11 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
   try {
     const [word, ...rest] = argv;
     if (Object.hasOwn(subcommands, word ?? "")) return { exitCode: await subcommands[word].run(rest), traced: false };
-    const options = readOptions(argv);
+    const tool = isToolName(word) ? tools().findTool(word) : undefined;
+    if (tool?.kind === "program")
+      return { exitCode: await (await import("./run-program.ts")).runProgram([tool.path, ...rest]), traced: false };
+    const options = tool === undefined ? readOptions(argv) : readOptions(rest, tools().openTool(tool));
+    if (tool !== undefined && options.help) return { exitCode: write(tools().toolHelp(tool)), traced: false };
     nameThread();
     // What is wrong with them is said at once.
     if (options.types !== undefined) descriptions().readDescriptions(options.types);
@@ -45,6 +52,11 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
   } catch (error) {
     return { exitCode: await report(error, argv), traced: false };
   }
+}
+
+/** `opens`: what has neither an ending nor a folder. A file of that name is `./opens`. */
+function isToolName(word: string | undefined): word is string {
+  return word !== undefined && /^[a-z][a-z-]*$/.test(word);
 }
 
 /**

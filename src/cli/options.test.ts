@@ -54,7 +54,11 @@ test("-f takes formats, each with a file of its own but for one", () => {
   refused("-f json and -f folded have one output: write -f folded=FILE", "-f", "json", "-f", "folded");
   refused("-f json= needs a file", "-f", "json=");
   refused("-o takes a format's output, and each -f names a file of its own", "-o", "x", "-f", "json=y");
-  refused('invalid output format "yaml": -f takes one of text, json, folded, not "yaml"', "-f", "yaml=x");
+  refused(
+    'invalid output format "yaml": -f takes one of text, json, folded, svg, speedscope, pprof, not "yaml"',
+    "-f",
+    "yaml=x",
+  );
 });
 
 test("-d takes stages, or all of them", () => {
@@ -151,6 +155,48 @@ test("what makes no sense is said", () => {
     );
   }
   assert.throws(() => readOptions(["--quite"]), /unrecognized option '--quite'/);
-  assert.throws(() => readOptions(["-f", "xml"]), /-f takes one of text, json, folded, not "xml"/);
+  assert.throws(
+    () => readOptions(["-f", "xml"]),
+    /-f takes one of text, json, folded, svg, speedscope, pprof, not "xml"/,
+  );
   assert.throws(() => readOptions(["-e"]), /option requires an argument -- 'e'/);
+});
+
+test("--for takes a time, under other tracers' names as well", () => {
+  const duration = (...argv: readonly string[]): number | undefined => readOptions(argv).duration;
+  assert.equal(duration(), undefined);
+  assert.deepEqual(
+    ["10", "500ms", "1.5s", "2m", "1h"].map((text) => duration("--for", text)),
+    [10_000, 500, 1500, 120_000, 3_600_000],
+  );
+  assert.equal(duration("--timeout=3"), 3000);
+  assert.equal(duration("--duration", "3s"), 3000);
+  for (const text of ["", "0", "-1s", "1d", "600h", "s"])
+    assert.throws(() => duration(`--for=${text}`), /--for takes a time such as 500ms, 10s, 5m or 1h/);
+});
+
+test("a tool's own options need no lone -- before them", () => {
+  const source = { name: "tool", text: "" };
+  const tool = {
+    source,
+    options: [
+      { name: "failed", takes: "truth", fallback: "false" },
+      { name: "pid", takes: "number", fallback: "0" },
+    ],
+  } as const;
+  const options = readOptions(["--failed", "--pid", "3", "-p", "4", "word"], tool);
+  assert.deepEqual(
+    [options.script, options.pid, options.words, [...options.named]],
+    [
+      source,
+      4,
+      ["word"],
+      [
+        ["failed", true],
+        ["pid", "3"],
+      ],
+    ],
+  );
+  assert.deepEqual([...readOptions(["--pid=5"], tool).named], [["pid", "5"]]);
+  assert.throws(() => readOptions(["--pid"], tool), /option '--pid' requires an argument/);
 });

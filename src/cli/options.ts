@@ -2,7 +2,9 @@
 
 import { headerFields, type HeaderField } from "../compiler/layouts/record-header.ts";
 import { closeSync, openSync } from "node:fs";
+import type { Source } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
+import type { ScriptOption } from "../language/program.ts";
 import { findLanguage, languages } from "../language/registry.ts";
 import { formats, type Format } from "../output/formats.ts";
 import type { Buffering } from "../output/printer.ts";
@@ -93,6 +95,12 @@ export const flags = {
     long: "follow",
     group: "What to trace",
     doc: "with -p or -c: that process and the children it starts, and no other",
+  },
+  duration: {
+    long: "for",
+    value: "TIME",
+    group: "What to trace",
+    doc: "end after this time, counted from when the probes are attached: 10 (seconds), 500ms, 10s, 5m, 1h",
   },
   probeFilter: {
     long: "probe-filter",
@@ -185,6 +193,9 @@ const withoutEffect: Readonly<Record<string, ((value: string) => void) | undefin
   "verify-llvm-ir": undefined,
 };
 
+/** What other tracers call a flag. */
+const otherNames: Readonly<Record<string, string>> = { timeout: "for", duration: "for" };
+
 /** bpftrace's that strobe cannot do: why. */
 const refusedOptions: Readonly<Record<string, string>> = {
   "emit-elf": "strobe makes its programs in memory: -d asm shows them",
@@ -210,6 +221,8 @@ export interface Options {
   readonly pid?: number | undefined;
   readonly command?: string | undefined;
   readonly follow: boolean;
+  /** Milliseconds. */
+  readonly duration?: number | undefined;
   readonly probeFilter?: RegExp | undefined;
   readonly vmlinux?: string | undefined;
   readonly debuginfo?: readonly string[] | undefined;
@@ -230,6 +243,8 @@ export interface Options {
   readonly unsafe: boolean;
   readonly dryRun: boolean;
   readonly debug: readonly Stage[];
+  /** Instead of a script's path among the words: a tool. */
+  readonly script?: Source | undefined;
   /** What is no option: the script's path (or pattern) and its positional parameters. */
   readonly words: readonly string[];
   /** `--name=value` behind `--`: the script's own. */
@@ -242,6 +257,12 @@ export interface ChosenFormat {
   readonly file?: string;
 }
 
+/** A script that strobe brings along, and what it asks for (`getopt`). */
+export interface Tool {
+  readonly source: Source;
+  readonly options: readonly ScriptOption[];
+}
+
 /** A command line that makes no sense: the message says which part. */
 export class UsageError extends Error {
   constructor(message: string) {
@@ -250,8 +271,11 @@ export class UsageError extends Error {
   }
 }
 
-/** Reads the words behind the command's name. */
-export function readOptions(argv: readonly string[]): Options {
+/**
+ * Reads the words behind the command's name. `tool`: what they are for, whose own options need no lone `--` before them.
+ * @throws UsageError
+ */
+export function readOptions(argv: readonly string[], tool?: Tool): Options {
   const values = new Map<FlagName, string>();
   const debug: Stage[] = [];
   const headers = { folders: new Array<string>(), files: new Array<string>() };
@@ -289,6 +313,13 @@ export function readOptions(argv: readonly string[]): Options {
     }
     if (word.startsWith("--")) {
       const [, start, equals, given] = /^--([^=]*)(=?)(.*)$/s.exec(word) ?? [];
+      const own = tool?.options.find((option) => option.name === start);
+      if (own !== undefined) {
+        if (!equals && own.takes !== "truth" && argv[at + 1] === undefined)
+          throw new UsageError(`option '--${start}' requires an argument`);
+        named.set(start, equals ? given : own.takes === "truth" ? true : argv[++at]);
+        continue;
+      }
       const text = wholeName(start);
       const name = flagNamed("long", text);
       const refused = refusedOptions[text];
@@ -342,6 +373,7 @@ export function readOptions(argv: readonly string[]): Options {
     pid: values.has("pid") ? readPid("-p", values.get("pid") ?? "") : undefined,
     command: values.get("command"),
     follow: has("follow"),
+    duration: values.has("duration") ? readDuration(values.get("duration") ?? "") : undefined,
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
     vmlinux: values.get("vmlinux"),
     debuginfo: debuginfo.length === 0 ? undefined : debuginfo,
@@ -364,6 +396,7 @@ export function readOptions(argv: readonly string[]): Options {
     unsafe: has("unsafe"),
     dryRun: has("dryRun"),
     debug,
+    script: tool?.source,
     words,
     named,
   };
@@ -375,6 +408,7 @@ function flagNamed(kind: "short" | "long", text: string): FlagName | undefined {
 
 /** GNU's way: the start of a long option's name will do where only one begins so. @throws UsageError */
 function wholeName(start: string): string {
+  if (Object.hasOwn(otherNames, start)) return otherNames[start];
   const names = [
     ...Object.values(flags).flatMap((flag: Flag) => flag.long ?? []),
     ...Object.keys(withoutEffect),
@@ -479,6 +513,19 @@ function readPattern(text: string): RegExp {
   } catch (error) {
     throw new UsageError(`--probe-filter takes a regular expression: ${(error as Error).message}`);
   }
+}
+
+const milliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+/** setTimeout takes no more. */
+const longest = 2 ** 31 - 1;
+
+/** `10s`, `500ms`, or seconds alone. */
+function readDuration(text: string): number {
+  const [, number, unit = "s"] = /^([0-9]*\.?[0-9]+) ?(ms|s|m|h)?$/.exec(text) ?? [];
+  const value = Math.round(Number(number) * milliseconds[unit]);
+  if (!(value > 0 && value <= longest))
+    throw new UsageError(`--for takes a time such as 500ms, 10s, 5m or 1h, up to 596h, not "${text}"`);
+  return value;
 }
 
 /** `2%`, `0.5%`, or the number alone. */

@@ -14,7 +14,7 @@ import type { Session } from "../session/session.ts";
 import { storeState } from "../store/place.ts";
 import { openOutput, print, tell } from "./files.ts";
 import type { Options } from "./options.ts";
-import { readScript } from "./script.ts";
+import { compileOptions, readScript } from "./script.ts";
 import { ScriptPlan } from "./script-plan.ts";
 import { StatusLine } from "./status.ts";
 import { lazy } from "../base/lazy.ts";
@@ -35,12 +35,9 @@ const standardError = 2;
 /** Compiles and runs a script to its end; gives the exit code. `build`: see KeptPlan. */
 export async function run(options: Options, build: string | undefined): Promise<number> {
   const { source, positional, language } = readScript(options);
-  const { named, pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp } = options;
-  const { vmlinux, debuginfo, types } = options;
+  const { named } = options;
   if (named.get("help") === true && helped(source, positional, language)) return 0;
-  const looked = { vmlinux, debuginfo, types };
-  const traced = { pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp };
-  const given = { language, positional, named, ...traced, ...looked };
+  const given = { language, positional, named, ...compileOptions(options) };
   const script = new ScriptPlan(source, given, options.debug.length > 0 ? undefined : build);
   if (script.known === undefined) {
     const compiled = script.compile();
@@ -67,6 +64,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
   let opening: Session | undefined;
   let stopped = options.dryRun;
   let status: StatusLine | undefined;
+  let end: NodeJS.Timeout | undefined;
   // One that comes while probes are being attached counts as well.
   onSignal(() => {
     stopped = true;
@@ -99,6 +97,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
           () => session?.largestMaps(),
         );
     if (stopped) session.stop();
+    if (options.duration !== undefined) end = setTimeout(() => session?.stop(), options.duration);
     const { exitCode } = await session.ended;
     consumer.end();
     if (exitCode === 0) script.keep();
@@ -111,6 +110,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
     script.keep();
     return 0;
   } finally {
+    clearTimeout(end);
     status?.[Symbol.dispose]();
     for (const descriptor of opened) closeSync(descriptor);
   }

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
+import type { ScriptOptions } from "../api/compile.ts";
 import type { Source } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
 import { languageOf } from "../language/registry.ts";
@@ -34,6 +35,7 @@ export function readScript(options: Options, whole = true): Script {
       source: whole && some ? imports().withImports(source, folder, language, options.headers) : source,
     };
   };
+  if (options.script !== undefined) return script(options.script, ".", options.words);
   if (options.execute !== undefined) return script({ name: "-e", text: options.execute }, ".", options.words);
   const [file, ...positional] = options.words;
   if (file === undefined) throw new UsageError("nothing to run: give a script's path, or a program behind -e");
@@ -41,4 +43,12 @@ export function readScript(options: Options, whole = true): Script {
   if (during(`read ${file}`, () => statSync(file, { throwIfNoEntry: false })) === undefined)
     throw new UsageError(`failed to open file '${file}': no such file (a program goes behind -e)`);
   return script({ name: file, text: readText(file) }, dirname(file), positional);
+}
+
+/** What a script is compiled with, but for its parameters. */
+export function compileOptions(options: Options): ScriptOptions {
+  const { pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp } = options;
+  const { vmlinux, debuginfo, types } = options;
+  const traced = { pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp };
+  return { ...traced, vmlinux, debuginfo, types };
 }

@@ -23,6 +23,16 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     doc: "run a program with probes in TypeScript or JavaScript",
     run: async (argv) => (await import("./run-program.ts")).runProgram(argv),
   },
+  tools: {
+    usage: "tools",
+    doc: "the tools that strobe brings along, by their questions: strobe NAME runs one",
+    run: async () => (await import("./tools.ts")).listTools(),
+  },
+  check: {
+    usage: "check [options] FILE…",
+    doc: "say what is wrong with scripts, without running them",
+    run: async (argv) => (await import("./check.ts")).checkFiles(argv),
+  },
   fmt: {
     usage: "fmt [--check] [FILE…]",
     doc: `lay out scripts in ${titles((one) => one.format !== undefined)} (standard input without a file)`,

@@ -1,0 +1,32 @@
+// `strobe check`: what is wrong with scripts, for this machine, without running them.
+import { compileScript } from "../api/compile.ts";
+import { renderDiagnostic } from "../language/render-diagnostic.ts";
+import { errorText, useColor } from "./errors.ts";
+import { readOptions, UsageError } from "./options.ts";
+import { compileOptions, readScript } from "./script.ts";
+
+/** The exit code: 1 when a script has an error. Takes the options that a script is run with, those behind `--` included. */
+export function checkFiles(argv: readonly string[]): number {
+  const lone = argv.indexOf("--");
+  const options = readOptions(lone < 0 ? argv : argv.slice(0, lone));
+  const { words: positional, named } = readOptions(lone < 0 ? [] : argv.slice(lone));
+  const files = options.execute === undefined ? options.words : [undefined];
+  if (files.length === 0) throw new UsageError("nothing to check: give scripts' paths, or a program behind -e");
+  let wrong = false;
+  for (const file of files) {
+    try {
+      const { source, language } = readScript({ ...options, words: file === undefined ? [] : [file] });
+      const { diagnostics, plan } = compileScript(source, { ...compileOptions(options), language, positional, named });
+      for (const diagnostic of diagnostics)
+        if (diagnostic.severity === "error" || !(options.quiet || options.noWarnings))
+          process.stderr.write(renderDiagnostic(source, diagnostic, { color: useColor() }));
+      if (plan === undefined) wrong = true;
+    } catch (error) {
+      // What is wrong with one file keeps none of the others from being checked.
+      if (error instanceof UsageError) throw error;
+      process.stderr.write(errorText(error, options.verbose));
+      wrong = true;
+    }
+  }
+  return wrong ? 1 : 0;
+}
