@@ -32,7 +32,9 @@ function declarations(aggregations) {
   const shapes = { number: "number", buckets: "readonly Bucket[]", series: "readonly SeriesPoint[]" };
   const stored = ({ shape, name, results }) => {
     const fields = Object.keys(results({ kind: "aggregate", aggregate: name, signed: true }));
-    return shapes[shape] ?? `{ ${fields.map((field) => `readonly ${field}: number`).join("; ")} }`;
+    const members = fields.map((field) => `readonly ${field}: number`);
+    const line = shapes[shape] ?? `{ ${members.join("; ")} }`;
+    return line.length < 90 ? line : `{\n${members.map((member) => `    ${member};\n`).join("")}  }`;
   };
   const spellings = ({ name, spelling }) => spelling?.typescript ?? [name];
   const parameter = (one) =>

@@ -15,6 +15,13 @@ export interface StoredAggregations {
   readonly lhist: readonly Bucket[];
   readonly llhist: readonly Bucket[];
   readonly tseries: readonly SeriesPoint[];
+  readonly statistic: {
+    readonly count: number;
+    readonly sum: number;
+    readonly min: number;
+    readonly max: number;
+    readonly avg: number;
+  };
 }
 
 /** The methods that add to each. */
@@ -31,6 +38,7 @@ export interface AggregationMethods {
   readonly lhist: "lhist";
   readonly llhist: "llhist";
   readonly tseries: "tseries";
+  readonly statistic: "observe";
 }
 
 export interface Aggregating {
@@ -60,4 +68,6 @@ export interface Aggregating {
   llhist(value: number, factor: number, low: number, high: number, steps: number): void;
   /** A value over time: of each interval (in nanoseconds) the last, or what an aggregation makes of them. */
   tseries(value: number, interval: number, intervals: number, kind?: "avg" | "max" | "min" | "sum"): void;
+  /** Whatever the script asks of the values: their count, sum, average, extremes, histograms. */
+  observe(value: number): void;
 }

@@ -4,7 +4,9 @@ import { test } from "node:test";
 import { tally } from "../../test/support/tally.ts";
 import { compileScript } from "../api/compile.ts";
 import type { Program } from "../language/program.ts";
+import { aggregateLayout } from "../language/aggregations/table.ts";
 import { compile, type Compiled } from "./compile.ts";
+import { printModule } from "./ir/print-ir.ts";
 import { MemoryRuntime } from "../../test/support/memory-runtime.ts";
 import { evaluate } from "./javascript/support.ts";
 import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
@@ -69,6 +71,13 @@ test("a variable lives in the whole handler, and is 0 before", () => {
   assert.equal(ran("if PID > 9 x is 3; $m{1} is x + 1").maps["m"], "1: 1");
 });
 
+test("a text is empty before, and what a loop assigns is there behind it", () => {
+  const { maps } = ran(`if PID > 9 t is "some"; $t{1} is t; $s{4} is 1; each k in $s if k > PID u is k; $r{1} is u + 1
+    each k in $s if k = 4 v is "last"; if v = "last" $r{2} is 1; if w = "" $r{3} is 1; if PID > 9 w is "some"`);
+  assert.equal(maps["t"], "1: -1"); // five zeros
+  assert.equal(maps["r"], "1: 1, 2: 1, 3: 1");
+});
+
 test("a division by 0, and an entry that is not there, end the handler with a message", () => {
   assert.deepEqual(ran("$m{1} is 1; x is PID - 7; $m{2} is 1 / x; $m{3} is 3"), {
     maps: { m: "1: 1" },
@@ -117,4 +126,69 @@ test("it compiles for this machine by its object, and lays its scripts out", () 
     tally.format!({ name: "x", text: "  probe begin\n$m{1} is 1" }, () => undefined).text,
     "probe begin\n  $m{1} is 1",
   );
+});
+
+test("a statistic has the results that are asked for, and keeps no more", () => {
+  const parts = (text: string): string | undefined => {
+    const { stages, diagnostics } = compiled(`probe kprobe f\n${text}`);
+    assert.deepEqual(diagnostics, []);
+    return stages.module === undefined ? undefined : /statistic\([^)]*\)/.exec(printModule(stages.module))?.[0];
+  };
+  assert.equal(parts("$s takes 5; $x{1} is count:$s"), "statistic(count)");
+  // An average's total and count, and no more for the total and the count.
+  assert.equal(
+    parts("$s takes 5; $x{1} is sum:$s + avg:$s; $x{2} is count:$s; PRINT lhist(0 10 5):$s"),
+    "statistic(sum, avg, count, lhist 0 10 5)",
+  );
+  const type = { kind: "aggregate", aggregate: "statistic", signed: true } as const;
+  const asked = ["sum", "avg", "count", "variance"].map((aggregate) => ({ aggregate }));
+  assert.deepEqual(
+    aggregateLayout({ ...type, asked }).parts.map(({ part, at }) => [part.kind, at]),
+    [
+      ["sum", 0],
+      ["count", 1],
+      ["digits", 2],
+      ["digits", 5],
+    ],
+  );
+  const { maps } = ran(`$s{1} takes 5; $s{1} takes -2; $s{1} takes 4; $s{2} takes 9
+    $r{1} is count:$s{1}; $r{2} is sum:$s{1}; $r{3} is min:$s{1}; $r{4} is max:$s{1}; $r{5} is avg:$s{1}; $r{6} is avg:$s{2}`);
+  assert.equal(maps["r"], "1: 3, 2: 7, 3: -2, 4: 5, 5: 2, 6: 9");
+});
+
+test("what has no values has no results but their number, which is 0", () => {
+  assert.deepEqual(ran("$s{1} takes 5; $c{1} is count:$s{2} + 1; $m{1} is max:$s{2}; $m{2} is 1"), {
+    maps: { s: "1: -1", c: "1: 1", m: "" },
+    events: ["printf"],
+  });
+});
+
+test("a loop goes in the order of a result", () => {
+  const fill = "$s{1} takes 5; $s{2} takes 1; $s{2} takes 1; $s{3} takes 4; $s{3} takes 3; $s{3} takes 3";
+  const order = (how: string): string | undefined =>
+    ran(`${fill}; each k in $s ${how} r is r * 10 + k; $r{1} is r`).maps["r"];
+  assert.equal(order("by sum"), "1: 213");
+  assert.equal(order("by -count"), "1: 321");
+  assert.equal(order("by -count most 2"), "1: 32");
+  assert.equal(order("by max"), "1: 231");
+  assert.equal(order("by -avg"), "1: 132");
+  assert.equal(order("by -variance most 1"), "1: 3");
+  // A statistic's value is how many values it has.
+  assert.equal(order("by value"), "1: 123");
+});
+
+test("what a statistic does not give", () => {
+  assert.deepEqual(told("probe begin\n$m{1} is 1; $x{1} is sum:$m{1}"), [
+    "only a statistic has several results, and $m holds int64",
+  ]);
+  assert.deepEqual(told("probe begin\n$s takes 1; $x{1} is hist:$s"), [
+    "hist() of a statistic has no single value: print it",
+  ]);
+  assert.deepEqual(told("probe begin\n$s takes 1; PRINT lhist(5 1 1):$s"), [
+    "lhist() min must be less than max, 5 is not less than 1",
+  ]);
+  assert.deepEqual(told("probe begin\n$s takes 1; $x{1} is $s"), [
+    "$s holds a statistic(), which has no single value: print it whole",
+  ]);
+  assert.deepEqual(told("probe begin\n$x{1} is sum:$s"), ["undefined map: $s: did you mean `$x`?"]);
 });

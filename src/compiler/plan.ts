@@ -77,8 +77,8 @@ export type ConsumerAction =
 
 /** What the session does itself. */
 export type SessionAction =
-  /** print(@m[k]) of an aggregation that has no single value: the key. */
-  | { readonly kind: "print-aggregate"; readonly map: number }
+  /** print(@m[k]) of an aggregation that has no single value: the key. `of`: one result of a statistic. */
+  | { readonly kind: "print-aggregate"; readonly map: number; readonly of?: number }
   /** print(@m, top, divisor): fields top and divisor. */
   | { readonly kind: "print-map"; readonly map: number }
   | { readonly kind: "clear-map"; readonly map: number }

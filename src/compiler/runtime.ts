@@ -13,8 +13,8 @@ export interface HostRuntime {
   mapLength(map: number): number;
   /** Adds to an aggregation; the value is 1 for count. `time`: nanoseconds since the epoch, for tseries. */
   aggregate(map: number, key: Uint8Array | null, value: bigint, time?: bigint): void;
-  /** The bits of the double that an aggregation of doubles comes to. `words`: what mapLookup() gave. */
-  aggregateDouble(map: number, words: Uint8Array): bigint;
+  /** The bits of the double that an aggregation comes to, or a result of a statistic. `words`: what mapLookup() gave. */
+  aggregateDouble(map: number, words: Uint8Array, of?: number): bigint;
   /** A snapshot: entries deleted while iterating are still visited. */
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]>;
   /** A whole record, header included, in the schema's layout. */

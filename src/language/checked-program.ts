@@ -30,10 +30,14 @@ export interface CheckedHandler {
   readonly placement: "kernel" | "host";
 }
 
-/** `addressed`: some expression takes its address, so it lives in memory. */
+/**
+ * `addressed`: some expression takes its address, so it lives in memory. `whole`: it lives in the whole handler, and is
+ * 0 or "" before it is assigned.
+ */
 export interface CheckedVariable {
   readonly name: string;
   readonly type: Type;
+  readonly whole?: true;
   readonly addressed?: true;
 }
 

@@ -142,7 +142,9 @@ function statementForm(s: Statement): Form {
         ...(s.slice === undefined
           ? []
           : [list("slice", ...s.slice.map((one) => (one === undefined ? "*" : expressionForm(one))))]),
-        ...(s.order === undefined ? [] : [`${s.order.descending ? "-" : "+"}${s.order.by}${s.order.part ?? ""}`]),
+        ...(s.order === undefined
+          ? []
+          : [`${s.order.descending ? "-" : "+"}${s.order.result ?? s.order.by}${s.order.part ?? ""}`]),
         ...(s.limit === undefined ? [] : [list("limit", expressionForm(s.limit))]),
         blockForm(s.body),
       );
@@ -232,6 +234,8 @@ function untyped(e: Expression): Form {
       return list("record", ...e.fields.map((f) => list(f.name, expressionForm(f.value))));
     case "presence":
       return list(e.asks, expressionForm(e.of), ...(e.there === undefined ? [] : [expressionForm(e.there)]));
+    case "result":
+      return list(e.aggregate, expressionForm(e.of), ...e.parameters.map(expressionForm));
     case "sequence":
       return list(e.form, expressionForm(e.length));
     case "choice":

@@ -259,6 +259,8 @@ export interface MapOrder {
   readonly by: "key" | "value";
   /** The number of one key, from 0. */
   readonly part?: number;
+  /** Of values that are statistics: what of them. */
+  readonly result?: import("./types.ts").AggregateKind;
   readonly descending: boolean;
 }
 
@@ -447,6 +449,18 @@ export interface Presence extends Node {
   readonly of: Expression;
   readonly there?: Expression;
 }
+/**
+ * What comes of the values that a map holds as a statistic, `@sum(m[k])`: the aggregation that it would be by itself. A
+ * number, or what print() draws.
+ */
+export interface StatisticResult extends Node {
+  readonly kind: "result";
+  readonly of: MapAccess;
+  readonly aggregate: import("./types.ts").AggregateKind;
+  readonly parameters: readonly Expression[];
+  /** Checker: which of the results that the script asks for. */
+  readonly asked?: number;
+}
 /** `{ statements; value }` as an expression. */
 export interface BlockExpression extends Node {
   readonly kind: "block-expression";
@@ -508,6 +522,7 @@ export type Expression =
   | TupleLiteral
   | RecordLiteral
   | Presence
+  | StatisticResult
   | BlockExpression
   | SequenceLiteral
   | ChoiceLiteral;

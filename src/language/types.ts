@@ -232,6 +232,13 @@ export interface AggregateType {
   readonly float?: true;
   /** The constants of its calls, those that were left out included; the aggregation's row names them. */
   readonly parameters?: readonly (bigint | string)[];
+  /** Of a statistic: what the script asks of the values. */
+  readonly asked?: readonly AskedResult[];
+}
+/** One of several results of the same values: the aggregation that it would be by itself. */
+export interface AskedResult {
+  readonly aggregate: AggregateKind;
+  readonly parameters?: readonly (bigint | string)[];
 }
 
 export type Type =

@@ -10,6 +10,9 @@ export const maps = {
   /** @example kprobe:f { @ = lhist(pid, 0, 10, 1); @ = lhist(pid, 0, 20, 1); } */
   holdsOtherParametersElsewhere: (body: Shown, aggregate: Shown): Message =>
     says("type", `${body} holds ${aggregate}() with different parameters elsewhere`),
+  keepsNoStatistic: (map: Shown, type: Shown): Message =>
+    says("type", `only a statistic has several results, and ${map} holds ${type}`),
+  resultIsDrawn: (name: Shown): Message => says("type", `${name}() of a statistic has no single value: print it`),
   cannotMapKey: (type: Shown): Message => says("type", `${type} cannot be a map's key`),
   /** @example begin { &@x; } */
   undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),

@@ -2,7 +2,8 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
 import { InternalError } from "../base/internal-error.ts";
-import { valueOf } from "../language/aggregations/table.ts";
+import { resultAlone, valueOf } from "../language/aggregations/table.ts";
+import { wordsIn } from "../language/aggregations/value.ts";
 import type { PrintfFormat } from "../language/printf.ts";
 import { sizeOf } from "../language/layout.ts";
 import { decoder } from "./decode.ts";
@@ -82,10 +83,12 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
         const from = offset + (key?.offset ?? 0);
         const entry = key === undefined ? noKey : memory.bytes.slice(from, from + sizeOf(key.type));
         const value = live.lookup(key === undefined ? null : entry) ?? new Uint8Array(sizeOf(live.map.value));
-        consumer.map(
-          { map: live.map, index: action.map, entries: [[entry, value]] },
-          { top: 0, divisor: 1, services, bare: true },
-        );
+        consumer.map(ofResult({ map: live.map, index: action.map, entries: [[entry, value]] }, action.of), {
+          top: 0,
+          divisor: 1,
+          services,
+          bare: true,
+        });
       };
     }
     case "clear-map": {
@@ -117,6 +120,18 @@ export function printableMaps(liveMaps: ReadonlyMap<number, LiveMap>): MapSnapsh
       // A name that no script can write is strobe's own.
       .filter(({ map, entries }) => entries.length > 0 && !map.name.startsWith("."))
   );
+}
+
+/** A statistic's entry as the aggregation that one of its results would be by itself. */
+function ofResult(snapshot: MapSnapshot, of: number | undefined): MapSnapshot {
+  const { value } = snapshot.map;
+  if (of === undefined || value.kind !== "aggregate") return snapshot;
+  const { type, words } = resultAlone(value, of);
+  const entries = snapshot.entries.map(([key, bytes]) => {
+    const own = BigUint64Array.from(words(wordsIn(value, new DataView(bytes.buffer, bytes.byteOffset), 0)));
+    return [key, new Uint8Array(own.buffer)] as const;
+  });
+  return { ...snapshot, map: { ...snapshot.map, value: type }, entries };
 }
 
 /** A map without keys that was asked for is shown as what reading it gives: zero when nothing is in it. */

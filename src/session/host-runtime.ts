@@ -59,8 +59,8 @@ export class SessionRuntime implements HostRuntime {
     this.#map(map).aggregate(key, value, time);
   }
 
-  aggregateDouble(map: number, words: Uint8Array): bigint {
-    return aggregateDouble(aggregateOf(this.#map(map).map), words);
+  aggregateDouble(map: number, words: Uint8Array, of?: number): bigint {
+    return aggregateDouble(aggregateOf(this.#map(map).map), words, of);
   }
 
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]> {

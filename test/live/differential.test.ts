@@ -305,6 +305,29 @@ describe("both executors", { skip: noBpf }, () => {
     ]);
   });
 
+  it("agree on statistics, and on variables of a whole handler", () => {
+    using differential = new Differential();
+    const bodies = [
+      `$s takes arg0; $s takes arg1; $k{arg2 % 3} takes arg0; $k{arg2 % 3} takes arg1
+      $r{1} is count:$s; $r{2} is sum:$s + sum:$k{arg2 % 3}; $r{3} is min:$s; $r{4} is max:$k{arg2 % 3}; $r{5} is avg:$s
+      $r{6} is avg:$k{arg2 % 3} - min:$k{arg2 % 3}; $r{7} is count:$k{7} + 1; PRINT hist:$s; PRINT lhist(0 9 3):$k{arg2 % 3}
+      $r{8} is max:$k{5}; $r{9} is 1`,
+      `$s takes arg0; PRINT variance:$s; PRINT avg:$s; $x{2} is 3`,
+      `if arg0 > arg1 t is "greater"; $t{1} is t; if arg1 > 7 n is 4; $n{1} is n; $s{arg0 % 5} is 1; $s{arg1 % 5} is 2
+      each k in $s r more k; each k in $s if k > 2 u is "some"; $n{2} is r; $t{2} is u`,
+    ];
+    for (const body of bodies)
+      for (let seed = 1; seed < 4; seed++) {
+        const { failure } = differential.run(
+          `probe rawtracepoint differential\n${body}`,
+          randomInputs(seed, runs),
+          body.includes("each"),
+          tally,
+        );
+        assert.equal(failure, undefined, `${failure?.kind} ${failure?.detail}\n${failure?.ir}`);
+      }
+  });
+
   for (const [name, body] of Object.entries(madeUp)) {
     it(`agree on ${name}`, () => {
       using differential = new Differential();

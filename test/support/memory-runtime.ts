@@ -81,10 +81,10 @@ export class MemoryRuntime implements HostRuntime {
     if (entry) addToCopy(type, new BigUint64Array(entry.value.buffer), 0, BigInt.asIntN(64, value), time);
   }
 
-  aggregateDouble(map: number, words: Uint8Array): bigint {
+  aggregateDouble(map: number, words: Uint8Array, of?: number): bigint {
     const type = this.#options.maps[map]?.value;
     if (type?.kind !== "aggregate") throw new Error(`map ${map} is no aggregation`);
-    return aggregateDouble(type, words);
+    return aggregateDouble(type, words, of);
   }
 
   mapEntries(map: number): Iterable<readonly [Uint8Array, Uint8Array]> {

@@ -3,14 +3,15 @@
 //
 //     probe kprobe f
 //       $m{1} is 10 / 3; total is total - 7; PRINTF "%d" total
+//       $sizes{COMM} takes arg1; each c in $sizes by -sum most 3 PRINTF "%d" sum:$sizes{c}
 //
 // A line `probe KIND PARTS` begins a probe; the statements of the lines behind it are its own. `$m{…}` is a map, a name
 // a variable (or, in capitals, a builtin), `is` assigns, `NAME value …` calls, and operators of one line go from left to
-// right.
+// right. `takes` adds a value to a statistic, `RESULT:$m{…}` and `RESULT(parameter …):$m{…}` are what comes of it.
 import type { Diagnostic, Source, Span } from "../../src/language/diagnostic.ts";
 import { builtinsFor } from "../../src/language/builtins/table.ts";
 import type { Language, Parsed } from "../../src/language/language.ts";
-import type { BinaryOperator, Expression, MapAccess, Probe, Statement } from "../../src/language/program.ts";
+import type { BinaryOperator, Expression, MapAccess, MapOrder, Probe, Statement } from "../../src/language/program.ts";
 import type { Rules } from "../../src/language/rules.ts";
 import { unknownType } from "../../src/language/types.ts";
 
@@ -63,6 +64,7 @@ class Reader {
     const first = this.#words[this.#at];
     if (first === undefined) return undefined;
     const { span } = first;
+    if (first.text === "each") return this.#loop(span);
     if (first.text === "if") {
       this.#at++;
       const condition = this.value();
@@ -82,6 +84,8 @@ class Reader {
     if (target.kind !== "variable" && target.kind !== "map") return this.#refuse(span);
     const word = this.#words[this.#at++]?.text;
     if (word === "is") return { kind: "assign", target, operator: null, value: this.value(), span };
+    if (word === "takes" && target.kind === "map")
+      return { kind: "aggregate", target, aggregate: "statistic", value: this.value(), parameters: [], span };
     if (word === "more") return { kind: "assign", target, operator: "+", value: this.value(), span };
     return this.#refuse(span);
   }
@@ -113,9 +117,59 @@ class Reader {
     if (/^\d/.test(text)) return { kind: "integer", value: BigInt(text), ...node };
     if (text.startsWith('"')) return { kind: "string", value: text.slice(1, -1).replaceAll("\\n", "\n"), ...node };
     if (text.startsWith("$")) return this.#map(text, span);
+    if (this.#next(":") || this.#next("(")) return this.#result(text, span);
     const names = builtinsFor(rules);
     if (names.isValue(text)) return { kind: "builtin", name: names.canonical(text), ...node };
     return { kind: "variable", name: text, ...node };
+  }
+
+  #next(text: string): boolean {
+    return this.#words[this.#at]?.text === text;
+  }
+
+  /** `hist:$m`, `lhist(0 10 2):$m{1}` */
+  #result(aggregate: string, span: Span): Expression {
+    const parameters: Expression[] = [];
+    if (this.#words[this.#at++]?.text === "(") {
+      while (this.#at < this.#words.length && !this.#next(")")) parameters.push(this.operand());
+      this.#at += 2;
+    }
+    const of = this.operand();
+    if (of.kind === "map") return { kind: "result", of, aggregate, parameters, span, type: unknownType };
+    this.#refuse(span);
+    return of;
+  }
+
+  /** `each k in $m [by [-]key|value|RESULT] [most n] statement` */
+  #loop(span: Span): Statement | undefined {
+    this.#at++;
+    const [key, , map] = [this.operand(), this.#at++, this.operand()];
+    if (key.kind !== "variable" || map.kind !== "map") return this.#refuse(span);
+    let order: MapOrder | undefined;
+    if (this.#next("by")) {
+      this.#at++;
+      const descending = this.#next("-");
+      if (descending) this.#at++;
+      const by = this.#words[this.#at++]?.text ?? "";
+      order = by === "key" || by === "value" ? { by, descending } : { by: "value", result: by, descending };
+    }
+    let limit: Expression | undefined;
+    if (this.#next("most")) {
+      this.#at++;
+      limit = this.operand();
+    }
+    const inside = this.statement();
+    const body = { kind: "block", statements: inside === undefined ? [] : [inside], span } as const;
+    return {
+      kind: "for-map",
+      variable: { ...key, name: `entry of ${key.name}` },
+      map,
+      keys: [key],
+      ...(order === undefined ? {} : { order }),
+      ...(limit === undefined ? {} : { limit }),
+      body,
+      span,
+    };
   }
 
   #map(text: string, span: Span): MapAccess {

@@ -4,7 +4,7 @@ import { Alu, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Result } from "../../language/aggregations/aggregation.ts";
-import { aggregateLayout, valueOf } from "../../language/aggregations/table.ts";
+import { aggregateLayout, resultAt } from "../../language/aggregations/table.ts";
 import type { AggregateType } from "../../language/types.ts";
 import type { Copies } from "../layouts/copies.ts";
 import type { Instruction } from "../ir/ir.ts";
@@ -101,7 +101,7 @@ export function aggregateRead(scope: FunctionScope, instruction: Of<"aggregate-r
   // total, and: the number of values (avg), or whether there is one (min, max).
   const total = emitter.constant(0n);
   const second = emitter.constant(0n);
-  const read = valueOf(type);
+  const read = resultAt(type, instruction.of);
   if (read === undefined) {
     emitter.set(scope.resultRegister(instruction.result), 0n);
     return;

@@ -410,12 +410,16 @@ export type Instruction =
       readonly value?: Value;
       readonly time?: Value;
     }
-  /** Reads an aggregation as a number, all CPUs together: count, sum, min, max; avg (total / count); 0 when missing. */
+  /**
+   * Reads an aggregation as a number, all CPUs together: count, sum, min, max; avg (total / count); 0 when missing. `of`:
+   * which result of a statistic.
+   */
   | {
       readonly op: "aggregate-read";
       readonly result: Value;
       readonly map: number;
       readonly key?: Place;
+      readonly of?: number;
       readonly signed: boolean;
     }
   /** Runs a map callback for each entry, with the slot `captures` of this function shared. */

@@ -153,14 +153,16 @@ export function printInstruction(i: Instruction): string {
     case "aggregate":
       return `aggregate ${entry(i)}${i.value === undefined ? "" : ` v${i.value}`}${i.time === undefined ? "" : ` at v${i.time}`}`;
     case "aggregate-read":
-      return `${result}aggregate-read ${entry(i)}${i.signed ? " signed" : ""}`;
+      return `${result}aggregate-read ${entry(i)}${i.of === undefined ? "" : ` result ${i.of}`}${i.signed ? " signed" : ""}`;
     case "loop-cut":
       return `loop-cut ${i.loop}`;
     case "rounds":
       return `rounds of function ${i.round} frame s${i.frame}`;
     case "for-each":
       return `for-each map ${i.map} function ${i.callback}${i.captures === undefined ? "" : ` captures s${i.captures}`}${
-        i.order === undefined ? "" : ` by ${i.order.by}${i.order.part ?? ""}${i.order.descending ? " descending" : ""}`
+        i.order === undefined
+          ? ""
+          : ` by ${i.order.result ?? i.order.by}${i.order.part ?? ""}${i.order.descending ? " descending" : ""}`
       }${i.limit === undefined ? "" : ` limit v${i.limit}`}`;
     case "emit":
       return `emit ${i.schema}(${i.fields.map(printSource).join(", ")})`;
@@ -235,7 +237,9 @@ export function printType(type: Type): string {
     case "named":
       return type.of;
     case "aggregate": {
-      const details = type.parameters === undefined ? "" : `(${type.parameters.join(", ")})`;
+      const parameters =
+        type.parameters ?? type.asked?.map(({ aggregate, parameters: [...own] = [] }) => [aggregate, ...own].join(" "));
+      const details = parameters === undefined ? "" : `(${parameters.join(", ")})`;
       return `${type.aggregate}${details}${type.float ? " of doubles" : type.signed ? " signed" : ""}`;
     }
   }

@@ -1,6 +1,6 @@
 // What entries of a map are ordered by, on the host: the numbers and texts that a value's bytes are made of, the first
 // that differs decides.
-import { aggregateLayout, valueOf } from "../../language/aggregations/table.ts";
+import { aggregateLayout, askedAt, resultAt } from "../../language/aggregations/table.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import type { MapOrder } from "../../language/program.ts";
 import { isFloat, type AggregateType, type Type } from "../../language/types.ts";
@@ -12,7 +12,9 @@ import { isFloat, type AggregateType, type Type } from "../../language/types.ts"
 export type ComparedField = readonly [offset: number, size: number, as: "s" | "u" | "t" | "a" | "f" | "d"];
 
 /** Of keys, or of a value. */
-export function orderFields({ by, part }: MapOrder, keys: readonly Type[], value: Type): ComparedField[] {
+export function orderFields({ by, part, result }: MapOrder, keys: readonly Type[], value: Type): ComparedField[] {
+  if (result !== undefined && value.kind === "aggregate")
+    return [aggregateField(value, 0, askedAt(value, { aggregate: result }))];
   if (by === "value") return comparedFields([value]);
   if (part === undefined) return comparedFields(keys);
   return comparedFields([keys[part]], fieldLayout(keys).offsets[part]);
@@ -55,8 +57,9 @@ function fieldsOf(type: Type, at: number): ComparedField[] {
   }
 }
 
-function aggregateField(type: AggregateType, at: number): ComparedField {
-  const result = valueOf(type);
+/** `of`: by which result of a statistic. */
+function aggregateField(type: AggregateType, at: number, of?: number): ComparedField {
+  const result = resultAt(type, of);
   if (result !== undefined && "double" in result) return [at, 8, "d"];
   const word = at + aggregateLayout(type).parts[result?.part ?? 0].at * 8;
   return [word, 8, result?.averaged === true ? "a" : type.signed ? "s" : "u"];

@@ -1,5 +1,5 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
-import { aggregateLayout, aggregateWords, valueOf } from "../../language/aggregations/table.ts";
+import { aggregateLayout, aggregateWords, askedAt, resultAt } from "../../language/aggregations/table.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { orderFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
@@ -348,16 +348,18 @@ function entries(out: Writer, { map, order, limit }: Extract<Instruction, { op: 
   if (order === undefined && limit === undefined) return all;
   const { keys, value } = out.module.maps[map];
   const fields = order === undefined ? [] : orderFields(order, keys, value);
-  return `${out.support("ordered")}(${all}, ${order?.by === "key" ? 0 : 1}, ${JSON.stringify(fields)}, ${order?.descending ? -1 : 1}, ${limit === undefined ? "undefined" : `v${limit}`}, (words) => runtime.aggregateDouble(${map}, words))`;
+  const of =
+    order?.result === undefined || value.kind !== "aggregate" ? undefined : askedAt(value, { aggregate: order.result });
+  return `${out.support("ordered")}(${all}, ${order?.by === "key" ? 0 : 1}, ${JSON.stringify(fields)}, ${order?.descending ? -1 : 1}, ${limit === undefined ? "undefined" : `v${limit}`}, (words) => runtime.aggregateDouble(${map}, words${of === undefined ? "" : `, ${of}`}))`;
 }
 
 function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op: "aggregate-read" }>): void {
   const type = out.module.maps[instruction.map]?.value;
-  const result = type?.kind === "aggregate" ? valueOf(type) : undefined;
+  const result = type?.kind === "aggregate" ? resultAt(type, instruction.of) : undefined;
   if (type?.kind !== "aggregate" || result === undefined) return out.missing("the value of a histogram");
   if ("double" in result) {
     out.line(
-      `{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? runtime.aggregateDouble(${instruction.map}, words) : 0n; }`,
+      `{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? runtime.aggregateDouble(${instruction.map}, words${instruction.of === undefined ? "" : `, ${instruction.of}`}) : 0n; }`,
     );
     return;
   }

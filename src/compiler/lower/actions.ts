@@ -2,7 +2,7 @@
 import { compiler } from "../../messages/compiler.ts";
 import { says } from "../../messages/message.ts";
 import { parsePrintf, type PrintfConversion, type PrintfFormat } from "../../language/printf.ts";
-import type { Call, Expression } from "../../language/program.ts";
+import type { Call, Expression, MapAccess } from "../../language/program.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { StringType, Type } from "../../language/types.ts";
 import { i64, integer, u64 } from "../../language/types.ts";
@@ -179,6 +179,8 @@ function literalIn({ letter }: PrintfConversion, value: Expression): string | un
 
 function print(f: FunctionState, e: Call): void {
   const [subject, top, divisor] = e.args;
+  if (subject.kind === "result" && subject.type.kind === "aggregate")
+    return printAggregate(f, e, subject.of, subject.asked);
   if (subject.kind !== "map") {
     send(f, e, { kind: "print-value" }, [field(f, "value", subject)]);
     return;
@@ -194,22 +196,26 @@ function print(f: FunctionState, e: Call): void {
     return;
   }
   if (subject.type.kind === "aggregate") {
-    // What is kept for each CPU on its own is gathered when the event is handled.
-    const key: Type = { kind: "tuple", elements: map.keys };
-    const from = keyPlace(f, subject);
-    send(
-      f,
-      e,
-      { kind: "print-aggregate", map: index },
-      from === undefined ? [] : [{ name: "key", type: key, source: () => ({ kind: "copy", from, size: sizeOf(key) }) }],
-    );
-    return;
+    return printAggregate(f, e, subject);
   }
   const keys =
     subject.keys.length === map.keys.length
       ? subject.keys.map((key, i) => field(f, `key${i}`, key, map.keys[i]))
       : [field(f, "key", subject.keys[0], { kind: "tuple", elements: map.keys })];
   send(f, e, { kind: "print-entry", map: index }, [...keys, field(f, "value", subject)]);
+}
+
+/** What is kept for each CPU on its own is gathered when the event is handled. `of`: which result of a statistic. */
+function printAggregate(f: FunctionState, e: Call, subject: MapAccess, of?: number): void {
+  const { index, map } = mapOf(f, subject);
+  const key: Type = { kind: "tuple", elements: map.keys };
+  const from = keyPlace(f, subject);
+  send(
+    f,
+    e,
+    { kind: "print-aggregate", map: index, ...(of === undefined ? {} : { of }) },
+    from === undefined ? [] : [{ name: "key", type: key, source: () => ({ kind: "copy", from, size: sizeOf(key) }) }],
+  );
 }
 
 /** As many as execve(2) traces usually show. */

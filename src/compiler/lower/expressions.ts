@@ -22,7 +22,7 @@ import { callLocated, callValue, findEither } from "./calls.ts";
 import { divide } from "./division.ts";
 import { equalBytes, equalStrings } from "./equality.ts";
 import { inlineCall, isScriptFunction } from "./inline.ts";
-import { copyEntry, keyPlace, mapOf, mapValue } from "./map-access.ts";
+import { copyEntry, keyPlace, mapOf, mapValue, resultValue } from "./map-access.ts";
 import { at, constantString, copy, hasPadding, load, loadBytes, sourceOf } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
 import { arithmetic, compared, convert, isComparison, scaled } from "./scalars.ts";
@@ -75,6 +75,8 @@ export function value(f: FunctionState, e: Expression): Value {
       return castValue(f, e);
     case "block-expression":
       return inBlock(f, e, () => f.value(e.value));
+    case "result":
+      return resultValue(f, e);
     case "presence":
     case "string":
     case "tuple":
@@ -335,6 +337,7 @@ export function locate(f: FunctionState, e: Expression): Located {
         return { at: "source", source: { kind: "value", value: f.value(e), width: widthOf(e.type) } };
       return assignedPlace(f, e);
     case "presence":
+    case "result":
     case "integer":
     case "float":
     case "boolean":

@@ -173,6 +173,14 @@ export function goTo(f: FunctionState, target: Catch): void {
   f.build.startUnreachable();
 }
 
+/** Goes on where something is there (a value that is not 0), and fails otherwise, where anybody looks. */
+export function orFails(f: FunctionState, kind: FaultKind, there: () => Value, message: string, span: Span): void {
+  if (!matters(f, kind)) return;
+  unlessFailed(f, f.build.compare("eq", there(), f.build.constant(0n)), () => {
+    raise(f, kind, message, span);
+  });
+}
+
 /** Goes on only where a value is 0. */
 function unlessFailed(f: FunctionState, failed: Value, fail: () => void): void {
   const edges = f.build.branch(failed);

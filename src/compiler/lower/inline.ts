@@ -45,6 +45,7 @@ export function inlineCall(f: FunctionState, e: Call): Home | undefined {
   const caller = f.frame;
   f.frame = frame;
   const loops = f.loops.splice(0);
+  f.beginVariables(fn.parameters);
   f.run(fn.body);
   f.loops.push(...loops);
   f.frame = caller;

@@ -156,6 +156,7 @@ function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
   if (kept?.at === "entry") keepCall(f, kept.calls);
   else if (kept !== undefined) recallCall(f, kept);
   if (handler.predicate !== undefined) onlyIf(handler.predicate);
+  f.beginVariables();
   f.run(handler.body);
   f.build.return();
   module.functions[index] = { ...shell, ...f.build.finish() };

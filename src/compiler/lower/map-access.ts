@@ -1,9 +1,11 @@
 // Reading and naming map entries: keys are built whole, padding zero, so that equal keys are equal bytes.
-import type { Expression, MapAccess } from "../../language/program.ts";
+import { compiler } from "../../messages/compiler.ts";
+import type { Expression, MapAccess, StatisticResult } from "../../language/program.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
 import { valueOf } from "../../language/aggregations/table.ts";
 import { fieldLayout, keyLayout } from "../../language/layout.ts";
 import type { IrMap, Place, Value } from "../ir/ir.ts";
+import { orFails } from "./faults.ts";
 import { at, copy, fieldsHavePadding, hasLongerText } from "./memory.ts";
 import { isRegister, isSigned, sameLayout, storedType, widthOf } from "./registers.ts";
 import { lazy } from "../../base/lazy.ts";
@@ -88,8 +90,38 @@ export function entryValue(f: FunctionState, access: MapAccess, key: Place | und
 
 /** An aggregation as a number, of all CPUs together. */
 export function aggregateValue(f: FunctionState, map: number, type: AggregateType, key: Place | undefined): Value {
-  const read = f.build.give((result) => ({ op: "aggregate-read", result, map, ...keyed(key), signed: type.signed }));
+  const read = readAggregate(f, map, type, key);
   return type.float && !("double" in (valueOf(type) ?? {})) ? floats().ofOrder(f, read) : read;
+}
+
+function readAggregate(
+  f: FunctionState,
+  map: number,
+  { signed }: AggregateType,
+  key: Place | undefined,
+  of?: number,
+): Value {
+  return f.build.give((result) => ({
+    op: "aggregate-read",
+    result,
+    map,
+    ...keyed(key),
+    ...(of === undefined ? {} : { of }),
+    signed,
+  }));
+}
+
+/**
+ * A result of a statistic. Where it matters that there are no values, all but their number fail then: there is nothing
+ * that they could be.
+ */
+export function resultValue(f: FunctionState, e: StatisticResult): Value {
+  const { index, map } = mapOf(f, e.of);
+  const key = keyPlace(f, e.of);
+  if (map.value.kind !== "aggregate") return f.refuse(e.span, compiler.mapValuesCannotCopied());
+  if (e.aggregate !== "count")
+    orFails(f, "key", () => hasEntry(f, index, key), `${f.spelling.map(map.name)} has no values`, e.span);
+  return readAggregate(f, index, map.value, key, e.asked);
 }
 
 export function lookup(f: FunctionState, map: number, key: Place): Value {

@@ -278,6 +278,16 @@ export class FunctionState {
       : { kind: "memory", owner: this, place: this.slot(name, type), type };
   }
 
+  /** Makes the frame's variables that live in all of it, from a slot on: 0 and "" at first. */
+  beginVariables(from = 0): void {
+    this.frame.variables.forEach(({ whole, type }, slot) => {
+      if (!whole || slot < from || type.kind === "unknown") return;
+      const home = this.home(slot);
+      if (isRegister(type)) this.storeHome(home, this.build.constant(0n));
+      else if (home.kind === "memory") this.build.emit({ op: "zero", at: home.place, size: sizeOf(type) });
+    });
+  }
+
   /** The home as this function can get at it: an outer function's variable is captured. */
   reach(home: Home): Home {
     if (home.owner === this) return home;

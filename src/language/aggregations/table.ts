@@ -1,6 +1,6 @@
 // The one table of aggregations. A new one is a file beside this, and a line here.
 import { InternalError } from "../../base/internal-error.ts";
-import type { AggregateType } from "../types.ts";
+import type { AggregateType, AskedResult } from "../types.ts";
 import type { Aggregation, Result } from "./aggregation.ts";
 import { max, min } from "./extremes.ts";
 import { hist } from "./hist.ts";
@@ -8,17 +8,25 @@ import { lhist } from "./lhist.ts";
 import { llhist } from "./llhist.ts";
 import { partWords, type Part } from "./parts.ts";
 import { stddev, variance } from "./spread.ts";
+import { composition, statistic, wordsOfResult } from "./statistic.ts";
 import { avg, count, stats, sum } from "./totals.ts";
 import { tseries } from "./tseries.ts";
 
 export const aggregations: Map<string, Aggregation> = new Map(
-  [count, sum, avg, min, max, stats, variance, stddev, hist, lhist, llhist, tseries].map((row) => [row.name, row]),
+  [count, sum, avg, min, max, stats, variance, stddev, hist, lhist, llhist, tseries, statistic(named)].map((row) => [
+    row.name,
+    row,
+  ]),
 );
 
-export function aggregationOf({ aggregate }: AggregateType): Aggregation {
-  const row = aggregations.get(aggregate);
-  if (row === undefined) throw new InternalError(`there is no aggregation "${aggregate}"`);
+function named(name: string): Aggregation {
+  const row = aggregations.get(name);
+  if (row === undefined) throw new InternalError(`there is no aggregation "${name}"`);
   return row;
+}
+
+export function aggregationOf({ aggregate }: AggregateType): Aggregation {
+  return named(aggregate);
 }
 
 /** A part, and the index of its first word. */
@@ -75,6 +83,31 @@ export function shapedPart<Kind extends "buckets" | "series">(type: AggregateTyp
 export function valueOf(type: AggregateType): Result | undefined {
   const { results, value } = aggregationOf(type);
   return value === undefined ? undefined : results(type)[value];
+}
+
+/** Which of a statistic's results it is; undefined where the script does not ask for it. */
+export function askedAt(
+  { asked = [] }: AggregateType,
+  { aggregate, parameters = [] }: AskedResult,
+): number | undefined {
+  const at = asked.findIndex(
+    (one) => one.aggregate === aggregate && parameters.every((constant, i) => constant === one.parameters?.[i]),
+  );
+  return at < 0 ? undefined : at;
+}
+
+/** One of a statistic's results as the aggregation that it would be by itself, and its words of those of all. */
+export function resultAlone(
+  type: AggregateType,
+  of: number,
+): { readonly type: AggregateType; readonly words: (all: readonly bigint[]) => readonly bigint[] } {
+  const { parts, results } = composition(type, named);
+  return { type: results[of].type, words: (all) => wordsOfResult(parts, results[of], named, all) };
+}
+
+/** The number that one of a statistic's results is, or that stands for all of another aggregation. */
+export function resultAt(type: AggregateType, of: number | undefined): Result | undefined {
+  return of === undefined ? valueOf(type) : aggregationOf(type).results(type)[type.asked?.[of]?.aggregate ?? ""];
 }
 
 /** What reading it in a script gives; undefined where it is drawn as more than a number. */

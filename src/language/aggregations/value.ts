@@ -4,7 +4,7 @@ import { bitsOfDouble } from "../floating.ts";
 import type { AggregateType } from "../types.ts";
 import type { Result } from "./aggregation.ts";
 import { addToPart, mergePart } from "./parts.ts";
-import { aggregateLayout, aggregateWords, valueOf } from "./table.ts";
+import { aggregateLayout, aggregateWords, resultAt } from "./table.ts";
 import { lazy } from "../../base/lazy.ts";
 
 /** Few scripts have doubles. */
@@ -52,9 +52,9 @@ export function resultOf(type: AggregateType, result: Result, words: readonly bi
   return count === 0n ? 0n : value / count;
 }
 
-/** The bits of the double that the whole comes to, of one that lies in memory. */
-export function aggregateDouble(type: AggregateType, bytes: Uint8Array): bigint {
-  const result = valueOf(type);
+/** The bits of the double that the whole comes to, or a result of a statistic, of one that lies in memory. */
+export function aggregateDouble(type: AggregateType, bytes: Uint8Array, of?: number): bigint {
+  const result = resultAt(type, of);
   if (result === undefined) throw new InternalError(`${type.aggregate}() is no double`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return bitsOfDouble(Number(resultOf(type, result, wordsIn(type, view, 0))));

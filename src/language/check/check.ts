@@ -107,7 +107,7 @@ export function check(
     probes.filter((p) => p.variants.length === 0).map((p) => p.probe),
     pass,
   );
-  fillFromThemselves(pass);
+  fillFromThemselves(pass, [...work.map((w) => w.states), ...functionStates.values()]);
   if (program.rules.maps.outsideStores) fillFromOutside(pass);
   for (let i = 0; i < mostPasses && pass.changed; i++) {
     pass.changed = false;
@@ -155,8 +155,15 @@ function initializeUnassigned(all: readonly Map<Variable, VariableState>[]): boo
   return changed;
 }
 
-/** `@n = @n + 1`, and nothing else: what is not there reads as the number 0. */
-function fillFromThemselves(pass: Pass): void {
+/** `@n = @n + 1`, and nothing else: what is not there reads as the number 0; a variable of a whole handler as well. */
+function fillFromThemselves(pass: Pass, all: readonly Map<Variable, VariableState>[]): void {
+  if (pass.program.rules.variables.scope === "handler") {
+    for (const state of all.flatMap((states) => [...states.values()])) {
+      if (state.type.kind !== "unknown" || !state.assigned) continue;
+      state.type = i64;
+      pass.changed = true;
+    }
+  }
   for (const map of pass.maps.values()) {
     if (map.value.kind !== "unknown" || !map.assigned) continue;
     map.value = i64;
@@ -299,9 +306,11 @@ function newBody(
 }
 
 function variables(body: Body): CheckedVariable[] {
-  return body.slots.map(({ name, state }) => ({
+  const whole = new Set(body.pass.program.rules.variables.scope === "handler" ? body.scopes[0].values() : []);
+  return body.slots.map(({ name, state }, slot) => ({
     name,
     type: settled(state.type),
+    ...(whole.has(slot) ? { whole: true as const } : {}),
     ...(state.addressed ? { addressed: true as const } : {}),
   }));
 }

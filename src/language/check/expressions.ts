@@ -9,6 +9,7 @@ import type { BinaryOperator, ChoiceLiteral, Expression, MapAccess, TypeName, Va
 import { textFrom, textLength } from "../text-bytes.ts";
 import type { Alternative, IntegerBits, IntegerType, Type } from "../types.ts";
 import { boolType, float64, i64, i8, isFloat, u64, unknownType, voidType } from "../types.ts";
+import { checkResult } from "./aggregations.ts";
 import { checkBuiltin } from "./builtin-values.ts";
 import { checkCall } from "./calls.ts";
 import { checkCast } from "./casts.ts";
@@ -22,6 +23,7 @@ import { checkPresence } from "./presence.ts";
 import type { Body, MapState } from "./pass.ts";
 import {
   assignVariable,
+  declareVariable,
   defaultSpace,
   didYouMean,
   findVariable,
@@ -102,6 +104,8 @@ export function checkExpression(node: Expression, body: Body): Expression {
         type: known({ kind: "record", fields: fields.map((f) => ({ name: f.name, type: widen(f.value.type) })) }),
       };
     }
+    case "result":
+      return checkResult(node, body);
     case "presence":
       return checkPresence(node, body);
     case "block-expression":
@@ -145,11 +149,27 @@ function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body
   return { ...node, type: report(body, node.span, expressions.unknownIdentifier(node.name, help)) };
 }
 
+/** Where variables live in the whole handler, one may be read above its first assignment. */
+function declaredByUse(node: Variable, body: Body): number | undefined {
+  if (body.pass.program.rules.variables.scope !== "handler") return undefined;
+  return declareVariable(body, node, undefined, body.scopes[0]);
+}
+
+function isNeverAssigned(slot: number, body: Body): boolean {
+  const { state } = body.slots[slot];
+  return (
+    body.pass.final &&
+    body.pass.program.rules.variables.scope === "handler" &&
+    !state.assigned &&
+    state.declared === undefined
+  );
+}
+
 function checkVariable(node: Variable, body: Body): Expression {
   const entry = threadEntry(node);
   if (entry !== undefined) return checkMapRead(entry, body);
-  const slot = findVariable(body, node.name);
-  if (slot === undefined) {
+  const slot = findVariable(body, node.name) ?? declaredByUse(node, body);
+  if (slot === undefined || isNeverAssigned(slot, body)) {
     const near = nearest(
       node.name,
       body.scopes.flatMap((scope) => [...scope.keys()]),

@@ -6,12 +6,13 @@ import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
 import { unknownType, voidType } from "../types.ts";
 import { argumentNumber } from "../builtins/table.ts";
+import { askForAll, checkResult } from "./aggregations.ts";
 import { constantOf } from "./constants.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat, intsIn, withLetters } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
-import { didYouMean, integerLiteral, report, warn } from "./pass.ts";
+import { didYouMean, integerLiteral, mapState, report, warn } from "./pass.ts";
 import { mapName } from "./spelling.ts";
 import { describe, describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
@@ -91,8 +92,10 @@ const print: CallCheck = (call, body) => {
   const numbers = rest.map((arg, i) => literalArgument(arg, `print()'s top and divisor`, i === 0, body));
   if (first.kind !== "map") {
     if (rest.length > 0) report(body, call.span, calls.onlyWholeMapTakesTop());
-    return { ...call, args: [checkValue(first, body)], type: voidType };
+    const value = first.kind === "result" ? checkResult(first, body, true) : checkValue(first, body);
+    return { ...call, args: [value], type: voidType };
   }
+  askForAll(mapState(body, first.name, first.span), body);
   if (first.keys.length > 0) {
     if (rest.length > 0) report(body, call.span, calls.onlyWholeMapTakesTop());
     const { access, map } = checkMapEntry(first, body, "store");

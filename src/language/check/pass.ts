@@ -4,7 +4,7 @@ import { says } from "../../messages/message.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import type { Context } from "../context.ts";
 import type { Call, Expression, FunctionDeclaration, Program, TypeName, Variable } from "../program.ts";
-import type { AddressSpace, Type } from "../types.ts";
+import type { AddressSpace, AskedResult, Type } from "../types.ts";
 import { unknownType, voidType } from "../types.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { Config } from "./config.ts";
@@ -49,6 +49,8 @@ export interface MapState {
   value: Type;
   /** Something is stored in it somewhere, be its type known or not. */
   assigned: boolean;
+  /** What is asked of the values of a statistic; undefined where nobody does. */
+  asked?: readonly AskedResult[];
   readonly storage?: string;
   readonly entries?: number;
   readonly firstUse: Span;

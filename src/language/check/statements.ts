@@ -19,7 +19,7 @@ import { constantOf } from "./constants.ts";
 import type { Inside } from "./control.ts";
 import { checkFor, checkJump, checkLoop, checkSwitch, checkThrow, checkTry, checkWhile } from "./control.ts";
 import { fits, isIntegral, literalType, settled } from "./integers.ts";
-import { checkAggregate } from "./aggregations.ts";
+import { checkAggregate, checkOrder } from "./aggregations.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
 import { binaryType } from "./operators.ts";
 import { plainMapLoop, type MapLoop } from "./map-loops.ts";
@@ -282,7 +282,7 @@ function assignToVariable(node: Assign, variable: Variable, body: Body): Assign 
   const value = checkValue(node.value, body);
   let slot = findVariable(body, variable.name);
   if (slot === undefined) {
-    if (node.operator !== null) {
+    if (node.operator !== null && body.pass.program.rules.variables.scope !== "handler") {
       report(body, variable.span, statementsMessages.undefinedOrUndeclaredVariable(variableName(body, variable.name)));
       return { ...node, value };
     }
@@ -436,9 +436,11 @@ function checkForMap(node: MapLoop, body: Body): Statement {
   if (map.keys === undefined && !isUndefined(map))
     report(body, node.map.span, statementsMessages.nothingSaysWhatKeys(mapName(body, map.name)));
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
-  if (node.order !== undefined) {
+  let { order } = node;
+  if (order !== undefined) {
     body.hostNeeds.push({ what: "a loop in an order", span: node.map.span });
-    const { part } = node.order;
+    if (order.by === "value") order = checkOrder(order, map, node.map.span, body);
+    const { part } = order;
     if (part !== undefined && map.keys !== undefined && part >= map.keys.length)
       report(
         body,
@@ -472,6 +474,7 @@ function checkForMap(node: MapLoop, body: Body): Statement {
   body.scopes.pop();
   return {
     ...node,
+    ...(order === undefined ? {} : { order }),
     map: { ...node.map, keys: [], map: map.index, type: map.value },
     ...(limit === undefined ? {} : { limit }),
     variable: { ...node.variable, slot, type: variableType(body, slot) },

@@ -117,6 +117,8 @@ function written(w: Writing, e: Expression): Written {
       return e.asks === "truth"
         ? written(w, e.of)
         : { text: `${valueText(w, e.of, unaryStrength)} !== undefined`, strength: 0 };
+    case "result":
+      return whole(`${entryText(w, e.of)}.${e.aggregate}`);
     case "block-expression":
       return whole(blockValue(w, e));
     case "sequence":
