@@ -22,6 +22,7 @@ import { generate } from "./javascript/generate.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
 import { optimize } from "./optimize/optimize.ts";
+import { joinedClauses } from "./sites/joined-clauses.ts";
 import { placesTogether } from "./sites/places-together.ts";
 import { makeBpfPlan, type BpfOptions } from "./bpf/make-plan.ts";
 import type { HostProgram, Plan } from "./plan.ts";
@@ -110,7 +111,7 @@ function compileProbes(
   system: System,
   options: CompileOptions & { readonly growing: boolean },
 ): Compiled {
-  const result = check(program, withEntries(probes), system.types, {
+  const result = check(program, withEntries(joinedClauses(probes, program.rules)), system.types, {
     capabilities: system.capabilities,
     unsafe: options.unsafe ?? false,
     env: options.env ?? {},
@@ -211,14 +212,18 @@ function resolveProbes(
   let specs = 0;
   // The checker reports what is wrong with the settings; here only the one about missing probes counts.
   const missing = resolveConfig(program.config, options.env ?? {}, program.rules).config.missingProbes;
+  // Clauses that become one handler have a context that all of them can use.
+  const together =
+    program.rules.variables.scope === "event"
+      ? new Set(program.probes.flatMap((probe) => [...usedBuiltins(probe, program.functions)]))
+      : undefined;
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
+    const used = together ?? usedBuiltins(probe, program.functions);
     const traced = options.follow && !own.has(probe) ? ofFollowed(probe) : probe;
     const resolveOptions: ResolveOptions = {
       missing,
       ...(options.unsafe === true ? { unsafe: true } : {}),
-      uses: options.header?.includes("probe")
-        ? new Set([...usedBuiltins(probe, program.functions), "probe"])
-        : usedBuiltins(probe, program.functions),
+      uses: options.header?.includes("probe") ? new Set([...used, "probe"]) : used,
       ...(options.pid === undefined ? {} : { pid: options.pid }),
       ...(options.command === undefined ? {} : { command: options.command }),
       ...(options.suite === undefined ? {} : { suite: options.suite }),

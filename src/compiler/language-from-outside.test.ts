@@ -1,7 +1,7 @@
 // A language from outside: an object is all that strobe needs of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tally } from "../../test/support/tally.ts";
+import { tally, tallyBy } from "../../test/support/tally.ts";
 import { compileScript } from "../api/compile.ts";
 import type { Program } from "../language/program.ts";
 import { aggregateLayout } from "../language/aggregations/table.ts";
@@ -191,4 +191,65 @@ test("what a statistic does not give", () => {
     "$s holds a statistic(), which has no single value: print it whole",
   ]);
   assert.deepEqual(told("probe begin\n$x{1} is sum:$s"), ["undefined map: $s: did you mean `$x`?"]);
+});
+
+test("clauses of one event run as one handler, and share what they leave in variables", () => {
+  const language = tallyBy({ variables: { scope: "event" }, maps: { ...tally.rules.maps, missing: "zero" } });
+  const joined = (text: string): Compiled => {
+    const { program: read, diagnostics } = language.parse!({ name: "script.tally", text }, { positional: [] });
+    assert.deepEqual(diagnostics, []);
+    return compile(read, madeUpSystem, { resolve: resolveMadeUp });
+  };
+  const { plan, diagnostics } = joined(`probe begin
+    a is 5; t is "left"; if a = 5 $m{1} is 1 / b; $m{2} is 2
+    probe begin when a = 5
+    $m{3} is a; b is a; $m{4} is 4
+    probe begin when a = 6
+    $m{5} is 5
+    probe begin
+    probe begin
+    $m{6} is b; if t = "left" $m{7} is 7`);
+  assert.deepEqual(diagnostics, []);
+  assert.equal(plan?.hosts.length, 1);
+  const runtime = new MemoryRuntime({ maps: plan.maps });
+  evaluate(plan.hosts[0].source)(runtime);
+  const keys = [...runtime.mapEntries(0)].map(([key]) => key[0]);
+  // A fault ends its clause alone, and a clause without statements does what clauses do then.
+  assert.deepEqual(keys, [3, 4, 6, 7]);
+  assert.deepEqual(
+    runtime.records.map(({ schema }) => plan.schemas[schema].action.kind),
+    ["printf", "printf"],
+  );
+
+  const apart = joined(`probe kprobe f
+    a is 1; $m{1} is a
+    probe kprobe g
+    a is 2; $m{2} is a
+    probe kprobe f when a = 1
+    $m{3} is a
+    probe kprobe absent
+    $n{1} is a`);
+  assert.deepEqual(apart.diagnostics, []);
+  assert.deepEqual(
+    apart.stages.checked?.handlers.map(({ sites, body }) => [
+      sites.map(({ name }) => name),
+      body.statements.map(({ kind }) => kind),
+    ]),
+    [
+      [["kprobe f"], ["clause", "clause"]],
+      [["kprobe g"], ["assign", "assign"]],
+      [["kprobe absent"], ["assign"]],
+    ],
+  );
+  // A name has one type in all clauses, also in those of other events.
+  assert.deepEqual(
+    joined('probe kprobe f\na is 1\nprobe kprobe g\na is "text"').diagnostics.map(({ message }) => message),
+    [
+      "type mismatch for the variable a: trying to assign value of type 'string[5]' when variable already has a type 'int64'",
+    ],
+  );
+  assert.deepEqual(
+    joined("probe kprobe f\n$m{1} is a").diagnostics.map(({ message }) => message),
+    ["undefined or undeclared variable: the variable a"],
+  );
 });

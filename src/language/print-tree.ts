@@ -123,6 +123,12 @@ function statementForm(s: Statement): Form {
           list("case", ...values.map(expressionForm), ...(otherwise === undefined ? [] : ["default"]), blockForm(body)),
         ),
       );
+    case "clause":
+      return list(
+        "clause",
+        ...(s.predicate === undefined ? [] : [list("when", expressionForm(s.predicate))]),
+        blockForm(s.body),
+      );
     case "unroll":
       return list("unroll", expressionForm(s.count), blockForm(s.body));
     case "for-range":

@@ -195,6 +195,8 @@ export type Statement =
       readonly cases: readonly SwitchCase[];
       readonly span: Span;
     }
+  /** One of the clauses of an event, which are one handler (Rules: variables.scope). What ends a handler ends it alone. */
+  | { readonly kind: "clause"; readonly predicate?: Expression; readonly body: Block; readonly span: Span }
   | { readonly kind: "unroll"; readonly count: Expression; readonly body: Block; readonly span: Span }
   /** `for ($i : from..to)`, `to` excluded. */
   | {

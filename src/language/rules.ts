@@ -75,10 +75,11 @@ export interface MapRules {
 
 export interface VariableRules {
   /**
-   * Where a variable lives that is assigned without a declaration: in the block of its first assignment, or in the
-   * whole handler, in which it is 0 or "" before.
+   * Where a variable lives that is assigned without a declaration: in the block of its first assignment; in the whole
+   * handler, in which it is 0 or "" before; or as long as the event: the clauses of an event run as one handler, one
+   * after the other, and a name has one type in all of the script.
    */
-  readonly scope: "block" | "handler";
+  readonly scope: "block" | "handler" | "event";
 }
 
 export interface FormatRules {

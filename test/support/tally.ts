@@ -5,7 +5,7 @@
 //       $m{1} is 10 / 3; total is total - 7; PRINTF "%d" total
 //       $sizes{COMM} takes arg1; each c in $sizes by -sum most 3 PRINTF "%d" sum:$sizes{c}
 //
-// A line `probe KIND PARTS` begins a probe; the statements of the lines behind it are its own. `$m{…}` is a map, a name
+// A line `probe KIND PARTS [when CONDITION]` begins a probe; the statements of the lines behind it are its own. `$m{…}` is a map, a name
 // a variable (or, in capitals, a builtin), `is` assigns, `NAME value …` calls, and operators of one line go from left to
 // right. `takes` adds a value to a statistic, `RESULT:$m{…}` and `RESULT(parameter …):$m{…}` are what comes of it.
 import type { Diagnostic, Source, Span } from "../../src/language/diagnostic.ts";
@@ -15,7 +15,7 @@ import type { BinaryOperator, Expression, MapAccess, MapOrder, Probe, Statement 
 import type { Rules } from "../../src/language/rules.ts";
 import { unknownType } from "../../src/language/types.ts";
 
-const rules: Rules = {
+const tallyRules: Rules = {
   language: "tally",
   spelling: {
     map: (name) => `$${name}`,
@@ -50,9 +50,11 @@ const operators: Readonly<Record<string, BinaryOperator>> = {
 class Reader {
   readonly #words: readonly { readonly text: string; readonly span: Span }[];
   readonly #diagnostics: Diagnostic[];
+  readonly #rules: Rules;
   #at = 0;
 
-  constructor(text: string, offset: number, diagnostics: Diagnostic[]) {
+  constructor(rules: Rules, text: string, offset: number, diagnostics: Diagnostic[]) {
+    this.#rules = rules;
     this.#words = [...text.matchAll(/"[^"]*"|\$\w+\{?|\w+|[^\s\w]/g)].map(({ 0: word, index }) => ({
       text: word,
       span: { start: offset + index, end: offset + index + word.length },
@@ -72,7 +74,7 @@ class Reader {
       const statements = then === undefined ? [] : [then];
       return { kind: "if", condition, then: { kind: "block", statements, span }, span };
     }
-    const names = builtinsFor(rules);
+    const names = builtinsFor(this.#rules);
     const canonical = names.canonical(first.text);
     if (names.isFunction(first.text)) {
       this.#at++;
@@ -118,7 +120,7 @@ class Reader {
     if (text.startsWith('"')) return { kind: "string", value: text.slice(1, -1).replaceAll("\\n", "\n"), ...node };
     if (text.startsWith("$")) return this.#map(text, span);
     if (this.#next(":") || this.#next("(")) return this.#result(text, span);
-    const names = builtinsFor(rules);
+    const names = builtinsFor(this.#rules);
     if (names.isValue(text)) return { kind: "builtin", name: names.canonical(text), ...node };
     return { kind: "variable", name: text, ...node };
   }
@@ -187,20 +189,28 @@ class Reader {
   }
 }
 
-function parse(source: Source): Parsed {
+function parse(rules: Rules, source: Source): Parsed {
   const diagnostics: Diagnostic[] = [];
   const probes: Probe[] = [];
   let offset = 0;
   for (const line of source.text.split("\n")) {
-    const [word, provider, ...parts] = line.trim().split(" ");
+    // `probe kprobe f when x > 1`
+    const [probed, condition] = line.trim().split(" when ");
+    const [word, provider, ...parts] = probed.split(" ");
     const span = { start: offset, end: offset + line.length };
     if (word === "probe") {
       const spec = { provider, parts, text: [provider, ...parts].join(" "), span };
-      probes.push({ specs: [spec], body: { kind: "block", statements: [], span }, span });
+      const at = offset + line.indexOf(" when ") + 6;
+      probes.push({
+        specs: [spec],
+        ...(condition === undefined ? {} : { predicate: new Reader(rules, condition, at, diagnostics).value() }),
+        body: { kind: "block", statements: [], span },
+        span,
+      });
     } else {
       let at = offset;
       for (const piece of line.split(";")) {
-        const statement = new Reader(piece, at, diagnostics).statement();
+        const statement = new Reader(rules, piece, at, diagnostics).statement();
         const probe = probes.pop();
         if (probe !== undefined) {
           const statements = [...probe.body.statements, ...(statement === undefined ? [] : [statement])];
@@ -215,20 +225,26 @@ function parse(source: Source): Parsed {
   return { program: { source, rules, ...empty, probes }, diagnostics };
 }
 
-export const tally: Language = {
-  name: "tally",
-  aliases: ["tly"],
-  title: "Tally",
-  doc: "a language of tests",
-  endings: [".tally"],
-  commands: ["tally"],
-  rules,
-  parse,
-  format: ({ text }) => ({
-    text: text
-      .split("\n")
-      .map((line) => (line.trim().startsWith("probe ") || line.trim() === "" ? line.trim() : `  ${line.trim()}`))
-      .join("\n"),
-    diagnostics: [],
-  }),
+/** Tally by other rules. */
+export const tallyBy = (changes: Partial<Rules>): Language => {
+  const rules = { ...tallyRules, ...changes };
+  return {
+    name: "tally",
+    aliases: ["tly"],
+    title: "Tally",
+    doc: "a language of tests",
+    endings: [".tally"],
+    commands: ["tally"],
+    rules,
+    parse: (source) => parse(rules, source),
+    format: ({ text }) => ({
+      text: text
+        .split("\n")
+        .map((line) => (line.trim().startsWith("probe ") || line.trim() === "" ? line.trim() : `  ${line.trim()}`))
+        .join("\n"),
+      diagnostics: [],
+    }),
+  };
 };
+
+export const tally: Language = tallyBy({});

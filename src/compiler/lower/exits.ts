@@ -10,12 +10,19 @@ export function leave(f: FunctionState): void {
   } else if (f.outer !== undefined) {
     f.leaveLoop("return");
   } else {
-    f.build.return();
+    end(f);
   }
+}
+
+/** Out of the clause that is built here, where there are several of one event. */
+function end(f: FunctionState): void {
+  if (f.end === undefined) return f.build.return();
+  f.build.jump(f.end);
+  f.build.startUnreachable();
 }
 
 /** Nothing more of the handler runs, whatever is inlined here. */
 export function leaveHandler(f: FunctionState): void {
-  if (f.outer === undefined) f.build.return();
+  if (f.outer === undefined) end(f);
   else f.leaveLoop("handler");
 }

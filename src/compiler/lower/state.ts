@@ -278,6 +278,9 @@ export class FunctionState {
       : { kind: "memory", owner: this, place: this.slot(name, type), type };
   }
 
+  /** The block behind the clause that is built, where there are several of one event. */
+  end?: number;
+
   /** Makes the frame's variables that live in all of it, from a slot on: 0 and "" at first. */
   beginVariables(from = 0): void {
     this.frame.variables.forEach(({ whole, type }, slot) => {

@@ -57,6 +57,8 @@ export function statement(f: FunctionState, s: Statement): void {
     }
     case "if":
       return ifElse(f, s);
+    case "clause":
+      return clause(f, s);
     case "while":
       return whileLoop(f, s);
     case "do-while":
@@ -115,6 +117,24 @@ function aggregateFloat(f: FunctionState, of: Expression, target: MapAccess): vo
   build.jump(join);
   build.seal(join);
   build.start(join);
+}
+
+/** What ends the handler in it goes on behind it. */
+function clause(f: FunctionState, { predicate, body }: Extract<Statement, { kind: "clause" }>): void {
+  const { build } = f;
+  const end = build.newBlock();
+  f.end = end;
+  if (predicate !== undefined) {
+    const on = build.newBlock();
+    f.condition(predicate, on, end);
+    build.seal(on);
+    build.start(on);
+  }
+  f.run(body);
+  delete f.end;
+  build.jump(end);
+  build.seal(end);
+  build.start(end);
 }
 
 /** An expression for what it does. */

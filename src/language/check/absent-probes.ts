@@ -1,30 +1,35 @@
 // Probes that found no site: nothing of theirs runs, but what they would store tells a misspelt map from an empty one.
 import type { Expression, MapAccess, Probe, Statement } from "../program.ts";
-import { i64 } from "../types.ts";
+import { i64, type Type } from "../types.ts";
 import { flatKeys } from "./map-access.ts";
 import type { Pass } from "./pass.ts";
 import { mapState } from "./pass.ts";
 
 /** Makes the maps that such probes alone store into known, as maps of numbers that stay empty. */
 export function rememberMaps(probes: readonly Probe[], pass: Pass): void {
-  for (const access of probes.flatMap((probe) => probe.body.statements.flatMap(targets))) {
+  for (const { access, holds } of probes.flatMap((probe) => probe.body.statements.flatMap(targets))) {
     const map = mapState({ pass }, access.name, access.span);
     if (map.value.kind !== "unknown" || map.assigned) continue;
     map.assigned = true;
-    map.value = i64;
+    map.value = holds;
     map.keys ??= flatKeys(access.keys).map(() => i64);
     pass.changed = true;
   }
 }
 
-function targets(statement: Statement): MapAccess[] {
+interface Target {
+  readonly access: MapAccess;
+  readonly holds: Type;
+}
+
+function targets(statement: Statement): Target[] {
   switch (statement.kind) {
     case "block":
       return statement.statements.flatMap(targets);
     case "assign":
-      return statement.target.kind === "map" ? [statement.target] : [];
+      return statement.target.kind === "map" ? [number(statement.target)] : [];
     case "aggregate":
-      return [statement.target];
+      return [{ access: statement.target, holds: statement.aggregate === "statistic" ? emptyStatistic : i64 }];
     case "expression":
       return incremented(statement.expression);
     case "if":
@@ -35,6 +40,7 @@ function targets(statement: Statement): MapAccess[] {
       return statement.cases.flatMap(({ body }) => targets(body));
     case "try":
       return [...targets(statement.body), ...targets(statement.handler)];
+    case "clause":
     case "while":
     case "do-while":
     case "unroll":
@@ -52,8 +58,15 @@ function targets(statement: Statement): MapAccess[] {
   }
 }
 
-function incremented(expression: Expression): MapAccess[] {
+function number(access: MapAccess): Target {
+  return { access, holds: i64 };
+}
+
+/** It is asked for results that other aggregations do not have. */
+const emptyStatistic: Type = { kind: "aggregate", aggregate: "statistic", signed: true };
+
+function incremented(expression: Expression): Target[] {
   return (expression.kind === "increment" || expression.kind === "assignment") && expression.target.kind === "map"
-    ? [expression.target]
+    ? [number(expression.target)]
     : [];
 }

@@ -22,7 +22,7 @@ import { resolveConfig } from "./config.ts";
 import { checkExpression } from "./expressions.ts";
 import { handlerBody } from "./handler-body.ts";
 import { settled } from "./integers.ts";
-import { assignVariable, declareVariable, didYouMean, report, warn } from "./pass.ts";
+import { assignVariable, declareVariable, didYouMean, livesInHandler, report, warn } from "./pass.ts";
 import type { Body, CheckOptions, FunctionState, KernelNeed, Pass, VariableState } from "./pass.ts";
 import { place } from "./placement.ts";
 import { mapName, variableName } from "./spelling.ts";
@@ -65,6 +65,7 @@ export function check(
     maps: new Map(),
     functions: new Map(),
     expression: checkExpression,
+    events: { nodes: new Map(), states: new Map() },
     messageCapacity: leastMessage,
     changed: false,
     final: false,
@@ -86,6 +87,11 @@ export function check(
     program.functions.map((f) => [f.name, new Map()]),
   );
 
+  const allStates = (): Map<Variable, VariableState>[] => [
+    ...work.map((w) => w.states),
+    ...functionStates.values(),
+    pass.events.states,
+  ];
   const run = (): { handlers: CheckedHandler[]; functions: CheckedFunction[] } => {
     const functions = [...pass.functions.values()].map((state) =>
       checkFunction(state, functionStates.get(state.declaration.name)!, pass),
@@ -100,14 +106,14 @@ export function check(
   for (let i = 0; i < mostPasses; i++) {
     pass.changed = false;
     run();
-    if (pass.changed || initializeUnassigned([...work.map((w) => w.states), ...functionStates.values()])) continue;
+    if (pass.changed || initializeUnassigned(allStates())) continue;
     break;
   }
   rememberMaps(
     probes.filter((p) => p.variants.length === 0).map((p) => p.probe),
     pass,
   );
-  fillFromThemselves(pass, [...work.map((w) => w.states), ...functionStates.values()]);
+  fillFromThemselves(pass, allStates());
   if (program.rules.maps.outsideStores) fillFromOutside(pass);
   for (let i = 0; i < mostPasses && pass.changed; i++) {
     pass.changed = false;
@@ -115,7 +121,7 @@ export function check(
   }
   pass.final = true;
   pass.changed = false;
-  const before = typesOf(pass, [...work.map((w) => w.states), ...functionStates.values()]);
+  const before = typesOf(pass, allStates());
   const { handlers, functions } = run();
   refuseGrowing(before, pass);
   refuseRecursion(pass);
@@ -157,7 +163,7 @@ function initializeUnassigned(all: readonly Map<Variable, VariableState>[]): boo
 
 /** `@n = @n + 1`, and nothing else: what is not there reads as the number 0; a variable of a whole handler as well. */
 function fillFromThemselves(pass: Pass, all: readonly Map<Variable, VariableState>[]): void {
-  if (pass.program.rules.variables.scope === "handler") {
+  if (livesInHandler(pass)) {
     for (const state of all.flatMap((states) => [...states.values()])) {
       if (state.type.kind !== "unknown" || !state.assigned) continue;
       state.type = i64;
@@ -306,7 +312,7 @@ function newBody(
 }
 
 function variables(body: Body): CheckedVariable[] {
-  const whole = new Set(body.pass.program.rules.variables.scope === "handler" ? body.scopes[0].values() : []);
+  const whole = new Set(livesInHandler(body.pass) ? body.scopes[0].values() : []);
   return body.slots.map(({ name, state }, slot) => ({
     name,
     type: settled(state.type),

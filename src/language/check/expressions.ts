@@ -28,6 +28,7 @@ import {
   didYouMean,
   findVariable,
   integerLiteral,
+  livesInHandler,
   mapState,
   mergeValue,
   needsKernel,
@@ -151,18 +152,13 @@ function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body
 
 /** Where variables live in the whole handler, one may be read above its first assignment. */
 function declaredByUse(node: Variable, body: Body): number | undefined {
-  if (body.pass.program.rules.variables.scope !== "handler") return undefined;
+  if (!livesInHandler(body.pass)) return undefined;
   return declareVariable(body, node, undefined, body.scopes[0]);
 }
 
 function isNeverAssigned(slot: number, body: Body): boolean {
   const { state } = body.slots[slot];
-  return (
-    body.pass.final &&
-    body.pass.program.rules.variables.scope === "handler" &&
-    !state.assigned &&
-    state.declared === undefined
-  );
+  return body.pass.final && livesInHandler(body.pass) && !state.assigned && state.declared === undefined;
 }
 
 function checkVariable(node: Variable, body: Body): Expression {

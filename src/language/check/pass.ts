@@ -105,6 +105,8 @@ export interface Pass {
   readonly functions: Map<string, FunctionState>;
   /** checkExpression of expressions.ts: handed in, since expressions hold statements, which hold expressions. */
   readonly expression: (node: Expression, body: Body) => Expression;
+  /** Variables that live as long as the event, in all handlers: each by the node that stands for it (Rules). */
+  readonly events: { readonly nodes: Map<string, Variable>; readonly states: Map<Variable, VariableState> };
   /** Bytes of the longest message of an error, its terminator included. */
   messageCapacity: number;
   /** Some type widened: another pass is needed. */
@@ -197,10 +199,22 @@ export function findVariable(body: Body, name: string): number | undefined {
   return undefined;
 }
 
+function livesInEvent({ pass, scopes, function: within }: Body, scope: Map<string, number> | undefined): boolean {
+  return scope === scopes[0] && within === undefined && pass.program.rules.variables.scope === "event";
+}
+
+/** Whether a variable that is assigned without a declaration lives in all of the handler, and is 0 or "" before. */
+export function livesInHandler({ program: { rules } }: Pass): boolean {
+  return rules.variables.scope !== "block";
+}
+
 /** A new variable in a scope, the innermost unless given; `node` tells it apart from its namesakes over the passes. */
 export function declareVariable(body: Body, node: Variable, declared?: Type, scope = body.scopes.at(-1)): number {
-  let state = body.states.get(node);
-  if (state === undefined) body.states.set(node, (state = { type: declared ?? unknownType, assigned: false }));
+  const { nodes, states: ofEvents } = body.pass.events;
+  const [states, identity] = livesInEvent(body, scope) ? [ofEvents, nodes.get(node.name) ?? node] : [body.states, node];
+  if (states === ofEvents) nodes.set(node.name, identity);
+  let state = states.get(identity);
+  if (state === undefined) states.set(identity, (state = { type: declared ?? unknownType, assigned: false }));
   if (declared !== undefined) {
     state.declared = declared;
     state.type = state.placed ?? declared;

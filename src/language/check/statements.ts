@@ -30,6 +30,7 @@ import {
   defaultSpace,
   findVariable,
   integerLiteral,
+  livesInHandler,
   mapState,
   mergeValue,
   report,
@@ -132,6 +133,10 @@ function checkStatement(node: Statement, body: Body): Statement {
   switch (node.kind) {
     case "block":
       return checkBlock(node, body);
+    case "clause": {
+      const predicate = node.predicate === undefined ? undefined : checkCondition(node.predicate, body);
+      return { ...node, ...(predicate === undefined ? {} : { predicate }), body: checkBlock(node.body, body) };
+    }
     case "expression":
       return checkExpressionStatement(node, body);
     case "assign":
@@ -275,14 +280,14 @@ function checkAssign(node: Assign, body: Body): Assign {
 
 /** Where a variable lives that is assigned without a declaration. */
 function implicitScope({ pass, scopes }: Body): Map<string, number> | undefined {
-  return pass.program.rules.variables.scope === "handler" ? scopes[0] : scopes.at(-1);
+  return livesInHandler(pass) ? scopes[0] : scopes.at(-1);
 }
 
 function assignToVariable(node: Assign, variable: Variable, body: Body): Assign {
   const value = checkValue(node.value, body);
   let slot = findVariable(body, variable.name);
   if (slot === undefined) {
-    if (node.operator !== null && body.pass.program.rules.variables.scope !== "handler") {
+    if (node.operator !== null && !livesInHandler(body.pass)) {
       report(body, variable.span, statementsMessages.undefinedOrUndeclaredVariable(variableName(body, variable.name)));
       return { ...node, value };
     }

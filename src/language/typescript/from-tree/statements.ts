@@ -52,6 +52,7 @@ function statementText(w: Writing, s: Statement): string {
     case "switch":
     case "next":
     case "try":
+    case "clause":
     case "throw":
       w.refuse(s.span, translation.cannotWrittenTypescriptYet(s.kind));
       return "";
