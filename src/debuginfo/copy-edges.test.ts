@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { flowOf, type CodeSurroundings } from "./code-flow.ts";
-import { conditionOf, edgesOf, type CopyEdges, type PlaceChoice } from "./copy-edges.ts";
+import { conditionOf, continuations, edgesOf, onlyJumpTo, type CopyEdges, type PlaceChoice } from "./copy-edges.ts";
 import { landingPads } from "./landing-pads.ts";
 
 const base = 0x1000n;
@@ -216,6 +216,40 @@ test("a first test that goes around the told beginning does not hide another one
     }).mixed,
     true,
   );
+});
+
+test("beginnings that never come together may be another statement's", () => {
+  // 0: jne 5; 2: inc (told); 4: ret; 5: inc (beside); 7: dec; 9: ret
+  const asked = {
+    code: [jne(3), inc, ret, inc, dec, ret],
+    entry: 2,
+    choice: { ...anywhere, sameStatement: () => true },
+  };
+  const apart = edges({
+    ...asked,
+    own: [
+      [2, 4],
+      [5, 9],
+    ],
+  });
+  assert.deepEqual([apart.mixed, shown(apart).in], [true, ["2", "5"]]);
+});
+
+test("a copy of which a jump is left leads to another one", () => {
+  // 0: jne 5; 2: inc; 4: ret; 5: jmp 2
+  const flow = flowOf([{ address: base, bytes: Uint8Array.from([jne(3), inc, ret, jmp(-5)].flat()) }], base);
+  assert.equal(onlyJumpTo(flow, [{ low: base + 5n, high: base + 7n }]), base + 2n);
+  assert.equal(onlyJumpTo(flow, [{ low: base + 2n, high: base + 5n }]), undefined);
+});
+
+test("a piece goes on from one that is told, behind a few instructions of nobody; one that is told goes on from none", () => {
+  // 0: inc (one piece); 2: nop; 3: dec (another); 5: ret
+  const flow = flowOf([{ address: base, bytes: Uint8Array.from([inc, nop, dec, ret].flat()) }], base);
+  const pieces = [[{ low: base, high: base + 2n }], [{ low: base + 3n, high: base + 5n }]];
+  assert.deepEqual([...continuations(flow, pieces, (piece) => piece === 0)], [[1, 0]]);
+  assert.deepEqual([...continuations(flow, pieces, () => true)], []);
+  // Where no beginning is told, others' instructions lie between two calls.
+  assert.deepEqual([...continuations(flow, pieces, () => false)], []);
 });
 
 test("a loop around a copy that leads into the middle of it is told", () => {

@@ -36,21 +36,46 @@ export interface Copy {
 
 /**
  * Of pieces of one call, those that go on where another leaves, and that control comes to by way of others only: which
- * one that is.
+ * one that is. `begins`: a piece whose beginning is told, which goes on from no other.
  */
-export function continuations(flow: CodeFlow, pieces: readonly Copy["ranges"][]): ReadonlyMap<number, number> {
+export function continuations(
+  flow: CodeFlow,
+  pieces: readonly Copy["ranges"][],
+  begins: (piece: number) => boolean,
+): ReadonlyMap<number, number> {
   const owners = new Map<number, number>();
   const owns = pieces.map((ranges) => ownOf(flow, ranges));
   for (const [piece, own] of owns.entries()) for (const index of own) owners.set(index, piece);
   const heads = new Set(firstOf(flow, new Set(owners.keys())).map((index) => owners.get(index)));
   const found = new Map<number, number>();
+  // Only GCC, which tells beginnings, puts instructions of nobody between the pieces of a call.
+  const between = pieces.some((_, piece) => begins(piece)) ? strangers : 0;
   for (const [piece, own] of owns.entries()) {
-    if (heads.has(piece)) continue;
-    const from = firstOf(flow, own).flatMap((start) => flow.predecessors[start].map((before) => owners.get(before)));
-    const other = from.find((one) => one !== undefined && one !== piece);
+    if (begins(piece) || heads.has(piece)) continue;
+    const before = firstOf(flow, own).flatMap((start) => ownersBefore(flow, start, owners, between));
+    const other = before.find((one) => one !== piece);
     if (other !== undefined) found.set(piece, other);
   }
   return found;
+}
+
+/** Whose code leads to an instruction, at once or by at most so many instructions of nobody. */
+function ownersBefore(flow: CodeFlow, start: number, owners: ReadonlyMap<number, number>, most: number): number[] {
+  for (let at = start, steps = 0; steps <= most; steps++) {
+    const from = flow.predecessors[at];
+    const found = from.flatMap((index) => owners.get(index) ?? []);
+    if (found.length > 0 || from.length !== 1) return found;
+    at = from[0];
+  }
+  return [];
+}
+
+/** Where a copy jumps to that consists of that jump alone. */
+export function onlyJumpTo(flow: CodeFlow, ranges: Copy["ranges"]): bigint | undefined {
+  const [jump, ...more] = [...ownOf(flow, ranges)].filter((index) => flow.predecessors[index].length > 0);
+  if (jump === undefined || more.length > 0 || flow.flows[jump] !== "jump") return undefined;
+  const [to] = flow.successors[jump];
+  return to === undefined ? undefined : flow.addresses[to];
 }
 
 export interface PlaceChoice {
@@ -169,7 +194,11 @@ function startsBeside(
   const certain = beside.filter(
     (index) => !behind.has(index) && choice.sameStatement(flow.addresses[index], flow.addresses[told]) && goesOn(index),
   );
-  return { certain, more: certain.length < beside.length };
+  // Beginnings that do not come together in the copy's code lead to two copies of it, or one is another statement's.
+  const apart = certain.some((index) =>
+    [...reach([index], next, () => false)].every((at) => !own.has(at) || !behind.has(at)),
+  );
+  return { certain, more: apart || certain.length < beside.length };
 }
 
 /** Whether a beginning that debug information tells, outside of the copy's own code, leads to it and nowhere else. */
@@ -250,7 +279,7 @@ const strangers = 8;
  */
 function atLoop(flow: CodeFlow, own: Set<number>, start: number): number {
   const before: number[] = [];
-  for (let at = start; before.length < strangers;) {
+  for (let at = start; before.length <= strangers;) {
     const from = flow.predecessors[at];
     if (
       at !== start &&

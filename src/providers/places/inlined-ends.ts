@@ -1,6 +1,6 @@
 // Where the inlined copies of functions begin and end in a binary, as probes see it.
 import { flowOf, type CodeFlow, type CodeSurroundings } from "../../debuginfo/code-flow.ts";
-import { continuations, edgesOf, type Copy, type CopyEdges } from "../../debuginfo/copy-edges.ts";
+import { continuations, edgesOf, onlyJumpTo, type Copy, type CopyEdges } from "../../debuginfo/copy-edges.ts";
 import { functionEnds, type CodeRange } from "../../debuginfo/function-ends.ts";
 import { uprobeRefusal } from "../../debuginfo/uprobe-refusals.ts";
 import type { Fetch } from "../../language/context.ts";
@@ -51,6 +51,11 @@ const neverReturning = new RegExp(
   ].join("|")})(?:@.*)?$`,
 );
 
+export interface CopyEnds {
+  readonly copy: InlinedCopy;
+  readonly edges: CopyEdges | undefined;
+}
+
 /** Tells where copies begin and end. */
 export class InlinedEnds {
   readonly #binary: Binary;
@@ -68,16 +73,21 @@ export class InlinedEnds {
   }
 
   /** What is said of each copy; undefined where its code does not agree with what debug information says of it. */
-  of(copies: readonly InlinedCopy[]): { readonly copy: InlinedCopy; readonly edges: CopyEdges | undefined }[] {
-    const found: { readonly copy: InlinedCopy; readonly edges: CopyEdges | undefined }[] = [];
+  of(copies: readonly InlinedCopy[]): CopyEnds[] {
+    const found: CopyEnds[] = [];
     for (const group of groupBy(copies, ({ instance }) => `${instance.caller?.entry}`).values()) {
       const { caller } = group[0].instance;
       const flow = caller && this.#flow(caller);
       const beginnings = new Set(group.map(({ instance }) => instance.entry));
-      for (const [copy, ...more] of flow === undefined ? group.map((one) => [one]) : wholes(flow, group)) {
-        const ranges = [copy, ...more].flatMap(({ instance }) => instance.ranges);
-        found.push({ copy, edges: flow && this.#edges(flow, copy, ranges, beginnings) });
+      if (flow === undefined) {
+        for (const copy of group) found.push({ copy, edges: undefined });
+        continue;
       }
+      const ends = wholes(flow, group).map(([copy, ...more]): CopyEnds => {
+        const ranges = [copy, ...more].flatMap(({ instance }) => instance.ranges);
+        return { copy, edges: this.#edges(flow, copy, ranges, beginnings) };
+      });
+      found.push(...ends.filter(({ copy }) => !isMerged(flow, copy, ends)));
     }
     return found;
   }
@@ -159,14 +169,21 @@ export class InlinedEnds {
   }
 }
 
+/** Whether nothing is left of a copy but a jump to where another one is seen: the compiler merged their code. */
+function isMerged(flow: CodeFlow, { instance: { ranges } }: InlinedCopy, all: readonly CopyEnds[]): boolean {
+  const goal = onlyJumpTo(flow, ranges);
+  return goal !== undefined && all.some(({ edges }) => edges?.entries.some(({ address }) => address === goal) === true);
+}
+
 /**
  * LLVM takes a copy apart when it specialises a call before it inlines it: pieces of one call that follow each other
  * are one.
  */
 function wholes(flow: CodeFlow, copies: readonly InlinedCopy[]): [InlinedCopy, ...InlinedCopy[]][] {
   const found: [InlinedCopy, ...InlinedCopy[]][] = [];
-  const calls = groupBy(copies, ({ instance: { caller, entry, entryTold } }) =>
-    entryTold === true ? `${entry}` : `${caller?.position.file} ${caller?.position.line} ${caller?.position.column}`,
+  const calls = groupBy(
+    copies,
+    ({ instance: { caller } }) => `${caller?.position.file} ${caller?.position.line} ${caller?.position.column}`,
   );
   for (const pieces of calls.values()) {
     const before =
@@ -175,6 +192,7 @@ function wholes(flow: CodeFlow, copies: readonly InlinedCopy[]): [InlinedCopy, .
         : continuations(
             flow,
             pieces.map(({ instance }) => instance.ranges),
+            (piece) => pieces[piece].instance.entryTold === true,
           );
     const heads = new Map<number, [InlinedCopy, ...InlinedCopy[]]>(
       pieces.flatMap((piece, i) => (before.has(i) ? [] : [[i, [piece]]])),
