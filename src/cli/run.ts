@@ -6,6 +6,7 @@ import { ScriptError } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import type { Printer } from "../output/printer.ts";
+import { LinuxError } from "../linux/error.ts";
 import { interruptsCalls } from "../linux/ffi.ts";
 import { isPending } from "../linux/processes/pending-signals.ts";
 import { takeRefusals } from "../linux/refused-files.ts";
@@ -28,6 +29,11 @@ const errorTexts = lazy<typeof import("./errors.ts")>(() => require("./errors.ts
 const compiling = lazy<typeof import("../api/compile.ts")>(() => require("../api/compile.ts"));
 // Loaded for several formats.
 const several = lazy<typeof import("../output/several.ts")>(() => require("../output/several.ts"));
+
+// Loaded for a service manager that waits.
+const serviceManager = lazy<typeof import("../linux/processes/service-manager.ts")>(() =>
+  require("../linux/processes/service-manager.ts"),
+);
 
 const standardOutput = 1;
 const standardError = 2;
@@ -98,7 +104,9 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
         );
     if (stopped) session.stop();
     if (options.duration !== undefined) end = setTimeout(() => session?.stop(), options.duration);
+    tellState("READY=1", options);
     const { exitCode } = await session.ended;
+    tellState("STOPPING=1", options);
     consumer.end();
     if (exitCode === 0) script.keep();
     return exitCode;
@@ -113,6 +121,18 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
     clearTimeout(end);
     status?.[Symbol.dispose]();
     for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+/** To systemd, where it waits for that (`Type=notify`): that everything is attached, and that it is no more. */
+function tellState(state: string, { dryRun }: Options): void {
+  const socket = process.env["NOTIFY_SOCKET"];
+  if (socket === undefined || dryRun) return;
+  try {
+    serviceManager().tellServiceManager(socket, state);
+  } catch (error) {
+    if (!(error instanceof LinuxError)) throw error;
+    tell(`WARNING: ${error.message}\n`);
   }
 }
 

@@ -1,5 +1,5 @@
 // Where output goes: all of it, waiting where the reader is slow.
-import { fstatSync } from "node:fs";
+import { fstatSync, readlinkSync } from "node:fs";
 import { EAGAIN, EINTR, EPIPE, LinuxError } from "../linux/error.ts";
 import { addressOf, isTerminal, syscall, SYS } from "../linux/ffi.ts";
 import { waitUntilWritable } from "../linux/sleep.ts";
@@ -56,6 +56,17 @@ export class Sink {
     this.#descriptor = descriptor;
   }
 
+  /** A file by its path, for who is told that it cannot be written. */
+  #place(): string {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${this.#descriptor}`);
+      if (path.startsWith("/")) return `to "${path}"`;
+    } catch {
+      // Without /proc.
+    }
+    return "the output";
+  }
+
   /** Whether it is a terminal: asked once. */
   get terminal(): boolean {
     return (this.#terminal ??= isTerminal(this.#descriptor));
@@ -97,7 +108,7 @@ export class Sink {
       else if (result === -EAGAIN) waitUntilWritable(this.#descriptor);
       // A signal that ends the session: see interruptsCalls.
       else if (result === -EINTR) this.#hurried = true;
-      else throw new LinuxError({ call: "write", code: -result, doing: "write the output" });
+      else throw new LinuxError({ call: "write", code: -result, doing: `write ${this.#place()}` });
     }
   }
 }
