@@ -101,19 +101,20 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
     scratchEnd = finished.scratchEnd;
     callbacks.set(index, finished);
   }
-  const counts = [fn, ...called.map((index) => module.functions[index])].some((one) =>
-    one?.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "map-length")),
-  );
   const part = (frame: number): number => Math.max(32, Math.ceil(frame / 32) * 32);
-  const below = (one: IrFunction | undefined): number => (one !== undefined && unwinds(one) > 0 ? UNWINDER_STACK : 0);
+  /** What it calls beside callbacks of its own: to unwind, and to count entries, by a function without a frame. */
+  const below = (one: IrFunction | undefined): number =>
+    Math.max(
+      one !== undefined && unwinds(one) > 0 ? UNWINDER_STACK : 0,
+      one?.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "map-length")) ? part(0) : 0,
+    );
   // What stands on the stack at most while a function's callbacks run, loops within loops included.
   const under = (one: IrFunction | undefined): number =>
     Math.max(
       below(one),
       ...calledBy(one).map((index) => part(callbacks.get(index)?.frame ?? 0) + under(module.functions[index])),
     );
-  const deepest = Math.max(counts ? 32 : 0, under(fn));
-  const main = generateFunction(fn, module, options, programType, STACK_BYTES - deepest, scratchEnd);
+  const main = generateFunction(fn, module, options, programType, STACK_BYTES - under(fn), scratchEnd);
   const available = scratchSize(options);
   if (main.scratchEnd > available)
     throw new InternalError(`${fn.name} needs ${main.scratchEnd} bytes of scratch memory, and has ${available}`);

@@ -1,9 +1,12 @@
 // Scripts that random programs were made smaller to: the verifier refused each, and strobe called it a bug of its own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { KernelProgram } from "../../../src/compiler/bpf/bpf-plan.ts";
 import { loadProgram } from "../../../src/linux/bpf/bpf.ts";
 import { E2BIG, LinuxError } from "../../../src/linux/error.ts";
-import { loadScript, places } from "../../support/loading.ts";
+import { bareSystem } from "../../support/bare-system.ts";
+import { compileScript, loadScript, places } from "../../support/loading.ts";
+import { randomScript } from "../../support/random-scripts.ts";
 
 /** Of each the verifier would remember which arm it came by. */
 const chains = [0, 1, 2, 3]
@@ -82,3 +85,39 @@ test(
     );
   },
 );
+
+// As for Linux 6.1, where rounds of loops are calls: one of them counted a map's entries, by a call of its own.
+test("what a round calls has its part of the stack", () => {
+  const { place, text } = randomScript(30466);
+  const linux61 = { ...bareSystem.capabilities, kernel: [6, 1] as const, mayGoto: false, cpuV4: false };
+  const compiled = compileScript(text, place, linux61, true);
+  assert.ok("plan" in compiled);
+  const [program] = compiled.plan.bpf.programs;
+  assert.ok(program);
+  const depths = stackDepths(program);
+  const [main, round, count] = ["differential", "round_4", "count_entry"].map((name) => depths.get(name));
+  assert.ok(main !== undefined && round !== undefined && count !== undefined, [...depths.keys()].join(", "));
+  assert.ok(main + round + count <= 512, `${main} + ${round} + ${count}`);
+});
+
+/** Of each function, how deep its code reaches below r10, as the verifier rounds it. */
+function stackDepths({ code, subprograms }: KernelProgram): ReadonlyMap<string, number> {
+  const view = new DataView(code.buffer, code.byteOffset, code.length);
+  const [load, storeNumber, store, wideNumber, move, add] = [1, 2, 3, 0x18, 0xbf, 0x07];
+  const ends = [...subprograms.map(({ start }) => start), code.length / 8].sort((a, b) => a - b);
+  return new Map(
+    subprograms.map(({ name, start }) => {
+      let depth = 1;
+      for (let at = start; at < (ends.find((end) => end > start) ?? 0); at++) {
+        const [operation, registers] = [view.getUint8(at * 8), view.getUint8(at * 8 + 1)];
+        const kind = operation & 7;
+        const base = kind === load ? registers >> 4 : kind === storeNumber || kind === store ? registers & 15 : -1;
+        if (base === 10) depth = Math.max(depth, -view.getInt16(at * 8 + 2, true));
+        if (operation === move && registers >> 4 === 10 && view.getUint8(at * 8 + 8) === add)
+          depth = Math.max(depth, -view.getInt32(at * 8 + 12, true));
+        if (operation === wideNumber) at++;
+      }
+      return [name, Math.ceil(depth / 32) * 32];
+    }),
+  );
+}
