@@ -1,10 +1,14 @@
 // What people write: scripts, handlers in TypeScript, formats, headers, options.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { InternalError } from "../../src/base/internal-error.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { madeUpSystem, resolveMadeUp } from "../support/made-up-system.ts";
 import { conditionValue } from "../../src/language/bpftrace/conditions.ts";
 import { format } from "../../src/language/bpftrace/format.ts";
 import { parse } from "../../src/language/bpftrace/parse.ts";
+import { bpftrace } from "../../src/language/bpftrace/language.ts";
 import { builtinsFor } from "../../src/language/builtins/table.ts";
 import { typescriptRules } from "../../src/language/typescript/rules.ts";
 import { ScriptError } from "../../src/language/diagnostic.ts";
@@ -15,6 +19,7 @@ import { printTree } from "../../src/language/print-tree.ts";
 import type { Binding, FunctionSource } from "../../src/language/typescript/binding.ts";
 import { parseProbes } from "../../src/language/typescript/parse.ts";
 import { casts, specialNames } from "../../src/language/typescript/specials.ts";
+import { withImports } from "../../src/cli/imports.ts";
 import { readOptions, UsageError } from "../../src/cli/options.ts";
 import { strftime } from "../../src/output/strftime.ts";
 import type { Resolution } from "../../src/providers/provider.ts";
@@ -24,6 +29,16 @@ import { stripTypes } from "../../src/rewrite/strip.ts";
 import { handlerSeeds, headerSeeds, moduleSeeds, scriptSeeds, texts } from "./seeds.ts";
 import type { Target } from "./target.ts";
 import { spellingOf } from "../../src/providers/registry.ts";
+
+/** Where imported files are written; it goes with the process. */
+let importFolder: string | undefined;
+
+function folderOfImports(): string {
+  if (importFolder !== undefined) return importFolder;
+  const folder = mkdtempSync(join(tmpdir(), "strobe-fuzz-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return (importFolder = folder);
+}
 
 /** Kinds of probes that the made-up machine does not have are functions there. */
 const resolve = (spec: ProbeSpec): Resolution => {
@@ -266,6 +281,32 @@ export const languageTargets: readonly Target[] = [
         { name: "a.h", start: 0 },
         { name: "script.bt", start: header.length + 1 },
       ]);
+    },
+  },
+  {
+    name: "imported",
+    words: [
+      'import "b.bt";',
+      '#include "c.h"\n',
+      "#include <stdio.h>\n",
+      'import "."',
+      "/*",
+      "*/",
+      "//",
+      "{",
+      "}",
+      ";",
+    ],
+    seeds: () => texts('import "b.bt";\nbegin { @ = f(1); }', '#include "c.h"\nbegin { @ = sizeof(struct a); }'),
+    refuses: (error) => isDiagnostic(error) || error instanceof UsageError,
+    run(input) {
+      const folder = folderOfImports();
+      for (const name of ["b.bt", "c.h"]) writeFileSync(join(folder, name), input);
+      for (const text of ['import "b.bt";', '#include "c.h"', input.toString("utf8")]) {
+        const source = { name: "script.bt", text: `${text}\nbegin { @ = 1; }` };
+        const { text: all, parts } = withImports(source, folder, bpftrace);
+        compiled(all, parts);
+      }
     },
   },
   {

@@ -1,4 +1,6 @@
 // What the kernel, traced programs and strobe itself write.
+import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { fromText, toText } from "../../src/api/plan-text.ts";
 import { demangle } from "../../src/linux/demangle.ts";
 import { Kallsyms } from "../../src/linux/kernel/kallsyms.ts";
@@ -9,9 +11,12 @@ import { parseTracepointFormat } from "../../src/machine/kernel/tracepoint-forma
 import { parseUsdtArguments } from "../../src/machine/calls/usdt-arguments.ts";
 import { packetRecord } from "../../src/session/live/pcap.ts";
 import { UserSymbols } from "../../src/session/live/symbols/user-symbols.ts";
+import { large, summed, type Form } from "../../src/store/whole.ts";
 import { texts } from "./seeds.ts";
 import type { Seed, Target } from "./target.ts";
 
+/** With O_DIRECTORY, which it asks for. */
+const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
 const never = (): boolean => false;
 
 const formatText = `name: sample\nID: 372\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n
@@ -28,6 +33,32 @@ const planText = toText({
   nothing: undefined,
   big: 1n << 70n,
 });
+
+/** A file of the store with these contents. */
+function whole(form: Form, contents: Uint8Array): Buffer {
+  return withFile((fd) => {
+    form.write(fd, contents);
+    return readFileSync(`/proc/self/fd/${fd}`);
+  });
+}
+
+/** What the store takes from a file of these bytes. */
+function kept(form: Form, bytes: Uint8Array): Buffer | undefined {
+  return withFile((fd) => {
+    writeSync(fd, bytes);
+    return form.read({ fd, size: bytes.length });
+  });
+}
+
+/** Of no name; it is gone afterwards. */
+function withFile<T>(use: (fd: number) => T): T {
+  const fd = openSync(tmpdir(), O_TMPFILE | constants.O_RDWR, 0o600);
+  try {
+    return use(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
 
 function perfSeeds(): Seed[] {
   const record = (type: number, ...words: readonly number[]): Seed => {
@@ -151,6 +182,26 @@ export const textTargets: readonly Target[] = [
     seeds: () => texts(planText),
     refuses: (error) => error instanceof SyntaxError,
     run: (input) => void fromText(input.toString()),
+  },
+  {
+    name: "kept-plan",
+    seeds: () => [{ bytes: whole(summed, Buffer.from(planText)), ranges: [[0, 16]] }],
+    refuses: (error) => error instanceof SyntaxError,
+    run(input) {
+      const contents = kept(summed, input);
+      if (contents !== undefined) void fromText(contents.toString());
+    },
+  },
+  {
+    name: "kept-code",
+    seeds: () => [{ bytes: whole(large, Buffer.from(planText)), ranges: [[0, 16]] }],
+    refuses: never,
+    run(input) {
+      const contents = kept(large, input);
+      // V8 ends the process over damage: nothing but what was written may come back.
+      if (contents !== undefined && !contents.equals(Buffer.from(planText)) && !whole(large, contents).equals(input))
+        throw new Error("damaged code was taken for whole");
+    },
   },
   {
     name: "demangle",

@@ -44,6 +44,13 @@ test("allocations: sizes and the sum, exactly", async () => {
   assert.ok(lines.includes(`@total[${comm}]: ${300 * 777}`));
 });
 
+test("allocations: each way to ask for memory, once", async () => {
+  const { text, lines, result } = await traced("allocations", [], () => run(work, "allocations"));
+  const [bytes, count] = result.output.split(" ").map(Number);
+  assert.deepEqual(histogram(text, `@sizes[${comm}]`), [{ from: 512, count }]);
+  assert.ok(lines.includes(`@total[${comm}]: ${bytes}`), text);
+});
+
 test("allocations --pid: one process only", async () => {
   const waiting = start(work, ["allocate", "20"]);
   const { lines } = await traced("allocations", [`--pid=${waiting.pid}`], async () => {

@@ -12,6 +12,7 @@ const workSource = `
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -49,6 +50,28 @@ static void allocate(long n)
 		void *volatile piece = malloc(777);
 		free(piece);
 	}
+}
+
+/* A piece of 512 bytes and more in each way that the C library gives memory; prints how much that was, and how many. */
+static void allocate_in_all_ways(void)
+{
+	void *volatile piece = malloc(513);
+	piece = realloc(piece, 514);
+	piece = realloc(NULL, 515);
+	piece = reallocarray(piece, 4, 129);
+	piece = reallocarray(NULL, 11, 47);
+	piece = calloc(2, 259);
+	piece = aligned_alloc(16, 528);
+	piece = aligned_alloc(64, 576);
+	piece = memalign(8, 519);
+	piece = memalign(128, 520);
+	posix_memalign((void **)&piece, 8, 521);
+	posix_memalign((void **)&piece, 256, 522);
+	piece = valloc(523);
+	piece = pvalloc(524);
+	char text[32];
+	/* Not by dprintf(), which asks for memory itself. */
+	write(1, text, snprintf(text, sizeof text, "%d 14\\n", 513 + 514 + 515 + 4 * 129 + 11 * 47 + 2 * 259 + 528 + 576 + 519 + 520 + 521 + 522 + 523 + 524));
 }
 
 /* So many getppid calls, then one wait of 40 ms. */
@@ -254,6 +277,7 @@ int main(int argc, char **argv)
 	while (read(0, &byte, 1) > 0)
 		;
 	if (strcmp(deed, "allocate") == 0) allocate(atol(first));
+	else if (strcmp(deed, "allocations") == 0) allocate_in_all_ways();
 	else if (strcmp(deed, "calls") == 0) calls(atol(first));
 	else if (strcmp(deed, "naps") == 0) naps(atol(first));
 	else if (strcmp(deed, "lock") == 0) lock(atol(first));
