@@ -25,7 +25,7 @@ import { optimize } from "./optimize/optimize.ts";
 import { joinedClauses } from "./sites/joined-clauses.ts";
 import { placesTogether } from "./sites/places-together.ts";
 import { makeBpfPlan, type BpfOptions } from "./bpf/make-plan.ts";
-import type { HostProgram, Plan } from "./plan.ts";
+import type { EventSchema, HostProgram, Plan } from "./plan.ts";
 import { asksForOption, usedBuiltins } from "../language/check/uses.ts";
 import type { HeaderField } from "./layouts/record-header.ts";
 
@@ -62,6 +62,10 @@ export interface CompileOptions {
   readonly sparing?: boolean | undefined;
   /** Stops there, without a plan: an editor asks far more often than it traces. */
   readonly until?: "checked" | undefined;
+  /**
+   * Handlers go on at the host whether they need to or not, and maps of these names live there: for tests and the bench.
+   */
+  readonly captureOf?: ((map: string) => boolean) | undefined;
 }
 
 export interface Compiled {
@@ -138,6 +142,7 @@ function compileProbes(
       directLoads,
       watch: options.watch,
       header: options.header,
+      captureOf: options.captureOf,
     });
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
@@ -450,7 +455,8 @@ function makePlan(
   system: System,
   options: BpfOptions,
 ): Plan {
-  const { schemas, timeFormats, packetFiles, watches, handlers } = lowered;
+  const { timeFormats, packetFiles, watches, handlers } = lowered;
+  const schemas = withSources(lowered, module);
   const hosts = handlers
     .filter(({ handler }) => handler.placement === "host")
     .map((h): HostProgram => ({
@@ -471,4 +477,15 @@ function makePlan(
     watches,
     bpf: makeBpfPlan(checked, lowered, module, system, options),
   };
+}
+
+/** The kinds of records, with what the host runs of those that handlers are captured in. */
+function withSources({ schemas, captured }: LoweredProgram, { functions, maps }: IrModule): readonly EventSchema[] {
+  const hosts = new Map(captured.handlers.map(({ schema, host }) => [schema, functions[host]]));
+  if (hosts.size === 0) return schemas;
+  return schemas.map((schema, i) => {
+    const host = hosts.get(i);
+    if (host === undefined) return schema;
+    return { ...schema, action: { kind: "captured", source: generate(host, { functions, maps, schemas }) } };
+  });
 }

@@ -88,5 +88,7 @@ export type SessionAction =
   /** unwatch(address): the address and the process. */
   | { readonly kind: "unwatch" }
   | { readonly kind: "exit" }
+  /** What the host runs of a captured handler: source of `(runtime, record, at) => void`, see javascript/. */
+  | { readonly kind: "captured"; readonly source: string }
   | { readonly kind: "cat"; readonly format: PrintfFormat }
   | { readonly kind: "system"; readonly format: PrintfFormat };

@@ -31,4 +31,10 @@ export interface HostRuntime {
 }
 
 /** What a host program's source evaluates to. */
-export type HostFunction = (runtime: HostRuntime) => void;
+export type HostFunction = (runtime: HostRuntime, record?: RecordBytes, at?: number) => void;
+
+/** What a record of a captured handler lies in; `at` is where it starts. */
+export interface RecordBytes {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+}

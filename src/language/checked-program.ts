@@ -1,6 +1,7 @@
 // What the checker hands to the compiler.
 import type { Config } from "./check/config.ts";
 import type { Context } from "./context.ts";
+import type { Span } from "./diagnostic.ts";
 import type { Block, Expression, Probe, Program } from "./program.ts";
 import type { SiteRef } from "./resolved-probe.ts";
 import type { Type } from "./types.ts";
@@ -26,8 +27,13 @@ export interface CheckedHandler {
   readonly predicate?: Expression;
   readonly body: Block;
   readonly variables: readonly CheckedVariable[];
-  /** Decided from what the body uses: begin, end and interval run on the host unless they need the kernel. */
-  readonly placement: "kernel" | "host";
+  /**
+   * Decided from what the body uses: begin, end and interval run on the host unless they need the kernel. What begins in
+   * the kernel and needs the host is captured; and the compiler captures handlers for the maps that they share with those.
+   */
+  readonly placement: "kernel" | "host" | "captured";
+  /** Of a handler that is captured: what only the host can do of it. */
+  readonly needsHost?: { readonly what: string; readonly span: Span };
 }
 
 /**

@@ -19,12 +19,6 @@ export const declarations = {
   alreadyDeclared: (value: Shown): Message => says("name", `${value} is already declared`),
   /** @example fn f() : void { } fn f() : void { } begin { } */
   alreadyDefined: (name: Shown): Message => says("name", `${name}() is already defined`),
-  needsStrobeOwnProcessProbe: (what: Shown, provider: Shown): Message =>
-    says(
-      "placement",
-      `${what} needs strobe's own process, and this ${provider} probe runs in the kernel`,
-      "move it to a begin, end or interval probe",
-    ),
   /** @example begin { &@x; } */
   needsKernelProbesRunStrobe: (what: Shown, provider: Shown): Message =>
     says(

@@ -1,6 +1,8 @@
 // What the session itself does when an event says so, in the order of events. Everything else is the consumer's.
 import { closeSync, constants, openSync, readSync } from "node:fs";
+import { evaluate } from "../compiler/javascript/support.ts";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
+import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../base/internal-error.ts";
 import { resultAlone, valueOf } from "../language/aggregations/table.ts";
 import { wordsIn } from "../language/aggregations/value.ts";
@@ -8,6 +10,7 @@ import type { PrintfFormat } from "../language/printf.ts";
 import { sizeOf } from "../language/layout.ts";
 import { decoder } from "./decode.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
+import { unlessInterrupted } from "./host-runtime.ts";
 import { snapshotOf, type LiveMap } from "./maps.ts";
 
 /**
@@ -26,6 +29,8 @@ export interface ActionTargets {
   readonly services: ConsumerServices;
   readonly formatter: TextFormatter;
   readonly liveMaps: ReadonlyMap<number, LiveMap>;
+  /** For what runs here of handlers that are captured. */
+  readonly runtime: HostRuntime;
   exit(code: number): void;
   /** Begins with the command of a system(): what comes behind waits for its end. */
   run(command: string): void;
@@ -68,6 +73,10 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
       const at = (offset: number): bigint => memory.view.getBigUint64(offset, true);
       return (offset) =>
         targets.watch({ name, address: at(offset + address), pid: Number(at(offset + pid)), time: at(offset + time) });
+    }
+    case "captured": {
+      const run = evaluate(action.source);
+      return (offset) => unlessInterrupted(() => run(targets.runtime, memory, offset));
     }
     case "print-map": {
       const top = fieldReader(fields[0], memory, 0);

@@ -3,7 +3,7 @@ import { evaluate } from "../compiler/javascript/support.ts";
 import type { HostProgram } from "../compiler/plan.ts";
 import type { HostSite } from "../language/context.ts";
 import { InternalError } from "../base/internal-error.ts";
-import { Interrupted, type SessionRuntime } from "./host-runtime.ts";
+import { unlessInterrupted, type SessionRuntime } from "./host-runtime.ts";
 import { Timers, type Ticker, type Timeline } from "./timers.ts";
 
 export class HostPrograms implements Disposable {
@@ -33,13 +33,7 @@ export class HostPrograms implements Disposable {
 
   #runner(host: HostProgram): () => void {
     const run = evaluate(host.source);
-    return () => {
-      try {
-        run(this.#runtime);
-      } catch (error) {
-        if (!(error instanceof Interrupted)) throw error;
-      }
-    };
+    return () => unlessInterrupted(() => run(this.#runtime));
   }
 
   /** Starts the others. `turn` is handed each run when it is due, and may be. */

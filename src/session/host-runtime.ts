@@ -1,4 +1,4 @@
-// What host programs (begin, end, interval: JavaScript generated from the IR) see of the session.
+// What host programs (begin, end, interval, what is captured: JavaScript generated from the IR) see of the session.
 import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../base/internal-error.ts";
 import { aggregateDouble } from "../language/aggregations/value.ts";
@@ -19,6 +19,15 @@ export interface HostServices {
 
 /** Ends a host program that is in the middle of a loop. */
 export class Interrupted extends Error {}
+
+/** Runs a program, unless it is ended in the middle. */
+export function unlessInterrupted(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+  }
+}
 
 export class SessionRuntime implements HostRuntime {
   readonly #services: HostServices;

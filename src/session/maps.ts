@@ -48,6 +48,8 @@ export interface LiveMap {
   /** Keeps the keys, zeroes the values. */
   zero(): void;
   entries(): MapEntries;
+  /** Updates that found no room since the last call, where nobody else counts them. */
+  refused?(): number;
 }
 
 const noKey = new Uint8Array(0);

@@ -91,6 +91,7 @@ class SourceSession implements Session, SourceUser {
   readonly #source: Source;
   readonly #options: SessionOptions;
   readonly #consumer: Consumer;
+  readonly #runtime: SessionRuntime;
   readonly #hosts: HostPrograms;
   readonly #commands: Commands;
   readonly #records: Records;
@@ -118,21 +119,18 @@ class SourceSession implements Session, SourceUser {
           .then(() => this.#consumer.flush())
           .catch((failure: unknown) => this.failed(failure));
     });
+    this.#runtime = new SessionRuntime({
+      maps: source.maps,
+      surroundings: source.surroundings,
+      emit: (schema, record) => this.#records.emit(schema, record),
+      failed: (watch) => source.failed(watch),
+      rest: () => {
+        this.#consumer.flush();
+        return options.interrupted?.() ?? false;
+      },
+    });
     this.#records = new Records(plan.schemas, source.records, this.#targets(), this.#commands);
-    this.#hosts = new HostPrograms(
-      plan.hosts,
-      new SessionRuntime({
-        maps: source.maps,
-        surroundings: source.surroundings,
-        emit: (schema, record) => this.#records.emit(schema, record),
-        failed: (watch) => source.failed(watch),
-        rest: () => {
-          this.#consumer.flush();
-          return options.interrupted?.() ?? false;
-        },
-      }),
-      source.timeline,
-    );
+    this.#hosts = new HostPrograms(plan.hosts, this.#runtime, source.timeline);
   }
 
   #targets(): ActionTargets {
@@ -141,6 +139,7 @@ class SourceSession implements Session, SourceUser {
       services: this.services,
       formatter: this.#options.formatter,
       liveMaps: this.#source.maps,
+      runtime: this.#runtime,
       run: (command) => this.#commands.run(command),
       watch: (asked) => this.#source.watch(asked),
       unwatch: (address, pid) => this.#source.unwatch(address, pid),
@@ -262,7 +261,7 @@ class SourceSession implements Session, SourceUser {
   }
 
   look(): void {
-    if (this.#tell(this.#source.losses())) this.#consumer.flush();
+    if (this.#tell(this.#losses())) this.#consumer.flush();
   }
 
   untilNeeded(): number {
@@ -293,6 +292,14 @@ class SourceSession implements Session, SourceUser {
   #tell(troubles: readonly Trouble[]): boolean {
     for (const trouble of troubles) this.#consumer.trouble(trouble);
     return troubles.length > 0;
+  }
+
+  #losses(): readonly Trouble[] {
+    const full = [...this.#source.maps.values()].flatMap((live): Trouble[] => {
+      const count = live.refused?.() ?? 0;
+      return count > 0 ? [{ kind: "map-full", map: live.map.name, why: "full", count }] : [];
+    });
+    return [...this.#source.losses(), ...full];
   }
 
   #tellWarnings(): void {
@@ -382,7 +389,7 @@ class SourceSession implements Session, SourceUser {
     this.#runOnce("end");
     await this.#takeAll();
     this.#records.deaf = false;
-    this.#tell(this.#source.losses());
+    this.#tell(this.#losses());
     if (missedTicks) consumer.trouble({ kind: "missed", ...missedTicks });
     consumer.endOfEvents?.();
     if (this.#plan.config.printMapsOnExit) {

@@ -26,6 +26,7 @@ import type { IrMap, IrModule } from "../../src/compiler/ir/ir.ts";
 import { generate } from "../../src/compiler/javascript/generate.ts";
 import { MemoryRuntime } from "./memory-runtime.ts";
 import { evaluate } from "../../src/compiler/javascript/support.ts";
+import type { LoweredProgram } from "../../src/compiler/lower/lower.ts";
 import type { KernelMap } from "../../src/compiler/bpf/bpf-plan.ts";
 import type { EventSchema, Plan } from "../../src/compiler/plan.ts";
 import { printModule } from "../../src/compiler/ir/print-ir.ts";
@@ -41,6 +42,7 @@ import {
   type KernelTable,
   type LiveMap,
 } from "../../src/session/maps.ts";
+import { HostMap } from "../../src/session/host-map.ts";
 import { relocated } from "../../src/session/live/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
 import { withMadeUpStatements } from "./made-up-statements.ts";
@@ -110,6 +112,7 @@ export function compileScript(
   sparing = false,
   mayGoto = capabilities.mayGoto,
   language: Language = bpftrace,
+  captureOf?: (map: string) => boolean,
 ): Compiled {
   const { program, diagnostics } = parseScript({ name: "random", text }, { positional: [] }, language);
   const errors = diagnostics.filter((d) => d.severity === "error");
@@ -130,7 +133,7 @@ export function compileScript(
         }
       : made,
     { ...system, capabilities: { ...capabilities, mayGoto } },
-    { resolve, withoutPasses, sparing },
+    { resolve, withoutPasses, sparing, captureOf },
   );
 }
 
@@ -407,6 +410,8 @@ export class Differential implements Disposable {
     const kernel = plan.bpf.maps[at];
     const fd = descriptors[at] ?? -1;
     switch (storage.kind) {
+      case "host":
+        return new HostMap(map);
       case "slot":
         return new SlotMap(map, storage.offset, this.#globalsMemory);
       case "percpu-slot":
@@ -439,7 +444,7 @@ function tableOf(fd: number, kernel: KernelMap | undefined, valueSize: number): 
   };
 }
 
-function runOnHost(
+export function runOnHost(
   module: IrModule,
   handler: number,
   schemas: readonly EventSchema[],
@@ -469,6 +474,50 @@ function runOnHost(
       ),
     ],
     records: shared.records.length,
+    entries: entries.reduce((sum, list) => sum + list.length, 0),
+  };
+}
+
+/** The same of a module whose handler is captured: the kernel's part here as well, then the host's for its records. */
+export function runCaptured(
+  module: IrModule,
+  { captured, handlers }: Pick<LoweredProgram, "captured" | "handlers">,
+  schemas: readonly EventSchema[],
+  inputs: readonly Uint8Array[],
+): Outcome {
+  const sources = { functions: module.functions, maps: module.maps, schemas };
+  const kernel = evaluate(generate(module.functions[handlers[0].function], sources));
+  const hosts = new Map(
+    captured.handlers.map(({ schema, host }) => [schema, evaluate(generate(module.functions[host], sources))]),
+  );
+  const pid = BigInt(process.pid);
+  const builtins = { "pid-and-tid": (pid << 32n) | pid };
+  const shared = new MemoryRuntime({ maps: module.maps, builtins });
+  const events: string[] = [];
+  let records = 0;
+  inputs.forEach((input, run) => {
+    const before = shared.records.length;
+    kernel(withContext(shared, input));
+    for (const { schema, record } of shared.records.slice(before)) {
+      const sent = shared.records.length;
+      hosts.get(schema)?.(shared, { bytes: record, view: new DataView(record.buffer) }, 0);
+      for (const made of shared.records.slice(sent)) {
+        events.push(`run ${run}: ${describeRecord(schemas, made.record)}`);
+        records++;
+      }
+    }
+  });
+  const entries = module.maps.map((_, i) => [...shared.mapEntries(i)]);
+  return {
+    events,
+    maps: [
+      ...entries.flatMap((list, i) => describeEntries(module.maps[i], list)),
+      ...describeRefused(
+        module.maps,
+        shared.refused.map((n, i) => [i, BigInt(n)] as const),
+      ),
+    ],
+    records,
     entries: entries.reduce((sum, list) => sum + list.length, 0),
   };
 }

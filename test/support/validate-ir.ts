@@ -79,7 +79,13 @@ function memoryComplaints(fn: IrFunction, i: Instruction, module: IrModule | und
   const complaints: string[] = [];
   const inBounds = (place: Place, size: number): void => {
     if (place.kind === "callback") {
-      if (place.of === "frame" ? fn.kind !== "round" : fn.kind !== "map-callback" && fn.within !== "map-callback")
+      if (
+        place.of === "record"
+          ? fn.placement !== "host"
+          : place.of === "frame"
+            ? fn.kind !== "round"
+            : fn.kind !== "map-callback" && fn.within !== "map-callback"
+      )
         complaints.push(`${place.of} is not there in a ${fn.kind}`);
       return;
     }

@@ -21,6 +21,7 @@ export interface BpfPlan {
  *   (KernelMapRole); first a u64 set flag.
  * - `hash`, `lru-hash`: a kernel map of its own.
  * - `percpu-hash`, `percpu-lru-hash`: the same, with an aggregation for value, and copies of it in each entry (copies.ts).
+ * - `host`: not in the kernel (IrMap.host).
  * - `stacks`: the kernel's stack map; of unwound stacks a hash map of return addresses, by a number made of them.
  */
 export type MapStorage =
@@ -28,7 +29,7 @@ export type MapStorage =
   | { readonly kind: "percpu-slot"; readonly offset: number }
   | { readonly kind: "hash" | "lru-hash" }
   | ({ readonly kind: "percpu-hash" | "percpu-lru-hash" } & Copies)
-  | { readonly kind: "stacks" };
+  | { readonly kind: "host" | "stacks" };
 
 /** Where in a CPU's stripe of the per-CPU region things are counted: bytes. */
 export interface Counters {

@@ -49,7 +49,7 @@ export function makeBpfPlan(
   });
   const { storage, counters } = regions;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
-  const inKernel = handlers.filter(({ handler }) => handler.placement === "kernel");
+  const inKernel = handlers.filter(({ handler }) => handler.placement !== "host");
   const mayScratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module, { sparing, capabilities }));
   const mostScratch = Math.max(0, ...mayScratch);
   const scratchUsers = mayScratch.filter((bytes) => bytes > 0).length;

@@ -52,9 +52,10 @@ const cacheLine = 64;
 function storageOf(maps: readonly IrMap[], cpus: number): MapStorage[] {
   let globals = 0;
   let stripe = 0;
-  return maps.map(({ keys, value, entries, evicts, stacks }): MapStorage => {
+  return maps.map(({ keys, value, entries, evicts, stacks, host }): MapStorage => {
     const bytes = 8 + roundUp(sizeOf(value), 8);
     if (stacks !== undefined) return { kind: "stacks" };
+    if (host) return { kind: "host" };
     if (keys.length > 0) {
       // A number that every CPU has a copy of would read as one of them: only aggregations are kept that way.
       if (value.kind !== "aggregate") return { kind: evicts ? "lru-hash" : "hash" };
@@ -113,7 +114,7 @@ export function layRegions(
   const words = (count: number): number[] => Array.from({ length: count }, () => (stripe += 8) - 8);
   const lost = words(growing ? Math.max(schemas, grownSchemas) : schemas);
   const failureOffsets = storage.map(({ kind }) =>
-    kind === "slot" || kind === "percpu-slot" ? undefined : words(resultCounters)[0],
+    kind === "slot" || kind === "percpu-slot" || kind === "host" ? undefined : words(resultCounters)[0],
   );
   const [cutOffset = 0] = maps.some(isUnwound) ? words(Object.keys(cutStack).length) : [];
   const failures = words((growing && watches > 0 ? Math.max(watches, grownWatches) : watches) * 2).filter(
@@ -275,6 +276,7 @@ function ownMap(
   switch (storage.kind) {
     case "slot":
     case "percpu-slot":
+    case "host":
       return undefined;
     case "hash":
     case "percpu-hash":

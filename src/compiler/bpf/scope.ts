@@ -207,7 +207,7 @@ export class FunctionScope {
 
   place(place: Place): Memory {
     if (place.kind === "slot") return at(this.slot(place.slot), place.offset);
-    const base = { key: this.key, value: this.value, captures: this.captures, frame: this.frame }[place.of];
+    const base = { key: this.key, value: this.value, captures: this.captures, frame: this.frame, record: -1 }[place.of];
     if (base < 0) throw new InternalError(`a callback's ${place.of} outside of a callback`);
     return behind(base, place.offset);
   }

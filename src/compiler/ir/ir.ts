@@ -81,7 +81,12 @@ export type Place =
   /** In a map callback: the key, the value, or the slot of the caller that was passed as `captures`. */
   | { readonly kind: "callback"; readonly of: "key" | "value" | "captures"; readonly offset: number }
   /** In a round: the slot of the caller that was passed as `frame`. */
-  | { readonly kind: "callback"; readonly of: "frame"; readonly offset: number };
+  | { readonly kind: "callback"; readonly of: "frame"; readonly offset: number }
+  /**
+   * In what the host runs of a captured handler (capture/), and the callbacks in it: the record that the kernel's part
+   * sent, from its start. Only `load`s of 8 bytes and fills that copy look there.
+   */
+  | { readonly kind: "callback"; readonly of: "record"; readonly offset: number };
 
 export type BinaryOp =
   | "add"
@@ -497,6 +502,8 @@ export interface IrMap {
   readonly entries: number;
   /** A new key takes the place of the one that was used least recently. */
   readonly evicts?: true;
+  /** It lives in the session's own memory: handlers that use it are captured (capture/), or run on the host anyway. */
+  readonly host?: true;
   /** It is no map of the script's, but holds stacks that handlers took, by their numbers. */
   readonly stacks?: StackForm;
 }

@@ -20,7 +20,7 @@ function printMap(map: IrMap, index: number): string {
   const what = stacks === undefined ? "" : `, stacks of ${stacks.frames}${stacks.buildId ? " build ids" : ""}`;
   const key = keys.length > 0 ? `[${keys.map(printType).join(", ")}]` : "";
   const entries = map.entries > 1 ? `, ${map.entries} entries${map.evicts ? ", evicting" : ""}` : "";
-  return `map ${index} @${map.name}${key}: ${printType(map.value)}${what}${entries}`;
+  return `map ${index} @${map.name}${key}: ${printType(map.value)}${map.host ? ", on the host" : ""}${what}${entries}`;
 }
 
 function printSchema(schema: EventSchema, index: number): string {

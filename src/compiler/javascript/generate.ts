@@ -18,9 +18,11 @@ export function generate(fn: IrFunction, module: HostModule): string {
   const constantNames = new Map<string, string>();
   const used = new Set<SupportName>();
   const callbacks = new Map<number, string>();
+  /** A captured handler's record is known to its callbacks as well. */
+  let record = false;
   let temporaries = 0;
 
-  const functionText = (of: IrFunction, parameters: string): string => {
+  const functionText = (of: IrFunction): string => {
     const lines: string[] = [];
     const writer: Writer = {
       module,
@@ -45,7 +47,7 @@ export function generate(fn: IrFunction, module: HostModule): string {
           callbacks.set(index, "");
           const callee = module.functions[index];
           if (callee === undefined) throw new InternalError(`no function ${index} for a map callback`);
-          callbacks.set(index, `function callback${index}(runtime, key, value, captures) ${functionText(callee, "")}`);
+          callbacks.set(index, `function callback${index}(runtime, key, value, captures) ${functionText(callee)}`);
         }
         return `callback${index}`;
       },
@@ -54,18 +56,24 @@ export function generate(fn: IrFunction, module: HostModule): string {
           ? { bytes: `s${place.slot}`, offset: place.offset }
           : { bytes: place.of, offset: place.offset };
       },
+      record(offset) {
+        record = true;
+        return `recordAt + ${offset}`;
+      },
       missing(what) {
         used.add("missing");
         lines.push(`missing(${JSON.stringify(what)});`);
       },
     };
     writeBody(writer, of);
-    return `${parameters}{\n${lines.join("\n")}\n}`;
+    return `{\n${lines.join("\n")}\n}`;
   };
 
-  const main = functionText(fn, "(runtime) => ");
+  const main = functionText(fn);
   const support = [...used].map((name) => supportFunctions[name]);
-  return `(() => {\n${[...constants, ...support, ...callbacks.values()].join("\n")}\nreturn ${main};\n})()`;
+  const kept = record ? ["let record, recordAt = 0;"] : [];
+  const taken = record ? "{\nrecord = ownRecord; recordAt = ownAt;" : "{";
+  return `(() => {\n${[...kept, ...constants, ...support, ...callbacks.values()].join("\n")}\nreturn (runtime${record ? ", ownRecord, ownAt" : ""}) => ${main.replace("{", () => taken)};\n})()`;
 }
 
 function writeBody(out: Writer, fn: IrFunction): void {

@@ -43,6 +43,10 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       );
       return;
     case "load":
+      if (instruction.from.kind === "callback" && instruction.from.of === "record") {
+        out.line(`v${instruction.result} = record.view.getBigInt64(${out.record(instruction.from.offset)}, true);`);
+        return;
+      }
       out.line(
         `v${instruction.result} = ${load(out, out.place(instruction.from), instruction.size, instruction.signed)};`,
       );

@@ -22,6 +22,12 @@ export function writeSource(out: Writer, target: Target, source: Source, length?
       copied(String(source.width));
       return;
     case "copy": {
+      if (source.from.kind === "callback" && source.from.of === "record") {
+        const at = out.record(source.from.offset);
+        out.line(`${out.support("copyBytes")}(${bytes}, ${offset}, record.bytes, ${at}, ${size});`);
+        copied(String(size));
+        return;
+      }
       const from = out.place(source.from);
       out.line(`${bytes}.set(${from.bytes}.subarray(${from.offset}, ${from.offset + size}), ${offset});`);
       copied(String(size));

@@ -13,6 +13,11 @@ export const supportFunctions = {
   }
   return 0n;
 }`,
+  /** Of a few bytes, sooner than a view of them is made. */
+  copyBytes: `function copyBytes(to, at, from, fromAt, size) {
+  if (size > 64) to.set(from.subarray(fromAt, fromAt + size), at);
+  else for (let i = 0; i < size; i++) to[at + i] = from[fromAt + i];
+}`,
   compareBytes: `function compareBytes(left, at, right, rightAt, length) {
   for (let i = 0; i < length; i++) if (left[at + i] !== right[rightAt + i]) return 1n;
   return 0n;

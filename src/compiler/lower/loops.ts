@@ -81,7 +81,7 @@ export function jump(f: FunctionState, s: Statement & { kind: "break" | "continu
 
 /** Where the kernel cuts a loop short. */
 function countCut({ build, module, handler }: FunctionState, { span }: Statement): void {
-  if (handler.placement !== "kernel") return;
+  if (handler.placement === "host") return;
   // One however often it is compiled.
   const known = module.loops.findIndex(
     (loop) => loop.unkept === undefined && loop.span.start === span.start && loop.span.end === span.end,

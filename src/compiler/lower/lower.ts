@@ -1,5 +1,7 @@
 // From the checked tree to IR: one function a handler, schemas for what it sends, storage for its maps.
 import { compiler } from "../../messages/compiler.ts";
+import { lazy } from "../../base/lazy.ts";
+import type { Capture } from "../capture/capture.ts";
 import { fetchValue } from "./fetch.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { Config } from "../../language/check/config.ts";
@@ -30,6 +32,10 @@ export interface LowerSettings {
   readonly header?: readonly HeaderField[] | undefined;
   /** Counts reads and look-ups that fail (watches.ts). */
   readonly watch?: boolean | undefined;
+  /**
+   * Handlers go on at the host whether they need to or not, and maps of these names live there: for tests and the bench.
+   */
+  readonly captureOf?: ((map: string) => boolean) | undefined;
 }
 
 export interface LoweredProgram {
@@ -39,9 +45,14 @@ export interface LoweredProgram {
   readonly loops: readonly CountedLoop[];
   readonly timeFormats: readonly string[];
   readonly packetFiles: readonly string[];
+  readonly captured: Capture;
   /** The function of each checked handler: index into `module.functions`. */
   readonly handlers: readonly { readonly handler: CheckedHandler; readonly function: number }[];
 }
+
+// Loaded when a handler is captured.
+const capture = lazy<typeof import("../capture/capture.ts")>(() => require("../capture/capture.ts"));
+const nothingCaptured: Capture = { handlers: [], maps: [] };
 
 const walk: Walk = {
   value: expressions.value,
@@ -61,6 +72,8 @@ export function lower(
   settings: LowerSettings = {},
 ): LoweredProgram {
   const { header = [] } = settings;
+  const captures =
+    settings.captureOf !== undefined || checked.handlers.some(({ placement }) => placement === "captured");
   const module: ModuleState = {
     checked,
     options: {
@@ -83,8 +96,22 @@ export function lower(
       ),
     ),
     ...(settings.watch ? { watches: new Watches() } : {}),
+    ...(captures ? { places: new WeakMap() } : {}),
   };
   const handlers = checked.handlers.map((handler) => ({ handler, function: lowerHandler(module, handler) }));
+  const captured =
+    module.places === undefined
+      ? nothingCaptured
+      : capture().capture(
+          {
+            ...module,
+            source: checked.program.source,
+            handlers,
+            places: module.places,
+            own: new Set(module.kept.values()),
+          },
+          settings.captureOf,
+        );
   return {
     module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
     schemas: module.schemas.map((draft) => laidOut(draft, checked.program.source, header)),
@@ -100,6 +127,7 @@ export function lower(
       line: lineAt(checked.program.source, span),
       ...(unkept === undefined ? {} : { unkept }),
     })),
+    captured,
     handlers,
   };
 }
@@ -127,7 +155,7 @@ function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
   const shell: IrFunction = {
     name: functionName(handler),
     kind: "handler",
-    placement,
+    placement: placement === "host" ? placement : "kernel",
     ...(context === "host" ? {} : { context }),
     matches: dispatches ? handler.sites.flatMap((site) => (site.match === undefined ? [] : [site.match])) : [],
     values: [],
@@ -177,7 +205,9 @@ function functionName(handler: CheckedHandler): string {
 /** Far more than any ring of events has room for; the verifier takes up to 512 MiB. */
 const mostRecordBytes = 1 << 28;
 
-function laidOut(draft: SchemaDraft, source: Source, header: readonly HeaderField[]): EventSchema {
+function laidOut(draft: SchemaDraft, source: Source, asked: readonly HeaderField[]): EventSchema {
+  // Events that the host makes of it have what was asked for.
+  const header = draft.action.kind === "captured" ? [] : asked;
   const headerBytes = headerSize(header);
   const { offsets, size } = fieldLayout(draft.fields.map((field) => field.type));
   if (size > mostRecordBytes) {

@@ -17,7 +17,7 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
   const shell = {
     name: `each_${callback}`,
     kind: "map-callback",
-    placement,
+    placement: placement === "host" ? placement : "kernel",
     ...(context === "host" ? {} : { context }),
     matches: [],
     values: [],

@@ -1,6 +1,7 @@
 // Builds a function in SSA form while its tree is walked (Braun et al., "Simple and Efficient Construction of Static
 // Single Assignment Form"), with block parameters in the place of phis.
 import { InternalError } from "../../base/internal-error.ts";
+import type { Span } from "../../language/diagnostic.ts";
 import type { BinaryOp, CompareOp, Instruction, IrBlock, Slot, Terminator, Value, ValueInfo } from "../ir/ir.ts";
 import { foldBinary, foldCompare, foldExtend, unchangedOperand } from "../optimize/fold.ts";
 import { mapOperands, mapTerminator, retarget, successorsOf } from "../optimize/operands.ts";
@@ -67,9 +68,14 @@ export class FunctionBuilder {
   /** Put between: what is left to emit of each instruction; it may emit others itself. */
   watch: ((instruction: Instruction) => Instruction | undefined) | undefined;
 
+  /** Where instructions are from, if anybody wants to know: `now` tells it of those that are emitted. */
+  places: { readonly all: WeakMap<Instruction, Span>; readonly now: () => Span | undefined } | undefined;
+
   emit(made: Instruction): void {
     const instruction = this.watch === undefined ? made : this.watch(made);
     if (instruction === undefined) return;
+    const span = this.places?.now();
+    if (span !== undefined) this.places?.all.set(instruction, span);
     const block = this.#blocks[this.#current];
     if (block.terminator === undefined) block.instructions.push(instruction);
     if (instruction.op === "read" || instruction.op === "builtin") this.#origins.set(instruction.result, instruction);
@@ -339,7 +345,12 @@ export class FunctionBuilder {
       }
       return {
         parameters: draft.parameters.map((p) => p.value),
-        instructions: draft.instructions.map((i) => mapOperands(i, resolve)),
+        instructions: draft.instructions.map((i) => {
+          const made = mapOperands(i, resolve);
+          const span = this.places?.all.get(i);
+          if (span !== undefined) this.places?.all.set(made, span);
+          return made;
+        }),
         terminator: retarget(mapTerminator(terminator, resolve), (b) => number.get(b) ?? 0),
       };
     });

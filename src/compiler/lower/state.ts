@@ -58,6 +58,8 @@ export interface ModuleState {
   readonly kept: Map<KeptCalls, number>;
   /** With `-k`. */
   readonly watches?: Watches;
+  /** Where in the script instructions are from: where handlers are captured. */
+  readonly places?: WeakMap<Instruction, Span>;
 }
 
 /** The recursive walk. */
@@ -185,6 +187,8 @@ export class FunctionState {
     const { integers, maps, failedRead } = module.checked.program.rules;
     this.#ends = [integers.byZero, maps.missing, failedRead].includes("fault");
     this.build.watch = (instruction) => this.#looked(instruction);
+    if (module.places !== undefined)
+      this.build.places = { all: module.places, now: () => this.#span ?? this.#statement };
     this.#captureSlot = outer === undefined ? -1 : outer.build.newSlot("captures", 0);
   }
 

@@ -360,12 +360,8 @@ function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandle
   const predicate: Expression | undefined =
     probe.predicate === undefined ? undefined : checkCondition(probe.predicate, body);
   const block: Block = checkBlock(item.body, body);
-  const placed = place(context, body.kernelNeeds);
+  const placed = place(context, body.kernelNeeds, body.hostNeeds);
   if ("refused" in placed) refusePlacement(body, placed.refused);
-  else if (placed.placement === "kernel" && body.hostNeeds.length > 0) {
-    const [{ what, span }] = body.hostNeeds;
-    report(body, span, declarations.needsStrobeOwnProcessProbe(what, body.provider));
-  }
   const handler: CheckedHandler = {
     probe,
     provider,
@@ -376,6 +372,7 @@ function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandle
     body: block,
     variables: variables(body),
     placement: "placement" in placed ? placed.placement : "host",
+    ...("needsHost" in placed ? { needsHost: placed.needsHost } : {}),
   };
   return { handler, apart: body.apart };
 }
@@ -413,7 +410,7 @@ function refuseTooMany(handlers: readonly CheckedHandler[], pass: Pass): void {
     report({ pass }, over.probe.span, declarations.canTAttachExceedsCurrent(all, what, most, setting));
   };
   refuse("probes", "max_probes", pass.config.maxProbes, ({ sites }) => sites.length);
-  refuse("programs", "max_bpf_progs", pass.config.maxBpfProgs, ({ placement }) => (placement === "kernel" ? 1 : 0));
+  refuse("programs", "max_bpf_progs", pass.config.maxBpfProgs, ({ placement }) => (placement === "host" ? 0 : 1));
 }
 
 function refuseRecursion(pass: Pass): void {

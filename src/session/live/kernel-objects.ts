@@ -41,6 +41,8 @@ import type { UnwindMaps } from "./unwinding/unwind-tables.ts";
 import { lazy } from "../../base/lazy.ts";
 
 // Loaded when BPF programs are traced.
+// Loaded when handlers are captured.
+const hostMap = lazy<typeof import("../host-map.ts")>(() => require("../host-map.ts"));
 const bpfFunctions = lazy<typeof import("../../linux/bpf/bpf-functions.ts")>(() =>
   require("../../linux/bpf/bpf-functions.ts"),
 );
@@ -173,6 +175,9 @@ export class KernelObjects implements Disposable {
           index,
           new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.percpu.cpus),
         );
+        break;
+      case "host":
+        this.liveMaps.set(index, new (hostMap().HostMap)(map));
         break;
       case "hash":
       case "lru-hash":

@@ -1,0 +1,154 @@
+// What of a handler only the host can do: what is said to be the host's, and all that depends on it.
+import type { Instruction, IrBlock, IrFunction, IrModule, Value } from "../ir/ir.ts";
+import { operandsOf, resultOf, terminatorOperands } from "../optimize/operands.ts";
+import type { Control } from "./control.ts";
+import { isDouble, natureOf, slotsRead, slotWritten } from "./operations.ts";
+
+/** What is known of where things are, while it is found out; it only grows. */
+export interface Homes {
+  /** Maps that live on the host, and the instruction that says so. */
+  readonly maps: Map<number, Instruction | undefined>;
+  /** Instructions that run on the host although the kernel could do them. */
+  readonly late: Set<Instruction>;
+}
+
+export interface HostPart {
+  /** Instructions that run on the host, each with the one that it depends on (or itself). */
+  readonly host: ReadonlyMap<Instruction, Instruction>;
+  /** Values and slots that only the host has, and the instruction that they come from. */
+  readonly values: ReadonlyMap<Value, Instruction>;
+  readonly slots: ReadonlyMap<number, Instruction>;
+  /** Blocks of which the host decides whether they run. */
+  readonly blocks: ReadonlyMap<number, Instruction>;
+}
+
+/** What a loop over a map does, with all loops in its body. */
+export interface LoopBody {
+  readonly reads: ReadonlySet<number>;
+  readonly writes: ReadonlySet<number>;
+  /** Something that only the host does. */
+  readonly host: Instruction | undefined;
+  readonly instructions: readonly Instruction[];
+}
+
+export function loopBody(module: Pick<IrModule, "functions" | "maps">, callback: number, homes: Homes): LoopBody {
+  const reads = new Set<number>();
+  const writes = new Set<number>();
+  const instructions: Instruction[] = [];
+  let host: Instruction | undefined;
+  for (const { instructions: all } of module.functions[callback].blocks) {
+    for (const i of all) {
+      instructions.push(i);
+      const nature = natureOf(i);
+      if (nature === "map-read" && "map" in i) reads.add(i.map);
+      if (nature === "map-write" && "map" in i) writes.add(i.map);
+      if (isForHost(module, i, homes)) host ??= i;
+      if (i.op !== "for-each") continue;
+      const inner = loopBody(module, i.callback, homes);
+      for (const map of inner.reads) reads.add(map);
+      for (const map of inner.writes) writes.add(map);
+      instructions.push(...inner.instructions);
+      reads.add(i.map);
+      host ??= inner.host;
+    }
+  }
+  return { reads, writes, host, instructions };
+}
+
+/** Whether an instruction by itself is the host's: what it works on need not be. */
+export function isForHost(module: Pick<IrModule, "functions" | "maps">, i: Instruction, homes: Homes): boolean {
+  if (homes.late.has(i)) return true;
+  switch (natureOf(i)) {
+    case "send":
+      return true;
+    case "map-read":
+    case "map-write":
+      return "map" in i && (homes.maps.has(i.map) || (i.op === "aggregate-read" && isDouble(module.maps[i.map])));
+    case "loop":
+      return (
+        i.op === "for-each" &&
+        (i.order !== undefined ||
+          i.limit !== undefined ||
+          homes.maps.has(i.map) ||
+          loopBody(module, i.callback, homes).host !== undefined)
+      );
+    default:
+      return false;
+  }
+}
+
+export function hostPart(fn: IrFunction, module: IrModule, control: Control, homes: Homes): HostPart {
+  const host = new Map<Instruction, Instruction>();
+  const values = new Map<Value, Instruction>();
+  const slots = new Map<number, Instruction>();
+  const blocks = new Map<number, Instruction>();
+  let changed = true;
+  const note = <K>(map: Map<K, Instruction>, key: K | undefined, origin: Instruction | undefined): void => {
+    if (key === undefined || origin === undefined || map.has(key)) return;
+    map.set(key, origin);
+    changed = true;
+  };
+  const visit = (i: Instruction, id: number): void => {
+    const data = dependsOn(i, { values, slots });
+    const decided = blocks.get(id);
+    const nature = natureOf(i);
+    const own = isForHost(module, i, homes) ? i : undefined;
+    // Of the kernel's maps as well as of the host's: what is not known in the kernel cannot be done there.
+    const onHost =
+      own ?? (nature === "map-read" || nature === "map-write" || nature === "loop" ? (data ?? decided) : undefined);
+    if (onHost !== undefined) {
+      note(host, i, onHost);
+      note(values, resultOf(i), onHost);
+      note(slots, slotWritten(i), onHost);
+      return;
+    }
+    note(values, resultOf(i), data);
+    // Whether it is written at all is then the host's to say.
+    note(slots, slotWritten(i), data ?? decided);
+  };
+  while (changed) {
+    changed = false;
+    fn.blocks.forEach((block, id) => {
+      for (const i of block.instructions) visit(i, id);
+      for (const decider of control.deciders[id]) {
+        const [condition] = terminatorOperands(fn.blocks[decider].terminator);
+        const isBranch = fn.blocks[decider].terminator.op === "branch";
+        note(blocks, id, (isBranch ? values.get(condition) : undefined) ?? blocks.get(decider));
+      }
+    });
+    fn.blocks.forEach((block, from) => {
+      const { terminator } = block;
+      if (terminator.op !== "jump") return;
+      fn.blocks[terminator.to].parameters.forEach((parameter, i) => {
+        note(values, parameter, values.get(terminator.args[i]));
+        if (!isSame(fn.blocks, terminator.to, i)) note(values, parameter, blocks.get(from));
+      });
+    });
+  }
+  return { host, values, slots, blocks };
+}
+
+function dependsOn(
+  i: Instruction,
+  { values, slots }: { readonly values: Map<Value, Instruction>; readonly slots: Map<number, Instruction> },
+): Instruction | undefined {
+  for (const value of operandsOf(i)) {
+    const origin = values.get(value);
+    if (origin !== undefined) return origin;
+  }
+  for (const slot of slotsRead(i)) {
+    const origin = slots.get(slot);
+    if (origin !== undefined) return origin;
+  }
+  return undefined;
+}
+
+/** Every way into a block brings the same. */
+function isSame(blocks: readonly IrBlock[], to: number, parameter: number): boolean {
+  const brought = new Set(
+    blocks.flatMap(({ terminator }) =>
+      terminator.op === "jump" && terminator.to === to ? [terminator.args[parameter]] : [],
+    ),
+  );
+  return brought.size === 1;
+}

@@ -1,0 +1,98 @@
+// Handlers of events that need the host: the kernel takes what depends on the moment, and the host goes on.
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import type * as Library from "../../src/index.ts";
+import { bpfObjects, nothingLeft } from "../support/strobe.ts";
+
+const library = (await import(pathToFileURL(resolve("dist/index.mjs")).href)) as typeof Library;
+
+const atStart = bpfObjects();
+after(() => nothingLeft(atStart));
+
+const deadline = (): AbortSignal => AbortSignal.timeout(120_000);
+const self = process.pid;
+/** The system call of statSync(). */
+const stat = "syscalls:sys_enter_statx";
+
+/** Calls that the traces below see, each with a path of its own. */
+function look(...names: readonly string[]): void {
+  for (const name of names) statSync(`/nowhere/${name}`, { throwIfNoEntry: false });
+}
+
+async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const one of events) list.push(one);
+  return list;
+}
+
+test("an event's handler goes over the greatest of a map, with what it read when it happened", async () => {
+  const calls = library.map<string, number>();
+  const seen = library.event<{ name: string; key: string; calls: number; own: boolean }>();
+  const session = await library.trace(
+    library.tracepoint(
+      stat,
+      {
+        filter: ({ filename }) => library.pid === self && library.str(filename).startsWith("/nowhere/"),
+        handler: ({ filename }) => {
+          const name = library.str(filename, 20).slice(9);
+          calls.set(name, (calls.get(name) ?? 0) + 1);
+          for (const [key, n] of calls.top(2)) seen.emit({ name, key, calls: n, own: library.pid === self });
+          if (name === "end") library.exit();
+        },
+      },
+      { library, self, calls, seen },
+    ),
+    { signal: deadline() },
+  );
+  look("b", "a", "a", "end");
+  const got = await all(seen);
+  await session.ended;
+  assert.deepEqual(
+    got.map(({ name, key, calls: n, own }) => `${name}: ${key} ${n} ${own}`),
+    ["b: b 1 true", "a: b 1 true", "a: a 1 true", "a: a 2 true", "a: b 1 true", "end: a 2 true", "end: b 1 true"],
+  );
+});
+
+test("a map that the host changes is the same to all handlers, in the order of the events", async () => {
+  const calls = library.map<string, number>();
+  const left = library.event<{ name: string; calls: number; keys: number }>();
+  const session = await library.trace(
+    library.tracepoint(
+      stat,
+      {
+        filter: ({ filename }) => library.pid === self && library.str(filename).startsWith("/nowhere/"),
+        handler: ({ filename }) => {
+          const name = library.str(filename, 20).slice(9);
+          calls.set(name, (calls.get(name) ?? 0) + 1);
+        },
+      },
+      { library, self, calls },
+    ),
+    library.tracepoint(
+      "syscalls:sys_exit_statx",
+      {
+        filter: () => library.pid === self,
+        handler: () => {
+          for (const [name, n] of calls.top(1)) {
+            if (n < 3) continue;
+            calls.delete(name);
+            left.emit({ name, calls: n, keys: calls.size });
+            if (name === "z") library.exit();
+          }
+        },
+      },
+      { library, self, calls, left },
+    ),
+    { signal: deadline() },
+  );
+  look("a", "b", "a", "b", "a", "a", "z", "z", "z");
+  const got = await all(left);
+  await session.ended;
+  assert.deepEqual(
+    got.map(({ name, calls: n, keys }) => `${name} ${n} ${keys}`),
+    ["a 3 1", "z 3 2"],
+  );
+});
