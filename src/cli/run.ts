@@ -81,6 +81,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
     if (script.known !== undefined) log?.("the script has run before: its plan was kept");
     if (options.verbose) {
       sayNothingKept();
+      for (const line of script.plan?.placements ?? []) tell(`${line}\n`);
       sayUnfitting(script);
     }
     session = await openScript(script.source, script.openable, {

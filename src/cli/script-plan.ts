@@ -27,6 +27,10 @@ export class ScriptPlan {
     this.known = this.#kept?.find();
   }
 
+  get plan(): Plan | undefined {
+    return this.known ?? this.#compiled?.plan;
+  }
+
   get openable(): Openable {
     return this.#compiled ?? { plan: this.known, diagnostics: [] };
   }

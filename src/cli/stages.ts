@@ -11,6 +11,8 @@ export function stagesText(compiled: CompiledScript, plan: Plan, stages: readonl
   let text = "";
   if (wants("tree")) text += `── tree ──\n${printTree(compiled.program)}\n`;
   if (wants("ir") && compiled.stages.module)
+    text += `── where handlers run ──\n${plan.placements.map((line) => `${line}\n`).join("")}\n`;
+  if (wants("ir") && compiled.stages.module)
     text += `── intermediate code ──\n${printModule(compiled.stages.module, plan.schemas)}\n`;
   if (wants("asm")) {
     text += "── bytecode ──\n";
@@ -20,6 +22,8 @@ export function stagesText(compiled: CompiledScript, plan: Plan, stages: readonl
         .join("")}\n`;
     }
     for (const { name, source } of plan.hosts) text += `${name} (on the host)\n${source}\n`;
+    for (const { action, probe } of plan.schemas)
+      if (action.kind === "captured") text += `${probe} (on the host, of what is captured)\n${action.source}\n`;
   }
   return text;
 }

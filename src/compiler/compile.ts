@@ -23,6 +23,7 @@ import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
 import { optimize } from "./optimize/optimize.ts";
 import { joinedClauses } from "./sites/joined-clauses.ts";
+import { placementLines } from "./placements.ts";
 import { placesTogether } from "./sites/places-together.ts";
 import { makeBpfPlan, type BpfOptions } from "./bpf/make-plan.ts";
 import type { EventSchema, HostProgram, Plan } from "./plan.ts";
@@ -475,6 +476,7 @@ function makePlan(
     timeFormats,
     packetFiles,
     watches,
+    placements: placementLines(checked, lowered.captured),
     bpf: makeBpfPlan(checked, lowered, module, system, options),
   };
 }

@@ -51,9 +51,12 @@ test("an order needs the host, and a limit does not", () => {
   const of = (how: string): Compiled =>
     compiled(parsed(`kprobe:f { @m[1] = 7; for ($kv : @m) { loop(keys($a), ${how}); print($a); } }`));
   const said = (how: string): string[] => of(how).diagnostics.map(({ message }) => message);
-  const captured = (how: string): string[] => of(how).stages.lowered!.captured.handlers.map(({ because }) => because);
-  assert.deepEqual(captured("most(3)"), []);
-  assert.deepEqual(captured("by(1)"), ["a loop in an order"]);
+  const placed = (how: string): readonly string[] => of(how).plan!.placements;
+  assert.deepEqual(placed("most(3)"), ["kprobe:f: in the kernel"]);
+  assert.deepEqual(placed("by(1)"), [
+    "kprobe:f: captured, since a loop in an order needs the host (line 1)",
+    "@m: on the host, since line 1 asks for it there",
+  ]);
   assert.deepEqual(said("by(2)").slice(0, 1), ["@m has 1 keys, and no key 2 to be ordered by"]);
 });
 

@@ -14,6 +14,8 @@ export interface Plan {
   readonly maps: readonly IrMap[];
   readonly hosts: readonly HostProgram[];
   readonly schemas: readonly EventSchema[];
+  /** Where handlers run and maps live, and why: a line each, for people. */
+  readonly placements: readonly string[];
   readonly probeNames: readonly string[];
   /** strftime formats, by index. */
   readonly timeFormats: readonly string[];

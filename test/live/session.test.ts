@@ -129,6 +129,7 @@ const basePlan: Plan = {
   probeNames: ["raw"],
   timeFormats: [],
   packetFiles: [],
+  placements: [],
   watches: [],
   bpf: bpfOf(),
 };

@@ -30,10 +30,11 @@ export interface Captured {
   readonly kernel: number;
   readonly host: number;
   readonly schema: number;
-  /** What needs the host, and where it is in the script. */
-  readonly because: string;
-  readonly span?: Span | undefined;
+  /** What of it needs the host, and where that is in the script; or a map that lives there. Neither: it was asked for. */
+  readonly because: Reason;
 }
+
+type Reason = { readonly what: string; readonly span: Span } | { readonly map: number } | undefined;
 
 /** A map that lives on the host, and what in the script says so. */
 export interface HostMap {
@@ -69,10 +70,7 @@ export function capture(lowered: Lowered, of: ((map: string) => boolean) | undef
     if (span !== undefined) places.set(made, span);
   };
 
-  const found = new Map<
-    number,
-    { readonly part: CapturedHandler; readonly because: string; readonly span?: Span | undefined }
-  >();
+  const found = new Map<number, { readonly part: CapturedHandler; readonly because: Reason }>();
   const consider = (): void => {
     for (const { handler, function: index } of lowered.handlers) {
       if (handler.placement === "host" || found.has(index)) continue;
@@ -81,8 +79,7 @@ export function capture(lowered: Lowered, of: ((map: string) => boolean) | undef
       const used = usedMap(module, fn, homes);
       if (own === undefined && used === undefined && of === undefined) continue;
       const part = new CapturedHandler(fn, module, refuse, remade);
-      const because = own?.what ?? (used === undefined ? "it is asked for" : `@${maps[used].name} lives on the host`);
-      found.set(index, { part, because, span: own?.span });
+      found.set(index, { part, because: own ?? (used === undefined ? undefined : { map: used }) });
     }
   };
   // Maps move until no handler moves any more of them, and so do handlers that use them.
@@ -93,7 +90,7 @@ export function capture(lowered: Lowered, of: ((map: string) => boolean) | undef
   }
   for (const map of homes.maps.keys()) maps[map] = { ...maps[map], host: true };
   const captured: Captured[] = [];
-  for (const [index, { part, because, span }] of found) {
+  for (const [index, { part, because }] of found) {
     const handler = lowered.handlers.find((one) => one.function === index)!.handler;
     const parts = partsOf(part, part.analyze(homes), module, schemas.length);
     if (parts === undefined) continue;
@@ -107,7 +104,7 @@ export function capture(lowered: Lowered, of: ((map: string) => boolean) | undef
         span: handler.probe.span,
         probe: probeOf(handler),
       }) - 1;
-    captured.push({ handler, kernel: index, host, schema, because, span });
+    captured.push({ handler, kernel: index, host, schema, because });
   }
   return {
     handlers: captured,

@@ -63,7 +63,7 @@ export function isForHost(module: Pick<IrModule, "functions" | "maps">, i: Instr
       return true;
     case "map-read":
     case "map-write":
-      return "map" in i && (homes.maps.has(i.map) || (i.op === "aggregate-read" && isDouble(module.maps[i.map])));
+      return "map" in i && (homes.maps.has(i.map) || (i.op === "aggregate-read" && isDouble(module.maps[i.map], i.of)));
     case "loop":
       return (
         i.op === "for-each" &&

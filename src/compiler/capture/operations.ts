@@ -1,5 +1,5 @@
 // What an instruction asks of the place where it runs.
-import { valueOf } from "../../language/aggregations/table.ts";
+import { resultAt } from "../../language/aggregations/table.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Instruction, IrMap, Place, Source } from "../ir/ir.ts";
 import { sourceSize } from "../ir/ir.ts";
@@ -79,10 +79,10 @@ export function isOfMoment({ kind }: Source): boolean {
   return kind !== "value" && kind !== "copy" && kind !== "constant";
 }
 
-/** A result that is computed of all words of an aggregation, in floating point: the kernel has none. */
-export function isDouble(map: IrMap | undefined): boolean {
+/** A result (`of`) that is computed of all words of an aggregation, in floating point: the kernel has none. */
+export function isDouble(map: IrMap | undefined, of: number | undefined): boolean {
   if (map?.value.kind !== "aggregate") return false;
-  const result = valueOf(map.value);
+  const result = resultAt(map.value, of);
   return result !== undefined && "double" in result;
 }
 

@@ -20,10 +20,13 @@ export function generate(fn: IrFunction, module: HostModule): string {
   const callbacks = new Map<number, string>();
   /** A captured handler's record is known to its callbacks as well. */
   let record = false;
+  const own: string[] = [];
   let temporaries = 0;
 
   const functionText = (of: IrFunction): string => {
     const lines: string[] = [];
+    const slot = (index: number): string =>
+      `const s${index} = new Uint8Array(${of.slots[index].size}); // ${comment(of.slots[index].name)}`;
     const writer: Writer = {
       module,
       line: (text) => void lines.push(text),
@@ -51,6 +54,7 @@ export function generate(fn: IrFunction, module: HostModule): string {
         }
         return `callback${index}`;
       },
+      sizeOf: (index) => of.slots[index].size,
       place(place) {
         return place.kind === "slot"
           ? { bytes: `s${place.slot}`, offset: place.offset }
@@ -66,6 +70,10 @@ export function generate(fn: IrFunction, module: HostModule): string {
       },
     };
     writeBody(writer, of);
+    const slots = of.slots.map((_, i) => slot(i));
+    // A captured handler runs for each event: what it works in is made once.
+    if (of === fn && record) own.push(...slots);
+    else lines.unshift(...slots);
     return `{\n${lines.join("\n")}\n}`;
   };
 
@@ -73,12 +81,11 @@ export function generate(fn: IrFunction, module: HostModule): string {
   const support = [...used].map((name) => supportFunctions[name]);
   const kept = record ? ["let record, recordAt = 0;"] : [];
   const taken = record ? "{\nrecord = ownRecord; recordAt = ownAt;" : "{";
-  return `(() => {\n${[...kept, ...constants, ...support, ...callbacks.values()].join("\n")}\nreturn (runtime${record ? ", ownRecord, ownAt" : ""}) => ${main.replace("{", () => taken)};\n})()`;
+  return `(() => {\n${[...kept, ...own, ...constants, ...support, ...callbacks.values()].join("\n")}\nreturn (runtime${record ? ", ownRecord, ownAt" : ""}) => ${main.replace("{", () => taken)};\n})()`;
 }
 
 function writeBody(out: Writer, fn: IrFunction): void {
   const callback = fn.kind === "map-callback";
-  fn.slots.forEach((slot, i) => out.line(`const s${i} = new Uint8Array(${slot.size}); // ${comment(slot.name)}`));
   if (fn.values.length > 0) out.line(`let ${fn.values.map((_, i) => `v${i} = 0n`).join(", ")};`);
   if (fn.blocks.some(({ terminator }) => terminator.op === "guard")) out.line("let rounds = 0;");
   const lone = fn.blocks.length === 1 && fn.blocks[0]?.terminator.op === "return";

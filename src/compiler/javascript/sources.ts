@@ -98,6 +98,7 @@ export function sourceBytes(out: Writer, source: Source, size: number): string {
 
 /** A view of `size` bytes at a place. */
 export function placeBytes(out: Writer, place: Place, size: number): string {
+  if (place.kind === "slot" && place.offset === 0 && size === out.sizeOf(place.slot)) return `s${place.slot}`;
   const { bytes, offset } = out.place(place);
   return `${bytes}.subarray(${offset}, ${offset + size})`;
 }

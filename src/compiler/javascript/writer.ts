@@ -26,6 +26,8 @@ export interface Writer {
   /** The function made of a map callback. */
   callback(index: number): string;
   place(place: Place): Target;
+  /** Bytes of a slot. */
+  sizeOf(slot: number): number;
   /** Where in `record.bytes` and `record.view` something of a captured handler's record is. */
   record(offset: number): string;
   /** An operation that the checker never places on the host. */
