@@ -396,7 +396,7 @@ function likeFunctions(variants: readonly Variant[], options: ResolveOptions): r
 
 /** Many sites by one link, in which each function can be once. */
 function isLinked({ context }: Variant): boolean {
-  return context !== "host" && context.load !== undefined;
+  return context !== "host" && context.program.load !== undefined;
 }
 
 function functionOf({ func, name }: SiteRef): string {
@@ -412,15 +412,15 @@ function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): 
     context.kept !== undefined
   )
     return undefined;
-  if (context.dispatch !== undefined) return callKey(context, uses);
+  if (context.program.dispatch !== undefined) return callKey(context, uses);
   if (context.args !== undefined) return undefined;
   // At kernel functions these are the same everywhere, unless the program is bound to one of them.
-  const atFunctions = context.programType === "kprobe" && context.defaultSpace === "kernel";
-  if (context.load !== undefined && !(atFunctions && context.load.btfId === 0)) return undefined;
+  const atFunctions = context.program.type === "kprobe" && context.defaultSpace === "kernel";
+  if (context.program.load !== undefined && !(atFunctions && context.program.load.btfId === 0)) return undefined;
   // Which type it is may take the kernel's types to tell.
   if ("contextType" in context && (!atFunctions || uses.has("ctx"))) return undefined;
   if (context.func === "site" && uses.has("func")) return undefined;
-  if (!context.cookie && uses.has("probe")) return undefined;
+  if (!context.program.cookie && uses.has("probe")) return undefined;
   if (context.retval !== undefined && context.retval.type.kind !== "integer") return undefined;
   const { contextType: _, ...rest } = context;
   return `${provider} ${asText(rest)}`;

@@ -11,13 +11,11 @@ import { madeUpSystem } from "../../test/support/made-up-system.ts";
 function resolve(spec: ProbeSpec, linked: boolean): Resolution {
   const context: Context = {
     provider: spec.provider,
-    programType: "kprobe",
+    program: { type: "kprobe", cookie: true, ...(linked ? { load: { attachType: 42, btfId: 0 } } : {}) },
     defaultSpace: "kernel",
     stacks: true,
-    cookie: true,
     func: "kernel",
     contextType: { kind: "pointer", target: { kind: "void" }, space: "kernel" },
-    ...(linked ? { load: { attachType: 42, btfId: 0 } } : {}),
   };
   const sites = (spec.parts[0] ?? "")
     .split("_")
@@ -63,12 +61,15 @@ function resolveCall(spec: ProbeSpec): Resolution {
   const number = Object.keys(calls).indexOf(name);
   const context: Context = {
     provider: spec.provider,
-    programType: "tracing",
-    load: { attachType: 23, btfId: 7 },
+    program: {
+      type: "tracing",
+      load: { attachType: 23, btfId: 7 },
+      cookie: false,
+      dispatch: { kind: "context", offset: 8, size: 8, signed: true },
+    },
+    kernelTypes: true,
     defaultSpace: "user",
     stacks: true,
-    cookie: false,
-    dispatch: { kind: "context", offset: 8, size: 8, signed: true },
     args: calls[name].map((argument, i) => ({
       name: argument,
       type:

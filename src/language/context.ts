@@ -105,6 +105,10 @@ export interface ProgramVariables {
 /** What a handler can see at a probe, and where it may run. */
 interface HandlerView {
   readonly provider: string;
+  /** The kernel says by its type information what the handler is given: pointers to its objects can be trusted. */
+  readonly kernelTypes?: true;
+  /** The place is in a program's code: names mean its symbols, and not the kernel's. */
+  readonly inProgram?: true;
   /**
    * Handlers may run in strobe itself as well, and do unless they look at what only the kernel sees: once before
    * everything else, once after it, or whenever a site's data says (HostSite).
@@ -157,11 +161,13 @@ interface HandlerView {
     readonly calls: KeptCalls;
     readonly shared?: true;
   };
+  /** When this gives 0 the handler returns at once: the last call of an iterator has no object. */
+  readonly requires?: Fetch;
 }
 
 /** How a handler is bound as a program of the kernel's: what nobody but eBPF's compiler and attachers asks. */
-interface ProgramForm {
-  readonly programType: ProgramType;
+export interface ProgramForm {
+  readonly type: ProgramType;
   /**
    * What a `tracing` program is bound to at load: the kernel's attach type, the BTF id, and the module whose BTF has
    * it.
@@ -198,14 +204,19 @@ interface ProgramForm {
    * The kernel's `struct seq_file` that printf writes into: of a pinned iterator, which prints for whoever reads it.
    */
   readonly sequence?: Fetch;
-  /** When this gives 0 the handler returns at once: the last call of an iterator has no object. */
-  readonly requires?: Fetch;
   /** The result the program must return (0 unless said; iterators and perf events want 0 too). */
   readonly result?: number;
 }
 
 /** What one variant of a probe offers. Sites with equal contexts share one program. */
-export interface Context extends HandlerView, ProgramForm {}
+export interface Context extends HandlerView {
+  readonly program: ProgramForm;
+}
+
+/** A context whose program is bound otherwise. */
+export function boundBy(context: Context, program: Partial<ProgramForm>): Context {
+  return { ...context, program: { ...context.program, ...program } };
+}
 
 /** When handlers run in strobe itself. */
 export type RunsInStrobe = "begin" | "end" | "when-due";
@@ -225,12 +236,14 @@ export function onceIn(context: Context | "host"): { readonly once?: "begin" | "
 }
 
 /** What loading a program and attaching it ask of its context: plain data, as all of a plan is. */
-export interface Binding extends Pick<Context, "load" | "session" | "sleepable" | "defaultSpace" | "cookie"> {
+export interface Binding extends Pick<ProgramForm, "load" | "session" | "sleepable" | "cookie"> {
+  /** Context.defaultSpace. */
+  readonly defaultSpace: AddressSpace;
   /** Attached before the others, which ask for what it keeps. */
   readonly first?: true;
 }
 
-export function bindingOf({ load, session, sleepable, defaultSpace, cookie, kept }: Context): Binding {
+export function bindingOf({ program: { load, session, sleepable, cookie }, defaultSpace, kept }: Context): Binding {
   return {
     defaultSpace,
     cookie,

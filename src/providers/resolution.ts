@@ -67,8 +67,8 @@ export function resolved(...variants: readonly (Variant | readonly Variant[])[])
 export function variantsOf(context: Context, sites: readonly SiteRef[], options: ResolveOptions): Variant[] {
   const apart =
     sites.length > 1 &&
-    context.dispatch === undefined &&
-    ((!context.cookie && options.uses.has("probe")) || (context.func === "site" && options.uses.has("func")));
+    context.program.dispatch === undefined &&
+    ((!context.program.cookie && options.uses.has("probe")) || (context.func === "site" && options.uses.has("func")));
   return apart
     ? sites.map((site) => ({ context, provider: context.provider, sites: [site] }))
     : [{ context, provider: context.provider, sites }];

@@ -116,7 +116,7 @@ const complaint = (text: string): [string, string | undefined] => {
 const shape = (resolution: Resolution): string[] =>
   resolution.variants.map(
     ({ context, sites }) =>
-      `${context === "host" ? "host" : context.programType}: ${sites.map((site) => `${site.name}${site.match === undefined ? "" : `=${site.match}`}`).join(" ")}`,
+      `${context === "host" ? "host" : context.program.type}: ${sites.map((site) => `${site.name}${site.match === undefined ? "" : `=${site.match}`}`).join(" ")}`,
   );
 
 test("system calls share a program that looks at their numbers", () => {
@@ -132,7 +132,7 @@ test("system calls' arguments come from the caller's registers", { skip: process
   const { context } = resolve("tracepoint:syscalls:sys_enter_openat", ["args"]).variants[0];
   assert.ok(context !== "host");
   const registers = { kind: "context", offset: 0, size: 8, signed: false };
-  assert.deepEqual(context.load, { attachType: 23, btfId: 101 });
+  assert.deepEqual(context.program.load, { attachType: 23, btfId: 101 });
   assert.deepEqual(context.args?.slice(1), [
     {
       name: "dfd",
@@ -151,7 +151,7 @@ test("an event is a raw tracepoint until its record is read", () => {
   assert.deepEqual(shape(resolve("tracepoint:sched:sched_switch")), ["raw_tracepoint: tracepoint:sched:sched_switch"]);
   const { context, sites } = resolve("tracepoint:sched:sched_switch", ["args"]).variants[0];
   assert.ok(context !== "host");
-  assert.equal(context.programType, "tracepoint");
+  assert.equal(context.program.type, "tracepoint");
   assert.deepEqual(sites[0]?.data, { kind: "perf", id: 10 });
   assert.deepEqual(context.args, [
     {
@@ -195,7 +195,7 @@ test("functions of BPF programs are bound to one by one", () => {
     resolve(text).variants.flatMap(({ sites }) => sites.map(({ name }) => name));
   const { context } = resolve("fentry:bpf:each").variants[0];
   assert.ok(context !== "host");
-  assert.deepEqual(context.load, { attachType: 24, btfId: 4, program: 5 });
+  assert.deepEqual(context.program.load, { attachType: 24, btfId: 4, program: 5 });
   assert.deepEqual(names("fexit:bpf:count_reads"), ["fexit:bpf:5:count_reads", "fexit:bpf:9:count_reads"]);
   assert.deepEqual(names("fentry:bpf:5:*"), ["fentry:bpf:5:count_reads", "fentry:bpf:5:each"]);
   // Before Linux 6.8 none can be bound to one that is itself bound to a function.

@@ -127,7 +127,7 @@ export class KernelModule implements Disposable {
       counters: { lost: this.#schemas.map(() => LOST) },
       kernelMaps: this.kernelMaps,
       capabilities: { ...capabilities, ...options.capabilities },
-      directLoads: options.directLoads ?? fn.context?.programType === "tracing",
+      directLoads: options.directLoads ?? fn.context?.program.type === "tracing",
     });
     const code = this.generated.code.slice();
     const view = new DataView(code.buffer);
@@ -140,7 +140,7 @@ export class KernelModule implements Disposable {
         view.setInt32(at + 4, kernelVariables.get(relocation.symbol ?? "") ?? 0, true);
       else view.setInt32(at + 4, 1000, true);
     }
-    const type = fn.context?.programType ?? "raw_tracepoint";
+    const type = fn.context?.program.type ?? "raw_tracepoint";
     try {
       this.#program = loadProgram({
         name: "strobe_test",

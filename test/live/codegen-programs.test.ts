@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { Btf } from "../../src/debuginfo/btf.ts";
 import { LinuxError } from "../../src/linux/error.ts";
 import { type AggregateType, u32, u64 } from "../../src/language/types.ts";
-import type { Context, ProgramType } from "../../src/language/context.ts";
+import { boundBy, type ProgramForm, type ProgramType } from "../../src/language/context.ts";
 import { copiesOf } from "../../src/compiler/layouts/copies.ts";
 import type { IrFunction } from "../../src/compiler/ir/ir.ts";
 import type { EventSchema } from "../../src/compiler/plan.ts";
@@ -62,13 +62,17 @@ function accepted(
   t: { skip(message: string): void },
   build: (f: IrBuilder) => void,
   type: ProgramType,
-  more: { readonly context?: Partial<Context>; readonly functions?: IrFunction[]; readonly matches?: bigint[] } = {},
+  more: {
+    readonly program?: Partial<ProgramForm>;
+    readonly functions?: IrFunction[];
+    readonly matches?: bigint[];
+  } = {},
   use?: (module: KernelModule) => void,
 ): void {
   const f = new IrBuilder(`all_${type}`);
   build(f);
   try {
-    using module = new KernelModule(f.finish(contextOf(type, more.context), more.matches), maps, {
+    using module = new KernelModule(f.finish(boundBy(contextOf(type), more.program ?? {}), more.matches), maps, {
       schemas: [schema],
       bound: bound(type),
       functions: more.functions ?? [],
@@ -272,7 +276,7 @@ describe("programs of every type", live, () => {
         t,
         (f) => f.add({ op: "map-add", map: 0, value: f.constant(1) }),
         "raw_tracepoint",
-        { context: { dispatch: { kind: "context", offset: 8, size: 8, signed: true } }, matches },
+        { program: { dispatch: { kind: "context", offset: 8, size: 8, signed: true } }, matches },
         (module) => {
           for (let number = -3n; number < 1010n; number++) module.run(0n, BigInt.asUintN(64, number));
           assert.deepEqual(module.results(1), [BigInt(matches.length)]);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { enableStats, listLinks, loadProgram, progInfo } from "../../src/linux/bpf/bpf.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
-import type { Context } from "../../src/language/context.ts";
+import { bindingOf, type Context } from "../../src/language/context.ts";
 import { liveSystem } from "../../src/machine/live-system.ts";
 import type { Attachment } from "../../src/providers/provider.ts";
 import { findAttacher, listProbes, resolveSpec, splitPattern } from "../../src/providers/registry.ts";
@@ -61,10 +61,12 @@ after(() => {
 function load(context: Context): number {
   return loadProgram({
     name: "strobe_test",
-    type: programTypes[context.programType],
+    type: programTypes[context.program.type],
     code: nothing,
     license: "Dual MIT/GPL",
-    ...(context.load ? { expectedAttachType: context.load.attachType, attachBtfId: context.load.btfId } : {}),
+    ...(context.program.load
+      ? { expectedAttachType: context.program.load.attachType, attachBtfId: context.program.load.btfId }
+      : {}),
   });
 }
 
@@ -92,7 +94,7 @@ function count(
       attachments.push(
         findAttacher(provider)!.attach({
           program,
-          binding: context,
+          binding: bindingOf(context),
           sites,
           cookies: sites.map((_, i) => BigInt(i + 1)),
           ...(pid === undefined ? {} : { pid }),
@@ -200,7 +202,7 @@ describe("attaching", () => {
     };
     using attachment = findAttacher("uprobe")!.attach({
       program,
-      binding: context.context,
+      binding: bindingOf(context.context),
       sites: [beyond, site],
       cookies: [1n, 2n],
     });

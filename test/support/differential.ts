@@ -85,10 +85,9 @@ const BPF_LOG_STATS = 4;
 
 const context: Context = {
   provider: "rawtracepoint",
-  programType: "raw_tracepoint",
+  program: { type: "raw_tracepoint", cookie: false },
   defaultSpace: "kernel",
   stacks: true,
-  cookie: false,
   numbered: Array.from(
     { length: argumentCount },
     (_, i) => ({ kind: "context", offset: i * 8, size: 8, signed: false }) as const,

@@ -24,8 +24,8 @@ export interface PlacedMap extends IrMap {
   readonly storage: MapStorage;
 }
 
-export function contextOf(programType: ProgramType, more: Partial<Context> = {}): Context {
-  return { provider: "test", programType, defaultSpace: "kernel", stacks: true, cookie: true, ...more };
+export function contextOf(type: ProgramType, more: Partial<Context> = {}): Context {
+  return { provider: "test", program: { type, cookie: true }, defaultSpace: "kernel", stacks: true, ...more };
 }
 
 export function slotMap(index: number): PlacedMap {

@@ -46,10 +46,9 @@ function contextOf(place: Place, system: System): Context {
     ? userContext({ provider: "uprobe", returns: false, system, uses: new Set() })
     : {
         provider: "rawtracepoint",
-        programType: "raw_tracepoint",
+        program: { type: "raw_tracepoint", cookie: false },
         defaultSpace: "kernel",
         stacks: true,
-        cookie: false,
         numbered,
       };
 }

@@ -17,7 +17,7 @@ const moments = new Map([
 function contextOf(args: readonly string[]): Context {
   return {
     provider: "moment",
-    programType: "raw_tracepoint",
+    program: { type: "raw_tracepoint", cookie: false },
     args: args.map((name) => ({
       name,
       type: i32,
@@ -25,7 +25,6 @@ function contextOf(args: readonly string[]): Context {
     })),
     defaultSpace: "kernel",
     stacks: true,
-    cookie: false,
   };
 }
 

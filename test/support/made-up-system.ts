@@ -87,18 +87,16 @@ const contexts: Record<string, Context | "host"> = {
   end: "host",
   interval: {
     provider: "interval",
-    programType: "perf_event",
+    program: { type: "perf_event", cookie: true },
     runsInStrobe: "when-due",
     defaultSpace: "kernel",
     stacks: true,
-    cookie: true,
   },
   tracepoint: {
     provider: "tracepoint",
-    programType: "tracepoint",
+    program: { type: "tracepoint", cookie: true },
     defaultSpace: "user",
     stacks: true,
-    cookie: true,
     args: [
       { name: "filename", type: { kind: "pointer", target: i8, space: "user" }, fetch: word(24) },
       { name: "count", type: u64, fetch: word(32) },
@@ -106,10 +104,9 @@ const contexts: Record<string, Context | "host"> = {
   },
   kprobe: {
     provider: "kprobe",
-    programType: "kprobe",
+    program: { type: "kprobe", cookie: true },
     defaultSpace: "kernel",
     stacks: true,
-    cookie: true,
     func: "kernel",
     numbered: [word(112), word(104), word(96)],
     registers: new Map([["ip", word(128)]]),

@@ -57,7 +57,7 @@ class Outliner {
         rest,
         this.#module,
         this.#options,
-        rest.context?.programType ?? "raw_tracepoint",
+        rest.context?.program.type ?? "raw_tracepoint",
         new Set(),
         0,
       );

@@ -71,7 +71,7 @@ function callsLoops({ sparing, capabilities }: Partial<GenerateOptions>): boolea
 }
 
 function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions, shared: number): GeneratedProgram {
-  const programType = fn.context?.programType ?? "raw_tracepoint";
+  const programType = fn.context?.program.type ?? "raw_tracepoint";
   const assembler = new Assembler<RelocationNote>();
   const callbackLabels = new Map<number, Label>();
   const labelOf = (callback: number): Label => {
@@ -269,6 +269,6 @@ function generateFunction(
 function branchesOnStack({ sparing }: GenerateOptions, { context }: IrFunction): number {
   if (sparing) return 0;
   // Another run of the handler may come between, and have the same scratch memory.
-  return context?.programType === "kprobe" && context.defaultSpace === "user" ? Infinity : BRANCHES_ON_STACK;
+  return context?.program.type === "kprobe" && context.defaultSpace === "user" ? Infinity : BRANCHES_ON_STACK;
 }
 const BRANCHES_ON_STACK = 6;

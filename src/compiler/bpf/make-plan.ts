@@ -100,7 +100,7 @@ export function makeBpfPlan(
       name: fn.name,
       provider: handler.provider,
       ...onceIn(context),
-      type: context.programType,
+      type: context.program.type,
       binding: bindingOf(context),
       sites: handler.sites,
       cookies: handler.sites.map((site) => (asks ? cookieOf(site) : 0)),

@@ -57,7 +57,7 @@ export function select(scope: FunctionScope): void {
   const body = emitter.code;
   if (fn.kind === "handler") {
     scope.context = emitter.register();
-    const { dispatch, leavesLate } = fn.context ?? {};
+    const { dispatch, leavesLate } = fn.context?.program ?? {};
     const { gate } = scope.options;
     if (dispatch !== undefined || gate !== undefined || leavesLate) {
       const out = emitter.label();
@@ -342,7 +342,7 @@ function moveArguments(scope: FunctionScope, parameters: readonly Value[], args:
 function leave(scope: FunctionScope, stop: boolean | undefined): void {
   // What has an address is in use to the end.
   for (const slot of scope.addressed) scope.emitter.touch(scope.slot(slot));
-  const result = scope.fn.kind !== "handler" ? (stop === true ? 1 : 0) : (scope.fn.context?.result ?? 0);
+  const result = scope.fn.kind !== "handler" ? (stop === true ? 1 : 0) : (scope.fn.context?.program.result ?? 0);
   scope.emitter.set(0, BigInt(result));
   scope.emitter.emit({ kind: "exit" });
 }

@@ -36,7 +36,7 @@ function printSchema(schema: EventSchema, index: number): string {
 
 export function printFunction(fn: IrFunction, index?: number): string {
   const matches = fn.matches.length > 0 ? ` matches ${fn.matches.join(" ")}` : "";
-  const head = `${fn.kind} ${index === undefined ? "" : `${index} `}${fn.name} (${fn.placement}${fn.context ? `, ${fn.context.programType}` : ""})${matches}`;
+  const head = `${fn.kind} ${index === undefined ? "" : `${index} `}${fn.name} (${fn.placement}${fn.context ? `, ${fn.context.program.type}` : ""})${matches}`;
   const slots = fn.slots.map((slot, id) => `  slot s${id} ${JSON.stringify(slot.name)}: ${slot.size} bytes`);
   const blocks = fn.blocks.map((block, id) =>
     [

@@ -20,7 +20,7 @@ import type { FunctionState } from "./state.ts";
 /** Lowers an action; false when the call is not one. */
 export function action(f: FunctionState, e: Call): boolean {
   const { args } = e;
-  const sequence = contextOf(f)?.sequence;
+  const sequence = contextOf(f)?.program.sequence;
   if (sequence !== undefined && isOfSession(e.name)) {
     printInto(f, e, sequence);
     return true;

@@ -49,7 +49,7 @@ export function idValue(f: FunctionState, name: "pid" | "tid" | "uid" | "gid", i
  */
 function userMode(f: FunctionState): Value {
   const context = contextOf(f);
-  if (context === undefined || context.programType === "kprobe" || context.programType === "perf_event") {
+  if (context === undefined || context.program.type === "kprobe" || context.program.type === "perf_event") {
     return f.fromHandler("user-mode", (handler) => plainBuiltin(handler, "user-mode"));
   }
   // What runs once is a test run: strobe's.
@@ -123,8 +123,9 @@ export function probeIndex(f: FunctionState): Value {
   const indices = sites.map((site) => known.get(site.name) ?? probeNames.indexOf(site.name));
   if (new Set(indices).size <= 1) return f.build.constant(BigInt(indices[0] ?? 0));
   const context = contextOf(f);
-  if (context?.cookie) return f.fromHandler("attach-cookie", (handler) => plainBuiltin(handler, "attach-cookie"));
-  const { dispatch } = context ?? {};
+  if (context?.program.cookie)
+    return f.fromHandler("attach-cookie", (handler) => plainBuiltin(handler, "attach-cookie"));
+  const dispatch = context?.program.dispatch;
   if (dispatch === undefined) return f.build.constant(BigInt(indices[0]));
   return f.fromHandler("probe", (handler) => {
     const subject = fetchValue(handler, dispatch);

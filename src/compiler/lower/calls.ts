@@ -26,8 +26,7 @@ const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 // ── numbers ──
 
 function packet(f: FunctionState, e: Call): Value {
-  if (contextOf(f)?.programType !== "tracing")
-    return f.refuse(e.span, compiler.skboutputFentryFexitRawtracepointProbes());
+  if (!contextOf(f)?.kernelTypes) return f.refuse(e.span, compiler.skboutputFentryFexitRawtracepointProbes());
   const { packetFiles } = f.module;
   const path = literalText(e.args[0]);
   const known = packetFiles.indexOf(path);

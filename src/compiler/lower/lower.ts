@@ -151,7 +151,7 @@ function widened(type: Type): Type {
 function lowerHandler(module: ModuleState, handler: CheckedHandler): number {
   const index = module.functions.length;
   const { context, placement } = handler;
-  const dispatches = context !== "host" && context.dispatch !== undefined;
+  const dispatches = context !== "host" && context.program.dispatch !== undefined;
   const shell: IrFunction = {
     name: functionName(handler),
     kind: "handler",

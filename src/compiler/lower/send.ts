@@ -22,7 +22,7 @@ export function send(
   fields: readonly Field[],
 ): void {
   // Nobody is there to be warned when a pinned iterator is read.
-  if (contextOf(f)?.sequence !== undefined) return;
+  if (contextOf(f)?.program.sequence !== undefined) return;
   const { header } = f.module.options;
   const sources = [
     ...header.map((field): Source => ({ kind: "value", value: headerValue(f, field), width: 8 })),

@@ -13,7 +13,7 @@ export function placesTogether(variants: readonly ResolvedVariant[], spec: numbe
     ...(variant.entry === undefined ? [] : [variant.entry]),
   ])) {
     // Elsewhere a name is one place.
-    if (context === "host" || context.programType !== "kprobe") continue;
+    if (context === "host" || context.program.type !== "kprobe") continue;
     for (const { name } of sites) {
       if (names.has(name)) several.add(name);
       else names.add(name);

@@ -81,18 +81,16 @@ const contexts: Record<string, Context | "host"> = {
   end: "host",
   interval: {
     provider: "interval",
-    programType: "perf_event",
+    program: { type: "perf_event", cookie: true },
     runsInStrobe: "when-due",
     defaultSpace: "kernel",
     stacks: true,
-    cookie: true,
   },
   tracepoint: {
     provider: "tracepoint",
-    programType: "tracepoint",
+    program: { type: "tracepoint", cookie: true },
     defaultSpace: "user",
     stacks: true,
-    cookie: true,
     args: [
       { name: "filename", type: { kind: "pointer", target: i8, space: "user" }, fetch: word },
       { name: "ret", type: i64, fetch: word },
@@ -101,11 +99,10 @@ const contexts: Record<string, Context | "host"> = {
   },
   kprobe: {
     provider: "kprobe",
-    programType: "kprobe",
+    program: { type: "kprobe", cookie: true },
     overridable: true,
     defaultSpace: "kernel",
     stacks: true,
-    cookie: true,
     func: "kernel",
     numbered: [word, word, word],
     registers: new Map([
@@ -115,10 +112,10 @@ const contexts: Record<string, Context | "host"> = {
   },
   fentry: {
     provider: "fentry",
-    programType: "tracing",
+    program: { type: "tracing", cookie: false },
+    kernelTypes: true,
     defaultSpace: "kernel",
     stacks: true,
-    cookie: false,
     numbered: [word],
     args: [{ name: "at", type: { kind: "pointer", target: task, space: "kernel", typed: true }, fetch: word }],
   },

@@ -152,7 +152,7 @@ function isTyped(place: Expression): boolean {
 /** Pointers in a context are typed only where the kernel describes it by BTF (iterators). */
 function givesTyped(object: Expression, body: Body): boolean {
   if (object.kind !== "builtin" || object.name !== "ctx") return true;
-  return body.context !== undefined && body.context !== "host" && body.context.programType === "tracing";
+  return body.context !== undefined && body.context !== "host" && body.context.kernelTypes === true;
 }
 
 function noField(struct: string, name: string): string {

@@ -219,7 +219,7 @@ const path: CallCheck = (call, body) => {
   const args = checked(call, body);
   const pointer = args[0];
   const { context } = body;
-  if (context !== undefined && context !== "host" && context.programType !== "tracing") {
+  if (context !== undefined && context !== "host" && !context.kernelTypes) {
     return {
       ...call,
       args,
@@ -590,7 +590,7 @@ const packet: CallCheck = (call, body) => {
   const path = literalText(call, 0, body);
   if (path === "") report(body, call.args[0].span, calls.captureFileNeedsName());
   const { context } = body;
-  if (context !== undefined && context !== "host" && context.programType !== "tracing") {
+  if (context !== undefined && context !== "host" && !context.kernelTypes) {
     return {
       ...call,
       type: report(

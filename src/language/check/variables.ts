@@ -83,11 +83,7 @@ function variable(call: Call, name: string, span: Span, body: Body): Expression 
 }
 
 function inKernel({ context }: Body): boolean {
-  return (
-    context !== undefined &&
-    context !== "host" &&
-    !(context.programType === "kprobe" && context.defaultSpace === "user")
-  );
+  return context !== undefined && context !== "host" && !context.inProgram;
 }
 
 /** A global of the kernel without debug information has at most an address. */

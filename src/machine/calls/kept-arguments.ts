@@ -1,7 +1,14 @@
 // What a function was called with, kept from its entry on: for where it returns its arguments, as long as the call
 // takes; for its instructions what variables are by what registers had been. Pointers are kept, and what is behind them
 // is read when somebody looks.
-import type { Argument, Context, Fetch, KeptCalls, Piece } from "../../language/context.ts";
+import {
+  boundBy,
+  type Argument,
+  type Context,
+  type Fetch,
+  type KeptCalls,
+  type Piece,
+} from "../../language/context.ts";
 import { sizeOf } from "../../language/layout.ts";
 import { fetchRegister, hostMachine, registersOf } from "../contexts/registers.ts";
 import { usesNumbered } from "../../language/check/uses.ts";
@@ -56,9 +63,8 @@ export function keepArguments(
     entry: { ...plain, kept: { at: "entry", calls } },
     returned: {
       // While the session lets go of its probes, entries are gone before returns.
-      ...returned,
+      ...boundBy(returned, { leavesLate: true }),
       kept: { at: "return", calls },
-      leavesLate: true,
       ...(args === undefined || !uses.has("args") ? {} : { args }),
       ...(numbered === undefined ? {} : { numbered }),
     },
@@ -97,11 +103,12 @@ export function keepForInside(
     entry: { ...entry, kept: { at: "entry", calls } },
     inside: [
       {
-        ...inside,
+        ...boundBy(inside, { leavesLate: true }),
         kept: { at: "inside", calls, ...(without === undefined ? {} : { shared: true }) },
-        leavesLate: true,
       },
-      ...(without === undefined ? [] : [{ ...without, kept: { at: "without", calls }, leavesLate: true } as const]),
+      ...(without === undefined
+        ? []
+        : [{ ...boundBy(without, { leavesLate: true }), kept: { at: "without", calls } } as const]),
     ],
   };
 }

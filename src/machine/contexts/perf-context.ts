@@ -7,7 +7,7 @@ export function perfEventContext(provider: string, system: System, runsInStrobe?
   const file = registersOf(hostMachine);
   return {
     provider,
-    programType: "perf_event",
+    program: { type: "perf_event", cookie: true },
     ...(runsInStrobe === undefined ? {} : { runsInStrobe }),
     registers: fetchRegisters(file),
     // Looked up for those who ask: it takes the kernel's BTF, and intervals that run in strobe need none.
@@ -17,7 +17,6 @@ export function perfEventContext(provider: string, system: System, runsInStrobe?
     },
     defaultSpace: "kernel",
     stacks: true,
-    cookie: true,
   };
 }
 

@@ -29,8 +29,12 @@ export function userContext({ provider, returns, system, uses }: UserContextOpti
   const multi = kernelAtLeast(system.capabilities.kernel, 6, 6);
   return {
     provider,
-    programType: "kprobe",
-    ...(multi ? { load: { attachType: BPF_TRACE_UPROBE_MULTI, btfId: 0 } } : {}),
+    program: {
+      type: "kprobe",
+      ...(multi ? { load: { attachType: BPF_TRACE_UPROBE_MULTI, btfId: 0 } } : {}),
+      cookie: true,
+    },
+    inProgram: true,
     ...(returns
       ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } }
       : { numbered: fetchCallArguments(file, "user") }),
@@ -40,7 +44,6 @@ export function userContext({ provider, returns, system, uses }: UserContextOpti
     func: multi ? "user" : "site",
     defaultSpace: "user",
     stacks: true,
-    cookie: true,
   };
 }
 

@@ -20,11 +20,10 @@ function once(name: "begin" | "end", doc: string): Provider {
     resolve(spec) {
       const context: Context = {
         provider: name,
-        programType: "raw_tracepoint",
+        program: { type: "raw_tracepoint", cookie: false },
         runsInStrobe: name,
         defaultSpace: "kernel",
         stacks: true,
-        cookie: false,
       };
       if (spec.parts.some((part) => part !== ""))
         return refused(spec, probes.probeTypeRequiresArgumentsFound(name, spec.parts.length));

@@ -81,12 +81,11 @@ function variant({ program, name, btfId }: BpfFunction, provider: Provider, atta
     provider: provider.name,
     context: {
       provider: provider.name,
-      programType: "tracing",
-      load: { attachType, btfId, program },
+      program: { type: "tracing", load: { attachType, btfId, program }, cookie: false },
+      kernelTypes: true,
       func: "site",
       defaultSpace: "kernel",
       stacks: true,
-      cookie: false,
     },
     sites: [{ name: `${provider.name}:bpf:${program}:${name}`, func: name, data: null }],
   };

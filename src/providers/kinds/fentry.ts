@@ -97,15 +97,18 @@ function trampoline(name: "fentry" | "fexit", aliases: readonly string[], attach
       provider: name,
       context: {
         provider: name,
-        programType: "tracing",
-        load: { attachType, btfId: target.btfId, ...(target.module === "vmlinux" ? {} : { module: target.module }) },
+        program: {
+          type: "tracing",
+          load: { attachType, btfId: target.btfId, ...(target.module === "vmlinux" ? {} : { module: target.module }) },
+          cookie: false,
+        },
+        kernelTypes: true,
         args,
         numbered: numberedSlots(slots),
         ...(result ? { retval: { type: result.type, fetch: result.fetch } } : {}),
         func: "site",
         defaultSpace: "kernel",
         stacks: true,
-        cookie: false,
       },
       sites: [{ name: `${name}:${target.module}:${target.name}`, func: target.name, data: null }],
     };

@@ -56,19 +56,22 @@ export const iterator: Provider = {
       provider: "iter",
       context: {
         provider: "iter",
-        programType: "tracing",
-        pathsFromContext: true,
-        load: {
-          attachType: BPF_TRACE_ITER,
-          btfId: target.btfId,
-          ...(target.module === "vmlinux" ? {} : { module: target.module }),
+        program: {
+          type: "tracing",
+          load: {
+            attachType: BPF_TRACE_ITER,
+            btfId: target.btfId,
+            ...(target.module === "vmlinux" ? {} : { module: target.module }),
+          },
+          ...(pin === undefined ? {} : { sequence: openFile }),
+          cookie: false,
         },
+        kernelTypes: true,
+        pathsFromContext: true,
         contextType: { kind: "pointer", target: struct, space: "kernel" },
         ...(requires ? { requires } : {}),
-        ...(pin === undefined ? {} : { sequence: openFile }),
         defaultSpace: "kernel",
         stacks: true,
-        cookie: false,
       },
       sites: [
         pin === undefined

@@ -233,10 +233,13 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
     const registers = uses.has("ctx") ? system.types.find("pt_regs", "struct") : undefined;
     return {
       provider: name,
-      programType: "kprobe",
+      program: {
+        type: "kprobe",
+        ...(multi ? { load: { attachType: BPF_TRACE_KPROBE_MULTI, btfId: 0 } } : {}),
+        ...(session ? { session: { part: returns ? "return" : "entry", attachType: BPF_TRACE_KPROBE_SESSION } } : {}),
+        cookie: true,
+      },
       ...(returns ? {} : { overridable: true }),
-      ...(multi ? { load: { attachType: BPF_TRACE_KPROBE_MULTI, btfId: 0 } } : {}),
-      ...(session ? { session: { part: returns ? "return" : "entry", attachType: BPF_TRACE_KPROBE_SESSION } } : {}),
       ...(returns
         ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } }
         : { numbered: fetchCallArguments(file, "kernel") }),
@@ -245,7 +248,6 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       func: "kernel",
       defaultSpace: "kernel",
       stacks: true,
-      cookie: true,
     };
   }
   return {
@@ -339,10 +341,12 @@ export function withKernelEntry(
   options: ResolveOptions,
 ): Variant {
   if (context === "host") return { context, provider, sites };
-  const { retval: _, variables: __, session: ___, ...plain } = context;
+  const { retval: _, variables: __, ...plain } = context;
+  const { session: ___, ...program } = context.program;
   const args = options.uses.has("args") ? namedArguments(name, system) : undefined;
   const entry: Context = {
     ...plain,
+    program,
     numbered: fetchCallArguments(registersOf(hostMachine), "kernel"),
     ...(args === undefined ? {} : { args }),
   };

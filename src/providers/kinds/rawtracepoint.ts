@@ -23,11 +23,10 @@ export interface RawSite {
 export function rawContext(provider: string, system: System): Context {
   return {
     provider,
-    programType: "raw_tracepoint",
+    program: { type: "raw_tracepoint", cookie: kernelAtLeast(system.capabilities.kernel, 6, 10) },
     numbered: numberedSlots(12),
     defaultSpace: "kernel",
     stacks: true,
-    cookie: kernelAtLeast(system.capabilities.kernel, 6, 10),
   };
 }
 
@@ -119,12 +118,15 @@ function typedContext(name: string, system: System): Context {
   const layout = functionArguments(args);
   return {
     provider: "rawtracepoint",
-    programType: "tracing",
-    load: { attachType: BPF_TRACE_RAW_TP, btfId, ...(module === undefined ? {} : { module }) },
+    program: {
+      type: "tracing",
+      load: { attachType: BPF_TRACE_RAW_TP, btfId, ...(module === undefined ? {} : { module }) },
+      cookie: false,
+    },
+    kernelTypes: true,
     args: layout.args,
     numbered: numberedSlots(layout.slots),
     defaultSpace: "kernel",
     stacks: true,
-    cookie: false,
   };
 }

@@ -28,11 +28,10 @@ function suite(name: "test" | "bench", doc: string, run: (program: number) => Me
       if (options.suite?.kind !== name || options.suite.name !== own) return { variants: [], diagnostics: [] };
       const context: Context = {
         provider: name,
-        programType: "raw_tracepoint",
+        program: { type: "raw_tracepoint", cookie: false },
         ...(name === "test" ? { returnsVerdict: true } : {}),
         defaultSpace: "kernel",
         stacks: true,
-        cookie: false,
       };
       return resolved({ context, provider: name, sites: [{ name: `${name}:${own}`, data: null }] });
     },

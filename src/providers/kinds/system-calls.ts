@@ -119,13 +119,11 @@ function callContext(
   const number = way === "enter" ? SECOND : atExit;
   return {
     provider: "tracepoint",
-    programType: "tracing",
-    load: { attachType: BPF_TRACE_RAW_TP, btfId },
-    dispatch: number,
+    program: { type: "tracing", load: { attachType: BPF_TRACE_RAW_TP, btfId }, dispatch: number, cookie: false },
+    kernelTypes: true,
     ...(fields ? { args: fields.map((field) => callArgument(field, way, number, system)) } : {}),
     defaultSpace: "user",
     stacks: true,
-    cookie: false,
   };
 }
 

@@ -222,13 +222,11 @@ function perfContext(event: Event, format: TracepointFormat, system: System): Co
   const space = isSystemCall(event) ? "user" : "kernel";
   return {
     provider: "tracepoint",
-    programType: "tracepoint",
+    program: { type: "tracepoint", cookie: true, leavesLate: true },
     args: format.fields.map((field) => recordArgument(field, space, system)),
     ...(record ? { contextType: { kind: "pointer", target: record, space: "kernel" } } : {}),
     defaultSpace: space,
     stacks: true,
-    cookie: true,
-    leavesLate: true,
   };
 }
 

@@ -1,7 +1,7 @@
 // watchpoint: memory accesses, by the processor's breakpoint registers.
 import { userProbes } from "../../messages/user-probes.ts";
 import { says } from "../../messages/message.ts";
-import type { Argument, Context } from "../../language/context.ts";
+import { boundBy, type Argument, type Context } from "../../language/context.ts";
 import { u64, voidType, type Type } from "../../language/types.ts";
 import { LinuxError } from "../../linux/error.ts";
 import { disablePerfEvent, PERF_TYPE_BREAKPOINT } from "../../linux/perf/perf.ts";
@@ -77,7 +77,7 @@ function watchContext(name: Name, system: System, type: Type = voidType): Contex
   const pointer: Argument = { name: "address", type: { kind: "pointer", target: type, space: "user" }, fetch: address };
   const args =
     type.kind === "void" ? [pointer] : [pointer, { name: "value", ...inMemory(type, address, { space: "user" }) }];
-  return { ...perfEventContext(name, system), defaultSpace: "user", cookie: false, args };
+  return { ...boundBy(perfEventContext(name, system), { cookie: false }), defaultSpace: "user", args };
 }
 
 /** Bytes, or why not. */

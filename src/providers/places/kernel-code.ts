@@ -27,14 +27,13 @@ export function insideKernelFunction(provider: string, system: System, returns =
   const registers = system.types.find("pt_regs", "struct");
   return {
     provider,
-    programType: "kprobe",
+    program: { type: "kprobe", cookie: true },
     ...(returns ? { retval: { type: u64, fetch: fetchRegister(file, file.result) } } : {}),
     registers: fetchRegisters(file),
     contextType: registers ? { kind: "pointer", target: registers, space: "kernel" } : registersType(file),
     func: "site",
     defaultSpace: "kernel",
     stacks: true,
-    cookie: true,
   };
 }
 

@@ -160,7 +160,7 @@ test("where the kernel tells the places, a wildcard means those, and needs no sy
     return resolveSpec(spec, of, { missing: "error", uses: new Set(uses) }).variants.flatMap(({ context, sites }) =>
       sites.map(
         ({ name, data }) =>
-          `${name} ${(data as KprobeSite).symbol ?? (data as KprobeSite).offset} ${context === "host" || context.load === undefined ? "alone" : "linked"}`,
+          `${name} ${(data as KprobeSite).symbol ?? (data as KprobeSite).offset} ${context === "host" || context.program.load === undefined ? "alone" : "linked"}`,
       ),
     );
   };
