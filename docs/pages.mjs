@@ -104,5 +104,33 @@ ${table(
   ["", ...languages.map(({ title }) => title)],
   rules.map(([what, of]) => row(what, ...languages.map((one) => of(one.rules)))),
 )}
+
+## Probes
+
+A front-end gives of each probe (\`ProbeSpec\`, \`src/language/probe-spec.ts\`) the kind, its parts, its options, and the text as
+written. No kind reads the text: it is what messages show. Parts are nothing but data: unquoted, not joined, however the
+language writes them. Which parts a kind takes, [probes.md](probes.md) says; which options, its line in
+\`src/providers/registry.ts\`. What a kind does not take is refused with the place. So a language may write, for instance:
+
+${table(
+  ["as a language may write it", "kind", "parts", "options"],
+  [
+    row('\`kernel.function("vfs_read").return.maxactive(9)\`', "\`kretprobe\`", "\`vfs_read\`", "\`maxactive\`: \`9\`"),
+    row(
+      '\`kernel.function("tun_get_user@drivers/net/tun.c:1700")\`',
+      "\`kprobe\`",
+      "\`tun_get_user@drivers/net/tun.c\`, \`1700\`",
+      "",
+    ),
+    row('\`kernel.statement("*@kernel/fork.c:2100")\`', "\`kprobe\`", "\`@kernel/fork.c\`, \`2100\`", ""),
+    row('\`process("/bin/sh").statement("main@main.c:10")\`', "\`uprobe\`", "\`/bin/sh\`, \`main@main.c\`, \`10\`", ""),
+    row("\`timer.ms(100)\`", "\`interval\`", "\`ms\`, \`100\`", ""),
+    row("\`syscall::open*:entry\`", "\`tracepoint\`", "\`syscalls\`, \`sys_enter_open*\`", ""),
+  ],
+)}
+
+\`optional\`, \`sufficient\` and \`sequence\` are the spec's own: no kind knows them. Names of what was found go back through
+the language's \`Spelling.probe(name, asked)\` (\`kprobe:vfs_read\`, and the spec that it was found for): \`probe\`, messages, losses and
+\`-l\` show what it gives. \`Language.patterns\` reads what \`-l\` is asked for.
 `;
 }

@@ -33,9 +33,10 @@ export function compileProbes(
     stats,
   } = options;
   const parsed = parseProbes(
-    probes.map(({ provider, parts, also, constructorName, words, parameters, handler, filter, captures }) => ({
+    probes.map(({ provider, parts, options, also, constructorName, words, parameters, handler, filter, captures }) => ({
       provider,
       parts,
+      ...(options === undefined ? {} : { options }),
       ...(also === undefined ? {} : { also }),
       constructorName,
       words,

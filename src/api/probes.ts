@@ -1,8 +1,9 @@
 // Constructors of probes. A handler is compiled from its source, in the kernel; here it is only kept.
 import { InternalError } from "../base/internal-error.ts";
-import type { ParameterMeaning } from "../language/probe-spelling.ts";
+import type { SpecOptions } from "../language/probe-spec.ts";
+import { withOptions, type ParameterMeaning } from "../language/probe-spelling.ts";
 import { partsOf, type Word } from "../language/typescript/probe-words.ts";
-import { findConstructor } from "../providers/registry.ts";
+import { findConstructor, spellingOf } from "../providers/registry.ts";
 import type { SourceFunction } from "./captures.ts";
 import type {
   ArgumentsOf,
@@ -26,8 +27,9 @@ export interface Probe {
   /** `tracepoint`, and the parts behind it. */
   readonly provider: string;
   readonly parts: readonly string[];
+  readonly options?: SpecOptions;
   /** Probes with the same handler. */
-  readonly also?: readonly { readonly provider: string; readonly parts: readonly string[] }[];
+  readonly also?: readonly Pick<Probe, "provider" | "parts" | "options">[];
   readonly constructorName: string;
   /** What stood before the handler. */
   readonly words: readonly Word[];
@@ -60,18 +62,22 @@ function make(
   if (kind === undefined) throw new InternalError(`no kind of probe has the constructor ${constructorName}()`);
   const { provider, parameters } = kind;
   const parts = partsOf(kind.words, words, constructorName);
-  return probeOf({ provider, parts, constructorName, words, parameters }, handler, captures);
+  return probeOf({ ...named(provider, parts), constructorName, words, parameters }, handler, captures);
+}
+
+function named(provider: string, parts: readonly string[]): Pick<Probe, "provider" | "parts" | "options"> {
+  return { provider, ...withOptions(parts, spellingOf(provider)) };
 }
 
 function probeOf(
-  named: Pick<Probe, "provider" | "parts" | "also" | "constructorName" | "words" | "parameters">,
+  asked: Pick<Probe, "provider" | "parts" | "options" | "also" | "constructorName" | "words" | "parameters">,
   handler: Handler<never>,
   captures: Captures | undefined,
 ): Probe {
   const both = typeof handler === "function" ? { handler } : handler;
   if (typeof both?.handler !== "function" || ("filter" in both && typeof both.filter !== "function"))
-    throw new TypeError(`strobe: ${named.constructorName}() wants a handler: a function, or { filter, handler }`);
-  return { kind: "probe", ...named, ...both, ...(captures === undefined ? {} : { captures }) };
+    throw new TypeError(`strobe: ${asked.constructorName}() wants a handler: a function, or { filter, handler }`);
+  return { kind: "probe", ...asked, ...both, ...(captures === undefined ? {} : { captures }) };
 }
 
 /** An event of the kernel: `tracepoint("sched:sched_switch", (args) => …)`. Wildcards are allowed. */
@@ -232,7 +238,7 @@ export function probe<const Spec extends string | readonly string[]>(
   const [first, ...rest] = specs.map((one) => {
     if (typeof one !== "string") throw new TypeError("strobe: probe() wants the probe's name as a string");
     const [provider, ...parts] = one.split(":");
-    return { provider, parts };
+    return named(provider, parts);
   });
   if (first === undefined) throw new TypeError("strobe: probe() wants a probe's name");
   return probeOf(

@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import { compileScript } from "../api/compile.ts";
 import { thisMachine } from "../api/machine.ts";
 import { ScriptError, type Diagnostic } from "../language/diagnostic.ts";
-import { isDamage, listProbes, splitPattern } from "../providers/registry.ts";
+import type { Language } from "../language/language.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
+import { isDamage, listProbes, listSpec, splitPattern } from "../providers/registry.ts";
 import { listType } from "../providers/places/type-listing.ts";
 import type { Listed } from "../providers/provider.ts";
 import { isTerminal } from "../linux/ffi.ts";
@@ -64,18 +66,28 @@ function* listed(options: Options): Iterable<Listed> {
     const system = thisMachine(options);
     if (word === undefined) yield* listProbes(undefined, system, { verbose, pid });
     else
-      for (const pattern of patterns(word)) yield* listType(pattern, system, { verbose }) ?? probesOf(pattern, options);
+      for (const wanted of patterns(word, options.language))
+        yield* listType(wanted.text, system, { verbose }) ?? probesOf(wanted, options, options.language);
     return;
   }
   yield* probesOfScript(options);
 }
 
-/** Patterns apart at commas, but for those in a list of lines. */
-function patterns(word: string): string[] {
-  return word
-    .split(/,(?![+\d])/)
-    .map((pattern) => pattern.trim())
-    .filter((pattern) => pattern !== "");
+type Wanted = Pick<ProbeSpec, "provider" | "parts" | "text">;
+
+/** As the language writes them. Else apart at commas, but for those in a list of lines. */
+function patterns(word: string, language: Language | undefined): readonly Wanted[] {
+  return (
+    language?.patterns?.(word) ??
+    word
+      .split(/,(?![+\d])/)
+      .map((pattern) => pattern.trim())
+      .filter((pattern) => pattern !== "")
+      .map((text) => {
+        const [provider, ...parts] = splitPattern(text);
+        return { provider, parts, text };
+      })
+  );
 }
 
 /** What a script would attach to. */
@@ -95,8 +107,8 @@ function* probesOfScript(options: Options): Iterable<Listed> {
     throw new ScriptError(program.source, diagnostics);
   let none = true;
   for (const { specs } of program.probes) {
-    for (const { text } of specs) {
-      for (const one of splitPattern(text).length === 1 ? [{ probe: text }] : probesOf(text, options)) {
+    for (const spec of specs) {
+      for (const one of spec.parts.length === 0 ? [{ probe: spec.text }] : probesOf(spec, options, language)) {
         none = false;
         yield one;
       }
@@ -107,12 +119,14 @@ function* probesOfScript(options: Options): Iterable<Listed> {
 }
 
 /** What is wrong with a file that the pattern means is thrown with the pattern, where it does not name the file. */
-function* probesOf(pattern: string, options: Options): Iterable<Listed> {
+function* probesOf(wanted: Wanted, options: Options, language: Language | undefined): Iterable<Listed> {
   const { verbose, pid } = options;
+  const spelling = language?.rules.spelling;
   try {
-    yield* listProbes(pattern, thisMachine(options), { verbose, pid });
+    for (const listed of listSpec(wanted, thisMachine(options), { verbose, pid }))
+      yield spelling?.probe === undefined ? listed : { ...listed, probe: spelling.probe(listed.probe) };
   } catch (error) {
-    if (isDamage(error) && error.file === undefined) error.message += `, looking for \`${pattern}\``;
+    if (isDamage(error) && error.file === undefined) error.message += `, looking for \`${wanted.text}\``;
     throw error;
   }
 }

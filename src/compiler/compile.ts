@@ -2,12 +2,13 @@
 import { compiler } from "../messages/compiler.ts";
 import { asInternal, isUnexpected } from "../base/internal-error.ts";
 import type { CheckedProgram, TypedProgram } from "../language/checked-program.ts";
-import type { ResolvedProbe, SiteRef } from "../language/resolved-probe.ts";
+import { shortName, type ResolvedProbe, type SiteRef } from "../language/resolved-probe.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
 import { onceAt, onceIn, type Context } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
 import type { Expression, Probe, Program } from "../language/program.ts";
 import { unknownType, type Type } from "../language/types.ts";
 import { variantsByFunction } from "../providers/places/function-code.ts";
@@ -251,7 +252,7 @@ function resolveProbes(
       if (!there && (spec.optional === true || spec.sufficient === true)) return [];
       for (const diagnostic of resolution.diagnostics)
         (optional && diagnostic.code === "name" ? unmatched : diagnostics).push(diagnostic);
-      return placesTogether(resolution.variants, specs++);
+      return placesTogether(resolution.variants, specs++).map((variant) => spelled(variant, spec, program));
     });
     if (variants.length === 0) diagnostics.push(...unmatched);
     const shared = likeFunctions(
@@ -304,8 +305,8 @@ function leftOut(probe: Probe, variants: readonly Variant[], { follow }: Compile
   const seen = new Map<string, string>();
   for (const { provider, sites } of variants) {
     const kind = findProvider(provider);
-    for (const { name } of sites) {
-      const how = kind?.seenOfOneProcess?.(name.split(":").slice(1));
+    for (const { name, found = name } of sites) {
+      const how = kind?.seenOfOneProcess?.(found.split(":").slice(1));
       if (how !== undefined && !seen.has(how)) seen.set(how, name);
     }
   }
@@ -334,6 +335,19 @@ function ofProcess(probe: Probe, pid: number): Probe {
 }
 
 type Variant = ResolvedProbe["variants"][number];
+
+/** Its places named as the script's language names probes. */
+function spelled(variant: Variant, spec: ProbeSpec, { rules: { spelling } }: Program): Variant {
+  if (spelling.probe === undefined) return variant;
+  const { entry } = variant;
+  const named = (sites: readonly SiteRef[]): readonly SiteRef[] =>
+    sites.map((site) => ({ func: shortName(site), ...site, name: spelling.probe!(site.name, spec), found: site.name }));
+  return {
+    ...variant,
+    sites: named(variant.sites),
+    ...(entry === undefined ? {} : { entry: { ...entry, sites: named(entry.sites) } }),
+  };
+}
 
 function filtered(variant: Variant, filter: RegExp | undefined): Variant {
   const { context } = variant;

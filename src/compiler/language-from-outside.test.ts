@@ -5,6 +5,8 @@ import { tally, tallyBy } from "../../test/support/tally.ts";
 import { compileScript } from "../api/compile.ts";
 import type { Program } from "../language/program.ts";
 import { aggregateLayout } from "../language/aggregations/table.ts";
+import { resolveSpec } from "../providers/registry.ts";
+import { bareSystem } from "../../test/support/bare-system.ts";
 import { compile, type Compiled } from "./compile.ts";
 import { printModule } from "./ir/print-ir.ts";
 import { MemoryRuntime } from "../../test/support/memory-runtime.ts";
@@ -110,6 +112,32 @@ test("names in messages are as the author spells them", () => {
   assert.deepEqual(
     told("probe begin\nif COMM < COMM $m{1} is 1").at(0)?.split(": ").at(-1),
     "texts have no order in tally",
+  );
+});
+
+test("options of probes are the kind's, and places are named as the language names them", () => {
+  const read = program("probe kretprobe f +maxactive=9\n$m{1} is 1");
+  assert.deepEqual(read.probes[0].specs, [
+    {
+      provider: "kretprobe",
+      parts: ["f"],
+      options: { maxactive: "9" },
+      text: "kretprobe f +maxactive=9",
+      span: { start: 0, end: 30 },
+    },
+  ]);
+  const { diagnostics } = resolveSpec({ ...read.probes[0].specs[0], provider: "kprobe" }, bareSystem, {
+    missing: "error",
+    uses: new Set(),
+  });
+  assert.deepEqual(
+    diagnostics.map(({ message }) => message),
+    ["kprobe takes no option `maxactive`"],
+  );
+  const { plan } = compiled("probe kprobe f\n$t{1} is PROBE");
+  assert.deepEqual(
+    plan?.bpf.programs[0].sites.map(({ name, func }) => [name, func]),
+    [["kprobe f", "f"]],
   );
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "../language/bpftrace/parse.ts";
 import type { Context } from "../language/context.ts";
-import type { ProbeSpec } from "../language/program.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
 import type { Resolution } from "../providers/provider.ts";
 import { compile } from "./compile.ts";
 import { madeUpSystem } from "../../test/support/made-up-system.ts";

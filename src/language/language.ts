@@ -1,6 +1,7 @@
 // What a language is to the rest of strobe: the one object that its folder exports. A line in registry.ts makes it known
 // to the command, to editors and to the documentation.
 import type { Diagnostic, Source, Span } from "./diagnostic.ts";
+import type { ProbeSpec } from "./probe-spec.ts";
 import type { Program } from "./program.ts";
 import type { FindSpelling, ProbeSpellings } from "./probe-spelling.ts";
 import type { Rules } from "./rules.ts";
@@ -21,6 +22,8 @@ export interface Language {
   readonly rules: Rules;
   /** Reads a script. Absent where its files are programs with probes in them, which `strobe run` starts. */
   readonly parse?: (source: Source, given: Given) => Parsed;
+  /** What `-l` is asked for, as this language writes probes; absent where that is `kind:part:part`. */
+  readonly patterns?: (text: string) => readonly Pick<ProbeSpec, "provider" | "parts" | "text">[];
   /** Lays a script out anew; absent without a formatter. */
   readonly format?: (source: Source, probes: FindSpelling) => Formatted;
   /** Writes a tree in this language; absent where nothing is translated to it. */

@@ -1,5 +1,6 @@
 // The tree as text, for `-d` and for golden tests: S-expressions, indented where they do not fit a line. What the
 // checker has typed carries its type: `(+ $x:u8 1:i64):i64`.
+import { writtenParts } from "./probe-spelling.ts";
 import { literalText } from "./floating.ts";
 import type {
   Block,
@@ -44,8 +45,8 @@ export function printTree(program: Program): string {
       list(
         "probe",
         ...probe.specs.map(
-          ({ provider, parts, optional, sufficient, sequence }) =>
-            `${[provider, ...parts].map(specPart).join(":")}${sequence === undefined ? "" : `(${sequence})`}${sufficient ? "!" : optional ? "?" : ""}`,
+          ({ provider, parts, options, optional, sufficient, sequence }) =>
+            `${[provider, ...writtenParts({ parts, ...(options && { options }) })].map(specPart).join(":")}${sequence === undefined ? "" : `(${sequence})`}${sufficient ? "!" : optional ? "?" : ""}`,
         ),
         ...(probe.predicate === undefined ? [] : [list("when", expressionForm(probe.predicate))]),
         ...probe.body.statements.map(statementForm),

@@ -1,6 +1,8 @@
 // How the languages write the probes of a kind. Each kind's line in the registry (providers/registry.ts) says it; the
 // languages ask, and know no kind by name.
 
+import type { SpecOptions, ProbeSpec } from "./probe-spec.ts";
+
 /** What a handler's parameters are, in order: canonical names of the table of builtins. */
 export type ParameterMeaning = "args" | "retval" | "ctx";
 
@@ -9,6 +11,8 @@ export interface ProbeSpelling {
   readonly path?: number;
   /** A part may name lines of source, `WHERE@FILE:LINES`; `alone`: also without a part before, `KIND@FILE:LINES`. */
   readonly lines?: "behind" | "alone";
+  /** What its probes take besides their parts (ProbeSpec.options): `NAME=VALUE` as a last part where all is parts. */
+  readonly options?: readonly string[];
   /** The kind is the whole name: nothing stands behind it. */
   readonly alone?: true;
   /** Its constructor in the TypeScript library; kinds without one are written `probe("KIND:…", …)`. */
@@ -32,6 +36,26 @@ export interface ProbeSpellings {
   readonly find: FindSpelling;
   /** Names that the TypeScript library has constructors by. */
   readonly constructors: readonly string[];
+}
+
+/** Parts as written where options stand among them: those at the end that the kind takes as options, apart. */
+export function withOptions(
+  parts: readonly string[],
+  spelling: ProbeSpelling | undefined,
+): { readonly parts: readonly string[]; readonly options?: SpecOptions } {
+  const options: Record<string, string> = {};
+  let count = parts.length;
+  for (; count > 0; count--) {
+    const [, name, value] = /^(\w+)=(.*)$/s.exec(parts[count - 1]) ?? [];
+    if (name === undefined || spelling?.options?.includes(name) !== true) break;
+    options[name] = value;
+  }
+  return count === parts.length ? { parts } : { parts: parts.slice(0, count), options };
+}
+
+/** The parts again, with the options behind them. */
+export function writtenParts({ parts, options = {} }: Pick<ProbeSpec, "parts" | "options">): readonly string[] {
+  return [...parts, ...Object.entries(options).map(([name, value]) => `${name}=${value}`)];
 }
 
 /** A name as written, `KIND:part:part`, with the kind and `@FILE` behind it apart; parts still joined at colons. */

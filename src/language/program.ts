@@ -3,6 +3,7 @@
 // unknown.
 import type { Source, Span } from "./diagnostic.ts";
 import type { FaultKind } from "./faults.ts";
+import type { ProbeSpec } from "./probe-spec.ts";
 import type { Rules } from "./rules.ts";
 import type { SequenceForm, SequenceType, StructType, Type } from "./types.ts";
 
@@ -107,23 +108,6 @@ export interface Probe {
   readonly guard?: Expression;
   readonly predicate?: Expression;
   readonly body: Block;
-  readonly span: Span;
-}
-
-/**
- * A wish for probes: provider (or an alias of it: the registry knows them) and the parts behind it, wildcards and all.
- */
-export interface ProbeSpec {
-  readonly provider: string;
-  readonly parts: readonly string[];
-  /** It need not exist. */
-  readonly optional?: true;
-  /** Where it exists, those behind it in the probe's list are not wanted; where not, it is optional. */
-  readonly sufficient?: true;
-  /** Handlers of one event run in the order of these numbers, and of the text where they are equal; 0 unless it says. */
-  readonly sequence?: number;
-  /** As written, for messages. */
-  readonly text: string;
   readonly span: Span;
 }
 

@@ -6,6 +6,8 @@ import type { Probe } from "./program.ts";
 export interface SiteRef {
   /** Full probe name, for `probe` and for messages: `tracepoint:sched:sched_switch`. */
   readonly name: string;
+  /** The kind's own name for it, where the script's language has another (Spelling.probe). */
+  readonly found?: string;
   /** Name for `func`. */
   readonly func?: string;
   /** With the context's dispatch: the number to match. */
@@ -15,6 +17,11 @@ export interface SiteRef {
    */
   readonly among?: number;
   readonly data: unknown;
+}
+
+/** What `func` says there. */
+export function shortName({ name, func }: SiteRef): string {
+  return func ?? name.split(":").at(-1)!;
 }
 
 /** A probe whose specs were resolved: each variant is a context and the sites that share it. */

@@ -1,6 +1,8 @@
 // What differs between the languages beyond syntax: the one object that the checker, the lowering and the messages ask,
 // so that nothing behind a front-end asks which language it was.
 
+import type { ProbeSpec } from "./probe-spec.ts";
+
 export interface Rules {
   /** The name of the language: the builtin table has a column of spellings by it. */
   readonly language: string;
@@ -31,6 +33,11 @@ export interface Spelling {
   cast(type: string, value: string): string | undefined;
   /** A builtin or function by its canonical name, where the table's column has nothing else: `strLength`. */
   builtin(name: string): string;
+  /**
+   * A probe that was found, by its kind's name and parts (`kprobe:vfs_read`, probe-spelling.ts); `asked`: the spec that
+   * it was found for, absent in a listing. Without this, probes are named as they come.
+   */
+  probe?(name: string, asked?: ProbeSpec): string;
   /** What is written in front of a builtin's name to mean it whatever else has the name: `__builtin_`. */
   readonly builtinPrefix?: string;
 }

@@ -30,6 +30,13 @@ export const probes = {
     says("name", `no tracepoints of the category \`${category}\``, help),
   noMatchesTracepoint: (category: Shown, name: Shown, help?: string): Message =>
     says("name", `no matches for tracepoint ${category}:${name}`, help),
+  /** Only languages that know of options by name can ask for one that there is not. */
+  takesNoOption: (kind: Shown, option: Shown, known: readonly string[]): Message =>
+    says(
+      "arguments",
+      `${kind} takes no option \`${option}\``,
+      known.length === 0 ? undefined : `its options: ${known.join(", ")}`,
+    ),
   /** @example ret: { } */
   doesNotSayWhatProbe: (text: Shown, usage: Shown): Message =>
     says("syntax", `\`${text}\` does not say what to probe`, `a probe of this kind is written \`${usage}\``),

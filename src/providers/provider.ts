@@ -1,7 +1,7 @@
 // The one interface of a probe kind. Adding a kind is a file that exports one of these, and a line in registry.ts.
 import type { Diagnostic } from "../language/diagnostic.ts";
 import type { ResolvedProbe, SiteRef } from "../language/resolved-probe.ts";
-import type { ProbeSpec } from "../language/program.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
 import type { Argument, Binding, Context } from "../language/context.ts";
 import type { System } from "../machine/system.ts";
 

@@ -1,15 +1,16 @@
 // All providers, and where each is. A run loads those it uses: most know binaries and debug information that other
 // probes need not. A new kind of probe is a file and a line here.
 import { says } from "../messages/message.ts";
+import { probes } from "../messages/probes.ts";
 import { DamageError } from "../debuginfo/damage.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
-import type { ProbeSpec } from "../language/program.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
 import { instructions, kprobes, kretprobes, uprobes, uretprobes } from "./attaching/attachers.ts";
 import { begin, end } from "./kinds/begin-end.ts";
 import type { Attacher, Listed, ListOptions, Provider, Resolution, ResolveOptions } from "./provider.ts";
 import { rawtracepoint } from "./kinds/rawtracepoint.ts";
 import { splitKind, type ProbeConstructor, type ProbeSpelling } from "../language/probe-spelling.ts";
-import { didYouMean, missing } from "./resolution.ts";
+import { didYouMean, missing, refused } from "./resolution.ts";
 import type { System } from "../machine/system.ts";
 import { interval, profile } from "./kinds/timers.ts";
 import { tracepoint } from "./kinds/tracepoint.ts";
@@ -91,7 +92,7 @@ const kinds: Record<string, Kind> = {
   },
   kretprobe: {
     aliases: ["kr"],
-    spelling: { typescript: { name: "kretprobe", words: "name", parameters: ["retval"] } },
+    spelling: { options: ["maxactive"], typescript: { name: "kretprobe", words: "name", parameters: ["retval"] } },
     provider: () => kprobeKind().kretprobe,
     attacher: kretprobes,
   },
@@ -246,6 +247,9 @@ export function allProviders(): readonly Provider[] {
 export function resolveSpec(spec: ProbeSpec, system: System, options: ResolveOptions): Resolution {
   const provider = findProvider(spec.provider);
   if (!provider) return { variants: [], diagnostics: [unknownProvider(spec, system)] };
+  const known = spellingOf(spec.provider)?.options ?? [];
+  for (const option of Object.keys(spec.options ?? {}))
+    if (!known.includes(option)) return refused(spec, probes.takesNoOption(provider.name, option, known));
   try {
     return provider.resolve(spec, system, options);
   } catch (error) {
@@ -286,6 +290,15 @@ function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
  */
 export function* listProbes(pattern: string | undefined, system: System, options: ListOptions): Iterable<Listed> {
   const [first = "*", ...rest] = pattern === undefined ? [] : splitPattern(pattern);
+  yield* listSpec({ provider: first, parts: rest }, system, options);
+}
+
+/** The same of a name that a language has read; wildcards may be in the kind's name, too. */
+export function* listSpec(
+  { provider: first, parts: rest }: Pick<ProbeSpec, "provider" | "parts">,
+  system: System,
+  options: ListOptions,
+): Iterable<Listed> {
   const exact = findProvider(first);
   if (exact) {
     yield* exact.list(rest, system, options);

@@ -4,7 +4,7 @@ import { probes } from "../messages/probes.ts";
 import type { SiteRef } from "../language/resolved-probe.ts";
 import type { Context } from "../language/context.ts";
 import { nearest } from "../language/nearest.ts";
-import type { ProbeSpec } from "../language/program.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
 import type { Resolution, ResolveOptions } from "./provider.ts";
 
 export type Variant = Resolution["variants"][number];

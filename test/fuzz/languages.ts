@@ -13,7 +13,7 @@ import { builtinsFor } from "../../src/language/builtins/table.ts";
 import { typescriptRules } from "../../src/language/typescript/rules.ts";
 import { ScriptError } from "../../src/language/diagnostic.ts";
 import { renderDiagnostic } from "../../src/language/render-diagnostic.ts";
-import type { ProbeSpec } from "../../src/language/program.ts";
+import type { ProbeSpec } from "../../src/language/probe-spec.ts";
 import { parsePrintf, PrintfError } from "../../src/language/printf.ts";
 import { printTree } from "../../src/language/print-tree.ts";
 import type { Binding, FunctionSource } from "../../src/language/typescript/binding.ts";

@@ -4,7 +4,7 @@ import type { TypeScope } from "../../src/language/type-scope.ts";
 import type { Context, Fetch } from "../../src/language/context.ts";
 import type { PointerType, StructType, Type } from "../../src/language/types.ts";
 import { i32, i8, u32, u64, u8 } from "../../src/language/types.ts";
-import type { ProbeSpec } from "../../src/language/program.ts";
+import type { ProbeSpec } from "../../src/language/probe-spec.ts";
 import type { Resolution } from "../../src/providers/provider.ts";
 import type { System } from "../../src/machine/system.ts";
 
@@ -117,7 +117,9 @@ const contexts: Record<string, Context | "host"> = {
 export function resolveMadeUp(spec: ProbeSpec): Resolution {
   const context = contexts[spec.provider];
   return {
-    variants: [{ context, provider: spec.provider, sites: [{ name: spec.text, data: null }] }],
+    variants: [
+      { context, provider: spec.provider, sites: [{ name: [spec.provider, ...spec.parts].join(":"), data: null }] },
+    ],
     diagnostics: [],
   };
 }

@@ -5,7 +5,7 @@
 //       $m{1} is 10 / 3; total is total - 7; PRINTF "%d" total
 //       $sizes{COMM} takes arg1; each c in $sizes by -sum most 3 PRINTF "%d" sum:$sizes{c}
 //
-// A line `probe KIND PARTS [when CONDITION]` begins a probe; the statements of the lines behind it are its own. `$m{…}` is a map, a name
+// A line `probe KIND PARTS [when CONDITION]` begins a probe, among the parts options (`+maxactive=9`); the statements of the lines behind it are its own. `$m{…}` is a map, a name
 // a variable (or, in capitals, a builtin), `is` assigns, `NAME value …` calls, and operators of one line go from left to
 // right. `takes` adds a value to a statistic, `RESULT:$m{…}` and `RESULT(parameter …):$m{…}` are what comes of it.
 import type { Diagnostic, Source, Span } from "../../src/language/diagnostic.ts";
@@ -22,6 +22,7 @@ const tallyRules: Rules = {
     variable: (name) => `the variable ${name}`,
     cast: () => undefined,
     builtin: (name) => name.toUpperCase(),
+    probe: (name) => name.replaceAll(":", " "),
   },
   advice: { orderTexts: "texts have no order in tally" },
   integers: { signed: "all", division: "floors", byZero: "fault" },
@@ -196,10 +197,14 @@ function parse(rules: Rules, source: Source): Parsed {
   for (const line of source.text.split("\n")) {
     // `probe kprobe f when x > 1`
     const [probed, condition] = line.trim().split(" when ");
-    const [word, provider, ...parts] = probed.split(" ");
+    const words = probed.split(" ");
+    const [word, provider, ...parts] = words.filter((one) => !one.startsWith("+"));
     const span = { start: offset, end: offset + line.length };
     if (word === "probe") {
-      const spec = { provider, parts, text: [provider, ...parts].join(" "), span };
+      const options = Object.fromEntries(
+        words.flatMap((one) => [...one.matchAll(/^\+(\w+)=(.*)$/g)].map((m) => m.slice(1, 3))),
+      );
+      const spec = { provider, parts, options, text: probed.slice("probe ".length), span };
       const at = offset + line.indexOf(" when ") + 6;
       probes.push({
         specs: [spec],

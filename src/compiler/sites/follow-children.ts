@@ -2,6 +2,9 @@
 // pids itself, so that a child is traced from its first instruction on.
 import type { Block, Expression, Probe, Program, Statement } from "../../language/program.ts";
 import { unknownType } from "../../language/types.ts";
+import { begin } from "../../providers/kinds/begin-end.ts";
+import { rawtracepoint } from "../../providers/kinds/rawtracepoint.ts";
+import type { Provider } from "../../providers/provider.ts";
 
 /** Nobody can write this name, and whoever prints maps leaves it out. */
 const followedMap = ".followed";
@@ -23,16 +26,16 @@ export function followingChildren(
   const first: Expression =
     pid === undefined ? { kind: "builtin", name: "cpid", ...node } : { kind: "integer", value: BigInt(pid), ...node };
   const probes: readonly Probe[] = [
-    { specs: [{ provider: "begin", parts: [], text: "begin", span }], body: block(add(first)), span },
+    { ...probeOf(begin), body: block(add(first)), span },
     // A thread that starts names its own process again.
     {
-      ...rawTracepoint("sched_process_fork"),
+      ...probeOf(rawtracepoint, "sched_process_fork"),
       predicate: isFollowed(number(member("args", "parent", "tgid"))),
       body: block(add(number(member("args", "child", "tgid")))),
     },
     // The last of a process's threads is its first.
     {
-      ...rawTracepoint("sched_process_free"),
+      ...probeOf(rawtracepoint, "sched_process_free"),
       predicate: {
         kind: "binary",
         operator: "==",
@@ -63,8 +66,8 @@ export function ofFollowed(probe: Probe): Probe {
   return { ...probe, guard: { ...isFollowed({ kind: "builtin", name: "pid", ...there }), ...there } };
 }
 
-function rawTracepoint(name: string): Pick<Probe, "specs" | "span"> {
-  return { specs: [{ provider: "rawtracepoint", parts: [name], text: `rawtracepoint:${name}`, span }], span };
+function probeOf({ name }: Provider, ...parts: readonly string[]): Pick<Probe, "specs" | "span"> {
+  return { specs: [{ provider: name, parts, text: [name, ...parts].join(":"), span }], span };
 }
 
 function block(statement: Statement): Block {

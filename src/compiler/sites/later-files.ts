@@ -1,7 +1,8 @@
 // Files that traced processes open while a script runs: what its probes mean there, and the plan with that as well.
 import type { ResolvedProbe } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
-import type { Probe, ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
+import type { Probe } from "../../language/program.ts";
 import type { KnownPlaces } from "../../providers/places/follow.ts";
 import type { Provider, Resolution, ResolveOptions } from "../../providers/provider.ts";
 import { findProvider } from "../../providers/registry.ts";

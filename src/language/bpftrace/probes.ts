@@ -3,8 +3,9 @@
 import { parameters } from "../../messages/macros.ts";
 import { syntax } from "../../messages/syntax.ts";
 import type { Span } from "../diagnostic.ts";
-import type { Probe, ProbeSpec } from "../program.ts";
-import { splitKind } from "../probe-spelling.ts";
+import type { ProbeSpec } from "../probe-spec.ts";
+import type { Probe } from "../program.ts";
+import { splitKind, withOptions } from "../probe-spelling.ts";
 import type { Cursor } from "./cursor.ts";
 import { parseExpression, spanOf } from "./expressions.ts";
 import { stringValue } from "./literals.ts";
@@ -133,7 +134,15 @@ function readSpec(p: Cursor, start: number): { spec: ProbeSpec; end: number } {
   // `KIND@FILE:LINES`: the file becomes a part of its own.
   const [kind, behind] = splitKind(parts[0], p.spelling);
   const [provider, ...rest] = behind === undefined ? parts : [kind, behind, ...parts.slice(1)];
-  return { spec: { provider, parts: rest, text: text.slice(from, at), span: { start: from, end: at } }, end: at };
+  return {
+    spec: {
+      provider,
+      ...withOptions(rest, p.spelling(provider)),
+      text: text.slice(from, at),
+      span: { start: from, end: at },
+    },
+    end: at,
+  };
 }
 
 function positionalForProbe(p: Cursor, number: string, span: Span): string {

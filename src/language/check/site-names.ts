@@ -3,6 +3,7 @@
 // name is written out.
 import { placement } from "../../messages/placement.ts";
 import type { Expression } from "../program.ts";
+import { shortName } from "../resolved-probe.ts";
 import { textLength } from "../text-bytes.ts";
 import { unknownType } from "../types.ts";
 import type { Body } from "./pass.ts";
@@ -31,5 +32,5 @@ export function siteName(value: Expression, body: Body): Expression | undefined 
 
 /** As often as there are sites. */
 export function siteNames(name: "probe" | "func", body: Body): string[] {
-  return body.sites.map((site) => (name === "probe" ? site.name : (site.func ?? site.name.split(":").at(-1)!)));
+  return body.sites.map((site) => (name === "probe" ? site.name : shortName(site)));
 }

@@ -2,7 +2,8 @@
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given, Parsed } from "../language.ts";
-import type { Expression, FunctionDeclaration, MapDeclaration, Probe, ProbeSpec, Statement } from "../program.ts";
+import type { ProbeSpec } from "../probe-spec.ts";
+import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Statement } from "../program.ts";
 import { expandPoint } from "./aliases.ts";
 import { printing, unread } from "./autoprint.ts";
 import { block } from "./bodies.ts";

@@ -3,7 +3,8 @@ import { systemtap } from "../../messages/systemtap.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
-import type { Expression, ProbeSpec } from "../program.ts";
+import type { ProbeSpec } from "../probe-spec.ts";
+import type { Expression } from "../program.ts";
 import type { Component, Point } from "./syntax.ts";
 import * as tree from "./tree.ts";
 

@@ -1,6 +1,7 @@
 // What a program hands to this front-end: functions as text, and what the names in them stand for. Objects of the
 // running program (maps, events, functions) are known by identity; this room never looks into them.
 import type { ParameterMeaning } from "../probe-spelling.ts";
+import type { SpecOptions } from "../probe-spec.ts";
 import type { LayoutAttributes } from "../program.ts";
 import type { Word } from "./probe-words.ts";
 import type { SpecialName } from "./specials.ts";
@@ -109,8 +110,9 @@ export interface ProbeSource {
   /** `tracepoint`, and the parts behind it. */
   readonly provider: string;
   readonly parts: readonly string[];
+  readonly options?: SpecOptions;
   /** Probes with the same handler. */
-  readonly also?: readonly { readonly provider: string; readonly parts: readonly string[] }[];
+  readonly also?: readonly Pick<ProbeSource, "provider" | "parts" | "options">[];
   /** The call as messages show it when the file is not known: `tracepoint("sched:sched_switch", …)`. */
   readonly constructorName: string;
   /** What stands before the handler there. */

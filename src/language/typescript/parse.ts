@@ -4,7 +4,7 @@ import type { ArrowFunctionExpression, FunctionExpression } from "acorn";
 import type { Diagnostic } from "../diagnostic.ts";
 import type { Block, Expression, FunctionDeclaration, Probe, Program, Statement } from "../program.ts";
 import type { FunctionSource, Names, ProbeSource } from "./binding.ts";
-import type { ParameterMeaning } from "../probe-spelling.ts";
+import { writtenParts, type ParameterMeaning } from "../probe-spelling.ts";
 import { callExpression } from "./calls.ts";
 import { nameParts } from "./declarations.ts";
 import { condition, value } from "./expressions.ts";
@@ -75,7 +75,7 @@ export function parseProbes(sources: readonly ProbeSource[], config: Program["co
 }
 
 function probe(translation: Translation, source: ProbeSource): Probe {
-  const { provider, parts, words, parameters, handler, filter } = source;
+  const { provider, parts, options, words, parameters, handler, filter } = source;
   const written = words.map((word) => JSON.stringify(word)).join(", ");
   const before = `${source.constructorName}(${written}${parts.length === 0 ? "" : ", "}`;
   const start = translation.pieces.function(handler, before, ")");
@@ -88,9 +88,9 @@ function probe(translation: Translation, source: ProbeSource): Probe {
       : { start, end: start + 1 });
   const predicate = filter === undefined ? undefined : predicateOf(translation, filter, parameters);
   return {
-    specs: [{ provider, parts }, ...(source.also ?? [])].map((one) => ({
+    specs: [{ provider, parts, ...(options && { options }) }, ...(source.also ?? [])].map((one) => ({
       ...one,
-      text: [one.provider, ...one.parts].join(":"),
+      text: [one.provider, ...writtenParts(one)].join(":"),
       span: specSpanOf({ handler, parts: one.parts }, start) ?? specSpan,
     })),
     ...(predicate === undefined ? {} : { predicate }),

@@ -1,7 +1,7 @@
 // What several functions of one spec return: one handler takes it, whatever type each has.
 import type { Argument, Context } from "../../language/context.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { integer, type Type } from "../../language/types.ts";
 
 /** `lacking`: what the handler mentions and is not there, and why. */

@@ -6,7 +6,7 @@ import { Attaching } from "../attaching/attachment.ts";
 import { bpfPattern, listBpf, resolveBpf } from "./bpf-programs.ts";
 import { functionArguments, numberedSlots, valueAt } from "../../machine/calls/function-arguments.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import {
   describeFunction,
   findFunctions,

@@ -7,7 +7,7 @@ import { uprobeRefusal, type Refusal } from "../../debuginfo/uprobe-refusals.ts"
 import type { CodeRange } from "../../debuginfo/function-ends.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { instructions } from "../attaching/attachers.ts";
 import { findBinaries, noBinary, unquote } from "../../machine/binaries/binaries.ts";
 import { functionPattern, noFunction } from "../places/kernel-functions.ts";

@@ -2,6 +2,7 @@
 import { kernelProbes } from "../../messages/kernel-probes.ts";
 import { BPF_TRACE_KPROBE_MULTI, BPF_TRACE_KPROBE_SESSION } from "../../linux/bpf/bpf.ts";
 import { pmuType } from "../../linux/kernel/tracefs.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context } from "../../language/context.ts";
 import { kernelAtLeast } from "../../language/kernel-version.ts";
@@ -85,7 +86,8 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         if (spec.parts.at(-1)?.includes("@") !== false) return wrongParts(spec, provider.usage);
         return kernelLines(spec, context(system, false, options), system, options);
       }
-      const { parts, maxactive } = returns ? withMaxactive(spec.parts) : { parts: spec.parts, maxactive: undefined };
+      const { parts } = spec;
+      const maxactive = returns ? maxactiveOf(spec) : undefined;
       if (parts.length < 1 || parts.length > 2 || parts.at(-1) === "") return wrongParts(spec, provider.usage);
       if (maxactive !== undefined && !(maxactive >= 1 && maxactive <= MAXACTIVE_LIMIT)) {
         return refused(spec, kernelProbes.maxactiveHowManyCallsMay(MAXACTIVE_LIMIT));
@@ -259,7 +261,7 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
         : { variants: found.variants, diagnostics: [] };
       const body: Resolution = { variants, diagnostics: [...found.diagnostics, ...diagnostics] };
       // Only a name alone means copies as well.
-      const [wanted = "", ...more] = spec.parts.filter((part) => !part.startsWith("maxactive="));
+      const [wanted = "", ...more] = spec.parts;
       if (body.variants.length === 0 || more.length > 0 || /[@+*?[]|^\d/.test(wanted)) return body;
       return withKernelCopies(body, spec, wanted, returns, context(system, false, options), system, options);
     },
@@ -271,11 +273,10 @@ function kernelImageProblem(system: System): string | undefined {
   return image instanceof Failure ? image.reason : undefined;
 }
 
-/** A last part `maxactive=N`; not a number where it says none. */
-function withMaxactive(parts: readonly string[]): { parts: readonly string[]; maxactive: number | undefined } {
-  const last = parts.at(-1) ?? "";
-  if (!last.startsWith("maxactive=")) return { parts, maxactive: undefined };
-  return { parts: parts.slice(0, -1), maxactive: Number(parseCount(last.slice("maxactive=".length)) ?? NaN) };
+/** Not a number where the option is none. */
+function maxactiveOf({ options }: ProbeSpec): number | undefined {
+  const text = options?.["maxactive"];
+  return text === undefined ? undefined : Number(parseCount(text) ?? NaN);
 }
 
 /** `fn+0x10`, in bytes. */

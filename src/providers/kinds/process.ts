@@ -5,7 +5,7 @@ import { userProbes } from "../../messages/user-probes.ts";
 import { closeSync } from "node:fs";
 import type { Context, Fetch } from "../../language/context.ts";
 import { memberOffset } from "../../language/layout.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { addressOf, MAP_PRIVATE, mmap, munmap, pageSize, PROT_READ } from "../../linux/ffi.ts";
 import { openOthersFile } from "../../linux/others-files.ts";
 import { processMaps } from "../../linux/processes/procfs.ts";

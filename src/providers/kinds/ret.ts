@@ -6,7 +6,7 @@ import { says } from "../../messages/message.ts";
 import { functionEnds } from "../../debuginfo/function-ends.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { instructions } from "../attaching/attachers.ts";
 import { findBinaries, noBinary, unquote } from "../../machine/binaries/binaries.ts";
 import { insideUserFunction, variantsByFunction, type FunctionCode } from "../places/function-code.ts";

@@ -5,7 +5,7 @@ import { Attaching, attachToPerfEvent } from "../attaching/attachment.ts";
 import { attachEverywhere } from "../attaching/perf-sampling.ts";
 import { perfEventContext } from "../../machine/contexts/perf-context.ts";
 import type { Provider } from "../provider.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { parseTiming, timingName, type Timing } from "../quantity.ts";
 import { refused, resolved, wrongParts } from "../resolution.ts";
 import { matches } from "../../machine/wildcard.ts";

@@ -11,7 +11,7 @@ import { inMemory } from "../../machine/values/locations.ts";
 import { attachEverywhere } from "../attaching/perf-sampling.ts";
 import { perfEventContext, watchedAddress } from "../../machine/contexts/perf-context.ts";
 import type { Attachment, AttachRequest, Provider, Resolution, ResolveOptions } from "../provider.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { parseCount } from "../quantity.ts";
 import { missing, refused, resolved, wrongParts } from "../resolution.ts";
 import type { Binary, System } from "../../machine/system.ts";

@@ -5,7 +5,7 @@ import { posix } from "node:path";
 import { InternalError } from "../../base/internal-error.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context } from "../../language/context.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { i64 } from "../../language/types.ts";
 import { namesLibrary } from "../../machine/binaries/live-binary.ts";
 import type { Provider, Resolution, ResolveOptions } from "../provider.ts";

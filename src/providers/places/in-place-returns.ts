@@ -3,7 +3,7 @@
 import { places as placesMessages } from "../../messages/places.ts";
 import { says } from "../../messages/message.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { Place } from "./places.ts";
 import type { Resolution } from "../provider.ts";
 import { refused } from "../resolution.ts";

@@ -3,7 +3,7 @@ import type { CodeRange } from "../../debuginfo/function-ends.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import { describe } from "../../language/check/unify.ts";
 import type { Context, Fetch } from "../../language/context.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { u64, type Type } from "../../language/types.ts";
 import { scalarArgument } from "../../machine/calls/function-arguments.ts";
 import { findFunctions, functionPattern, functionTargets } from "./kernel-functions.ts";

@@ -12,7 +12,8 @@ import { kernelImage } from "../../machine/kernel/kernel-image.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
 import { LiveBinary } from "../../machine/binaries/live-binary.ts";
 import type { Resolution, ResolveOptions } from "../provider.ts";
-import { resolveSpec } from "../registry.ts";
+import { resolveSpec, spellingOf } from "../registry.ts";
+import { withOptions } from "../../language/probe-spelling.ts";
 import type { System } from "../../machine/system.ts";
 import type { Type } from "../../language/types.ts";
 import { Failure } from "../../base/failure.ts";
@@ -117,7 +118,12 @@ function resolve(
   };
   const options: ResolveOptions = { missing: "error", uses: new Set(uses) };
   return resolveSpec(
-    { provider, parts, text: [provider, ...parts].join(":"), span: { start: 0, end: 1 } },
+    {
+      provider,
+      ...withOptions(parts, spellingOf(provider)),
+      text: [provider, ...parts].join(":"),
+      span: { start: 0, end: 1 },
+    },
     system,
     options,
   );

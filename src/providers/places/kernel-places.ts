@@ -5,7 +5,7 @@ import { says } from "../../messages/message.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
 import type { Listed, ListOptions, Resolution, ResolveOptions } from "../provider.ts";
 import { missing, refused, variantsOf, type Variant } from "../resolution.ts";

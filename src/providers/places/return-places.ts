@@ -6,7 +6,7 @@
 import { places as placesMessages } from "../../messages/places.ts";
 import { functionEnds, type FunctionEnds } from "../../debuginfo/function-ends.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { namesIn, UserCode, type FunctionCode } from "./function-code.ts";
 import type { Resolution } from "../provider.ts";
 import { refused } from "../resolution.ts";

@@ -1,6 +1,6 @@
 // Functions of programs, as probes of all kinds name them: by symbol, by wildcard, by their name in the source.
 import { places as placesMessages } from "../../messages/places.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import { cppName } from "../../machine/binaries/binaries.ts";
 import { coldPart } from "../../debuginfo/function-ends.ts";

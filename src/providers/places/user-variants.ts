@@ -2,7 +2,7 @@
 import { InternalError } from "../../base/internal-error.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
-import type { ProbeSpec } from "../../language/program.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { insideUserFunction, variantsByFunction } from "./function-code.ts";
 import { asGoHasIt, goStack } from "../../machine/contexts/go-context.ts";
 import { copyContext } from "./inlined-places.ts";

@@ -1,5 +1,7 @@
 // Probes: the constructor of the library that each is, and its handler.
-import type { Probe, ProbeSpec } from "../../program.ts";
+import { writtenParts } from "../../probe-spelling.ts";
+import type { ProbeSpec } from "../../probe-spec.ts";
+import type { Probe } from "../../program.ts";
 import { conditionText } from "./expressions.ts";
 import { blockText } from "./statements.ts";
 import { wordsOf } from "../probe-words.ts";
@@ -26,11 +28,12 @@ export function probeText(w: Writing, { specs, predicate, body }: Probe): string
 /** The constructor's call, as far as the handler. */
 function constructed(w: Writing, spec: ProbeSpec, given: boolean): string {
   const known = w.spelling(spec.provider)?.typescript;
-  const words = known && (known.parameters[0] === "args" || !given) ? wordsOf(known.words, spec.parts) : undefined;
+  const words =
+    known && (known.parameters[0] === "args" || !given) ? wordsOf(known.words, writtenParts(spec)) : undefined;
   if (known === undefined || words === undefined) return `${w.imported("probe")}(${JSON.stringify(specText(spec))}, `;
   return `${w.imported(known.name)}(${words.map((word) => `${JSON.stringify(word)}, `).join("")}`;
 }
 
-function specText({ provider, parts }: ProbeSpec): string {
-  return [provider, ...parts].join(":");
+function specText(spec: ProbeSpec): string {
+  return [spec.provider, ...writtenParts(spec)].join(":");
 }
