@@ -22,6 +22,7 @@ export function searchPaths(
 ): SearchPaths {
   return {
     vmlinux: vmlinux ?? env["STROBE_VMLINUX"] ?? env["BPFTRACE_VMLINUX"],
+    btf: env["BPFTRACE_BTF"],
     debuginfo: debuginfo ?? split(env["STROBE_DEBUGINFO"], ":"),
     types: types ?? split(env["STROBE_TYPES"], ":"),
     programs: env["PATH"] === undefined ? undefined : env["PATH"].split(":"),

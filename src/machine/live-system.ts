@@ -345,7 +345,8 @@ class Live implements LiveSystem {
     if (this.#kernel === undefined) {
       const bytes = this.#kernelBtfBytes();
       const kept = bytes === undefined ? undefined : keptIndex();
-      const btf = bytes === undefined ? imageTypes().btfOfImage() : new Btf(bytes, undefined, kept);
+      const btf =
+        bytes === undefined ? imageTypes().btfOfFile(this.#around.paths.btf) : new Btf(bytes, undefined, kept);
       this.#kernel = {
         types: btf === undefined ? undefined : new KernelTypes(btf),
         kept: bytes === undefined || kept !== undefined,

@@ -5,6 +5,8 @@ import type { Descriptions } from "./values/descriptions.ts";
 export interface SearchPaths {
   /** The running kernel's binary with its debug information, uncompressed. */
   readonly vmlinux?: string | undefined;
+  /** The running kernel's types, for a kernel that does not offer them: BTF, or an ELF file with it. */
+  readonly btf?: string | undefined;
   /** Folders of debug files, from the binary's own on where they are relative. */
   readonly debuginfo?: readonly string[] | undefined;
   /** Files that describe types of libraries, before strobe's own (docs/values.md). */
