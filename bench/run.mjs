@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { asModule } from "../modules.mjs";
+import { captured } from "./captured.mjs";
 import { compileTime } from "./compile.mjs";
 import { debuginfo } from "./debuginfo.mjs";
 import { handlerCost } from "./handlers.mjs";
@@ -30,6 +31,7 @@ const suites = {
   compile: ["Compiling scripts of many statements", compileTime],
   passes: ["What the optimizer's passes are worth", passWorth],
   printing: ["Printed events", printing],
+  captured: ["Handlers that go on at the host", captured],
   iterator: ["Events in a `for await` loop", iterator],
   latency: ["From an event to its line", latency],
   weight: ["Weight", weight],

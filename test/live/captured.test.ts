@@ -5,7 +5,13 @@ import { resolve } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type * as Library from "../../src/index.ts";
-import { bpfObjects, nothingLeft } from "../support/strobe.ts";
+import { Differential, randomInputs } from "../support/differential.ts";
+import { render } from "../support/random-pieces.ts";
+import { randomProgram } from "../support/random-programs.ts";
+import { bpfObjects, nothingLeft, strobe } from "../support/strobe.ts";
+
+const first = Number(process.env["STROBE_SEED"] ?? 1);
+const programs = Number(process.env["STROBE_PROGRAMS"] ?? 100);
 
 const library = (await import(pathToFileURL(resolve("dist/index.mjs")).href)) as typeof Library;
 
@@ -27,6 +33,38 @@ async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
   for await (const one of events) list.push(one);
   return list;
 }
+
+test("random programs leave the same whole, and captured by the kernel", () => {
+  using differential = new Differential();
+  let compared = 0;
+  for (let seed = first; seed < first + programs; seed++) {
+    const { pieces, unordered } = randomProgram(seed);
+    const script = render(pieces);
+    const differs = differential.runCaptured(script, randomInputs(seed, 3), unordered);
+    if (differs === undefined) continue;
+    assert.equal(differs, "", `seed ${seed}:\n${script}`);
+    compared++;
+  }
+  assert.ok(compared >= programs * 0.8, `${compared} of ${programs} programs were compared`);
+});
+
+test("-v says where handlers run and maps live, and why", async () => {
+  const script = "uprobe:/bin/true:main { @ = stddev(arg0); if (@ > 2.5) { print(@); } } begin { @n = 1; exit(); }";
+  const { stderr } = await strobe([
+    "-v",
+    "--dry-run",
+    "-e",
+    script.replace("/bin/true:main", `${process.execPath}:main`),
+  ]);
+  assert.deepEqual(
+    stderr.split("\n").filter((line) => / the (kernel|host)/.test(line)),
+    [
+      `uprobe:${process.execPath}:main: captured, since the stddev() in @ needs the host (line 1)`,
+      "begin: on the host",
+      "@: on the host, since line 1 asks for it there",
+    ],
+  );
+});
 
 test("an event's handler goes over the greatest of a map, with what it read when it happened", async () => {
   const calls = library.map<string, number>();

@@ -302,8 +302,24 @@ export class Differential implements Disposable {
     };
   }
 
-  #runInKernel(plan: Plan, inputs: readonly Uint8Array[]): Outcome {
+  /**
+   * The same script whole and as captured, with all its maps on the host: what differs, "" when nothing does, undefined
+   * where it is refused either way.
+   */
+  runCaptured(script: string, inputs: readonly Uint8Array[], unordered: boolean): string | undefined {
+    const whole = compileScript(script);
+    const { plan } = compileScript(script, [], this.sparing, this.mayGoto, bpftrace, () => true);
+    if (whole.plan === undefined || plan === undefined) return undefined;
+    const expected = runOnHost(whole.stages.module!, 0, whole.plan.schemas, inputs);
+    const pid = BigInt(process.pid);
+    const host = new MemoryRuntime({ maps: plan.maps, builtins: { "pid-and-tid": (pid << 32n) | pid } });
+    return difference(this.#runInKernel(plan, inputs, host), expected, unordered, ["captured", "whole"]) ?? "";
+  }
+
+  /** `host`: runs what the host does of a handler that is captured. */
+  #runInKernel(plan: Plan, inputs: readonly Uint8Array[], host?: MemoryRuntime): Outcome {
     const own: number[] = [];
+    const hosts = plan.schemas.map(({ action }) => (action.kind === "captured" ? evaluate(action.source) : undefined));
     const program = plan.bpf.programs[0];
     if (program === undefined) throw new Error("nothing was placed in the kernel");
     let stripe = 0;
@@ -360,6 +376,16 @@ export class Differential implements Disposable {
       inputs.forEach((ctxIn, run) => {
         testRun(fd, { ctxIn });
         this.#ring.drain((offset, length) => {
+          const captured = hosts[this.#ring.memory.view.getUint32(offset, true)];
+          if (captured !== undefined && host !== undefined) {
+            const sent = host.records.length;
+            captured(host, this.#ring.memory, offset);
+            for (const { record } of host.records.slice(sent)) {
+              records++;
+              events.push(`run ${run}: ${describeRecord(plan.schemas, record)}`);
+            }
+            return;
+          }
           records++;
           events.push(
             `run ${run}: ${describeRecord(plan.schemas, this.#ring.memory.bytes.subarray(offset, offset + length))}`,
@@ -367,7 +393,7 @@ export class Differential implements Disposable {
         }, Infinity);
       });
       const lives = plan.maps.map((map, i) => this.#live(plan, map, i, descriptors, stripe));
-      const entries = lives.map((live) => live.entries());
+      const entries = lives.map((live, i) => (plan.maps[i].host && host ? [...host.mapEntries(i)] : live.entries()));
       const refused = plan.bpf.maps.flatMap(({ role, failureOffset }) =>
         role.kind === "map" && failureOffset !== undefined
           ? [
@@ -385,7 +411,10 @@ export class Differential implements Disposable {
         events: lost > 0n ? [...events, `${lost} events lost`] : events,
         maps: [
           ...entries.flatMap((list, i) => describeEntries(plan.maps[i], list)),
-          ...describeRefused(plan.maps, refused),
+          ...describeRefused(plan.maps, [
+            ...refused,
+            ...(host?.refused ?? []).map((count, i) => [i, BigInt(count)] as const),
+          ]),
         ],
         records,
         entries: entries.reduce((sum, list) => sum + list.length, 0),

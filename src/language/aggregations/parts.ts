@@ -71,14 +71,11 @@ export function addToPart(
   value: bigint,
   time: bigint,
 ): void {
-  const add = (word: number, amount: bigint): void => {
-    Atomics.add(words, at + word, BigInt.asUintN(64, amount));
-  };
   switch (part.kind) {
     case "count":
-      return add(0, 1n);
+      return add(words, at, 1n);
     case "sum":
-      return add(0, value);
+      return add(words, at, value);
     case "seen":
       words[at] = 1n;
       return;
@@ -91,14 +88,14 @@ export function addToPart(
       const last = digitWords[part.of] - 1;
       for (let i = 0; i <= last; i++) {
         const digit = number >> BigInt(i * digitBits);
-        add(i, i === last ? digit : BigInt.asUintN(digitBits, digit));
+        add(words, at + i, i === last ? digit : BigInt.asUintN(digitBits, digit));
       }
       return;
     }
     case "double-sum":
-      return doubleSums().addToSum(add, value);
+      return doubleSums().addToSum((word, amount) => add(words, at + word, amount), value);
     case "buckets":
-      return add(bucketOf(part.of, BigInt.asIntN(64, value)), 1n);
+      return add(words, at + bucketOf(part.of, BigInt.asIntN(64, value)), 1n);
     case "series": {
       const { interval, intervals, kind } = part.of;
       const number = BigInt.asUintN(64, time) / interval;
@@ -108,6 +105,10 @@ export function addToPart(
       words.set([number, ...(words[cell] === number ? joinCells(kind, signed, old, one) : one)], cell);
     }
   }
+}
+
+function add(words: BigUint64Array, at: number, amount: bigint): void {
+  Atomics.add(words, at, BigInt.asUintN(64, amount));
 }
 
 /** The number whose digits are in words, as the host has them of all CPUs. */
