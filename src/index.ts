@@ -63,6 +63,7 @@ export {
   type ThreadLocal,
 } from "./api/maps.ts";
 export type { Aggregation, Received, Stats, Stored } from "./api/map-types.ts";
+export { stampOf } from "./api/stamped.ts";
 export { event, type Emitted, type EventHandle, type EventOptions } from "./api/events.ts";
 export {
   aligned,

@@ -20,18 +20,7 @@ export function compileProbes(
   probes: readonly Probe[],
   options: Omit<ScriptOptions, "positional" | "named"> & { readonly settings?: Settings } = {},
 ): CompiledProbes {
-  const {
-    settings = {},
-    pid,
-    command,
-    follow = false,
-    unsafe = false,
-    env = process.env,
-    directLoads = true,
-    sparing,
-    maxOverhead,
-    stats,
-  } = options;
+  const { settings = {}, env = process.env, maxOverhead, stats, ...flags } = options;
   const parsed = parseProbes(
     probes.map(({ provider, parts, options, also, constructorName, words, parameters, handler, filter, captures }) => ({
       provider,
@@ -51,13 +40,8 @@ export function compileProbes(
   const read =
     parsed.diagnostics.length === 0
       ? compile(parsed.program, machine, {
-          pid,
-          command,
-          follow,
-          unsafe,
+          ...flags,
           env,
-          directLoads,
-          sparing,
           governed: maxOverhead !== undefined,
           measured: stats,
         })

@@ -4,14 +4,14 @@ import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Given, Language, MachineGiven, Parsed } from "../language/language.ts";
 import type { Program } from "../language/program.ts";
 import { languageOf } from "../language/registry.ts";
-import { choosesProcess, compile, type Compiled } from "../compiler/compile.ts";
-import type { HeaderField } from "../compiler/layouts/record-header.ts";
+import { choosesProcess, compile, type Compiled, type ScriptFlags } from "../compiler/compile.ts";
 import type { LiveSystem } from "../machine/live-system.ts";
 import { thisMachine } from "./machine.ts";
 import type { MachineOptions } from "./search-paths.ts";
 import { spellingOf } from "../providers/registry.ts";
 
-export interface ScriptOptions extends MachineOptions {
+/** With `follow`, `unsafe`, `stamp` and the other flags that the compiler takes as they are. */
+export interface ScriptOptions extends MachineOptions, ScriptFlags {
   /** What the script is written in; as its name and first line tell unless given. */
   readonly language?: Language | undefined;
   /** `$1`, `$2`, … */
@@ -22,22 +22,8 @@ export interface ScriptOptions extends MachineOptions {
   readonly pid?: number | undefined;
   /** The command that the session will start. */
   readonly command?: string | undefined;
-  /** With `pid` or `command`: trace that process and the children it starts, and no other. */
-  readonly follow?: boolean | undefined;
-  /** Allow what changes the system. */
-  readonly unsafe?: boolean | undefined;
   /** Config variables: BPFTRACE_MAX_STRLEN and its kin. The process's own environment unless given. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /**
-   * Load members of typed kernel pointers directly (the default). Some verifiers refuse a few of these loads;
-   * `openScript` then compiles again without.
-   */
-  readonly directLoads?: boolean | undefined;
-  /**
-   * Write kernel programs that are easy for the verifier to walk through, if slower: where it gives up on the usual
-   * ones, `openScript` compiles again with this.
-   */
-  readonly sparing?: boolean | undefined;
   /**
    * What the handlers may take of the machine's CPU time, all CPUs together: 0.02 is 2 %. A handler that takes more is
    * left out for some of its events; a probe that does so without its handler is detached. Each is told as trouble.
@@ -45,16 +31,6 @@ export interface ScriptOptions extends MachineOptions {
   readonly maxOverhead?: number | undefined;
   /** Measures what the handlers cost. */
   readonly stats?: boolean | undefined;
-  /** Only probes whose names match are attached; `begin`, `end` and `self` always are. */
-  readonly probeFilter?: RegExp | undefined;
-  /** The one test: or bench: probe to run; without it there are none. */
-  readonly suite?: { readonly kind: "test" | "bench"; readonly name: string } | undefined;
-  /** Counts memory reads and look-ups in maps that fail, by their place in the script, and tells them as trouble. */
-  readonly warnings?: boolean | undefined;
-  /** What the events that are printed are stamped with: with a clock's time, a CPU, a process, a thread, a probe. */
-  readonly stamp?: readonly HeaderField[] | undefined;
-  /** Passes of the optimizer to leave out, by name: for measuring what each is worth. */
-  readonly withoutPasses?: readonly string[] | undefined;
 }
 
 export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
@@ -84,52 +60,26 @@ export function parseScript(source: Source, given: Given, language: Language): P
 
 /** Compiles a script for this machine. There is a plan unless a diagnostic is an error. */
 export function compileScript(source: Source, options: ScriptOptions = {}): CompiledScript {
-  const {
-    positional = [],
-    pid,
-    command,
-    follow = false,
-    unsafe = false,
-    env = process.env,
-    directLoads = true,
-    sparing,
-    maxOverhead,
-    stats,
-    warnings,
-    probeFilter,
-    withoutPasses,
-    suite,
-    stamp,
-  } = options;
+  const { positional = [], env = process.env, maxOverhead, stats, ...flags } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const language = options.language ?? languageOf(source.name, source.text);
-  const target = command === undefined ? pid : "command";
+  const target = flags.command === undefined ? flags.pid : "command";
   const given: Given = { positional, named, ...(target === undefined ? {} : { target }) };
   let parsed = parseScript(source, given, language);
   // A script that has an option for it chooses the process itself (compiler/compile.ts).
   if (
-    choosesProcess({ pid, follow, parameters: named }) &&
+    choosesProcess({ ...flags, parameters: named }) &&
     parsed.program.options?.some(({ name, takes }) => name === "pid" && takes === "number") === true
   ) {
-    parsed = parseScript(source, { ...given, named: new Map([...named, ["pid", String(pid)]]) }, language);
+    parsed = parseScript(source, { ...given, named: new Map([...named, ["pid", String(flags.pid)]]) }, language);
   }
   const machine = thisMachine(options);
   const compiled = compile(parsed.program, machine, {
-    pid,
-    command,
-    follow,
-    unsafe,
+    ...flags,
     env,
-    directLoads,
-    sparing,
     parameters: named,
     governed: maxOverhead !== undefined,
     measured: stats,
-    watch: warnings,
-    probeFilter,
-    withoutPasses,
-    suite,
-    header: stamp,
   });
   const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics].sort(
     (a, b) => a.span.start - b.span.start,

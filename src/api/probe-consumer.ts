@@ -13,7 +13,12 @@ import type {
 } from "../session/events.ts";
 import { typedReader } from "./probe-values.ts";
 import type { EventQueue } from "./queue.ts";
+import { stamped } from "./stamped.ts";
 import { valueReader } from "./values.ts";
+import { lazy } from "../base/lazy.ts";
+
+// Loaded for stamps.
+const stamps = lazy<typeof import("../output/stamp.ts")>(() => require("../output/stamp.ts"));
 
 export type Entries = readonly (readonly [key: unknown, value: unknown])[];
 
@@ -76,9 +81,9 @@ export class ProbeConsumer implements Consumer {
   }
 }
 
-/** One function a schema, which makes objects of one shape. */
+/** One function a schema, which makes objects of one shape; with a stamp where one was asked for. */
 function recordReader(
-  { fields }: EventSchema,
+  { fields, header }: EventSchema,
   memory: RecordMemory,
   services: ConsumerServices,
   exact: ReadonlySet<string> | undefined,
@@ -99,8 +104,11 @@ function recordReader(
   // oxlint-disable-next-line typescript/no-implied-eval
   const made = new Function("read", `"use strict"; return (at) => ({ ${members} });`) as (
     read: typeof values,
-  ) => (offset: number) => unknown;
-  return made(values);
+  ) => (offset: number) => object;
+  const read = made(values);
+  if (header === undefined) return read;
+  const stamp = stamps().stampReader(header, memory, services);
+  return (offset) => stamped(read(offset), stamp(offset));
 }
 
 export function entriesOf({ map, entries }: MapSnapshot, services: ConsumerServices): Entries {

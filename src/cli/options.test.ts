@@ -100,7 +100,7 @@ test("bpftrace's options for what strobe does anyway have no effect", () => {
 
 test("-k asks for warnings, as does -kk of old scripts", () => {
   for (const words of [["-k"], ["-kk"], ["--warnings"]])
-    assert.equal(readOptions([...words, "-e", "x"]).warnings, true);
+    assert.equal(readOptions([...words, "-e", "x"]).switches.warnings, true);
 });
 
 test("bpftrace's stages are known by its names", () => {

@@ -18,6 +18,8 @@ interface Flag {
   readonly otherwise?: string;
   readonly group: "What to run" | "What to trace" | "Output" | "Safety" | "Troubleshooting";
   readonly doc: string;
+  /** A switch that decides how the script is compiled: handed on as the library's option of this name. */
+  readonly script?: true;
 }
 
 /** Languages that have scripts, and those that a script is translated to. */
@@ -95,6 +97,7 @@ export const flags = {
     long: "follow",
     group: "What to trace",
     doc: "with -p or -c: that process and the children it starts, and no other",
+    script: true,
   },
   duration: {
     long: "for",
@@ -147,8 +150,14 @@ export const flags = {
     long: "warnings",
     group: "Output",
     doc: "say where reads of memory and look-ups in maps failed, and how often",
+    script: true,
   },
-  stats: { long: "stats", group: "Output", doc: "say what the handlers cost: runs, nanoseconds, share of the CPUs" },
+  stats: {
+    long: "stats",
+    group: "Output",
+    doc: "say what the handlers cost: runs, nanoseconds, share of the CPUs",
+    script: true,
+  },
   verbose: {
     short: "v",
     long: "verbose",
@@ -161,7 +170,12 @@ export const flags = {
     group: "Safety",
     doc: "handlers may take so much of the machine's CPU time (2%): what costs more is held back or detached",
   },
-  unsafe: { long: "unsafe", group: "Safety", doc: "allow what changes the system: system(), signal(), …" },
+  unsafe: {
+    long: "unsafe",
+    group: "Safety",
+    doc: "allow what changes the system: system(), signal(), …",
+    script: true,
+  },
   dryRun: { long: "dry-run", group: "Troubleshooting", doc: "compile, load and attach, then leave" },
   debug: {
     short: "d",
@@ -174,6 +188,9 @@ export const flags = {
 } as const satisfies Record<string, Flag>;
 
 type FlagName = keyof typeof flags;
+type Switches = Readonly<
+  Partial<{ [Name in FlagName as (typeof flags)[Name] extends { readonly script: true } ? Name : never]: true }>
+>;
 
 /**
  * bpftrace's, for what strobe does anyway or has no need of: understood, and without effect. With what looks at a
@@ -220,7 +237,6 @@ export interface Options {
   readonly version: boolean;
   readonly pid?: number | undefined;
   readonly command?: string | undefined;
-  readonly follow: boolean;
   /** Milliseconds. */
   readonly duration?: number | undefined;
   readonly probeFilter?: RegExp | undefined;
@@ -235,12 +251,9 @@ export interface Options {
   readonly buffering: Buffering;
   readonly quiet: boolean;
   readonly noWarnings: boolean;
-  readonly warnings: boolean;
-  readonly stats: boolean;
   /** 0.02: 2 %. */
   readonly maxOverhead?: number | undefined;
   readonly verbose: boolean;
-  readonly unsafe: boolean;
   readonly dryRun: boolean;
   readonly debug: readonly Stage[];
   /** Instead of a script's path among the words: a tool. */
@@ -249,6 +262,8 @@ export interface Options {
   readonly words: readonly string[];
   /** `--name=value` behind `--`: the script's own. */
   readonly named: ReadonlyMap<string, string | true>;
+  /** Those switches of the table that are `script`, as far as they were given. */
+  readonly switches: Switches;
 }
 
 /** `file`: where to, instead of the output. */
@@ -372,7 +387,6 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     version: has("version"),
     pid: values.has("pid") ? readPid("-p", values.get("pid") ?? "") : undefined,
     command: values.get("command"),
-    follow: has("follow"),
     duration: values.has("duration") ? readDuration(values.get("duration") ?? "") : undefined,
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
     vmlinux: values.get("vmlinux"),
@@ -389,16 +403,18 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     ),
     quiet: has("quiet"),
     noWarnings: has("noWarnings"),
-    warnings: has("warnings"),
-    stats: has("stats"),
     maxOverhead: values.has("maxOverhead") ? readShare(values.get("maxOverhead") ?? "") : undefined,
     verbose: has("verbose"),
-    unsafe: has("unsafe"),
     dryRun: has("dryRun"),
     debug,
     script: tool?.source,
     words,
     named,
+    switches: Object.fromEntries(
+      (Object.keys(flags) as FlagName[])
+        .filter((name) => (flags[name] as Flag).script === true && has(name))
+        .map((name) => [name, true]),
+    ),
   };
 }
 

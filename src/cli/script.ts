@@ -47,8 +47,6 @@ export function readScript(options: Options, whole = true): Script {
 
 /** What a script is compiled with, but for its parameters. */
 export function compileOptions(options: Options): ScriptOptions {
-  const { pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp } = options;
-  const { vmlinux, debuginfo, types } = options;
-  const traced = { pid, command, follow, unsafe, maxOverhead, stats, warnings, probeFilter, stamp };
-  return { ...traced, vmlinux, debuginfo, types };
+  const { switches, pid, command, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types } = options;
+  return { ...switches, pid, command, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types };
 }

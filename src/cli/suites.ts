@@ -117,7 +117,8 @@ async function runOne(
   suite: { readonly kind: Kind; readonly name: string },
   options: Options,
 ): Promise<Ran> {
-  const { language, named, unsafe, warnings } = options;
+  const { language, named } = options;
+  const { unsafe, warnings } = options.switches;
   const script = { language, positional, named, unsafe, warnings, suite };
   const folder = mkdtempSync(join(tmpdir(), "strobe-"));
   const file = join(folder, "output");

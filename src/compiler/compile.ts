@@ -31,37 +31,48 @@ import type { EventSchema, HostProgram, Plan } from "./plan.ts";
 import { asksForOption, usedBuiltins } from "../language/check/uses.ts";
 import type { HeaderField } from "./layouts/record-header.ts";
 
-export interface CompileOptions {
+/** What a user says of how a script is compiled. The command and the library hand it on as it is. */
+export interface ScriptFlags {
+  /** With `pid` or `command`: trace that process and the children it starts, and no other. */
+  readonly follow?: boolean | undefined;
+  /** Allow what changes the system. */
+  readonly unsafe?: boolean | undefined;
+  /** The one test: or bench: probe to run; without it there are none. */
+  readonly suite?: Suite | undefined;
+  /**
+   * Load members of typed kernel pointers directly (the default). Some verifiers refuse a few of these loads;
+   * `openScript` then compiles again without.
+   */
+  readonly directLoads?: boolean | undefined;
+  /**
+   * Write kernel programs that are easy for the verifier to walk through, if slower: where it gives up on the usual
+   * ones, `openScript` compiles again with this.
+   */
+  readonly sparing?: boolean | undefined;
+  /** Only probes whose names match are attached; `begin`, `end` and `self` always are. */
+  readonly probeFilter?: RegExp | undefined;
+  /** Counts memory reads and look-ups in maps that fail, by their place in the script, and tells them as trouble. */
+  readonly warnings?: boolean | undefined;
+  /** What events are stamped with: with a clock's time, a CPU, a process, a thread, a probe. */
+  readonly stamp?: readonly HeaderField[] | undefined;
+  /** Passes of the optimizer and of the generator to leave out, by name: for measuring what each is worth. */
+  readonly withoutPasses?: readonly string[] | undefined;
+}
+
+export interface CompileOptions extends ScriptFlags {
   /** Resolves a probe spec: the registry's way, unless a test has its own. */
   readonly resolve?: typeof resolveSpec | undefined;
   /** `-p` */
   readonly pid?: number | undefined;
   /** `-c` */
   readonly command?: string | undefined;
-  /** `--follow`: that process and the children it starts, and no other. */
-  readonly follow?: boolean | undefined;
-  readonly unsafe?: boolean | undefined;
   readonly env?: Record<string, string | undefined> | undefined;
-  /** The one test: or bench: probe to run. */
-  readonly suite?: Suite | undefined;
   /** Options given to the script, for getopt(). */
   readonly parameters?: ReadonlyMap<string, string | true> | undefined;
-  /** Load through pointers the verifier knows; by default yes. */
-  readonly directLoads?: boolean | undefined;
   /** Gates before the handlers, with which a session bounds what they cost. */
   readonly governed?: boolean | undefined;
   /** What each handler costs will be measured: none shares a program with another. */
   readonly measured?: boolean | undefined;
-  /** Only probes with such names, but for those that strobe itself fires. */
-  readonly probeFilter?: RegExp | undefined;
-  /** `-k`: counts reads and look-ups that fail. */
-  readonly watch?: boolean | undefined;
-  /** What records of events begin with. */
-  readonly header?: readonly HeaderField[] | undefined;
-  /** Passes of the optimizer and of the generator to leave out, by name: for the bench. */
-  readonly withoutPasses?: readonly string[] | undefined;
-  /** Writes kernel programs that are easy for the verifier to walk through, if slower: it gave up on the usual ones. */
-  readonly sparing?: boolean | undefined;
   /** Stops there, without a plan: an editor asks far more often than it traces. */
   readonly until?: "checked" | undefined;
   /**
@@ -142,8 +153,8 @@ function compileProbes(
     const directLoads = options.directLoads ?? true;
     const lowered = lower(checked, system.capabilities, {
       directLoads,
-      watch: options.watch,
-      header: options.header,
+      watch: options.warnings,
+      header: options.stamp,
       captureOf: options.captureOf,
     });
     stages = { ...stages, lowered };
@@ -230,7 +241,7 @@ function resolveProbes(
     const resolveOptions: ResolveOptions = {
       missing,
       ...(options.unsafe === true ? { unsafe: true } : {}),
-      uses: options.header?.includes("probe") ? new Set([...used, "probe"]) : used,
+      uses: options.stamp?.includes("probe") ? new Set([...used, "probe"]) : used,
       ...(options.pid === undefined ? {} : { pid: options.pid }),
       ...(options.command === undefined ? {} : { command: options.command }),
       ...(options.suite === undefined ? {} : { suite: options.suite }),

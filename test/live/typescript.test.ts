@@ -27,6 +27,34 @@ after(async () => {
   await nothingLeft(atStart);
 });
 
+test("typed events are stamped beside their fields", async () => {
+  const told = strobe.event<{ own: number }>();
+  const session = await strobe.trace(
+    strobe.begin(() => told.emit({ own: 0 }), { told }),
+    strobe.tracepoint(
+      getppid,
+      () => {
+        if (strobe.pid === strobe.cpid) told.emit({ own: strobe.pid });
+      },
+      { strobe, told },
+    ),
+    { command: `${calls} 2`, signal: deadline(), stamp: ["time", "pid", "tid", "cpu", "probe"] },
+  );
+  const child = session.childPid!;
+  const events = await all(told);
+  await session.ended;
+  assert.deepEqual(events, [{ own: 0 }, { own: child }, { own: child }]);
+  const stamps = events.map((event) => strobe.stampOf(event)!);
+  assert.deepEqual(
+    stamps.map(({ pid, tid, probe }) => [pid, tid, probe]),
+    [[process.pid, process.pid, "begin"], ...[1, 2].map(() => [child, child, `tracepoint:${getppid}`])],
+  );
+  const [first, second, third] = stamps.map(({ time }) => time!);
+  assert.ok(first <= second && second <= third);
+  assert.ok(stamps.every(({ cpu }) => Number.isInteger(cpu)));
+  assert.equal(strobe.stampOf({ own: child }), undefined);
+});
+
 test("a program steers its handlers by what it sets", async () => {
   const watched = strobe.map<[name: string, id: number], boolean>();
   const factor = strobe.map<[], number>();
