@@ -29,13 +29,13 @@ const heldByShell = 'echo >&4; read go <&3 || exit 127; exec "$0" "$@" 3<&- 4>&-
  * call behind its wait is the exec, so that nothing else is traced. It is killed when strobe dies, whenever that is
  * (held-program.ts), but for a command that becomes another user: the kernel forgets the wish then. The command is
  * split into words like a shell does it, quotes and backslashes honoured, nothing expanded. Throws an Error when there
- * is no such program.
+ * is no such program. `folders`: of programs that are named without one.
  */
-export function spawnTraced(command: string): TracedChild {
+export function spawnTraced(command: string, folders = usualFolders): TracedChild {
   const words = splitWords(command);
   const program = words[0];
   if (program === undefined) throw new Error("the command is empty");
-  const path = findProgram(program);
+  const path = findProgram(program, folders);
   if (path === undefined) throw new Error(`cannot run "${program}": there is no such program, or it is not executable`);
   if (!existsSync("/proc/self/fd")) throw new Error("cannot run a command without /proc: mount -t proc proc /proc");
   const [gate, writer] = makePipe();
@@ -113,11 +113,12 @@ function told(child: ChildProcess): { readonly ready: Promise<void>; readonly fa
   return { ready, failure };
 }
 
-/** The file that a word would run, like execvp(3). */
-export function findProgram(name: string): string | undefined {
-  const candidates = name.includes("/")
-    ? [name]
-    : (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(":").map((dir) => `${dir || "."}/${name}`);
+/** Where programs are without a $PATH. */
+const usualFolders: readonly string[] = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+/** The file that a word would run, like execvp(3). `folders`: those of $PATH; an empty one is the current one. */
+export function findProgram(name: string, folders = usualFolders): string | undefined {
+  const candidates = name.includes("/") ? [name] : folders.map((folder) => `${folder || "."}/${name}`);
   return candidates.find((path) => {
     try {
       accessSync(path, constants.X_OK);

@@ -83,7 +83,7 @@ export class LiveSource implements Source {
   constructor(plan: Plan, options: LiveOptions) {
     this.#plan = plan;
     this.#options = options;
-    if (options.command !== undefined) this.#target = commandTarget(options.command);
+    if (options.command !== undefined) this.#target = commandTarget(options.command, options.searchPaths?.programs);
     else if (options.pid !== undefined) this.#target = processTarget(options.pid);
     try {
       this.#kernel = new KernelObjects(plan, options.verifierLog, options.log);

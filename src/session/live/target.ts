@@ -23,8 +23,8 @@ export interface Target extends Disposable {
 }
 
 /** Starts `command`, held back until go(). Disposing ends it, if it still runs. */
-export function commandTarget(command: string): Target {
-  const child: TracedChild = spawnTraced(command);
+export function commandTarget(command: string, programs: readonly string[] | undefined): Target {
+  const child: TracedChild = spawnTraced(command, programs);
   let running = true;
   const over = () => {
     running = false;

@@ -7,7 +7,7 @@ import { findBinary, openBinary, type LiveBinary } from "../../../machine/binari
 /** Paths of its executable and of the libraries that it needs, where the dynamic loader would find them. */
 export function filesOfCommand(command: string, paths: SearchPaths): readonly string[] {
   const [program] = splitWords(command);
-  const path = program === undefined ? undefined : findProgram(program);
+  const path = program === undefined ? undefined : findProgram(program, paths.programs);
   const executable = path === undefined ? undefined : openBinary(path, { paths });
   if (!executable) return [];
   const found = new Map([[executable.path, executable]]);
