@@ -73,7 +73,7 @@ export function languagesPage(languages) {
     [
       "integers",
       ({ integers: i }) =>
-        `64 bits; ${i.signed === "all" ? "signed" : "unsigned where both operands are"}; a quotient ${i.division}; by 0: ${i.byZero}`,
+        `${i.widths === "C" ? "as wide as in C" : "64 bits"}; ${i.signed === "all" ? "signed" : "unsigned where both operands are"}; a quotient ${i.division}; by 0: ${i.byZero}`,
     ],
     ["`+` joins texts", ({ texts }) => (texts.plusJoins ? "yes" : "no")],
     ["an object as a condition", ({ objectsAreTrue }) => (objectsAreTrue ? "true" : "refused")],

@@ -45,7 +45,16 @@ type AggregateEntry<V extends Aggregation> = Pick<Aggregating, AggregationMethod
   readonly value: number;
   delete(): boolean;
   has(): boolean;
-};
+} & (V extends "statistic" ? StatisticResults : unknown);
+
+/** What comes of the values that a statistic observed: 0 without any. Only what is asked for is kept. */
+interface StatisticResults {
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+  readonly avg: number;
+}
 
 /** What a handler can do with an entry of a map of `V`. Of a map whose type says nothing, everything. */
 export type EntryOf<V> = unknown extends V

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tally, tallyBy } from "../../test/support/tally.ts";
 import { compileScript } from "../api/compile.ts";
+import type { Language } from "../language/language.ts";
 import type { Program } from "../language/program.ts";
 import { aggregateLayout } from "../language/aggregations/table.ts";
 import { resolveSpec } from "../providers/registry.ts";
@@ -13,14 +14,14 @@ import { MemoryRuntime } from "../../test/support/memory-runtime.ts";
 import { evaluate } from "./javascript/support.ts";
 import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 
-function program(text: string): Program {
-  const { program: read, diagnostics } = tally.parse!({ name: "script.tally", text }, { positional: [] });
+function program(text: string, language: Language = tally): Program {
+  const { program: read, diagnostics } = language.parse!({ name: "script.tally", text }, { positional: [] });
   assert.deepEqual(diagnostics, []);
   return read;
 }
 
-function compiled(text: string): Compiled {
-  return compile(program(text), madeUpSystem, { resolve: resolveMadeUp });
+function compiled(text: string, language = tally): Compiled {
+  return compile(program(text, language), madeUpSystem, { resolve: resolveMadeUp });
 }
 
 /** What is wrong with a script. */
@@ -29,8 +30,11 @@ function told(text: string): string[] {
 }
 
 /** What the first handler, on the host, leaves in the maps, and how many events it sent. */
-function ran(text: string): { readonly maps: Readonly<Record<string, string>>; readonly events: readonly string[] } {
-  const { plan, diagnostics } = compiled(`probe begin\n${text}`);
+function ran(
+  text: string,
+  language = tally,
+): { readonly maps: Readonly<Record<string, string>>; readonly events: readonly string[] } {
+  const { plan, diagnostics } = compiled(`probe begin\n${text}`, language);
   assert.deepEqual(
     diagnostics.filter(({ severity }) => severity === "error"),
     [],
@@ -223,11 +227,7 @@ test("what a statistic does not give", () => {
 
 test("clauses of one event run as one handler, and share what they leave in variables", () => {
   const language = tallyBy({ variables: { scope: "event" }, maps: { ...tally.rules.maps, missing: "zero" } });
-  const joined = (text: string): Compiled => {
-    const { program: read, diagnostics } = language.parse!({ name: "script.tally", text }, { positional: [] });
-    assert.deepEqual(diagnostics, []);
-    return compile(read, madeUpSystem, { resolve: resolveMadeUp });
-  };
+  const joined = (text: string): Compiled => compiled(text, language);
   const { plan, diagnostics } = joined(`probe begin
     a is 5; t is "left"; if a = 5 $m{1} is 1 / b; $m{2} is 2
     probe begin when a = 5
@@ -280,4 +280,27 @@ test("clauses of one event run as one handler, and share what they leave in vari
     joined("probe kprobe f\n$m{1} is a").diagnostics.map(({ message }) => message),
     ["undefined or undeclared variable: the variable a"],
   );
+});
+
+test("integers are as wide as in C, where a language has it so", () => {
+  const integers = { widths: "C", signed: "unless unsigned", division: "truncates", byZero: "one" } as const;
+  const language = tallyBy({ integers, maps: { ...tally.rules.maps, storingZero: "keeps" } });
+  const value = (of: string): string => ran(`$m{1} is ${of}`, language).maps["m"].slice(3);
+  // PID is an unsigned number of 32 bits, 7.
+  for (const [of, is] of [
+    ["2147483647 + 1", -2147483648n],
+    ["65536 * 65536", 0n],
+    ["1 << 31", -2147483648n],
+    ["4294967296 + 1", 4294967297n],
+    ["PID - 8", 4294967295n],
+    ["PID - 4294967296", 7n - 4294967296n],
+    ["PID * 1000000000", 7000000000n % (1n << 32n)],
+    ["- 1 / PID", 4294967295n / 7n],
+    ["- 1 < PID + 0", 0n],
+    ["- 1 < 1 + 0", 1n],
+    ["- PID", (1n << 32n) - 7n],
+  ] as const)
+    assert.equal(value(of), String(is), of);
+  // A variable without a declared type is as wide as all that it becomes.
+  assert.equal(ran("x is PID; x more 4294967295; $m{1} is x", language).maps["m"], "1: 4294967302");
 });

@@ -257,3 +257,15 @@ test("calls of a function that do not go together are refused", () => {
     ["x of twice() is a uint64, not a string[16]"],
   );
 });
+
+test("what comes of a statistic is a member of its entry", () => {
+  const handler =
+    "() => { m.at(pid).observe(arg0); if (m.at(pid).max > 5) n.set(m.at(pid).sum - m.at(1).count); o.observe(1); n.set(o.avg); }";
+  const text = ofHandlers([["kprobe:f", handler]], "m n o");
+  // Node may read what it likes of them.
+  assert.equal(text.match(/statistic\(count, sum, min, max, avg\)/g)?.length, 2);
+  assert.deepEqual(
+    text.match(/aggregate-read .*result \d/g)?.map((read) => read.slice(-1)),
+    ["3", "1", "0", "4"],
+  );
+});

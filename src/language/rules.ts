@@ -54,8 +54,10 @@ export interface Advice {
   readonly textBehindPointer?: string;
 }
 
-/** Integers are computed with 64 bits, and wrap. */
+/** How integers are computed, which wrap. */
 export interface IntegerRules {
+  /** With 64 bits, whatever they have; or as C converts them: with int's 32 unless one of them is wider. */
+  readonly widths: "64" | "C";
   /** Which operations and comparisons are signed: all, or all but those whose operands are both unsigned. */
   readonly signed: "all" | "unless unsigned";
   /** Which way a quotient is rounded: toward zero, or down. The remainder follows: `a == a / b * b + a % b`. */

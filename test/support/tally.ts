@@ -25,7 +25,7 @@ const tallyRules: Rules = {
     probe: (name) => name.replaceAll(":", " "),
   },
   advice: { orderTexts: "texts have no order in tally" },
-  integers: { signed: "all", division: "floors", byZero: "fault" },
+  integers: { widths: "64", signed: "all", division: "floors", byZero: "fault" },
   texts: { plusJoins: true },
   maps: { missing: "fault", storingZero: "deletes", outsideStores: false, warnsOfUnused: false },
   variables: { scope: "handler" },
@@ -45,6 +45,7 @@ const operators: Readonly<Record<string, BinaryOperator>> = {
   "<": "<",
   ">": ">",
   "=": "==",
+  "<<": "<<",
 };
 
 /** One statement's words. */
@@ -56,7 +57,7 @@ class Reader {
 
   constructor(rules: Rules, text: string, offset: number, diagnostics: Diagnostic[]) {
     this.#rules = rules;
-    this.#words = [...text.matchAll(/"[^"]*"|\$\w+\{?|\w+|[^\s\w]/g)].map(({ 0: word, index }) => ({
+    this.#words = [...text.matchAll(/"[^"]*"|\$\w+\{?|\w+|<<|[^\s\w]/g)].map(({ 0: word, index }) => ({
       text: word,
       span: { start: offset + index, end: offset + index + word.length },
     }));

@@ -12,7 +12,7 @@ export const bpftraceRules: Rules = {
     builtinPrefix: "__builtin_",
   },
   advice: { joinTexts: "join texts with str_concat(first, second)" },
-  integers: { signed: "unless unsigned", division: "truncates", byZero: "one" },
+  integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one" },
   texts: { plusJoins: false },
   maps: { missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: true },
   variables: { scope: "block" },

@@ -11,6 +11,7 @@ import type { Alternative, IntegerBits, IntegerType, Type } from "../types.ts";
 import { boolType, float64, i64, i8, isFloat, u64, unknownType, voidType } from "../types.ts";
 import { checkResult } from "./aggregations.ts";
 import { checkBuiltin } from "./builtin-values.ts";
+import { converted, convertedOperands, promoted } from "./c-integers.ts";
 import { checkCall } from "./calls.ts";
 import { checkCast } from "./casts.ts";
 import { constantOf } from "./constants.ts";
@@ -238,7 +239,11 @@ function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: 
   assignVariable(
     body,
     target.slot!,
-    node.delta < 0 ? i64 : arithmeticType("+", target.type, literalType(1n), body.pass.program.rules.integers),
+    body.pass.program.rules.integers.widths === "C"
+      ? target.type
+      : node.delta < 0
+        ? i64
+        : arithmeticType("+", target.type, literalType(1n), body.pass.program.rules.integers),
   );
   const type = variableType(body, target.slot!);
   return { ...node, target: { ...target, type }, type };
@@ -260,6 +265,9 @@ function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: Body): E
   if (node.operator === "&" && ["member", "index"].includes(node.operand.kind)) return checkPlaceAddress(node, body);
   if (node.operator === "&") return { ...node, type: report(body, node.span, expressions.variablesMaps()) };
   const operand = node.operator === "!" ? checkCondition(node.operand, body) : checkValue(node.operand, body);
+  const wide =
+    body.pass.program.rules.integers.widths === "C" && node.operator !== "!" ? promoted(operand.type) : undefined;
+  if (wide !== undefined && node.operator !== "*") return { ...node, operand: converted(operand, wide), type: wide };
   if (operand.type.kind === "unknown")
     return { ...node, operand, type: node.operator === "!" ? boolType : unknownType };
   switch (node.operator) {
@@ -447,15 +455,11 @@ function checkBinary(node: Extract<Expression, { kind: "binary" }>, body: Body):
     return { ...node, left, right, type: u64 };
   const probeName = comparedName(node, left, right, body) ?? comparedName(node, right, left, body);
   if (probeName !== undefined) return probeName;
-  const { division } = body.pass.program.rules.integers;
+  const { division, widths } = body.pass.program.rules.integers;
   const floors = division === "floors" && (node.operator === "/" || node.operator === "%");
-  return {
-    ...node,
-    left,
-    right,
-    ...(floors ? { floors } : {}),
-    type: binaryType(node.operator, left, right, node.span, body),
-  };
+  const type = binaryType(node.operator, left, right, node.span, body);
+  const asC = widths === "C" && type.kind !== "unknown" ? convertedOperands(node.operator, left, right) : undefined;
+  return { ...node, left, right, ...(floors ? { floors } : {}), type, ...asC };
 }
 
 const maxUnsigned = (1n << 64n) - 1n;

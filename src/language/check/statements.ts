@@ -284,6 +284,12 @@ function implicitScope({ pass, scopes }: Body): Map<string, number> | undefined 
 }
 
 function assignToVariable(node: Assign, variable: Variable, body: Body): Assign {
+  const { operator, span } = node;
+  if (operator !== null && body.pass.program.rules.integers.widths === "C") {
+    // It is computed as wide as both are together, not as the variable is.
+    const value: Expression = { kind: "binary", operator, left: variable, right: node.value, span, type: unknownType };
+    return assignToVariable({ ...node, operator: null, value }, variable, body);
+  }
   const value = checkValue(node.value, body);
   let slot = findVariable(body, variable.name);
   if (slot === undefined) {

@@ -10,7 +10,7 @@ export const systemtapRules: Rules = {
     builtin: (name) => name,
   },
   advice: { orderTexts: "texts are equal or not in the kernel" },
-  integers: { signed: "all", division: "truncates", byZero: "fault" },
+  integers: { widths: "64", signed: "all", division: "truncates", byZero: "fault" },
   texts: { plusJoins: false },
   maps: { missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: false },
   variables: { scope: "handler" },

@@ -2,9 +2,10 @@
 import { handlerNames } from "../../messages/typescript-names.ts";
 import { says } from "../../messages/message.ts";
 import type * as js from "acorn";
+import { aggregations } from "../aggregations/table.ts";
 import { findBuiltin } from "../builtins/table.ts";
 import type { Span } from "../diagnostic.ts";
-import type { Expression } from "../program.ts";
+import type { Expression, MapAccess } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding } from "./binding.ts";
 import { constant } from "./constants.ts";
@@ -130,9 +131,11 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
     case "map":
       if (name === "value") return { kind: "value", expression: ownEntry(object, span) };
       if (name === "size") return { kind: "value", expression: call("len", [mapAccess(object.name, [], span)], span) };
+      if (isResult(name)) return { kind: "value", expression: resultOf(ownEntry(object, span), name) };
       return unit.refuse(property, handlerNames.mapNoHandler(name ?? "[…]", mapUsage));
     case "entry":
       if (name === "value") return { kind: "value", expression: { ...object.access, span } };
+      if (isResult(name)) return { kind: "value", expression: resultOf({ ...object.access, span }, name) };
       return unit.refuse(property, handlerNames.entryMapNo(name ?? "[…]"));
     case "event":
       return unit.refuse(property, handlerNames.eventNoHandler(name ?? "[…]"));
@@ -150,6 +153,16 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
       return { kind: "value", expression: memberOf(unit, valueOf(unit, object, node.object), node) };
   }
   return unit.refuse(node, handlerNames.noMembers());
+}
+
+/** Numbers that come of a statistic. */
+function isResult(name: string | undefined): name is string {
+  const row = aggregations.get(name ?? "");
+  return row?.shape === "number" && row.parameters === undefined;
+}
+
+function resultOf(of: MapAccess, aggregate: string): Expression {
+  return { kind: "result", of, aggregate, parameters: [], span: of.span, type: unknownType };
 }
 
 /** A member of a value, by its name or its number. */

@@ -19,7 +19,7 @@ export const typescriptRules: Rules = {
     textBehindPointer: "the text behind a pointer is str(pointer)",
     orderTexts: "texts are equal or not; sort them in Node",
   },
-  integers: { signed: "unless unsigned", division: "truncates", byZero: "one" },
+  integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one" },
   texts: { plusJoins: true },
   maps: { missing: "zero", storingZero: "keeps", outsideStores: true, warnsOfUnused: false },
   variables: { scope: "block" },
