@@ -2,9 +2,9 @@
 import { says, type Message, type Shown } from "./message.ts";
 
 export const handlers = {
-  /** @example (args) => { try { m.count(); } finally { m.clear(); } } */
-  handlerNoFinally: (): Message =>
-    says("placement", "a handler has no `finally`", "write it behind the try, and in its catch"),
+  /** @example (args) => { try { return; } finally { m.clear(); } } */
+  leavesTryWithFinally: (): Message =>
+    says("placement", "a try with a `finally` cannot be left by a jump or a return", "let it run to its end"),
   tryCatch: (): Message => says("placement", "a try has a catch"),
   /** @example (args) => { try { m.count(); } catch ({ message }) { } } */
   errorCaughtUnderName: (): Message =>

@@ -163,6 +163,7 @@ export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statemen
         variable: pair,
         map: mapAccess(over.map.name, [], unit.span(node.right)),
         ...ordered,
+        ...(over.part === 0 ? { keysOnly: true } : {}),
         body: body(unit, node.body),
         span,
       };

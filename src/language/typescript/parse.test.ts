@@ -380,8 +380,26 @@ test("what fails", () => {
     body("try { m.count(); } catch { }"),
     "(probe tracepoint:a:b (try (do (aggregate count @m)) (catch (do)))) ",
   );
+  assert.equal(
+    body("try { for (const i of range(3)) { if (i > args.a) break; } } finally { m.count(); }").replace(
+      /.* \(try/,
+      "(try",
+    ),
+    "(try (do (for $i (.. 0 3) (do (if (> $i (. args a)) (do (break)))))) (catch $failed#1 (do (do (aggregate count @m)) (throw $failed#1)))) (do (aggregate count @m))) ",
+  );
+  assert.match(
+    body("try { m.count(); } catch { n.count(); } finally { m.clear(); }"),
+    /\(try \(do \(try \(do \(aggregate count @m\)\) \(catch \(do \(aggregate count @n\)\)\)\)\) \(catch \$failed#\d/,
+  );
   for (const [text, message] of [
-    ["try { m.count(); } finally { m.clear(); }", "a handler has no `finally`"],
+    [
+      "try { if (args.a) return; m.count(); } finally { m.clear(); }",
+      "a try with a `finally` cannot be left by a jump or a return",
+    ],
+    [
+      "while (args.a) { try { break; } finally { m.clear(); } }",
+      "a try with a `finally` cannot be left by a jump or a return",
+    ],
     ["try { m.count(); } catch ({ message }) { }", "an error is caught under a name"],
     ["throw new Error();", "an error has a message, and nothing else"],
   ] as const)

@@ -3,7 +3,7 @@ import { handlers } from "../../messages/typescript.ts";
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
 import { assigned, binaryOperators, place, unsignedShift } from "./expressions.ts";
-import { throwStatement, tryCatch } from "./errors.ts";
+import { throwStatement, tryStatement } from "./errors.ts";
 import { returnPresence } from "./functions.ts";
 import { knownTruth } from "./known.ts";
 import { giving, isTrue, knownThere } from "./missing.ts";
@@ -86,7 +86,7 @@ function statement(unit: Unit, node: js.Statement): Statement[] {
       if (node.argument && unit.tellsPresence) return returnPresence(unit, node.argument, span);
       return [{ kind: "return", ...(!node.argument ? {} : { value: unit.grammar.value(unit, node.argument) }), span }];
     case "TryStatement":
-      return tryCatch(unit, node, body);
+      return tryStatement(unit, node, body);
     case "ThrowStatement":
       return throwStatement(unit, node);
     case "FunctionDeclaration":
