@@ -8,6 +8,7 @@
 //     for ($kv : @m) { loop(keys($a, $b), value($v), by(1), most(3), only(any, 5)); … }      a loop over a map; by(-2): down by the second key, by(9): by the value
 //     $self_x                                                                     a variable of the thread
 //     if (choose($s, value)) { if (of(1, 2)) { … } if (otherwise()) { … } }      switch
+//     takes(@m[k], value); taken(@m[k], "sum")                                      a value of a statistic, and a result of it
 //     assigned($x, value), assigned(@m[k], value, "+")                           an assignment as a value
 import { faultKinds, type FaultKind } from "../../src/language/faults.ts";
 import type {
@@ -90,6 +91,9 @@ function inStatement(s: Statement): Statement {
     const { name, args } = s.expression;
     if (name === "throw") return { kind: "throw", value: inNode(args[0]), span };
     if (name === "next") return { kind: "next", span };
+    const [target, value] = args.map((arg) => inNode(arg));
+    if (name === "takes" && target.kind === "map")
+      return { kind: "aggregate", target, aggregate: "statistic", value, parameters: [], span };
   }
   return inNode(s);
 }
@@ -147,6 +151,10 @@ function isStatement(node: object): node is Statement {
 function inNode<T extends object>(node: T): T {
   if ("kind" in node && node.kind === "variable" && "name" in node && String(node.name).startsWith("self_"))
     return { ...node, lives: "thread" };
+  if ("kind" in node && node.kind === "call" && "name" in node && node.name === "taken") {
+    const [of, result, ...parameters] = (node as unknown as Call).args.map((arg) => inNode(arg));
+    return { ...node, kind: "result", of, aggregate: result.kind === "string" ? result.value : "", parameters };
+  }
   if ("kind" in node && node.kind === "call" && "name" in node && node.name === "assigned") {
     const [target, value, operator] = (node as unknown as Call).args;
     return {

@@ -14,7 +14,7 @@ export class MadeUpStatements extends Statements {
   protected override statement(): Piece {
     if (!this.madeUp || this.budget <= 1 || this.nesting > 1 || !this.random.chance(0.3)) return super.statement();
     this.budget--;
-    switch (this.random.below(8)) {
+    switch (this.random.below(10)) {
       case 0:
       case 1:
       case 2:
@@ -25,8 +25,27 @@ export class MadeUpStatements extends Statements {
         return this.again();
       case 5:
         return this.choose();
+      case 6:
+      case 7:
+        return piece(this.ofStatistic());
       default:
         return piece(this.failing());
+    }
+  }
+
+  /** A value of a statistic, or what comes of it. */
+  protected ofStatistic(): string {
+    const { random } = this;
+    const entry = random.chance(0.4) ? "@stat" : `@stat_by[(${this.int(1)}) & 3]`;
+    if (random.chance(0.6)) return `takes(${entry}, ${this.int(1)});`;
+    const result = random.pick(["count", "sum", "min", "max", "avg"]);
+    switch (random.below(4)) {
+      case 0:
+        return `print(taken(${entry}, "${random.pick(["hist", "variance"])}"));`;
+      case 1:
+        return `if (taken(${entry}, "${result}") > ${this.int(1)}) { @result_of++; }`;
+      default:
+        return `@result[${random.below(4)}] = taken(${entry}, "${result}");`;
     }
   }
 

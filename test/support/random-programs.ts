@@ -36,7 +36,9 @@ class ProgramWriter extends MadeUpStatements {
     this.leaves = { variables: [] };
     const setup = piece(
       "if (arg5 == 24301) {",
-      [...this.used].map((map) => piece(this.mapStore(map, 0))).concat(madeUp ? [piece("@few[1] = 1;")] : []),
+      [...this.used]
+        .map((map) => piece(this.mapStore(map, 0)))
+        .concat(madeUp ? [piece("@few[1] = 1; takes(@stat, -1); takes(@stat_by[1], -1);")] : []),
       "}",
     );
     return {
