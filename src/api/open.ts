@@ -12,6 +12,7 @@ import { lazy } from "../base/lazy.ts";
 import { searchPaths } from "./search-paths.ts";
 
 // Loaded where the script is to be compiled again.
+const features = lazy<typeof import("../linux/kernel/features.ts")>(() => require("../linux/kernel/features.ts"));
 const compiling = lazy<typeof import("./compile.ts")>(() => require("./compile.ts"));
 // Loaded when the verifier gave up.
 const complexity = lazy<typeof import("./too-complex.ts")>(() => require("./too-complex.ts"));
@@ -114,8 +115,9 @@ export async function openScript(source: Source, compiled: Openable, options: Op
     } catch (error) {
       if (!(error instanceof LinuxError)) throw error;
       if (error.code === E2BIG && error.call === "bpf(BPF_PROG_LOAD)") {
-        if (way.sparing) throw (again && complexity().tooComplex(error, again)) ?? error;
-        way = { ...way, sparing: true };
+        const sparing = easier(way);
+        if (sparing === undefined) throw (again && complexity().tooComplex(error, again)) ?? error;
+        way = { ...way, sparing };
         options.log?.(`the verifier gave up on a program, compiling again to make it easier: ${error.message}`);
       } else {
         if (!error.log) throw error;
@@ -127,4 +129,11 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       again = options.recompile?.(way) ?? compiling().compileScript(source, { ...options, ...way });
     }
   }
+}
+
+/** What to try next where the verifier gave up; nothing where there is no other way. */
+function easier({ sparing }: Way): Way["sparing"] {
+  if (!sparing) return true;
+  // Without may_goto, rounds are calls already.
+  return sparing === true && new (features().Features)().capabilities().mayGoto ? "calls" : undefined;
 }

@@ -46,9 +46,10 @@ export interface ScriptFlags {
   readonly directLoads?: boolean | undefined;
   /**
    * Write kernel programs that are easy for the verifier to walk through, if slower: where it gives up on the usual
-   * ones, `openScript` compiles again with this.
+   * ones, `openScript` compiles again with this. "calls": rounds of loops are calls, whatever else the kernel has for
+   * loops.
    */
-  readonly sparing?: boolean | undefined;
+  readonly sparing?: boolean | "calls" | undefined;
   /** Only probes whose names match are attached; `begin`, `end` and `self` always are. */
   readonly probeFilter?: RegExp | undefined;
   /** Counts memory reads and look-ups in maps that fail, by their place in the script, and tells them as trouble. */
@@ -167,7 +168,8 @@ function compileProbes(
       growing,
       paired: !governed && !measured && !growing,
       without: options.withoutPasses,
-      sparing: options.sparing ?? false,
+      sparing: options.sparing === true || options.sparing === "calls",
+      calledRounds: options.sparing === "calls",
     });
     return { plan, diagnostics, stages };
   } catch (error) {

@@ -28,6 +28,8 @@ export interface BpfOptions {
   /** Passes to leave out. */
   readonly without: readonly string[] | undefined;
   readonly sparing: boolean;
+  /** Rounds of loops are calls (bpf_loop), whether or not the kernel counts rounds itself (may_goto). */
+  readonly calledRounds: boolean;
 }
 
 /** @throws ScriptError for what is too much for eBPF */
@@ -38,7 +40,7 @@ export function makeBpfPlan(
   system: System,
   options: BpfOptions,
 ): BpfPlan {
-  const { capabilities } = system;
+  const capabilities = options.calledRounds ? { ...system.capabilities, mayGoto: false } : system.capabilities;
   const { directLoads, governed, growing, paired, without, sparing } = options;
   const { schemas, watches, loops, handlers } = lowered;
   const regions = layRegions(module.maps, capabilities.cpus, {
