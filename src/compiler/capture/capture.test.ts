@@ -6,6 +6,7 @@ import { compileScript, randomInputs, runCaptured, runOnHost } from "../../../te
 import { randomProgram } from "../../../test/support/random-programs.ts";
 import { render } from "../../../test/support/random-pieces.ts";
 import { validateModule } from "../../../test/support/validate-ir.ts";
+import type { Compiled } from "../compile.ts";
 import { printModule } from "../ir/print-ir.ts";
 
 const first = Number(process.env["STROBE_SEED"] ?? 1);
@@ -50,3 +51,49 @@ for (const [where, captureOf] of Object.entries(homes))
     }
     assert.ok(compared >= programs * 0.8, `${compared} of ${programs} programs were compared`);
   });
+
+const probe = "rawtracepoint:differential";
+const of = (script: string): Compiled => compileScript(script);
+
+test("what is read cannot depend on what the host knows: both places are told", () => {
+  const said = (body: string): string[] =>
+    of(`${probe} { @d = stddev(arg0); ${body} }`).diagnostics.map(({ message }) => message);
+  assert.deepEqual(said("$x = (uint64)@d; print(*(uint64 *)$x);"), [
+    "what is read here depends on what only the host knows (`@d` in line 1)",
+  ]);
+  assert.deepEqual(said("if (@d > 1.0) { print(*(uint64 *)arg1); }"), []);
+});
+
+test("a record has what the host needs, and is not sent where it needs nothing", () => {
+  const { plan, stages } = of(
+    `${probe} /arg0 == 1/ { @n++; if (arg1 > 5) { @d = stddev(arg1); if (@d > 1.0) { print(arg2); } } }`,
+  );
+  const { fields } = plan!.schemas.find(({ action }) => action.kind === "captured")!;
+  assert.equal(fields.length, 2);
+  const records = runCaptured(stages.module!, stages.lowered!, plan!.schemas, [words(1, 4), words(2, 9), words(1, 9)]);
+  assert.deepEqual(
+    records.maps.filter((line) => line.startsWith("@n")).map((line) => line.replace(/\D+/g, "")),
+    ["0200000000000000"],
+  );
+});
+
+test("maps that the host changes live there, and all that use them are captured", () => {
+  const { plan } = of(`
+    ${probe} { @d = stddev(arg0); @other++; }
+    ${probe} { if (@d > 1.0) { @k[arg0] = 1; } }
+    ${probe} { if (@k[1]) { @next = arg1; } }
+    ${probe} { print(@next + 1); }
+    ${probe} { clear(@k); }`);
+  assert.deepEqual(plan!.placements, [
+    `${probe}: in the kernel`,
+    `${probe}: captured, since the stddev() in @d needs the host (line 3)`,
+    `${probe}: captured, since @k is on the host`,
+    `${probe}: captured, since @next is on the host`,
+    "@k: on the host, since line 3 asks for it there",
+    "@next: on the host, since line 4 asks for it there",
+  ]);
+});
+
+function words(...values: readonly number[]): Uint8Array {
+  return new Uint8Array(new BigInt64Array([...values, 0, 0, 0, 0].slice(0, 6).map(BigInt)).buffer);
+}

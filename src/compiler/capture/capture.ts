@@ -5,7 +5,7 @@ import { ScriptError, type Source } from "../../language/diagnostic.ts";
 import type { CheckedHandler } from "../../language/checked-program.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Instruction, IrFunction, IrMap, IrModule } from "../ir/ir.ts";
-import { lineAt } from "../lower/script-places.ts";
+import { placeIn } from "../lower/script-places.ts";
 import type { SchemaDraft } from "../lower/state.ts";
 import { CapturedHandler } from "./captured-handler.ts";
 import { isForHost, type Homes } from "./host-part.ts";
@@ -60,9 +60,7 @@ export function capture(lowered: Lowered, of: ((map: string) => boolean) | undef
   const refuse = (at: Instruction, because: Instruction | undefined, said: (because: string) => Message): never => {
     const span = places.get(at) ?? { start: 0, end: 0 };
     const other = because === undefined ? undefined : places.get(because);
-    const message = said(
-      other === undefined ? "" : `line ${lineNumber(source, other)}: ${lineAt(source, other).trim()}`,
-    );
+    const message = said(other === undefined ? "" : asPlace(source, other));
     throw new ScriptError(source, [{ severity: "error", span, ...message }]);
   };
   const remade = (made: Instruction, from: Instruction): void => {
@@ -132,6 +130,9 @@ function probeOf({ sites, probe }: CheckedHandler): string {
   return sites.length === 1 ? sites[0].name : probe.specs.map(({ text }) => text).join(",");
 }
 
-function lineNumber({ text }: Source, { start }: Span): number {
-  return text.slice(0, start).split("\n").length;
+/** What stands somewhere in the script, as far as it fits a message. */
+function asPlace(source: Source, span: Span): string {
+  const text = source.text.slice(span.start, span.end).replace(/\s+/g, " ");
+  return `\`${text.length > mostShown ? `${text.slice(0, mostShown)}…` : text}\` in line ${placeIn(source, span).line}`;
 }
+const mostShown = 60;

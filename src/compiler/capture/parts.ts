@@ -127,9 +127,10 @@ function kernelPart(fn: IrFunction, analysis: Analysis, fields: readonly Field[]
     part.host.has(i) ||
     operandsOf(i).some((value) => part.values.has(value)) ||
     slotsRead(i).some((slot) => part.slots.has(slot) && natureOf(i) !== "loop");
-  const blocks = fn.blocks.map(({ parameters, instructions, terminator }): Draft => ({
+  const blocks = fn.blocks.map(({ parameters, instructions, terminator }, id): Draft => ({
     parameters,
-    instructions: instructions.filter((i) => !isOfHost(i)),
+    // Where the host decides whether it runs, the kernel never comes.
+    instructions: part.blocks.has(id) ? [] : instructions.filter((i) => !isOfHost(i)),
     terminator,
   }));
 
@@ -137,10 +138,7 @@ function kernelPart(fn: IrFunction, analysis: Analysis, fields: readonly Field[]
   const end = blocks.push({ parameters: [], instructions: [], terminator: { op: "return" } }) - 1;
   const effects = fn.blocks.map(({ instructions }) => instructions.some(isEffect));
   const something = reachedFrom(fn.blocks, effects);
-  const sends = fn.blocks.map((_, id) => {
-    if (!part.blocks.has(id)) return effects[id];
-    return false;
-  });
+  const sends = effects.map((one, id) => one && !part.blocks.has(id));
   fn.blocks.forEach(({ terminator }, id) => {
     if (terminator.op === "return") {
       if (something[id]) blocks[id].terminator = { op: "jump", to: end, args: [] };
