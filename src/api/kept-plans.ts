@@ -1,7 +1,7 @@
 // Plans of scripts that ran before, on disk: the same script needs no compiling the next time, nor what compiles it. A
 // plan is kept when all it was made from lasts as long as the running kernel, its modules and some files do.
 import type { Plan } from "../compiler/plan.ts";
-import type { Source } from "../language/diagnostic.ts";
+import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import { pidNamespace } from "../linux/processes/pid-namespace.ts";
 import { onlyStaticEvents } from "../linux/kernel/tracefs.ts";
 import { runningKernel } from "../store/boot.ts";
@@ -19,8 +19,13 @@ const mostSites = 1000;
 /** What settings come from, and where programs, libraries and debug information are looked for. */
 const variables = /^(?:BPFTRACE_.*|STROBE_.*|DEBUGINFOD_.*|PATH|LD_LIBRARY_PATH)$/;
 
-interface Kept {
+/** A plan, and what is to be said of its script every time. */
+export interface KnownPlan {
   readonly plan: Plan;
+  readonly said?: { readonly source: Source; readonly diagnostics: readonly Diagnostic[] };
+}
+
+interface Kept extends KnownPlan {
   readonly files: readonly SeenFile[];
 }
 
@@ -28,16 +33,10 @@ interface Kept {
 const decoding = lazy<typeof import("../compiler/plain-plan.ts")>(() => require("../compiler/plain-plan.ts"));
 
 /** Undefined where something in it is no plain data. */
-function written({
-  plan,
-  files,
-}: {
-  readonly plan: Plan | undefined;
-  readonly files: readonly SeenFile[];
-}): string | undefined {
-  if (plan === undefined) return undefined;
+function written(kept: Omit<Kept, "plan"> & { readonly plan: Plan | undefined }): string | undefined {
+  if (kept.plan === undefined) return undefined;
   try {
-    return toText({ plan, files });
+    return toText(kept);
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;
@@ -78,17 +77,18 @@ export class KeptPlan {
     );
   }
 
-  find(): Plan | undefined {
+  find(): KnownPlan | undefined {
     const text = kept.read(this.#name)?.toString();
     if (!text?.startsWith(this.#key)) return undefined;
-    const { plan, files } = fromText(text.slice(this.#key.length)) as Kept;
-    return unchanged(files) ? plan : undefined;
+    const { files, ...known } = fromText(text.slice(this.#key.length)) as Kept;
+    return unchanged(files) ? known : undefined;
   }
 
   /** `files`: what the plan was made from. */
-  keep(plan: Plan, files: readonly SeenFile[]): void {
+  keep(known: KnownPlan, files: readonly SeenFile[]): void {
+    const { plan } = known;
     if ([...plan.bpf.programs, ...plan.hosts].reduce((sum, { sites }) => sum + sites.length, 0) > mostSites) return;
-    const text = written({ plan, files }) ?? written({ plan: decoding().plainPlan(plan), files });
+    const text = written({ ...known, files }) ?? written({ ...known, plan: decoding().plainPlan(plan), files });
     if (text !== undefined) kept.write(this.#name, this.#key + text);
   }
 

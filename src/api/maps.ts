@@ -54,7 +54,7 @@ export class Snapshot<K, V> extends Map<K, V> {
 
   /**
    * The greatest so many, from the greatest down: by value, histograms by how much is in them, statistics by their
-   * total.
+   * total. Throws a TypeError where values have none of these: records without a total, series.
    */
   top(count: number): Snapshot<K, V> {
     return greatest(this, count);
@@ -76,8 +76,16 @@ function greatest<K, V>(of: Snapshot<K, V>, count: number): Snapshot<K, V> {
 
 /** What `top()` goes by. */
 function weight(value: unknown): number {
-  if (Array.isArray(value)) return (value as readonly Partial<Bucket>[]).reduce((sum, { count = 0 }) => sum + count, 0);
-  return Number(typeof value === "object" && value !== null ? (value as Partial<Stats>).total : value) || 0;
+  if (Array.isArray(value))
+    return value.reduce<number>((sum, bucket: Partial<Bucket> | null) => sum + size(bucket?.count), 0);
+  return typeof value === "object" && value !== null ? size((value as Partial<Stats>).total) : Number(value) || 0;
+}
+
+function size(of: unknown): number {
+  if (typeof of === "number" || typeof of === "bigint") return Number(of);
+  throw new TypeError(
+    "strobe: top() orders numbers, histograms and statistics, and these values are none: sort the entries by what is meant",
+  );
 }
 
 /** Equal for equal keys. */

@@ -1,6 +1,5 @@
 import { closeSync } from "node:fs";
-import type { CompiledScript } from "../api/compile.ts";
-import { openScript } from "../api/open.ts";
+import { openScript, type Openable } from "../api/open.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
@@ -47,7 +46,7 @@ export async function run(options: Options, build: string | undefined): Promise<
   const script = new ScriptPlan(source, given, options.debug.length > 0 ? undefined : build);
   if (script.known === undefined) {
     const compiled = script.compile();
-    showDiagnostics(compiled, options);
+    showDiagnostics(compiled.program.source, compiled, options);
     if (!compiled.plan) return 1;
 
     const shown = options.debug.filter((stage) => stage !== "verifier");
@@ -56,7 +55,7 @@ export async function run(options: Options, build: string | undefined): Promise<
       print(stagesText(compiled, compiled.plan, shown));
       return 0;
     }
-  }
+  } else if (script.known.said !== undefined) showDiagnostics(script.known.said.source, script.openable, options);
   return trace(script, options);
 }
 
@@ -199,14 +198,14 @@ function helped(source: Source, positional: readonly string[], language: Languag
   return true;
 }
 
-function showDiagnostics({ diagnostics, program, plan }: CompiledScript, options: Options): void {
+function showDiagnostics(source: Source, { diagnostics, plan }: Openable, options: Options): void {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  if (!plan && errors.length === 0) throw new ScriptError(program.source, diagnostics);
+  if (!plan && errors.length === 0) throw new ScriptError(source, diagnostics);
   const warnings =
     options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");
   const shown = errors.length > 0 ? diagnostics.filter((d) => errors.includes(d) || warnings.includes(d)) : warnings;
   for (const diagnostic of shown.slice(0, mostShown))
-    process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: errorTexts().useColor() }));
+    process.stderr.write(renderDiagnostic(source, diagnostic, { color: errorTexts().useColor() }));
   // Where nothing is wrong, the trace tells them.
   if (errors.length > 0) for (const refused of takeRefusals()) tell(`WARNING: ${refused}\n`);
   if (shown.length > mostShown)

@@ -1,5 +1,5 @@
 import type { CompiledScript, ScriptOptions } from "../api/compile.ts";
-import { KeptPlan } from "../api/kept-plans.ts";
+import { KeptPlan, type KnownPlan } from "../api/kept-plans.ts";
 import type { Openable, Way } from "../api/open.ts";
 import type { Plan } from "../compiler/plan.ts";
 import type { Source } from "../language/diagnostic.ts";
@@ -13,8 +13,8 @@ const compiling = lazy<typeof import("../api/compile.ts")>(() => require("../api
 export class ScriptPlan {
   readonly source: Source;
   readonly options: ScriptOptions;
-  /** The plan that was kept. */
-  readonly known: Plan | undefined;
+  /** The plan that was kept, with what is to be said of the script. */
+  readonly known: KnownPlan | undefined;
   readonly #kept: KeptPlan | undefined;
   #compiled: CompiledScript | undefined;
   #files: readonly SeenFile[] | undefined;
@@ -28,11 +28,11 @@ export class ScriptPlan {
   }
 
   get plan(): Plan | undefined {
-    return this.known ?? this.#compiled?.plan;
+    return this.known?.plan ?? this.#compiled?.plan;
   }
 
   get openable(): Openable {
-    return this.#compiled ?? { plan: this.known, diagnostics: [] };
+    return this.#compiled ?? { plan: this.known?.plan, diagnostics: this.known?.said?.diagnostics ?? [] };
   }
 
   /** Of libraries in other versions than their descriptions are of. */
@@ -49,11 +49,12 @@ export class ScriptPlan {
   /** Once it has run: what was found out, for the next time. */
   keep(): void {
     if (this.#compiled === undefined) return;
-    const { plan, diagnostics, following, machine } = this.#compiled;
+    const { plan, program, diagnostics, following, machine } = this.#compiled;
     machine.keepTypes();
-    // Warnings are to be seen every time.
-    if (plan !== undefined && this.#files !== undefined && following === undefined && diagnostics.length === 0)
-      this.#kept?.keep(plan, this.#files);
+    if (plan === undefined || this.#files === undefined || following !== undefined) return;
+    if (diagnostics.some(({ severity }) => severity === "error")) return;
+    const said = diagnostics.length === 0 ? {} : { said: { source: program.source, diagnostics } };
+    this.#kept?.keep({ plan, ...said }, this.#files);
   }
 
   /** What was kept did not do. */

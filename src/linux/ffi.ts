@@ -226,6 +226,21 @@ export function interruptsCalls(signal: number): void {
   syscall(RT_SIGACTION, signal, bytes, 0, 8);
 }
 
+const RT_SIGPROCMASK = process.arch === "arm64" ? 135 : 14;
+const SIG_SETMASK = 2;
+
+/** What `work` gives while this thread takes no signals: they come afterwards. */
+export function withoutSignals<T>(work: () => T): T {
+  const all = new BigUint64Array([0xffff_ffff_ffff_ffffn]);
+  const before = new Uint8Array(8);
+  const blocked = syscall(RT_SIGPROCMASK, SIG_SETMASK, new Uint8Array(all.buffer), before, 8) >= 0;
+  try {
+    return work();
+  } finally {
+    if (blocked) syscall(RT_SIGPROCMASK, SIG_SETMASK, before, 0, 8);
+  }
+}
+
 const TCGETS = 0x5401;
 
 /** isatty(3): Node's takes milliseconds, which it spends on a stream. */

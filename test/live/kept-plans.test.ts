@@ -240,15 +240,23 @@ test(
   },
 );
 
-test("what depends on processes or cgroups is not kept, nor what has a warning", deadline, async () => {
+test("what depends on processes or cgroups is not kept", deadline, async () => {
   for (const name of readdirSync(plans)) unlinkSync(join(plans, name));
   const scripts = [
     "uprobe:*:malloc /pid == 1/ { } begin { exit(); }",
     'begin { printf("%d\\n", cgroupid("/") > 0); exit(); }',
-    "begin { @x = 1; } begin { $unused = 1; print(@nothing); exit(); }",
   ];
   for (const text of scripts) await run(["-e", text]);
   assert.deepEqual(readdirSync(plans), []);
+});
+
+test("what is said of a script is said every time", deadline, async () => {
+  const text = "config = { missing_probes = warn }\nuprobe:/bin/true:no_such_function { }\nbegin { exit(); }";
+  const said = ({ stderr }: Run): string => /^-e:.*\n(?: .*\n)+/m.exec(stderr)?.[0] ?? "";
+  const [first, again, quiet] = [await run(["-e", text]), await run(["-e", text]), await run(["-q", "-e", text])];
+  assert.match(said(first), /^-e:2:1: warning: no matches for uprobe \/bin\/true:no_such_function: .*\n 2 │ uprobe:/);
+  assert.deepEqual([first.kept, again.kept, said(again)], [false, true, said(first)]);
+  assert.equal(said(quiet), "");
 });
 
 test("every plan can be written down, and comes back as it was", deadline, () => {

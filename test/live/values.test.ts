@@ -57,7 +57,7 @@ for (const [compiler, library] of libraries) {
         ...flags,
       );
       const numbers = [...text.matchAll(/SEE\((\d+)/g)].map(([, number]) => number);
-      assert.equal(numbers.length, 30);
+      assert.equal(numbers.length, 32);
       const { program, script } = await over(
         path,
         numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"),
@@ -81,7 +81,7 @@ for (const level of ["0", "3"]) {
       `opt-level=${level}`,
     );
     const numbers = [...text.matchAll(/^see!\(see_(\d+)/gm)].map(([, number]) => number);
-    assert.equal(numbers.length, 24);
+    assert.equal(numbers.length, 27);
     const { program, script } = await over(
       path,
       numbers.map((number) => `uprobe:${path}:see_${number} { print(args.v) }`).join("\n"),

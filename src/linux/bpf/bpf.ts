@@ -30,7 +30,7 @@ import {
   EPERM,
   errnoName,
 } from "../error.ts";
-import { addressOf, closeFd, cString } from "../ffi.ts";
+import { addressOf, closeFd, cString, withoutSignals } from "../ffi.ts";
 import { missingToTrace } from "../processes/privileges.ts";
 import { subprogramBtf, type SubprogramEntry } from "./subprogram-btf.ts";
 
@@ -169,12 +169,11 @@ function hasTooManyWays(prepare: () => void): boolean {
 
 /**
  * EAGAIN: a signal arrived while the verifier ran. Children that end and Node's own signals make that real for long
- * programs.
+ * programs, and its profiler (--cpu-prof) sends one every millisecond: what is tried again takes none.
  */
 function verified(): number {
-  let result = bpf(PROG_LOAD);
-  for (let tries = 0; result === -EAGAIN && tries < 50; tries++) result = bpf(PROG_LOAD);
-  return result;
+  const result = bpf(PROG_LOAD);
+  return result === -EAGAIN ? withoutSignals(() => bpf(PROG_LOAD)) : result;
 }
 
 function prepareLoad(options: ProgramOptions, btf: number, functions: Uint32Array | undefined): void {

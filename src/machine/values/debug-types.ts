@@ -217,7 +217,7 @@ function parametersAt(type: DebugType, path: readonly string[]): readonly DebugT
   const struct = own.kind === "pointer" ? behindTypedefs(own.target()) : own;
   if (struct.kind !== "struct") return undefined;
   const [name, ...rest] = path;
-  if (name === undefined) return struct.parameters?.();
+  if (name === undefined) return ofVariants(struct) ?? struct.parameters?.();
   for (const member of struct.members()) {
     const found =
       member.name === name
@@ -226,6 +226,16 @@ function parametersAt(type: DebugType, path: readonly string[]): readonly DebugT
           ? parametersAt(member.type(), path)
           : undefined;
     if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Rust's compiler says of each variant of an enum what the enum is made of. */
+function ofVariants(type: DebugStruct): readonly DebugType[] | undefined {
+  for (const { member } of type.variants?.()?.variants ?? []) {
+    const one = behindTypedefs(member.type());
+    const parameters = one.kind === "struct" ? one.parameters?.() : undefined;
+    if (parameters !== undefined && parameters.length > 0) return parameters;
   }
   return undefined;
 }

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdio>
 #include <deque>
+#include <forward_list>
 #include <list>
 #include <map>
 #include <memory>
@@ -57,6 +58,7 @@ template <class... T> string show(const tuple<T...> &value, bool inner) {
 }
 template <class T> string show(const deque<T> &value, bool inner = true) { return joined("[]", value, value.size(), one); }
 template <class T> string show(const list<T> &value, bool inner = true) { return joined("[]", value, value.size(), one); }
+template <class T> string show(const forward_list<T> &value, bool inner = true) { return joined("[]", value, distance(value.begin(), value.end()), one); }
 template <class T> string show(const set<T> &value, bool inner = true) { return joined("{}", value, value.size(), one); }
 template <class T> string show(const unordered_set<T> &value, bool inner = true) { return joined("{}", value, value.size(), one); }
 template <class K, class V> string show(const map<K, V> &value, bool inner = true) { return joined("{}", value, value.size(), entry); }
@@ -73,7 +75,7 @@ SEE(12, unordered_set<long>) SEE(13, optional<int>) SEE(14, optional<string>) SE
 SEE(17, pair<int, string>) SEE(18, vector<pair<string, int>>) SEE(19, deque<string>) SEE(20, map<pair<int, int>, string>)
 SEE(21, vector<unsigned char>) SEE(22, vector<optional<int>>) SEE(23, list<long>) SEE(24, map<long, string_view>)
 SEE(25, array<int, 3>) SEE(26, array<string, 20>) SEE(27, tuple<int, string, long>) SEE(28, vector<tuple<string, pair<short, bool>>>)
-SEE(29, vector<bool>) SEE(30, tuple<optional<int>>)
+SEE(29, vector<bool>) SEE(30, tuple<optional<int>>) SEE(31, forward_list<int>) SEE(32, forward_list<string>)
 
 int main() {
   setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -121,5 +123,6 @@ int main() {
   give_28({{"a", {1, true}}, {"b", {-2, false}}});
   give_29({true, false, true}), give_29({}), give_29(vector<bool>(100, true));
   give_30({5}), give_30({nullopt});
+  give_31({3, 1, 4}), give_31({}), give_31(forward_list<int>(5000, 7)), give_32({"one", "", ends});
   return 0;
 }

@@ -1,6 +1,6 @@
 // Values of the standard library: each is handed to a function of its own, and printed as a script should print it.
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, RwLock};
@@ -45,9 +45,19 @@ see!(see_21, 21, RefCell<Vec<String>>);
 see!(see_22, 22, Mutex<String>);
 see!(see_23, 23, Arc<Mutex<HashMap<i32, i32>>>);
 see!(see_24, 24, Vec<RwLock<Option<u8>>>);
+see!(see_25, 25, BTreeMap<i32, i64>);
+see!(see_26, 26, BTreeMap<String, Option<u8>>);
+see!(see_27, 27, BTreeSet<u16>);
 
 /// As Rust prints it, but for what a script writes otherwise: members of structs, and what it leaves out.
 fn text<T: Debug>(value: &T) -> String { format!("{:?}", value) }
+
+/// As a script shows it, which leaves out what is more than sixteen.
+fn most<K: Debug, V: Debug>(map: &BTreeMap<K, V>) -> String {
+    if map.len() <= 16 { return text(map); }
+    let shown: Vec<String> = map.iter().take(16).map(|(key, value)| format!("{:?}: {:?}", key, value)).collect();
+    format!("{{{}, … {} more}}", shown.join(", "), map.len() - 16)
+}
 
 fn main() {
     let line = |value: String| println!("{}", value);
@@ -83,6 +93,15 @@ fn main() {
     let value = Mutex::new("within".to_string()); see_22(&value); line(value.lock().unwrap().clone());
     let value = Arc::new(Mutex::new(HashMap::from([(1, -1), (2, -2)]))); see_23(&value); line(text(&*value.lock().unwrap()));
     see_24(&vec![RwLock::new(Some(1)), RwLock::new(None)]); line("[Some(1), None]".to_string());
+    let mut value: BTreeMap<i32, i64> = BTreeMap::new(); see_25(&value); line(most(&value));
+    for count in [5, 40, 4000] {
+        for i in 0..count { value.insert(i * 7 % count, -(i as i64)); }
+        see_25(&value); line(most(&value));
+    }
+    for i in 3..3990 { value.remove(&i); }
+    see_25(&value); line(most(&value));
+    let value = ["to", "be", "or", "not"].iter().map(|word| (word.to_string(), word.bytes().nth(2))).collect(); see_26(&value); line(most(&value));
+    let value: BTreeSet<u16> = (0..14).map(|i| i * 11 % 31).collect(); see_27(&value); line(text(&value));
     let leaf = |name: &str| Tree { name: name.to_string(), leaves: vec![], age: Some(1) };
     see_18(&Tree { name: "root".to_string(), leaves: vec![leaf("a"), leaf("b")], age: None });
     line("{ .name = root, .leaves = [{ .name = a, .leaves = [], .age = Some(1) }, { .name = b, .leaves = [], .age = Some(1) }], .age = None }".to_string());
