@@ -1,7 +1,7 @@
 // The floors of docs/architecture.md: a room imports only from lower floors (and from itself).
 const floors = [
-  ["base", "messages"],
-  ["bpf", "debuginfo", "linux", "store"],
+  ["base"],
+  ["bpf", "debuginfo", "linux", "messages", "store"],
   ["language", "recordings"],
   ["machine"],
   ["providers"],

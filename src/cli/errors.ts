@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { asInternal, InternalError, isUnexpected } from "../base/internal-error.ts";
 import { ScriptError } from "../language/diagnostic.ts";
-import { kernelAtLeast } from "../language/kernel-version.ts";
+import { kernelFeatures, kernelHas, kernelVersion, needsOf } from "../base/kernel-features.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { EACCES, EPERM, LinuxError } from "../linux/error.ts";
-import { kernelVersion } from "../linux/kernel/features.ts";
 import { missingToTrace } from "../linux/processes/privileges.ts";
 import { kernelRelease } from "../linux/kernel/running-kernel.ts";
 import { isDamage } from "../providers/registry.ts";
@@ -74,9 +73,9 @@ function howToBePrivileged(): string {
 
 /** What is behind most refusals of kernels older than those that strobe is made for. */
 function kernelTooOld(): string {
-  return kernelAtLeast(kernelVersion(kernelRelease()), 5, 15)
+  return kernelHas(kernelVersion(kernelRelease()), kernelFeatures.baseline)
     ? ""
-    : `strobe needs Linux 5.15 or later, and this is ${kernelRelease()}\n`;
+    : `strobe needs ${needsOf(kernelFeatures.baseline)} or later, and this is ${kernelRelease()}\n`;
 }
 
 /** Messages are coloured on a terminal, unless the environment says otherwise. */

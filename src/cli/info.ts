@@ -1,3 +1,4 @@
+import { Failure } from "../base/failure.ts";
 import { Features } from "../linux/kernel/features.ts";
 import { storeState } from "../store/place.ts";
 import { print } from "./files.ts";
@@ -7,13 +8,14 @@ export function info(): number {
   const { path, problem } = storeState();
   const store = {
     name: "kept between runs",
-    available: problem === undefined,
-    detail: problem === undefined ? `in ${path}` : `${problem} (for ${path})`,
+    ...(problem === undefined ? {} : { missing: new Failure(`${problem} (for ${path})`) }),
+    detail: `in ${path}`,
   };
   const features = [...new Features().report(), store];
   const width = Math.max(...features.map(({ name }) => name.length));
-  for (const { name, available, detail } of features) {
-    print(`${name.padEnd(width)}  ${available ? "yes" : "no "}${detail ? `  ${detail}` : ""}\n`);
+  for (const { name, missing, detail } of features) {
+    const why = missing?.reason.replace(`${name}: `, "") ?? detail;
+    print(`${name.padEnd(width)}  ${missing === undefined ? "yes" : "no "}${why ? `  ${why}` : ""}\n`);
   }
   return 0;
 }

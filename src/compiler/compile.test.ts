@@ -112,6 +112,10 @@ test("sizes that no machine has room for are refused where they stand", () => {
     assert.deepEqual(refusals(`${probe} { printf("%65536d", 1); }`), []);
   }
   assert.deepEqual(refusals("struct A { char x[1073741824]; } kprobe:f { print(((struct A *)arg0)->x); }"), [
-    ["limit", "this gives a record of 1073741825 bytes, and 268435456 are the most", "print(((struct A *)arg0)->x)"],
+    [
+      "limit",
+      "this gives a record of 1073741825 bytes, and at most 268435456 are supported",
+      "print(((struct A *)arg0)->x)",
+    ],
   ]);
 });

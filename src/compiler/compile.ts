@@ -195,7 +195,7 @@ function withEntries(probes: readonly ResolvedProbe[]): readonly ResolvedProbe[]
 function asFault(error: unknown, { source, probes }: Program): unknown {
   if (error instanceof RangeError && error.message.startsWith("Maximum call stack")) {
     const span = probes[0]?.specs[0]?.span ?? { start: 0, end: 0 };
-    return new ScriptError(source, [{ severity: "error", span, ...compiler.scriptTooLargeWhatNested() }]);
+    return new ScriptError(source, [{ severity: "error", span, ...compiler.scriptTooLarge() }]);
   }
   return isUnexpected(error) ? asInternal(error, "compiling the script") : error;
 }
@@ -296,7 +296,7 @@ function resolveProbes(
     ];
   });
   if (!hasError(diagnostics) && program.probes.length > 0 && probes.every((probe) => probe.variants.length === 0)) {
-    diagnostics.push({ severity: "error", span: program.probes[0].span, ...compiler.thereNothingAttach() });
+    diagnostics.push({ severity: "error", span: program.probes[0].span, ...compiler.nothingToAttach() });
   }
   return { probes, diagnostics, open };
 }
@@ -326,10 +326,7 @@ function leftOut(probe: Probe, variants: readonly Variant[], { follow }: Compile
   return [...seen].map(([how, name]) => ({
     severity: "warning",
     span: probe.span,
-    ...(follow
-      ? {}
-      : { help: 'a handler that asks getopt("pid", 0) is given the number and sees every process\'s events' }),
-    ...compiler.sees(follow ? "--follow" : "-p", name, how),
+    ...compiler.notOfProcess(name, how, follow),
   }));
 }
 

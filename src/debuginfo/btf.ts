@@ -4,6 +4,7 @@
 // records that notes where each begins. Names are found by searching the string section's bytes; types are decoded when
 // asked.
 
+import { firstIndex } from "../base/first-index.ts";
 import { DamageError } from "./damage.ts";
 import { RecordIndex, StringIndex } from "./name-index.ts";
 
@@ -387,14 +388,7 @@ export class Btf {
   /** Index of the record that a word lies in. */
   #recordAt(word: number): number {
     const records = this.#records;
-    let low = 0;
-    let high = records.length;
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (records[middle] <= word) low = middle;
-      else high = middle;
-    }
-    return low;
+    return Math.max(0, firstIndex(records.length, (i) => records[i] > word) - 1);
   }
 
   #owner(id: number): Btf {

@@ -2,6 +2,7 @@
 // where its registers were saved. The rows of .eh_frame, found through .eh_frame_hdr, or of .debug_frame where that is
 // all there is (Go). DWARF 5, section 6.4; LSB Core, "Exception Frames"; registers have DWARF's numbers for the
 // machine.
+import { firstIndex } from "../base/first-index.ts";
 import { Elf, ElfError, type Section } from "./elf.ts";
 import { frameExpression } from "./frame-expression.ts";
 import {
@@ -363,12 +364,5 @@ function searchTable(elf: Elf): SearchTable | undefined {
 
 /** Of values in order, the last that is not above what is wanted; -1 when all are. */
 function lastNotAbove(count: number, at: (n: number) => number, wanted: number): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (at(middle) <= wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return firstIndex(count, (i) => at(i) > wanted) - 1;
 }

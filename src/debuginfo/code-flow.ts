@@ -1,5 +1,6 @@
 // Where control goes in a function: its instructions, and the edges between them. Edges that code does not show (a
 // `switch`'s table, handlers of exceptions, code that the kernel patches) are told by whoever knows the file.
+import { firstIndex } from "../base/first-index.ts";
 import type { CodeRange } from "./function-ends.ts";
 import { decode, isFiller, type Flow, type Instruction } from "./instructions.ts";
 import { tableOf, type JumpTable } from "./jump-tables.ts";
@@ -165,14 +166,7 @@ export function flowOf(ranges: readonly CodeRange[], entry: bigint, around: Code
 
 /** The first instruction that is not in front of an address. */
 export function firstFrom(addresses: readonly bigint[], wanted: bigint): number {
-  let low = 0;
-  let high = addresses.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (addresses[middle] < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(addresses.length, (i) => addresses[i] >= wanted);
 }
 
 /** A table's entries as far as they lead to instructions of the function. */

@@ -1,4 +1,5 @@
 // Symbols of an ELF file: by name, by address, and all of them. Nothing is decoded that is not asked for.
+import { firstIndex } from "../base/first-index.ts";
 import { isAscii } from "node:buffer";
 import { textAt, type Elf, type Section } from "./elf.ts";
 
@@ -283,13 +284,7 @@ export class ElfSymbols {
     if (address < 0n || address >= BigInt(ADDRESS_LIMIT)) return undefined;
     const wanted = Number(address);
     const starts = this.#sorted();
-    let low = 0;
-    let high = starts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (starts[middle] <= wanted) low = middle + 1;
-      else high = middle;
-    }
+    const low = firstIndex(starts.length, (i) => starts[i] > wanted);
     // `low` is the first that begins behind the address.
     for (let at = low - 1; at >= 0 && at >= low - ENCLOSING; at--) {
       const symbol = this.#startingAt(starts[at]);

@@ -1,5 +1,6 @@
 // What a Go program says of itself, stripped or not: its functions (the runtime needs them for tracebacks and the
 // garbage collector) and the Go release that built it. (src/debug/gosym/pclntab.go, src/debug/buildinfo/buildinfo.go)
+import { firstIndex } from "../base/first-index.ts";
 import type { Elf, Section } from "./elf.ts";
 
 export interface GoFunction {
@@ -74,13 +75,7 @@ export class GoProgram {
   /** The function that an address lies in. */
   at(address: bigint): GoFunction | undefined {
     const all = this.functions;
-    let low = 0;
-    let high = all.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (all[middle].address <= address) low = middle + 1;
-      else high = middle;
-    }
+    const low = firstIndex(all.length, (i) => all[i].address > address);
     const found = all[low - 1];
     return found !== undefined && address < found.address + found.size ? found : undefined;
   }

@@ -1,5 +1,6 @@
 // Call frame information boiled down to what walking a stack needs: at an address, where the caller's frame begins and
 // where the caller's rbp is. Two words a row, sorted, so that a program in the kernel can search them. x86-64 only.
+import { firstIndex } from "../base/first-index.ts";
 import type { CallFrames } from "./call-frames.ts";
 import { type FrameState, Saved } from "./frame-state.ts";
 
@@ -109,13 +110,7 @@ export function* unwindTableSteps(frames: CallFrames): Generator<void, UnwindTab
 /** The rule at an ELF virtual address; `UnwindKind.none` outside. */
 export function ruleAt({ base, starts, rules }: UnwindTable, address: bigint): number {
   const at = Number(address - base);
-  let low = 0;
-  let high = starts.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (starts[middle] <= at) low = middle + 1;
-    else high = middle;
-  }
+  const low = firstIndex(starts.length, (i) => starts[i] > at);
   return low === 0 ? UnwindKind.none : rules[low - 1];
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { kernelAtLeast } from "./kernel-version.ts";
+import { kernelAtLeast } from "../base/kernel-features.ts";
 
 test("a kernel has what came with an earlier version, or its own", () => {
   assert.equal(kernelAtLeast([6, 1], 5, 15), true);

@@ -1,4 +1,6 @@
 // What the kernel refused: the call, the errno, what strobe was doing, and what to try.
+import type { MissingFeature } from "../base/kernel-features.ts";
+
 /** errno numbers that callers compare with (the same on every Linux architecture strobe runs on). */
 export const EPERM = 1;
 export const ENOENT = 2;
@@ -71,6 +73,8 @@ export interface LinuxErrorDetails {
   /** Follows "cannot": `load the program "x"`. */
   readonly doing: string;
   readonly hint?: string;
+  /** What the kernel lacks, where that is why: said instead of a hint. */
+  readonly missing?: MissingFeature;
   /** The verifier's log. */
   readonly log?: string;
 }
@@ -83,12 +87,13 @@ export class LinuxError extends Error {
   readonly code: number;
   readonly doing: string;
   readonly hint?: string;
+  readonly missing?: MissingFeature;
   declare readonly log?: string;
 
   constructor(details: LinuxErrorDetails) {
     const errno = errnoName(details.code);
     const meaning = words[errno];
-    const hint = details.hint ?? defaultHint(errno);
+    const hint = details.missing?.reason ?? details.hint ?? defaultHint(errno);
     super(
       `cannot ${details.doing}: ${details.call}: ${meaning ? `${meaning} (${errno})` : errno}${hint ? `; ${hint}` : ""}`,
     );
@@ -97,6 +102,7 @@ export class LinuxError extends Error {
     this.code = details.code;
     this.doing = details.doing;
     if (hint !== undefined) this.hint = hint;
+    if (details.missing !== undefined) this.missing = details.missing;
     // Not enumerable: Node prints what is, and this has hundreds of lines.
     if (details.log !== undefined) Object.defineProperty(this, "log", { value: details.log });
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { splitWords } from "./processes/child.ts";
 import { LinuxError } from "./error.ts";
-import { kernelVersion } from "./kernel/features.ts";
+import { kernelVersion } from "../base/kernel-features.ts";
 import { FunctionLocations } from "./kernel/function-locations.ts";
 import { Kallsyms } from "./kernel/kallsyms.ts";
 import { parseCpuList } from "./perf/perf.ts";

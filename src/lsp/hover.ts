@@ -76,7 +76,7 @@ export function builtinText(name: string, language: Language, type: string | und
   if (spec === undefined) return undefined;
   const needs = [
     ...(spec.unsafe ? ["needs `--unsafe`"] : []),
-    ...(spec.kernel === undefined ? [] : [`needs Linux ${spec.kernel}`]),
+    ...(spec.kernel === undefined ? [] : [`needs Linux ${spec.kernel.join(".")}`]),
   ];
   return [codeIn(language)(`${spec.signature}${type === undefined ? "" : ` : ${type}`}`), spec.doc, ...needs].join(
     "\n\n",

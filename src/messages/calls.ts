@@ -1,12 +1,14 @@
 // Calls of builtins and functions: their arguments.
-import { says, type Message, type Shown } from "./message.ts";
+import { kernelFeatures, type KernelVersion } from "../base/kernel-features.ts";
+import { lacks, says, type Message, type Shown } from "./message.ts";
 
 export const calls = {
-  unknownBuiltin: (name: Shown): Message => says("name", `unknown builtin ${name}`),
+  /** @example usdt:app:done { print(kstack); } */
   notAvailable: (name: Shown, body: Shown): Message => says("placement", `${name} is not available in ${body}`),
   /** @example fn f() : void { print(arg0); } begin { } */
   notAvailableFunction: (name: Shown): Message =>
     says("placement", `${name} is not available in a function`, "pass it as an argument"),
+  /** @example usdt:app:done { print(arg0); } */
   noArguments: (value: Shown): Message => says("placement", `${value} has no arguments`),
   /** @example kprobe:f { print(arg7) } */
   notAvailableHere: (name: Shown, count: Shown): Message =>
@@ -21,17 +23,24 @@ export const calls = {
       `retval is not available in ${body}`,
       "only where a function returns: kretprobe, fexit, uretprobe, ret",
     ),
+  /** @example fexit:schedule { print(retval); } */
   retval: (absent: Shown): Message => says("placement", `retval is ${absent}`),
   /** @example kprobe:f { print(goid); } */
   goidNotAvailable: (body: Shown): Message =>
     says("placement", `goid is not available in ${body}`, "only in functions that Go 1.17 or later compiled"),
   /** @example interval:s:1 { print(func); } */
   funcNotAvailable: (body: Shown): Message => says("placement", `func is not available in ${body}`),
+  /**
+   * On the command line without `-c`.
+   *
+   * @on without-command
+   * @example kprobe:f { print(cpid); }
+   */
   cpidThereNoCommand: (): Message =>
     says("placement", "cpid is 0: no command was given", "use -c; has_cpid tells whether a command was given"),
   /** Only on kernels without BTF: `ustack(dwarf)`. */
   unwindingNeedsKernelTypeInformation: (): Message =>
-    says("feature", "unwinding needs a kernel with type information of tasks (Linux 5.15 and later)", "use ustack(fp)"),
+    lacks(kernelFeatures.typeInformation, "unwinding needs the kernel's type information of tasks", "use ustack(fp)"),
   /** Only on machines other than x86-64: `ustack(dwarf)`. */
   unwindingTablesX: (): Message =>
     says("feature", "unwinding by tables requires x86-64", "use ustack(fp): programs for arm64 have frame pointers"),
@@ -47,14 +56,21 @@ export const calls = {
       `${body}() is an unsafe function being used in safe mode`,
       "allow it with --unsafe; from Node, with the option unsafe: true",
     ),
-  needsLinuxOrNewer: (body: Shown, kernel: Shown): Message =>
-    says("feature", `${body}() needs Linux ${kernel} or newer`),
-  notSupportedYet: (body: Shown): Message => says("feature", `${body}() is not supported yet`),
+  /**
+   * Here on Linux 5.4.
+   *
+   * @on old-kernel
+   * @example fentry:packet_rcv { print(path(args.skb)); }
+   */
+  needsLinuxOrNewer: (body: string, since: KernelVersion): Message =>
+    lacks({ name: `${body}()`, since }, `${body}() needs Linux ${since.join(".")} or newer`),
+  /** @example fn f($x : int64) : int64 { return $x; } begin { print(f("a")); } */
   not: (body: Shown, body2: Shown, wanted: Shown, type: Shown): Message =>
     says("type", `${body} of ${body2}() is ${wanted}, not ${type}`),
   /** @example begin { kaddr(1); } */
   expectsStringLiteralProvided: (body: Shown, type: Shown): Message =>
     says("arguments", `${body}() expects a string literal (${type} provided)`),
+  /** @example kprobe:f { print(buf((1, 2), 5)); } */
   expectsPointerNot: (body: Shown, type: Shown): Message => says("type", `${body}() expects a pointer, got ${type}`),
   /** @example begin { print(bswap("a")); } */
   onlySupportsIntArgumentsProvided: (body: Shown, type: Shown): Message =>
@@ -77,6 +93,7 @@ export const calls = {
       `buf() expects a length argument for a ${type}`,
       "the length may be left out only for arrays and text",
     ),
+  /** @example fentry:packet_rcv { print(path(args.skb)); } */
   pathExpectsStructPathNot: (type: Shown): Message => says("type", `path() expects a struct path, got ${type}`),
   /** @example begin { print(strcap(5)) } */
   strcapExpectsTextStringArray: (type: Shown): Message =>
@@ -84,6 +101,7 @@ export const calls = {
   /** @example begin { kaddr("symbol"); } */
   failedResolveKernelSymbol: (name: Shown, help?: string): Message =>
     says("name", `failed to resolve kernel symbol: ${name}`, help),
+  /** @example uprobe:app:main { print(uaddr("x")); } */
   thereNoSymbolHere: (name: Shown, help?: string): Message => says("name", `unknown symbol \`${name}\` here`, help),
   /** Only where /proc/kallsyms hides addresses: `kaddr("avenrun")`. */
   kernelDoesNotTellWhere: (name: Shown, help?: string): Message =>
@@ -110,6 +128,7 @@ export const calls = {
     ),
   /** @example begin { nsecs("monotonic"); } */
   takes: (body: Shown, value: Shown): Message => says("arguments", `${body}() takes ${value}`),
+  /** @example kprobe:f { print(ksym("a")); } */
   expectsNumberNot: (body: Shown, type: Shown): Message => says("type", `${body}() expects a number, got ${type}`),
   /** @example begin { print(ntop("a")); } */
   ntopExpectsIntegerOrArray: (type: Shown): Message =>
@@ -129,27 +148,46 @@ export const calls = {
       "strftime() can not take a monotonic timestamp",
       "it excludes the time that the system was suspended: use nsecs, which is nsecs(boot)",
     ),
+  /**
+   * @on unsafe
+   * @example kprobe:f { signal("SIGNONE"); }
+   */
   unknownSignal: (value: Shown, help?: string): Message => says("name", `unknown signal \`${value}\``, help),
+  /**
+   * @on unsafe
+   * @example kprobe:f { signal(65); }
+   */
   signalsGoFrom: (): Message => says("limit", "signals are numbered 1 to 64"),
   /** Only on kernels without CONFIG_BPF_KPROBE_OVERRIDE: `override(1)`. */
   kernelLetsNoHandlerOverride: (): Message =>
-    says(
-      "feature",
+    lacks(
+      kernelFeatures.resultOverride,
       "this kernel cannot override a function's result",
-      "it needs a kernel built with CONFIG_BPF_KPROBE_OVERRIDE",
+      `it needs a kernel built with ${kernelFeatures.resultOverride.config}`,
     ),
+  /**
+   * @on unsafe
+   * @example kprobe:f { write_user(arg0, 5, arg1); }
+   */
   writeUserExpectsConstantLength: (): Message => says("arguments", "write_user() expects a constant length"),
+  /** @example fentry:packet_rcv { print(socket_cookie(comm)); } */
   socketCookieExpectsStructSock: (type: Shown): Message =>
     says("type", `socket_cookie() expects a struct sock *, got ${type}`),
+  /** @example fentry:packet_rcv { skboutput("", args.skb, 1, 0); } */
   captureFileNeedsName: (): Message => says("arguments", "a capture file needs a name"),
+  /** @example fentry:packet_rcv { skboutput("packets.pcap", pid, 1, 0); } */
   skboutputExpectsStructSkBuff: (type: Shown): Message =>
     says("type", `skboutput() expects a struct sk_buff *, got ${type}`),
+  /**
+   * @example struct sk_buff { int len; }; fentry:packet_rcv { skboutput("packets.pcap", (struct sk_buff *)pid, 1, 0); }
+   */
   skboutputExpectsPointerKernelKnows: (): Message =>
     says(
       "type",
       "skboutput() expects a pointer that the kernel knows: the probe's own argument",
       "write `args.skb`, without a cast, or a variable that holds it",
     ),
+  /** @example fentry:packet_rcv { skboutput("packets.pcap", args.skb, "a", 0); } */
   skboutputExpectsNumberHereNot: (type: Shown): Message =>
     says("type", `skboutput() expects a number here, got ${type}`),
   /** @example begin { $a = 5; if comptime ($a == 5) { } } */
@@ -159,8 +197,10 @@ export const calls = {
       "the value is not known before the script runs",
       "comptime takes literals, types, is_ptr() and the like",
     ),
+  /** @example kprobe:f { print(container_of(1, 2, 3)); } */
   containerExpectsPointerStructMember: (): Message =>
     says("arguments", "container_of() expects a pointer, a struct and a member's name"),
+  /** @example kprobe:f { print(container_of((struct path *)arg0, struct file, nosuch)); } */
   noMember: (struct: Shown, name: Shown): Message => says("name", `${struct} has no member \`${name}\``),
   /** @example begin { debugf("x %d %s %x|%c", -5, "text", 255, 65); exit(); } */
   debugfBuiltinNotRecommendedProduction: (): Message =>
@@ -168,11 +208,10 @@ export const calls = {
       "unused",
       "the debugf() builtin is not recommended for production use: it prints into the kernel's trace buffer, which every tracer shares",
     ),
+  /** @example kprobe:f { emit("x", 5); } */
   emitExpectsRecord: (): Message => says("arguments", "emit() expects a record"),
   /** @example begin { print(m, 5); } */
   onlyWholeMapTakesTop: (): Message => says("arguments", "only a whole map takes a top and a divisor"),
-  /** @example begin { print(@m[k]); } */
-  undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),
   /** @example begin { print("😀", pid); } */
   mustConstants: (what: Shown): Message => says("arguments", `${what} must be constants`),
   /** @example begin { @ = count(); print(@, 1, -1); } */
@@ -199,9 +238,11 @@ export const calls = {
     says("arguments", "join() expects its separator as a string literal"),
   /** @example begin { static_assert(pid, "text"); } */
   staticAssertNeedsConstantCondition: (): Message => says("arguments", "static_assert() needs a constant condition"),
+  /** @example begin { static_assert(1 == 2, comm); } */
   staticAssertionFailed: (): Message => says("type", "static assertion failed"),
   /** @example begin { printf(5); } */
   expectedStringLiteralFormat: (): Message => says("arguments", "expected a string literal as the format"),
+  /** @example begin { printf("%99999999d", 1); } */
   badFormat: (message: Shown): Message => says("arguments", `bad format: ${message}`),
   /** @example begin { printf("%d %d", 1) } */
   argumentsFormatStringSuppliedExpected: (what: Shown, count: Shown, wanted: Shown): Message =>

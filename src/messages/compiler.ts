@@ -2,96 +2,100 @@
 import { says, type Message, type Shown } from "./message.ts";
 
 export const compiler = {
-  /** Only of scripts whose nesting exhausts the stack while they are compiled. */
-  scriptTooLargeWhatNested: (): Message =>
+  /**
+   * Only of scripts whose nesting exhausts the stack while they are compiled: 5,000 structs in each other.
+   *
+   * @tested test/live/wrong-input.test.ts
+   */
+  scriptTooLarge: (): Message =>
     says("limit", "the script is too large: its nesting or unrolling exceeds what can be compiled"),
   /** @example test:NAME { } */
-  thereNothingAttach: (): Message => says("name", "nothing to attach to"),
-  sees: (what: Shown, name: Shown, how: Shown): Message => says("placement", `${what} sees ${name} ${how}`),
-  probeNeedsBytesWorkingMemory: (bytes: Shown, mostScratchBytes: Shown): Message =>
+  nothingToAttach: (): Message => says("name", "nothing to attach to"),
+  /**
+   * With `-p`, or `--follow`, which this names.
+   *
+   * @on pid
+   * @example rawtracepoint:sched_switch { @ = count(); }
+   */
+  notOfProcess: (name: Shown, how: Shown, follow: boolean | undefined): Message =>
+    says(
+      "placement",
+      `${follow ? "--follow" : "-p"} sees ${name} ${how}`,
+      follow ? undefined : 'a handler that asks getopt("pid", 0) is given the number and sees every process\'s events',
+    ),
+  /**
+   * @example
+   * struct big { char text[100000]; };
+   * kprobe:f { @[*(struct big *)arg0] = 1; }
+   */
+  tooMuchMemory: (bytes: Shown, most: Shown): Message =>
     says(
       "limit",
-      `this probe needs ${bytes} bytes of working memory, and the kernel has ${mostScratchBytes} for it`,
+      `this probe needs ${bytes} bytes of working memory, and the kernel has ${most} for it`,
       "divide it into several probes, or make its values smaller: config = { max_strlen = 256 }, str(pointer, 64), hist(n) without bits",
     ),
-  probeCannotCompiledKernel: (message: Shown): Message =>
+  /** @example kprobe:f { ⟨$x{i} = nsecs + {i}; × 200⟩⟨@ = $x{i}; × 200⟩ } */
+  tooMuchForKernel: (message: Shown): Message =>
     says("limit", `this probe cannot be compiled for the kernel: ${message}`),
-  thereNoArgumentHere: (name: Shown): Message => says("feature", `there is no argument \`${name}\` here`),
-  notFieldHere: (name: Shown): Message => says("feature", `\`${name}\` is not a field here`),
-  /** Only where an array of arrays was copied and its index is not a constant. */
-  elementCopiedArrayArraysNeeds: (): Message =>
-    says("feature", "an element of a copied array of arrays needs a constant index"),
-  elementCopiedArrayLongNeeds: (): Message =>
-    says("feature", "an element of a copied array this long needs a constant index"),
-  notPointer: (): Message => says("feature", "not a pointer"),
-  noPlace: (name: Shown): Message => says("feature", `${name} has no place`),
-  noAddress: (): Message => says("feature", "this has no address"),
-  emitWantsRecord: (): Message => says("feature", "`emit()` wants a record"),
-  wantsMap: (name: Shown): Message => says("feature", `\`${name}()\` wants a map`),
-  scriptFailsHere: (): Message => says("feature", "the script fails here"),
-  joinWantsStringsMemory: (): Message => says("feature", "`join()` wants strings in memory"),
-  loopVariableCannotAssigned: (): Message => says("feature", "a loop's variable cannot be assigned"),
-  notNumber: (): Message => says("feature", "this is not a number"),
-  holdsAggregation: (name: Shown): Message => says("feature", `${name} holds an aggregation`),
-  operatorDoesNotAssign: (): Message => says("feature", "this operator does not assign"),
-  notKnownHere: (name: Shown): Message => says("feature", `\`${name}\` is not known here`),
-  thereNoRetvalHere: (): Message => says("feature", "there is no `retval` here"),
-  thereNoGoidHere: (): Message => says("feature", "there is no `goid` here"),
-  cannotCompiledNumber: (name: Shown): Message => says("feature", `\`${name}\` cannot be compiled as a number`),
-  cannotCompiledHere: (name: Shown): Message => says("feature", `\`${name}\` cannot be compiled here`),
-  thereNoArgumentsHere: (): Message => says("feature", "there are no arguments here"),
-  skboutputFentryFexitRawtracepointProbes: (): Message =>
-    says("feature", "skboutput() is for fentry, fexit and rawtracepoint probes"),
-  symbolNotKnownHere: (): Message => says("feature", "this symbol is not known here"),
-  registerNotKnownHere: (): Message => says("feature", "this register is not known here"),
-  cannotCompiledYet: (name: Shown): Message => says("feature", `\`${name}()\` cannot be compiled yet`),
-  mustConstant: (): Message => says("feature", "this must be a constant"),
-  findWantsVariable: (): Message => says("feature", "`find()` wants a variable"),
-  pathWantsStructPathKernel: (): Message => says("feature", "`path()` wants a struct path in the kernel"),
-  variableNotKnownHere: (): Message => says("feature", "this variable is not known here"),
-  strGivesString: (): Message => says("feature", "`str()` gives a string"),
-  strWantsPointer: (): Message => says("feature", "`str()` wants a pointer"),
-  bufGivesBuffer: (): Message => says("feature", "`buf()` gives a buffer"),
-  constantNotKnown: (): Message => says("feature", "this constant is not known"),
-  operandNotNumber: (kind: Shown): Message => says("feature", `a ${kind} is not a number`),
-  functionGivesNothing: (): Message => says("feature", "this function gives nothing"),
-  valueNotNumber: (): Message => says("feature", "not a number"),
-  mapValuesCannotCopied: (): Message => says("feature", "this map's values cannot be copied"),
-  thereNoFunction: (name: Shown): Message => says("feature", `there is no function \`${name}\``),
-  callsItself: (name: Shown): Message =>
-    says("feature", `\`${name}\` calls itself`, "functions are built into their callers: use a loop"),
-  outsideLoop: (kind: Shown): Message => says("feature", `\`${kind}\` outside a loop`),
-  unrollWantsConstant: (): Message => says("feature", "`unroll` wants a constant"),
-  unrolledWhatAroundThereTimes: (unrolled: Shown, mostUnrolled: Shown): Message =>
+  /**
+   * @example
+   * struct table { int cells[4][4]; };
+   * kprobe:f { $cells = ((struct table *)arg0)->cells; print($cells[arg1]); }
+   */
+  copiedArrayOfArrays: (): Message => says("feature", "an element of a copied array of arrays needs a constant index"),
+  /**
+   * @example
+   * struct table { int cells[1000]; };
+   * kprobe:f { $cells = ((struct table *)arg0)->cells; print($cells[arg1]); }
+   */
+  copiedArrayTooLong: (length: Shown, most: Shown): Message =>
     says(
       "feature",
-      `unrolled with what is around it, this is there ${unrolled} times: ${mostUnrolled} is the most`,
-      "use a loop",
+      `an element of a copied array of ${length} needs a constant index`,
+      `arrays of up to ${most} can be copied to a variable; index this one where it is`,
     ),
+  /** @example kprobe:f { $mac = ((struct file *)arg0)->mac; print(&$mac[1]); } */
+  noAddress: (): Message => says("feature", "this has no address", "it is a copy: take the address where it was read"),
+  /** @example begin { @[1] = 1; for ($entry : @) { $entry = (1, 2); } } */
+  loopVariableAssigned: (): Message => says("feature", "the variable of a loop over a map cannot be assigned"),
+  /**
+   * @example
+   * fn f0() : int64 { return 1; }
+   * ⟨fn f{i+1}() : int64 { return f{i}(); }
+   *  × 33⟩begin { print(f33()); }
+   */
+  callsTooDeep: (name: Shown, most: Shown): Message =>
+    says(
+      "feature",
+      `the call of \`${name}\` is nested more than ${most} deep`,
+      "functions are built into their callers",
+    ),
+  /** @example begin { unroll (100) { unroll (100) { @ = count(); } } } */
+  unrolledTooOften: (times: Shown, most: Shown): Message =>
+    says("feature", `the body is unrolled ${times} times, and at most ${most} are supported`, "use a loop"),
   /** @example struct A { char x[1073741824]; } kprobe:f { print(((struct A *)arg0)->x); } */
-  givesRecordBytesMost: (size: Shown, mostRecordBytes: Shown): Message =>
+  recordTooLarge: (size: Shown, most: Shown): Message =>
     says(
       "limit",
-      `this gives a record of ${size} bytes, and ${mostRecordBytes} are the most`,
+      `this gives a record of ${size} bytes, and at most ${most} are supported`,
       "take a part of it: an element, a member, buf(address, length)",
     ),
-  loopVariableNoPlace: (): Message => says("feature", "the loop's variable has no place"),
-  loopVariableNotTuple: (): Message => says("feature", "the loop's variable is not a tuple"),
-  doneStrobeWhichGoneWhen: (name: Shown): Message =>
+  /**
+   * In an iterator that is pinned: `iter:task:/sys/fs/bpf/tasks`.
+   *
+   * @tested test/live/pins.test.ts
+   */
+  notInPinnedIterator: (name: Shown): Message =>
     says(
       "feature",
       `\`${name}()\` runs in strobe, which has exited when a pinned iterator is read`,
       "print with printf(), or leave the pin out",
     ),
-  formatWantsMoreArguments: (): Message => says("feature", "the format wants more arguments"),
-  cannotPrint: (value: Shown, why: Shown): Message =>
+  /** @example kprobe:f { debugf("%.3s", comm); } */
+  cannotPrint: (printer: Shown, why: Shown): Message =>
     says(
       "feature",
-      `${value} cannot print this: ${why}`,
+      `${printer} cannot print this: ${why}`,
       "the kernel prints it, and supports %d, %u, %x, %c, %p and %s with a width",
     ),
-  valueNoType: (): Message => says("feature", "this value has no type"),
-  theseElementsNowhere: (): Message => says("feature", "these elements are nowhere"),
-  notStack: (): Message => says("feature", "not a stack"),
-  noElements: (): Message => says("feature", "this has no elements"),
 };

@@ -42,4 +42,13 @@ export const declarations = {
   /** @example begin { break; } */
   statementNotAllowed: (kind: Shown, what: Shown): Message =>
     says("placement", `'${kind}' statement is not allowed in a ${what}`, "it belongs in a loop"),
+  /** @example rawtracepoint:* { if (probe == "rawtracepoint:event7") { } } */
+  textTakesProgramEachProbes: (name: Shown, count: Shown, mostSites: Shown): Message =>
+    says(
+      "limit",
+      `${name} as text takes a program for each of the ${count} probes: there can be ${mostSites}`,
+      "probe fewer of them, or print it",
+    ),
+  /** @example config = { none = 1 } begin { } */
+  notKnownConfigurationOption: (name: Shown): Message => says("name", `${name}: not a known configuration option`),
 };

@@ -1,53 +1,18 @@
 // Every message that has an example is what the example gets, and docs/messages.md shows them all. STROBE_UPDATE=1
 // writes the page anew.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { readTables, used, wholeExample, type Entry } from "../../test/support/messages.ts";
-import { compile } from "../compiler/compile.ts";
-import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
-import { parse } from "../language/bpftrace/parse.ts";
-import { resolveSpec } from "../providers/registry.ts";
-import { ScriptError, type Diagnostic, type Source } from "../language/diagnostic.ts";
-import { parseProbes } from "../language/typescript/parse.ts";
-import { probe } from "../../test/support/handlers.ts";
+import { messageOf, readTables, used, wholeExample, type Entry } from "../../test/support/messages.ts";
+import { told, type Told } from "../../test/support/message-examples.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
-import { spellingOf } from "../providers/registry.ts";
 
 const tables = readTables();
-const madeUpKinds = new Set(["begin", "end", "interval", "tracepoint", "kprobe"]);
-
-interface Told {
-  readonly source: Source;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** What is said of an example of the tables of a file. */
-function told(file: string, example: string): Told {
-  const { program, diagnostics } = file.startsWith("typescript")
-    ? parseProbes([probe(example)])
-    : parse({ name: "script.bt", text: example }, { positional: [], probes: spellingOf });
-  const { source } = program;
-  if (diagnostics.some((d) => d.severity === "error")) return { source, diagnostics };
-  // Probes and places are those of the providers on a machine that has none; others are there whatever they name.
-  const real = file.endsWith("probes") || file === "places";
-  try {
-    const compiled = compile(program, madeUpSystem, {
-      resolve: (spec, system, options) =>
-        madeUpKinds.has(spec.provider) && !real ? resolveMadeUp(spec) : resolveSpec(spec, system, options),
-      unsafe: false,
-    });
-    return { source, diagnostics: [...diagnostics, ...compiled.diagnostics] };
-  } catch (error) {
-    if (error instanceof ScriptError) return error;
-    throw error;
-  }
-}
-
 /** What an entry's example prints, where the entry is what says it. */
-async function shown({ name, file, example = "" }: Entry, wrong: string[]): Promise<string> {
+async function shown(entry: Entry, wrong: string[]): Promise<string> {
+  const { name, example = "" } = entry;
   let found: Told | undefined;
-  const said = (await used(tables, () => (found = told(file, wholeExample(example))))).get(name) ?? [];
+  const said = (await used(tables, () => (found = told(entry, wholeExample(example))))).get(name) ?? [];
   const { source, diagnostics } = found!;
   const own = diagnostics.filter((d) => said.some(({ message, help }) => d.message === message && d.help === help));
   if (own.length === 0) wrong.push(`the example of ${name} gets ${JSON.stringify(diagnostics.map((d) => d.message))}`);
@@ -57,6 +22,17 @@ async function shown({ name, file, example = "" }: Entry, wrong: string[]): Prom
     .join("");
 }
 
+/** What an entry names as its test, where that does not have its words. */
+async function untested({ name, file, tested = "" }: Entry): Promise<string[]> {
+  const message = await messageOf(name, file);
+  const words = message
+    .split("\0")
+    .sort((a, b) => b.length - a.length)[0]
+    .trim();
+  const text = existsSync(tested) ? readFileSync(tested, "utf8").replaceAll("\\", "") : "";
+  return text.includes(words) ? [] : [`${tested} does not have the words of ${name}: ${words}`];
+}
+
 const code = (text: string): string => `\`\`\`\n${text.trimEnd()}\n\`\`\`\n`;
 
 test("each example gets its message, and the page shows what", async () => {
@@ -64,6 +40,7 @@ test("each example gets its message, and the page shows what", async () => {
   const wrong: string[] = [];
   let without = 0;
   for (const { about, entries } of tables) {
+    for (const entry of entries) if (entry.tested !== undefined) wrong.push(...(await untested(entry)));
     const shownOnes = entries.filter(({ example, note }) => example !== undefined || note !== undefined);
     without += entries.length - shownOnes.length;
     if (shownOnes.length > 0) sections.push(`## ${about.replace(/\.$/, "")}\n`);

@@ -7,11 +7,10 @@ export const expressions = {
   /** @example begin { &$x; } */
   undefinedOrUndeclaredVariable: (body: Shown, help?: string): Message =>
     says("name", `undefined or undeclared variable: ${body}`, help),
-  /** @example begin { @in; } */
-  undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),
   /** @example begin { @x = hist(1); print(@x + 1) } */
   holdsWhichNoSingleValue: (body: Shown, aggregate: Shown): Message =>
     says("type", `${body} holds a ${aggregate}(), which has no single value`, "print it whole"),
+  /** @example begin { @ = count(); @++; } */
   holdsCannotChangedOtherwise: (body: Shown, aggregate: Shown): Message =>
     says("type", `${body} holds ${aggregate}() and takes no other assignment`),
   /** @example begin { @ = "a"; @++; } */
@@ -70,11 +69,13 @@ export const expressions = {
   /** @example tracepoint:a:b { @[args.name]; } */
   noArgument: (value: Shown, name: Shown, help?: string): Message =>
     says("name", `${value} has no argument \`${name}\``, help),
+  /** @example uprobe:stripped:main { print(args.x); } */
   argsNotKnownHere: (reason: Shown): Message =>
     says("feature", `args is not known here: ${reason}`, "use arg0, arg1, … here"),
   /** @example begin { (args); } */
   argsNotAvailable: (body: Shown, help?: string): Message =>
     says("placement", `args is not available in ${body}`, help),
+  /** @example begin { print(offsetof(uint32, x)); } */
   noMembers: (at: Shown): Message => says("type", `${at} has no members`),
   /** @example begin { $a = "a"; print($a + 1) } */
   typeMismatchCannotUsed: (operator: Shown, l: Shown, r: Shown, help?: string): Message =>
@@ -86,5 +87,6 @@ export const expressions = {
   divisionZero: (): Message => says("type", "division by zero"),
   /** @example begin { $x = exit(); } */
   givesNoValue: (what: Shown): Message => says("placement", `${what} has no value`, "use it as a statement"),
+  /** @example begin { if ((1, 2)) { } } */
   conditionCannot: (type: Shown): Message => says("type", `a condition cannot be ${type}`),
 };

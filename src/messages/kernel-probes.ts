@@ -1,9 +1,10 @@
 // Probes of kernel functions and objects.
-import { says, type Message, type Shown } from "./message.ts";
+import { kernelFeatures } from "../base/kernel-features.ts";
+import { lacks, says, type Message, type Shown } from "./message.ts";
 
 export const kernelProbes = {
   needsKernelTypeInformationBtf: (name: Shown, help?: string): Message =>
-    says("feature", `${name} needs the kernel's type information (BTF)`, help),
+    lacks(kernelFeatures.typeInformation, `${name} needs the kernel's type information (BTF)`, help),
   kernelNoTypeInformationFunction: (name: Shown, help?: string): Message =>
     says("name", `the kernel has no type information of the function \`${name}\``, help),
   nameFunctionsWhichKernelTakes: (name: Shown, length: Shown, which: Shown): Message =>
@@ -36,9 +37,9 @@ export const kernelProbes = {
     ),
   /** Only on kernels without kprobes. */
   kernelNoKprobes: (others: Shown): Message =>
-    says(
-      "feature",
+    lacks(
+      kernelFeatures.kprobes,
       "this kernel has no kprobes",
-      `it needs CONFIG_KPROBE_EVENTS; ${others} may do instead (strobe --info shows what this kernel offers)`,
+      `it needs ${kernelFeatures.kprobes.config}; ${others} may do instead (strobe --info shows what this kernel offers)`,
     ),
 };

@@ -13,7 +13,6 @@ export const maps = {
   keepsNoStatistic: (map: Shown, type: Shown): Message =>
     says("type", `only a statistic has several results, and ${map} holds ${type}`),
   resultIsDrawn: (name: Shown): Message => says("type", `${name}() of a statistic has no single value: print it`),
-  cannotMapKey: (type: Shown): Message => says("type", `${type} cannot be a map's key`),
   /** @example begin { &@x; } */
   undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),
   /** @example begin { delete(5); } */

@@ -1,3 +1,5 @@
+import type { KernelFeature } from "../base/kernel-features.ts";
+
 /**
  * The closed list of what can be wrong with a script. A code is stable: tests and editors match on it, never on the
  * words.
@@ -32,6 +34,13 @@ export interface Message {
   readonly message: string;
   /** What to do about it: "did you mean `sched_switch`?" */
   readonly help?: string;
+  /** What the kernel lacks, where that is why. */
+  readonly missing?: KernelFeature;
+}
+
+/** An entry about a feature that the kernel lacks. */
+export function lacks(missing: KernelFeature, message: string, help?: string): Message {
+  return { ...says("feature", message, help), missing };
 }
 
 /** Makes the entries of the tables of messages. */

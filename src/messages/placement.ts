@@ -1,5 +1,5 @@
 // What cannot be where it is: in the kernel, in strobe itself, in this probe.
-import { says, type Message, type Shown } from "./message.ts";
+import { says, type Message } from "./message.ts";
 
 export const placement = {
   hostDecidesWhatIsRead: (because: string): Message =>
@@ -37,12 +37,5 @@ export const placement = {
       "placement",
       `this is done in a loop that runs on the host${because === "" ? "" : ` (${because})`}`,
       "it is done while the event happens, and the host goes on when it is over",
-    ),
-  undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),
-  textTakesProgramEachProbes: (name: Shown, count: Shown, mostSites: Shown): Message =>
-    says(
-      "limit",
-      `${name} as text takes a program for each of the ${count} probes: there can be ${mostSites}`,
-      "probe fewer of them, or print it",
     ),
 };

@@ -34,7 +34,10 @@ export const places = {
       `${count} functions are left out, \`${name}\` for one: ${why}`,
       `strobe decodes x86-64 instructions only, to probe those that return; ${unsafely}`,
     ),
-  /** @example ret:* { } */
+  /**
+   * @on bare
+   * @example ret:* { }
+   */
   noKernelFunctionMatches: (text: Shown): Message => says("name", `no kernel function matches \`${text}\``),
   /** @example kprobe:f { } */
   noMatchesThereNoKernel: (provider: Shown, what: Shown, name: Shown, where: Shown, help?: string): Message =>

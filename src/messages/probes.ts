@@ -18,7 +18,10 @@ export const probes = {
       "BPF programs cannot attach to user events",
       "they go to tracefs and perf only; trace a static probe in the program with usdt",
     ),
-  /** @example t:*:*exec { } */
+  /**
+   * @on bare
+   * @example t:*:*exec { }
+   */
   noTracepointsCanSeenMachine: (): Message =>
     says(
       "feature",

@@ -31,8 +31,6 @@ export const statements = {
   loopVariableWasAlreadyDeclared: (body: Shown): Message =>
     says("name", `variable ${body} was already declared`, "a loop declares its own variable: choose another name"),
   loopGoesOverWholeMap: (): Message => says("arguments", "`for` expects a whole map, without keys"),
-  /** @example begin { for ($kv : @a) { x }; } */
-  undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),
   /** @example begin { @s = 1; for ($kv : @s) { } } */
   noExplicitKeysScalarMap: (body: Shown): Message =>
     says("type", `${body} has no explicit keys (scalar map), and cannot be used for iteration`),
@@ -43,6 +41,11 @@ export const statements = {
       `nothing says what the keys of ${body} are`,
       "use it with a key: store in it, or ask whether it has one",
     ),
+  /**
+   * Of a loop in an order, which no language writes yet.
+   *
+   * @tested src/compiler/made-up-language.test.ts
+   */
   keysNoKeyOrdered: (body: Shown, count: Shown, part: Shown): Message =>
     says("limit", `${body} has ${count} keys, and no key ${part} to be ordered by`),
   /** @example begin { @[1] = hist(5); for ($kv : @) { print($kv.1); } } */
@@ -53,16 +56,20 @@ export const statements = {
     says("type", `\`for\` expects a map, a range or a value with elements, got ${type}`),
   /** @example begin { return "a"; } */
   probeCanReturnIntegersOnly: (type: Shown): Message => says("type", `a probe returns an integer, got ${type}`),
+  /** @example fn f() : int64 { return "a"; } begin { print(f()); } */
   givesCannotReturn: (body: Shown, result: Shown, type: Shown): Message =>
     says("type", `${body}() gives ${result} and cannot return ${type}`),
+  /** @example fn f() : int64 { return; } begin { print(f()); } */
   mustReturn: (body: Shown, result: Shown): Message => says("type", `${body}() must return ${result}`),
   /** @example begin { var("x"); } */
   notAvailable: (what: Shown, body: Shown): Message =>
     says("placement", `${what} is not available in ${body}`, "variables are known at places of programs: uprobe"),
+  /** @example uprobe:stripped:main { print(var("x")); } */
   notKnownHere: (what: Shown, reason: Shown, help?: string): Message =>
     says("feature", `${what} is not known here: ${reason}`, help),
   /** @example kprobe:f { print(var(5)); } */
   varExpectsNameStringLiteral: (): Message => says("arguments", "var() expects a name as a string literal"),
+  /** @example uprobe:app:main { print(var("coutn")); } */
   seesNoVariable: (value: Shown, name: Shown, help?: string): Message =>
     says("name", `${value} sees no variable \`${name}\``, help),
 };

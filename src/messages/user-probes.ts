@@ -1,5 +1,6 @@
 // Probes of programs, of single instructions, of watched memory and of counters.
-import { says, type Message, type Shown } from "./message.ts";
+import { kernelFeatures } from "../base/kernel-features.ts";
+import { lacks, says, type Message, type Shown } from "./message.ts";
 
 export const userProbes = {
   /** @example software:fault { } */
@@ -39,14 +40,18 @@ export const userProbes = {
     says("name", `no such program: \`${target}\``, "give a path, or a name in PATH; `*` matches any program"),
   /** @example process:*:begin { @begin[comm] = count(); } process:*:end { @end[comm] = count(); } */
   kernelDoesNotDescribeTasks: (): Message =>
-    says("feature", "this kernel has no type information of tasks", "it was built without CONFIG_DEBUG_INFO_BTF"),
+    lacks(
+      kernelFeatures.typeInformation,
+      "this kernel has no type information of tasks",
+      `it was built without ${kernelFeatures.typeInformation.config}`,
+    ),
   whichProcessesRunCannotTold: (target: Shown, reason: Shown): Message =>
     says("feature", `which processes run ${target} cannot be told: ${reason}`),
   /** Only before Linux 6.16: `process:*:exit`. */
   whichEndsToldSinceLinux: (what: Shown): Message =>
-    says(
-      "feature",
-      `which ${what} ends is told since Linux 6.16`,
+    lacks(
+      kernelFeatures.endsOfProcesses,
+      `which ${what} ends is told since Linux ${kernelFeatures.endsOfProcesses.since.join(".")}`,
       "tracepoint:sched:sched_process_exit sees every thread that ends",
     ),
   /** Only on machines other than x86-64. */

@@ -1,5 +1,6 @@
 // Which functions of a module are compiled from their source: those that reach a constructor of probes, and what they
 // name.
+import { firstIndex } from "../base/first-index.ts";
 import type { AnyNode, Program } from "acorn";
 import {
   bindingOf,
@@ -457,14 +458,7 @@ class Search {
 
 /** Index of the first reference that does not start before an offset. */
 function firstFrom(references: readonly Reference[], offset: number): number {
-  let low = 0;
-  let high = references.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (references[middle].node.start < offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstIndex(references.length, (i) => references[i].node.start >= offset);
 }
 
 function contains(outer: AnyNode, inner: AnyNode): boolean {

@@ -6,6 +6,7 @@
 // Captures are a function, evaluated when a probe is attached, so that a handler may name what is defined further down.
 // Nothing is inserted but within lines, so lines keep their numbers; a module without handlers is left as it is, byte
 // by byte.
+import { firstIndex } from "../base/first-index.ts";
 import type { AnyNode, Options, Program } from "acorn";
 import { fromPackage } from "../linux/packages.ts";
 import { findHandlers, type Handler, type LibraryNames } from "./handlers.ts";
@@ -250,14 +251,7 @@ function lineStarts(text: string): number[] {
 
 /** Index of the line that an offset is in. */
 function lineAt(starts: readonly number[], offset: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (starts[middle] <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return firstIndex(starts.length, (i) => starts[i] > offset) - 1;
 }
 
 function objectOf(names: readonly string[]): string {

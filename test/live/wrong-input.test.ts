@@ -87,7 +87,7 @@ describe("scripts of programs that went wild", () => {
     [
       "unroll",
       `begin { ${"unroll(2) { ".repeat(100)} @++; ${"}".repeat(100)} exit() }`,
-      /: error: unrolled with what is around it, this is there 4096 times: 2500 is the most\n/,
+      /: error: the body is unrolled 4096 times, and at most 2500 are supported\n/,
     ],
     [
       "structs",

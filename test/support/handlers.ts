@@ -1,5 +1,6 @@
 // Handlers in TypeScript, and what is around them in tests: `m` and `n` are maps, `start` a thread's variable, `opened` an
-// event, `limit` 100, `half` 0.5, `name` "cat", `list` an array that cannot be captured, `ports` [80, 443].
+// event, `limit` 100, `half` 0.5, `name` "cat", `list` an array that cannot be captured, `ports` [80, 443],
+// `hundred` a list of 100 numbers, `maps` [m], `empty` [].
 import { builtinsFor } from "../../src/language/builtins/table.ts";
 import { typescriptRules } from "../../src/language/typescript/rules.ts";
 import type {
@@ -63,6 +64,9 @@ const known: Record<string, Binding> = {
   header: { kind: "type", type: header },
   color: { kind: "type", type: color },
   ports: listed([80, 443]),
+  hundred: listed(Array.from({ length: 100 }, (_, i) => i)),
+  maps: tableOf([map("m")]),
+  empty: tableOf([]),
   limits: {
     kind: "module",
     what: "an object",
@@ -72,6 +76,7 @@ const known: Record<string, Binding> = {
         : undefined,
   },
   word: { kind: "type", type: { kind: "written", text: "u16 *" } },
+  misspelt: { kind: "type", type: { kind: "written", text: "u16 **x" } },
   double: { kind: "function", source: fn("(x) => x * 2", "double") },
   note: {
     kind: "function",
@@ -86,13 +91,16 @@ const known: Record<string, Binding> = {
 };
 
 function listed(values: readonly number[]): Binding {
-  const constant = (value: number): Binding => ({ kind: "constant", value });
+  return tableOf(values.map((value) => ({ kind: "constant", value })));
+}
+
+function tableOf(values: readonly Binding[]): Binding {
   return {
     kind: "module",
     what: "an array",
     length: values.length,
-    table: { form: "list", entries: () => values.map((value, i) => [constant(i), constant(value)]) },
-    member: (name) => (Object.hasOwn(values, name) ? { kind: "constant", value: values[Number(name)] } : undefined),
+    table: { form: "list", entries: () => values.map((value, i) => [{ kind: "constant", value: i }, value]) },
+    member: (name) => (Object.hasOwn(values, name) ? values[Number(name)] : undefined),
   };
 }
 

@@ -11,6 +11,10 @@ export interface Entry {
   readonly file: string;
   /** A script that gets the message, and what the command line gives it. */
   readonly example?: string;
+  /** The surroundings that the example needs: a word of message-examples.ts. */
+  readonly on?: string;
+  /** The test that sees the message, where no script alone gets it. */
+  readonly tested?: string;
   /** When the message comes, in words: where no script alone gets it, and what the example does not say. */
   readonly note?: string;
 }
@@ -49,20 +53,29 @@ function readTable(file: string, text: string): Table {
       .replaceAll(/^\s*\* ?/gm, "")
       .replaceAll("*\\/", "*/")
       .trim();
-    const [note = "", example] = said.split(/@example[ \n]/, 2);
+    const [about = "", example] = said.split(/@example[ \n]/, 2);
+    const tag = (word: string): string | undefined => new RegExp(`@${word} (\\S+)`).exec(about)?.[1];
+    const note = about.replaceAll(/@\w+ \S+/g, "").trim();
+    const [on, tested] = [tag("on"), tag("tested")];
     entries.push({
       name: `${table}.${name}`,
       file,
       ...(example === undefined ? {} : { example: example.trim() }),
-      ...(note.trim() === "" ? {} : { note: note.trim().replaceAll("\n", " ") }),
+      ...(note === "" ? {} : { note: note.replaceAll("\n", " ") }),
+      ...(on === undefined ? {} : { on }),
+      ...(tested === undefined ? {} : { tested }),
     });
   }
   return { file, about, entries };
 }
 
-/** `⟨x × 3⟩` in an example is `xxx`. */
+/** `⟨x{i} × 3⟩` in an example is `x0x1x2`, and `{i+1}` is one more. */
 export function wholeExample(example: string): string {
-  return example.replaceAll(/⟨([^⟨⟩]*) × (\d+)⟩/g, (_, text: string, count: string) => text.repeat(Number(count)));
+  return example.replaceAll(/⟨([^⟨⟩]*) × (\d+)⟩/g, (_, text: string, count: string) =>
+    Array.from({ length: Number(count) }, (_, i) =>
+      text.replaceAll("{i}", `${i}`).replaceAll("{i+1}", `${i + 1}`),
+    ).join(""),
+  );
 }
 
 type Entries = Record<string, (...values: never[]) => Message>;
@@ -92,4 +105,14 @@ export async function used(tables: readonly Table[], run: () => void): Promise<M
     for (const one of restore) one();
   }
   return found;
+}
+
+/** The words of an entry, with NUL where it names something. */
+export async function messageOf(name: string, file: string): Promise<string> {
+  const [table = "", key = ""] = name.split(".");
+  const module = (await import(`../../src/messages/${file}.ts`)) as Record<
+    string,
+    Record<string, (...values: string[]) => Message>
+  >;
+  return module[table][key](...Array.from({ length: 8 }, () => "\0")).message;
 }

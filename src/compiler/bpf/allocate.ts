@@ -2,6 +2,7 @@
 // free over all of its range (r0–r5 are not free over calls), preferring one that makes a copy disappear. What finds
 // none is kept in the frame and loaded around its uses (or computed anew, when it is a constant), and everything is
 // tried again.
+import { firstIndex } from "../../base/first-index.ts";
 import { FRAME } from "../../bpf/instruction.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import {
@@ -315,12 +316,7 @@ function forwards(ranges: readonly number[]): number[] {
 function meet(long: readonly number[], short: readonly number[]): boolean {
   for (let j = 0; j < short.length; j += 2) {
     // The first that ends behind where this one begins.
-    let [low, high] = [0, long.length / 2];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (long[middle * 2 + 1] > short[j]) high = middle;
-      else low = middle + 1;
-    }
+    const low = firstIndex(long.length / 2, (i) => long[i * 2 + 1] > short[j]);
     if (low * 2 < long.length && long[low * 2] < short[j + 1]) return true;
   }
   return false;

@@ -2,7 +2,7 @@
 import { Assembler, type Label } from "../../bpf/assembler.ts";
 import { Alu } from "../../bpf/instruction.ts";
 import { InternalError } from "../../base/internal-error.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import type { IrFunction, IrModule } from "../ir/ir.ts";
 import type { Relocation } from "./bpf-plan.ts";
 import { allocateRegisters, mostScratchBytes, TooLarge, TooMuchMemory } from "./allocate.ts";
@@ -67,7 +67,9 @@ function calledLoops(fn: IrFunction, module: IrModule, options: GenerateOptions)
 }
 
 function callsLoops({ sparing, capabilities }: Partial<GenerateOptions>): boolean {
-  return sparing === true && capabilities?.mayGoto === false && kernelAtLeast(capabilities.kernel, 5, 17);
+  return (
+    sparing === true && capabilities?.mayGoto === false && kernelHas(capabilities.kernel, kernelFeatures.calledLoops)
+  );
 }
 
 function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions, shared: number): GeneratedProgram {

@@ -139,8 +139,8 @@ function asDiagnostic<T>(checked: CheckedProgram, handler: CheckedHandler, gener
       throw isUnexpected(error) && !(error instanceof RangeError) ? asInternal(error, `compiling \`${text}\``) : error;
     throw new ScriptError(checked.program.source, [
       error instanceof TooMuchMemory
-        ? { severity: "error", span, ...compiler.probeNeedsBytesWorkingMemory(error.bytes, mostScratchBytes) }
-        : { severity: "error", span, ...compiler.probeCannotCompiledKernel(error.message) },
+        ? { severity: "error", span, ...compiler.tooMuchMemory(error.bytes, mostScratchBytes) }
+        : { severity: "error", span, ...compiler.tooMuchForKernel(error.message) },
     ]);
   }
 }

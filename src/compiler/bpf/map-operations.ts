@@ -3,7 +3,7 @@ import { Alu, Jump } from "../../bpf/instruction.ts";
 import { UpdateFlag } from "../../bpf/kinds.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelAtLeast } from "../../base/kernel-features.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, Place, Value } from "../ir/ir.ts";
 import { countFailed, countRefusal, justMade } from "./trouble-counters.ts";

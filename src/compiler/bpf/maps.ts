@@ -2,7 +2,7 @@
 // kernel maps to create.
 import { InternalError } from "../../base/internal-error.ts";
 import type { Config } from "../../language/check/config.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelAtLeast } from "../../base/kernel-features.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { keyLayout, roundUp, sizeOf } from "../../language/layout.ts";
 import { copiesOf } from "../layouts/copies.ts";

@@ -1,5 +1,6 @@
 // The shortest ways through the code, before registers are assigned: jumps to jumps go where those lead, a branch
 // around a jump is turned round, and endings that are alike are one. Nothing here makes a way longer.
+import { firstIndex } from "../../base/first-index.ts";
 import type { Condition } from "../../bpf/instruction.ts";
 import { Jump } from "../../bpf/instruction.ts";
 import { jumpTarget, type MachineInstruction } from "./machine.ts";
@@ -81,12 +82,7 @@ function followJumps(code: readonly MachineInstruction[]): MachineInstruction[] 
 
 /** The first of some places, ascending, that is behind another; -1. */
 function firstBehind(places: readonly number[], from: number): number {
-  let [low, high] = [0, places.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (places[middle] > from) high = middle;
-    else low = middle + 1;
-  }
+  const low = firstIndex(places.length, (i) => places[i] > from);
   return places[low] ?? -1;
 }
 

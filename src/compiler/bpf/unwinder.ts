@@ -7,7 +7,7 @@
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import type { Capabilities, PidNamespace } from "../../linux/kernel/capabilities.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import type { KernelMap } from "./bpf-plan.ts";
 import type { ReturnInstances } from "../kernel-structures/return-instances.ts";
 import { cutStack } from "../layouts/unwound-stack.ts";
@@ -80,7 +80,7 @@ export function writeUnwinder(
 
 /** Whether rounds are called: bpf_loop came with Linux 5.17. */
 function callsRounds({ kernel, mayGoto }: Capabilities): boolean {
-  return !mayGoto && kernelAtLeast(kernel, 5, 17);
+  return !mayGoto && kernelHas(kernel, kernelFeatures.calledLoops);
 }
 
 /**

@@ -2,7 +2,7 @@
 // in its structures that stands, by its types (struct vm_area_struct, include/linux/mm_types.h).
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { TypeScope } from "../../language/type-scope.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import { memberOffset } from "../../language/layout.ts";
 
 /** Offsets of members. */
@@ -19,7 +19,7 @@ export interface MappedFiles {
 
 /** Whether programs can ask: bpf_find_vma came with Linux 5.17. */
 export function findsMappings({ kernel }: Capabilities): boolean {
-  return kernelAtLeast(kernel, 5, 17);
+  return kernelHas(kernel, kernelFeatures.findMapping);
 }
 
 /** undefined where the kernel's types lack something. */

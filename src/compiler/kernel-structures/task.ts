@@ -1,7 +1,7 @@
 // What the kernel keeps of the current task (struct task_struct): its name, and the thread pointer.
 import type { TypeScope } from "../../language/type-scope.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelAtLeast } from "../../base/kernel-features.ts";
 import { memberOffset } from "../../language/layout.ts";
 
 /**

@@ -54,14 +54,14 @@ export function accessValue(f: FunctionState, e: MemberAccess | IndexAccess | Tu
 
 function argument(f: FunctionState, e: MemberAccess) {
   const found = contextOf(f)?.args?.[e.path?.argument ?? -1];
-  return found ?? f.refuse(e.nameSpan, compiler.thereNoArgumentHere(e.name));
+  return found ?? f.fault(e.nameSpan, "an argument that the context does not have");
 }
 
 function locateMember(f: FunctionState, e: MemberAccess): Located {
   const { object, path } = e;
   if (path === undefined) {
     const record = object.type;
-    if (record.kind !== "record") return f.refuse(e.span, compiler.notFieldHere(e.name));
+    if (record.kind !== "record") return f.fault(e.span, "a member of what is not a record");
     return locateField(
       f,
       object,
@@ -112,7 +112,7 @@ export function entryValue(f: FunctionState, home: Home & { kind: "entry" }): Va
 
 function locateElement(f: FunctionState, e: IndexAccess): Located {
   const found = findElement(f, e);
-  return "at" in found ? found : f.refuse(e.index.span, compiler.elementCopiedArrayArraysNeeds());
+  return "at" in found ? found : f.refuse(e.index.span, compiler.copiedArrayOfArrays());
 }
 
 const elementSize = (e: IndexAccess): number => Math.max(1, sizeOf(e.type));
@@ -140,7 +140,7 @@ function findElement(f: FunctionState, e: IndexAccess): Located | Choice {
   }
   const place = placeOf(f, base, type);
   const length = Math.floor(sizeOf(type) / size);
-  if (length > mostChoices) return f.refuse(e.span, compiler.elementCopiedArrayLongNeeds());
+  if (length > mostChoices) return f.refuse(e.span, compiler.copiedArrayTooLong(length, mostChoices));
   checkBounds(f, e, index);
   return { place, index, length };
 }
@@ -150,11 +150,11 @@ const mostChoices = 256;
 function pointerType(f: FunctionState, e: Expression): PointerType {
   const type: Type = e.type;
   if (type.kind === "pointer") return type;
-  return f.refuse(e.span, compiler.notPointer());
+  return f.fault(e.span, "a dereference of what is not a pointer");
 }
 
 function variablePlace(f: FunctionState, e: Variable): Place {
-  const home = f.home(e.slot ?? f.refuse(e.span, compiler.noPlace(f.spelling.variable(e.name))));
+  const home = f.home(e.slot ?? f.fault(e.span, "a variable without a slot"));
   if (home.kind === "memory") return home.place;
   if (home.kind === "register") throw new InternalError("a variable with an address is in memory");
   // A loop's entry, which is in two places.

@@ -1,6 +1,4 @@
 // Calls that do something: events for the host, and acts on the traced process.
-import { compiler } from "../../messages/compiler.ts";
-import { says } from "../../messages/message.ts";
 import { parsePrintf, type PrintfConversion, type PrintfFormat } from "../../language/printf.ts";
 import type { Call, Expression, MapAccess } from "../../language/program.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -49,7 +47,7 @@ export function action(f: FunctionState, e: Call): boolean {
       return true;
     case "emit": {
       const [name, record] = args;
-      if (record?.kind !== "record") return f.refuse(e.span, compiler.emitWantsRecord());
+      if (record?.kind !== "record") return f.fault(e.span, "emit() without a record");
       send(
         f,
         e,
@@ -67,7 +65,7 @@ export function action(f: FunctionState, e: Call): boolean {
     case "clear":
     case "zero": {
       const [map] = args;
-      if (map?.kind !== "map") return f.refuse(e.span, compiler.wantsMap(e.name));
+      if (map?.kind !== "map") return f.fault(e.span, "an argument that is not a map");
       send(f, e, { kind: e.name === "clear" ? "clear-map" : "zero-map", map: mapOf(f, map).index }, []);
       return true;
     }
@@ -100,7 +98,7 @@ export function action(f: FunctionState, e: Call): boolean {
     case "assert_str":
       return true;
     case "fail":
-      return f.refuse(e.span, args[0]?.kind === "string" ? says("feature", args[0].value) : compiler.scriptFailsHere());
+      return f.fault(e.span, "fail()");
     default:
       return false;
   }
@@ -224,7 +222,7 @@ const joined = 16;
 function join(f: FunctionState, e: Call): void {
   const [strings, separator] = e.args;
   const list = pointed(f, strings);
-  if (list.at !== "memory") return f.refuse(strings.span, compiler.joinWantsStringsMemory());
+  if (list.at !== "memory") return f.fault(strings.span, "join() of what is not in memory");
   const space = list.space === "user" ? "user" : "kernel";
   const text: StringType = { kind: "string", capacity: f.module.checked.config.maxStringLength };
   const base = addressOf(f, list);

@@ -26,7 +26,7 @@ export function declare(f: FunctionState, variable: Variable, value: Expression 
 
 /** The number of a variable in its frame. */
 export function slotOf(f: FunctionState, variable: Variable): number {
-  return variable.slot ?? f.refuse(variable.span, compiler.noPlace(f.spelling.variable(variable.name)));
+  return variable.slot ?? f.fault(variable.span, "a variable without a slot");
 }
 
 export function store(f: FunctionState, home: ReturnType<FunctionState["home"]>, e: Expression): void {
@@ -36,7 +36,7 @@ export function store(f: FunctionState, home: ReturnType<FunctionState["home"]>,
     f.markWritten(home);
     f.into(e, home.type, home.place);
   } else {
-    f.refuse(e.span, compiler.loopVariableCannotAssigned());
+    f.refuse(e.span, compiler.loopVariableAssigned());
   }
 }
 
@@ -56,7 +56,7 @@ export function assignedValue(f: FunctionState, e: Assignment): Value {
   const s: Assign = { ...e, kind: "assign" };
   const { target } = e;
   if (target.kind === "map") {
-    const stored = intoMap(f, s, target, true) ?? f.refuse(e.span, compiler.notNumber());
+    const stored = intoMap(f, s, target, true) ?? f.fault(e.span, "a value that is not a number");
     return convert(f, stored, storedType(target.type), e.type);
   }
   assign(f, s);
@@ -73,7 +73,7 @@ export function assignedPlace(f: FunctionState, e: Assignment): Located {
     return f.locate(target);
   }
   const { index, map } = mapOf(f, target);
-  if (map.value.kind === "aggregate") return f.refuse(e.span, compiler.holdsAggregation(f.spelling.map(map.name)));
+  if (map.value.kind === "aggregate") return f.fault(e.span, "an assignment to a map that holds an aggregation");
   const place = f.slot("assigned", map.value);
   f.into(e.value, map.value, place);
   const key = keyPlace(f, target);
@@ -91,7 +91,7 @@ function intoMap(f: FunctionState, s: Assign, target: MapAccess, used = false): 
   const { build } = f;
   const { operator, value } = s;
   const { index, map } = mapOf(f, target);
-  if (map.value.kind === "aggregate") return f.refuse(s.span, compiler.holdsAggregation(f.spelling.map(map.name)));
+  if (map.value.kind === "aggregate") return f.fault(s.span, "an assignment to a map that holds an aggregation");
   if (operator === "+" || operator === "-") {
     const added = mapAddend(f, value, target, operator);
     if (added !== undefined) {
@@ -153,7 +153,7 @@ function mapAddend(f: FunctionState, value: Expression, target: MapAccess, opera
 function combined(f: FunctionState, s: Statement & { kind: "assign" }, old: Value, type: Type): Value {
   const { operator, value } = s;
   if (operator === null || operator === "&&" || operator === "||" || isComparison(operator)) {
-    return f.refuse(s.span, compiler.operatorDoesNotAssign());
+    return f.fault(s.span, "an assignment by an operator that does not assign");
   }
   const operand = { value: f.value(value), type: value.type };
   const wide: Type =

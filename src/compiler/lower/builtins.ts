@@ -1,5 +1,4 @@
 // Builtin values: who ran, where and when, and what the probe offers.
-import { compiler } from "../../messages/compiler.ts";
 import { onceAt } from "../../language/context.ts";
 import { argumentNumber, findBuiltin } from "../../language/builtins/table.ts";
 import type { Builtin } from "../../language/program.ts";
@@ -65,7 +64,7 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
   const context = contextOf(f);
   if (number !== undefined) {
     const fetch = context?.numbered?.[number];
-    return fetch === undefined ? f.refuse(e.span, compiler.notKnownHere(name)) : fetchValue(f, fetch);
+    return fetch === undefined ? f.fault(e.span, "an argument that the context does not have") : fetchValue(f, fetch);
   }
   switch (name) {
     case "pid":
@@ -84,11 +83,11 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
       return contextValue(f);
     case "retval":
       return context?.retval === undefined
-        ? f.refuse(e.span, compiler.thereNoRetvalHere())
+        ? f.fault(e.span, "`retval` where nothing returns")
         : argumentValue(f, context.retval);
     case "goid":
       return context?.goroutine === undefined
-        ? f.refuse(e.span, compiler.thereNoGoidHere())
+        ? f.fault(e.span, "`goid` without a goroutine")
         : fetchValue(f, context.goroutine);
     case "probe":
       return probeIndex(f);
@@ -102,9 +101,7 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
       return f.build.constant(BigInt(f.module.checked.config.maxStringLength));
     default: {
       const helper = findBuiltin(name)?.helper;
-      return helper === undefined
-        ? f.refuse(e.span, compiler.cannotCompiledNumber(name))
-        : plainBuiltin(f, `helper:${helper}`);
+      return helper === undefined ? f.fault(e.span, "a builtin without code") : plainBuiltin(f, `helper:${helper}`);
     }
   }
 }
@@ -178,7 +175,7 @@ export function builtinLocated(f: FunctionState, e: Builtin): Located {
   }
   if (isRegister(type))
     return { at: "source", source: { kind: "value", value: builtinValue(f, e), width: widthOf(type) } };
-  return f.refuse(e.span, compiler.cannotCompiledHere(name));
+  return f.fault(e.span, "a builtin without code");
 }
 
 function text(characters: string): Located {
@@ -203,7 +200,7 @@ export function userSymbol(f: FunctionState, type: Type, address: Value): Place 
 /** `args` or `vars` as a whole: a record of every one. */
 function allArguments(f: FunctionState, e: Builtin, args: readonly Argument[]): Place {
   const { type } = e;
-  if (type.kind !== "record") return f.refuse(e.span, compiler.thereNoArgumentsHere());
+  if (type.kind !== "record") return f.fault(e.span, "`args` that is not a record");
   const place = f.slot(e.name, type);
   const { offsets, size } = fieldLayout(type.fields.map((field) => field.type));
   f.build.emit({ op: "zero", at: place, size });

@@ -1,5 +1,4 @@
 // Functions that give a value.
-import { compiler } from "../../messages/compiler.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Call, Expression, MapAccess } from "../../language/program.ts";
 import { constantOf } from "../../language/check/constants.ts";
@@ -26,7 +25,7 @@ const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 // ── numbers ──
 
 function packet(f: FunctionState, e: Call): Value {
-  if (!contextOf(f)?.kernelTypes) return f.refuse(e.span, compiler.skboutputFentryFexitRawtracepointProbes());
+  if (!contextOf(f)?.kernelTypes) return f.fault(e.span, "skboutput() where the kernel's types are not known");
   const { packetFiles } = f.module;
   const path = literalText(e.args[0]);
   const known = packetFiles.indexOf(path);
@@ -92,7 +91,7 @@ export function callValue(f: FunctionState, e: Call): Value {
     case "uaddr": {
       const symbol = contextOf(f)?.userSymbol?.(literalText(args[0]));
       return symbol === undefined || typeof symbol === "string"
-        ? f.refuse(e.span, compiler.symbolNotKnownHere())
+        ? f.fault(e.span, "a symbol of a program that is not known")
         : fetchValue(f, symbol.fetch);
     }
     case "var":
@@ -104,7 +103,7 @@ export function callValue(f: FunctionState, e: Call): Value {
     }
     case "reg": {
       const fetch = contextOf(f)?.registers?.get(literalText(args[0]));
-      return fetch === undefined ? f.refuse(e.span, compiler.registerNotKnownHere()) : fetchValue(f, fetch);
+      return fetch === undefined ? f.fault(e.span, "a register that the context does not have") : fetchValue(f, fetch);
     }
     case "is_err":
       return build.compare("uge", f.value(args[0]), build.constant(-4095n));
@@ -148,7 +147,7 @@ export function callValue(f: FunctionState, e: Call): Value {
       return build.compare("eq", failed, zero());
     }
     default:
-      return f.refuse(e.span, compiler.cannotCompiledYet(name));
+      return f.fault(e.span, "a function without code");
   }
 }
 
@@ -191,7 +190,7 @@ export function literalText(e: Expression | undefined): string {
 export function literalNumber(f: FunctionState, e: Expression): bigint {
   if (e.kind === "integer") return e.value;
   const known = f.build.constantOf(f.value(e));
-  return known ?? f.refuse(e.span, compiler.mustConstant());
+  return known ?? f.fault(e.span, "an argument that is not a constant");
 }
 
 function deleteEntry(f: FunctionState, e: Call): Value {
@@ -209,7 +208,7 @@ function hasKey(f: FunctionState, e: Call): Value {
 /** The map access of `delete(@m[k])`, or of the older-shaped `delete(@m, k)`. */
 export function mapArgument(f: FunctionState, e: Call): MapAccess {
   const [access, key] = e.args;
-  if (access?.kind !== "map") return f.refuse(e.span, compiler.wantsMap(e.name));
+  if (access?.kind !== "map") return f.fault(e.span, "an argument that is not a map");
   return key === undefined || access.keys.length > 0 || e.name === "find" ? access : { ...access, keys: [key] };
 }
 
@@ -229,8 +228,7 @@ export function findEither(f: FunctionState, e: Call, then: number, otherwise: n
   const { build } = f;
   const access = mapArgument(f, e);
   const variable = e.args[e.args.length - 1];
-  if (variable.kind !== "variable" || variable.slot === undefined)
-    return f.refuse(e.span, compiler.findWantsVariable());
+  if (variable.kind !== "variable" || variable.slot === undefined) return f.fault(e.span, "find() without a variable");
   const { index, map } = mapOf(f, access);
   const key = keyPlace(f, access);
   const found = hasEntry(f, index, key);
@@ -384,7 +382,7 @@ export function callLocated(f: FunctionState, e: Call): Located {
     }
     case "path": {
       const memory = pointed(f, args[0]);
-      if (memory.at !== "memory") return f.refuse(args[0].span, compiler.pathWantsStructPathKernel());
+      if (memory.at !== "memory") return f.fault(args[0].span, "path() of what is not in memory");
       return pathText(f, e, memory);
     }
     case "kstack":
@@ -410,14 +408,16 @@ export function callLocated(f: FunctionState, e: Call): Located {
   }
   if (isRegister(type))
     return { at: "source", source: { kind: "value", value: callValue(f, e), width: widthOf(type) } };
-  return f.refuse(e.span, compiler.cannotCompiledYet(name));
+  return f.fault(e.span, "a function without code");
 }
 
 function programVariable(f: FunctionState, e: Call): Argument {
   const variables = contextOf(f)?.variables;
   const found =
     variables === undefined || variables instanceof Failure ? undefined : variables.find(literalText(e.args[0]));
-  return found === undefined || found instanceof Failure ? f.refuse(e.span, compiler.variableNotKnownHere()) : found;
+  return found === undefined || found instanceof Failure
+    ? f.fault(e.span, "a variable of a program that is not known")
+    : found;
 }
 
 /** What an argument that means memory points to: a pointer's target, or the bytes of an array or a struct in place. */
@@ -449,12 +449,12 @@ function countedLength(f: FunctionState, wanted: Expression): Value {
 function textAt(f: FunctionState, e: Call): Source {
   const [subject, wanted] = e.args;
   const { type } = e;
-  if (type.kind !== "string") return f.refuse(e.span, compiler.strGivesString());
+  if (type.kind !== "string") return f.fault(e.span, "str() whose type is not a string");
   if (!isRegister(subject.type)) {
     return sourceOf(f, f.locate(subject), subject.type, type, true);
   }
   const memory = pointed(f, subject);
-  if (memory.at !== "memory") return f.refuse(subject.span, compiler.strWantsPointer());
+  if (memory.at !== "memory") return f.fault(subject.span, "str() of what is not in memory");
   let limit: { limit?: Value } = {};
   if (wanted !== undefined && wanted.kind !== "integer") {
     limit = { limit: countedLength(f, wanted) };
@@ -467,7 +467,7 @@ function bufferOf(f: FunctionState, e: Call): Located {
   const { build } = f;
   const [data, wanted] = e.args;
   const { type } = e;
-  if (type.kind !== "buffer") return f.refuse(e.span, compiler.bufGivesBuffer());
+  if (type.kind !== "buffer") return f.fault(e.span, "buf() whose type is not a buffer");
   const { capacity } = type;
   const own = isRegister(data.type) ? capacity : Math.min(capacity, bytesIn(data.type));
   const length = wanted === undefined ? build.constant(BigInt(own)) : f.value(wanted);

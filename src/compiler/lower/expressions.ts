@@ -1,5 +1,4 @@
 // Expressions: scalars become SSA values; everything else is located, and read or made where it is consumed.
-import { compiler } from "../../messages/compiler.ts";
 import type {
   Binary,
   BlockExpression,
@@ -47,7 +46,7 @@ export function value(f: FunctionState, e: Expression): Value {
     case "identifier":
     case "sizeof":
     case "offsetof":
-      if (e.constant === undefined) return f.refuse(e.span, compiler.constantNotKnown());
+      if (e.constant === undefined) return f.fault(e.span, "a constant without a value");
       return build.constant(e.constant);
     case "builtin":
       return builtinValue(f, e);
@@ -83,7 +82,7 @@ export function value(f: FunctionState, e: Expression): Value {
     case "record":
     case "sequence":
     case "choice":
-      return f.refuse(e.span, compiler.operandNotNumber(e.kind));
+      return f.fault(e.span, "a value that is not a number");
   }
 }
 
@@ -310,7 +309,7 @@ export function locate(f: FunctionState, e: Expression): Located {
       const home = inlineCall(f, e);
       return home?.kind === "memory"
         ? { at: "place", place: home.place }
-        : f.refuse(e.span, compiler.functionGivesNothing());
+        : f.fault(e.span, "a value of a function without a result in memory");
     }
     case "member":
     case "index":
@@ -318,7 +317,7 @@ export function locate(f: FunctionState, e: Expression): Located {
       return locateAccess(f, e);
     case "unary":
       if (e.operator === "*") return locateAccess(f, e);
-      return f.refuse(e.span, compiler.valueNotNumber());
+      return f.fault(e.span, "a unary operator on what is not a number");
     case "cast":
       return castLocated(f, e);
     case "conditional":
@@ -425,7 +424,7 @@ export function into(f: FunctionState, e: Expression, type: Type, place: Place):
     case "map": {
       const { index, map } = mapOf(f, e);
       if (map.value.kind === "aggregate" || !sameLayout(map.value, type)) {
-        if (map.value.kind === "aggregate") return f.refuse(e.span, compiler.mapValuesCannotCopied());
+        if (map.value.kind === "aggregate") return f.fault(e.span, "a copy of an aggregation");
         const own = f.slot(`@${e.name}`, map.value);
         f.into(e, map.value, own);
         copy(f, { at: "place", place: own }, map.value, type, place);

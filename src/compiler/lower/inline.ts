@@ -16,11 +16,11 @@ export function isScriptFunction(f: FunctionState, e: Call): boolean {
 /** Builds the function's body here; gives the home of its result. */
 export function inlineCall(f: FunctionState, e: Call): Home | undefined {
   const fn = f.module.checked.functions.find((candidate) => candidate.name === e.name);
-  if (fn === undefined) return f.refuse(e.span, compiler.thereNoFunction(e.name));
+  if (fn === undefined) return f.fault(e.span, "a function that is not declared");
   const { build } = f;
   let depth = 0;
   for (let frame: Frame | undefined = f.frame; frame !== undefined; frame = frame.caller) {
-    if (++depth > mostDepth) return f.refuse(e.span, compiler.callsItself(e.name));
+    if (++depth > mostDepth) return f.refuse(e.span, compiler.callsTooDeep(e.name, mostDepth));
   }
   const result =
     fn.result.kind === "void" || fn.result.kind === "unknown" ? undefined : f.newHome(`${fn.name}()`, fn.result);

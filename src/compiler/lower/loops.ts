@@ -73,7 +73,7 @@ function goRound({ build }: FunctionState, head: number, exit: number): void {
 export function jump(f: FunctionState, s: Statement & { kind: "break" | "continue" }): void {
   const { build } = f;
   const loop = f.loops.findLast(({ kind }) => s.kind === "break" || kind !== "switch");
-  if (loop === undefined) return f.refuse(s.span, compiler.outsideLoop(s.kind));
+  if (loop === undefined) return f.fault(s.span, "a jump outside of a loop");
   if (loop.kind === "callback") return build.return(s.kind === "break");
   build.jump(s.kind === "break" || loop.kind === "switch" ? loop.exit : loop.next);
   build.startUnreachable();
@@ -143,11 +143,11 @@ const mostUnrolled = 2500;
 export function unroll(f: FunctionState, s: Statement & { kind: "unroll" }): void {
   const { build } = f;
   const rounds = build.constantOf(f.value(s.count));
-  if (rounds === undefined) return f.refuse(s.count.span, compiler.unrollWantsConstant());
+  if (rounds === undefined) return f.fault(s.count.span, "unroll without a constant");
   const within = f.unrolled;
   f.unrolled *= Number(rounds);
   if (f.unrolled > mostUnrolled) {
-    return f.refuse(s.count.span, compiler.unrolledWhatAroundThereTimes(f.unrolled, mostUnrolled));
+    return f.refuse(s.count.span, compiler.unrolledTooOften(f.unrolled, mostUnrolled));
   }
   const exit = build.newBlock();
   for (let i = 0n; i < rounds; i++) {

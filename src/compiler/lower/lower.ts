@@ -212,7 +212,7 @@ function laidOut(draft: SchemaDraft, source: Source, asked: readonly HeaderField
   const { offsets, size } = fieldLayout(draft.fields.map((field) => field.type));
   if (size > mostRecordBytes) {
     throw new ScriptError(source, [
-      { severity: "error", span: draft.span, ...compiler.givesRecordBytesMost(size, mostRecordBytes) },
+      { severity: "error", span: draft.span, ...compiler.recordTooLarge(size, mostRecordBytes) },
     ]);
   }
   return {

@@ -1,5 +1,4 @@
 // Reading and naming map entries: keys are built whole, padding zero, so that equal keys are equal bytes.
-import { compiler } from "../../messages/compiler.ts";
 import type { Expression, MapAccess, StatisticResult } from "../../language/program.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
 import { valueOf } from "../../language/aggregations/table.ts";
@@ -118,7 +117,7 @@ function readAggregate(
 export function resultValue(f: FunctionState, e: StatisticResult): Value {
   const { index, map } = mapOf(f, e.of);
   const key = keyPlace(f, e.of);
-  if (map.value.kind !== "aggregate") return f.refuse(e.span, compiler.mapValuesCannotCopied());
+  if (map.value.kind !== "aggregate") return f.fault(e.span, "a result of a map that holds no statistic");
   if (e.aggregate !== "count")
     orFails(f, "key", () => hasEntry(f, index, key), `${f.spelling.map(map.name)} has no values`, e.span);
   return readAggregate(f, index, map.value, key, e.asked);

@@ -1,6 +1,5 @@
 // `for ($kv : @map)`: the body becomes a function of its own that runs once an entry, sharing what it uses of the
 // handler's variables through a slot.
-import { compiler } from "../../messages/compiler.ts";
 import type { Statement } from "../../language/program.ts";
 import { leave, leaveHandler } from "./exits.ts";
 import { goTo } from "./faults.ts";
@@ -27,9 +26,9 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
   module.functions.push(shell);
 
   const inner = new FunctionState(module, f.handler, f.frame, f);
-  const slot = s.variable.slot ?? f.refuse(s.variable.span, compiler.loopVariableNoPlace());
+  const slot = s.variable.slot ?? f.fault(s.variable.span, "a variable without a slot");
   const type = f.frame.variables[slot].type;
-  if (type.kind !== "tuple") return f.refuse(s.variable.span, compiler.loopVariableNotTuple());
+  if (type.kind !== "tuple") return f.fault(s.variable.span, "a loop over a map whose variable is not a tuple");
   const known = new Set(f.frame.homes.keys());
   const home: Home = { kind: "entry", owner: inner, map: index, type };
   f.frame.homes.set(slot, home);

@@ -1,4 +1,5 @@
 // Where in the script something stands: its line and columns, for what is told when it fails.
+import { firstIndex } from "../../base/first-index.ts";
 import type { Source, Span } from "../../language/diagnostic.ts";
 import { partAt } from "../../language/source-parts.ts";
 import type { ScriptPlace } from "../layouts/counted-places.ts";
@@ -34,11 +35,5 @@ function lineStarts(text: string): readonly number[] {
 
 /** The number of the line, from 0, that an offset is in. */
 function lineOf(starts: readonly number[], offset: number): number {
-  let [low, high] = [0, starts.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (starts[middle] > offset) high = middle;
-    else low = middle + 1;
-  }
-  return low - 1;
+  return firstIndex(starts.length, (i) => starts[i] > offset) - 1;
 }

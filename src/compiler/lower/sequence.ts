@@ -25,7 +25,7 @@ const mostValues = 12;
 /** Lowers an action of such a handler. */
 export function printInto(f: FunctionState, e: Call, sequence: Fetch): void {
   if (e.name !== "printf") {
-    return f.refuse(e.span, compiler.doneStrobeWhichGoneWhen(e.name));
+    return f.refuse(e.span, compiler.notInPinnedIterator(e.name));
   }
   printAll(f, e, new Calls(f, "a pinned iterator", fetchValue(f, sequence)));
 }
@@ -41,7 +41,7 @@ function printAll(f: FunctionState, e: Call, calls: Calls): void {
   let next = 0;
   for (const piece of pieces) {
     if (typeof piece === "string") calls.text(piece);
-    else calls.value(piece, values[next++] ?? f.refuse(e.span, compiler.formatWantsMoreArguments()));
+    else calls.value(piece, values[next++] ?? f.fault(e.span, "a format with fewer values than conversions"));
   }
   calls.end();
 }
@@ -103,7 +103,7 @@ class Calls {
   /** The bits of a value that its type, or the conversion, has, taken as signed or not. */
   #sized(e: Expression, { bits }: PrintfConversion, signed: boolean): Type {
     const { type } = e;
-    if (!isRegister(type)) return this.#f.refuse(e.span, compiler.notNumber());
+    if (!isRegister(type)) return this.#f.fault(e.span, "a value that is not a number");
     const own = type.kind === "integer" || type.kind === "enum" ? type.bits : 64;
     const fewer = bits !== undefined && bits < own ? bits : own;
     return { kind: "integer", bits: fewer, signed };

@@ -1,6 +1,5 @@
 // Values of libraries as their languages show them: elements copied one by one or all at once, and one of several
 // alternatives.
-import { compiler } from "../../messages/compiler.ts";
 import type { ChoiceLiteral, SequenceLiteral } from "../../language/program.ts";
 import { mostPlaces, sequenceHeader, sizeOf } from "../../language/layout.ts";
 import type { ChoiceType, SequenceType } from "../../language/types.ts";
@@ -16,7 +15,7 @@ const copiedBytes = 12;
 export function shapedInto(f: FunctionState, e: SequenceLiteral | ChoiceLiteral, place: Place): void {
   if (e.kind === "sequence" && e.type.kind === "sequence") sequenceInto(f, e, e.type, place);
   else if (e.kind === "choice" && e.type.kind === "choice") choiceInto(f, e, e.type, place);
-  else f.refuse(e.span, compiler.valueNoType());
+  else f.fault(e.span, "a value of a library whose type is not its own");
 }
 
 /** Writes a sequence: what it says of itself, then as many elements as there is room for. */
@@ -69,7 +68,7 @@ function sideBySide(f: FunctionState, address: Value, length: Value, type: Seque
 /** Element by element: through links, or through a table with free places. */
 function walk(f: FunctionState, e: SequenceLiteral, length: Value, type: SequenceType, place: Place): void {
   const { walk: way } = e;
-  if (way === undefined) return f.refuse(e.span, compiler.theseElementsNowhere());
+  if (way === undefined) return f.fault(e.span, "elements without a place");
   const { build } = f;
   const { capacity, stride, element } = type;
   const [none, one] = [build.constant(0n), build.constant(1n)];

@@ -1,5 +1,4 @@
 // Captured stacks: which stack map a capture goes to.
-import { compiler } from "../../messages/compiler.ts";
 import type { Expression } from "../../language/program.ts";
 import type { Source } from "../ir/ir.ts";
 import type { FunctionState } from "./state.ts";
@@ -7,7 +6,7 @@ import type { FunctionState } from "./state.ts";
 /** A capture as its type says: one stack map for each number of frames and each kind of frame. */
 export function stackSource(f: FunctionState, e: Expression): Source {
   const { type } = e;
-  if (type.kind !== "stack") return f.refuse(e.span, compiler.notStack());
+  if (type.kind !== "stack") return f.fault(e.span, "a stack whose type is not a stack");
   // Unwound stacks are addresses; which files they were in is known to whoever shows them.
   const buildId = type.mode === "build_id" && type.unwind !== true;
   const frames = type.limit;

@@ -30,6 +30,9 @@ export interface LowerOptions {
   readonly header: readonly HeaderField[];
 }
 
+/** Characters of a script that an internal error quotes. */
+const mostShown = 80;
+
 /** An event's schema before sizes and counters are laid out. */
 export interface SchemaDraft {
   readonly action: EventAction;
@@ -246,7 +249,13 @@ export class FunctionState {
     return this.rules.spelling;
   }
 
-  /** Stops compiling: something the checker let pass that cannot be compiled. */
+  /** Stops compiling at what the checker does not let pass: a fault of strobe's. */
+  fault({ start, end }: Span, what: string): never {
+    const text = this.module.checked.program.source.text.slice(start, end);
+    throw new InternalError(what, { during: `compiling \`${text.slice(0, mostShown)}\`` });
+  }
+
+  /** Stops compiling at what the checker lets pass, and what only here turns out to be too much or impossible. */
   refuse(span: Span, said: Message): never {
     const { source } = this.module.checked.program;
     throw new ScriptError(source, [{ severity: "error", span, ...said }]);

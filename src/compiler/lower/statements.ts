@@ -1,5 +1,4 @@
 // Statements: what each does, or which file knows.
-import { compiler } from "../../messages/compiler.ts";
 import { partOf } from "../../language/aggregations/table.ts";
 import type { Expression, MapAccess, Statement } from "../../language/program.ts";
 import { float64 } from "../../language/types.ts";
@@ -74,7 +73,7 @@ export function statement(f: FunctionState, s: Statement): void {
     case "for-map":
       return forMap(f, s);
     case "for-value":
-      return f.refuse(s.span, compiler.noElements());
+      return f.fault(s.span, "a loop over a value without elements");
     case "break":
     case "continue":
       return jump(f, s);
@@ -171,5 +170,5 @@ function effect(f: FunctionState, e: Expression): void {
   }
   if (isRegister(e.type)) f.value(e);
   else if (e.type.kind !== "void") f.locate(e);
-  else if (e.kind === "call") f.refuse(e.span, compiler.cannotCompiledYet(e.name));
+  else if (e.kind === "call") f.fault(e.span, "a function without code");
 }

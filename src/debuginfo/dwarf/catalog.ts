@@ -1,5 +1,6 @@
 // The index of names of one file: sorted hashes, as scan.ts finds them. Plain typed arrays, so that it can be kept on
 // disk.
+import { firstIndex } from "../../base/first-index.ts";
 import { keptBytes, keptParts, wordsOf } from "./kept-arrays.ts";
 import { hashOf } from "./name-hash.ts";
 import type { Pairs } from "./pairs.ts";
@@ -36,14 +37,8 @@ export function loadedCatalog(bytes: Buffer, of: number): Catalog | undefined {
 export function* entriesNamed(pairs: Pairs, name: string): Iterable<number> {
   const { hashes, offsets } = pairs;
   const hash = hashOf(name);
-  let low = 0;
-  let high = hashes.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (hashes[middle] < hash) low = middle + 1;
-    else high = middle;
-  }
-  for (; low < hashes.length && hashes[low] === hash; low++) yield offsets[low];
+  const first = firstIndex(hashes.length, (i) => hashes[i] >= hash);
+  for (let i = first; i < hashes.length && hashes[i] === hash; i++) yield offsets[i];
 }
 
 /** The same from one scan of few units, whose pairs are in no order. */

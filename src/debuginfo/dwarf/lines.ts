@@ -1,5 +1,6 @@
 // Line tables (DWARF 2 to 5, section 6.2): which source line each instruction came from. A table's header (its files)
 // is read apart from its program, which runs once somebody asks for a line in one of its files.
+import { firstIndex } from "../../base/first-index.ts";
 import { FORM } from "./constants.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
 import { stepOf, takeStep } from "./forms.ts";
@@ -422,13 +423,7 @@ class Rows implements LineRows {
 
 /** The row that covers an address: the last at or before it in its sequence; -1 when none does. */
 export function rowAt(rows: LineRows, address: number): number {
-  let low = 0;
-  let high = rows.count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (rows.addresses[middle] <= address) low = middle + 1;
-    else high = middle;
-  }
+  const low = firstIndex(rows.count, (i) => rows.addresses[i] > address);
   // Of several at one address the last holds, except that a sequence may end where the next begins.
   const row = low - 1;
   return row < 0 || (rows.flags[row] & ROW.sequenceEnd) !== 0 ? -1 : row;

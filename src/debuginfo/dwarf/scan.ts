@@ -3,6 +3,7 @@
 //
 // A name is kept as a hash (FNV-1a, 32 bits) with the offset of the entry; whoever looks one up compares the real name
 // then. A function goes by its plain name, its qualified one, both without template arguments, and its linkage name.
+import { firstIndex } from "../../base/first-index.ts";
 import type { Abbreviation } from "./abbreviations.ts";
 import { AT, FORM, TAG } from "./constants.ts";
 import { Cursor } from "./cursor.ts";
@@ -316,13 +317,7 @@ class Scanner {
 
   /** Where in the list of what has a name an entry is; -1. */
   #placeNamed(target: number): number {
-    let low = 0;
-    let high = this.#namedAt.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#namedAt[middle] < target) low = middle + 1;
-      else high = middle;
-    }
+    const low = firstIndex(this.#namedAt.length, (i) => this.#namedAt[i] >= target);
     return this.#namedAt[low] === target ? low : -1;
   }
 

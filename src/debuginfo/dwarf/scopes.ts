@@ -1,4 +1,5 @@
 // Functions of a unit, their copies in others, and what is in scope at an address.
+import { firstIndex } from "../../base/first-index.ts";
 import type { Abbreviation } from "./abbreviations.ts";
 import { AT, TAG } from "./constants.ts";
 import { isList } from "./locations.ts";
@@ -96,13 +97,7 @@ export const covers = (ranges: readonly Range[], address: number): boolean =>
 /** The function with a body whose code holds an address. */
 export function bodyAt(unit: Unit, address: number): Instance | undefined {
   const bodies = bodiesOf(unit);
-  let low = 0;
-  let high = bodies.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (bodies[middle].low <= address) low = middle + 1;
-    else high = middle;
-  }
+  const low = firstIndex(bodies.length, (i) => bodies[i].low > address);
   // Functions do not overlap, but for aliases that begin at one address.
   for (let i = low - 1; i >= 0 && i >= low - 8; i--) if (address < bodies[i].high) return bodies[i].instance;
   return undefined;

@@ -1,4 +1,5 @@
 // Which unit's code holds an address: by .debug_aranges where it tells, else by what each unit says of itself.
+import { firstIndex } from "../../base/first-index.ts";
 import { Cursor, DwarfError } from "./cursor.ts";
 import { keptBytes, keptParts, numbersOf, wordsOf } from "./kept-arrays.ts";
 import { isDropped, rangesOf } from "./ranges.ts";
@@ -47,13 +48,7 @@ export class UnitAddresses {
 
   /** Units that say they hold an address, the likeliest first: data and damaged tables make for more than one. */
   *at(address: number): Iterable<UnitHeader> {
-    let low = 0;
-    let high = this.#lows.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#lows[middle] <= address) low = middle + 1;
-      else high = middle;
-    }
+    const low = firstIndex(this.#lows.length, (i) => this.#lows[i] > address);
     for (let i = low - 1; i >= 0 && i >= low - 16; i--)
       if (address < this.#highs[i]) yield this.#file.headerStarting(this.#units[i]);
   }

@@ -1,5 +1,6 @@
 // A file's units and the entries in them. A unit is read as a whole when somebody looks into it (entry-tree.ts); values
 // are decoded one by one when asked for, and the units used last are kept.
+import { firstIndex } from "../../base/first-index.ts";
 import { type Abbreviation, readAbbreviations } from "./abbreviations.ts";
 import { readValue, type Value } from "./attribute-values.ts";
 import { AT, FORM, TAG } from "./constants.ts";
@@ -75,13 +76,7 @@ export class DwarfFile {
   /** The unit that holds an offset. */
   headerAt(offset: number, section: UnitSection = "debug_info"): UnitHeader {
     const headers = this.headers(section);
-    let low = 0;
-    let high = headers.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (headers[middle].offset <= offset) low = middle + 1;
-      else high = middle;
-    }
+    const low = firstIndex(headers.length, (i) => headers[i].offset > offset);
     const header = headers[low - 1];
     if (header === undefined || offset >= header.end)
       throw new DwarfError(`no unit holds 0x${offset.toString(16)}`, this.sections.file);
@@ -239,13 +234,7 @@ export class Unit {
   entryAt(offset: number): Entry {
     const { offsets, count } = this.tree;
     const wanted = offset - this.header.offset;
-    let low = 0;
-    let high = count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (offsets[middle] < wanted) low = middle + 1;
-      else high = middle;
-    }
+    const low = firstIndex(count, (i) => offsets[i] >= wanted);
     if (low >= count || offsets[low] !== wanted)
       throw new DwarfError(`no entry begins at 0x${offset.toString(16)}`, this.file.sections.file);
     return this.entry(low);

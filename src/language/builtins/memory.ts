@@ -52,7 +52,7 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
     arity: [1, 2],
     signature: "path(struct path *p [, size])",
     placement: "kernel",
-    kernel: "5.10",
+    kernel: [5, 10],
     doc: "The full path behind a struct path.",
   },
   {

@@ -1,5 +1,6 @@
 // The shape of a row in the builtin table. One table serves every language, the checker, listings, docs and
 // completions.
+import type { KernelVersion } from "../../base/kernel-features.ts";
 import type { HelperName } from "../../bpf/helpers.ts";
 import type { AggregateKind, Type } from "../types.ts";
 
@@ -27,7 +28,7 @@ export interface BuiltinSpec {
   /** Refused without --unsafe. */
   readonly unsafe?: boolean;
   /** Needs this kernel or newer, as "6.12"; the checker says so. */
-  readonly kernel?: string;
+  readonly kernel?: KernelVersion;
   /** One line of documentation. */
   readonly doc: string;
   /** The result's type where it does not depend on the arguments; otherwise check/calls.ts computes it. */

@@ -241,7 +241,7 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
     signature: "jiffies",
     placement: "kernel",
     type: u64,
-    kernel: "5.9",
+    kernel: [5, 9],
     doc: "The kernel's tick counter.",
   },
   {

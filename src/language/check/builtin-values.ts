@@ -1,4 +1,5 @@
 // Builtins without arguments: `pid`, `args`, `retval`, `kstack`.
+import { InternalError } from "../../base/internal-error.ts";
 import { calls } from "../../messages/calls.ts";
 import { onceAt } from "../context.ts";
 import { argumentNumber, findBuiltin } from "../builtins/table.ts";
@@ -6,7 +7,7 @@ import type { Span } from "../diagnostic.ts";
 import type { Expression } from "../program.ts";
 import type { StackMode, StackType, StackUnwinding, Type } from "../types.ts";
 import { boolType, fullStack, u64, unknownType, voidType } from "../types.ts";
-import { kernelAtLeast } from "../kernel-version.ts";
+import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { allSettings, checkMember, noArguments } from "./members.ts";
 import { placeType, where } from "./place-types.ts";
@@ -20,7 +21,7 @@ const comingNames = 128;
 export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   const spec = findBuiltin(name);
   const node = (type: Type): Expression => ({ kind: "builtin", name, span, type });
-  if (spec === undefined) return node(report(body, span, calls.unknownBuiltin(name)));
+  if (spec === undefined) throw new InternalError(`${name} is no builtin`);
   const { context, pass } = body;
   const text = (value: string): Expression => ({
     kind: "string",
@@ -156,7 +157,7 @@ export function stackType(
 
 /** Before Linux 5.17 the verifier walks the unwinder round by round, and may give up on it. */
 function unwindsEasily({ kernel, taskBtf, arm64 }: Capabilities): boolean {
-  return taskBtf && arm64 !== true && kernelAtLeast(kernel, 5, 17);
+  return taskBtf && arm64 !== true && kernelHas(kernel, kernelFeatures.calledLoops);
 }
 
 /** `struct task_struct *`, known to the verifier where it can be. */

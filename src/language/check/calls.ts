@@ -1,4 +1,6 @@
 // Calls: of the script's functions, and of builtins (by name, in the tables of the *-calls.ts files).
+import { kernelHas } from "../../base/kernel-features.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { calls as callsMessages } from "../../messages/calls.ts";
 import { says } from "../../messages/message.ts";
 import { builtinsFor, findBuiltin } from "../builtins/table.ts";
@@ -59,7 +61,7 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
       type: report(body, call.span, callsMessages.unsafeFunctionBeingUsedSafe(functionName(body, call.name))),
     };
   }
-  if (spec.kernel !== undefined && older(body.pass.options.capabilities.kernel, spec.kernel)) {
+  if (spec.kernel !== undefined && !kernelHas(body.pass.options.capabilities.kernel, { since: spec.kernel })) {
     return {
       ...call,
       type: report(body, call.span, callsMessages.needsLinuxOrNewer(functionName(body, call.name), spec.kernel)),
@@ -75,19 +77,9 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
     return checkBuiltin(call.name, call.span, body);
   }
   const check = checks[call.name];
-  if (check === undefined) {
-    return {
-      ...call,
-      type: report(body, call.span, callsMessages.notSupportedYet(functionName(body, call.name))),
-    };
-  }
+  if (check === undefined) throw new InternalError(`nothing checks a call of ${call.name}()`);
   if (spec.placement === "kernel") needsKernel(body, `${functionName(body, call.name)}()`, call.span);
   return check(call, body);
-}
-
-function older([major, minor]: readonly [number, number], wanted: string): boolean {
-  const [wantedMajor = 0, wantedMinor = 0] = wanted.split(".").map(Number);
-  return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
 }
 
 function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {

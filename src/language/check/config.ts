@@ -1,5 +1,5 @@
 // The settings of a run: defaults, then the script's config block, then the environment (which wins, as in bpftrace).
-import { settings } from "../../messages/settings.ts";
+import { declarations } from "../../messages/declarations.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import type { ConfigEntry } from "../program.ts";
@@ -182,7 +182,7 @@ export function resolveConfig(
       severity: "error",
       span,
       ...(near === undefined ? {} : { help: `did you mean \`${near}\`?` }),
-      ...settings.notKnownConfigurationOption(name),
+      ...declarations.notKnownConfigurationOption(name),
     });
   }
   for (const prefix of ["BPFTRACE_", "STROBE_"]) {

@@ -1,4 +1,5 @@
 // Expressions, copied and typed. Each function gives a new node; a node of unknown type after a mistake silences those
+import { maps } from "../../messages/maps.ts";
 // above.
 import { expressions } from "../../messages/expressions.ts";
 import { says } from "../../messages/message.ts";
@@ -192,7 +193,7 @@ function checkMapRead(node: MapAccess, body: Body): Expression {
 
 function readType(map: MapState, node: MapAccess, body: Body): Type {
   if (isUndefined(map))
-    return report(body, node.span, expressions.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
+    return report(body, node.span, maps.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   if (map.value.kind !== "aggregate") return settled(map.value);
   return (
     aggregateValue(map.value, node, body) ??

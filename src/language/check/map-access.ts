@@ -9,7 +9,6 @@ import { settled } from "./integers.ts";
 import type { Body, MapState } from "./pass.ts";
 import { didYouMean, mapState, mergeKeys, report } from "./pass.ts";
 import { mapName } from "./spelling.ts";
-import { describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 /** Keys written as one tuple are the keys themselves. */
@@ -26,9 +25,6 @@ export function checkMapEntry(
 ): { access: MapAccess; map: MapState } {
   const map = mapState(body, node.name, node.span);
   const keys = flatKeys(node.keys).map((key) => checkValue(key, body));
-  for (const key of keys) {
-    if (key.type.kind === "aggregate") report(body, key.span, mapsMessages.cannotMapKey(describeOne(key.type)));
-  }
   mergeKeys(
     body,
     map,

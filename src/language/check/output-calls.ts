@@ -1,4 +1,5 @@
 // Calls that print or end: printf and its kin, print, time, exit, join.
+import { maps } from "../../messages/maps.ts";
 import { calls } from "../../messages/calls.ts";
 import { says } from "../../messages/message.ts";
 import { valueOf } from "../aggregations/table.ts";
@@ -100,7 +101,7 @@ const print: CallCheck = (call, body) => {
     if (rest.length > 0) report(body, call.span, calls.onlyWholeMapTakesTop());
     const { access, map } = checkMapEntry(first, body, "store");
     if (isUndefined(map))
-      report(body, first.span, calls.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
+      report(body, first.span, maps.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
     // A histogram is printed as it is; what has one value is read, where handlers can.
     const { value } = map;
     const onHost = value.kind === "aggregate" && "double" in (valueOf(value) ?? {});

@@ -1,5 +1,5 @@
 // Whether a value is there, or counts as true: what JavaScript asks, of values that may be missing.
-import { placement } from "../../messages/placement.ts";
+import { maps } from "../../messages/maps.ts";
 import type { Expression, Presence } from "../program.ts";
 import { boolType, i64 } from "../types.ts";
 import { settled } from "./integers.ts";
@@ -49,7 +49,6 @@ function unlessZero(of: Expression): Expression {
 function ofEntry({ of, span }: Presence, body: Body): Expression {
   if (of.kind !== "map") throw new InternalError("an entry was asked of something that is no map");
   const { access, map } = checkMapEntry(of, body, "look-up");
-  if (isUndefined(map))
-    report(body, of.span, placement.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
+  if (isUndefined(map)) report(body, of.span, maps.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   return { kind: "call", name: "has_key", args: [{ ...access, type: settled(map.value) }], span, type: boolType };
 }

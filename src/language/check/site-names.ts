@@ -1,7 +1,7 @@
 // The names of a handler's own place, `probe` and `func`, as text. The kernel tells a place by a number, which is
 // looked up when it is printed; where the text itself is asked for, each site gets a handler of its own, in which the
 // name is written out.
-import { placement } from "../../messages/placement.ts";
+import { declarations } from "../../messages/declarations.ts";
 import type { Expression } from "../program.ts";
 import { shortName } from "../resolved-probe.ts";
 import { textLength } from "../text-bytes.ts";
@@ -23,7 +23,7 @@ export function siteName(value: Expression, body: Body): Expression | undefined 
   if (names.every((name) => name === first))
     return { kind: "string", value: first, span, type: { kind: "string", capacity: textLength(first) + 1 } };
   if (names.length > mostSites) {
-    const type = report(body, span, placement.textTakesProgramEachProbes(value.name, names.length, mostSites));
+    const type = report(body, span, declarations.textTakesProgramEachProbes(value.name, names.length, mostSites));
     return { ...value, type };
   }
   body.apart = true;

@@ -1,4 +1,5 @@
 // Statements, copied and typed.
+import { maps as mapsMessages } from "../../messages/maps.ts";
 import { statements as statementsMessages } from "../../messages/statements.ts";
 import { says } from "../../messages/message.ts";
 import type {
@@ -441,7 +442,7 @@ function checkForMap(node: MapLoop, body: Body): Statement {
   const map = mapState(body, node.map.name, node.map.span);
   if (node.map.keys.length > 0) report(body, node.map.span, statementsMessages.loopGoesOverWholeMap());
   if (isUndefined(map))
-    report(body, node.map.span, statementsMessages.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
+    report(body, node.map.span, mapsMessages.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   if (map.keys?.length === 0)
     report(body, node.map.span, statementsMessages.noExplicitKeysScalarMap(mapName(body, map.name)));
   if (map.keys === undefined && !isUndefined(map))

@@ -132,7 +132,7 @@ function tableMethod(
 function isOneOfWritten(unit: Unit, node: js.CallExpression, list: js.ArrayExpression): Expression {
   if (node.arguments.length !== 1) return unit.refuse(node, handlerCalls.includesTakesOneArgumentHandler());
   const items = list.elements.map((element) =>
-    element === null ? unit.refuse(list, handlerCalls.listNoHolesHere()) : argumentValue(unit, element),
+    element === null ? unit.fault(list, "a list with a hole") : argumentValue(unit, element),
   );
   return isOneOf(unit, argumentValue(unit, node.arguments[0]), items, node);
 }

@@ -54,7 +54,7 @@ function declarator(
 ): Statement[] {
   const constant = node.kind === "const";
   if (init === undefined) {
-    if (id.type !== "Identifier") return unit.refuse(id, handlerNames.thereNothingTakeApart());
+    if (id.type !== "Identifier") return unit.fault(id, "a pattern without a value");
     const asked = isAskedFor(unit, id.name) ? variable(unit.temporary("there"), unit.span(id)) : undefined;
     const declared: Statement = {
       kind: "declare",
@@ -187,7 +187,7 @@ function nameMembers(unit: Unit, pattern: js.Pattern, of: Binding | undefined): 
     case "RestElement":
       return unit.refuseSyntax(pattern, pattern.type);
     case "MemberExpression":
-      return unit.refuse(pattern, handlerNames.declarationMakesVariables());
+      return unit.fault(pattern, "a declaration of a member");
   }
 }
 
@@ -214,7 +214,7 @@ function partsOf(unit: Unit, pattern: js.Pattern, from: Expression): { id: js.Id
     case "RestElement":
       return unit.refuseSyntax(pattern, pattern.type);
     case "MemberExpression":
-      return unit.refuse(pattern, handlerNames.declarationMakesVariables());
+      return unit.fault(pattern, "a declaration of a member");
   }
 }
 

@@ -45,7 +45,7 @@ function leaves(node: unknown, inLoop = false, inSwitch = false): js.Node | unde
 function tryCatch(unit: Unit, node: js.TryStatement, body: Body): Statement[] {
   const span = unit.span(node);
   const { handler } = node;
-  if (!handler) return unit.refuse(node, handlers.tryCatch());
+  if (!handler) return unit.fault(node, "a try without a catch");
   const tried = body(unit, node.block);
   const { param } = handler;
   return unit.scoped(() => {

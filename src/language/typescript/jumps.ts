@@ -1,6 +1,5 @@
 // break and continue. The tree's leave the innermost loop only: one that means a loop further out sets a variable,
 // which is asked behind each loop that it leaves on its way. A labelled block is a loop of one round.
-import { handlers } from "../../messages/typescript.ts";
 import type * as js from "acorn";
 import type { Expression, Statement } from "../program.ts";
 import type { Jumpable, Unit, Way } from "./unit.ts";
@@ -64,8 +63,7 @@ export function jump(unit: Unit, node: js.BreakStatement | js.ContinueStatement)
   const target = unit.jumpables.findLast(({ kind, labels }) =>
     label ? labels.includes(label.name) : kind === "loop" || (kind === "switch" && way === "break"),
   );
-  if (target === undefined)
-    return unit.refuse(node, label ? handlers.thereNoAround(label.name) : handlers.standsLoop(way));
+  if (target === undefined) return unit.fault(node, "a jump out of nothing");
   // What goes on with a loop passes the switches in it.
   const around = way === "break" ? unit.jumpables.at(-1) : unit.jumpables.findLast(({ kind }) => kind !== "switch");
   if (target === around) return [{ kind: way, span }];

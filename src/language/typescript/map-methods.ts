@@ -1,5 +1,6 @@
 // Methods of maps and of their entries: assignments, aggregations, questions.
 import { handlerCalls } from "../../messages/typescript-calls.ts";
+import { handlerNames } from "../../messages/typescript-names.ts";
 import type * as js from "acorn";
 import { aggregations } from "../aggregations/table.ts";
 import { builtinsFor } from "../builtins/table.ts";
@@ -42,6 +43,8 @@ export function mapMethod(
     case "clear":
     case "zero":
       return statement(expressionStatement(call(name, [mapAccess(map.name, [], span)], span), span));
+    case "at":
+      return unit.refuse(node, handlerNames.entryMapNoValue());
     default:
       return unit.refuse(at, handlerCalls.mapNoMethodHandler(name, mapUsage));
   }

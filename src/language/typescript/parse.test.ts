@@ -714,3 +714,11 @@ test("places of one file are one source, whichever lines they know", () => {
     ["two", "one"],
   );
 });
+
+test("a trace has a probe", () => {
+  const { diagnostics } = parseProbes([]);
+  assert.deepEqual(
+    diagnostics.map(({ code, message }) => [code, message]),
+    [["syntax", "no probe to trace"]],
+  );
+});

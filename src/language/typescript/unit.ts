@@ -1,5 +1,6 @@
 // One function while it is read: where its text is, what names mean in it, and how it refuses. `Translation` is what
 // the functions of a script share.
+import { InternalError } from "../../base/internal-error.ts";
 import type { Message } from "../../messages/message.ts";
 import { handlers } from "../../messages/typescript.ts";
 import { says } from "../../messages/message.ts";
@@ -276,6 +277,12 @@ export class Unit {
   refuse(node: { readonly start: number; readonly end: number }, said: Message): never {
     this.report(this.span(node), said);
     throw refusal;
+  }
+
+  /** Stops at what JavaScript's own grammar, which has parsed this, does not allow: a fault of strobe's. */
+  fault(node: { readonly start: number; readonly end: number }, what: string): never {
+    const text = this.source.text.slice(node.start, node.end);
+    throw new InternalError(what, { during: `reading \`${text.slice(0, 80)}\`` });
   }
 
   /** Refuses what the kernel has nothing for. */

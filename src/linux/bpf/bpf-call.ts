@@ -1,5 +1,6 @@
 // bpf(2) itself: one attribute block, filled by offsets (union bpf_attr of include/uapi/linux/bpf.h), never allocated
 // per call.
+import type { MissingFeature } from "../../base/kernel-features.ts";
 import { LinuxError } from "../error.ts";
 import { addressOf, boundToThread, syscall, SYS } from "../ffi.ts";
 
@@ -111,12 +112,18 @@ export function bpf(command: number): number {
   return makesDescriptor.has(command) ? boundToThread(result) : result;
 }
 
-export function bpfError(command: number, result: number, doing: string, hint?: string, log?: string): LinuxError {
+export function bpfError(
+  command: number,
+  result: number,
+  doing: string,
+  hint?: string | MissingFeature,
+  log?: string,
+): LinuxError {
   return new LinuxError({
     call: `bpf(${names[command] ?? command})`,
     code: -result,
     doing,
-    ...(hint === undefined ? {} : { hint }),
+    ...(hint === undefined ? {} : typeof hint === "string" ? { hint } : { missing: hint }),
     ...(log === undefined ? {} : { log }),
   });
 }

@@ -1,6 +1,7 @@
 // Attaching programs by bpf(2): raw tracepoints and links. Closing the descriptor detaches.
+import { kernelFeatures, MissingFeature, needsOf } from "../../base/kernel-features.ts";
 import { attr, bpf, bpfError, ITER_CREATE, LINK_CREATE, mustBpf, OBJ_PIN, RAW_TRACEPOINT_OPEN } from "./bpf-call.ts";
-import { EEXIST, EINVAL, ENOENT, EOPNOTSUPP, ENOTSUPP, EPERM } from "../error.ts";
+import { EEXIST, EINVAL, ENOENT, EOPNOTSUPP, ENOTSUPP, EPERM, errnoName } from "../error.ts";
 import { cString, addressOf } from "../ffi.ts";
 
 export const BPF_TRACE_RAW_TP = 23;
@@ -31,7 +32,7 @@ export function rawTracepointOpen(name: string | null, progFd: number, cookie = 
     fd === -ENOENT && name !== null
       ? "there is no such raw tracepoint"
       : fd === -EINVAL && cookie !== 0n
-        ? "cookies on raw tracepoints need Linux 6.10"
+        ? new MissingFeature(kernelFeatures.rawTracepointCookies, "EINVAL")
         : undefined;
   throw bpfError(RAW_TRACEPOINT_OPEN, fd, doing, hint);
 }
@@ -69,7 +70,11 @@ export function linkCreatePerfEvent(progFd: number, perfFd: number, cookie: bigi
     LINK_CREATE,
     fd,
     "attach a program to a perf event",
-    fd === -EEXIST ? "the event has a program already" : fd === -EINVAL ? "needs Linux 5.15" : undefined,
+    fd === -EEXIST
+      ? "the event has a program already"
+      : fd === -EINVAL
+        ? new MissingFeature(kernelFeatures.perfLinks, "EINVAL")
+        : undefined,
   );
 }
 
@@ -102,7 +107,7 @@ export function linkCreateUprobeMulti(progFd: number, options: UprobeMultiOption
     fd === -ENOENT
       ? "the file is missing"
       : fd === -EINVAL
-        ? "an offset is not an instruction of the file, or the kernel is older than 6.6"
+        ? `an offset is not an instruction of the file, or the kernel is older than ${needsOf(kernelFeatures.multipleUprobes)}`
         : undefined;
   throw bpfError(LINK_CREATE, fd, `attach to ${options.offsets.length} places of ${options.path}`, hint);
 }
@@ -138,7 +143,7 @@ export function linkCreateKprobeMulti(progFd: number, options: KprobeMultiOption
     fd === -ENOENT || fd === -3
       ? "a function is missing or cannot be traced"
       : fd === -EOPNOTSUPP || fd === -ENOTSUPP || fd === -EINVAL
-        ? "this kernel has no kprobe-multi links (Linux 5.18 with CONFIG_FPROBE)"
+        ? new MissingFeature(kernelFeatures.multipleKprobes, errnoName(-fd))
         : undefined;
   throw bpfError(LINK_CREATE, fd, `attach to ${count} kernel functions`, hint);
 }

@@ -17,14 +17,25 @@ import { missingToTrace } from "../processes/privileges.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { kernelRelease } from "./running-kernel.ts";
 import { pmuType, tracefsRoot } from "./tracefs.ts";
+import { Failure } from "../../base/failure.ts";
+import {
+  kernelFeatures as features,
+  kernelHas,
+  kernelVersion,
+  MissingFeature,
+  needsOf,
+  type KernelFeature,
+  type KernelVersion,
+} from "../../base/kernel-features.ts";
 import { lazy } from "../../base/lazy.ts";
 
 const kallsyms = lazy<typeof import("./kallsyms.ts")>(() => require("./kallsyms.ts"));
 
 export interface Feature {
   readonly name: string;
-  readonly available: boolean;
-  /** Since when, or why not. */
+  /** A MissingFeature where the kernel lacks it; any other Failure where it is refused, or off. */
+  readonly missing?: Failure;
+  /** Since when, or how many. */
   readonly detail: string;
 }
 
@@ -33,6 +44,7 @@ const PERF_EVENT = 7;
 const RAW_TRACEPOINT = 17;
 const TRACING = 26;
 const BPF_TRACE_FENTRY = 24;
+const BPF_TRACE_ITER = 28;
 
 const move = (register: number, value: number): number[] => [0xb7, register, 0, 0, value, 0, 0, 0];
 const call = (helper: number): number[] => [0x85, 0, 0, 0, helper & 255, helper >> 8, 0, 0];
@@ -56,18 +68,26 @@ export class Features {
   /** Tries each feature, for `--info`. Leaves nothing behind. */
   report(): Feature[] {
     const { kernel, cpus } = this.capabilities();
-    const features: Feature[] = [];
-    const add = (name: string, problem: string | undefined, detail = ""): void => {
-      features.push({ name, available: problem === undefined, detail: problem ?? detail });
+    const found: Feature[] = [];
+    const add = (name: string, missing: Failure | undefined, detail = ""): void => {
+      found.push({ name, ...(missing === undefined ? {} : { missing }), detail });
     };
-    add("kernel", kernelAtLeast(kernel, 5, 15) ? undefined : `${kernelRelease()}: strobe needs 5.15`, kernelRelease());
-    const missing = missingToTrace();
-    add("privileges to trace", missing.length === 0 ? undefined : `${missing.join(" and ")} missing`);
-    add("addresses of kernel symbols", kallsyms().Kallsyms.read().hidden);
-    add("CPUs", undefined, `${onlineCpus().length} online, ${cpus} possible`);
+    const tried = (feature: KernelFeature, missing: Failure | undefined): void =>
+      add(feature.name, missing, feature.since === undefined ? "" : `since Linux ${feature.since.join(".")}`);
+    const release = kernelRelease();
+    add("kernel", kernelHas(kernel, features.baseline) ? undefined : new Failure(`${release}: ${tooOld}`), release);
+    const privileges = missingToTrace();
     add(
-      "BTF of the kernel",
-      existsSync("/sys/kernel/btf/vmlinux") ? undefined : "/sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)",
+      "privileges to trace",
+      privileges.length === 0 ? undefined : new Failure(`${privileges.join(" and ")} missing`),
+    );
+    const hidden = kallsyms().Kallsyms.read().hidden;
+    add("addresses of kernel symbols", hidden === undefined ? undefined : new Failure(hidden));
+    add("CPUs", undefined, `${onlineCpus().length} online, ${cpus} possible`);
+    const types = "/sys/kernel/btf/vmlinux";
+    tried(
+      features.typeInformation,
+      existsSync(types) ? undefined : new MissingFeature(features.typeInformation, `${types} is missing`),
     );
     add("JIT compiler", jit());
     add("tracefs", attempt(tracefsRoot));
@@ -77,32 +97,30 @@ export class Features {
       ["tracepoint programs", 5],
       ["kprobe programs", KPROBE],
     ] as const) {
-      add(name, explain(loadRefusal(type, nothing)));
+      tried({ name }, refusedAs({ name }, loadRefusal(type, nothing)));
     }
-    add("kprobes", kprobeRefusal());
-    add("uprobes", pmuType("uprobe") === undefined ? "no uprobe PMU (CONFIG_UPROBE_EVENTS)" : undefined);
+    tried(features.kprobes, kprobeRefusal());
+    tried(
+      features.uprobes,
+      pmuType("uprobe") === undefined ? new MissingFeature(features.uprobes, "there is no uprobe PMU") : undefined,
+    );
     add("fentry and fexit", tracingRefusal(BPF_TRACE_FENTRY));
-    add(
-      "BTF raw tracepoints and iterators",
-      attempt(() => tryIterator()),
-    );
-    add("kprobe-multi links", multiRefusal("kprobe"), "since 5.18, where built with CONFIG_FPROBE");
-    add("uprobe-multi links", multiRefusal("uprobe"), "since 6.6");
-    add(
-      "cookies on raw tracepoints",
+    add("BTF raw tracepoints and iterators", tracingRefusal(BPF_TRACE_ITER));
+    tried(features.multipleKprobes, multiRefusal("kprobe"));
+    tried(features.multipleUprobes, multiRefusal("uprobe"));
+    tried(
+      features.rawTracepointCookies,
       attempt(() => tryRawTracepointCookie()),
-      "since 6.10",
     );
-    add(
-      "ring buffer",
+    tried(
+      features.ringBuffer,
       attemptClose(() => createMap({ name: "probe", type: 27, keySize: 0, valueSize: 0, entries: 65536 })),
-      "since 5.8",
     );
-    add("current task as a BTF pointer", explain(loadRefusal(RAW_TRACEPOINT, currentTaskBtf)), "since 5.11");
-    add("bpf_loop", helperRefusal(181), "since 5.17");
-    add("bpf_for_each_map_elem", helperRefusal(164), "since 5.13");
-    add("may_goto", explain(loadRefusal(RAW_TRACEPOINT, mayGoto)), "since 6.9");
-    add("cpu v4 instructions (signed division)", explain(loadRefusal(RAW_TRACEPOINT, signedDivision)), "since 6.6");
+    tried(features.currentTask, refusedAs(features.currentTask, loadRefusal(RAW_TRACEPOINT, currentTaskBtf)));
+    tried(features.calledLoops, helperRefusal(features.calledLoops, 181));
+    tried(features.mapLoops, helperRefusal(features.mapLoops, 164));
+    tried(features.mayGoto, refusedAs(features.mayGoto, loadRefusal(RAW_TRACEPOINT, mayGoto)));
+    tried(features.signedDivision, refusedAs(features.signedDivision, loadRefusal(RAW_TRACEPOINT, signedDivision)));
     add(
       "hardware counters",
       attemptClose(() => openPerfEvent({ ...anyCpu, type: PERF_TYPE_HARDWARE, config: 0, samplePeriod: 1_000_000 })),
@@ -111,9 +129,11 @@ export class Features {
       "software counters",
       attemptClose(() => openPerfEvent({ ...anyCpu, type: PERF_TYPE_SOFTWARE, config: 0, samplePeriod: 1_000_000 })),
     );
-    return features;
+    return found;
   }
 }
+
+const tooOld = `strobe needs ${needsOf(features.baseline)}`;
 
 const anyCpu = { pid: -1, cpu: 0 } as const;
 
@@ -121,9 +141,9 @@ function probe(): Capabilities {
   const kernel = kernelVersion(kernelRelease());
   const btf = existsSync("/sys/kernel/btf/vmlinux");
   // A load of three instructions: distributions backport. Without the privilege to load, the version has to do.
-  const supports = (program: Uint8Array, major: number, minor: number): boolean => {
+  const supports = (program: Uint8Array, feature: { readonly since: KernelVersion }): boolean => {
     const refusal = loadRefusal(RAW_TRACEPOINT, program);
-    return refusal === "EPERM" || refusal === "ENOSYS" ? kernelAtLeast(kernel, major, minor) : refusal === undefined;
+    return refusal === "EPERM" || refusal === "ENOSYS" ? kernelHas(kernel, feature) : refusal === undefined;
   };
   // Tried when first asked: few scripts do.
   let jumps: boolean | undefined;
@@ -135,13 +155,13 @@ function probe(): Capabilities {
     kernel,
     btf,
     get mayGoto() {
-      return (jumps ??= supports(mayGoto, 6, 9));
+      return (jumps ??= supports(mayGoto, features.mayGoto));
     },
     get cpuV4() {
-      return (signs ??= supports(signedDivision, 6, 6));
+      return (signs ??= supports(signedDivision, features.signedDivision));
     },
-    ringBuffer: kernelAtLeast(kernel, 5, 8),
-    taskBtf: btf && kernelAtLeast(kernel, 5, 11),
+    ringBuffer: kernelHas(kernel, features.ringBuffer),
+    taskBtf: btf && kernelHas(kernel, features.currentTask),
     arm64: process.arch === "arm64",
     pidNamespace: pidNamespace(),
     get cpus() {
@@ -156,36 +176,28 @@ function probe(): Capabilities {
   };
 }
 
-/** "6.18.44-fc" → [6, 18] */
-export function kernelVersion(text: string): readonly [number, number] {
-  const match = /^(\d+)\.(\d+)/.exec(text);
-  return [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
-}
-
-/** As everybody else's in language/kernel-version.ts, which is on a higher floor. */
-function kernelAtLeast(kernel: readonly [number, number], major: number, minor: number): boolean {
-  return kernel[0] > major || (kernel[0] === major && kernel[1] >= minor);
-}
-
-function explain(errno: string | undefined): string | undefined {
+/** What the errno of a refusal says of a feature. */
+function refusedAs(feature: KernelFeature, errno: string | undefined): Failure | undefined {
   switch (errno) {
     case undefined:
       return undefined;
     case "EPERM":
     case "EACCES":
-      return `${errno}: refused here`;
+      return new Failure(`${errno}: refused here`);
     case "EOPNOTSUPP":
     case "EINVAL":
-      return "not in this kernel";
+      return new MissingFeature(feature, errno);
     default:
-      return errno;
+      return new Failure(errno);
   }
 }
 
 /** A helper that is called without its arguments is refused either way; only the log tells whether it exists. */
-function helperRefusal(helper: number): string | undefined {
+function helperRefusal(feature: KernelFeature, helper: number): Failure | undefined {
   const log = loadLog(code(call(helper), exit));
-  return /unknown func|invalid func/.test(log) ? "not in this kernel" : undefined;
+  return /unknown func|invalid func/.test(log)
+    ? new MissingFeature(feature, "the verifier does not know it")
+    : undefined;
 }
 
 function loadLog(program: Uint8Array): string {
@@ -197,50 +209,47 @@ function loadLog(program: Uint8Array): string {
   }
 }
 
-function attempt(action: () => unknown): string | undefined {
+function attempt(action: () => unknown): Failure | undefined {
   try {
     action();
     return undefined;
   } catch (error) {
-    return error instanceof LinuxError
-      ? `${error.errno}: ${error.doing}`
-      : String(error instanceof Error ? error.message : error);
+    if (!(error instanceof LinuxError)) return new Failure(error instanceof Error ? error.message : String(error));
+    return error.missing ?? new Failure(`${error.errno}: ${error.doing}`);
   }
 }
-function attemptClose(open: () => number): string | undefined {
+
+function attemptClose(open: () => number): Failure | undefined {
   return attempt(() => closeFd(open()));
 }
 
-function jit(): string | undefined {
+function jit(): Failure | undefined {
   try {
     return readFileSync("/proc/sys/net/core/bpf_jit_enable", "latin1").trim() === "0"
-      ? "off: programs are interpreted, several times slower"
+      ? new Failure("off: programs are interpreted, several times slower")
       : undefined;
   } catch {
     return undefined;
   }
 }
 
-function kprobeRefusal(): string | undefined {
+function kprobeRefusal(): Failure | undefined {
   const type = pmuType("kprobe");
-  if (type === undefined) return "no kprobe PMU (CONFIG_KPROBE_EVENTS)";
+  if (type === undefined) return new MissingFeature(features.kprobes, "there is no kprobe PMU");
   return attemptClose(() => openPerfEvent({ ...anyCpu, type, config: 0, config1: cString("vfs_read") }));
 }
 
 /**
  * fentry programs bind at load: without a valid BTF id the kernel says EINVAL where it would take one, EPERM where not.
  */
-function tracingRefusal(attachType: number): string | undefined {
+function tracingRefusal(attachType: number): Failure | undefined {
   const refusal = loadRefusal(TRACING, nothing, { expectedAttachType: attachType, attachBtfId: 0x7fff_ffff });
-  return refusal === "EPERM" || refusal === "EACCES" ? `${refusal}: refused here` : undefined;
-}
-function tryIterator(): void {
-  const refusal = loadRefusal(TRACING, nothing, { expectedAttachType: 28, attachBtfId: 0x7fff_ffff });
-  if (refusal === "EPERM" || refusal === "EACCES") throw new Error(`${refusal}: refused here`);
+  return refusal === "EPERM" || refusal === "EACCES" ? new Failure(`${refusal}: refused here`) : undefined;
 }
 
 /** A multi link that names nothing is refused with EINVAL by kernels without it, otherwise differently. */
-function multiRefusal(kind: "kprobe" | "uprobe"): string | undefined {
+function multiRefusal(kind: "kprobe" | "uprobe"): Failure | undefined {
+  const feature = kind === "kprobe" ? features.multipleKprobes : features.multipleUprobes;
   let program: number;
   try {
     program = loadProgram({
@@ -251,7 +260,7 @@ function multiRefusal(kind: "kprobe" | "uprobe"): string | undefined {
       expectedAttachType: kind === "kprobe" ? 42 : 48,
     });
   } catch (error) {
-    return error instanceof LinuxError ? (explain(error.errno) ?? "") : String(error);
+    return error instanceof LinuxError ? refusedAs(feature, error.errno) : new Failure(String(error));
   }
   try {
     closeFd(
@@ -263,7 +272,7 @@ function multiRefusal(kind: "kprobe" | "uprobe"): string | undefined {
   } catch (error) {
     // uprobe: a program is no regular file, which is EBADF where the link type exists.
     if (error instanceof LinuxError && kind === "uprobe" && error.errno === "EBADF") return undefined;
-    return error instanceof LinuxError ? (explain(error.errno) ?? "") : String(error);
+    return error instanceof LinuxError ? refusedAs(feature, error.errno) : new Failure(String(error));
   } finally {
     closeFd(program);
   }

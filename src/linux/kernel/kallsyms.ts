@@ -2,6 +2,7 @@
 //
 // Kernel addresses have 16 bits set at the top; what is left fits a double exactly, so one Float64Array, sorted, is the
 // index: key = address - 2^64 + 2^48. Names are made into strings only when asked for.
+import { firstIndex } from "../../base/first-index.ts";
 import { openSync, readSync, closeSync } from "node:fs";
 
 export interface KernelSymbol {
@@ -132,14 +133,7 @@ export class Kallsyms {
 
   /** Index of the first symbol behind an address. */
   #behind(key: number): number {
-    let low = 0;
-    let high = this.#count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#keys[middle] ?? 0) <= key) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstIndex(this.#count, (i) => (this.#keys[i] ?? 0) > key);
   }
 
   /**

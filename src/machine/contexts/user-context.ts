@@ -1,7 +1,7 @@
 // What handlers see at places in executables and libraries.
 import { BPF_TRACE_UPROBE_MULTI } from "../../linux/bpf/bpf.ts";
 import type { Context } from "../../language/context.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import { u64 } from "../../language/types.ts";
 import {
   fetchCallArguments,
@@ -26,7 +26,7 @@ export function userContext({ provider, returns, system, uses }: UserContextOpti
   // Only asked for where it is of use: it takes the kernel's types.
   const registers = uses?.has("ctx") === false ? undefined : system.types.find("pt_regs", "struct");
   // Programs are loaded for one or the other: multi links came with Linux 6.6.
-  const multi = kernelAtLeast(system.capabilities.kernel, 6, 6);
+  const multi = kernelHas(system.capabilities.kernel, kernelFeatures.multipleUprobes);
   return {
     provider,
     program: {

@@ -1,6 +1,5 @@
 // What attaches to places in code, apart from what finds them: a plan that was kept needs no more.
-import { kernelAtLeast } from "../../language/kernel-version.ts";
-import { kernelVersion } from "../../linux/kernel/features.ts";
+import { kernelAtLeast, kernelVersion } from "../../base/kernel-features.ts";
 import { kernelRelease } from "../../linux/kernel/running-kernel.ts";
 import { attachToKernelSites } from "./kprobe-attachment.ts";
 import type { Attacher } from "../provider.ts";

@@ -1,6 +1,6 @@
 // fentry:bpf and fexit:bpf: functions of BPF programs that are loaded, ours and others'.
 import { says } from "../../messages/message.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelAtLeast } from "../../base/kernel-features.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { ListOptions, Listed, Provider, Resolution, ResolveOptions } from "../provider.ts";
 import { didYouMean, missing, type Variant } from "../resolution.ts";

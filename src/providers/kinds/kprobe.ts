@@ -5,7 +5,7 @@ import { pmuType } from "../../linux/kernel/tracefs.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context } from "../../language/context.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelAtLeast, kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import { u64, type Type } from "../../language/types.ts";
 import { kprobes, kretprobes } from "../attaching/attachers.ts";
@@ -297,7 +297,9 @@ const RETURNS_UNLIMITED = [6, 14] as const;
 
 /** Linux 5.18 has multi links where it was built with fprobes, which Debian's 6.1 for one was not. */
 function hasMultiLinks(system: System): boolean {
-  return kernelAtLeast(system.capabilities.kernel, 5, 18) && hasFunction(system, "register_fprobe_ips");
+  return (
+    kernelHas(system.capabilities.kernel, kernelFeatures.multipleKprobes) && hasFunction(system, "register_fprobe_ips")
+  );
 }
 
 /**

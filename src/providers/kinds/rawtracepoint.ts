@@ -3,7 +3,7 @@ import { probes } from "../../messages/probes.ts";
 import { BPF_TRACE_RAW_TP, rawTracepointOpen } from "../../linux/bpf/bpf.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
-import { kernelAtLeast } from "../../language/kernel-version.ts";
+import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import { Attaching, closedAtOnce } from "../attaching/attachment.ts";
 import { declare } from "../../machine/kernel/declared-type.ts";
 import { functionArguments, numberedSlots } from "../../machine/calls/function-arguments.ts";
@@ -23,7 +23,10 @@ export interface RawSite {
 export function rawContext(provider: string, system: System): Context {
   return {
     provider,
-    program: { type: "raw_tracepoint", cookie: kernelAtLeast(system.capabilities.kernel, 6, 10) },
+    program: {
+      type: "raw_tracepoint",
+      cookie: kernelHas(system.capabilities.kernel, kernelFeatures.rawTracepointCookies),
+    },
     numbered: numberedSlots(12),
     defaultSpace: "kernel",
     stacks: true,

@@ -1,5 +1,6 @@
 // Lines of scripts: V8 tells where a function begins in characters of its source, which is on disk. A file that was
 // written after its process began need not be what the process runs: then there is no line.
+import { firstIndex } from "../../../base/first-index.ts";
 import { fileURLToPath } from "node:url";
 import { closeSync } from "node:fs";
 import { openOthersFile, readOthersFile } from "../../../linux/others-files.ts";
@@ -38,14 +39,8 @@ export class ScriptLines {
     }
     const ends = this.#ends.get(key);
     if (ends === undefined) return 0;
-    let low = 0;
-    let high = ends.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (ends[middle] < character) low = middle + 1;
-      else high = middle;
-    }
-    return low + 1;
+    const line = firstIndex(ends.length, (i) => ends[i] >= character);
+    return line + 1;
   }
 
   /** Where lines end, in characters; undefined when the file is not there, or another by now. */

@@ -1,6 +1,7 @@
 // Addresses of processes to function names: where the binary is mapped, what its symbols are. A process may be gone by
 // the time its stack is printed, so its mappings are known from what the kernel tells of it (`apply`), or are read when
 // it is first seen (`notice`).
+import { firstIndex } from "../../../base/first-index.ts";
 import { statSync } from "node:fs";
 import type { Elf } from "../../../debuginfo/elf.ts";
 import { readOthersFile } from "../../../linux/others-files.ts";
@@ -394,13 +395,7 @@ export class UserSymbols {
   #compiled(process: Process, address: bigint, pid: number): JitFunction | undefined {
     process.jit ??= parsePerfMap(this.#files.perfMap(pid) ?? "");
     const functions = process.jit;
-    let low = 0;
-    let high = functions.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (functions[middle].start <= address) low = middle + 1;
-      else high = middle;
-    }
+    const low = firstIndex(functions.length, (i) => functions[i].start > address);
     if (low === 0) return undefined;
     const last = functions[low - 1];
     return address < last.start + last.size ? last : undefined;

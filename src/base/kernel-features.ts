@@ -1,0 +1,72 @@
+// What strobe asks of kernels: since which version each is there, and what a kernel must be built with.
+import { Failure } from "./failure.ts";
+
+/** `[6, 18]` of Linux 6.18. */
+export type KernelVersion = readonly [major: number, minor: number];
+
+export interface KernelFeature {
+  /** As `--info` lists it; behind it can stand "is missing". */
+  readonly name: string;
+  /** The first version that has it. Distributions backport: where it can be tried, trying it decides. */
+  readonly since?: KernelVersion;
+  /** The option that the kernel must be built with. */
+  readonly config?: string;
+}
+
+/** Versions are those of the kernel's git history: the first release with the commit that added each. */
+export const kernelFeatures = {
+  baseline: { name: "what every session needs", since: [5, 15] },
+  typeInformation: { name: "BTF of the kernel", config: "CONFIG_DEBUG_INFO_BTF" },
+  kprobes: { name: "kprobes", config: "CONFIG_KPROBE_EVENTS" },
+  uprobes: { name: "uprobes", config: "CONFIG_UPROBE_EVENTS" },
+  resultOverride: { name: "overriding a function's result", config: "CONFIG_BPF_KPROBE_OVERRIDE" },
+  multipleKprobes: { name: "kprobe-multi links", since: [5, 18], config: "CONFIG_FPROBE" },
+  multipleUprobes: { name: "uprobe-multi links", since: [6, 6] },
+  kprobeSessions: { name: "kprobe sessions", since: [6, 10] },
+  perfLinks: { name: "links of perf events", since: [5, 15] },
+  rawTracepointCookies: { name: "cookies on raw tracepoints", since: [6, 10] },
+  ringBuffer: { name: "ring buffer", since: [5, 8] },
+  currentTask: { name: "current task as a BTF pointer", since: [5, 11] },
+  calledLoops: { name: "bpf_loop", since: [5, 17] },
+  findMapping: { name: "bpf_find_vma", since: [5, 17] },
+  mapLoops: { name: "bpf_for_each_map_elem", since: [5, 13] },
+  mayGoto: { name: "may_goto", since: [6, 9] },
+  endsOfProcesses: { name: "the last thread's mark in sched_process_exit", since: [6, 16] },
+  signedDivision: { name: "cpu v4 instructions (signed division)", since: [6, 6] },
+} as const satisfies Record<string, KernelFeature>;
+
+/** Whether a kernel is of a version, or newer: `kernelAtLeast(capabilities.kernel, 6, 9)`. */
+export function kernelAtLeast([major, minor]: KernelVersion, wantedMajor: number, wantedMinor: number): boolean {
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+}
+
+/** Whether a kernel's version has a feature: for what cannot be tried. */
+export function kernelHas(kernel: KernelVersion, { since }: { readonly since: KernelVersion }): boolean {
+  return kernelAtLeast(kernel, ...since);
+}
+
+/** "6.18.44-fc" → [6, 18]; [0, 0] of anything else. */
+export function kernelVersion(text: string): KernelVersion {
+  const match = /^(\d+)\.(\d+)/.exec(text);
+  return [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
+}
+
+/** The kernel lacks a feature: which, since when there is such a thing, and what strobe tried. */
+export class MissingFeature extends Failure {
+  readonly feature: KernelFeature;
+  /** What the kernel answered: "EINVAL". Absent where its version, or what it shows of itself, decided. */
+  readonly tried?: string;
+
+  constructor(feature: KernelFeature, tried?: string) {
+    const needs = needsOf(feature);
+    super(`${feature.name}: not in this kernel${needs === undefined ? "" : `, needs ${needs}`}`);
+    this.feature = feature;
+    if (tried !== undefined) this.tried = tried;
+  }
+}
+
+/** "Linux 5.18 with CONFIG_FPROBE" */
+export function needsOf({ since, config }: KernelFeature): string | undefined {
+  if (since === undefined) return config;
+  return `Linux ${since.join(".")}${config === undefined ? "" : ` with ${config}`}`;
+}
