@@ -3,12 +3,19 @@ import { kernelFeatures } from "../base/kernel-features.ts";
 import { lacks, says, type Message, type Shown } from "./message.ts";
 
 export const kernelProbes = {
+  /**
+   * On a kernel without BTF.
+   *
+   * @on without-btf
+   * @example fentry:vfs_read { }
+   */
   needsKernelTypeInformationBtf: (name: Shown, help?: string): Message =>
     lacks(kernelFeatures.typeInformation, `${name} needs the kernel's type information (BTF)`, help),
   kernelNoTypeInformationFunction: (name: Shown, help?: string): Message =>
     says("name", `the kernel has no type information of the function \`${name}\``, help),
   nameFunctionsWhichKernelTakes: (name: Shown, length: Shown, which: Shown): Message =>
     says("name", `\`${name}\` is the name of ${length} functions, of which the kernel takes ${which}`),
+  /** @example iter:task:/sys/fs/bpf/* { } */
   pinOneFile: (): Message => says("syntax", "expected one file as the pin"),
   /** @example iter:task:x { x } */
   iterNotAvailableYourKernel: (name: Shown, help?: string): Message =>
@@ -20,10 +27,12 @@ export const kernelProbes = {
     says("arguments", `maxactive is how many calls may be under way at once: 1 to ${MAXACTIVE_LIMIT}`),
   /** @example kprobe:inlined:add { } */
   noCopyKnown: (name: Shown, help?: string): Message => says("name", `no copy of \`${name}\` is known`, help),
+  /** @example kprobe:vfs_read+x { } */
   notFunctionOffset: (name: Shown): Message => says("syntax", `\`${name}\` is not FUNCTION+OFFSET`),
   /** @example kretprobe:f+4 { } */
   functionReturnsFromNoOffset: (name: Shown, name2: Shown): Message =>
     says("arguments", "a return probe takes no offset", `write ${name}:${name2}`),
+  /** @example kprobe:vfs_*+4 { } */
   wildcardCannotOffset: (): Message => says("arguments", "a wildcard takes no offset"),
   nameFunctionsWhoseCodeDiffers: (name: Shown, count: Shown, help?: string): Message =>
     says("arguments", `\`${name}\` is the name of ${count} functions, whose code differs`, help),

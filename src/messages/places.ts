@@ -45,13 +45,17 @@ export const places = {
   /** @example kprobe:demo@demo.c:8 { } */
   linesNotKnown: (what: Shown, reason: Shown): Message => says("name", `lines of ${what} are not known: ${reason}`),
   linesKernelNotKnown: (): Message => says("name", "lines of the kernel are not known"),
+  /** @example ret:/bin/app:m* { } */
   noneFunctionsMatchReturnInstruction: (count: Shown): Message =>
     says("arguments", `none of the ${count} functions that match has a return instruction`),
+  /** @example ret:/bin/app:main { } */
   noReturnInstructionNeverReturns: (name: Shown): Message =>
     says("arguments", `\`${name}\` has no return instruction: it never returns`),
   noReturnInstructionEndsJump: (name: Shown, value: Shown, what: Shown, instead: Shown): Message =>
     says("arguments", `\`${name}\` has no return instruction: it ends with a jump to ${value}`, `${what}${instead}`),
+  /** @example uprobe:/bin/app:nothing* { } */
   noFunctionMatches: (where: Shown, name: Shown): Message => says("name", `no function ${where} matches \`${name}\``),
+  /** @example uprobe:/bin/app:mian { } */
   noMatchesThereNoFunction: (provider: Shown, value: Shown, name: Shown, where: Shown, help?: string): Message =>
     says("name", `no matches for ${provider} ${value}: there is no function \`${name}\` ${where}`, help),
 };

@@ -10,6 +10,7 @@ export const probes = {
     says("name", `no such raw tracepoint: \`${event}\``, help),
   /** @example i:m:10 { } */
   Message: (reason: Shown, text: Shown): Message => says("arguments", `${reason}, in \`${text}\``),
+  /** @example tracepoint:sched_switch { } */
   tracepointCategoryName: (category: Shown, name: Shown): Message =>
     says("syntax", "a tracepoint has a category and a name", `did you mean \`tracepoint:${category}:${name}\`?`),
   kernelRunsNoProgramsUser: (): Message =>
@@ -28,9 +29,12 @@ export const probes = {
       "no tracepoints are visible on this machine",
       "tracefs must be readable at /sys/kernel/tracing; this needs root",
     ),
+  /** @example tracepoint:sched:*nothing* { } */
   noTracepointMatches: (text: Shown): Message => says("name", `no tracepoint matches \`${text}\``),
+  /** @example tracepoint:scehd:sched_switch { } */
   thereNoTracepointsCategory: (category: Shown, help?: string): Message =>
     says("name", `no tracepoints of the category \`${category}\``, help),
+  /** @example tracepoint:sched:sched_swich { } */
   noMatchesTracepoint: (category: Shown, name: Shown, help?: string): Message =>
     says("name", `no matches for tracepoint ${category}:${name}`, help),
   /** Only languages that know of options by name can ask for one that there is not. */

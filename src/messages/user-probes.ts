@@ -17,11 +17,17 @@ export const userProbes = {
   strobeCanOnlyTellX: (shownPath: Shown): Message =>
     says("feature", "strobe decodes x86-64 instructions only", `probe ${shownPath} by \`uprobe\``),
   thereNoCode: (name: Shown, shownPath: Shown): Message => says("arguments", `no code of \`${name}\` in ${shownPath}`),
+  /**
+   * Of the instructions of a function that kernels refuse to probe: `insn:work:*`.
+   *
+   * @tested src/providers/kinds/insn.test.ts
+   */
   instructionsCannotProbed: (count: Shown, probed: Shown, name: Shown, value: Shown, more: Shown): Message =>
     says("feature", `${count} of ${probed} instructions of \`${name}\` cannot be probed`, `${value}${more}`),
   /** Only on machines other than x86-64. */
   strobeKnowsLinkageTablesX: (): Message =>
     says("feature", "strobe reads linkage tables of x86-64 only", "probe the function in its library by `uprobe`"),
+  /** @example plt:/bin/app:malloc { } */
   noLinkageTable: (where: Shown): Message =>
     says(
       "name",
@@ -64,19 +70,28 @@ export const userProbes = {
     says("name", `${signal} is not a signal that self probes accept`, help),
   /** @example test: { } */
   needsName: (name: Shown): Message => says("syntax", `a ${name} needs a name`, `write \`${name}:NAME { … }\``),
+  /** @example uretprobe:/bin/app@main.c:5 { } */
   sourceLineDoesNotReturn: (): Message =>
     says("arguments", "a source line does not return", "probe the function's return, or the line with uprobe"),
+  /**
+   * In a file of bare code, with `--unsafe`.
+   *
+   * @on unsafe
+   * @example uprobe:/etc/passwd:0x10 { }
+   */
   couldNotDetermineInstructionBoundary: (text: Shown): Message =>
     says(
       "name",
       `could not determine instruction boundary for ${text}: the file is no ELF file, and a misaligned probe can crash what runs it`,
     ),
+  /** @example usdt:/bin/app:app:tick { print(arg1); } */
   argumentCannotRead: (i: Shown, group: Shown, reason: Shown, text: Shown): Message =>
     says("feature", `argument ${i} of ${group} cannot be read: it is ${reason}`, `its place is \`${text}\``),
   argumentFloatingPointNumber: (i: Shown, group: Shown): Message =>
     says("feature", `argument ${i} of ${group} is a floating-point number`, `print(args.arg${i}) shows it`),
   thereNoStaticProbes: (where: Shown): Message =>
     says("name", `no static probes ${where}`, "it was built without them (sys/sdt.h)"),
+  /** @example usdt:/bin/app:app:tock { } */
   noStaticProbeMatches: (where: Shown, name: Shown, help?: string): Message =>
     says("name", `no static probe ${where} matches \`${name}\``, help),
   /** @example watchpoint:NAME:LENGTH:MODE { } */

@@ -93,6 +93,7 @@ interface Surroundings {
 const surroundings: Readonly<Record<string, Surroundings | undefined>> = {
   bare: { system: madeUpSystem },
   pid: { system: smallMachine, options: { pid: 42 } },
+  "without-btf": { system: { ...smallMachine, capabilities: { ...madeUpCapabilities, btf: false } } },
   "old-kernel": { system: { ...madeUpSystem, capabilities: { ...madeUpCapabilities, kernel: [5, 4] } } },
   "without-command": { options: { parameters: new Map() } },
   unsafe: { options: { unsafe: true } },
