@@ -22,6 +22,8 @@ export interface ScriptOptions extends MachineOptions, ScriptFlags {
   readonly pid?: number | undefined;
   /** The command that the session will start. */
   readonly command?: string | undefined;
+  /** What a script is told that it is about (SystemTap's target()); that process unless it says. */
+  readonly target?: number | undefined;
   /** Config variables: BPFTRACE_MAX_STRLEN and its kin. The process's own environment unless given. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
@@ -63,7 +65,7 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
   const { positional = [], env = process.env, maxOverhead, stats, ...flags } = options;
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const language = options.language ?? languageOf(source.name, source.text);
-  const target = flags.command === undefined ? flags.pid : "command";
+  const target = options.target ?? (flags.command === undefined ? flags.pid : "command");
   const given: Given = { positional, named, ...(target === undefined ? {} : { target }) };
   let parsed = parseScript(source, given, language);
   // A script that has an option for it chooses the process itself (compiler/compile.ts).

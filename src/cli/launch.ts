@@ -30,7 +30,7 @@ function startCommand(): void {
     require,
   );
   const { exitNow, main } = parts.command;
-  void main(process.argv.slice(2), Object.values(PARTS).join(" ")).then(async ({ exitCode, traced }) => {
+  void main(words, Object.values(PARTS).join(" ")).then(async ({ exitCode, traced }) => {
     if (traced && plain) {
       await parts.keep((name, code) => kept.write(PARTS[name], code));
       // All is written and let go of: taking the heap apart would only take time.
@@ -55,6 +55,8 @@ async function startProgram(file: string, args: readonly string[]): Promise<void
   await runFile(file, args);
 }
 
-const [word, file, ...args] = process.argv.slice(2);
+/** A link named after another tool is that subcommand. */
+const words = [...(/\/stap$/.test(process.argv[1] ?? "") ? ["stap"] : []), ...process.argv.slice(2)];
+const [word, file, ...args] = words;
 if (word === "run" && file !== undefined && isProgram(file)) void startProgram(file, args);
 else startCommand();

@@ -38,11 +38,12 @@ export function warmUp(): Promise<void> {
 export async function main(argv: readonly string[], build?: string): Promise<Outcome> {
   try {
     const [word, ...rest] = argv;
-    if (Object.hasOwn(subcommands, word ?? "")) return { exitCode: await subcommands[word].run(rest), traced: false };
-    const tool = isToolName(word) ? tools().findTool(word) : undefined;
+    const known = Object.hasOwn(subcommands, word ?? "") ? await subcommands[word].run(rest) : undefined;
+    if (typeof known === "number") return { exitCode: known, traced: false };
+    const tool = known === undefined && isToolName(word) ? tools().findTool(word) : undefined;
     if (tool?.kind === "program")
       return { exitCode: await (await import("./run-program.ts")).runProgram([tool.path, ...rest]), traced: false };
-    const options = tool === undefined ? readOptions(argv) : readOptions(rest, tools().openTool(tool));
+    const options = known ?? (tool === undefined ? readOptions(argv) : readOptions(rest, tools().openTool(tool)));
     if (tool !== undefined && options.help) return { exitCode: write(tools().toolHelp(tool)), traced: false };
     nameThread();
     // What is wrong with them is said at once.

@@ -111,6 +111,12 @@ export const flags = {
     group: "What to trace",
     doc: "attach only probes whose names match (begin and end always run)",
   },
+  target: {
+    long: "target",
+    value: "PID",
+    group: "What to trace",
+    doc: "what target() gives in scripts of SystemTap's",
+  },
   vmlinux: {
     long: "vmlinux",
     value: "FILE",
@@ -239,6 +245,7 @@ export interface Options {
   readonly command?: string | undefined;
   /** Milliseconds. */
   readonly duration?: number | undefined;
+  readonly target?: number | undefined;
   readonly probeFilter?: RegExp | undefined;
   readonly vmlinux?: string | undefined;
   readonly debuginfo?: readonly string[] | undefined;
@@ -264,6 +271,8 @@ export interface Options {
   readonly named: ReadonlyMap<string, string | true>;
   /** Those switches of the table that are `script`, as far as they were given. */
   readonly switches: Switches;
+  /** What stands behind the script's own text. */
+  readonly appended?: string | undefined;
 }
 
 /** `file`: where to, instead of the output. */
@@ -388,6 +397,7 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     pid: values.has("pid") ? readPid("-p", values.get("pid") ?? "") : undefined,
     command: values.get("command"),
     duration: values.has("duration") ? readDuration(values.get("duration") ?? "") : undefined,
+    target: values.has("target") ? readPid("--target", values.get("target") ?? "") : undefined,
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
     vmlinux: values.get("vmlinux"),
     debuginfo: debuginfo.length === 0 ? undefined : debuginfo,

@@ -20,7 +20,8 @@ export interface Script {
 
 /** `whole`: with what it imports. @throws UsageError */
 export function readScript(options: Options, whole = true): Script {
-  const script = (source: Source, folder: string, positional: readonly string[]): Script => {
+  const script = (read: Source, folder: string, positional: readonly string[]): Script => {
+    const source = options.appended === undefined ? read : { ...read, text: `${read.text}\n${options.appended}` };
     const language = options.language ?? languageOf(source.name, source.text);
     if (language.parse === undefined)
       throw new UsageError(
@@ -47,6 +48,6 @@ export function readScript(options: Options, whole = true): Script {
 
 /** What a script is compiled with, but for its parameters. */
 export function compileOptions(options: Options): ScriptOptions {
-  const { switches, pid, command, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types } = options;
-  return { ...switches, pid, command, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types };
+  const { switches, pid, command, target, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types } = options;
+  return { ...switches, pid, command, target, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types };
 }

@@ -1,5 +1,6 @@
 // `strobe WORD …`: what strobe does besides running a script. A script of that name is run as `./WORD`.
 
+import type { Options } from "./options.ts";
 import type { Language } from "../language/language.ts";
 import { languages } from "../language/registry.ts";
 
@@ -13,8 +14,8 @@ export interface Subcommand {
   /** What stands behind `strobe` in the help. */
   readonly usage: string;
   readonly doc: string;
-  /** Gives the exit code. */
-  run(argv: readonly string[]): Promise<number>;
+  /** Gives the exit code, or what to run as a script of strobe's own. */
+  run(argv: readonly string[]): Promise<number | Options>;
 }
 
 export const subcommands: Readonly<Record<string, Subcommand>> = {
@@ -37,6 +38,11 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     usage: "fmt [--check] [FILE…]",
     doc: `lay out scripts in ${titles((one) => one.format !== undefined)} (standard input without a file)`,
     run: async (argv) => (await import("./format.ts")).formatFiles(argv),
+  },
+  stap: {
+    usage: "stap [options] SCRIPT.stp [arguments]",
+    doc: "run a script in SystemTap's language, by SystemTap's own options (a link named stap does the same)",
+    run: async (argv) => (await import("./stap.ts")).stapOptions(argv),
   },
   types: {
     usage: "types [-o FOLDER] [--binary PROGRAM] [--force]",

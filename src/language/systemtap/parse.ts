@@ -12,7 +12,7 @@ import { parseScript } from "./parse-script.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
 import { failed, failing } from "./printing.ts";
 import { systemtapRules } from "./rules.ts";
-import type { Expr, Stmt } from "./syntax.ts";
+import type { Expr, Global, Stmt } from "./syntax.ts";
 import * as tree from "./tree.ts";
 import { Translation, Unit } from "./unit.ts";
 import { condition, value } from "./values.ts";
@@ -29,7 +29,8 @@ interface Handler {
 export function parse(source: Source, given: Given): Parsed {
   const { script, diagnostics: found } = parseScript(source, given.positional, given.machine);
   const diagnostics: Diagnostic[] = [...found];
-  const types = new Types(script.globals, script.functions, report);
+  const globals = script.globals.map((global) => withGiven(global, given));
+  const types = new Types(globals, script.functions, report);
   const shared = new Translation(types, given);
   function report({ start, end }: Span, message: Parameters<typeof shared.report>[1]): void {
     if (!diagnostics.some((one) => one.span.start === start && one.message === message.message))
@@ -64,6 +65,11 @@ export function parse(source: Source, given: Given): Parsed {
     maps: maps(),
     functions,
     probes: probes.map(afterFailing),
+    options: globals.map(({ name, initial: first }) => ({
+      name,
+      takes: first?.kind === "string" ? ("text" as const) : ("number" as const),
+      fallback: first?.kind === "string" ? first.value : first?.kind === "number" ? String(first.value) : "",
+    })),
   };
   return {
     program,
@@ -263,7 +269,7 @@ export function parse(source: Source, given: Given): Parsed {
 
   /** Globals have their first values before anything begins. */
   function initial(): Probe | undefined {
-    const statements = script.globals.flatMap(({ name, initial: first, span }) => {
+    const statements = globals.flatMap(({ name, initial: first, span }) => {
       if (first === undefined || (first.kind === "number" && first.value === 0n)) return [];
       const value =
         first.kind === "number"
@@ -273,20 +279,35 @@ export function parse(source: Source, given: Given): Parsed {
             : undefined;
       return value === undefined ? [] : [tree.assign(tree.map(name, [], span), value, span)];
     });
-    const [first] = script.globals;
+    const [first] = globals;
     if (statements.length === 0 || first === undefined) return undefined;
     const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "begin", span: first.span };
     return { specs: [spec], body: tree.block(statements, first.span), span: first.span };
   }
 
   function maps(): MapDeclaration[] {
-    return script.globals.flatMap(({ name, size, wraps, span }) =>
+    return globals.flatMap(({ name, size, wraps, span }) =>
       size === undefined ? [] : [{ name, storage: wraps ? "lruhash" : "hash", entries: size, span }],
     );
   }
 }
 
 const spanOf = ({ span }: { readonly span: Span }): number => span.start;
+
+/** A first value that the command line gives, `-G name=value`. */
+function withGiven(global: Global, { named }: Given): Global {
+  const text = named?.get(global.name);
+  if (typeof text !== "string") return global;
+  const { span } = global;
+  const number = /^(-?)(0[xX][0-9a-fA-F]+|\d+)$/.exec(text);
+  return {
+    ...global,
+    initial:
+      number === null || global.initial?.kind === "string"
+        ? { kind: "string", value: text, span }
+        : { kind: "number", value: BigInt(number[2]) * (number[1] === "" ? 1n : -1n), span },
+  };
+}
 
 /** Behind all other `end` probes. */
 function last(span: Span): Placed {

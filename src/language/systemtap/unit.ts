@@ -89,8 +89,9 @@ export class Unit implements CallingUnit {
     const key = (): Expression => tree.builtin("tid", span);
     const depth = tree.map("thread_indent#1", [key()], span);
     const start = tree.map("thread_indent#2", [key()], span);
-    const [change, level, since] = ["delta", "depth", "since"].map((of) => tree.variable(this.shared.name(of), span));
-    const now = tree.toLong(tree.builtin("nsecs", span));
+    const [change, level, since, now] = ["delta", "depth", "since", "now"].map((of) =>
+      tree.variable(this.shared.name(of), span),
+    );
     const zero = tree.integer(0, span);
     const when = (condition: Expression, then: Statement): Statement => ({
       kind: "if",
@@ -99,6 +100,7 @@ export class Unit implements CallingUnit {
       span,
     });
     this.before.push(
+      tree.declare(now.name, tree.toLong(tree.builtin("nsecs", span)), tree.longType(span)),
       tree.declare(change.name, delta, tree.longType(span)),
       tree.declare(level.name, depth, tree.longType(span)),
       // The first call is at 0.

@@ -10,7 +10,7 @@ import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "../quantity.ts";
 import { placesOfCopies } from "./inlined-places.ts";
 import type { Binary, BinarySymbol } from "../../machine/system.ts";
-import { debugInfoOf, type InlinedCopy } from "../../machine/values/user-variables.ts";
+import { debugInfoOf, isFile, type InlinedCopy } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
 import { Failure } from "../../base/failure.ts";
 
@@ -28,6 +28,8 @@ export function placesNamed(binary: Binary, wanted: string, options: Wanted): Pl
   const { cpp, inlined, symbolsOnly = false } = options;
   const address = parseCount(wanted);
   if (address !== undefined) return placeAt(binary, wanted, address);
+  const [, named, file] = /^([^@]+)@([^@:]+)$/.exec(wanted) ?? [];
+  if (file !== undefined && !cpp && binary.symbol(wanted) === undefined) return placesInFile(binary, named, file);
   if (inlined) return placesOfSource(binary, wanted, options);
   if (cpp) {
     const found = placesOfCpp(binary, wanted);
@@ -82,6 +84,20 @@ export function placesNamed(binary: Binary, wanted: string, options: Wanted): Pl
     if (found.length > 0) return withCopies(binary, wanted, found, options);
   }
   return symbolsOnly ? none : placesOfSource(binary, wanted, options);
+}
+
+/** Functions of a name or a wildcard that a file of the source has. */
+function placesInFile(binary: Binary, name: string, file: string): Places {
+  const info = debugInfoOf(binary);
+  if (info instanceof Failure) return { problem: `which functions \`${file}\` has is not known: ${info.reason}` };
+  const found = placesByName(binary.symbols(), matcher(name), (symbol) => symbol);
+  return just(
+    ...found.filter(({ offset }) => {
+      const address = binary.address(offset);
+      const declared = address === undefined ? undefined : info.functionAt(address)?.fn.declared.file;
+      return declared !== undefined && isFile(declared, file);
+    }),
+  );
 }
 
 /** A name that no C function has. */

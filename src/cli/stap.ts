@@ -1,0 +1,135 @@
+// `strobe stap …`: SystemTap's options as strobe's. What has no meaning here is said, and the script runs all the same.
+import { version } from "../../package.json";
+import { print, tell } from "./files.ts";
+import { readOptions, UsageError, type Options } from "./options.ts";
+
+/** With a value, or without. */
+const valued = "eEcxlLoGDdmsTpIRraSB";
+const plain = "vgtwWukqFbihV";
+
+/** What these ask for is done anyway, or has nothing to do with how strobe works: why. */
+const without: Readonly<Record<string, string>> = {
+  m: "strobe makes no kernel module",
+  s: "buffers have the size that is needed",
+  t: "strobe --stats says what handlers cost",
+  b: "buffers are always shared by processor",
+  u: "all of the script is kept, and compiled",
+  k: "there is no temporary folder",
+  R: "there is no runtime to be found elsewhere",
+  r: "scripts run on this kernel",
+  a: "scripts run on this machine",
+  S: "output goes to one file",
+  B: "no kernel module is built",
+  i: "scripts are read whole: write a file, or -e",
+  F: "strobe stays in the foreground: end it with & or nohup",
+};
+
+const withoutLong =
+  /^--(?:disable-cache|poison-cache|clean-cache|all-modules|ldd|compatible|skip-badvars|suppress-handler-errors|suppress-time-limits|runtime|bpf|dyninst|privilege|unprivileged|rlimit-.*|tmpdir|save-module|save-uprobes|download-debuginfo|prologue-searching|semantic-keep-going|no-global-var-display|color|modinfo|sign-module|vp)(?:=.*)?$/;
+
+/** @throws UsageError */
+export async function stapOptions(argv: readonly string[]): Promise<number | Options> {
+  const script: string[] = [];
+  const appended: string[] = [];
+  const globals: string[] = [];
+  const words: string[] = [];
+  const ours: string[] = ["-q", "--lang", "systemtap"];
+  let last = 5;
+  let list: { readonly pattern: string; readonly verbose: boolean } | undefined;
+
+  const take = (letter: string, value: string): void => {
+    switch (letter) {
+      case "e":
+        script.push(value);
+        return;
+      case "E":
+        appended.push(value);
+        return;
+      case "c":
+      case "o":
+        ours.push(`-${letter}`, value);
+        return;
+      case "x":
+        ours.push("--target", value);
+        return;
+      case "l":
+      case "L":
+        list = { pattern: value, verbose: letter === "L" };
+        return;
+      case "G":
+        if (!/^[A-Za-z_]\w*=/.test(value)) throw new UsageError(`-G takes NAME=VALUE, not "${value}"`);
+        globals.push(`--${value}`);
+        return;
+      case "p":
+        if (!/^[1-5]$/.test(value)) throw new UsageError(`-p takes a pass from 1 to 5, not "${value}"`);
+        last = Number(value);
+        return;
+      case "T":
+        if (!/^\d+$/.test(value) || value === "0") throw new UsageError(`-T takes a number of seconds, not "${value}"`);
+        ours.push("--for", `${value}s`);
+        return;
+      case "D":
+      case "d":
+        // Limits and debug information: strobe has its own limits, and finds what it needs.
+        return;
+      case "I":
+        throw new UsageError("-I: folders of libraries are not supported yet");
+      default:
+        tell(`stap: -${letter} has no effect: ${without[letter] ?? "it has no meaning here"}\n`);
+    }
+  };
+  const flag = (letter: string): void => {
+    if (letter === "g") ours.push("--unsafe");
+    else if (letter === "w") ours.push("--no-warnings");
+    else if (letter === "v") ours.push("-v");
+    else if (letter === "h")
+      print("usage: strobe stap [options] SCRIPT [arguments] (docs/systemtap.md lists the options)\n");
+    else if (letter === "V") print(`strobe v${version}, for scripts in SystemTap's language\n`);
+    else if (!"qW".includes(letter)) take(letter, "");
+  };
+
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at];
+    if (word === "--") {
+      words.push(...argv.slice(at + 1));
+      break;
+    }
+    if (word === "--version" || word === "--help") {
+      flag(word === "--help" ? "h" : "V");
+      return 0;
+    }
+    if (word.startsWith("--")) {
+      if (word.startsWith("--dump-functions")) return (await import("./stap-list.ts")).dumpFunctions();
+      if (!withoutLong.test(word)) throw new UsageError(`stap: unrecognized option '${word}'`);
+      tell(`stap: ${word} has no effect: it has no meaning here\n`);
+      continue;
+    }
+    if (!word.startsWith("-") || word === "-") {
+      words.push(word);
+      continue;
+    }
+    for (let i = 1; i < word.length; i++) {
+      const letter = word[i];
+      if (valued.includes(letter)) {
+        const value = i + 1 < word.length ? word.slice(i + 1) : argv[++at];
+        if (value === undefined) throw new UsageError(`stap: option requires an argument -- '${letter}'`);
+        take(letter, value);
+        break;
+      }
+      if (!plain.includes(letter)) throw new UsageError(`stap: invalid option -- '${letter}'`);
+      flag(letter);
+      if (letter === "h" || letter === "V") return 0;
+    }
+  }
+  if (list !== undefined) return (await import("./stap-list.ts")).listPoints(list.pattern, list.verbose);
+  if (script.length === 0 && words.length === 0 && appended.length > 0) script.push(appended.pop()!);
+  if (script.length > 0) ours.push("-e", script.join("\n"));
+  const given = [...ours, ...(script.length > 0 ? [] : words.splice(0, 1)), "--", ...words, ...globals];
+  // Passes up to the fourth make what the fifth runs.
+  if (last < 5) return (await import("./check.ts")).checkFiles(given);
+  const options = readOptions(given);
+  return {
+    ...options,
+    ...(appended.length === 0 ? {} : { appended: appended.join("\n") }),
+  };
+}
