@@ -24,6 +24,8 @@ export interface Config {
   readonly stackUnwinding: StackUnwinding;
   readonly missingProbes: "error" | "warn" | "ignore";
   readonly printMapsOnExit: boolean;
+  /** The language's: a blank line stands between what a script prints and the maps behind it, printed or not. */
+  readonly blankBeforeMaps: boolean;
   readonly stringTrailer: string;
   readonly cppDemangle: boolean;
   readonly lazySymbolication: boolean;
@@ -46,6 +48,7 @@ const defaults: Config = {
   stackUnwinding: "auto",
   missingProbes: "error",
   printMapsOnExit: true,
+  blankBeforeMaps: true,
   stringTrailer: "..",
   cppDemangle: true,
   lazySymbolication: true,
@@ -156,7 +159,11 @@ export function resolveConfig(
   { printsMapsAtEnd }: Rules,
 ): { config: Config; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = [];
-  const config: { -readonly [K in keyof Config]: Config[K] } = { ...defaults, printMapsOnExit: printsMapsAtEnd };
+  const config: { -readonly [K in keyof Config]: Config[K] } = {
+    ...defaults,
+    printMapsOnExit: printsMapsAtEnd,
+    blankBeforeMaps: printsMapsAtEnd,
+  };
   const apply = (name: string, shown: string, value: string, span: Span): void => {
     const result = readers[name](value);
     if ("complaint" in result) {
