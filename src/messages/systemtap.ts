@@ -93,11 +93,11 @@ export const systemtap = {
   guru: (): Message =>
     semantic("unsafe", "a target variable cannot be written to: strobe changes no program it traces"),
   notYet: (what: string): Message => semantic("feature", `${what} is not supported yet`),
-  noStatistics: (name: string, wanted: readonly string[]): Message =>
-    semantic(
-      "feature",
-      `${name} is asked for ${wanted.join(" and ")}: one set of statistics gives one of them yet`,
-      "keep a second global for the other",
+  neverAssigned: (name: string): Message =>
+    says(
+      "unused",
+      `never-assigned local variable ${name}`,
+      'it is 0 or ""; declare it if it is a global: global ' + name,
     ),
   neverProbes: (): Message => semantic("syntax", "no probes found"),
 } as const;

@@ -38,6 +38,7 @@ const config: Plan["config"] = {
   stackMode: "bpftrace",
   stackUnwinding: "fp",
   missingProbes: "error",
+  blankBeforeMaps: true,
   printMapsOnExit: true,
   stringTrailer: "..",
   cppDemangle: true,

@@ -2,6 +2,7 @@
 import { systemtap } from "../../messages/systemtap.ts";
 import { componentsText } from "./parse-script.ts";
 import type { Alias, Component, Point, Stmt } from "./syntax.ts";
+import { syscallAlias } from "./syscalls.ts";
 import type { Report } from "./infer.ts";
 
 /** A point that is no alias, and what runs around the handler there, the outermost first. */
@@ -17,7 +18,9 @@ const deepest = 20;
 
 export function expandPoint(point: Point, aliases: readonly Alias[], report: Report, depth = 0): Expanded[] {
   const conditions = point.condition === undefined ? [] : [point.condition];
-  const found = aliases.filter((alias) => matches(alias.name, point.components));
+  const own = aliases.filter((alias) => matches(alias.name, point.components));
+  const system = own.length > 0 ? undefined : syscallAlias(point);
+  const found = system === undefined ? own : [system];
   if (found.length === 0) return [{ point, before: [], behind: [], conditions }];
   if (depth > deepest) {
     report(point.span, systemtap.unresolvedPoint(point.text, "its alias leads back to itself"));
@@ -30,7 +33,7 @@ export function expandPoint(point: Point, aliases: readonly Alias[], report: Rep
       const next: Point = {
         ...of,
         components,
-        text: componentsText(components),
+        text: system === undefined ? componentsText(components) : of.text,
         span: point.span,
         optional: of.optional || point.optional,
         sufficient: of.sufficient || point.sufficient,

@@ -7,6 +7,9 @@ export function unread(globals: Iterable<GlobalTypes>): GlobalTypes[] {
   return [...globals].filter(({ read, written }) => written && !read);
 }
 
+/** Of statistics. */
+const results = ["count", "min", "max", "sum", "avg"] as const;
+
 /** One line for a number or a text; of an array one for each entry, the largest first. */
 export function printing({ global, value, keys = [] }: GlobalTypes): Stmt {
   const { name, span } = global;
@@ -22,7 +25,10 @@ export function printing({ global, value, keys = [] }: GlobalTypes): Stmt {
   });
   const shown =
     value === "stats"
-      ? print(`${left} @count=0x%x\n`, [...names, { kind: "statistics", operator: "count", of, parameters: [], span }])
+      ? print(`${left} ${results.map((one) => `@${one}=0x%x`).join(" ")}\n`, [
+          ...names,
+          ...results.map((operator): Expr => ({ kind: "statistics", operator, of, parameters: [], span })),
+        ])
       : print(`${left}=${value === "string" ? '"%s"' : "0x%x"}\n`, [...names, of]);
   if (keys.length === 0) return shown;
   return {

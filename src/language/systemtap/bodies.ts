@@ -2,7 +2,6 @@
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Block, Expression, Statement, Variable } from "../program.ts";
-import type { GlobalTypes } from "./infer.ts";
 import { libraryFunction, printers } from "./library.ts";
 import { printStatements } from "./printing.ts";
 import type { Expr, Foreach, Stmt } from "./syntax.ts";
@@ -117,6 +116,7 @@ function expressionStatement(e: Expr, unit: Unit): readonly Statement[] {
   switch (e.kind) {
     case "assign": {
       if (e.operator === "<<<") return [added(e, unit)];
+      if (e.target.kind === "name" && unit.texts.get(e.target.name) === e.value) return [];
       const target = storage(e.target, unit);
       if (target.kind !== "variable" && target.kind !== "map") return [];
       const { operator, value: given } = assigned(e, target, unit);
@@ -144,46 +144,14 @@ function added(e: Extract<Expr, { kind: "assign" }>, unit: Unit): Statement {
   const target = storage(e.target, unit);
   if (target.kind !== "map")
     return tree.statement(unit.refuse(e.span, systemtap.expected("a global on the left of `<<<`", "another variable")));
-  const { aggregate, parameters } = statisticsOf(unit.types.globals.get(target.name)!, unit);
-  const given = value(e.value, unit);
   return {
     kind: "aggregate",
     target,
-    aggregate,
-    ...(aggregate === "count" ? {} : { value: given }),
-    parameters: parameters.map((one) => tree.integer(one, e.span)),
+    aggregate: "statistic",
+    value: value(e.value, unit),
+    parameters: [],
     span: e.span,
   };
-}
-
-/** The aggregation that gives what a set of statistics is asked for. */
-export function statisticsOf(
-  { global, results, histogram }: GlobalTypes,
-  unit: Unit,
-): {
-  readonly aggregate: "count" | "sum" | "avg" | "min" | "max" | "hist" | "lhist" | "variance";
-  readonly parameters: readonly bigint[];
-} {
-  if (histogram !== undefined) {
-    if (results.size > 0)
-      unit.refuse(
-        histogram.span,
-        systemtap.noStatistics(global.name, ["a histogram", ...[...results].map((one) => `@${one}`)]),
-      );
-    return histogram.linear
-      ? { aggregate: "lhist", parameters: histogram.parameters }
-      : { aggregate: "hist", parameters: [] };
-  }
-  const [only = "count", ...more] = results;
-  if (more.length > 0)
-    unit.shared.report(
-      global.span,
-      systemtap.noStatistics(
-        global.name,
-        [...results].map((one) => `@${one}`),
-      ),
-    );
-  return { aggregate: only, parameters: [] };
 }
 
 function deleted(e: Expr, unit: Unit): Expression {
@@ -213,9 +181,9 @@ function loop(s: Foreach, unit: Unit): Statement {
   };
   const keys = s.keys.map(bind);
   const of = s.value === undefined ? undefined : bind(s.value);
-  if (s.order !== undefined && typeof s.order.by === "string" && s.order.by !== "value" && s.slice !== undefined)
-    unit.refuse(s.order.span, systemtap.notYet("an order by a result together with a part of the array"));
   const by = s.order?.by;
+  // Statistics are ordered by how many there are, unless it says.
+  const statistics = unit.types.globals.get(s.array)?.value === "stats";
   const body = block(s.body, unit);
   return {
     kind: "for-map",
@@ -229,6 +197,9 @@ function loop(s: Foreach, unit: Unit): Statement {
           order: {
             by: typeof by === "number" ? ("key" as const) : ("value" as const),
             ...(typeof by === "number" ? { part: by } : {}),
+            ...(typeof by === "string" && (by !== "value" || statistics)
+              ? { result: by === "value" ? "count" : by }
+              : {}),
             descending: s.order.descending,
           },
         }),

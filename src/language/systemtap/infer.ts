@@ -5,7 +5,7 @@ import type { Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import { parseFormat } from "./formats.ts";
 import { libraryFunction, libraryNames, printers } from "./library.ts";
-import type { Expr, FunctionDefinition, Global, StatisticsOperator, Stmt, ValueType } from "./syntax.ts";
+import type { Expr, FunctionDefinition, Global, Stmt, ValueType } from "./syntax.ts";
 
 export interface GlobalTypes {
   readonly global: Global;
@@ -14,9 +14,6 @@ export interface GlobalTypes {
   keys?: (ValueType | undefined)[];
   read: boolean;
   written: boolean;
-  /** What statistics are asked for. */
-  readonly results: Set<StatisticsOperator>;
-  histogram?: Extract<Expr, { kind: "histogram" }>;
 }
 
 export interface FunctionTypes {
@@ -30,9 +27,17 @@ export interface FunctionTypes {
 }
 
 /** The variables of one handler or function. */
-export interface Scope {
-  readonly locals: Map<string, ValueType | undefined>;
-  readonly function?: FunctionTypes;
+export class Scope {
+  readonly locals = new Map<string, ValueType | undefined>();
+  /** Those that something is stored in. */
+  readonly assigned = new Set<string>();
+  /** Texts that are made longer. */
+  readonly grown = new Set<string>();
+  readonly function: FunctionTypes | undefined;
+
+  constructor(of?: FunctionTypes) {
+    this.function = of;
+  }
 }
 
 export type Report = (span: Span, message: Message) => void;
@@ -52,7 +57,6 @@ export class Types {
         global,
         read: false,
         written: initial !== undefined,
-        results: new Set(),
         ...(initial === undefined ? {} : { value: initial.kind === "string" ? "string" : "long", keys: [] }),
       });
     }
@@ -92,7 +96,7 @@ export class Types {
       for (const one of [...this.functions.values()].flat()) {
         if (!one.called) continue;
         let scope = scopes.get(one);
-        if (scope === undefined) scopes.set(one, (scope = { locals: new Map(), function: one }));
+        if (scope === undefined) scopes.set(one, (scope = new Scope(one)));
         one.definition.parameters.forEach(({ name }, i) => this.#merge(scope.locals, name, one.parameters[i]));
         this.#statement(one.definition.body, scope);
         one.definition.parameters.forEach(({ name }, i) => {
@@ -146,16 +150,12 @@ export class Types {
         if (e.name === "entry" && e.args.length === 1) return this.of(e.args[0], scope, wanted);
         if (e.name === "kderef" || e.name === "uderef") for (const arg of e.args) this.of(arg, scope, "long");
         return e.name === "enumname" ? "string" : "long";
-      case "statistics": {
-        const global = this.#statistics(e.of, scope);
-        global?.results.add(e.operator);
+      case "statistics":
+        this.of(e.of, scope, "stats");
         return "long";
-      }
-      case "histogram": {
-        const global = this.#statistics(e.of, scope);
-        if (global !== undefined) global.histogram = e;
+      case "histogram":
+        this.of(e.of, scope, "stats");
         return undefined;
-      }
       case "unary":
         this.of(e.operand, scope, "long");
         return "long";
@@ -219,10 +219,12 @@ export class Types {
     }
     if (e.operator !== "=") {
       const type = e.operator === ".=" ? "string" : "long";
+      if (e.operator === ".=" && e.target.kind === "name") scope.grown.add(e.target.name);
       this.of(e.value, scope, type);
       this.#target(e.target, scope, type);
       return type;
     }
+    if (e.target.kind === "name" && joins(e.value, e.target.name)) scope.grown.add(e.target.name);
     const value = this.of(e.value, scope, wanted);
     const target = this.#target(e.target, scope, value ?? wanted);
     if (value === undefined && target !== undefined) this.of(e.value, scope, target);
@@ -251,6 +253,7 @@ export class Types {
   ): ValueType | undefined {
     const global = this.globals.get(name);
     if (global === undefined || scope.function?.definition.parameters.some((one) => one.name === name) === true) {
+      if (use === "write") scope.assigned.add(name);
       this.#merge(scope.locals, name, type === "stats" ? undefined : type);
       return scope.locals.get(name);
     }
@@ -324,11 +327,6 @@ export class Types {
     else array.written = true;
     this.#keys(array, e.keys, e.span, scope);
     return this.#valueOf(array, e.span, type);
-  }
-
-  #statistics(e: Expr, scope: Scope): GlobalTypes | undefined {
-    this.of(e, scope, "stats");
-    return e.kind === "name" || e.kind === "element" ? this.globals.get(e.name) : undefined;
   }
 
   #merge(locals: Map<string, ValueType | undefined>, name: string, type: ValueType | undefined): void {
@@ -453,6 +451,7 @@ export class Types {
           }
           if (array.keys.length !== s.keys.length)
             this.#report?.(s.span, systemtap.keyCount(s.array, array.keys.length, s.keys.length));
+          for (const key of [...s.keys, s.value ?? s.keys[0]]) scope.assigned.add(key);
           s.keys.forEach((key, i) => {
             this.#merge(scope.locals, key, array.keys![i]);
             const found = scope.locals.get(key);
@@ -462,8 +461,6 @@ export class Types {
             }
           });
           if (s.value !== undefined) this.#merge(scope.locals, s.value, array.value === "stats" ? "long" : array.value);
-          if (s.order !== undefined && typeof s.order.by === "string" && s.order.by !== "value")
-            array.results.add(s.order.by);
         }
         this.#statement(s.body, scope);
         return;
@@ -500,7 +497,10 @@ export class Types {
       }
       case "try":
         this.#statement(s.body, scope);
-        if (s.message !== undefined) this.#merge(scope.locals, s.message, "string");
+        if (s.message !== undefined) {
+          scope.assigned.add(s.message);
+          this.#merge(scope.locals, s.message, "string");
+        }
         this.#statement(s.handler, scope);
         return;
       case "break":
@@ -514,4 +514,12 @@ export class Types {
     const global = e.kind === "name" || e.kind === "element" ? this.globals.get(e.name) : undefined;
     return global === undefined ? undefined : { global, read: global.read };
   }
+}
+
+/** `s . "x"`, of which s is a part. */
+function joins(e: Expr, name: string): boolean {
+  return (
+    (e.kind === "name" && e.name === name) ||
+    (e.kind === "binary" && e.operator === "." && (joins(e.left, name) || joins(e.right, name)))
+  );
 }

@@ -20,7 +20,7 @@ export interface CallingUnit {
   refuseArgument(span: Span): Expression;
 }
 
-/** One of `value`, `text` and `does`. */
+/** `value`, `text` or `does`: text is printed, and a value where there is one. */
 export interface LibraryFunction {
   readonly parameters: readonly ValueType[];
   /** How many there must be; all unless it says. */
@@ -124,6 +124,11 @@ const quotedAt = (space: "uptr" | "kptr", doc: string): LibraryFunction => ({
   result: "string",
   doc,
   text: ([address], span) => ({ format: '"%s"', args: [call("str", [addressed(space, address)], span)] }),
+  value: ([address], span) => {
+    const quote = tree.text('"', span);
+    const text = call("str", [addressed(space, address)], span);
+    return call("str_concat", [call("str_concat", [quote, text], span), quote], span);
+  },
 });
 
 /** Of a text or a number that has a name when it is printed. */
@@ -369,6 +374,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     value: (args, span) => toLong(call("strstr", args, span)),
   },
   errno_str: named("strerror", ["long"], "Words for an error number."),
+  syscall_name: named("syscall_name", ["long"], "Name of a system call."),
   ip_ntop: named("ntop", ["long"], "An IPv4 address as text."),
 
   // ── numbers ──

@@ -1,5 +1,6 @@
 // SystemTap's language: from text to the tree. No I/O; every mistake becomes a diagnostic.
 import { systemtap } from "../../messages/systemtap.ts";
+import type { Message } from "../../messages/message.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given, Parsed } from "../language.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
@@ -7,7 +8,8 @@ import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Statement 
 import { expandPoint } from "./aliases.ts";
 import { printing, unread } from "./autoprint.ts";
 import { block } from "./bodies.ts";
-import { Types, type FunctionTypes, type Scope } from "./infer.ts";
+import { Scope, Types, type FunctionTypes } from "./infer.ts";
+import { libraryFunction } from "./library.ts";
 import { parseScript } from "./parse-script.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
 import { failed, failing } from "./printing.ts";
@@ -15,7 +17,7 @@ import { systemtapRules } from "./rules.ts";
 import type { Expr, Global, Stmt } from "./syntax.ts";
 import * as tree from "./tree.ts";
 import { Translation, Unit } from "./unit.ts";
-import { condition, value } from "./values.ts";
+import { condition, storage, value } from "./values.ts";
 
 /** A handler as it runs at some points: prologues, its own body and epilogues. */
 interface Handler {
@@ -23,6 +25,7 @@ interface Handler {
   readonly body: Stmt;
   readonly scope: Scope;
   readonly conditions: readonly Expr[];
+  readonly texts: ReadonlyMap<string, Expr>;
   readonly span: Span;
 }
 
@@ -32,9 +35,13 @@ export function parse(source: Source, given: Given): Parsed {
   const globals = script.globals.map((global) => withGiven(global, given));
   const types = new Types(globals, script.functions, report);
   const shared = new Translation(types, given);
-  function report({ start, end }: Span, message: Parameters<typeof shared.report>[1]): void {
+  function report({ start, end }: Span, message: Message): void {
     if (!diagnostics.some((one) => one.span.start === start && one.message === message.message))
       diagnostics.push({ severity: "error", span: { start, end }, ...message });
+  }
+
+  function warn({ start, end }: Span, message: Message): void {
+    diagnostics.push({ severity: "warning", span: { start, end }, ...message });
   }
 
   const handlers = script.probes.flatMap((probe) => {
@@ -49,7 +56,7 @@ export function parse(source: Source, given: Given): Parsed {
   if (printed.length > 0) {
     const span = { start: source.text.length, end: source.text.length };
     const body: Stmt = { kind: "block", statements: printed, span };
-    handlers.push({ placed: [last(span)], body, scope: { locals: new Map() }, conditions: [], span });
+    handlers.push({ placed: [last(span)], body, scope: new Scope(), conditions: [], texts: new Map(), span });
   }
   const scopes = types.infer(handlers, report);
   const functions = [...scopes].map(([own, scope]) => functionOf(own, scope));
@@ -101,7 +108,12 @@ export function parse(source: Source, given: Given): Parsed {
       }
       const placed = [reading];
       const whole: Stmt = { kind: "block", statements: [...before, body, ...behind], span };
-      made.push({ key, placed, handler: { placed, body: whole, scope: { locals: new Map() }, conditions, span } });
+      const texts = new Map(before.flatMap(textsOf));
+      made.push({
+        key,
+        placed,
+        handler: { placed, body: whole, scope: new Scope(), conditions, texts, span },
+      });
     }
     return made.map(({ handler }) => handler);
   }
@@ -109,7 +121,7 @@ export function parse(source: Source, given: Given): Parsed {
   function probesOf(handler: Handler): Probe[] {
     const { placed, scope, conditions, span } = handler;
     const [{ place, guard }] = placed;
-    const unit = new Unit(shared, scope, place, value);
+    const unit = new Unit(shared, scope, place, { value, storage }, handler.texts);
     const wanted = conditions.map((one) => condition(one, unit));
     const own = block(handler.body, unit);
     const declared = localsOf(scope, unit, span);
@@ -120,7 +132,7 @@ export function parse(source: Source, given: Given): Parsed {
     );
     const specs = placed.map(({ spec }) => spec);
     let statements: readonly Statement[] = [...declared, ...own.statements];
-    if (throwing(own.statements) || shared.fails) statements = guarded(statements, span, unit);
+    if (throwing(own.statements) || shared.fails) statements = guarded(statements, span);
     if (unit.entries.size === 0)
       return [{ specs, ...(predicate === undefined ? {} : { predicate }), body: tree.block(statements, span), span }];
     return withEntries(unit, placed, predicate, statements, span);
@@ -137,7 +149,7 @@ export function parse(source: Source, given: Given): Parsed {
     const tid = (): Expression => tree.builtin("tid", span);
     const depth = tree.map(shared.name("depth"), [tid()], span);
     const [level, entered] = [shared.name("level"), shared.name("level")];
-    const there = new Unit(shared, unit.scope, { ...unit.where, returns: false }, value);
+    const there = new Unit(shared, unit.scope, { ...unit.where, returns: false }, { value, storage });
     const kept = [...unit.entries.values()].map((one) => ({ ...one, map: shared.name("kept") }));
     const key = (of: string): readonly Expression[] => [tid(), tree.variable(of, span)];
     const entry: Probe = {
@@ -191,10 +203,9 @@ export function parse(source: Source, given: Given): Parsed {
   }
 
   /** An error that nothing catches is told, and ends the script. */
-  function guarded(statements: readonly Statement[], span: Span, unit: Unit): Statement[] {
+  function guarded(statements: readonly Statement[], span: Span): Statement[] {
     const caught = tree.variable(shared.name("error"), span);
     const message = tree.member(caught, "message", span);
-    void unit;
     return [
       {
         kind: "try",
@@ -229,7 +240,7 @@ export function parse(source: Source, given: Given): Parsed {
   function functionOf(own: FunctionTypes, scope: Scope): FunctionDeclaration {
     const { definition } = own;
     const { span } = definition;
-    const unit = new Unit(shared, scope, { variables: "none", returns: false, space: "kernel" }, value);
+    const unit = new Unit(shared, scope, { variables: "none", returns: false, space: "kernel" }, { value, storage });
     const body = block(definition.body, unit);
     const result = own.result === "string" ? tree.text("", span) : tree.integer(0, span);
     return {
@@ -254,17 +265,17 @@ export function parse(source: Source, given: Given): Parsed {
     };
   }
 
-  /** 0 or "" until something is assigned. */
+  /** Numbers are declared, so that whatever is stored is one of 64 bits; texts have what they are given. */
   function localsOf(scope: Scope, unit: Unit, span: Span): Statement[] {
-    void unit;
     const parameters = scope.function?.definition.parameters.map(({ name }) => name) ?? [];
     return [...scope.locals]
-      .filter(([name]) => !parameters.includes(name))
-      .map(([name, type]) =>
-        type === "string"
-          ? tree.declare(name, tree.text("", span))
-          : tree.declare(name, tree.integer(0, span), tree.longType(span)),
-      );
+      .filter(([name]) => !parameters.includes(name) && !unit.texts.has(name))
+      .flatMap(([name, type]) => {
+        if (!scope.assigned.has(name)) warn(span, systemtap.neverAssigned(name));
+        if (type !== "string") return [tree.declare(name, tree.integer(0, span), tree.longType(span))];
+        const never = scope.grown.has(name) || !scope.assigned.has(name);
+        return never ? [tree.declare(name, tree.text("", span), tree.textType(span))] : [];
+      });
   }
 
   /** Globals have their first values before anything begins. */
@@ -307,6 +318,20 @@ function withGiven(global: Global, { named }: Given): Global {
         ? { kind: "string", value: text, span }
         : { kind: "number", value: BigInt(number[2]) * (number[1] === "" ? 1n : -1n), span },
   };
+}
+
+/** What a prologue says that a text is, of what the event has. */
+function textsOf(prologue: Stmt): (readonly [string, Expr])[] {
+  return (prologue.kind === "block" ? prologue.statements : []).flatMap((one) => {
+    if (one.kind !== "expression" || one.expression.kind !== "assign") return [];
+    const { target, value: text } = one.expression;
+    return target.kind === "name" && text.kind === "call" && isText(text) ? [[target.name, text] as const] : [];
+  });
+}
+
+function isText({ name, args }: Extract<Expr, { kind: "call" }>): boolean {
+  const made = name === "sprintf" || libraryFunction(name)?.text !== undefined;
+  return made && args.every(({ kind }) => kind === "target" || kind === "string" || kind === "number");
 }
 
 /** Behind all other `end` probes. */

@@ -15,6 +15,8 @@ export interface Place {
   readonly returns: boolean;
   /** What `$x` and addresses point into. */
   readonly space: "kernel" | "user";
+  /** `$return` is this argument of the event. */
+  readonly result?: string;
   /** `begin`, `end`, `error`: they run in that order, and the last only where something failed. */
   readonly phase?: "begin" | "end" | "error";
   /** pp(), where the point has no wildcard. */
@@ -208,6 +210,15 @@ function kernel(first: Component, [of, ...suffixes]: readonly Component[], point
         };
       if (!returns) return make("kprobe", [...module, whole], { variables: "args" });
       return make("kretprobe", [...module, name], { variables: "args", returns }, ["kprobe", [...module, name]]);
+    }
+    // What syscall.NAME is an alias of.
+    case "syscall": {
+      const returns = suffixes.length > 0;
+      return make("tracepoint", ["syscalls", `sys_${returns ? "exit" : "enter"}_${String(of.argument)}`], {
+        variables: "args",
+        returns,
+        ...(returns ? { result: "ret" } : {}),
+      });
     }
     case "statement": {
       if (typeof of.argument !== "string") break;

@@ -23,6 +23,11 @@ function shown(e: Expr, unit: Unit): Text {
   switch (e.kind) {
     case "string":
       return plain(e.value);
+    case "name": {
+      const meant = unit.texts.get(e.name);
+      if (meant !== undefined) return shown(meant, unit);
+      break;
+    }
     case "binary":
       if (e.operator === ".") return together([shown(e.left, unit), shown(e.right, unit)]);
       break;
@@ -174,23 +179,12 @@ function printed(by: string, { format, args }: Text, { span }: Expr): Statement[
 }
 
 /** print(@hist_log(s)) */
-function drawn({ of, span }: Extract<Expr, { kind: "histogram" }>, unit: Unit): Statement {
-  if (of.kind === "name") return tree.statement(tree.call("print", [tree.map(of.name, [], span)], span));
-  if (of.kind === "element" && of.keys.every((key) => key !== undefined))
-    return tree.statement(
-      tree.call(
-        "print",
-        [
-          tree.map(
-            of.name,
-            of.keys.map((key) => unit.value(key)),
-            span,
-          ),
-        ],
-        span,
-      ),
-    );
-  return tree.statement(unit.refuse(span, systemtap.expected("statistics", "another value")));
+function drawn({ of, linear, parameters, span }: Extract<Expr, { kind: "histogram" }>, unit: Unit): Statement {
+  const access = unit.storage(of);
+  if (access.kind !== "map")
+    return tree.statement(unit.refuse(span, systemtap.expected("statistics", "another value")));
+  const result = tree.result(access, linear ? "lhist" : "hist", parameters, span);
+  return tree.statement(tree.call("print", [result], span));
 }
 
 /** error(): what a `try` around sees; else the end of the script. */

@@ -1,7 +1,7 @@
 // Nodes of the tree that all languages share, as the translation makes them.
 import type { Span } from "../diagnostic.ts";
 import type { BinaryOperator, Block, Expression, MapAccess, Statement, TypeName, Variable } from "../program.ts";
-import { unknownType } from "../types.ts";
+import { unknownType, type AggregateKind } from "../types.ts";
 
 export function integer(value: bigint | number, span: Span): Expression {
   return { kind: "integer", value: BigInt(value), span, type: unknownType };
@@ -62,6 +62,25 @@ export function toLong(operand: Expression): Expression {
 
 export function longType(span: Span): TypeName {
   return long(span);
+}
+
+/** What comes of a statistic. */
+export function result(of: MapAccess, aggregate: AggregateKind, parameters: readonly bigint[], span: Span): Expression {
+  return {
+    kind: "result",
+    of,
+    aggregate,
+    parameters: parameters.map((one) => integer(one, span)),
+    span,
+    type: unknownType,
+  };
+}
+
+/** Bytes of a text that grows, its end included. */
+export const longestText = 512;
+
+export function textType(span: Span): TypeName {
+  return { name: "string", pointers: 0, dimensions: [longestText], span };
 }
 
 export function block(statements: readonly Statement[], span: Span): Block {

@@ -36,14 +36,24 @@ export class Translation {
   }
 }
 
+/** What values.ts has. */
+export interface Reading {
+  readonly value: (e: Expr, unit: Unit) => Expression;
+  readonly storage: (e: Expr, unit: Unit) => Expression;
+}
+
 export class Unit implements CallingUnit {
   readonly shared: Translation;
   readonly scope: Scope;
   readonly where: Place;
   /** An expression as a value of the tree (values.ts). */
   readonly value: (e: Expr) => Expression;
+  /** A variable or a map. */
+  readonly storage: (e: Expr) => Expression;
   /** Of the statement that is being translated. */
   before: Statement[] = [];
+  /** Texts of prologues, which are put together where they are used: what each stands for. */
+  readonly texts: ReadonlyMap<string, Expr>;
   /** How many `try` blocks are around. */
   tries = 0;
   /** What a `.return` probe has of the function's entry, by how it is written. */
@@ -52,9 +62,17 @@ export class Unit implements CallingUnit {
     { readonly name: string; readonly value: (unit: Unit) => Expression; readonly span: Span }
   >();
 
-  constructor(shared: Translation, scope: Scope, where: Place, value: (e: Expr, unit: Unit) => Expression) {
+  constructor(
+    shared: Translation,
+    scope: Scope,
+    where: Place,
+    reading: Reading,
+    texts: ReadonlyMap<string, Expr> = new Map(),
+  ) {
+    this.texts = texts;
     this.shared = shared;
-    this.value = (e) => value(e, this);
+    this.value = (e) => reading.value(e, this);
+    this.storage = (e) => reading.storage(e, this);
     this.scope = scope;
     this.where = where;
   }

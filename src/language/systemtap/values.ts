@@ -8,9 +8,6 @@ import { isCondition } from "./conditions.ts";
 import * as tree from "./tree.ts";
 import type { Unit } from "./unit.ts";
 
-/** Bytes that putting texts together gives at most. */
-const longestJoined = 511;
-
 export function value(e: Expr, unit: Unit): Expression {
   const { span } = e;
   switch (e.kind) {
@@ -18,7 +15,10 @@ export function value(e: Expr, unit: Unit): Expression {
       return tree.integer(e.value, span);
     case "string":
       return tree.text(e.value, span);
-    case "name":
+    case "name": {
+      const meant = unit.texts.get(e.name);
+      return meant === undefined ? storage(e, unit) : value(meant, unit);
+    }
     case "element":
       return storage(e, unit);
     case "call":
@@ -27,8 +27,10 @@ export function value(e: Expr, unit: Unit): Expression {
       return targetValue(e, unit);
     case "operator":
       return operator(e, unit);
-    case "statistics":
-      return storage(e.of, unit);
+    case "statistics": {
+      const of = storage(e.of, unit);
+      return of.kind === "map" ? tree.toLong(tree.result(of, e.operator, [], span)) : of;
+    }
     case "histogram":
       return unit.refuse(span, systemtap.notHere("@hist_log", "but in print()"));
     case "unary":
@@ -70,7 +72,11 @@ export function assigned(
 }
 
 function joined(left: Expression, right: Expression, { span }: Expr): Expression {
-  return tree.call("str", [tree.call("str_concat", [left, right], span), tree.integer(longestJoined, span)], span);
+  return tree.call(
+    "str",
+    [tree.call("str_concat", [left, right], span), tree.integer(tree.longestText - 1, span)],
+    span,
+  );
 }
 
 function asNumber(of: Expression): Expression {
@@ -219,7 +225,8 @@ function stored({ format, args }: Text, e: Extract<Expr, { kind: "call" }>, unit
 function targetValue(e: TargetExpr, unit: Unit): Expression {
   if (e.pretty > 0) return place(e, unit);
   if (e.base.kind === "name" && e.base.name.startsWith("$")) return group(e, e.base.name, unit);
-  if (unit.where.returns && e.base.kind === "name" && e.base.name !== "return") return atEntry(e, unit);
+  const now = unit.where.result !== undefined || e.base.kind !== "name" || e.base.name === "return";
+  if (unit.where.returns && !now) return atEntry(e, unit);
   return number(e, unit);
 }
 
@@ -243,6 +250,8 @@ function stepped(object: Expression, step: Step, unit: Unit): Expression {
 function base({ base: of, span }: TargetExpr, unit: Unit): Expression {
   switch (of.kind) {
     case "name":
+      if (of.name === "return" && unit.where.result !== undefined)
+        return tree.member(tree.builtin("args", span), unit.where.result, span);
       if (of.name === "return")
         return unit.where.returns ? tree.builtin("retval", span) : unit.refuse(span, systemtap.noReturn());
       if (unit.where.variables === "none") return unit.refuse(span, systemtap.noTargetVariables(of.name));

@@ -1,0 +1,141 @@
+// Scripts in SystemTap's language, run live.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { strobe } from "../support/strobe.ts";
+import { missing } from "../support/compilers.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "strobe-systemtap-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const root = { timeout: 300_000, skip: process.geteuid?.() !== 0 && "needs root" };
+const compiled = { timeout: 300_000, skip: root.skip || missing("gcc") };
+
+const source = `#include <stdlib.h>
+int larger(void) { return 0; }
+int smaller(void) { return 0; }
+int traceme(int a, int b) {
+  return a + b;
+}
+int traceme2(int x, int y) {
+  int number = traceme(x, y);
+  return number < 10 ? smaller() : larger();
+}
+int main(void) {
+  int ret = traceme(1, 2);
+  ret = traceme2(5, 5);
+  ret = traceme2(1, 1);
+  return ret;
+}
+`;
+
+function program(): string {
+  const file = join(folder, "trace.c");
+  const binary = join(folder, "trace");
+  writeFileSync(file, source);
+  execFileSync("gcc", ["-g", "-O0", "-o", binary, file]);
+  return binary;
+}
+
+async function stap(...args: readonly string[]): Promise<string> {
+  const { stdout, stderr, code } = await strobe(["stap", ...args]);
+  assert.equal(stderr, "");
+  assert.equal(code, 0);
+  return stdout;
+}
+
+test("arrays, sorted loops, statistics and texts", root, async () => {
+  const script = `
+global names, s, unread, sum
+function twice(x) { return 2 * x }
+probe begin {
+  names["a"] = 3; names["b"] = 1; names["c"] = 2
+  foreach (k in names- limit 2) printf("%s=%d ", k, names[k])
+  for (i = 1; i <= 10; i++) { s <<< twice(i); sum[i % 2] <<< i }
+  printf("%d %d %d %d %d\\n", @count(s), @sum(s), @min(s), @max(s), @avg(s))
+  foreach (r+ in sum) printf("%d: %d\\n", r, @sum(sum[r]))
+  try { error("wrong") } catch (message) { println(message, " ", "a" . "b") }
+  unread[1, "x"] = 17
+  exit()
+}`;
+  assert.equal(await stap("-e", script), 'a=3 c=2 10 110 2 20 11\n0: 30\n1: 25\nwrong ab\nunread[1,"x"]=0x11\n');
+});
+
+test("an error that nothing catches ends the script, and runs its error probes", root, async () => {
+  const { stdout, stderr, code } = await strobe([
+    "stap",
+    "-e",
+    'probe begin { error("broken") } probe end { println("end") } probe error { println("error") }',
+  ]);
+  assert.equal(stdout, "error\n");
+  assert.match(stderr, /ERROR: broken/);
+  assert.equal(code, 1);
+});
+
+test("functions, returns, lines and locals of a program", compiled, async () => {
+  const binary = program();
+  const script = `
+probe process("${binary}").function("traceme") { printf("(%d, %d) %d\\n", $a, $b, pid() == target()) }
+probe process("${binary}").function("traceme").return { printf("%d = %d + %d\\n", $return, $a, $b) }
+probe process("${binary}").statement("main@trace.c:13") { printf("ret %d\\n", $ret) }`;
+  assert.equal(
+    await stap("-e", script, "-c", binary),
+    "(1, 2) 1\n3 = 1 + 2\nret 3\n(5, 5) 1\n10 = 5 + 5\n(1, 1) 1\n2 = 1 + 1\n",
+  );
+});
+
+test("a call graph by the functions of a file", compiled, async () => {
+  const binary = program();
+  const file = join(folder, "graph.stp");
+  writeFileSync(
+    file,
+    `probe process("${binary}").function("*@trace.c").call { printf("%s -> %s\\n", thread_indent(1), probefunc()) }
+probe process("${binary}").function("*@trace.c").return { printf("%s <- %s return %x\\n", thread_indent(-1), probefunc(), $return) }`,
+  );
+  const lines = (await stap(file, "-c", binary)).trimEnd().split("\n");
+  assert.deepEqual(
+    lines.map((line) => line.replace(/^ *\d+ trace\(\d+\):/, "")),
+    [
+      " -> main",
+      "  -> traceme",
+      "  <- traceme return 3",
+      "  -> traceme2",
+      "   -> traceme",
+      "   <- traceme return a",
+      "   -> larger",
+      "   <- larger return 0",
+      "  <- traceme2 return 0",
+      "  -> traceme2",
+      "   -> traceme",
+      "   <- traceme return 2",
+      "   -> smaller",
+      "   <- smaller return 0",
+      "  <- traceme2 return 0",
+      " <- main return 0",
+    ],
+  );
+});
+
+test("system calls by name, with what they are given", root, async () => {
+  const script = `global n
+probe syscall.openat { if (pid() == target() && isinstr(filename, "strobe-systemtap")) printf("%s %s\\n", name, filename) }
+probe syscall.read.return { if (pid() == target() && retval == 6) n++ }`;
+  const file = join(folder, "read");
+  writeFileSync(file, "hello\n");
+  assert.equal(await stap("-e", script, "-c", `/bin/cat ${file}`), `hello\nopenat "${file}"\nn=0x1\n`);
+});
+
+test("parameters, first values of globals, passes and a time to end", root, async () => {
+  assert.equal(
+    await stap("-G", "x=7", "-e", "global x = 5 probe begin { println(x, $1, @2); exit() }", "3", "y"),
+    "73y\n",
+  );
+  assert.equal(await stap("-p4", "-e", "probe begin { println(1) }"), "");
+  assert.equal(await stap("-T", "1", "-e", 'probe begin { println("here") }'), "here\n");
+  const { stderr, code } = await strobe(["stap", "-p2", "-e", "probe begin { missing() }"]);
+  assert.match(stderr, /semantic error: unresolved function: missing\(\)/);
+  assert.equal(code, 1);
+});
