@@ -3,7 +3,6 @@ import { openScript, type Openable } from "../api/open.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
-import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import type { Printer } from "../output/printer.ts";
 import { LinuxError } from "../linux/error.ts";
 import { interruptsCalls } from "../linux/ffi.ts";
@@ -20,6 +19,11 @@ import { StatusLine } from "./status.ts";
 import { lazy } from "../base/lazy.ts";
 
 const helpText = lazy<typeof import("./script-help.ts")>(() => require("./script-help.ts"));
+
+// Loaded for what is wrong with a script.
+const rendering = lazy<typeof import("../language/render-diagnostic.ts")>(() =>
+  require("../language/render-diagnostic.ts"),
+);
 
 // Loaded for the first message.
 const errorTexts = lazy<typeof import("./errors.ts")>(() => require("./errors.ts"));
@@ -205,7 +209,7 @@ function showDiagnostics(source: Source, { diagnostics, plan }: Openable, option
     options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");
   const shown = errors.length > 0 ? diagnostics.filter((d) => errors.includes(d) || warnings.includes(d)) : warnings;
   for (const diagnostic of shown.slice(0, mostShown))
-    process.stderr.write(renderDiagnostic(source, diagnostic, { color: errorTexts().useColor() }));
+    process.stderr.write(rendering().renderDiagnostic(source, diagnostic, { color: errorTexts().useColor() }));
   // Where nothing is wrong, the trace tells them.
   if (errors.length > 0) for (const refused of takeRefusals()) tell(`WARNING: ${refused}\n`);
   if (shown.length > mostShown)

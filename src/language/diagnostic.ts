@@ -1,6 +1,9 @@
 import type { DiagnosticCode, Message } from "../messages/message.ts";
 import type { SourcePart } from "./source-parts.ts";
-import { renderDiagnostic } from "./render-diagnostic.ts";
+import { lazy } from "../base/lazy.ts";
+
+// Loaded for the first mistake.
+const rendering = lazy<typeof import("./render-diagnostic.ts")>(() => require("./render-diagnostic.ts"));
 
 export type { DiagnosticCode };
 
@@ -35,7 +38,7 @@ export class ScriptError extends Error {
   constructor(source: Source, diagnostics: readonly Diagnostic[]) {
     super(
       diagnostics
-        .map((d) => renderDiagnostic(source, d, { color: false }))
+        .map((d) => rendering().renderDiagnostic(source, d, { color: false }))
         .join("")
         .trimEnd(),
     );

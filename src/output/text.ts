@@ -19,8 +19,10 @@ import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { shownText } from "./shown-text.ts";
 import { sameFile, Sink } from "./sink.ts";
-import { troubleText, warns } from "./trouble.ts";
 import { elementTexts, forTerminal, memoryOf, readWords, valueText } from "./values.ts";
+
+// Loaded when something was lost or failed.
+const troubles = lazy<typeof import("./trouble.ts")>(() => require("./trouble.ts"));
 
 // Loaded for `-f folded`.
 const folding = lazy<typeof import("./folded.ts")>(() => require("./folded.ts"));
@@ -186,8 +188,8 @@ export class TextConsumer implements Printer {
 
   trouble(trouble: Trouble): void {
     if (trouble.kind === "lost") this.lost += trouble.count;
-    if (this.#options.noWarnings && warns(trouble)) return;
-    this.#message(() => this.#out.text(`${troubleText(trouble)}\n`));
+    if (this.#options.noWarnings && troubles().warns(trouble)) return;
+    this.#message(() => this.#out.text(`${troubles().troubleText(trouble)}\n`));
   }
 
   stats(stats: SessionStats): void {

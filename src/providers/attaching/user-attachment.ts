@@ -1,16 +1,19 @@
 // Attaching to places in executables and libraries: one uprobe-multi link a file, else a perf event a place. The kernel
 // is given the file itself, by a descriptor: what is at the path may be another by now, in which an offset of the first is
 // the middle of some instruction.
+import { lazy } from "../../base/lazy.ts";
 import { linkCreateUprobeMulti } from "../../linux/bpf/bpf.ts";
 import { ENOENT, LinuxError } from "../../linux/error.ts";
 import { cString } from "../../linux/ffi.ts";
-import { placeOfOthersFile } from "../../linux/others-files.ts";
 import { openPerfEvent } from "../../linux/perf/perf.ts";
 import { pmuReturnBit, pmuType } from "../../linux/kernel/tracefs.ts";
 import { isAsRead } from "../../store/seen-files.ts";
 import { Attaching, attachToPerfEvent } from "./attachment.ts";
 import type { AttachRequest, Attachment } from "../provider.ts";
 import { groupBy } from "../resolution.ts";
+
+// Loaded for the first place in a file.
+const othersFiles = lazy<typeof import("../../linux/others-files.ts")>(() => require("../../linux/others-files.ts"));
 
 /** The same on every architecture. */
 const EBADF = 9;
@@ -92,9 +95,9 @@ export function attachToUserSites(request: AttachRequest, returns: boolean): Att
 function inFile<T>(path: string, attach: (file: number) => T): T {
   const failed = (code: number, hint?: string): LinuxError =>
     new LinuxError({ call: "open", code, doing: `attach to ${path}`, ...(hint === undefined ? {} : { hint }) });
-  let file: ReturnType<typeof placeOfOthersFile>;
+  let file: ReturnType<ReturnType<typeof othersFiles>["placeOfOthersFile"]>;
   try {
-    file = placeOfOthersFile(path);
+    file = othersFiles().placeOfOthersFile(path);
   } catch (error) {
     const { code, errno, message } = error as NodeJS.ErrnoException;
     if (code === "REFUSED") throw failed(EBADF, message);
