@@ -38,6 +38,7 @@ export function warmUp(): Promise<void> {
 export async function main(argv: readonly string[], build?: string): Promise<Outcome> {
   try {
     const [word, ...rest] = argv;
+    if (word?.endsWith(".strobe")) return { exitCode: await (await import("./replay.ts")).replay(argv), traced: false };
     const known = Object.hasOwn(subcommands, word ?? "") ? await subcommands[word].run(rest) : undefined;
     if (typeof known === "number") return { exitCode: known, traced: false };
     const tool = known === undefined && isToolName(word) ? tools().findTool(word) : undefined;
@@ -86,6 +87,9 @@ async function dispatch(options: Options, build: string | undefined): Promise<nu
     return (await import("./format.ts")).formatText(source, language);
   }
   if (options.info) return (await import("./info.ts")).info();
+  if (options.recording !== undefined) return (await import("./replay.ts")).replayFile(options.recording, options);
+  if (options.from !== undefined || options.to !== undefined)
+    throw new UsageError("--from and --to are for recordings: strobe replay FILE, or --in FILE");
   if (options.list) return (await import("./list.ts")).list(options);
   if (options.suite) return (await import("./suites.ts")).runSuite(options, options.suite);
   if (options.emit) return (await import("./emit.ts")).emit(options, options.emit);

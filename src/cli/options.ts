@@ -117,6 +117,19 @@ export const flags = {
     group: "What to trace",
     doc: "what target() gives in scripts of SystemTap's",
   },
+  recording: {
+    long: "in",
+    value: "FILE",
+    group: "What to trace",
+    doc: "run over a recording (strobe record) instead of this machine; with -l: what it holds",
+  },
+  from: {
+    long: "from",
+    value: "TIME",
+    group: "What to trace",
+    doc: "of a recording only events from this time on, since its beginning (2s, 1500ms)",
+  },
+  to: { long: "to", value: "TIME", group: "What to trace", doc: "of a recording only events before this time" },
   vmlinux: {
     long: "vmlinux",
     value: "FILE",
@@ -247,6 +260,10 @@ export interface Options {
   readonly duration?: number | undefined;
   readonly target?: number | undefined;
   readonly probeFilter?: RegExp | undefined;
+  /** A recording's path, and the part of it. */
+  readonly recording?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   readonly vmlinux?: string | undefined;
   readonly debuginfo?: readonly string[] | undefined;
   readonly types?: readonly string[] | undefined;
@@ -399,6 +416,9 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     duration: values.has("duration") ? readDuration(values.get("duration") ?? "") : undefined,
     target: values.has("target") ? readPid("--target", values.get("target") ?? "") : undefined,
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
+    recording: values.get("recording"),
+    from: values.get("from"),
+    to: values.get("to"),
     vmlinux: values.get("vmlinux"),
     debuginfo: debuginfo.length === 0 ? undefined : debuginfo,
     types: types.length === 0 ? undefined : types,
@@ -516,7 +536,7 @@ function readLanguage(flag: string, name: string, choices: readonly Language[]):
 /** PID_MAX_LIMIT of a 64-bit kernel (include/linux/threads.h). */
 const mostPid = 0x40_0000;
 
-function readPid(flag: string, text: string): number {
+export function readPid(flag: string, text: string): number {
   if (!/^-?[0-9]+$/.test(text))
     throw new UsageError(`failed to parse pid: invalid integer: ${text} (${flag} takes the number of a process)`);
   const pid = Number(text);

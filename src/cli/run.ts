@@ -151,7 +151,10 @@ function sayUnfitting(script: ScriptPlan): void {
 }
 
 /** `opened`: takes the descriptors of the files that are opened for it. */
-function printerOf({ formats, output, buffering, quiet, noWarnings, dryRun }: Options, opened: number[]): Printer {
+export function printerOf(
+  { formats, output, buffering, quiet, noWarnings, dryRun }: Options,
+  opened: number[],
+): Printer {
   const open = (path: string): number => {
     const descriptor = openOutput(path);
     opened.push(descriptor);
@@ -181,9 +184,9 @@ const stopSignals = [
   ["SIGINT", 2],
   ["SIGTERM", 15],
 ] as const;
-const stopNumbers: ReadonlySet<number> = new Set(stopSignals.map(([, number]) => number));
+export const stopNumbers: ReadonlySet<number> = new Set(stopSignals.map(([, number]) => number));
 
-function onSignal(stop: () => void): void {
+export function onSignal(stop: () => void): void {
   for (const [signal, number] of stopSignals) {
     process.on(signal, stop);
     // Also a write that a full pipe does not take.
@@ -202,7 +205,11 @@ function helped(source: Source, positional: readonly string[], language: Languag
   return true;
 }
 
-function showDiagnostics(source: Source, { diagnostics, plan }: Openable, options: Options): void {
+export function showDiagnostics(
+  source: Source,
+  { diagnostics, plan }: Pick<Openable, "diagnostics" | "plan">,
+  options: Options,
+): void {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (!plan && errors.length === 0) throw new ScriptError(source, diagnostics);
   const warnings =

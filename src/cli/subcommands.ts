@@ -44,6 +44,21 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     doc: "run a script in SystemTap's language, by SystemTap's own options (a link named stap does the same)",
     run: async (argv) => (await import("./stap.ts")).stapOptions(argv),
   },
+  record: {
+    usage: "record [-o FILE] [--for TIME] [-c CMD | -p PID] [--stack kernel,user] [--max-size SIZE] PROBES…",
+    doc: "write events with all that is known of them into a file, to ask them later",
+    run: async (argv) => (await import("./record.ts")).record(argv),
+  },
+  replay: {
+    usage: "replay FILE [--from TIME] [--to TIME] [-e PROGRAM | SCRIPT | -l]",
+    doc: "run a script over a recording",
+    run: async (argv) => (await import("./replay.ts")).replay(argv),
+  },
+  info: {
+    usage: "info FILE",
+    doc: "what a recording holds",
+    run: async (argv) => (await import("./replay.ts")).recordingInfo(argv),
+  },
   types: {
     usage: "types [-o FOLDER] [--binary PROGRAM] [--force]",
     doc: "declarations of this machine, for probes in TypeScript",

@@ -1,5 +1,6 @@
 // From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
 import { compiler } from "../messages/compiler.ts";
+import { recordings } from "../messages/recordings.ts";
 import { asInternal, isUnexpected } from "../base/internal-error.ts";
 import type { CheckedProgram, TypedProgram } from "../language/checked-program.ts";
 import { shortName, type ResolvedProbe, type SiteRef } from "../language/resolved-probe.ts";
@@ -20,6 +21,7 @@ import { followingChildren, ofFollowed } from "./sites/follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./sites/later-files.ts";
 import type { IrModule } from "./ir/ir.ts";
 import { generate } from "./javascript/generate.ts";
+import { notInRows } from "./javascript/recorded.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
 import { optimize } from "./optimize/optimize.ts";
@@ -74,6 +76,8 @@ export interface CompileOptions extends ScriptFlags {
   readonly governed?: boolean | undefined;
   /** What each handler costs will be measured: none shares a program with another. */
   readonly measured?: boolean | undefined;
+  /** What the handlers of events run on; `recording`: probes are those of one (`resolve`), and handlers run here. */
+  readonly engine?: "kernel" | "recording" | undefined;
   /** Stops there, without a plan: an editor asks far more often than it traces. */
   readonly until?: "checked" | undefined;
   /**
@@ -161,6 +165,11 @@ function compileProbes(
     stages = { ...stages, lowered };
     const module = optimize(lowered.module, options.withoutPasses);
     stages = { ...stages, module };
+    if (options.engine === "recording") {
+      diagnostics.push(...notRecorded(lowered, module));
+      if (hasError(diagnostics)) return { diagnostics, stages };
+      return { plan: recordedPlan(checked, lowered, module), diagnostics, stages };
+    }
     const { governed = false, measured = false, growing } = options;
     const plan = makePlan(checked, lowered, module, system, {
       directLoads,
@@ -480,6 +489,11 @@ function makePlan(
   system: System,
   options: BpfOptions,
 ): Plan {
+  return { ...planOfEngines(checked, lowered, module), bpf: makeBpfPlan(checked, lowered, module, system, options) };
+}
+
+/** What a plan has whatever runs the handlers of events. */
+function planOfEngines(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule): Omit<Plan, "bpf"> {
   const { timeFormats, packetFiles, watches, handlers } = lowered;
   const schemas = withSources(lowered, module);
   const hosts = handlers
@@ -501,7 +515,6 @@ function makePlan(
     packetFiles,
     watches,
     placements: placementLines(checked, lowered.captured),
-    bpf: makeBpfPlan(checked, lowered, module, system, options),
   };
 }
 
@@ -514,4 +527,38 @@ function withSources({ schemas, captured }: LoweredProgram, { functions, maps }:
     if (host === undefined) return schema;
     return { ...schema, action: { kind: "captured", source: generate(host, { functions, maps, schemas }) } };
   });
+}
+
+// ── over a recording ──
+
+/** What handlers ask of the moment that the recording does not have. */
+function notRecorded({ handlers }: LoweredProgram, { functions }: IrModule): Diagnostic[] {
+  return handlers.flatMap(({ handler, function: index }): Diagnostic[] => {
+    const { context, placement, probe } = handler;
+    if (placement === "host") return [];
+    const row = context === "host" ? undefined : context.recorded;
+    const asked = row === undefined ? `what ${handler.provider} asks` : notInRows(functions[index], functions, row);
+    if (asked === undefined) return [];
+    return [{ severity: "error", span: probe.specs[0].span, ...recordings.onlyAtTheMoment(asked) }];
+  });
+}
+
+const noPrograms: Plan["bpf"] = {
+  storage: [],
+  loops: [],
+  counters: { lost: [], watches: [], loops: [] },
+  maps: [],
+  programs: [],
+};
+
+function recordedPlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule): Plan {
+  const { functions, maps } = module;
+  const { schemas } = lowered;
+  const events = lowered.handlers.flatMap(({ handler: { context, placement, sites }, function: index }) => {
+    const row = context === "host" || placement === "host" ? undefined : context.recorded;
+    if (row === undefined) return [];
+    const fn = functions[index];
+    return [{ name: fn.name, sites, row, source: generate(fn, { functions, maps, schemas }) }];
+  });
+  return { ...planOfEngines(checked, lowered, module), events, bpf: noPrograms };
 }

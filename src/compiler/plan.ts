@@ -1,5 +1,6 @@
 // The plan: everything a session needs, as plain data; what is an engine's alone is apart (bpf/bpf-plan.ts). Nothing in it refers to this machine's descriptors.
 import type { Config } from "../language/check/config.ts";
+import type { RecordedRow } from "../language/context.ts";
 import type { SiteRef } from "../language/resolved-probe.ts";
 import type { BpfPlan } from "./bpf/bpf-plan.ts";
 import type { PrintfFormat } from "../language/printf.ts";
@@ -13,6 +14,8 @@ export interface Plan {
   /** The script's maps, then stack maps. Events and host programs refer to them by index. */
   readonly maps: readonly IrMap[];
   readonly hosts: readonly HostProgram[];
+  /** Handlers of recorded events; there is no BPF then. */
+  readonly events?: readonly EventProgram[];
   readonly schemas: readonly EventSchema[];
   /** Where handlers run and maps live, and why: a line each, for people. */
   readonly placements: readonly string[];
@@ -35,6 +38,14 @@ export interface HostProgram {
   readonly once?: "begin" | "end";
   readonly sites: readonly SiteRef[];
   readonly source: string;
+}
+
+/** A handler of recorded events: source as a host program's. The sites' data says which of the recording's they are. */
+export interface EventProgram {
+  readonly name: string;
+  readonly sites: readonly SiteRef[];
+  readonly source: string;
+  readonly row: RecordedRow;
 }
 
 /**

@@ -26,7 +26,9 @@ export interface HostRuntime {
   failed?(watch: number): void;
   /** Called now and then by loops, which on the host go on for as long as they like. Throws to end the program. */
   rest(): void;
-  /** The bytes behind the context pointer: for the differential suite, which runs kernel functions here. */
+  /** A StackType value: the event's stack, of so many frames at most. Only of recorded events. */
+  stack?(space: "kernel" | "user", limit: number): Uint8Array;
+  /** The bytes behind the context pointer: a recorded event's, or those of the differential suite. */
   readonly context?: Uint8Array;
 }
 

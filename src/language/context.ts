@@ -102,6 +102,33 @@ export interface ProgramVariables {
   names(): Iterable<string>;
 }
 
+export type RecordedWord = "time" | "cpu" | "pid" | "tid" | "uid" | "gid" | "cgroup" | "user-mode";
+
+/**
+ * Where the rows of a recording have what handlers ask of the moment; offsets are bytes from a row's start. `site`: a
+ * u32, the recording's number of the probe; rows without are all at `onlySite`. Stacks are numbers of 8 bytes.
+ */
+export interface RecordedRow {
+  readonly words: Partial<Record<RecordedWord, { readonly offset: number; readonly size: 1 | 2 | 4 | 8 } | undefined>>;
+  /** 16 bytes. */
+  readonly comm?: number;
+  readonly site?: number;
+  readonly onlySite?: number;
+  readonly kernelStack?: number;
+  readonly userStack?: number;
+  readonly texts: readonly RecordedText[];
+  /** Arguments that there are, and that are not in the rows. */
+  readonly absent: readonly string[];
+}
+
+/** The text that a pointer led to: the pointer's offset, and that of the text, of `size` bytes with its terminator. */
+export interface RecordedText {
+  readonly pointer: number;
+  readonly space: AddressSpace;
+  readonly offset: number;
+  readonly size: number;
+}
+
 /** What a handler can see at a probe, and where it may run. */
 interface HandlerView {
   readonly provider: string;
@@ -163,6 +190,8 @@ interface HandlerView {
   };
   /** When this gives 0 the handler returns at once: the last call of an iterator has no object. */
   readonly requires?: Fetch;
+  /** The event is one of a recording: the context is its row, and nothing else of the moment is there. */
+  readonly recorded?: RecordedRow;
 }
 
 /** How a handler is bound as a program of the kernel's: what nobody but eBPF's compiler and attachers asks. */

@@ -4,7 +4,7 @@ import { fullStack, type StackType } from "../language/types.ts";
 import type { BuildIdFrame, ConsumerServices, Frame } from "../session/events.ts";
 
 /** The stack map that stacks of this type are captured into: its index in the plan. */
-function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
+export function stackMapOf(type: StackType, { plan }: ConsumerServices): number {
   const unwind = type.unwind === true;
   const buildId = type.mode === "build_id" && !unwind;
   return plan.maps.findIndex(

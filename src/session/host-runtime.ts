@@ -89,7 +89,7 @@ export class SessionRuntime implements HostRuntime {
   }
 
   /** This process has no way into the kernel's memory, and reads none of its own. */
-  readMemory(): Uint8Array | undefined {
+  readMemory(_space: "kernel" | "user", _address: bigint, _size: number): Uint8Array | undefined {
     return undefined;
   }
 

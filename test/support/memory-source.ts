@@ -1,15 +1,8 @@
 // Sources of sessions without a kernel: records and maps in memory, made up or taken from a session that was live.
 import type { Plan } from "../../src/compiler/plan.ts";
-import { sizeOf, keyLayout } from "../../src/language/layout.ts";
 import type { RecordMemory, SymbolResolver, Trouble } from "../../src/session/events.ts";
-import {
-  copiedValues,
-  HashMap,
-  plainValues,
-  type KernelTable,
-  type LiveMap,
-  type MapEntries,
-} from "../../src/session/maps.ts";
+import type { LiveMap, MapEntries } from "../../src/session/maps.ts";
+import { memoryMaps } from "../../src/session/memory-maps.ts";
 import type { MapSize, RecordStream, Source, SourceUser } from "../../src/session/source.ts";
 import type { Timeline } from "../../src/session/timers.ts";
 
@@ -30,17 +23,6 @@ export interface Captured {
   readonly attached: number;
   readonly bootToWall: bigint;
   readonly symbols: SymbolResolver;
-}
-
-function memoryTable(): KernelTable {
-  const entries = new Map<string, readonly [Uint8Array, Uint8Array]>();
-  const name = (key: Uint8Array): string => Buffer.from(key).toString("latin1");
-  return {
-    lookup: (key) => entries.get(name(key))?.[1].slice(),
-    update: (key, value) => void entries.set(name(key), [key.slice(), value.slice()]),
-    remove: (key) => entries.delete(name(key)),
-    entries: () => [...entries.values()],
-  };
 }
 
 /** Time that stands still unless it is told to go on. */
@@ -71,7 +53,7 @@ class OwnTime implements Timeline {
 
 export class MemorySource implements Source, RecordStream {
   readonly timeline = new OwnTime();
-  readonly maps = new Map<number, LiveMap>();
+  readonly maps: Map<number, LiveMap>;
   readonly records = this;
   readonly bytes: number;
   readonly memory: RecordMemory;
@@ -100,13 +82,7 @@ export class MemorySource implements Source, RecordStream {
       words: new Uint32Array(buffer, 0, size >> 2),
     };
     this.bytes = captured.happenings.length * 16;
-    for (const [index, map] of plan.maps.entries()) {
-      if (map.stacks !== undefined) continue;
-      const size = sizeOf(map.value);
-      const values =
-        map.value.kind === "aggregate" ? copiedValues(map.value, { copies: 1, stride: size }) : plainValues(size);
-      this.maps.set(index, new HashMap(map, memoryTable(), keyLayout(map.keys).size, values));
-    }
+    this.maps = memoryMaps(plan.maps);
   }
 
   readonly surroundings = {

@@ -77,7 +77,8 @@ export function writeSource(out: Writer, target: Target, source: Source, length?
       copied("16");
       return;
     case "stack":
-      out.missing("a captured stack");
+      out.line(`if (!runtime.stack) ${out.support("missing")}("a captured stack");`);
+      out.line(`${bytes}.set(runtime.stack("${source.space}", ${source.limit}), ${offset});`);
       return;
     case "path":
       out.missing("path()");

@@ -1,0 +1,326 @@
+// `strobe record`: probes to a program that sends all that handlers could ask there, and where in the records it is.
+import { compile } from "../compiler/compile.ts";
+import { headerOffset, type HeaderField } from "../compiler/layouts/record-header.ts";
+import type { EventField, EventSchema, Plan } from "../compiler/plan.ts";
+import { parse } from "../language/bpftrace/parse.ts";
+import type { Argument, Context, RecordedRow, RecordedText, RecordedWord } from "../language/context.ts";
+import { ScriptError, type Diagnostic, type Source, type Span } from "../language/diagnostic.ts";
+import { sizeOf } from "../language/layout.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
+import type { Expression, Probe, Program } from "../language/program.ts";
+import type { ResolvedVariant } from "../language/resolved-probe.ts";
+import { isScalar, unknownType, voidType, type Type } from "../language/types.ts";
+import { isKept, viewText, type RecordedValue, type RecordedView } from "../machine/contexts/recorded-context.ts";
+import type { LiveSystem } from "../machine/live-system.ts";
+import type { System } from "../machine/system.ts";
+import type { Resolution } from "../providers/provider.ts";
+import { resolveSpec, spellingOf } from "../providers/registry.ts";
+import type { RecordedLayout, RecordedSite } from "../recordings/contents.ts";
+import type { RowField } from "../recordings/layout.ts";
+import type { CompiledScript } from "./compile.ts";
+import type { Way } from "./open.ts";
+
+export interface RecordedWish {
+  /** Each as in a script, with its predicate: `tracepoint:sched:* / pid == 3 /`. */
+  readonly probes: readonly string[];
+  readonly stacks: { readonly kernel: boolean; readonly user: boolean };
+  readonly pid?: number | undefined;
+  readonly command?: string | undefined;
+}
+
+export interface RecordingProgram {
+  readonly source: Source;
+  readonly compiled: CompiledScript;
+  readonly layouts: readonly RecordedLayout[];
+  readonly sites: readonly RecordedSite[];
+}
+
+const header: readonly HeaderField[] = ["time", "cpu", "pid", "tid", "probe"];
+
+/** Always there, whoever is recorded: the lives of processes. */
+const lives = ["fork", "exec", "exit"].map((what) => `tracepoint:sched:sched_process_${what}`);
+
+/** Kilobytes for events that wait: two hundred milliseconds of two million in a second. */
+const ringPages = 8192;
+/** Arrays and structs of more bytes are left out. */
+const mostBytes = 512;
+
+/** One place in the program that sends, and what. */
+interface Sender {
+  readonly variant: ResolvedVariant;
+  readonly context: Context;
+  readonly kept: readonly Argument[];
+  readonly absent: readonly string[];
+}
+
+/** Compiles what records these probes on a machine. @throws ScriptError for probes that cannot be recorded */
+export function compileRecording(wish: RecordedWish, system: LiveSystem, way: Way = {}): RecordingProgram {
+  const source: Source = { name: "record", text: `${wish.probes.join("\n{ }\n")}\n{ }\n` };
+  const { program, diagnostics } = parse(source, { positional: [], probes: spellingOf });
+  refuseWrong(source, diagnostics);
+  const asked = sendersOf(program.probes, system, wish);
+  const side = lives.map(
+    (text) => parse({ name: "record", text: `${text} { }` }, { positional: [] }).program.probes[0],
+  );
+  const known = new Set(asked.senders.flatMap(({ variant }) => variant.sites.map(({ name }) => name)));
+  const more = sendersOf(
+    side.filter((_, i) => !known.has(lives[i])),
+    system,
+    { ...wish, stacks: { kernel: false, user: false }, pid: undefined },
+  );
+  refuseWrong(source, asked.diagnostics);
+  const senders = [...asked.senders, ...more.senders];
+  const resolutions = new Map<ProbeSpec, Resolution>();
+  const probes = [...asked.probes, ...more.probes].map((probe, i): Probe => {
+    resolutions.set(probe.specs[0], { variants: [senders[i].variant], diagnostics: [] });
+    return { ...probe, body: bodyOf(senders[i], i, i < asked.senders.length ? wish : undefined, probe.span) };
+  });
+  const whole: Program = {
+    ...program,
+    config: [{ name: "perf_rb_pages", value: String(ringPages), span: noSpan }],
+    probes,
+  };
+  const compiled = compile(whole, system, {
+    stamp: header,
+    command: wish.command,
+    ...way,
+    env: process.env,
+    resolve: (spec) => resolutions.get(spec) ?? { variants: [], diagnostics: [] },
+  });
+  if (compiled.plan === undefined) throw new ScriptError(source, compiled.diagnostics);
+  return {
+    source,
+    compiled: { ...compiled, program: whole, machine: system },
+    ...described(compiled.plan, senders),
+  };
+}
+
+function refuseWrong(source: Source, diagnostics: readonly Diagnostic[]): void {
+  if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);
+}
+
+const noSpan: Span = { start: 0, end: 0 };
+
+// ── what is sent ──
+
+function sendersOf(
+  probes: readonly Probe[],
+  system: System,
+  { stacks, pid, command }: RecordedWish,
+): { senders: Sender[]; probes: Probe[]; diagnostics: Diagnostic[] } {
+  const senders: Sender[] = [];
+  const sending: Probe[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const uses = new Set(["args", "args.*", "probe", "arg0", "argN", "retval"]);
+  if (stacks.kernel) uses.add("kstack");
+  if (stacks.user) uses.add("ustack");
+  const seen = new Set<string>();
+  for (const probe of probes) {
+    for (const spec of probe.specs) {
+      const resolve = (asking: ReadonlySet<string>): Resolution =>
+        resolveSpec(spec, system, {
+          uses: asking,
+          missing: "error",
+          ...(pid === undefined ? {} : { pid }),
+          ...(command === undefined ? {} : { command }),
+        });
+      const whole = resolve(uses);
+      // Where arguments would have to be kept from a function's entry on, there is its result alone.
+      const keeps = whole.variants.some(({ context }) => context !== "host" && context.kept !== undefined);
+      const { variants, diagnostics: said } = keeps
+        ? resolve(new Set([...uses].filter((use) => !use.startsWith("arg"))))
+        : whole;
+      diagnostics.push(...said);
+      for (const variant of variants) {
+        const { context } = variant;
+        if (context === "host" || context.runsInStrobe !== undefined || context.kept !== undefined) {
+          diagnostics.push({
+            severity: "error",
+            span: spec.span,
+            code: "placement",
+            message: `${spec.text} cannot be recorded`,
+            help: "events of the kernel and of programs can: tracepoints, kprobes, uprobes, profile …",
+          });
+          continue;
+        }
+        const sites = variant.sites.filter(({ name }) => !seen.has(name));
+        for (const { name } of sites) seen.add(name);
+        if (sites.length === 0) continue;
+        const kept = (context.args ?? []).filter((arg) => arg.absent === undefined && isRecorded(arg));
+        const keeps = new Set(kept);
+        senders.push({
+          variant: { ...variant, sites },
+          context,
+          kept,
+          absent: (context.args ?? []).filter((arg) => !keeps.has(arg)).map(({ name }) => name),
+        });
+        const own = notOurs(probe, spec.span, pid);
+        sending.push({ ...probe, specs: [{ ...spec }], predicate: own });
+      }
+    }
+  }
+  return { senders, probes: sending, diagnostics };
+}
+
+function isRecorded(argument: Argument): boolean {
+  const { type, fetch } = argument;
+  // An address in the event's own record: only text that is there is of use.
+  if (fetch.kind === "data-location") return isText(type);
+  return isKept(type) && sizeOf(type) <= mostBytes;
+}
+
+/** A pointer to characters. */
+function isText(type: Type): boolean {
+  return type.kind === "pointer" && type.target.kind === "integer" && type.target.bits === 8;
+}
+
+function node<T extends object>(of: T): T & { span: Span; type: Type } {
+  return { ...of, span: noSpan, type: unknownType };
+}
+
+const builtin = (name: string): Expression => node({ kind: "builtin", name });
+const call = (name: string, ...args: readonly Expression[]): Expression => node({ kind: "call", name, args });
+const argument = (name: string): Expression =>
+  node({ kind: "member", object: builtin("args"), name, nameSpan: noSpan });
+
+/** The probe's predicate, and that the event is not strobe's own, and of the process that is asked for. */
+function notOurs(probe: Probe, span: Span, pid: number | undefined): Expression {
+  const own: Expression = node({
+    kind: "binary",
+    operator: pid === undefined ? "!=" : "==",
+    left: builtin("pid"),
+    right: node({ kind: "integer", value: BigInt(pid ?? process.pid) }),
+  });
+  if (probe.predicate === undefined) return { ...own, span };
+  return node({ kind: "binary", operator: "&&", left: own, right: probe.predicate });
+}
+
+function bodyOf({ context, kept }: Sender, index: number, wish: RecordedWish | undefined, span: Span): Probe["body"] {
+  const fields: { name: string; value: Expression }[] = [
+    { name: "comm", value: builtin("comm") },
+    { name: "uid", value: builtin("uid") },
+    { name: "gid", value: builtin("gid") },
+    { name: "cgroup", value: builtin("cgroup") },
+  ];
+  if (context.program.type === "perf_event" || context.program.type === "kprobe")
+    fields.push({ name: "usermode", value: builtin("usermode") });
+  if (context.stacks && wish?.stacks.kernel === true) fields.push({ name: "kstack", value: framesOf("kstack") });
+  if (context.stacks && wish?.stacks.user === true) fields.push({ name: "ustack", value: framesOf("ustack") });
+  for (const [i, { name, type, fetch }] of kept.entries()) {
+    if (fetch.kind !== "data-location") fields.push({ name: `a${i}`, value: argument(name) });
+    if (isText(type)) fields.push({ name: `t${i}`, value: call("str", argument(name)) });
+  }
+  for (const i of (context.numbered ?? []).keys()) fields.push({ name: `n${i}`, value: builtin(`arg${i}`) });
+  if (context.retval !== undefined && isKept(context.retval.type) && sizeOf(context.retval.type) <= mostBytes)
+    fields.push({ name: "retval", value: builtin("retval") });
+  const name: Expression = node({ kind: "string", value: String(index) });
+  return {
+    kind: "block",
+    span,
+    statements: [
+      {
+        kind: "expression",
+        span: noSpan,
+        expression: {
+          ...node({ kind: "call", name: "emit", args: [name, node({ kind: "record", fields })] }),
+          type: voidType,
+        },
+      },
+    ],
+  };
+}
+
+/** As many frames as there ever are. */
+function framesOf(name: "kstack" | "ustack"): Expression {
+  return call(name, node({ kind: "integer", value: 127n }));
+}
+
+// ── where it is ──
+
+function described(plan: Plan, senders: readonly Sender[]): Pick<RecordingProgram, "layouts" | "sites"> {
+  const schemas: EventSchema[] = [];
+  for (const schema of plan.schemas) if (schema.action.kind === "data") schemas[Number(schema.action.name)] = schema;
+  const layouts = senders.map((sender, i): RecordedLayout => {
+    const schema = schemas[i];
+    return {
+      size: schema.size,
+      time: headerOffset(header.indexOf("time")),
+      fields: rowFields(schema),
+      data: viewText(viewOf(sender, schema)),
+    };
+  });
+  const layoutOf = new Map(senders.flatMap(({ variant }, i) => variant.sites.map(({ name }) => [name, i] as const)));
+  return { layouts, sites: plan.probeNames.map((name) => ({ name, layout: layoutOf.get(name) ?? 0, data: "" })) };
+}
+
+function rowFields({ fields }: EventSchema): RowField[] {
+  const rows: RowField[] = header.map((_, i) => ({ kind: "integer", offset: headerOffset(i), size: 8 }));
+  for (const { type, offset } of fields) {
+    const size = sizeOf(type);
+    if (type.kind === "stack")
+      rows.push(
+        { kind: "stack", offset },
+        { kind: "integer", offset: offset + 8, size: 4 },
+        { kind: "integer", offset: offset + 12, size: 4 },
+      );
+    else if (isScalar(type) && (size === 1 || size === 2 || size === 4 || size === 8))
+      rows.push({ kind: "integer", offset, size });
+    else rows.push({ kind: type.kind === "string" ? "text" : "bytes", offset, size });
+  }
+  return rows;
+}
+
+function viewOf({ context, kept, absent }: Sender, schema: EventSchema): RecordedView {
+  const fields = new Map(schema.fields.map((field) => [field.name, field]));
+  const at = (name: string): EventField | undefined => fields.get(name);
+  const words: { -readonly [word in RecordedWord]?: { offset: number; size: 1 | 2 | 4 | 8 } } = {};
+  for (const word of ["time", "cpu", "pid", "tid"] as const)
+    words[word] = { offset: headerOffset(header.indexOf(word)), size: 8 };
+  for (const [word, name] of [
+    ["uid", "uid"],
+    ["gid", "gid"],
+    ["cgroup", "cgroup"],
+    ["user-mode", "usermode"],
+  ] as const) {
+    const field = at(name);
+    if (field !== undefined) words[word] = { offset: field.offset, size: sizeOf(field.type) as 1 | 2 | 4 | 8 };
+  }
+  const texts: RecordedText[] = [];
+  const args = kept.map(({ name, type, fetch }, i): RecordedValue => {
+    const [value, text] = [at(`a${i}`), at(`t${i}`)];
+    if (value !== undefined && text !== undefined && type.kind === "pointer")
+      texts.push({ pointer: value.offset, space: type.space, offset: text.offset, size: sizeOf(text.type) });
+    // Text in the event's own record is an address there: it is in the row, too.
+    if (fetch.kind === "data-location") return { name, type, at: "address", offset: text!.offset };
+    return { name, type, at: isScalar(type) ? "number" : "bytes", offset: value!.offset };
+  });
+  const numbered = (context.numbered ?? []).flatMap((_, i) => at(`n${i}`)?.offset ?? []);
+  const retval = at("retval");
+  const row: RecordedRow = {
+    words,
+    comm: at("comm")!.offset,
+    site: headerOffset(header.indexOf("probe")),
+    ...(at("kstack") === undefined ? {} : { kernelStack: at("kstack")!.offset }),
+    ...(at("ustack") === undefined ? {} : { userStack: at("ustack")!.offset }),
+    texts,
+    absent,
+  };
+  return {
+    provider: context.provider,
+    programType: context.program.type,
+    space: context.defaultSpace,
+    ...(context.args === undefined ? {} : { args }),
+    ...(numbered.length === 0 ? {} : { numbered }),
+    ...(retval === undefined || context.retval === undefined
+      ? {}
+      : {
+          retval: {
+            name: "retval",
+            type: context.retval.type,
+            at: isScalar(context.retval.type) ? "number" : "bytes",
+            offset: retval.offset,
+          } as const,
+        }),
+    row,
+  };
+}

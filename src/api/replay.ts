@@ -1,0 +1,76 @@
+// A script over a recording: compiled for what is in it, and run over its events.
+import { compile } from "../compiler/compile.ts";
+import type { HeaderField } from "../compiler/layouts/record-header.ts";
+import type { Plan } from "../compiler/plan.ts";
+import type { Diagnostic, Source } from "../language/diagnostic.ts";
+import type { Language } from "../language/language.ts";
+import type { Program } from "../language/program.ts";
+import { languageOf } from "../language/registry.ts";
+import { recordedSystem } from "../machine/recorded-system.ts";
+import { printfFormatter } from "../output/printf.ts";
+import { RecordedProbes } from "../providers/recorded.ts";
+import type { Recording } from "../recordings/reader.ts";
+import type { Consumer } from "../session/events.ts";
+import { ReplaySource, type ReplayOptions } from "../session/replay/replay-source.ts";
+import { openSession, type Session } from "../session/session.ts";
+import { parseScript } from "./compile.ts";
+
+export interface ReplayScriptOptions {
+  readonly language?: Language | undefined;
+  readonly positional?: readonly string[] | undefined;
+  readonly named?: ReadonlyMap<string, string | true> | undefined;
+  /** Events of this process only. */
+  readonly pid?: number | undefined;
+  readonly unsafe?: boolean | undefined;
+  readonly probeFilter?: RegExp | undefined;
+  readonly stamp?: readonly HeaderField[] | undefined;
+}
+
+export interface RecordedScript {
+  readonly program: Program;
+  readonly diagnostics: readonly Diagnostic[];
+  /** There unless a diagnostic is an error. */
+  readonly plan: Plan | undefined;
+}
+
+/** @throws RecordingError for a recording that says what cannot be */
+export function compileForRecording(
+  source: Source,
+  recording: Recording,
+  options: ReplayScriptOptions = {},
+): RecordedScript {
+  const { positional = [], named = new Map<string, string | true>(), pid, unsafe, probeFilter, stamp } = options;
+  const language = options.language ?? languageOf(source.name, source.text);
+  const { program, diagnostics } = parseScript(source, { positional, named }, language);
+  const probes = new RecordedProbes(recording);
+  const compiled = compile(program, recordedSystem(recording.origin.cpus), {
+    engine: "recording",
+    resolve: (spec, system, wish) => probes.resolve(spec, system, wish),
+    pid,
+    unsafe,
+    probeFilter,
+    parameters: named,
+    stamp,
+    env: process.env,
+  });
+  const all = [...diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
+  const wrong = all.some(({ severity }) => severity === "error");
+  return { program, diagnostics: all, plan: wrong ? undefined : compiled.plan };
+}
+
+export interface OpenReplayOptions extends ReplayOptions {
+  readonly consumer: Consumer;
+  readonly unsafe?: boolean | undefined;
+  readonly loaded?: ((session: Session) => void) | undefined;
+}
+
+export function openReplay(plan: Plan, recording: Recording, options: OpenReplayOptions): Promise<Session> {
+  const { consumer, unsafe, interrupted, loaded } = options;
+  return openSession(plan, new ReplaySource(plan, recording, options), {
+    consumer,
+    formatter: printfFormatter,
+    unsafe,
+    interrupted,
+    loaded,
+  });
+}

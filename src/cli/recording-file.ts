@@ -1,0 +1,65 @@
+// Recordings as files: opened to be read, whoever wrote them; made so that only their owner reads them.
+import { closeSync, constants, fstatSync, fchmodSync, openSync, readSync } from "node:fs";
+import { isDamage } from "../providers/registry.ts";
+import { isRecording, type RecordingBytes } from "../recordings/frames.ts";
+import { Recording } from "../recordings/reader.ts";
+import { during } from "./files.ts";
+import { UsageError } from "./options.ts";
+
+export interface OpenedRecording extends Disposable {
+  readonly recording: Recording;
+}
+
+/** @throws LinuxError, UsageError, RecordingError */
+export function openRecording(path: string): OpenedRecording {
+  const descriptor = during(`read ${path}`, () =>
+    openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY),
+  );
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new UsageError(`${path} is no recording: it is no regular file`);
+    const bytes = fileBytes(descriptor, stat.size);
+    if (!isRecording(bytes.read(0, 16)))
+      throw new UsageError(`${path} is no recording of strobe's (strobe record -o FILE makes one)`);
+    try {
+      return { recording: new Recording(bytes), [Symbol.dispose]: () => closeSync(descriptor) };
+    } catch (error) {
+      throw isDamage(error) ? error.in(path) : error;
+    }
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function fileBytes(descriptor: number, size: number): RecordingBytes {
+  return {
+    size,
+    read(offset, length) {
+      const bytes = Buffer.alloc(Math.max(0, Math.min(length, size - offset)));
+      let got = 0;
+      while (got < bytes.length) {
+        const more = readSync(descriptor, bytes, got, bytes.length - got, offset + got);
+        if (more === 0) break;
+        got += more;
+      }
+      return bytes.subarray(0, got);
+    },
+  };
+}
+
+/** Makes the file, for its owner's eyes alone; what was there is gone. @throws LinuxError */
+export function createRecording(path: string): number {
+  const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
+  return during(`write to "${path}"`, () => {
+    const descriptor = openSync(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600);
+    try {
+      // It may have been there before.
+      if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, 0o600);
+      return descriptor;
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  });
+}

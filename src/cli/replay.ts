@@ -1,0 +1,177 @@
+// `strobe replay FILE …`: a script over a recording; `strobe info FILE`: what a recording holds.
+import { closeSync } from "node:fs";
+import { compileForRecording, openReplay } from "../api/replay.ts";
+import { isPending } from "../linux/processes/pending-signals.ts";
+import { shownText } from "../output/shown-text.ts";
+import { isTerminal } from "../linux/ffi.ts";
+import { OutputClosed } from "../output/sink.ts";
+import { RecordedProbes } from "../providers/recorded.ts";
+import type { Recording } from "../recordings/reader.ts";
+import type { Session } from "../session/session.ts";
+import { print, tell } from "./files.ts";
+import { readOptions, UsageError, type Options } from "./options.ts";
+import { readDuration } from "./quantities.ts";
+import { openRecording } from "./recording-file.ts";
+import { onSignal, printerOf, showDiagnostics, stopNumbers } from "./run.ts";
+import { readScript } from "./script.ts";
+
+/** `strobe replay FILE [--from TIME] [--to TIME] …`: as without, over the file. */
+export async function replay(argv: readonly string[]): Promise<number> {
+  const [file, ...rest] = argv;
+  if (file === undefined || file.startsWith("-"))
+    throw new UsageError(
+      "strobe replay takes a recording's path, and then what strobe takes: -e 'PROGRAM', a script …",
+    );
+  return replayFile(file, readOptions(rest));
+}
+
+export async function replayFile(file: string, options: Options): Promise<number> {
+  refuseUseless(options);
+  const opened = openRecording(file);
+  try {
+    return await run(opened.recording, options);
+  } finally {
+    opened[Symbol.dispose]();
+  }
+}
+
+async function run(recording: Recording, options: Options): Promise<number> {
+  if (options.list) return list(recording, options);
+  const { source, positional, language } = readScript(options);
+  const { named, pid, probeFilter, stamp } = options;
+  const { unsafe } = options.switches;
+  const script = compileForRecording(source, recording, {
+    language,
+    positional,
+    named,
+    pid,
+    unsafe,
+    probeFilter,
+    stamp,
+  });
+  showDiagnostics(source, script, options);
+  if (script.plan === undefined) return 1;
+  const descriptors: number[] = [];
+  const consumer = printerOf(options, descriptors);
+  let session: Session | undefined;
+  let opening: Session | undefined;
+  let stopped = false;
+  onSignal(() => {
+    stopped = true;
+    consumer.hurry();
+    (session ?? opening)?.stop();
+  });
+  try {
+    session = await openReplay(script.plan, recording, {
+      consumer,
+      unsafe,
+      from: timeOf("--from", options.from),
+      to: timeOf("--to", options.to),
+      interrupted: () => isPending(stopNumbers),
+      loaded(one) {
+        opening = one;
+      },
+    });
+    if (stopped) session.stop();
+    const { exitCode } = await session.ended;
+    consumer.end();
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error;
+    return 0;
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor);
+  }
+}
+
+function timeOf(flag: string, text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : BigInt(readDuration(flag, text));
+}
+
+/** What asks for a live machine. @throws UsageError */
+function refuseUseless({ command, maxOverhead, dryRun, emit, suite, debug, switches }: Options): void {
+  const { follow, stats, warnings } = switches;
+  const asked = [
+    ["-c", command !== undefined],
+    ["--follow", follow === true],
+    ["--max-overhead", maxOverhead !== undefined],
+    ["--stats", stats === true],
+    ["--dry-run", dryRun],
+    ["-k", warnings === true],
+    ["--emit", emit !== undefined],
+    ["--test and --bench", suite !== undefined],
+    ["-d", debug.length > 0],
+  ] as const;
+  const found = asked.find(([, is]) => is);
+  if (found !== undefined) throw new UsageError(`${found[0]} is for live traces: a recording is only read`);
+}
+
+function list(recording: Recording, { words, verbose }: Options): number {
+  let found = false;
+  const line = isTerminal(1) ? shownText : (text: string): string => text;
+  for (const { probe, details = [] } of new RecordedProbes(recording).list(words[0], verbose)) {
+    found = true;
+    print([probe, ...details].map((text) => `${line(text)}\n`).join(""));
+  }
+  if (!found) tell(`strobe: the recording has no probe that matches \`${words[0] ?? "*"}\`\n`);
+  return found ? 0 : 1;
+}
+
+/** `strobe info FILE` */
+export function recordingInfo(argv: readonly string[]): number {
+  const [file] = argv;
+  if (file === undefined || argv.length > 1) throw new UsageError("strobe info takes a recording's path");
+  const opened = openRecording(file);
+  try {
+    showInfo(opened.recording);
+  } finally {
+    opened[Symbol.dispose]();
+  }
+  return 0;
+}
+
+function showInfo(recording: Recording): void {
+  const { origin, span, end, cut, size } = recording;
+  const start = BigInt(origin.clock.boot);
+  const events = new Map<number, number>();
+  const probes = new RecordedProbes(recording);
+  for (const { block } of recording.blocks()) countSites(recording, probes, block, events);
+  const seconds = (nanoseconds: bigint): string => `${(Number(nanoseconds) / 1e9).toFixed(3)} s`;
+  const count = span?.events ?? 0;
+  const began = new Date(Number(BigInt(origin.clock.wall) / 1_000_000n)).toISOString();
+  const lines: (readonly [string, string])[] = [
+    ["recorded", `${began} on ${origin.host}, Linux ${origin.kernel} (${origin.machine}), by strobe ${origin.strobe}`],
+    ["command", origin.command.join(" ")],
+    [
+      "events",
+      span === undefined ? "none" : `${count}, from ${seconds(span.first - start)} to ${seconds(span.last - start)}`,
+    ],
+    ["size", `${size} bytes${count === 0 ? "" : `, ${(size / count).toFixed(1)} an event`}`],
+    ["end", end === undefined ? `it was cut short: ${cut} bytes behind the last whole block are left out` : "whole"],
+  ];
+  const lost = [...recording.heads()].flatMap((head) => head.lost);
+  if (lost.length === 0) lines.push(["lost", "nothing"]);
+  for (const { cause, probe, count: number } of lost) lines.push(["lost", `${number} events of ${probe} (${cause})`]);
+  for (const [site, number] of [...events].sort((a, b) => b[1] - a[1]))
+    lines.push(["probe", `${recording.sites[site]?.name ?? site}  ${number}`]);
+  const clean = isTerminal(1) ? shownText : (text: string): string => text;
+  for (const [name, text] of lines) print(`${name.padEnd(9)} ${clean(text)}\n`);
+}
+
+function countSites(
+  recording: Recording,
+  probes: RecordedProbes,
+  {
+    rows,
+  }: { readonly rows: readonly { readonly layout: number; readonly count: number; readonly bytes: Uint8Array }[] },
+  events: Map<number, number>,
+): void {
+  for (const { layout, count, bytes } of rows) {
+    const { size } = recording.layouts[layout];
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (let i = 0; i < count; i++) {
+      const site = probes.siteOf(layout, view, i * size);
+      events.set(site, (events.get(site) ?? 0) + 1);
+    }
+  }
+}

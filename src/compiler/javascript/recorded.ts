@@ -1,0 +1,143 @@
+// Whether a handler can run over recorded events: what it asks of the moment must be in the rows.
+import type { RecordedRow } from "../../language/context.ts";
+import type { BuiltinValue, Instruction, IrFunction, Source, Value } from "../ir/ir.ts";
+
+/** What a handler, with the callbacks that it calls, asks that rows do not have; undefined where it can run. */
+export function notInRows(fn: IrFunction, functions: readonly IrFunction[], row: RecordedRow): string | undefined {
+  const origins = new Origins(fn, row);
+  for (const { instructions } of fn.blocks) {
+    for (const instruction of instructions) {
+      const asked = inInstruction(instruction, row, origins);
+      if (asked !== undefined) return asked;
+      const callback = instruction.op === "for-each" ? functions[instruction.callback] : undefined;
+      const within = callback === undefined ? undefined : notInRows(callback, functions, row);
+      if (within !== undefined) return within;
+    }
+  }
+  return undefined;
+}
+
+function inInstruction(instruction: Instruction, row: RecordedRow, origins: Origins): string | undefined {
+  switch (instruction.op) {
+    case "builtin":
+      return ofBuiltin(instruction.name, row);
+    case "read":
+      return origins.of(instruction.address) === "row" ? undefined : "memory behind a pointer";
+    case "fill":
+    case "fill-element":
+    case "map-store":
+      return ofSource(instruction.source, row, origins);
+    case "emit":
+      for (const field of instruction.fields) {
+        const asked = ofSource(field, row, origins);
+        if (asked !== undefined) return asked;
+      }
+      return undefined;
+    case "signal":
+      return "the process that a signal is sent to";
+    case "override":
+      return "the function whose result is overridden";
+    case "write-user":
+      return "the memory that is written to";
+    case "stack-length":
+      return "the length of a stack";
+    case "address-of":
+      return "the address of a variable";
+    case "kernel-print":
+      return "the kernel's trace";
+    case "packet":
+      return "a packet";
+    case "percpu-address":
+      return "a variable of the kernel";
+    case "socket-cookie":
+      return "a socket's cookie";
+    case "rounds":
+      return "a loop that is called";
+    default:
+      return undefined;
+  }
+}
+
+function ofBuiltin(name: BuiltinValue, { words, site }: RecordedRow): string | undefined {
+  switch (name) {
+    case "pid-and-tid":
+      return words.pid === undefined || words.tid === undefined ? "pid" : undefined;
+    case "gid-and-uid":
+      return words.uid === undefined || words.gid === undefined ? "uid" : undefined;
+    case "cpu":
+      return words.cpu === undefined ? "cpu" : undefined;
+    case "cgroup":
+      return words.cgroup === undefined ? "cgroup" : undefined;
+    case "user-mode":
+      return words["user-mode"] === undefined ? "usermode" : undefined;
+    case "nsecs-boot":
+    case "nsecs-monotonic":
+    case "nsecs-wall":
+    case "elapsed":
+      return words.time === undefined ? "nsecs" : undefined;
+    case "attach-cookie":
+      return site === undefined ? "probe" : undefined;
+    case "context":
+    case "child-pid":
+    case "random":
+      return undefined;
+    case "task":
+      return "curtask";
+    case "func-ip":
+      return "func";
+    default:
+      return name.startsWith("helper:") ? `${name.slice("helper:".length)}()` : name;
+  }
+}
+
+function ofSource(source: Source, row: RecordedRow, origins: Origins): string | undefined {
+  switch (source.kind) {
+    case "value":
+    case "copy":
+    case "constant":
+      return undefined;
+    case "comm":
+      return row.comm === undefined ? "comm" : undefined;
+    case "path":
+      return "a path";
+    case "stack": {
+      if (source.mode === "build_id") return "a stack of build ids";
+      const at = source.space === "kernel" ? row.kernelStack : row.userStack;
+      return at === undefined ? (source.space === "kernel" ? "kstack" : "ustack") : undefined;
+    }
+    case "string":
+      return origins.of(source.address) === undefined ? "the text behind a pointer" : undefined;
+    case "memory":
+    case "buffer":
+      return origins.of(source.address) === "row" ? undefined : "memory behind a pointer";
+  }
+}
+
+/** Where addresses lead: into the row, to a text that was recorded with its pointer, or nobody knows. */
+class Origins {
+  readonly #made = new Map<Value, Instruction>();
+  readonly #row: RecordedRow;
+
+  constructor(fn: IrFunction, row: RecordedRow) {
+    this.#row = row;
+    for (const { instructions } of fn.blocks)
+      for (const instruction of instructions)
+        if ("result" in instruction && instruction.result !== undefined)
+          this.#made.set(instruction.result, instruction);
+  }
+
+  of(value: Value): "row" | "text" | undefined {
+    const made = this.#made.get(value);
+    if (made?.op === "builtin") return made.name === "context" ? "row" : undefined;
+    if (made?.op === "load-context")
+      return this.#row.texts.some(({ pointer }) => pointer === made.offset && made.size === 8) ? "text" : undefined;
+    if (made?.op !== "binary" || made.kind !== "add") return undefined;
+    const [left, right] = [this.of(made.left), this.of(made.right)];
+    // Within a text only so far as is known.
+    if (left === "row" || right === "row") return left === right ? undefined : "row";
+    const other = this.#made.get(left === "text" ? made.right : made.left);
+    return (left === "text") !== (right === "text") && other?.op === "constant" && other.value >= 0n
+      ? "text"
+      : undefined;
+  }
+}

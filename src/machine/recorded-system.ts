@@ -1,0 +1,27 @@
+// The machine of a recording, as scripts over it are compiled: its probes are known (providers/recorded.ts), and what
+// else a live machine tells is not there.
+import { plainTypes } from "./kernel/kernel-types.ts";
+import type { System } from "./system.ts";
+
+const none = (): undefined => undefined;
+
+export function recordedSystem(cpus: number): System {
+  return {
+    types: plainTypes,
+    // No kernel runs the code.
+    capabilities: { kernel: [6, 12], btf: false, mayGoto: true, ringBuffer: true, cpuV4: true, cpus, taskBtf: false },
+    kernelFunction: none,
+    kernelFunctions: () => [],
+    functionModule: none,
+    symbolAddress: none,
+    cgroupId: none,
+    tracepoint: none,
+    tracepoints: () => [],
+    rawTracepoint: none,
+    hasRawTracepoint: () => false,
+    rawTracepoints: () => [],
+    iterators: () => [],
+    binary: none,
+    mappedBinaries: () => [],
+  };
+}

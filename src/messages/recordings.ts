@@ -1,0 +1,21 @@
+// What a recording does not have that a script asks for.
+import { says, type Message, type Shown } from "./message.ts";
+
+export const recordings = {
+  /** Only over a recording (strobe replay): of a probe that is not in it. */
+  probeNotRecorded: (probe: string, command: string, there: string): Message =>
+    says(
+      "name",
+      `${probe} was not recorded`,
+      there === "" ? `${command} records it` : `${command} records it; recorded are ${there} … (strobe -l --in FILE)`,
+    ),
+  /** Only over a recording: of a stack or an argument that was not recorded. */
+  valueNotRecorded: (value: string, how: string): Message => says("feature", `${value} was not recorded`, how),
+  /** Only over a recording: of what no recording has, as memory behind a pointer. */
+  onlyAtTheMoment: (what: Shown): Message =>
+    says(
+      "feature",
+      `${what} can be told only at the moment of the event, and is not in the recording`,
+      "a live trace can tell it",
+    ),
+};

@@ -1,0 +1,342 @@
+// A session's events into a recording: records are kept as they come, and written in blocks.
+import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
+import { headerOffset } from "../compiler/layouts/record-header.ts";
+import type { StackType } from "../language/types.ts";
+import type { ClockReading, RecordedLayout, RecordedLoss } from "../recordings/contents.ts";
+import type { RecordingWriter } from "../recordings/writer.ts";
+import type {
+  Consumer,
+  ConsumerServices,
+  Frame,
+  RecordHandler,
+  RecordMemory,
+  SymbolResolver,
+  Trouble,
+} from "../session/events.ts";
+import { writtenFrame, type UserKind, type WrittenNames } from "../session/replay/recorded-symbols.ts";
+import { stackFrames, stackMapOf } from "./stack-frames.ts";
+import { troubleText } from "./trouble.ts";
+
+/** A block is written when it has so many bytes of rows, so many events, or is so old. */
+const blockBytes = 4 << 20;
+const blockEvents = 0xffff;
+const blockMilliseconds = 1000;
+const clockMilliseconds = 10_000;
+
+export interface RecorderOptions {
+  readonly writer: RecordingWriter;
+  readonly layouts: readonly RecordedLayout[];
+  readonly clock: () => ClockReading;
+  /** Says what a person should know. */
+  readonly tell: (text: string) => void;
+  /** Called when the file has so many bytes. */
+  readonly mostBytes?: number | undefined;
+  readonly full?: (() => void) | undefined;
+}
+
+/** A stack field of a layout. */
+interface StackField {
+  readonly offset: number;
+  readonly type: StackType;
+}
+
+class RowBuffer {
+  readonly layout: number;
+  readonly size: number;
+  readonly stacks: readonly StackField[];
+  /** Where rows have a user, and a cgroup. */
+  readonly user: number | undefined;
+  readonly cgroup: number | undefined;
+  bytes: Uint8Array;
+  count = 0;
+  /** In the block that is being filled. */
+  index = -1;
+
+  constructor({ size, action, fields }: EventSchema<ConsumerAction>) {
+    this.layout = action.kind === "data" ? Number(action.name) : -1;
+    this.size = size;
+    this.stacks = fields.flatMap(({ type, offset }) => (type.kind === "stack" ? [{ type, offset }] : []));
+    this.user = fields.find(({ name }) => name === "uid")?.offset;
+    this.cgroup = fields.find(({ name }) => name === "cgroup")?.offset;
+    this.bytes = new Uint8Array(size * 64);
+  }
+}
+
+export class Recorder implements Consumer {
+  /** Events so far, and those that were lost. */
+  events = 0;
+  lost = 0;
+  beforeWrite: (() => void) | undefined;
+  readonly patience = 50;
+  readonly #options: RecorderOptions;
+  #siteAt = 0;
+  readonly #order = new Uint16Array(blockEvents);
+  #present: RowBuffer[] = [];
+  #count = 0;
+  #bytes = 0;
+  #began = 0;
+  #lastClock = Date.now();
+  #losses: RecordedLoss[] = [];
+  readonly #allLosses: RecordedLoss[] = [];
+  #services: ConsumerServices | undefined;
+  #names: NotingSymbols | undefined;
+  #stop = false;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
+    this.#services = services;
+    const { size, header = [] } = schema;
+    const buffer = new RowBuffer(schema);
+    this.#siteAt = headerOffset(header.indexOf("probe"));
+    const { bytes } = memory;
+    return (offset) => {
+      if (this.#stop) return;
+      const at = buffer.count * size;
+      if (at + size > buffer.bytes.length) {
+        const larger = new Uint8Array(buffer.bytes.length * 2);
+        larger.set(buffer.bytes);
+        buffer.bytes = larger;
+      }
+      buffer.bytes.set(bytes.subarray(offset, offset + size), at);
+      if (buffer.count++ === 0) buffer.index = this.#present.push(buffer) - 1;
+      if (this.#count === 0) this.#began = Date.now();
+      this.#order[this.#count++] = buffer.index;
+      this.#bytes += size;
+      if (this.#count === blockEvents || this.#bytes >= blockBytes) this.#write();
+    };
+  }
+
+  flush(): void {
+    const now = Date.now();
+    if (this.#count > 0 && now - this.#began >= blockMilliseconds) this.#write();
+    if (now - this.#lastClock >= clockMilliseconds) {
+      this.#lastClock = now;
+      this.#options.writer.clock(this.#options.clock());
+    }
+  }
+
+  trouble(trouble: Trouble): void {
+    if (trouble.kind === "lost" || trouble.kind === "missed") {
+      this.lost += trouble.count;
+      const loss = { cause: trouble.kind === "lost" ? "ring" : "missed", probe: trouble.probe, count: trouble.count };
+      this.#losses.push(loss);
+      this.#allLosses.push(loss);
+    }
+    this.beforeWrite?.();
+    this.#options.tell(`${troubleText(trouble)}\n`);
+  }
+
+  map(): void {}
+  text(): void {}
+
+  attached(probes: number): void {
+    this.#options.tell(`Attached ${probes} probe${probes === 1 ? "" : "s"}\n`);
+  }
+
+  /** All that has come is handed to the writer. */
+  finish(): readonly RecordedLoss[] {
+    if (this.#count > 0 || this.#losses.length > 0) this.#write();
+    return this.#allLosses;
+  }
+
+  #write(): void {
+    const services = this.#services;
+    if (services === undefined) return;
+    const { writer, layouts, mostBytes, full } = this.#options;
+    this.#names ??= new NotingSymbols(services.symbols);
+    const stacks = this.#numberStacks(services, this.#names);
+    const sites = new Set<number>();
+    let [first, last] = [(1n << 64n) - 1n, 0n];
+    for (const buffer of this.#present) {
+      const { bytes, count, size, layout } = buffer;
+      const view = new DataView(bytes.buffer);
+      const times = timesOf(view, count, size, layouts[layout].time);
+      if (times.first < first) first = times.first;
+      if (times.last > last) last = times.last;
+      for (let i = 0, at = this.#siteAt; i < count; i++, at += size) sites.add(view.getUint32(at, true));
+      this.#names.note(view, buffer);
+    }
+    writer.block(
+      {
+        count: this.#count,
+        order: this.#order,
+        rows: this.#present.map(({ layout, count, bytes, size }) => ({
+          layout,
+          count,
+          bytes: bytes.subarray(0, count * size),
+        })),
+        stacks,
+      },
+      { first: this.#count === 0 ? 0n : first, last, sites: [...sites], lost: this.#losses },
+    );
+    const names = this.#names.take();
+    if (names !== undefined) writer.symbols(names);
+    this.events += this.#count;
+    for (const buffer of this.#present) buffer.count = 0;
+    this.#present = [];
+    this.#count = 0;
+    this.#bytes = 0;
+    this.#losses = [];
+    if (mostBytes !== undefined && writer.size >= mostBytes && !this.#stop) {
+      this.#stop = true;
+      full?.();
+    }
+  }
+
+  /** Stacks' numbers in the kernel become those of the block. */
+  #numberStacks(services: ConsumerServices, names: NotingSymbols): BigUint64Array[] {
+    const stacks: BigUint64Array[] = [];
+    const noting = { ...services, symbols: names };
+    for (const { bytes, count, size, stacks: fields } of this.#present) {
+      const view = new DataView(bytes.buffer);
+      for (const { offset, type } of fields) {
+        const known = new Map<bigint, number>();
+        const named = new Set<string>();
+        for (let i = 0, at = offset; i < count; i++, at += size) {
+          const id = view.getBigInt64(at, true);
+          const pid = view.getUint32(at + 8, true);
+          let number = known.get(id);
+          if (number === undefined) {
+            const words = id < 0n ? undefined : services.symbols.stack(id, stackMapOf(type, services));
+            number = words === undefined ? -1 : stacks.push(BigUint64Array.from(words)) - 1;
+            known.set(id, number);
+          }
+          const name = `${id} ${pid}`;
+          if (number >= 0 && !named.has(name)) {
+            named.add(name);
+            // Asks for the names that showing it would ask for.
+            stackFrames(type, id, pid, noting);
+          }
+          view.setBigInt64(at, BigInt(number), true);
+        }
+      }
+    }
+    return stacks;
+  }
+}
+
+/** The least and the greatest. */
+function timesOf(view: DataView, count: number, size: number, offset: number): { first: bigint; last: bigint } {
+  let [first, last] = [offset, offset];
+  const later = (a: number, b: number): boolean => {
+    const [high, other] = [view.getUint32(a + 4, true), view.getUint32(b + 4, true)];
+    return high !== other ? high > other : view.getUint32(a, true) > view.getUint32(b, true);
+  };
+  for (let i = 1, at = offset + size; i < count; i++, at += size) {
+    if (later(at, last)) last = at;
+    else if (later(first, at)) first = at;
+  }
+  return { first: view.getBigUint64(first, true), last: view.getBigUint64(last, true) };
+}
+
+type Writable<T> = { -readonly [key in keyof T]: T[key] extends readonly (infer Each)[] ? Each[] : never };
+
+/** Asks for names once each, and keeps those that are not in the recording yet. */
+class NotingSymbols implements SymbolResolver {
+  readonly #of: SymbolResolver;
+  readonly #known = new Set<string>();
+  #noted: Writable<WrittenNames> = nothingNoted();
+
+  constructor(of: SymbolResolver) {
+    this.#of = of;
+    // What numbers of system calls mean is the machine's.
+    for (let number = 0; number < mostCalls; number++) {
+      const name = of.systemCallName(number);
+      if (name !== "Unknown syscall") this.#noted.calls.push([number, name]);
+    }
+  }
+
+  /** What was noted since the last call, as text; undefined where nothing was. */
+  take(): string | undefined {
+    const noted = this.#noted;
+    this.#noted = nothingNoted();
+    return Object.values(noted).every((list) => list.length === 0) ? undefined : JSON.stringify(noted);
+  }
+
+  /** Users and cgroups of rows. */
+  note(view: DataView, { count, size, user, cgroup }: RowBuffer): void {
+    for (let i = 0, at = 0; i < count; i++, at += size) {
+      if (user !== undefined) this.#user(view.getUint32(at + user, true));
+      if (cgroup !== undefined) this.#cgroup(view.getBigUint64(at + cgroup, true));
+    }
+  }
+
+  #lastUser = -1;
+  #lastCgroup = -1n;
+
+  #user(uid: number): void {
+    if (uid === this.#lastUser) return;
+    this.#lastUser = uid;
+    if (this.#isNew(`uid ${uid}`)) this.#noted.users.push([uid, this.#of.userName(uid)]);
+  }
+
+  #cgroup(id: bigint): void {
+    if (id === this.#lastCgroup) return;
+    this.#lastCgroup = id;
+    if (this.#isNew(`cgroup ${id}`)) this.#noted.cgroups.push([String(id), this.#of.cgroupPath(id)]);
+  }
+
+  #isNew(name: string): boolean {
+    if (this.#known.has(name)) return false;
+    this.#known.add(name);
+    return true;
+  }
+
+  kernel(address: bigint): Frame {
+    const frame = this.#of.kernel(address);
+    if (this.#isNew(`kernel ${address}`)) this.#noted.kernel.push([String(address), writtenFrame(frame)]);
+    return frame;
+  }
+
+  user(address: bigint, pid: number): Frame {
+    return this.#ofProcess("user", address, pid, this.#of.user(address, pid)) ?? { address };
+  }
+
+  signalReturn(address: bigint, pid: number): Frame | undefined {
+    return this.#ofProcess("signalReturn", address, pid, this.#of.signalReturn?.(address, pid));
+  }
+
+  interpreted(address: bigint, pid: number): Frame | undefined {
+    return this.#ofProcess("interpreted", address, pid, this.#of.interpreted?.(address, pid));
+  }
+
+  #ofProcess(kind: UserKind, address: bigint, pid: number, frame: Frame | undefined): Frame | undefined {
+    if (frame !== undefined && this.#isNew(`${kind} ${pid} ${address}`))
+      this.#noted.user.push([kind, pid, String(address), writtenFrame(frame)]);
+    return frame;
+  }
+
+  stack(id: bigint, map: number): readonly bigint[] | undefined {
+    return this.#of.stack(id, map);
+  }
+
+  buildIdStack(id: bigint, map: number): ReturnType<SymbolResolver["buildIdStack"]> {
+    return this.#of.buildIdStack(id, map);
+  }
+
+  place(address: bigint, pid: number): ReturnType<SymbolResolver["place"]> {
+    return this.#of.place(address, pid);
+  }
+
+  userName(uid: number): string {
+    return this.#of.userName(uid);
+  }
+
+  cgroupPath(id: bigint): string {
+    return this.#of.cgroupPath(id);
+  }
+
+  systemCallName(number: number): string {
+    return this.#of.systemCallName(number);
+  }
+}
+
+/** Above every number of a system call. */
+const mostCalls = 1024;
+
+function nothingNoted(): Writable<WrittenNames> {
+  return { kernel: [], user: [], users: [], cgroups: [], calls: [] };
+}

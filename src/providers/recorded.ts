@@ -1,0 +1,128 @@
+// The probes of a recording: what a script's probes mean there, and the list of them.
+import { recordings } from "../messages/recordings.ts";
+import type { Context } from "../language/context.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
+import type { System } from "../machine/system.ts";
+import { contextOfText } from "../machine/contexts/recorded-context.ts";
+import { declare } from "../machine/kernel/declared-type.ts";
+import { matcher } from "../machine/wildcard.ts";
+import type { RecordedLayout, RecordedSite } from "../recordings/contents.ts";
+import type { Listed, Resolution, ResolveOptions } from "./provider.ts";
+import { findProvider, resolveSpec } from "./registry.ts";
+import { groupBy, missing, refused } from "./resolution.ts";
+
+/** What is recorded where. */
+interface RecordedProbe {
+  readonly name: string;
+  readonly layout: number;
+  /** Index among the recording's sites. */
+  readonly site: number;
+}
+
+/** The data of a recorded site. */
+export interface RecordedSiteData {
+  readonly recorded: number;
+}
+
+export class RecordedProbes {
+  readonly #probes: readonly RecordedProbe[];
+  readonly #contexts: readonly Context[];
+
+  /** @throws RecordingError */
+  constructor(recording: { readonly layouts: readonly RecordedLayout[]; readonly sites: readonly RecordedSite[] }) {
+    this.#contexts = recording.layouts.map(({ data, size }, i): Context => {
+      const context = contextOfText(data, size);
+      const { recorded } = context;
+      // Rows that do not say which probe they are at are all at one.
+      if (recorded === undefined || recorded.site !== undefined) return context;
+      const onlySite = recording.sites.findIndex(({ layout }) => layout === i);
+      return { ...context, recorded: { ...recorded, onlySite } };
+    });
+    this.#probes = recording.sites.map(({ name, layout }, site) => ({ name, layout, site }));
+  }
+
+  /** As the registry's resolveSpec, of the recording's events; what fires in strobe itself is there as ever. */
+  resolve(spec: ProbeSpec, system: System, options: ResolveOptions): Resolution {
+    const provider = findProvider(spec.provider);
+    if (provider === undefined) return resolveSpec(spec, system, options);
+    if (["begin", "end", "interval", "self"].includes(provider.name)) return resolveSpec(spec, system, options);
+    const found = this.#matching(provider.name, spec.parts);
+    const command = `strobe record '${spec.text}'`;
+    if (found.length === 0) {
+      const kinds = [...new Set(this.#probes.map(({ name }) => name))];
+      return missing(spec, options, recordings.probeNotRecorded(spec.text, command, kinds.slice(0, 3).join(", ")));
+    }
+    const task = ["curtask", "ctx"].find((name) => options.uses.has(name));
+    if (task !== undefined) return refused(spec, recordings.onlyAtTheMoment(task));
+    const groups = groupBy(found, ({ layout }) => String(layout));
+    const absent = [...groups.values()].flatMap(([{ layout }]) => notThere(this.#contexts[layout], options.uses));
+    if (absent.length > 0)
+      return refused(spec, recordings.valueNotRecorded(absent[0], howToRecord(absent[0], spec.text)));
+    return {
+      diagnostics: [],
+      variants: [...groups.values()].flatMap((group) => {
+        const context = this.#contexts[group[0].layout];
+        const sites = group.map(({ name, site }) => ({ name, data: { recorded: site } satisfies RecordedSiteData }));
+        // Their names are told by the sites.
+        const apart = options.uses.has("func") || options.uses.has("probe");
+        return (apart ? sites.map((site) => [site]) : [sites]).map((some) => ({
+          context,
+          provider: provider.name,
+          sites: some,
+        }));
+      }),
+    };
+  }
+
+  /** The site of a row. */
+  siteOf(layout: number, view: DataView, offset: number): number {
+    const { recorded } = this.#contexts[layout];
+    return recorded?.site === undefined ? (recorded?.onlySite ?? 0) : view.getUint32(offset + recorded.site, true);
+  }
+
+  #matching(provider: string, parts: readonly string[]): RecordedProbe[] {
+    const whole = matcher([provider, ...parts].join(":"));
+    const exact = this.#probes.filter(({ name }) => whole(name));
+    if (exact.length > 0 || parts.length < 2 || parts[0].includes("/")) return exact;
+    // A program by its name alone.
+    const anywhere = matcher([`${provider}:*/${parts[0]}`, ...parts.slice(1)].join(":"));
+    return this.#probes.filter(({ name }) => anywhere(name));
+  }
+
+  /** Those that match a pattern, in which any part of a name may stand alone. */
+  *list(pattern: string | undefined, verbose: boolean): Iterable<Listed> {
+    const [kind, ...parts] = (pattern ?? "*").split(":");
+    const provider = findProvider(kind);
+    const looked = matcher([provider?.name ?? kind, ...parts].join(":"));
+    for (const { name, layout } of this.#probes) {
+      if (!looked(name) && !name.split(":").some((part) => looked(part))) continue;
+      const { args = [], numbered, retval } = this.#contexts[layout];
+      const details = [
+        ...args.map((arg) => `    ${declare(arg.type, arg.name)}`),
+        ...(numbered === undefined ? [] : [`    arg0 to arg${numbered.length - 1}`]),
+        ...(retval === undefined ? [] : [`    ${declare(retval.type, "retval")}`]),
+      ];
+      yield verbose ? { probe: name, details } : { probe: name };
+    }
+  }
+}
+
+/** What is asked for that a script's text tells, and rows do not have. */
+function notThere({ recorded }: Context, uses: ReadonlySet<string>): string[] {
+  if (recorded === undefined) return [];
+  const stacks = [
+    ["kstack", recorded.kernelStack],
+    ["ustack", recorded.userStack],
+  ] as const;
+  return [
+    ...stacks.flatMap(([builtin, at]) => (uses.has(builtin) && at === undefined ? [builtin] : [])),
+    ...recorded.absent.map((name) => `args.${name}`).filter((name) => uses.has(name)),
+  ];
+}
+
+/** What records a value that a script asks for. */
+function howToRecord(value: string, probe: string): string {
+  if (value === "kstack") return `strobe record --stack kernel '${probe}' records it`;
+  if (value === "ustack") return `strobe record --stack user '${probe}' records it`;
+  return "its bytes are not kept: a live trace can read it";
+}

@@ -1,0 +1,157 @@
+// The event that handlers look at: a row of a recording.
+import type { RecordedRow, RecordedWord } from "../../language/context.ts";
+import { RecordingError } from "../../recordings/damaged-recording.ts";
+import type { EventBlock } from "../../recordings/layout.ts";
+import type { Surroundings } from "../source.ts";
+
+export interface RecordedFacts {
+  readonly childPid: bigint;
+  /** The boot clock when the recording began; what is to be added to it for other clocks. Nanoseconds. */
+  readonly start: bigint;
+  readonly bootToMonotonic: bigint;
+  readonly bootToWall: bigint;
+  /** The number of a stack of so many frames at most. */
+  take(stack: BigUint64Array, limit: number): number;
+}
+
+/** Where handlers find the row: an address at which no kernel has memory. */
+const rowAddress = 0xffff_0057_524f_5700n;
+
+const noRow: RecordedRow = { words: {}, texts: [], absent: [] };
+
+export class RecordedEvent implements Surroundings {
+  /** Of the probe among the plan's names. */
+  cookie = 0n;
+  row: Uint8Array = new Uint8Array(0);
+  readonly #facts: RecordedFacts;
+  readonly #layouts: (RecordedRow | undefined)[] = [];
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  #described: RecordedRow = noRow;
+  #block: EventBlock | undefined;
+  #time = 0n;
+
+  constructor(facts: RecordedFacts) {
+    this.#facts = facts;
+  }
+
+  /** Rows of a layout are like this. */
+  describe(layout: number, row: RecordedRow): void {
+    this.#layouts[layout] = row;
+  }
+
+  /** The site of the row at an offset; undefined where no handler has asked for the layout. */
+  siteOf(layout: number, view: DataView, offset: number): number | undefined {
+    const row = this.#layouts[layout];
+    if (row === undefined) return undefined;
+    return row.site === undefined ? row.onlySite : view.getUint32(offset + row.site, true);
+  }
+
+  /** The event is this row from now on. */
+  at(layout: number, block: EventBlock, which: number, offset: number, size: number, time: bigint): void {
+    const { bytes } = block.rows[which];
+    this.row = bytes.subarray(offset, offset + size);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset + offset, size);
+    this.#described = this.#layouts[layout] ?? noRow;
+    this.#block = block;
+    this.#time = time;
+  }
+
+  #word(word: RecordedWord): bigint {
+    const at = this.#described.words[word];
+    if (at === undefined) return 0n;
+    switch (at.size) {
+      case 1:
+        return BigInt(this.#view.getUint8(at.offset));
+      case 2:
+        return BigInt(this.#view.getUint16(at.offset, true));
+      case 4:
+        return BigInt(this.#view.getUint32(at.offset, true));
+      case 8:
+        return this.#view.getBigUint64(at.offset, true);
+    }
+  }
+
+  builtin(name: string): bigint {
+    switch (name) {
+      case "pid-and-tid":
+        return (this.#word("pid") << 32n) | this.#word("tid");
+      case "gid-and-uid":
+        return (this.#word("gid") << 32n) | this.#word("uid");
+      case "cpu":
+      case "cgroup":
+      case "user-mode":
+        return this.#word(name);
+      case "context":
+        return rowAddress;
+      case "attach-cookie":
+        return this.cookie;
+      default:
+        return this.#anytime(name, this.#time);
+    }
+  }
+
+  #anytime(name: string, time: bigint): bigint {
+    const { start, bootToMonotonic, bootToWall, childPid } = this.#facts;
+    switch (name) {
+      case "nsecs-boot":
+        return time;
+      case "nsecs-monotonic":
+        return time + bootToMonotonic;
+      case "nsecs-wall":
+        return time + bootToWall;
+      case "elapsed":
+        return time - start;
+      case "child-pid":
+        return childPid;
+      case "random":
+        return BigInt(Math.floor(Math.random() * 2 ** 32));
+      default:
+        // The compiler has refused what is in no recording; of strobe's own process there was none.
+        return 0n;
+    }
+  }
+
+  /** For programs that no event starts. */
+  outside(now: () => bigint): Surroundings {
+    return { builtin: (name) => this.#anytime(name, now()), comm: () => new Uint8Array(16) };
+  }
+
+  comm(): Uint8Array {
+    const { comm } = this.#described;
+    return comm === undefined ? new Uint8Array(16) : this.row.subarray(comm, comm + 16);
+  }
+
+  /** Bytes of the row, or of a text that was recorded with its address; as many as there are. */
+  read(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {
+    if (space === "kernel") {
+      const offset = BigInt.asUintN(64, address) - rowAddress;
+      if (offset >= 0n && offset + BigInt(size) <= BigInt(this.row.length))
+        return this.row.subarray(Number(offset), Number(offset) + size);
+      if (offset >= 0n && offset < BigInt(this.row.length)) return this.row.subarray(Number(offset));
+    }
+    for (const text of this.#described.texts) {
+      if (text.space !== space) continue;
+      const offset = address - this.#view.getBigUint64(text.pointer, true);
+      if (offset >= 0n && offset < BigInt(text.size))
+        return this.row.subarray(text.offset + Number(offset), text.offset + text.size);
+    }
+    return undefined;
+  }
+
+  /** As a stack in memory is: its number, process and thread. */
+  stack(space: "kernel" | "user", limit: number): Uint8Array {
+    const { kernelStack, userStack } = this.#described;
+    const at = space === "kernel" ? kernelStack : userStack;
+    const number = at === undefined ? -1 : this.#view.getInt32(at, true);
+    const taken = new DataView(new ArrayBuffer(16));
+    const stack = number < 0 ? undefined : this.#block?.stacks[number];
+    if (number >= 0 && stack === undefined)
+      throw new RecordingError("an event has a stack that its block does not have");
+    taken.setBigInt64(0, stack === undefined ? -1n : BigInt(this.#facts.take(stack, limit)), true);
+    if (space === "user") {
+      taken.setUint32(8, Number(this.#word("pid")), true);
+      taken.setUint32(12, Number(this.#word("tid")), true);
+    }
+    return new Uint8Array(taken.buffer);
+  }
+}

@@ -1,0 +1,120 @@
+// Names of a recording's addresses, as they were found when it was made.
+import { InternalError } from "../../base/internal-error.ts";
+import { RecordingError } from "../../recordings/damaged-recording.ts";
+import type { BuildIdFrame, Frame, SymbolResolver } from "../events.ts";
+
+/** A frame as the recording has it: address, symbol, offset, module, language, mark. */
+type Written = readonly [
+  address: string,
+  symbol: string | null,
+  offset: number | null,
+  module: string | null,
+  language?: Frame["language"] | null,
+  mark?: string | null,
+];
+
+/** What a text of names holds, by kind; keys are decimal. */
+export interface WrittenNames {
+  readonly kernel: readonly (readonly [address: string, frame: Written])[];
+  /** Of a process: kinds as SymbolResolver has them. */
+  readonly user: readonly (readonly [kind: UserKind, pid: number, address: string, frame: Written])[];
+  readonly users: readonly (readonly [uid: number, name: string])[];
+  readonly cgroups: readonly (readonly [id: string, path: string])[];
+  readonly calls: readonly (readonly [number: number, name: string])[];
+}
+
+export type UserKind = "user" | "signalReturn" | "interpreted";
+
+export function writtenFrame({ address, symbol, offset, module, language, mark }: Frame): Written {
+  return [String(address), symbol ?? null, offset ?? null, module ?? null, language ?? null, mark ?? null];
+}
+
+function frameOf([address, symbol, offset, module, language, mark]: Written): Frame {
+  return {
+    address: BigInt(address),
+    ...(symbol === null ? {} : { symbol }),
+    ...(offset === null ? {} : { offset }),
+    ...(module === null ? {} : { module }),
+    ...(language === undefined || language === null ? {} : { language }),
+    ...(mark === undefined || mark === null ? {} : { mark }),
+  };
+}
+
+export class RecordedSymbols implements SymbolResolver {
+  readonly #kernel = new Map<string, Frame>();
+  readonly #user = new Map<string, Frame>();
+  readonly #users = new Map<number, string>();
+  readonly #cgroups = new Map<string, string>();
+  readonly #calls = new Map<number, string>();
+  /** Stacks that handlers have taken, by their number. */
+  readonly #stacks: (readonly bigint[])[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  /** @throws RecordingError */
+  constructor(texts: Iterable<string>) {
+    for (const text of texts) {
+      try {
+        const { kernel, user, users, cgroups, calls } = JSON.parse(text) as WrittenNames;
+        for (const [address, frame] of kernel) this.#kernel.set(address, frameOf(frame));
+        for (const [kind, pid, address, frame] of user) this.#user.set(`${kind} ${pid} ${address}`, frameOf(frame));
+        for (const [uid, name] of users) this.#users.set(uid, name);
+        for (const [id, path] of cgroups) this.#cgroups.set(id, path);
+        for (const [number, name] of calls) this.#calls.set(number, name);
+      } catch {
+        throw new RecordingError("the names of its addresses cannot be read");
+      }
+    }
+  }
+
+  /** The number of a stack, by which stack() finds it. */
+  take(addresses: BigUint64Array, limit: number): number {
+    const kept = addresses.subarray(0, limit);
+    const name = Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength).toString("latin1");
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = this.#stacks.push([...kept]) - 1;
+      this.#numbers.set(name, number);
+    }
+    return number;
+  }
+
+  kernel(address: bigint): Frame {
+    return this.#kernel.get(String(address)) ?? { address };
+  }
+
+  user(address: bigint, pid: number): Frame {
+    return this.#user.get(`user ${pid} ${address}`) ?? { address };
+  }
+
+  signalReturn(address: bigint, pid: number): Frame | undefined {
+    return this.#user.get(`signalReturn ${pid} ${address}`);
+  }
+
+  interpreted(address: bigint, pid: number): Frame | undefined {
+    return this.#user.get(`interpreted ${pid} ${address}`);
+  }
+
+  stack(id: bigint): readonly bigint[] | undefined {
+    return this.#stacks[Number(id)];
+  }
+
+  buildIdStack(): readonly BuildIdFrame[] | undefined {
+    throw new InternalError("a recording has no stacks of build ids");
+  }
+
+  place(): BuildIdFrame | undefined {
+    return undefined;
+  }
+
+  userName(uid: number): string {
+    return this.#users.get(uid) ?? String(uid);
+  }
+
+  cgroupPath(id: bigint): string {
+    return this.#cgroups.get(String(id)) ?? "";
+  }
+
+  systemCallName(number: number): string {
+    return this.#calls.get(number) ?? "Unknown syscall";
+  }
+}

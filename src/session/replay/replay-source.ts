@@ -1,0 +1,366 @@
+// A recording as a session's source: its events are handed to the plan's handlers, which run in this process, one event
+// after the other, and intervals in the recording's time.
+import type { Plan } from "../../compiler/plan.ts";
+import { evaluate } from "../../compiler/javascript/support.ts";
+import type { HostFunction } from "../../compiler/runtime.ts";
+import type { BlockHead, RecordedLoss } from "../../recordings/contents.ts";
+import type { EventBlock } from "../../recordings/layout.ts";
+import type { Recording } from "../../recordings/reader.ts";
+import type { RecordMemory, Trouble } from "../events.ts";
+import { Interrupted, SessionRuntime } from "../host-runtime.ts";
+import type { LiveMap } from "../maps.ts";
+import { memoryMaps } from "../memory-maps.ts";
+import type { MapSize, RecordStream, Source, SourceUser, Surroundings } from "../source.ts";
+import { RecordedEvent } from "./recorded-event.ts";
+import { RecordedSymbols } from "./recorded-symbols.ts";
+import { RecordedTime } from "./recorded-time.ts";
+
+export interface ReplayOptions {
+  /** Nanoseconds since the recording's beginning: only events from the one on, and before the other. */
+  readonly from?: bigint | undefined;
+  readonly to?: bigint | undefined;
+  /** See SessionOptions. */
+  readonly interrupted?: (() => boolean) | undefined;
+}
+
+/** Events taken before Node's event loop gets a turn: some milliseconds of work. */
+const batchEvents = 4096;
+/** Bytes of records that wait while a command runs. */
+const recordRoom = 1 << 16;
+
+/** A handler and what it reads of a row. */
+interface Handler {
+  readonly run: HostFunction;
+  readonly cookie: bigint;
+}
+
+interface Position {
+  readonly block: EventBlock;
+  readonly views: readonly DataView[];
+  /** Of each kind of row, where the next one is. */
+  readonly next: number[];
+  index: number;
+}
+
+export class ReplaySource implements Source, RecordStream {
+  readonly timeline = new RecordedTime();
+  readonly maps: Map<number, LiveMap>;
+  readonly records = this;
+  readonly memory: RecordMemory;
+  readonly bytes = Number.MAX_SAFE_INTEGER;
+  readonly symbols: RecordedSymbols;
+  readonly surroundings: Surroundings;
+  readonly bootToWall: bigint;
+  readonly attached: number;
+  readonly childPid: number | undefined;
+  readonly ends = true;
+  readonly firing = true;
+  readonly runs = [];
+  readonly #recording: Recording;
+  /** By the recording's site. */
+  readonly #handlers: (readonly Handler[] | undefined)[] = [];
+  readonly #start: bigint;
+  readonly #from: bigint;
+  readonly #to: bigint;
+  readonly #event: RecordedEvent;
+  readonly #runtime: EventRuntime;
+  readonly #blocks: Iterator<{ head: BlockHead; block: EventBlock }>;
+  #position: Position | undefined;
+  #time = 0n;
+  #user: SourceUser | undefined;
+  #attached = false;
+  #stopped = false;
+  #ended = false;
+  #troubles: Trouble[] = [];
+  /** Takes records of the event that is handled. */
+  #handle: ((offset: number, length: number) => void) | undefined;
+  #handed = 0;
+  /** Where records lie that nobody has taken yet. */
+  #waiting: { readonly offset: number; readonly length: number }[] = [];
+  #used = 0;
+
+  /** @throws RecordingError */
+  constructor(plan: Plan, recording: Recording, options: ReplayOptions) {
+    this.#recording = recording;
+    const { origin } = recording;
+    this.#start = BigInt(origin.clock.boot);
+    this.bootToWall = BigInt(origin.clock.wall) - this.#start;
+    this.#from = this.#start + (options.from ?? 0n);
+    this.#to = options.to === undefined ? 1n << 64n : this.#start + options.to;
+    this.childPid = origin.childPid === 0 ? undefined : origin.childPid;
+    this.maps = memoryMaps(plan.maps);
+    this.symbols = new RecordedSymbols(recording.symbols());
+    const largest = plan.schemas.reduce((most, { size }) => Math.max(most, size), 8);
+    const buffer = new ArrayBuffer(Math.max(recordRoom, largest * 2));
+    this.memory = { bytes: new Uint8Array(buffer), view: new DataView(buffer), words: new Uint32Array(buffer) };
+    this.#event = new RecordedEvent({
+      childPid: BigInt(origin.childPid),
+      start: this.#start,
+      bootToMonotonic: BigInt(origin.clock.monotonic) - this.#start,
+      bootToWall: this.bootToWall,
+      take: (stack, limit) => this.symbols.take(stack, limit),
+    });
+    // What runs in strobe itself has no event: its time is the recording's.
+    this.surroundings = this.#event.outside(() => this.#start + BigInt(Math.round(this.timeline.now() * 1e6)));
+    this.#runtime = new EventRuntime(this.#event, {
+      maps: this.maps,
+      surroundings: this.#event,
+      emit: (_schema, record) => this.#put(record),
+      failed: () => {},
+      rest: () => {
+        this.#user?.flush();
+        return options.interrupted?.() ?? false;
+      },
+    });
+    let attached = 0;
+    for (const { sites, source, row } of plan.events ?? []) {
+      const run = evaluate(source);
+      for (const site of sites) {
+        const { recorded } = site.data as { readonly recorded: number };
+        const cookie = BigInt(Math.max(0, plan.probeNames.indexOf(site.name)));
+        (this.#handlers[recorded] as Handler[] | undefined) ??= [];
+        (this.#handlers[recorded] as Handler[]).push({ run, cookie });
+        this.#event.describe(recording.sites[recorded].layout, row);
+        attached++;
+      }
+    }
+    this.attached = attached;
+    const blocks = recording.blocks(({ first, last, sites, lost }) => {
+      if (last < this.#from || first >= this.#to) return false;
+      this.#lose(lost, first);
+      return sites.some((site) => this.#handlers[site] !== undefined);
+    });
+    this.#blocks = blocks[Symbol.iterator]();
+  }
+
+  #lose(lost: readonly RecordedLoss[], before: bigint): void {
+    for (const { cause, probe, count } of lost) {
+      if (cause === "ring") this.#troubles.push({ kind: "lost", probe, count });
+      const at = Number((before - this.#start) / 1_000_000n) / 1000;
+      this.#troubles.push({
+        kind: "message",
+        text: `WARNING: ${count} events of ${probe} were lost when they were recorded (${cause}), before ${at.toFixed(3)} s`,
+      });
+    }
+  }
+
+  async prepare(user: SourceUser): Promise<void> {
+    this.#user = user;
+  }
+
+  runOnce(): void {}
+
+  attach(): void {
+    this.#attached = true;
+  }
+
+  go(): void {}
+
+  async run(): Promise<void> {
+    const user = this.#user;
+    if (user === undefined) return;
+    while (!this.#stopped) {
+      const next = this.#peek();
+      if (next === undefined && this.#waiting.length === 0) {
+        this.#finish();
+        return;
+      }
+      const { due } = this.timeline;
+      if (next !== undefined && due <= this.#milliseconds(next)) {
+        this.timeline.step();
+      } else {
+        user.take();
+      }
+      user.flush();
+      user.look();
+      if (user.busy) await user.settle();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** What is due until the recording's end. */
+  #finish(): void {
+    const { end, span } = this.#recording;
+    const last = end === undefined ? (span?.last ?? this.#start) : BigInt(end.clock.boot);
+    const until = this.#milliseconds(last < this.#to ? last : this.#to);
+    while (!this.#stopped && this.timeline.due <= until) this.timeline.step();
+    this.timeline.reach(until);
+    this.#ended = true;
+    if (!this.#stopped) this.#user?.sourceEnded();
+  }
+
+  /** Since the beginning. */
+  #milliseconds(time: bigint): number {
+    return Number(time - this.#start) / 1e6;
+  }
+
+  // ── records ──
+
+  /** Events whose time has come, one after the other: their handlers run here, and what they say is handed on. */
+  drain(handle: (offset: number, length: number) => void, budget: number): number {
+    this.#handed = 0;
+    for (let one = this.#waiting.shift(); one !== undefined; one = this.#waiting.shift()) {
+      handle(one.offset, one.length);
+      if (++this.#handed >= budget) return this.#handed;
+    }
+    this.#used = 0;
+    if (!this.#attached) return 0;
+    // What is asked for one by one may not be the last that an event says.
+    this.#handle = budget > 1 ? handle : undefined;
+    const due = this.timeline.due;
+    for (let events = 0; events < batchEvents && !this.#stopped; events++) {
+      const time = this.#peek();
+      if (time === undefined || this.#milliseconds(time) >= due) break;
+      this.timeline.reach(this.#milliseconds(time));
+      this.#next();
+      if (this.#handed >= budget) break;
+      const first = this.#waiting.shift();
+      if (first === undefined) continue;
+      this.#handed++;
+      handle(first.offset, first.length);
+      break;
+    }
+    return this.#handed;
+  }
+
+  /** A record of the event that is handled. */
+  #put(record: Uint8Array): void {
+    const { bytes } = this.memory;
+    if (this.#handle !== undefined) {
+      bytes.set(record);
+      this.#handed++;
+      this.#handle(0, record.length);
+      return;
+    }
+    const offset = this.#used;
+    if (offset + record.length > bytes.length) throw new RangeError("an event says more than there is room for");
+    bytes.set(record, offset);
+    this.#used = (offset + record.length + 7) & ~7;
+    this.#waiting.push({ offset, length: record.length });
+  }
+
+  // ── events ──
+
+  /** The time of the next event that a handler wants. */
+  #peek(): bigint | undefined {
+    for (;;) {
+      const at = this.#position;
+      if (at === undefined || at.index === at.block.count) {
+        if (this.#ended) return undefined;
+        const { value, done } = this.#blocks.next();
+        if (done === true) {
+          this.#ended = true;
+          this.#position = undefined;
+          return undefined;
+        }
+        const { block } = value as { block: EventBlock };
+        this.#position = {
+          block,
+          views: block.rows.map(({ bytes }) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+          next: block.rows.map(() => 0),
+          index: 0,
+        };
+        continue;
+      }
+      const which = at.block.order[at.index];
+      const rows = at.block.rows[which];
+      const layout = this.#recording.layouts[rows.layout];
+      const offset = at.next[which];
+      const time = at.views[which].getBigUint64(offset + layout.time, true);
+      if (
+        time >= this.#from &&
+        time < this.#to &&
+        this.#handlersAt(rows.layout, at.views[which], offset) !== undefined
+      ) {
+        this.#time = time;
+        return time;
+      }
+      at.next[which] += layout.size;
+      at.index++;
+    }
+  }
+
+  #handlersAt(layout: number, view: DataView, offset: number): readonly Handler[] | undefined {
+    const site = this.#event.siteOf(layout, view, offset);
+    return site === undefined ? undefined : this.#handlers[site];
+  }
+
+  #next(): void {
+    const at = this.#position;
+    if (at === undefined) return;
+    const which = at.block.order[at.index];
+    const { layout } = at.block.rows[which];
+    const { size } = this.#recording.layouts[layout];
+    const offset = at.next[which];
+    at.next[which] += size;
+    at.index++;
+    const handlers = this.#handlersAt(layout, at.views[which], offset) ?? [];
+    this.#event.at(layout, at.block, which, offset, size, this.#time);
+    for (const { run, cookie } of handlers) {
+      if (this.#stopped) return;
+      this.#event.cookie = cookie;
+      try {
+        run(this.#runtime);
+      } catch (error) {
+        if (!(error instanceof Interrupted)) throw error;
+      }
+    }
+  }
+
+  // ── the end ──
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async detach(): Promise<void> {
+    this.#attached = false;
+  }
+
+  losses(): readonly Trouble[] {
+    return this.#troubles.splice(0);
+  }
+
+  warnings(): readonly string[] {
+    return [];
+  }
+
+  failed(): void {}
+  watch(): void {}
+  unwatch(): void {}
+  extend(): void {}
+
+  stats(): undefined {
+    return undefined;
+  }
+
+  largestMaps(): readonly MapSize[] {
+    return [];
+  }
+
+  [Symbol.dispose](): void {
+    this.maps.clear();
+  }
+}
+
+/** What handlers of events ask, beyond what programs of strobe's own process do. */
+class EventRuntime extends SessionRuntime {
+  readonly #event: RecordedEvent;
+
+  constructor(event: RecordedEvent, services: ConstructorParameters<typeof SessionRuntime>[0]) {
+    super(services);
+    this.#event = event;
+  }
+
+  get context(): Uint8Array {
+    return this.#event.row;
+  }
+
+  override readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {
+    return this.#event.read(space, address, size);
+  }
+
+  stack(space: "kernel" | "user", limit: number): Uint8Array {
+    return this.#event.stack(space, limit);
+  }
+}
