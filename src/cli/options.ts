@@ -274,6 +274,8 @@ export interface Options {
   readonly stamp?: readonly HeaderField[] | undefined;
   readonly buffering: Buffering;
   readonly quiet: boolean;
+  /** False: says nothing of how many probes are attached, nor that it is at work. */
+  readonly announces: boolean;
   readonly noWarnings: boolean;
   /** 0.02: 2 %. */
   readonly maxOverhead?: number | undefined;
@@ -432,6 +434,7 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
       "-B must be either 'line', 'full', or 'none'",
     ),
     quiet: has("quiet"),
+    announces: !has("quiet"),
     noWarnings: has("noWarnings"),
     maxOverhead: values.has("maxOverhead") ? readShare(values.get("maxOverhead") ?? "") : undefined,
     verbose: has("verbose"),

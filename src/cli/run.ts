@@ -99,7 +99,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
         opening = one;
       },
     });
-    status = options.quiet
+    status = !options.announces
       ? undefined
       : StatusLine.start(
           consumer,
@@ -152,7 +152,7 @@ function sayUnfitting(script: ScriptPlan): void {
 
 /** `opened`: takes the descriptors of the files that are opened for it. */
 export function printerOf(
-  { formats, output, buffering, quiet, noWarnings, dryRun }: Options,
+  { formats, output, buffering, announces, noWarnings, dryRun }: Options,
   opened: number[],
 ): Printer {
   const open = (path: string): number => {
@@ -170,7 +170,7 @@ export function printerOf(
     return format.open({
       output: path === undefined ? standardOutput : open(path),
       buffering,
-      quiet,
+      quiet: !announces,
       noWarnings,
       silent: dryRun,
       ...(i === speaker ? { messages: standardError } : {}),

@@ -18,6 +18,8 @@ const without: Readonly<Record<string, string>> = {
   R: "there is no runtime to be found elsewhere",
   r: "scripts run on this kernel",
   a: "scripts run on this machine",
+  D: "strobe has limits of its own",
+  d: "debug information is found where it is",
   S: "output goes to one file",
   B: "no kernel module is built",
   i: "scripts are read whole: write a file, or -e",
@@ -33,7 +35,7 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
   const appended: string[] = [];
   const globals: string[] = [];
   const words: string[] = [];
-  const ours: string[] = ["-q", "--lang", "systemtap"];
+  const ours: string[] = ["--lang", "systemtap"];
   let last = 5;
   let list: { readonly pattern: string; readonly verbose: boolean } | undefined;
 
@@ -67,10 +69,6 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
       case "T":
         if (!/^\d+$/.test(value) || value === "0") throw new UsageError(`-T takes a number of seconds, not "${value}"`);
         ours.push("--for", `${value}s`);
-        return;
-      case "D":
-      case "d":
-        // Limits and debug information: strobe has its own limits, and finds what it needs.
         return;
       case "I":
         throw new UsageError("-I: folders of libraries are not supported yet");
@@ -130,6 +128,8 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
   const options = readOptions(given);
   return {
     ...options,
+    // SystemTap says nothing where all is well.
+    announces: false,
     ...(appended.length === 0 ? {} : { appended: appended.join("\n") }),
   };
 }

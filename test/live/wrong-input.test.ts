@@ -123,7 +123,7 @@ test("output that cannot be written", async () => {
   );
   assert.equal(
     await complaint("-o", "/dev/full", "-e", "begin { print(1); exit() }"),
-    "strobe: cannot write the output: write: no space left (ENOSPC)",
+    'strobe: cannot write to "/dev/full": write: no space left (ENOSPC)',
   );
   assert.equal(
     await complaint("--emit", "ts", "-o", "none/out", "-e", "begin { exit() }"),
