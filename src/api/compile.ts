@@ -1,10 +1,12 @@
 import { machine as architecture, release } from "node:os";
+import { Failure } from "../base/failure.ts";
 import { scripts } from "../messages/scripts.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Given, Language, MachineGiven, Parsed } from "../language/language.ts";
 import type { Program } from "../language/program.ts";
 import { languageOf } from "../language/registry.ts";
 import { choosesProcess, compile, type Compiled, type ScriptFlags } from "../compiler/compile.ts";
+import { kernelConfiguration } from "../linux/kernel/configuration.ts";
 import type { LiveSystem } from "../machine/live-system.ts";
 import { thisMachine } from "./machine.ts";
 import type { MachineOptions } from "./search-paths.ts";
@@ -43,7 +45,6 @@ export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
   readonly machine: LiveSystem;
 }
 
-/** No configuration is looked for yet: nothing in it is set. */
 const asked: MachineGiven = {
   get release() {
     return release();
@@ -51,7 +52,10 @@ const asked: MachineGiven = {
   get arch() {
     return architecture();
   },
-  config: () => undefined,
+  config(name) {
+    const all = kernelConfiguration();
+    return all instanceof Failure ? all : all.get(name);
+  },
 };
 
 /** Reads a script, with what the command line gives it. @throws RangeError for a language that has no scripts */

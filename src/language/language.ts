@@ -1,5 +1,6 @@
 // What a language is to the rest of strobe: the one object that its folder exports. A line in registry.ts makes it known
 // to the command, to editors and to the documentation.
+import type { Failure } from "../base/failure.ts";
 import type { Diagnostic, Source, Span } from "./diagnostic.ts";
 import type { ProbeSpec } from "./probe-spec.ts";
 import type { Program } from "./program.ts";
@@ -53,8 +54,8 @@ export interface MachineGiven {
   readonly release: string;
   /** "x86_64" */
   readonly arch: string;
-  /** A line of the kernel's configuration: "y", "m", a value; undefined where it is not set. */
-  config(name: string): string | undefined;
+  /** A line of the running kernel's configuration: "y", "m", a value; undefined where it is not set. */
+  config(name: string): string | undefined | Failure;
 }
 
 export interface Parsed {

@@ -217,7 +217,7 @@ export interface NamedType {
     | "probe" // u64 index into the plan's probe names
     | "float32" // a float's 4 bytes
     | "float64" // a double's 8 bytes
-    | "timestamp"; // u64 nanoseconds, u32 index of the plan's time format, u32 clock (0 boot, 1 real time)
+    | "timestamp"; // u64 nanoseconds, u32 index of the plan's time format, u32 clock (0 boot, 1 real time, 2 real time in UTC)
 }
 
 /** The name of an aggregation: a row of aggregations/table.ts. */

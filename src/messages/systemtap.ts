@@ -41,6 +41,8 @@ export const systemtap = {
       `\`${name}\` is unknown in a condition of \`%(\``,
       "known are kernel_v, kernel_vr, arch, systemtap_v, runtime, guru_mode, CONFIG_…, numbers and strings",
     ),
+  configurationUnknown: (name: string, why: string): Message =>
+    says("feature", `parse error: whether \`${name}\` is set is not known: ${why}`),
   expansionTooLarge: (): Message => says("limit", "parse error: the macros of the script expand to too much"),
   macroArguments: (name: string, wanted: number, given: number): Message =>
     parse(`macro @${name} takes ${wanted} argument${wanted === 1 ? "" : "s"}, not ${given}`),
@@ -57,6 +59,12 @@ export const systemtap = {
   unresolvedPoint: (text: string, help?: string): Message => semantic("name", `probe point mismatch: ${text}`, help),
   pointNotSupported: (text: string, why: string, help?: string): Message =>
     semantic("feature", `${text} is not supported: ${why}`, help),
+  ticksUnknown: (text: string, why: string, instead: string): Message =>
+    semantic(
+      "feature",
+      `${text} is not supported: how long a jiffy is is not known: ${why}`,
+      `use a time, as in ${instead}`,
+    ),
   noTargetVariables: (name: string): Message =>
     semantic(
       "placement",

@@ -17,17 +17,30 @@ const months = [
 ];
 const dayMilliseconds = 86_400_000;
 
-/** Formats local time. `microseconds` is the part below a second. */
-export function strftime(format: string, epochMilliseconds: number, microseconds: number): string {
-  const date = new Date(Math.floor(epochMilliseconds / 1000) * 1000);
+/** Formats local time, or UTC. `microseconds` is the part below a second. */
+export function strftime(format: string, epochMilliseconds: number, microseconds: number, utc = false): string {
+  const time = Math.floor(epochMilliseconds / 1000) * 1000;
+  const date = utc ? new UtcDate(time) : new Date(time);
   return format.replace(
     /%([EO_0^#-]?)([a-zA-Z%+])/g,
     (whole, _flag: string, letter: string) => field(letter, date, microseconds) ?? whole,
   );
 }
 
+/** A date whose local time is UTC. */
+class UtcDate extends Date {
+  override getFullYear = (): number => this.getUTCFullYear();
+  override getMonth = (): number => this.getUTCMonth();
+  override getDate = (): number => this.getUTCDate();
+  override getDay = (): number => this.getUTCDay();
+  override getHours = (): number => this.getUTCHours();
+  override getMinutes = (): number => this.getUTCMinutes();
+  override getTimezoneOffset = (): number => 0;
+  override toString = (): string => "(Coordinated Universal Time)";
+}
+
 function field(letter: string, date: Date, microseconds: number): string | undefined {
-  const at = (format: string) => strftime(format, date.getTime(), microseconds);
+  const at = (format: string) => strftime(format, date.getTime(), microseconds, date instanceof UtcDate);
   const hour12 = date.getHours() % 12 || 12;
   switch (letter) {
     case "a":

@@ -340,9 +340,9 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       return services.plan.probeNames[Number(value)] ?? "";
     case "timestamp": {
       const format = services.plan.timeFormats[memory.view.getUint32(offset + 8, true)] ?? "";
-      const boot = memory.view.getUint32(offset + 12, true) === 0;
-      const milliseconds = Number((boot ? value + services.bootToWall : value) / 1000n) / 1000;
-      return times().strftime(format, milliseconds, Math.floor(positiveModulo(milliseconds * 1000, 1e6)));
+      const clock = memory.view.getUint32(offset + 12, true);
+      const milliseconds = Number((clock === 0 ? value + services.bootToWall : value) / 1000n) / 1000;
+      return times().strftime(format, milliseconds, Math.floor(positiveModulo(milliseconds * 1000, 1e6)), clock === 2);
     }
   }
 }

@@ -64,6 +64,19 @@ probe begin {
   assert.equal(await stap("-e", script), 'a=3 c=2 10 110 2 20 11\n0: 30\n1: 25\nwrong ab\nunread[1,"x"]=0x11\n');
 });
 
+test("dates are in UTC, or in the local time zone; the kernel's configuration is asked", root, async () => {
+  const { stdout, stderr, code } = await strobe(
+    [
+      "stap",
+      "-e",
+      'probe begin { println(ctime(86399), "|", tz_ctime(86399), "|", %( CONFIG_BPF_SYSCALL == "y" %? 1 %: 0 %)); exit() }',
+    ],
+    { env: { ...process.env, TZ: "America/New_York" } },
+  );
+  assert.deepEqual({ stderr, code }, { stderr: "", code: 0 });
+  assert.match(stdout, /^Thu Jan  1 23:59:59 1970\|Thu Jan  1 18:59:59 1970 E\w+\|1\n$/);
+});
+
 test("an error that nothing catches ends the script, and runs its error probes", root, async () => {
   const { stdout, stderr, code } = await strobe([
     "stap",

@@ -520,13 +520,14 @@ function timestamp(f: FunctionState, e: Call): Place {
   const text = literalText(format);
   const known = timeFormats.indexOf(text);
   const index = known >= 0 ? known : timeFormats.push(text) - 1;
+  const isUtc = of?.kind === "identifier" && of.name === "utc";
   const realTime =
     of === undefined
       ? time.kind === "call" && time.name === "nsecs" && /tai|wall/.test(clock(time.args[0]))
-      : clock(of) === "nsecs-wall";
+      : isUtc || clock(of) === "nsecs-wall";
   const place = f.slot("timestamp", e.type);
   build.emit({ op: "store", to: place, value: f.value(time), size: 8 });
   build.emit({ op: "store", to: at(place, 8), value: build.constant(BigInt(index)), size: 4 });
-  build.emit({ op: "store", to: at(place, 12), value: build.constant(realTime ? 1n : 0n), size: 4 });
+  build.emit({ op: "store", to: at(place, 12), value: build.constant(isUtc ? 2n : realTime ? 1n : 0n), size: 4 });
   return place;
 }

@@ -346,10 +346,10 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
     name: "strftime",
     form: "function",
     arity: [2, 3],
-    signature: 'strftime("format", nanoseconds [, boot | wall])',
+    signature: 'strftime("format", nanoseconds [, boot | wall | utc])',
     placement: "both",
     type: { kind: "named", of: "timestamp" },
-    doc: "A point in time as text: by the clock that it was read from, or since 1970 (wall).",
+    doc: "A point in time as text: by the clock that it was read from, or since 1970 (wall); utc: since 1970, in that time zone.",
   },
 
   // ── questions about the script, answered before it runs ──

@@ -511,8 +511,11 @@ const cgroupPath: CallCheck = (call, body) => {
 const strftime: CallCheck = (call, body) => {
   literalText(call, 0, body);
   const [clock] = call.args.slice(2);
-  if (clock !== undefined && (clock.kind !== "identifier" || !["boot", "wall"].includes(clock.name)))
-    return { ...call, type: report(body, clock.span, calls.takes(functionName(body, call.name), "`boot` or `wall`")) };
+  if (clock !== undefined && (clock.kind !== "identifier" || !["boot", "wall", "utc"].includes(clock.name)))
+    return {
+      ...call,
+      type: report(body, clock.span, calls.takes(functionName(body, call.name), "`boot`, `wall` or `utc`")),
+    };
   const args = [...checked({ ...call, args: call.args.slice(0, 2) }, body), ...call.args.slice(2)];
   wantsInteger(args[1], call, body);
   const constant = constantOf(args[1]);

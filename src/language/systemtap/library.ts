@@ -255,14 +255,14 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     parameters: ["long"],
     least: 0,
     result: "string",
-    doc: "Seconds since 1970 as text: `Mon Nov 23 01:30:00 2026`.",
-    text: ([seconds], span) => ({ format: "%s", args: [calendar(seconds, span)] }),
+    doc: "Seconds since 1970 as text, in UTC: `Mon Nov 23 01:30:00 2026`.",
+    text: ([seconds], span) => ({ format: "%s", args: [calendar(seconds, span, "utc")] }),
   },
   tz_ctime: {
     parameters: ["long"],
     result: "string",
-    doc: "The same, with the time zone behind it.",
-    text: ([seconds], span) => ({ format: "%s", args: [calendar(seconds, span, " %Z")] }),
+    doc: "The same in the local time zone, which stands behind it.",
+    text: ([seconds], span) => ({ format: "%s", args: [calendar(seconds, span, "wall", " %Z")] }),
   },
 
   // ── where ──
@@ -437,11 +437,12 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
 };
 
 /** Seconds since 1970 as a date; now without any. */
-function calendar(seconds: Expression | undefined, span: Span, behind = ""): Expression {
-  const wall = tree.word("wall", span);
+function calendar(seconds: Expression | undefined, span: Span, zone: "utc" | "wall", behind = ""): Expression {
   const time =
-    seconds === undefined ? call("nsecs", [wall], span) : tree.binary("*", seconds, integer(1_000_000_000, span), span);
-  return call("strftime", [tree.text(`%a %b %e %H:%M:%S %Y${behind}`, span), time, wall], span);
+    seconds === undefined
+      ? call("nsecs", [tree.word("wall", span)], span)
+      : tree.binary("*", seconds, integer(1_000_000_000, span), span);
+  return call("strftime", [tree.text(`%a %b %e %H:%M:%S %Y${behind}`, span), time, tree.word(zone, span)], span);
 }
 
 export function libraryFunction(name: string): LibraryFunction | undefined {

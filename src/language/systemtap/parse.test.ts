@@ -5,14 +5,15 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { printTree } from "../print-tree.ts";
 import { renderDiagnostic } from "../render-diagnostic.ts";
-import type { Given } from "../language.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Given, MachineGiven } from "../language.ts";
 import { parse } from "./parse.ts";
 
 const folder = join(process.cwd(), "src/language/systemtap/fixtures");
 const given: Given = {
   positional: ["100", "hello"],
   target: 4242,
-  machine: { release: "6.12.5-amd64", arch: "x86_64", config: (name) => (name === "CONFIG_SMP" ? "y" : undefined) },
+  machine: { release: "6.12.5-amd64", arch: "x86_64", config: (name) => ({ CONFIG_SMP: "y", CONFIG_HZ: "250" })[name] },
 };
 
 function read(text: string): ReturnType<typeof parse> {
@@ -83,6 +84,44 @@ test("conditions, macros and parameters come before anything is read", () => {
   same('probe begin { %( arch == "x86_64" && CONFIG_SMP == "y" %? print(1) %) }', "probe begin { print(1) }");
   same("@define twice(x) %( (@x * 2) %) probe begin { print(@twice(21)) }", "probe begin { print((21 * 2)) }");
   same("probe begin { print($1, @2, $#) }", 'probe begin { print(100, "hello", 2) }');
+});
+
+test("what the kernel was built with is asked, and said where it is not known", () => {
+  const specs = (text: string, config: MachineGiven["config"]): unknown => {
+    const machine = { release: "6.12.5", arch: "x86_64", config };
+    const { program, diagnostics } = parse({ name: "script.stp", text }, { ...given, machine });
+    if (diagnostics.length > 0) return diagnostics.map(({ message }) => message);
+    return program.probes.flatMap(({ specs: all }) => all.map(({ provider, parts }) => [provider, ...parts].join(":")));
+  };
+  const timers = "probe timer.jiffies(2), timer.profile { exit() }";
+  assert.deepEqual(
+    specs(timers, () => "1000"),
+    ["interval:ms:2", "profile:hz:1000"],
+  );
+  assert.deepEqual(
+    specs(timers, () => "300"),
+    ["interval:us:6666", "profile:hz:300"],
+  );
+  const unknown = (): Failure => new Failure("it cannot be read");
+  assert.deepEqual(specs(timers, unknown), [
+    "semantic error: timer.jiffies(2) is not supported: how long a jiffy is is not known: it cannot be read",
+    "semantic error: timer.profile is not supported: how long a jiffy is is not known: it cannot be read",
+  ]);
+  assert.deepEqual(specs('probe begin { %( CONFIG_NUMA == "y" %? println(1) %) exit() }', unknown), [
+    "parse error: whether `CONFIG_NUMA` is set is not known: it cannot be read",
+  ]);
+});
+
+test("room for calls that have not returned is an option of kretprobes", () => {
+  const { program, diagnostics } = read('probe kernel.function("vfs_read").return.maxactive(100) { exit() }');
+  assert.deepEqual(diagnostics, []);
+  assert.deepEqual(
+    program.probes.map(({ specs: [{ provider, options }] }) => [provider, options]),
+    [["kretprobe", { maxactive: "100" }]],
+  );
+  assert.deepEqual(errors('probe kernel.function("vfs_read").maxactive(100) { exit() }'), [
+    'semantic error: kernel.function("vfs_read").maxactive(100) is not supported: `.maxactive` counts calls that have not returned yet',
+  ]);
 });
 
 test("any text gets a tree or a diagnostic", () => {

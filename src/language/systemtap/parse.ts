@@ -87,7 +87,7 @@ export function parse(source: Source, given: Given): Parsed {
   function handlersOf(expanded: readonly ReturnType<typeof expandPoint>[number][], body: Stmt, span: Span): Handler[] {
     const made: { handler: Handler; key: string; placed: Placed[] }[] = [];
     for (const { point, before, behind, conditions } of expanded) {
-      const reading = placeOf(point);
+      const reading = placeOf(point, given.machine);
       if (reading === "nothing") continue;
       if ("problem" in reading) {
         if (!point.optional) report(point.span, reading.problem);

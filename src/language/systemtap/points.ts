@@ -1,9 +1,11 @@
 // Probe points: which kind of probe of the tree each is, and what its handler sees.
+import { Failure } from "../../base/failure.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
+import type { MachineGiven } from "../language.ts";
 import { nearest } from "../nearest.ts";
-import type { ProbeSpec } from "../probe-spec.ts";
+import type { ProbeSpec, SpecOptions } from "../probe-spec.ts";
 import type { Expression } from "../program.ts";
 import type { Component, Point } from "./syntax.ts";
 import * as tree from "./tree.ts";
@@ -37,12 +39,13 @@ const host: Place = { variables: "none", returns: false, space: "kernel" };
 type Reading = Placed | "nothing" | { readonly problem: Message };
 
 /** A base point; aliases are expanded before. "nothing" for `never`. */
-export function placeOf(point: Point): Reading {
+export function placeOf(point: Point, machine?: MachineGiven): Reading {
   const { components, text, span } = point;
   const [first, ...rest] = components;
-  const spec = (provider: string, parts: readonly string[], sequence?: bigint): ProbeSpec => ({
+  const spec = (provider: string, parts: readonly string[], sequence?: bigint, options?: SpecOptions): ProbeSpec => ({
     provider,
     parts,
+    ...(options === undefined ? {} : { options }),
     ...(point.optional ? { optional: true as const } : {}),
     ...(point.sufficient ? { sufficient: true as const } : {}),
     ...(sequence === undefined ? {} : { sequence: Number(sequence) }),
@@ -64,21 +67,23 @@ export function placeOf(point: Point): Reading {
     case "never":
       return "nothing";
     case "timer":
-      return timer(rest, point, (provider, parts) => ({ spec: spec(provider, parts), place: place({}) }));
+      return timer(rest, point, machine, (provider, parts) => ({ spec: spec(provider, parts), place: place({}) }));
     case "kernel":
     case "module":
-      return kernel(first, rest, point, (provider, parts, of, entry) => ({
-        spec: spec(provider, parts),
+      return kernel(first, rest, point, (provider, parts, of, entry, options) => ({
+        spec: spec(provider, parts, undefined, options),
         place: place(of ?? {}),
         ...(entry === undefined ? {} : { entry: spec(...entry) }),
       }));
     case "kprobe": {
-      const [of, suffix] = rest;
+      const [of, ...suffixes] = rest;
       if (of?.name !== "function" || typeof of.argument !== "string")
         return { problem: unknown(point, ["function"], of) };
-      const returns = suffix?.name === "return";
+      const returns = suffixes[0]?.name === "return";
+      const options = maxactive(suffixes, point);
+      if (options !== undefined && "problem" in options) return options;
       return {
-        spec: spec(returns ? "kretprobe" : "kprobe", [of.argument]),
+        spec: spec(returns ? "kretprobe" : "kprobe", [of.argument], undefined, options),
         place: place({ returns, variables: "args" }),
         ...(returns ? { entry: spec("kprobe", [of.argument]) } : {}),
       };
@@ -125,12 +130,44 @@ type Make = (
   parts: readonly string[],
   of?: Partial<Place>,
   entry?: readonly [string, readonly string[]],
+  options?: SpecOptions,
 ) => Reading;
 
-/** Ticks of the kernel a second, on all kernels that distributions build: a jiffy is 4 milliseconds. */
-const ticks = 250;
+/** `.return.maxactive(100)`: how many calls may be under way at once. */
+function maxactive(
+  suffixes: readonly Component[],
+  { text }: Point,
+): { readonly maxactive: string } | { readonly problem: Message } | undefined {
+  const given = suffixes.find(({ name }) => name === "maxactive");
+  if (given === undefined) return undefined;
+  if (typeof given.argument !== "bigint")
+    return { problem: systemtap.expected("a number, as in .maxactive(100)", `\`${text}\``) };
+  if (!suffixes.some(({ name }) => name === "return"))
+    return {
+      problem: systemtap.pointNotSupported(
+        text,
+        "`.maxactive` counts calls that have not returned yet",
+        "write it behind `.return`",
+      ),
+    };
+  return { maxactive: String(given.argument) };
+}
 
-function timer([unit, ...suffixes]: readonly Component[], point: Point, make: Make): Reading {
+/** Ticks of the kernel a second; where no machine is asked, what most distributions build. */
+function ticksOf(machine: MachineGiven | undefined): bigint | Failure {
+  const found = machine === undefined ? "250" : machine.config("CONFIG_HZ");
+  if (found instanceof Failure) return found;
+  return found !== undefined && /^[1-9]\d*$/.test(found)
+    ? BigInt(found)
+    : new Failure("CONFIG_HZ is not in the kernel's configuration");
+}
+
+function timer(
+  [unit, ...suffixes]: readonly Component[],
+  point: Point,
+  machine: MachineGiven | undefined,
+  make: Make,
+): Reading {
   const units: Readonly<Record<string, readonly [string, bigint]>> = {
     s: ["s", 1n],
     sec: ["s", 1n],
@@ -138,16 +175,18 @@ function timer([unit, ...suffixes]: readonly Component[], point: Point, make: Ma
     msec: ["ms", 1n],
     us: ["us", 1n],
     usec: ["us", 1n],
-    jiffies: ["ms", BigInt(1000 / ticks)],
     hz: ["hz", 1n],
   };
-  const known = [...Object.keys(units), "ns", "nsec", "profile"];
+  const known = [...Object.keys(units), "jiffies", "ns", "nsec", "profile"];
   if (unit === undefined) return { problem: unknown(point, known, unit) };
   const left = suffixes.find(({ name }) => name !== "randomize" && name !== "tick");
   if (left !== undefined && unit.name !== "profile") return { problem: unknown(point, ["randomize"], left) };
   if (unit.name === "profile") {
     const rate = suffixes.find(({ name }) => name === "hz")?.argument;
-    return make("profile", ["hz", String(rate ?? ticks)], { space: "user" });
+    const each = rate ?? ticksOf(machine);
+    if (each instanceof Failure)
+      return { problem: systemtap.ticksUnknown(point.text, each.reason, "timer.profile.hz(250)") };
+    return make("profile", ["hz", String(each)], { space: "user" });
   }
   const { argument } = unit;
   if (typeof argument !== "bigint" || argument <= 0n)
@@ -157,6 +196,13 @@ function timer([unit, ...suffixes]: readonly Component[], point: Point, make: Ma
         : unknown(point, known, unit),
     };
   if (unit.name === "ns" || unit.name === "nsec") return make("interval", ["us", String((argument + 999n) / 1000n)]);
+  if (unit.name === "jiffies") {
+    const each = ticksOf(machine);
+    if (each instanceof Failure) return { problem: systemtap.ticksUnknown(point.text, each.reason, "timer.ms(4)") };
+    return 1000n % each === 0n
+      ? make("interval", ["ms", String((argument * 1000n) / each)])
+      : make("interval", ["us", String((argument * 1_000_000n) / each)]);
+  }
   const found = Object.hasOwn(units, unit.name) ? units[unit.name] : undefined;
   if (found === undefined) return { problem: unknown(point, known, unit) };
   return make("interval", [found[0], String(argument * found[1])]);
@@ -208,8 +254,11 @@ function kernel(first: Component, [of, ...suffixes]: readonly Component[], point
         return {
           problem: systemtap.pointNotSupported(point.text, `\`.${later.name}\` of kernel functions is not there yet`),
         };
+      const options = maxactive(suffixes, point);
+      if (options !== undefined && "problem" in options) return options;
       if (!returns) return make("kprobe", [...module, whole], { variables: "args" });
-      return make("kretprobe", [...module, name], { variables: "args", returns }, ["kprobe", [...module, name]]);
+      const entry = ["kprobe", [...module, name]] as const;
+      return make("kretprobe", [...module, name], { variables: "args", returns }, entry, options);
     }
     // What syscall.NAME is an alias of.
     case "syscall": {

@@ -1,5 +1,6 @@
 // What happens to words before they are read: conditions `%( … %? … %: … %)`, macros `@define`, and what the command line
 // gives (`$1`, `@1`, `$#`, `@#`). A word that came out of one of them stands where it was asked for.
+import { Failure } from "../../base/failure.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import type { MachineGiven } from "../language.ts";
@@ -230,7 +231,12 @@ export function preprocess(text: string, positional: readonly string[], machine:
       case "runtime":
         return "bpf";
       default:
-        if (word.text.startsWith("CONFIG_")) return machine?.config(word.text) ?? "";
+        if (word.text.startsWith("CONFIG_")) {
+          const found = machine?.config(word.text) ?? "";
+          if (!(found instanceof Failure)) return found;
+          report(word, systemtap.configurationUnknown(word.text, found.reason));
+          return undefined;
+        }
         report(word, systemtap.unknownInCondition(word.text));
         return undefined;
     }
