@@ -43,10 +43,12 @@ export function compileForRecording(
   const language = options.language ?? languageOf(source.name, source.text);
   const { program, diagnostics } = parseScript(source, { positional, named }, language);
   const probes = new RecordedProbes(recording);
-  const compiled = compile(program, recordedSystem(recording.origin.cpus), {
+  const { cpus, childPid, command } = recording.origin;
+  const compiled = compile(program, recordedSystem(cpus), {
     engine: "recording",
     resolve: (spec, system, wish) => probes.resolve(spec, system, wish),
     pid,
+    command: childPid === 0 ? undefined : command.join(" "),
     unsafe,
     probeFilter,
     parameters: named,

@@ -51,8 +51,6 @@ export async function record(argv: readonly string[]): Promise<number> {
     interruptsCalls(number);
   }
   try {
-    let writer: RecordingWriter | undefined;
-    let recorder: Recorder | undefined;
     const write = (bytes: Uint8Array): void => {
       try {
         for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
@@ -62,25 +60,26 @@ export async function record(argv: readonly string[]): Promise<number> {
         throw error;
       }
     };
-    const begin = (childPid: number): Recorder => {
-      writer = new RecordingWriter(write, originOf(argv, childPid));
-      writer.describe(program.layouts, program.sites);
-      return (recorder = new Recorder({
-        writer,
-        layouts: program.layouts,
-        clock: readClock,
-        tell: quiet ? () => {} : tell,
-        mostBytes: options.mostBytes,
-        full: stop,
-      }));
-    };
-    const consumer = begin(0);
+    const writer = new RecordingWriter(write);
+    const consumer = new Recorder({
+      writer,
+      layouts: program.layouts,
+      clock: readClock,
+      tell: quiet ? () => {} : tell,
+      mostBytes: options.mostBytes,
+      full: stop,
+    });
     session = await openScript(program.source, program.compiled, {
       consumer,
       pid,
       command,
       log: verbose ? (line) => tell(`${line}\n`) : undefined,
       recompile: (way) => compileIt(way).compiled,
+      // The command's process is there, and waits.
+      loaded({ childPid = 0 }) {
+        writer.begin(originOf(argv, childPid));
+        writer.describe(program.layouts, program.sites);
+      },
     });
     if (stopped) session.stop();
     const timer =
@@ -97,17 +96,17 @@ export async function record(argv: readonly string[]): Promise<number> {
       status?.[Symbol.dispose]();
     });
     const lost = consumer.finish();
-    await writer?.end({ clock: readClock(), events: recorder?.events ?? 0, lost });
-    if (!quiet) tell(summary(options.file, consumer, writer?.size ?? 0));
+    await writer.end({ clock: readClock(), events: consumer.events, lost });
+    if (!quiet) tell(summary(options.file, consumer, writer.size));
     return 0;
   } finally {
     closeSync(descriptor);
   }
 }
 
-function summary(file: string, { events, lost }: Recorder, bytes: number): string {
+function summary(file: string, { events, lost, lostStacks }: Recorder, bytes: number): string {
   const each = events === 0 ? "" : `, ${(bytes / events).toFixed(1)} an event`;
-  return `${file}: ${events} events, ${bytes} bytes${each}${lost === 0 ? "" : `; ${lost} events were lost`}\n`;
+  return `${file}: ${events} events, ${bytes} bytes${each}${lost === 0 ? "" : `; ${lost} events were lost`}${lostStacks === 0 ? "" : `; ${lostStacks} stacks were lost`}\n`;
 }
 
 function readClock(): ClockReading {

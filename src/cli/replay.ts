@@ -6,6 +6,7 @@ import { shownText } from "../output/shown-text.ts";
 import { isTerminal } from "../linux/ffi.ts";
 import { OutputClosed } from "../output/sink.ts";
 import { RecordedProbes } from "../providers/recorded.ts";
+import { lossText } from "../recordings/contents.ts";
 import type { Recording } from "../recordings/reader.ts";
 import type { Session } from "../session/session.ts";
 import { print, tell } from "./files.ts";
@@ -151,7 +152,7 @@ function showInfo(recording: Recording): void {
   ];
   const lost = [...recording.heads()].flatMap((head) => head.lost);
   if (lost.length === 0) lines.push(["lost", "nothing"]);
-  for (const { cause, probe, count: number } of lost) lines.push(["lost", `${number} events of ${probe} (${cause})`]);
+  for (const loss of lost) lines.push(["lost", `${lossText(loss)} (${loss.cause})`]);
   for (const [site, number] of [...events].sort((a, b) => b[1] - a[1]))
     lines.push(["probe", `${recording.sites[site]?.name ?? site}  ${number}`]);
   const clean = isTerminal(1) ? shownText : (text: string): string => text;

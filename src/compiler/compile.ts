@@ -21,7 +21,7 @@ import { followingChildren, ofFollowed } from "./sites/follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./sites/later-files.ts";
 import type { IrModule } from "./ir/ir.ts";
 import { generate } from "./javascript/generate.ts";
-import { notInRows } from "./javascript/recorded.ts";
+import { cutText, notInRows } from "./javascript/recorded.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { lower } from "./lower/lower.ts";
 import { optimize } from "./optimize/optimize.ts";
@@ -141,6 +141,7 @@ function compileProbes(
     ...(options.command === undefined ? {} : { command: options.command }),
     ...(options.parameters === undefined ? {} : { parameters: options.parameters }),
     growing: options.growing,
+    recorded: options.engine === "recording",
     facts: {
       kernelAddress: (symbol) => system.symbolAddress(symbol),
       addressesHidden: () => system.symbolsHidden?.(),
@@ -261,7 +262,8 @@ function resolveProbes(
     let enough = false;
     const variants = probe.specs.flatMap((spec) => {
       if (enough) return [];
-      const found = openSpec(traced, spec, specs, resolveOptions);
+      // No file comes later to what is recorded.
+      const found = options.engine === "recording" ? undefined : openSpec(traced, spec, specs, resolveOptions);
       if (found !== undefined) open.push(found);
       const resolution =
         found === undefined
@@ -531,15 +533,19 @@ function withSources({ schemas, captured }: LoweredProgram, { functions, maps }:
 
 // ── over a recording ──
 
-/** What handlers ask of the moment that the recording does not have. */
+/** What handlers ask of the moment that the recording does not have, and texts that it has a part of. */
 function notRecorded({ handlers }: LoweredProgram, { functions }: IrModule): Diagnostic[] {
   return handlers.flatMap(({ handler, function: index }): Diagnostic[] => {
     const { context, placement, probe } = handler;
     if (placement === "host") return [];
     const row = context === "host" ? undefined : context.recorded;
+    const [{ span, text }] = probe.specs;
     const asked = row === undefined ? `what ${handler.provider} asks` : notInRows(functions[index], functions, row);
-    if (asked === undefined) return [];
-    return [{ severity: "error", span: probe.specs[0].span, ...recordings.onlyAtTheMoment(asked) }];
+    if (asked !== undefined) return [{ severity: "error", span, ...recordings.onlyAtTheMoment(asked) }];
+    const cut = row === undefined ? undefined : cutText(functions[index], functions, row);
+    if (cut === undefined) return [];
+    const how = `STROBE_MAX_STRLEN=${cut.wanted} strobe record '${text}'`;
+    return [{ severity: "warning", span, ...recordings.textsCut(cut.kept, how) }];
   });
 }
 

@@ -117,6 +117,8 @@ export interface RecordedRow {
   readonly kernelStack?: number;
   readonly userStack?: number;
   readonly texts: readonly RecordedText[];
+  /** Texts in the row itself that may have been cut when they were recorded; `size`: with the terminator. */
+  readonly ownTexts?: readonly { readonly offset: number; readonly size: number }[];
   /** Arguments that there are, and that are not in the rows. */
   readonly absent: readonly string[];
 }

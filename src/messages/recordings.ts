@@ -11,6 +11,13 @@ export const recordings = {
     ),
   /** Only over a recording: of a stack or an argument that was not recorded. */
   valueNotRecorded: (value: string, how: string): Message => says("feature", `${value} was not recorded`, how),
+  /** Only over a recording: of texts that a script asks for more of than was recorded. */
+  textsCut: (bytes: number, command: string): Message =>
+    says(
+      "feature",
+      `texts of more than ${bytes} bytes were cut when they were recorded, and the script asks for more`,
+      `${command} records more of them`,
+    ),
   /** Only over a recording: of what no recording has, as memory behind a pointer. */
   onlyAtTheMoment: (what: Shown): Message =>
     says(

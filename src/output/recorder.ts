@@ -21,6 +21,8 @@ import { troubleText } from "./trouble.ts";
 const blockBytes = 4 << 20;
 const blockEvents = 0xffff;
 const blockMilliseconds = 1000;
+/** Bytes of blocks that wait to be written: with more, the file cannot take what comes, and events are lost. */
+const mostWaiting = 128 << 20;
 const clockMilliseconds = 10_000;
 
 export interface RecorderOptions {
@@ -29,6 +31,8 @@ export interface RecorderOptions {
   readonly clock: () => ClockReading;
   /** Says what a person should know. */
   readonly tell: (text: string) => void;
+  /** Bytes of blocks that may wait to be written; 128 MB unless given. */
+  readonly mostWaiting?: number | undefined;
   /** Called when the file has so many bytes. */
   readonly mostBytes?: number | undefined;
   readonly full?: (() => void) | undefined;
@@ -66,6 +70,8 @@ export class Recorder implements Consumer {
   /** Events so far, and those that were lost. */
   events = 0;
   lost = 0;
+  /** Of events that are there. */
+  lostStacks = 0;
   beforeWrite: (() => void) | undefined;
   readonly patience = 50;
   readonly #options: RecorderOptions;
@@ -81,6 +87,8 @@ export class Recorder implements Consumer {
   #services: ConsumerServices | undefined;
   #names: NotingSymbols | undefined;
   #stop = false;
+  /** Events were lost since the writer had too much to do. */
+  #slow = false;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -121,9 +129,7 @@ export class Recorder implements Consumer {
   trouble(trouble: Trouble): void {
     if (trouble.kind === "lost" || trouble.kind === "missed") {
       this.lost += trouble.count;
-      const loss = { cause: trouble.kind === "lost" ? "ring" : "missed", probe: trouble.probe, count: trouble.count };
-      this.#losses.push(loss);
-      this.#allLosses.push(loss);
+      this.#lose(trouble.kind === "lost" ? "ring" : "missed", trouble.probe, trouble.count);
     }
     this.beforeWrite?.();
     this.#options.tell(`${troubleText(trouble)}\n`);
@@ -136,20 +142,65 @@ export class Recorder implements Consumer {
     this.#options.tell(`Attached ${probes} probe${probes === 1 ? "" : "s"}\n`);
   }
 
+  #lose(cause: RecordedLoss["cause"], probe: string, count: number): void {
+    const loss = { cause, probe, count };
+    this.#losses.push(loss);
+    this.#allLosses.push(loss);
+  }
+
   /** All that has come is handed to the writer. */
   finish(): readonly RecordedLoss[] {
-    if (this.#count > 0 || this.#losses.length > 0) this.#write();
+    if (this.#count > 0) this.#write();
+    if (this.#losses.length > 0) this.#write();
     return this.#allLosses;
+  }
+
+  /** The writer has as much to do as may wait: what has come since is lost. */
+  #drop(): void {
+    const sites = new Map<number, number>();
+    for (const { bytes, count, size } of this.#present) {
+      const view = new DataView(bytes.buffer);
+      for (let i = 0, at = this.#siteAt; i < count; i++, at += size) tally(sites, view.getUint32(at, true));
+    }
+    for (const [site, count] of sites) this.#lose("writer", this.#nameOf(site), count);
+    this.lost += this.#count;
+    if (!this.#slow) {
+      this.#slow = true;
+      this.beforeWrite?.();
+      this.#options.tell("WARNING: the file is written more slowly than events come: some are lost\n");
+    }
+    this.#clear();
+  }
+
+  #nameOf(site: number): string {
+    return this.#services?.plan.probeNames[site] ?? String(site);
+  }
+
+  /** By the boot clock. */
+  #now(): bigint {
+    return BigInt(this.#options.clock().boot);
+  }
+
+  #clear(): void {
+    for (const buffer of this.#present) buffer.count = 0;
+    this.#present = [];
+    this.#count = 0;
+    this.#bytes = 0;
   }
 
   #write(): void {
     const services = this.#services;
     if (services === undefined) return;
     const { writer, layouts, mostBytes, full } = this.#options;
+    if (this.#count > 0 && writer.waiting >= (this.#options.mostWaiting ?? mostWaiting)) {
+      this.#drop();
+      return;
+    }
     this.#names ??= new NotingSymbols(services.symbols);
     const stacks = this.#numberStacks(services, this.#names);
     const sites = new Set<number>();
-    let [first, last] = [(1n << 64n) - 1n, 0n];
+    // Where there are losses alone, it is of this moment.
+    let [first, last] = this.#count === 0 ? [this.#now(), this.#now()] : [(1n << 64n) - 1n, 0n];
     for (const buffer of this.#present) {
       const { bytes, count, size, layout } = buffer;
       const view = new DataView(bytes.buffer);
@@ -170,15 +221,12 @@ export class Recorder implements Consumer {
         })),
         stacks,
       },
-      { first: this.#count === 0 ? 0n : first, last, sites: [...sites], lost: this.#losses },
+      { first, last, sites: [...sites], lost: this.#losses },
     );
     const names = this.#names.take();
     if (names !== undefined) writer.symbols(names);
     this.events += this.#count;
-    for (const buffer of this.#present) buffer.count = 0;
-    this.#present = [];
-    this.#count = 0;
-    this.#bytes = 0;
+    this.#clear();
     this.#losses = [];
     if (mostBytes !== undefined && writer.size >= mostBytes && !this.#stop) {
       this.#stop = true;
@@ -194,6 +242,7 @@ export class Recorder implements Consumer {
       const view = new DataView(bytes.buffer);
       for (const { offset, type } of fields) {
         const known = new Map<bigint, number>();
+        const lost = new Map<number, number>();
         const named = new Set<string>();
         for (let i = 0, at = offset; i < count; i++, at += size) {
           const id = view.getBigInt64(at, true);
@@ -209,13 +258,27 @@ export class Recorder implements Consumer {
             named.add(name);
             // Asks for the names that showing it would ask for.
             stackFrames(type, id, pid, noting);
-          }
+          } else if (number < 0 && id !== noStack) tally(lost, view.getUint32(at - offset + this.#siteAt, true));
           view.setBigInt64(at, BigInt(number), true);
+        }
+        for (const [site, count] of lost) {
+          this.#lose("stack", this.#nameOf(site), count);
+          this.lostStacks += count;
         }
       }
     }
     return stacks;
   }
+}
+
+/**
+ * -EFAULT: there was none, as of a kernel's thread in user mode. Other negative numbers are of stacks that the map had no
+ * room for (bpf_get_stackid of kernel/bpf/stackmap.c: EEXIST, another stack in its place; ENOMEM).
+ */
+const noStack = -14n;
+
+function tally(counts: Map<number, number>, of: number): void {
+  counts.set(of, (counts.get(of) ?? 0) + 1);
 }
 
 /** The least and the greatest. */

@@ -30,12 +30,12 @@ export class RecordedProbes {
 
   /** @throws RecordingError */
   constructor(recording: { readonly layouts: readonly RecordedLayout[]; readonly sites: readonly RecordedSite[] }) {
-    this.#contexts = recording.layouts.map(({ data, size }, i): Context => {
-      const context = contextOfText(data, size);
+    this.#contexts = recording.layouts.map((layout, i): Context => {
+      const context = contextOfText(layout.data, layout);
       const { recorded } = context;
       // Rows that do not say which probe they are at are all at one.
       if (recorded === undefined || recorded.site !== undefined) return context;
-      const onlySite = recording.sites.findIndex(({ layout }) => layout === i);
+      const onlySite = recording.sites.findIndex((site) => site.layout === i);
       return { ...context, recorded: { ...recorded, onlySite } };
     });
     this.#probes = recording.sites.map(({ name, layout }, site) => ({ name, layout, site }));

@@ -34,11 +34,20 @@ export interface RecordedLayout extends RowLayout {
   readonly data: string;
 }
 
-/** Events that are not in the recording though they happened. */
+/**
+ * Events that are not in the recording though they happened. `cause`: `ring` (more came than the kernel's buffer holds),
+ * `missed` (the handler was running already), `writer` (more came than the file took); `stack`: the events are there, and
+ * stacks of them are not.
+ */
 export interface RecordedLoss {
   readonly cause: string;
   readonly probe: string;
   readonly count: number;
+}
+
+/** `3 events of tracepoint:a:b`: what was lost. */
+export function lossText({ cause, probe, count }: RecordedLoss): string {
+  return `${count} ${cause === "stack" ? "stacks" : "events"} of ${probe}`;
 }
 
 export interface RecordingEnd {

@@ -180,11 +180,12 @@ function parsed(bytes: Uint8Array): unknown {
 }
 
 function originOf(value: unknown): RecordingOrigin {
-  const { clock, kernel, command } = (value ?? {}) as Partial<RecordingOrigin>;
+  const { clock, kernel, command, childPid = 0 } = (value ?? {}) as Partial<RecordingOrigin>;
   const isNumber = (text: unknown): boolean => typeof text === "string" && /^\d{1,20}$/.test(text);
   if (typeof kernel !== "string" || !Array.isArray(command) || !isNumber(clock?.boot) || !isNumber(clock?.wall))
     throw new RecordingError("it does not say where it is from");
-  return value as RecordingOrigin;
+  if (!Number.isSafeInteger(childPid) || childPid < 0) throw new RecordingError("its command has no process");
+  return { ...(value as RecordingOrigin), childPid };
 }
 
 function describedBy(value: unknown): { layouts: readonly RecordedLayout[]; sites: readonly RecordedSite[] } {

@@ -85,7 +85,8 @@ function blockOf(seed: readonly number[], start: bigint): EventBlock {
 
 async function recorded(blocks: readonly EventBlock[], ended: boolean): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  const writer = new RecordingWriter((bytes) => void parts.push(bytes.slice()), origin);
+  const writer = new RecordingWriter((bytes) => void parts.push(bytes.slice()));
+  writer.begin(origin);
   writer.describe(layouts, [
     { name: "t:a", layout: 0, data: "" },
     { name: "t:b", layout: 1, data: "x" },

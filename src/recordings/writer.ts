@@ -19,20 +19,31 @@ export class RecordingWriter {
   readonly #places: (FramePlace & Partial<Pick<BlockHead, "first" | "last" | "count">>)[] = [];
   #size = 0;
   #sites = 0;
-  #chain: Promise<void> = Promise.resolve();
-  /** Blocks that wait to be compressed. */
-  pending = 0;
+  #begun = (): void => {};
+  /** What is handed in before the beginning waits for it. */
+  #chain = new Promise<void>((resolve) => (this.#begun = resolve));
+  #waiting = 0;
 
   /** `write` takes all of the bytes, at the end of what it took before. */
-  constructor(write: (bytes: Uint8Array) => void, origin: RecordingOrigin) {
+  constructor(write: (bytes: Uint8Array) => void) {
     this.#write = write;
+  }
+
+  /** Before everything else. @throws what `write` throws */
+  begin(origin: RecordingOrigin): void {
     this.#put(fileHeader());
     this.#frame("META", json(origin));
+    this.#begun();
   }
 
   /** Bytes written so far. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Bytes of blocks that are not written yet. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   get layouts(): readonly RecordedLayout[] {
@@ -95,12 +106,12 @@ export class RecordingWriter {
       out.put(about);
       out.put(bytes);
       this.#frame("EVTS", out.bytes, { first, last, count: block.count });
-    });
+    }, raw.length);
   }
 
-  #later(act: () => Promise<void>): void {
-    this.pending++;
-    this.#chain = this.#chain.then(act).finally(() => this.pending--);
+  #later(act: () => Promise<void>, bytes = 0): void {
+    this.#waiting += bytes;
+    this.#chain = this.#chain.then(act).finally(() => (this.#waiting -= bytes));
     // Whoever ends the recording is told.
     this.#chain.catch(() => {});
   }

@@ -186,3 +186,40 @@ test("cut short, it is read to the last whole block", async () => {
   assert.equal(short.code, 1);
   assert.match(short.stderr, /damaged recording/);
 });
+
+test("of a command's recording, cpid is its process; of others it is refused", async () => {
+  const own = join(folder.path, "command.strobe");
+  const probe = "tracepoint:syscalls:sys_enter_getppid";
+  const made = await strobe(["record", "-o", own, "-c", program, probe]);
+  assert.equal(made.code, 0, made.stderr);
+  const { stdout, stderr } = await strobe([own, "-e", `${probe} /pid == cpid/ { @[has_cpid] = count(); }`]);
+  assert.match(stdout, /^@\[true\]: 200$/m, stderr);
+  assert.equal(stderr.includes("WARNING"), false, stderr);
+  const refused = await strobe([file, "-e", `${probe} /pid == cpid/ { @ = count(); }`]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /cpid was not recorded[\s\S]*strobe record -c COMMAND/);
+});
+
+test("where texts were cut when they were recorded, a script that asks for more is warned", async () => {
+  const short = join(folder.path, "short.strobe");
+  const probe = "tracepoint:syscalls:sys_enter_openat";
+  const made = await strobe(["record", "-o", short, "-c", program, probe], { env: { STROBE_MAX_STRLEN: "8" } });
+  assert.equal(made.code, 0, made.stderr);
+  const asked = async (value: string): Promise<Outcome> =>
+    strobe([short, "-e", `${probe} /pid == cpid/ { @[${value}] = count(); }`]);
+  const cut = await asked("str(args.filename)");
+  assert.equal(cut.code, 0, cut.stderr);
+  assert.match(cut.stdout, /^@\[\/etc\/pas\]: /m);
+  assert.match(
+    cut.stderr,
+    /^-e:1:1: warning: texts of more than 8 bytes were cut[\s\S]*STROBE_MAX_STRLEN=1024 strobe record 'tracepoint:syscalls:sys_enter_openat'/im,
+  );
+  // A text in the event's own record.
+  const executed = await strobe([short, "-e", "t:sched:sched_process_exec { @[str(args.filename)] = count(); }"]);
+  assert.match(executed.stderr, /texts of more than 8 bytes were cut/);
+  const enough = await asked("str(args.filename, 8)");
+  assert.match(enough.stdout, /^@\[\/etc\/pas\]: /m);
+  assert.doesNotMatch(enough.stderr, /were cut/);
+  const whole = await strobe([file, "-e", `${probe} { @[str(args.filename)] = count(); }`]);
+  assert.doesNotMatch(whole.stderr, /were cut/);
+});

@@ -1,5 +1,5 @@
 // Whether a handler can run over recorded events: what it asks of the moment must be in the rows.
-import type { RecordedRow } from "../../language/context.ts";
+import type { RecordedRow, RecordedText } from "../../language/context.ts";
 import type { BuiltinValue, Instruction, IrFunction, Source, Value } from "../ir/ir.ts";
 
 /** What a handler, with the callbacks that it calls, asks that rows do not have; undefined where it can run. */
@@ -17,6 +17,41 @@ export function notInRows(fn: IrFunction, functions: readonly IrFunction[], row:
   return undefined;
 }
 
+/** Of the first text that may have been cut when it was recorded: bytes that were kept, and that are asked for. */
+export function cutText(
+  fn: IrFunction,
+  functions: readonly IrFunction[],
+  row: RecordedRow,
+): { readonly kept: number; readonly wanted: number } | undefined {
+  const origins = new Origins(fn, row);
+  for (const { instructions } of fn.blocks) {
+    for (const instruction of instructions) {
+      for (const source of sourcesOf(instruction)) {
+        if (source.kind !== "string") continue;
+        const cut = origins.cut(source);
+        if (cut !== undefined) return cut;
+      }
+      const callback = instruction.op === "for-each" ? functions[instruction.callback] : undefined;
+      const within = callback === undefined ? undefined : cutText(callback, functions, row);
+      if (within !== undefined) return within;
+    }
+  }
+  return undefined;
+}
+
+function sourcesOf(instruction: Instruction): readonly Source[] {
+  switch (instruction.op) {
+    case "fill":
+    case "fill-element":
+    case "map-store":
+      return [instruction.source];
+    case "emit":
+      return instruction.fields;
+    default:
+      return [];
+  }
+}
+
 function inInstruction(instruction: Instruction, row: RecordedRow, origins: Origins): string | undefined {
   switch (instruction.op) {
     case "builtin":
@@ -26,10 +61,9 @@ function inInstruction(instruction: Instruction, row: RecordedRow, origins: Orig
     case "fill":
     case "fill-element":
     case "map-store":
-      return ofSource(instruction.source, row, origins);
     case "emit":
-      for (const field of instruction.fields) {
-        const asked = ofSource(field, row, origins);
+      for (const source of sourcesOf(instruction)) {
+        const asked = ofSource(source, row, origins);
         if (asked !== undefined) return asked;
       }
       return undefined;
@@ -139,5 +173,43 @@ class Origins {
     return (left === "text") !== (right === "text") && other?.op === "constant" && other.value >= 0n
       ? "text"
       : undefined;
+  }
+
+  /** Where more of a text is asked for than was kept: bytes without the terminator. */
+  cut({
+    address,
+    limit,
+    size,
+  }: Extract<Source, { kind: "string" }>): { readonly kept: number; readonly wanted: number } | undefined {
+    const place = this.#place(address);
+    if (place === undefined) return undefined;
+    const { offset } = place;
+    const text =
+      place.text ?? this.#row.ownTexts?.find((own) => offset >= own.offset && offset < own.offset + own.size);
+    if (text === undefined) return undefined;
+    const skipped = place.text === undefined ? offset - text.offset : offset;
+    const most = limit === undefined ? undefined : this.#made.get(limit);
+    const asked = most?.op === "constant" ? Math.min(Number(BigInt.asUintN(64, most.value)), size - 1) : size - 1;
+    const [kept, wanted] = [text.size - 1, skipped + asked];
+    return wanted > kept ? { kept, wanted } : undefined;
+  }
+
+  /** So many bytes into the row, or into a text. */
+  #place(value: Value): { readonly text?: RecordedText; readonly offset: number } | undefined {
+    const made = this.#made.get(value);
+    if (made?.op === "builtin") return made.name === "context" ? { offset: 0 } : undefined;
+    if (made?.op === "load-context") {
+      const text = this.#row.texts.find(({ pointer }) => pointer === made.offset);
+      return text === undefined ? undefined : { text, offset: 0 };
+    }
+    if (made?.op !== "binary" || made.kind !== "add") return undefined;
+    for (const [base, more] of [
+      [made.left, made.right],
+      [made.right, made.left],
+    ]) {
+      const [place, by] = [this.#place(base), this.#made.get(more)];
+      if (place !== undefined && by?.op === "constant") return { ...place, offset: place.offset + Number(by.value) };
+    }
+    return undefined;
   }
 }

@@ -1,6 +1,7 @@
 // Builtins without arguments: `pid`, `args`, `retval`, `kstack`.
 import { InternalError } from "../../base/internal-error.ts";
 import { calls } from "../../messages/calls.ts";
+import { recordings } from "../../messages/recordings.ts";
 import { onceAt } from "../context.ts";
 import { argumentNumber, findBuiltin } from "../builtins/table.ts";
 import type { Span } from "../diagnostic.ts";
@@ -110,6 +111,8 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       return node({ kind: "named", of: kernel.func === "user" ? "usym" : "ksym" });
     }
     case "cpid":
+      if (body.pass.options.recorded === true && body.pass.options.command === undefined)
+        return node(report(body, span, recordings.valueNotRecorded("cpid", "strobe record -c COMMAND records it")));
       // An editor has no command line to be without one.
       // Who asks whether there is one knows.
       if (

@@ -22,8 +22,10 @@ export interface CheckOptions {
   readonly env: Record<string, string | undefined>;
   /** `-p` */
   readonly pid?: number;
-  /** `-c` */
+  /** `-c`, also that of a recording. */
   readonly command?: string;
+  /** Handlers run over a recording: there is no command but the one that was recorded. */
+  readonly recorded?: boolean;
   /** More sites may come while it runs: what is known of those that are there now need not hold. */
   readonly growing?: boolean;
   /** Options given to the script after `--`, for getopt(): true for a bare `--name`. */

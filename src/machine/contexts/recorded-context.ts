@@ -1,6 +1,7 @@
 // What handlers see at a probe of a recording, as text in it. The file may be anybody's: what is read is made anew from
 // numbers and names that were looked at, since code is generated from it.
 import { RecordingError } from "../../recordings/damaged-recording.ts";
+import type { RowLayout } from "../../recordings/layout.ts";
 import type { Argument, Context, Fetch, ProgramType, RecordedRow, RecordedText } from "../../language/context.ts";
 import { sizeOf } from "../../language/layout.ts";
 import { voidType, type AddressSpace, type Member, type Type } from "../../language/types.ts";
@@ -35,8 +36,8 @@ export function viewText(view: RecordedView): string {
   });
 }
 
-/** The context of a layout's text; `size`: bytes of its rows. @throws RecordingError */
-export function contextOfText(text: string, size: number): Context {
+/** The context of a layout's text. @throws RecordingError */
+export function contextOfText(text: string, { size, fields }: Pick<RowLayout, "size" | "fields">): Context {
   let whole: unknown;
   try {
     whole = JSON.parse(text);
@@ -44,8 +45,15 @@ export function contextOfText(text: string, size: number): Context {
     throw unknownView();
   }
   const view = members(whole);
-  const row = rowOf(view["row"], size);
   const args = view["args"] === undefined ? undefined : list(view["args"]).map((one) => argumentOf(one, size));
+  // What an argument is the address of, in the row.
+  const own = new Set(
+    args?.flatMap(({ fetch, place }) => (fetch.kind === "address" && place === undefined ? [fetch.offset] : [])),
+  );
+  const ownTexts = fields.flatMap((field) =>
+    field.kind === "text" && own.has(field.offset) ? [{ offset: field.offset, size: field.size }] : [],
+  );
+  const row = { ...rowOf(view["row"], size), ownTexts };
   const numbered =
     view["numbered"] === undefined ? undefined : list(view["numbered"]).map((at) => numberAt(offsetOf(at, 8, size)));
   const retval = view["retval"] === undefined ? undefined : argumentOf(view["retval"], size);

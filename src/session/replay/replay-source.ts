@@ -3,7 +3,7 @@
 import type { Plan } from "../../compiler/plan.ts";
 import { evaluate } from "../../compiler/javascript/support.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
-import type { BlockHead, RecordedLoss } from "../../recordings/contents.ts";
+import { lossText, type BlockHead, type RecordedLoss } from "../../recordings/contents.ts";
 import type { EventBlock } from "../../recordings/layout.ts";
 import type { Recording } from "../../recordings/reader.ts";
 import type { RecordMemory, Trouble } from "../events.ts";
@@ -134,12 +134,13 @@ export class ReplaySource implements Source, RecordStream {
   }
 
   #lose(lost: readonly RecordedLoss[], before: bigint): void {
-    for (const { cause, probe, count } of lost) {
+    for (const loss of lost) {
+      const { cause, probe, count } = loss;
       if (cause === "ring") this.#troubles.push({ kind: "lost", probe, count });
       const at = Number((before - this.#start) / 1_000_000n) / 1000;
       this.#troubles.push({
         kind: "message",
-        text: `WARNING: ${count} events of ${probe} were lost when they were recorded (${cause}), before ${at.toFixed(3)} s`,
+        text: `WARNING: ${lossText(loss)} were lost when they were recorded (${cause}), before ${at.toFixed(3)} s`,
       });
     }
   }
