@@ -12,11 +12,10 @@ import { composition, statistic, wordsOfResult } from "./statistic.ts";
 import { avg, count, stats, sum } from "./totals.ts";
 import { tseries } from "./tseries.ts";
 
+const rows = [count, sum, avg, min, max, stats, variance, stddev, hist, lhist, llhist, tseries];
+
 export const aggregations: Map<string, Aggregation> = new Map(
-  [count, sum, avg, min, max, stats, variance, stddev, hist, lhist, llhist, tseries, statistic(named)].map((row) => [
-    row.name,
-    row,
-  ]),
+  [...rows, statistic(named)].map((row) => [row.name, row]),
 );
 
 function named(name: string): Aggregation {

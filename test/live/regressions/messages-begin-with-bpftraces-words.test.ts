@@ -31,7 +31,7 @@ const scripts: readonly (readonly [script: string, words: string])[] = [
   ["begin { @ = count(1); }", "count() requires no arguments (1 provided)"],
   ["begin { @ = sum(); }", "sum() requires one argument (0 provided)"],
   ['begin { @ = avg("a"); }', "avg() only supports integer arguments (string[2] provided)"],
-  ["begin { strftime(1); }", "strftime() requires 2 arguments (1 provided)"],
+  ["begin { strftime(1); }", "strftime() requires at least 2 arguments (1 provided)"],
   ["begin { time(1); }", "time() expects a string literal (int"],
   ["begin { len(1); }", "call to len() expects a map, ustack, or kstack"],
   ['begin { kstack("x"); }', "kstack: invalid limit value"],
