@@ -70,9 +70,9 @@ export class ProbeConsumer implements Consumer {
 
   attached(): void {}
 
-  endOfEvents(): void {
+  endOfEvents(blank: boolean): void {
     this.#ending = true;
-    if (this.#options.printsMaps) this.#options.printer.endOfEvents?.();
+    if (this.#options.printsMaps) this.#options.printer.endOfEvents?.(blank);
   }
 
   flush(): void {

@@ -148,6 +148,11 @@ export class Recorder implements Consumer {
     this.#allLosses.push(loss);
   }
 
+  /** Writes what is left while the kernel still has the stacks. */
+  endOfEvents(): void {
+    if (this.#count > 0) this.#write();
+  }
+
   /** All that has come is handed to the writer. */
   finish(): readonly RecordedLoss[] {
     if (this.#count > 0) this.#write();

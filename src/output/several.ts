@@ -63,8 +63,8 @@ export class SeveralPrinters implements Printer {
     for (const printer of this.#printers) printer.measured?.(...told);
   }
 
-  endOfEvents(): void {
-    for (const printer of this.#printers) printer.endOfEvents?.();
+  endOfEvents(blank: boolean): void {
+    for (const printer of this.#printers) printer.endOfEvents?.(blank);
   }
 
   flush(): void {

@@ -202,8 +202,8 @@ export class TextConsumer implements Printer {
   }
 
   /** The blank line between a script's own output and its maps, where bpftrace has it. */
-  endOfEvents(): void {
-    if (!this.#options.folded) this.#out.text("\n\n");
+  endOfEvents(blank: boolean): void {
+    if (blank && !this.#options.folded) this.#out.text("\n\n");
   }
 
   hurry(): void {

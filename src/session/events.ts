@@ -48,8 +48,11 @@ export interface Consumer {
   stats?(stats: SessionStats): void;
   /** What a bench: probe took. */
   measured?(measured: Measurement): void;
-  /** Once, between the last event and the maps that are printed at the end. */
-  endOfEvents?(): void;
+  /**
+   * Once, between the last event and the maps that are printed at the end. `blank`: text leaves lines free here, as the
+   * script's language has it.
+   */
+  endOfEvents?(blank: boolean): void;
   /** After each batch of records, and before the session waits: write out what is buffered. */
   flush(): void;
 }

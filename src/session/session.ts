@@ -391,7 +391,7 @@ class SourceSession implements Session, SourceUser {
     this.#records.deaf = false;
     this.#tell(this.#losses());
     if (missedTicks) consumer.trouble({ kind: "missed", ...missedTicks });
-    if (this.#plan.config.blankBeforeMaps) consumer.endOfEvents?.();
+    consumer.endOfEvents?.(this.#plan.config.blankBeforeMaps);
     if (this.#plan.config.printMapsOnExit) {
       for (const snapshot of printableMaps(this.#source.maps))
         consumer.map(snapshot, { top: 0, divisor: 1, services: this.services });
