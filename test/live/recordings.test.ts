@@ -190,11 +190,15 @@ test("cut short, it is read to the last whole block", async () => {
 test("of a command's recording, cpid is its process; of others it is refused", async () => {
   const own = join(folder.path, "command.strobe");
   const probe = "tracepoint:syscalls:sys_enter_getppid";
-  const made = await strobe(["record", "-o", own, "-c", program, probe]);
+  const made = await strobe(["record", "-o", own, "--stack", "kernel,user", "-c", program, probe]);
   assert.equal(made.code, 0, made.stderr);
+  // Stacks of the last events, too.
+  assert.doesNotMatch(made.stderr, /stacks were lost/);
   const { stdout, stderr } = await strobe([own, "-e", `${probe} /pid == cpid/ { @[has_cpid] = count(); }`]);
   assert.match(stdout, /^@\[true\]: 200$/m, stderr);
   assert.equal(stderr.includes("WARNING"), false, stderr);
+  const stacks = await strobe([own, "-e", `${probe} /pid == cpid/ { @[ustack(2)] = count(); }`]);
+  assert.match(stacks.stdout, /main\+/, stacks.stderr);
   const refused = await strobe([file, "-e", `${probe} /pid == cpid/ { @ = count(); }`]);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /cpid was not recorded[\s\S]*strobe record -c COMMAND/);
