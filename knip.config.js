@@ -48,6 +48,7 @@ export default {
   ignoreBinaries: [
     "gcc",
     "gcov",
+    "perf",
     "mkfifo",
     "mount",
     "umount",

@@ -8,11 +8,11 @@ import type { Program } from "../language/program.ts";
 import { languageOf } from "../language/registry.ts";
 import { recordedSystem } from "../machine/recorded-system.ts";
 import { printfFormatter } from "../output/printf.ts";
-import { RecordedProbes } from "../providers/recorded.ts";
-import type { Recording } from "../recordings/reader.ts";
+import { RecordedProbes, type ReplayableRecording } from "../providers/recorded.ts";
 import type { Consumer } from "../session/events.ts";
 import { ReplaySource, type ReplayOptions } from "../session/replay/replay-source.ts";
 import { openSession, type Session } from "../session/session.ts";
+import { recordings } from "../messages/recordings.ts";
 import { parseScript } from "./compile.ts";
 
 export interface ReplayScriptOptions {
@@ -36,7 +36,7 @@ export interface RecordedScript {
 /** @throws RecordingError for a recording that says what cannot be */
 export function compileForRecording(
   source: Source,
-  recording: Recording,
+  recording: ReplayableRecording,
   options: ReplayScriptOptions = {},
 ): RecordedScript {
   const { positional = [], named = new Map<string, string | true>(), pid, unsafe, probeFilter, stamp } = options;
@@ -56,6 +56,9 @@ export function compileForRecording(
     env: process.env,
   });
   const all = [...diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
+  const shown = (compiled.plan?.timeFormats.length ?? 0) > 0 || stamp?.includes("time") === true;
+  if (shown && recording.contexts.some(({ recorded }) => recorded?.timeOfDay === false))
+    all.push({ severity: "error", span: program.probes[0].span, ...recordings.onlyAtTheMoment("the time of day") });
   const wrong = all.some(({ severity }) => severity === "error");
   return { program, diagnostics: all, plan: wrong ? undefined : compiled.plan };
 }
@@ -66,7 +69,7 @@ export interface OpenReplayOptions extends ReplayOptions {
   readonly loaded?: ((session: Session) => void) | undefined;
 }
 
-export function openReplay(plan: Plan, recording: Recording, options: OpenReplayOptions): Promise<Session> {
+export function openReplay(plan: Plan, recording: ReplayableRecording, options: OpenReplayOptions): Promise<Session> {
   const { consumer, unsafe, interrupted, loaded } = options;
   return openSession(plan, new ReplaySource(plan, recording, options), {
     consumer,

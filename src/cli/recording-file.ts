@@ -5,9 +5,17 @@ import { isRecording, type RecordingBytes } from "../recordings/frames.ts";
 import { Recording } from "../recordings/reader.ts";
 import { during } from "./files.ts";
 import { UsageError } from "./options.ts";
+import { replayable, type ReplayableRecording } from "../providers/recorded.ts";
+import { lazy } from "../base/lazy.ts";
+
+// Loaded for a file that is not strobe's.
+const perfData = lazy<typeof import("../recordings/perf-data.ts")>(() => require("../recordings/perf-data.ts"));
+const perfRecordings = lazy<typeof import("../providers/perf-recording.ts")>(() =>
+  require("../providers/perf-recording.ts"),
+);
 
 export interface OpenedRecording extends Disposable {
-  readonly recording: Recording;
+  readonly recording: ReplayableRecording;
 }
 
 /** @throws LinuxError, UsageError, RecordingError */
@@ -19,10 +27,14 @@ export function openRecording(path: string): OpenedRecording {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new UsageError(`${path} is no recording: it is no regular file`);
     const bytes = fileBytes(descriptor, stat.size);
-    if (!isRecording(bytes.read(0, 16)))
-      throw new UsageError(`${path} is no recording of strobe's (strobe record -o FILE makes one)`);
+    const start = bytes.read(0, 16);
+    if (!isRecording(start) && !perfData().isPerfData(start))
+      throw new UsageError(`${path} is no recording: strobe record -o FILE makes one, and perf.data is read as well`);
     try {
-      return { recording: new Recording(bytes), [Symbol.dispose]: () => closeSync(descriptor) };
+      const recording = isRecording(start)
+        ? replayable(new Recording(bytes))
+        : new (perfRecordings().PerfRecording)(new (perfData().PerfData)(bytes), stat.size);
+      return { recording, [Symbol.dispose]: () => closeSync(descriptor) };
     } catch (error) {
       throw isDamage(error) ? error.in(path) : error;
     }

@@ -5,9 +5,8 @@ import { isPending } from "../linux/processes/pending-signals.ts";
 import { shownText } from "../output/shown-text.ts";
 import { isTerminal } from "../linux/ffi.ts";
 import { OutputClosed } from "../output/sink.ts";
-import { RecordedProbes } from "../providers/recorded.ts";
+import { RecordedProbes, type ReplayableRecording } from "../providers/recorded.ts";
 import { lossText } from "../recordings/contents.ts";
-import type { Recording } from "../recordings/reader.ts";
 import type { Session } from "../session/session.ts";
 import { print, tell } from "./files.ts";
 import { readOptions, UsageError, type Options } from "./options.ts";
@@ -36,7 +35,7 @@ export async function replayFile(file: string, options: Options): Promise<number
   }
 }
 
-async function run(recording: Recording, options: Options): Promise<number> {
+async function run(recording: ReplayableRecording, options: Options): Promise<number> {
   if (options.list) return list(recording, options);
   const { source, positional, language } = readScript(options);
   const { named, pid, probeFilter, stamp } = options;
@@ -107,7 +106,7 @@ function refuseUseless({ command, maxOverhead, dryRun, emit, suite, debug, switc
   if (found !== undefined) throw new UsageError(`${found[0]} is for live traces: a recording is only read`);
 }
 
-function list(recording: Recording, { words, verbose }: Options): number {
+function list(recording: ReplayableRecording, { words, verbose }: Options): number {
   let found = false;
   const line = isTerminal(1) ? shownText : (text: string): string => text;
   for (const { probe, details = [] } of new RecordedProbes(recording).list(words[0], verbose)) {
@@ -131,7 +130,7 @@ export function recordingInfo(argv: readonly string[]): number {
   return 0;
 }
 
-function showInfo(recording: Recording): void {
+function showInfo(recording: ReplayableRecording): void {
   const { origin, span, end, cut, size } = recording;
   const start = BigInt(origin.clock.boot);
   const events = new Map<number, number>();
@@ -139,16 +138,22 @@ function showInfo(recording: Recording): void {
   for (const { block } of recording.blocks()) countSites(recording, probes, block, events);
   const seconds = (nanoseconds: bigint): string => `${(Number(nanoseconds) / 1e9).toFixed(3)} s`;
   const count = span?.events ?? 0;
-  const began = new Date(Number(BigInt(origin.clock.wall) / 1_000_000n)).toISOString();
+  const ours = origin.strobe !== "";
+  // perf does not say the time of day.
+  const when = ours ? `${new Date(Number(BigInt(origin.clock.wall) / 1_000_000n)).toISOString()} ` : "";
+  const by = ours ? `strobe ${origin.strobe}` : "perf";
   const lines: (readonly [string, string])[] = [
-    ["recorded", `${began} on ${origin.host}, Linux ${origin.kernel} (${origin.machine}), by strobe ${origin.strobe}`],
+    ["recorded", `${when}on ${origin.host}, Linux ${origin.kernel} (${origin.machine}), by ${by}`],
     ["command", origin.command.join(" ")],
     [
       "events",
       span === undefined ? "none" : `${count}, from ${seconds(span.first - start)} to ${seconds(span.last - start)}`,
     ],
     ["size", `${size} bytes${count === 0 ? "" : `, ${(size / count).toFixed(1)} an event`}`],
-    ["end", end === undefined ? `it was cut short: ${cut} bytes behind the last whole block are left out` : "whole"],
+    [
+      "end",
+      ours && end === undefined ? `it was cut short: ${cut} bytes behind the last whole block are left out` : "whole",
+    ],
   ];
   const lost = [...recording.heads()].flatMap((head) => head.lost);
   if (lost.length === 0) lines.push(["lost", "nothing"]);
@@ -160,7 +165,7 @@ function showInfo(recording: Recording): void {
 }
 
 function countSites(
-  recording: Recording,
+  recording: ReplayableRecording,
   probes: RecordedProbes,
   {
     rows,

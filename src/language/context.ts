@@ -119,6 +119,8 @@ export interface RecordedRow {
   readonly texts: readonly RecordedText[];
   /** Texts in the row itself that may have been cut when they were recorded; `size`: with the terminator. */
   readonly ownTexts?: readonly { readonly offset: number; readonly size: number }[];
+  /** False where nobody knows what time of day an event's time was. */
+  readonly timeOfDay?: false;
   /** Arguments that there are, and that are not in the rows. */
   readonly absent: readonly string[];
 }

@@ -6,7 +6,8 @@ import type { System } from "../machine/system.ts";
 import { contextOfText } from "../machine/contexts/recorded-context.ts";
 import { declare } from "../machine/kernel/declared-type.ts";
 import { matcher } from "../machine/wildcard.ts";
-import type { RecordedLayout, RecordedSite } from "../recordings/contents.ts";
+import type { EventRecording } from "../recordings/contents.ts";
+import type { Recording } from "../recordings/reader.ts";
 import type { Listed, Resolution, ResolveOptions } from "./provider.ts";
 import { findProvider, resolveSpec } from "./registry.ts";
 import { groupBy, missing, refused } from "./resolution.ts";
@@ -24,14 +25,36 @@ export interface RecordedSiteData {
   readonly recorded: number;
 }
 
+/** A recording, and what handlers see at the probes of each layout. */
+export interface ReplayableRecording extends EventRecording {
+  readonly contexts: readonly Context[];
+}
+
+/** A recording of strobe's. @throws RecordingError */
+export function replayable(recording: Recording): ReplayableRecording {
+  const contexts = recording.layouts.map((layout) => contextOfText(layout.data, layout));
+  const { origin, layouts, sites, end, cut, size, span } = recording;
+  return {
+    origin,
+    layouts,
+    sites,
+    end,
+    cut,
+    size,
+    span,
+    contexts,
+    heads: () => recording.heads(),
+    blocks: (wanted) => recording.blocks(wanted),
+    symbols: () => recording.symbols(),
+  };
+}
+
 export class RecordedProbes {
   readonly #probes: readonly RecordedProbe[];
   readonly #contexts: readonly Context[];
 
-  /** @throws RecordingError */
-  constructor(recording: { readonly layouts: readonly RecordedLayout[]; readonly sites: readonly RecordedSite[] }) {
-    this.#contexts = recording.layouts.map((layout, i): Context => {
-      const context = contextOfText(layout.data, layout);
+  constructor(recording: ReplayableRecording) {
+    this.#contexts = recording.contexts.map((context, i): Context => {
       const { recorded } = context;
       // Rows that do not say which probe they are at are all at one.
       if (recorded === undefined || recorded.site !== undefined) return context;

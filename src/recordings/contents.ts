@@ -1,5 +1,5 @@
 // What a recording says beside its events. Numbers of 64 bits are decimal text in JSON.
-import type { RowLayout } from "./layout.ts";
+import type { EventBlock, RowLayout } from "./layout.ts";
 
 /** One moment by all clocks, in nanoseconds: decimal. */
 export interface ClockReading {
@@ -67,4 +67,25 @@ export interface BlockHead {
   readonly sites: readonly number[];
   /** What was lost since the block before. */
   readonly lost: readonly RecordedLoss[];
+}
+
+/** Events that were recorded, whoever wrote them. */
+export interface EventRecording {
+  readonly origin: RecordingOrigin;
+  readonly layouts: readonly RowLayout[];
+  readonly sites: readonly { readonly name: string; readonly layout: number }[];
+  /** Of a recording that came to its end. */
+  readonly end: RecordingEnd | undefined;
+  /** Bytes behind the last whole frame: it was cut short, or is being written. */
+  readonly cut: number;
+  /** Bytes of the file. */
+  readonly size: number;
+  /** Events in all, and the times of the first and the last in nanoseconds; undefined where there are none. */
+  readonly span: { readonly events: number; readonly first: bigint; readonly last: bigint } | undefined;
+  /** What blocks say of themselves, in their order. @throws RecordingError */
+  heads(): Iterable<BlockHead>;
+  /** Blocks in their order; those that are not `wanted` are not decompressed. @throws RecordingError */
+  blocks(wanted?: (head: BlockHead) => boolean): Iterable<{ head: BlockHead; block: EventBlock }>;
+  /** What addresses are called, text by text. @throws RecordingError */
+  symbols(): Iterable<string>;
 }

@@ -5,6 +5,7 @@ import { unpack } from "./compression.ts";
 import type {
   BlockHead,
   ClockReading,
+  EventRecording,
   RecordedLayout,
   RecordedSite,
   RecordingEnd,
@@ -32,14 +33,12 @@ interface BlockPlace {
 /** Bytes of a block's head before the text about it. */
 const blockHeadBytes = 32;
 
-export class Recording {
+export class Recording implements EventRecording {
   readonly origin: RecordingOrigin;
   readonly layouts: readonly RecordedLayout[];
   readonly sites: readonly RecordedSite[];
-  /** Of a recording that came to its end. */
   readonly end: RecordingEnd | undefined;
   readonly clocks: readonly ClockReading[];
-  /** Bytes behind the last whole frame: it was cut short, or is being written. */
   readonly cut: number;
   readonly #bytes: RecordingBytes;
   readonly #places: readonly FramePlace[];
@@ -65,8 +64,7 @@ export class Recording {
     this.clocks = this.#texts("TIME") as ClockReading[];
   }
 
-  /** Events in all, and the times of the first and the last in nanoseconds; undefined where there are none. */
-  get span(): { readonly events: number; readonly first: bigint; readonly last: bigint } | undefined {
+  get span(): EventRecording["span"] {
     if (this.#blocks.length === 0) return undefined;
     const least = (a: bigint, b: bigint): bigint => (b < a ? b : a);
     const most = (a: bigint, b: bigint): bigint => (b > a ? b : a);
@@ -81,12 +79,10 @@ export class Recording {
     return this.#bytes.size;
   }
 
-  /** What blocks say of themselves, in their order. @throws RecordingError */
   *heads(): Iterable<BlockHead> {
     for (const { place } of this.#blocks) yield this.#head(frameContents(this.#bytes, place)).head;
   }
 
-  /** Blocks in their order; those that are not `wanted` are not decompressed. @throws RecordingError */
   *blocks(wanted: (head: BlockHead) => boolean = () => true): Iterable<{ head: BlockHead; block: EventBlock }> {
     for (const { place } of this.#blocks) {
       const { head, codec, size, bytes } = this.#head(frameContents(this.#bytes, place));
@@ -97,7 +93,6 @@ export class Recording {
     }
   }
 
-  /** What the writer was told of addresses, text by text. @throws RecordingError */
   *symbols(): Iterable<string> {
     for (const place of this.#places) {
       if (place.type !== "SYMS") continue;

@@ -1,11 +1,12 @@
 // What is recorded answers as the live kernel did: the same scripts over the same workload, both ways.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
   bpfObjects,
+  command,
   compileC,
   interrupt,
   nothingLeft,
@@ -226,4 +227,21 @@ test("where texts were cut when they were recorded, a script that asks for more 
   assert.doesNotMatch(enough.stderr, /were cut/);
   const whole = await strobe([file, "-e", `${probe} { @[str(args.filename)] = count(); }`]);
   assert.doesNotMatch(whole.stderr, /were cut/);
+});
+
+test("the page on recordings says what happens", async () => {
+  const page = readFileSync("docs/recordings.md", "utf8");
+  const blocks = [...page.matchAll(/^```\n(.*?)^```$/gms)].map(([, text]) => text);
+  const strobeHere = `strobe() { '${process.execPath}' '${command}' "$@"; }`;
+  for (const [i, text] of blocks.entries()) {
+    // perf's file is another test's.
+    if (!text.startsWith("strobe ") || text.includes("perf.data")) continue;
+    const { status, stderr } = spawnSync("sh", ["-ec", `${strobeHere}\n${text}`], {
+      cwd: folder.path,
+      encoding: "utf8",
+    });
+    const says = blocks[i + 1]?.startsWith("-e:") ? blocks[i + 1] : undefined;
+    assert.equal(status, says === undefined ? 0 : 1, `${text}${stderr}`);
+    if (says !== undefined) assert.equal(stderr, says);
+  }
 });

@@ -92,7 +92,7 @@ function inInstruction(instruction: Instruction, row: RecordedRow, origins: Orig
   }
 }
 
-function ofBuiltin(name: BuiltinValue, { words, site }: RecordedRow): string | undefined {
+function ofBuiltin(name: BuiltinValue, { words, site, timeOfDay }: RecordedRow): string | undefined {
   switch (name) {
     case "pid-and-tid":
       return words.pid === undefined || words.tid === undefined ? "pid" : undefined;
@@ -104,9 +104,10 @@ function ofBuiltin(name: BuiltinValue, { words, site }: RecordedRow): string | u
       return words.cgroup === undefined ? "cgroup" : undefined;
     case "user-mode":
       return words["user-mode"] === undefined ? "usermode" : undefined;
+    case "nsecs-wall":
+      return timeOfDay === false ? "the time of day" : words.time === undefined ? "nsecs" : undefined;
     case "nsecs-boot":
     case "nsecs-monotonic":
-    case "nsecs-wall":
     case "elapsed":
       return words.time === undefined ? "nsecs" : undefined;
     case "attach-cookie":

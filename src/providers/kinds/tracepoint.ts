@@ -231,7 +231,7 @@ function perfContext(event: Event, format: TracepointFormat, system: System): Co
 }
 
 /** A field of the record that the program's context points to. */
-function recordArgument(field: TracepointField, space: "kernel" | "user", system: System): Argument {
+export function recordArgument(field: TracepointField, space: "kernel" | "user", system: System): Argument {
   const { name, offset, size, signed } = field;
   const dynamic = /^__(data|rel)_loc\s+(.*?)\s*(\[\s*\])?$/.exec(field.declaration);
   if (dynamic) {

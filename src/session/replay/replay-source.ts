@@ -3,9 +3,8 @@
 import type { Plan } from "../../compiler/plan.ts";
 import { evaluate } from "../../compiler/javascript/support.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
-import { lossText, type BlockHead, type RecordedLoss } from "../../recordings/contents.ts";
+import { lossText, type BlockHead, type EventRecording, type RecordedLoss } from "../../recordings/contents.ts";
 import type { EventBlock } from "../../recordings/layout.ts";
-import type { Recording } from "../../recordings/reader.ts";
 import type { RecordMemory, Trouble } from "../events.ts";
 import { Interrupted, SessionRuntime } from "../host-runtime.ts";
 import type { LiveMap } from "../maps.ts";
@@ -56,7 +55,7 @@ export class ReplaySource implements Source, RecordStream {
   readonly ends = true;
   readonly firing = true;
   readonly runs = [];
-  readonly #recording: Recording;
+  readonly #recording: EventRecording;
   /** By the recording's site. */
   readonly #handlers: (readonly Handler[] | undefined)[] = [];
   readonly #start: bigint;
@@ -80,7 +79,7 @@ export class ReplaySource implements Source, RecordStream {
   #used = 0;
 
   /** @throws RecordingError */
-  constructor(plan: Plan, recording: Recording, options: ReplayOptions) {
+  constructor(plan: Plan, recording: EventRecording, options: ReplayOptions) {
     this.#recording = recording;
     const { origin } = recording;
     this.#start = BigInt(origin.clock.boot);
