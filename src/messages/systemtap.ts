@@ -82,22 +82,12 @@ export const systemtap = {
   keyCount: (name: string, wanted: number, given: number): Message =>
     semantic("arguments", `inconsistent number of keys of ${name}: ${given}, elsewhere ${wanted}`),
   notHere: (what: string, where: string): Message => semantic("placement", `${what} is not allowed ${where}`),
-  textOnlyPrinted: (what: string): Message =>
-    semantic(
-      "feature",
-      `${what} makes text that can be printed, but neither stored nor compared yet`,
-      'print it directly: printf("%s", …)',
-    ),
   formatLiteral: (name: string): Message => semantic("arguments", `${name}() expects a string literal as its format`),
   badFormat: (problem: string): Message => semantic("arguments", problem),
   formatCount: (wanted: number, given: number): Message =>
     semantic("arguments", `the format wants ${wanted} argument${wanted === 1 ? "" : "s"}, not ${given}`),
-  regex: (text: string): Message =>
-    semantic(
-      "feature",
-      `regular expression ${JSON.stringify(text)} is not supported yet`,
-      "text alone, and text with ^ before it or $ behind it, can be matched",
-    ),
+  regex: (text: string, why: string): Message =>
+    semantic("syntax", `regular expression ${JSON.stringify(text)}: ${why}`),
   guru: (): Message =>
     semantic("unsafe", "a target variable cannot be written to: strobe changes no program it traces"),
   notYet: (what: string): Message => semantic("feature", `${what} is not supported yet`),

@@ -88,6 +88,57 @@ test("an error that nothing catches ends the script, and runs its error probes",
   assert.equal(code, 1);
 });
 
+const texts = `
+  x = sprintf("%5d|%-6s|%#x|%05d|%+d|%o|%X|%c|%%|%.2s|%s", -n, "ab", 255, n, n, 8, -1, 65, "abc", ctime(86399))
+  println(x)
+  seen[key(s)] += n
+  println(substr(s, 1, 3), "|", substr(s, 99, 1), "|", substr(s, -1, 1), "|", str_replace(s, "a", "<>"), "|", isinstr(s, "="))
+  println(strtol("-17x", 10), " ", strtol("0x1f", 0), " ", strtol("0x1f", 16), " ", strtol("010", 0), " ", strtol(substr(s, 6, 9), 10))
+  if (s =~ "^([[:alpha:]]+)=([0-9]{1,3})") println(matched(0), " ", matched(1), " ", matched(2))
+  println(s !~ "a$", s =~ "x|y$", s =~ "[^a-z=0-9 ]", sprintf("%x", n) == "28")
+  try { error(sprintf("bad %d", n)) } catch (message) { println(message) }`;
+
+test(
+  "texts are computed alike where a handler begins on the host and where the kernel hands them over",
+  compiled,
+  async () => {
+    const binary = join(folder, "texts");
+    const file = `${binary}.c`;
+    writeFileSync(
+      file,
+      'int hit(const char *s, long n) { return s[0] + (int)n; }\nint main(void) { char s[] = "alpha=12, y"; return hit(s, 40) == 0; }\n',
+    );
+    execFileSync("gcc", ["-g", "-O0", "-o", binary, file]);
+    const around = (probe: string): string => `global seen
+function key(of) { first = tokenize(of, "=,"); second = tokenize("", "=,"); return sprintf("%s/%s", second, first) }
+${probe}
+probe end { foreach (k in seen) println(k, " ", seen[k], tokenize("", "x")) }`;
+    const expected = `  -40|ab    |0xff|00040|+40|10|FFFFFFFFFFFFFFFF|A|%|ab|Thu Jan  1 23:59:59 1970
+lph|||<>lph<>=12, y|1
+-17 31 31 8 12
+alpha=12 alpha 12
+1111
+bad 40
+12/alpha 40
+`;
+    assert.equal(await stap("-e", around(`probe begin { s = "alpha=12, y"; n = 40; ${texts}\nexit() }`)), expected);
+    assert.equal(
+      await stap(
+        "-e",
+        around(`probe process("${binary}").function("hit") { s = user_string($s); n = $n; ${texts} }`),
+        "-c",
+        binary,
+      ),
+      expected,
+    );
+  },
+);
+
+test("thread_indent() is stored as text", compiled, async () => {
+  const script = `probe process("${program()}").function("traceme") { t = thread_indent(1); println(t =~ "^ *[0-9]+ trace\\\\([0-9]+\\\\):") }`;
+  assert.equal(await stap("-e", script, "-c", join(folder, "trace")), "1\n1\n1\n");
+});
+
 test("functions, returns, lines and locals of a program", compiled, async () => {
   const binary = program();
   const script = `

@@ -148,6 +148,10 @@ function memoryComplaints(fn: IrFunction, i: Instruction, module: IrModule | und
       inBounds(i.to, i.capacity);
       inBounds(i.text, i.capacity);
       break;
+    case "host-text":
+      if (i.to !== undefined) inBounds(i.to, i.capacity ?? 0);
+      for (const arg of i.args) if (typeof arg !== "number") inBounds(arg.text, arg.capacity);
+      break;
     case "compare-strings":
       inBounds(i.left, i.length);
       break;

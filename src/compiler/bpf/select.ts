@@ -1,4 +1,5 @@
 // Instruction selection: IR to machine instructions over virtual registers.
+import { InternalError } from "../../base/internal-error.ts";
 import { Jump } from "../../bpf/instruction.ts";
 import type { Instruction, IrBlock, Value } from "../ir/ir.ts";
 import { aggregate, aggregateRead } from "./aggregations.ts";
@@ -255,6 +256,8 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
       return aggregateRead(scope, instruction);
     case "for-each":
       return forEachEntry(scope, instruction);
+    case "host-text":
+      throw new InternalError(`${instruction.name}() in the kernel`);
     case "loop-cut":
       return countCutLoop(scope, instruction.loop);
     case "rounds":

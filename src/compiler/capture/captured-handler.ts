@@ -1,6 +1,7 @@
 // A handler that is captured, while it is found out which of it runs where: its function, in which what depends on the
 // moment stands where the kernel can always compute it.
 import { placement } from "../../messages/placement.ts";
+import { hostText } from "../../language/host-texts.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Instruction, IrBlock, IrFunction, IrModule, Source, Value } from "../ir/ir.ts";
@@ -93,7 +94,9 @@ export class CapturedHandler {
     this.#refuseWhatDepends(part);
     const loops = loopsOf(fn.blocks);
     const isEffect = (i: Instruction): boolean =>
-      part.host.has(i) && ["send", "map-write", "loop"].includes(natureOf(i));
+      part.host.has(i) &&
+      (["send", "map-write", "loop"].includes(natureOf(i)) ||
+        (i.op === "host-text" && hostText(i.name).keeps === true));
     const given = this.#given(part, loops, isEffect);
     const need = needOf(fn, control, isEffect, given);
     return this.#moveLate(need, given, part, homes) ? undefined : { control, part, need, given, isEffect, loops };

@@ -57,7 +57,7 @@ export function loopBody(module: Pick<IrModule, "functions" | "maps">, callback:
 
 /** Whether an instruction by itself is the host's: what it works on need not be. */
 export function isForHost(module: Pick<IrModule, "functions" | "maps">, i: Instruction, homes: Homes): boolean {
-  if (homes.late.has(i)) return true;
+  if (homes.late.has(i) || i.op === "host-text") return true;
   switch (natureOf(i)) {
     case "send":
       return true;

@@ -31,6 +31,7 @@ export function natureOf(i: Instruction): Nature {
     case "concat-strings":
     case "cut-string":
     case "string-length":
+    case "host-text":
     case "parse-address":
       return "pure";
     case "fill":

@@ -1,6 +1,7 @@
 // The intermediate representation: SSA over 64-bit integers, with memory in named slots and whole high-level
 // operations. Both generators (bpf/ and javascript/) implement every operation; the comments here are the
 // specification.
+import type { HostTextName } from "../../language/host-texts.ts";
 import type { MapOrder } from "../../language/program.ts";
 import { isSteady, type HelperName } from "../../bpf/helpers.ts";
 import type { AggregateType, Type } from "../../language/types.ts";
@@ -349,6 +350,15 @@ export type Instruction =
       readonly capacity: number;
       readonly text: Place;
       readonly length: Value;
+    }
+  /** A computation on texts that only the host does: a text of `capacity` bytes, zeroes behind its end, or a number. */
+  | {
+      readonly op: "host-text";
+      readonly name: HostTextName;
+      readonly args: readonly (Value | { readonly text: Place; readonly capacity: number })[];
+      readonly to?: Place;
+      readonly capacity?: number;
+      readonly result?: Value;
     }
   /** Characters before the NUL. */
   | { readonly op: "string-length"; readonly result: Value; readonly text: Place; readonly capacity: number }

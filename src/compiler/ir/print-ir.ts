@@ -128,6 +128,10 @@ export function printInstruction(i: Instruction): string {
       return `concat-strings ${printPlace(i.to)}:${i.capacity} ${printPlace(i.left)}:${i.leftCapacity}, ${printPlace(i.right)}:${i.rightCapacity}`;
     case "cut-string":
       return `cut-string ${printPlace(i.to)}:${i.capacity} ${printPlace(i.text)} to v${i.length}`;
+    case "host-text":
+      return `${i.to === undefined ? result : `${printPlace(i.to)}:${i.capacity} `}host-text ${i.name}(${i.args
+        .map((arg) => (typeof arg === "number" ? `v${arg}` : `${printPlace(arg.text)}:${arg.capacity}`))
+        .join(", ")})`;
     case "string-length":
       return `${result}string-length ${printPlace(i.text)}:${i.capacity}`;
     case "map-lookup":

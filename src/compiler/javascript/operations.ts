@@ -1,5 +1,6 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
 import { aggregateLayout, aggregateWords, askedAt, resultAt } from "../../language/aggregations/table.ts";
+import { hostText } from "../../language/host-texts.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { orderFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
@@ -115,6 +116,21 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "cut-string": {
       const [to, text] = [instruction.to, instruction.text].map((place) => at(out.place(place)));
       out.line(`${out.support("cutString")}(${to}, ${instruction.capacity}, ${text}, v${instruction.length});`);
+      return;
+    }
+    case "host-text": {
+      const { name, to, capacity = 0, result } = instruction;
+      const { of } = hostText(name);
+      const encoding = of === "bytes" ? '"latin1"' : '"utf8"';
+      const args = instruction.args.map((arg) =>
+        typeof arg === "number"
+          ? `v${arg}`
+          : `${out.support("textIn")}(${at(out.place(arg.text))}, ${arg.capacity}, ${encoding})`,
+      );
+      const call = `${out.support(name)}(${args.join(", ")})`;
+      if (to !== undefined)
+        out.line(`${out.support("putText")}(${at(out.place(to))}, ${capacity}, ${call}, ${encoding});`);
+      if (result !== undefined) out.line(`v${result} = ${wrap(call)};`);
       return;
     }
     case "string-length":

@@ -1,9 +1,11 @@
 // Functions that generated sources carry along when they use them (a plan is plain data: its sources import nothing),
 // and the way from a source to the function.
 import type { HostFunction } from "../runtime.ts";
+import { textFunctions } from "./text-functions.ts";
 
 /** By name; each is the text of a function declaration that stands alone. */
 export const supportFunctions = {
+  ...textFunctions,
   /** 1 when two strings of at most `length` bytes differ; they end at a NUL that both have. */
   compareStrings: `function compareStrings(left, at, right, rightAt, length) {
   for (let i = 0; i < length; i++) {
@@ -122,6 +124,8 @@ export type SupportName = keyof typeof supportFunctions;
 
 /** What a support function itself calls. */
 export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> = {
+  textIn: ["stringLength"],
+  matchedPart: ["matchesPattern"],
   findString: ["stringLength"],
   cutString: ["stringLength"],
   concatStrings: ["stringLength"],

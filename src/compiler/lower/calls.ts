@@ -3,9 +3,10 @@ import { InternalError } from "../../base/internal-error.ts";
 import type { Call, Expression, MapAccess } from "../../language/program.ts";
 import { constantOf } from "../../language/check/constants.ts";
 import type { Argument } from "../../language/context.ts";
-import type { Type } from "../../language/types.ts";
+import { i64, type Type } from "../../language/types.ts";
+import { isHostText } from "../../language/host-texts.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { Place, Source, Value, Width } from "../ir/ir.ts";
+import type { Instruction, Place, Source, Value, Width } from "../ir/ir.ts";
 import { parseAddress } from "../javascript/parse-address.ts";
 import { idValue, plainBuiltin, userSymbol } from "./builtins.ts";
 import { capacityOf, endedText, equalStrings, textPlace } from "./equality.ts";
@@ -62,6 +63,8 @@ export function callValue(f: FunctionState, e: Call): Value {
       return build.compare("sge", findText(f, args[0], args[1]), zero());
     case "strstr":
       return findText(f, args[0], args[1]);
+    case "host_text":
+      return build.give((result) => ({ op: "host-text", ...hostTextOf(f, e), result }));
     case "floor":
     case "ceil":
     case "trunc":
@@ -380,6 +383,12 @@ export function callLocated(f: FunctionState, e: Call): Located {
       build.emit({ op: "concat-strings", to, capacity: sizeOf(type), left, leftCapacity, right, rightCapacity });
       return { at: "place", place: to };
     }
+    case "host_text": {
+      if (isRegister(type)) break;
+      const to = f.slot("text", type);
+      build.emit({ op: "host-text", ...hostTextOf(f, e), to, capacity: sizeOf(type) });
+      return { at: "place", place: to };
+    }
     case "path": {
       const memory = pointed(f, args[0]);
       if (memory.at !== "memory") return f.fault(args[0].span, "path() of what is not in memory");
@@ -409,6 +418,19 @@ export function callLocated(f: FunctionState, e: Call): Located {
   if (isRegister(type))
     return { at: "source", source: { kind: "value", value: callValue(f, e), width: widthOf(type) } };
   return f.fault(e.span, "a function without code");
+}
+
+function hostTextOf(
+  f: FunctionState,
+  { args: [name, ...given], span }: Call,
+): Pick<Extract<Instruction, { op: "host-text" }>, "name" | "args"> {
+  if (name.kind !== "identifier" || !isHostText(name.name))
+    return f.fault(span, "a computation on texts without a name");
+  const args = given.map((arg) => {
+    if (isRegister(arg.type)) return convert(f, f.value(arg), arg.type, i64);
+    return { text: textPlace(f, arg), capacity: capacityOf(arg.type) + (arg.type.kind === "string" ? 0 : 1) };
+  });
+  return { name: name.name, args };
 }
 
 function programVariable(f: FunctionState, e: Call): Argument {

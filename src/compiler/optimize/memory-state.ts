@@ -178,6 +178,8 @@ export class MemoryState {
         );
       case "cut-string":
         return this.#write(i.to, i.capacity, `v${i.length} of ${this.place(i.text, i.capacity)}`);
+      case "host-text":
+        return i.to === undefined ? undefined : this.#write(i.to, i.capacity ?? 0, this.#names.fresh());
       case "entry-copy":
         return this.#write(i.to, i.size, `entry v${i.entry} at ${this.version(i.map)}`);
       case "map-copy":

@@ -29,6 +29,8 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
       return { ...i, value: to(i.value) };
     case "cut-string":
       return { ...i, length: to(i.length) };
+    case "host-text":
+      return { ...i, args: i.args.map((arg) => (typeof arg === "number" ? to(arg) : arg)) };
     case "read":
     case "write-user":
       return { ...i, address: to(i.address) };
@@ -141,6 +143,12 @@ export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instr
       return { ...i, to: moved(i.to, written), left: moved(i.left, read), right: moved(i.right, read) };
     case "cut-string":
       return { ...i, to: moved(i.to, written), text: moved(i.text, read) };
+    case "host-text":
+      return {
+        ...i,
+        args: i.args.map((arg) => (typeof arg === "number" ? arg : { ...arg, text: moved(arg.text, read) })),
+        ...(i.to === undefined ? {} : { to: moved(i.to, written) }),
+      };
     case "string-length":
       return { ...i, text: moved(i.text, read) };
     case "stack-length":
@@ -268,6 +276,8 @@ export function writtenSlot(i: Instruction): number | undefined {
     case "map-copy":
     case "parse-address":
       return i.to.kind === "slot" ? i.to.slot : undefined;
+    case "host-text":
+      return i.to?.kind === "slot" ? i.to.slot : undefined;
     case "zero":
       return i.at.kind === "slot" ? i.at.slot : undefined;
     default:
@@ -324,6 +334,7 @@ export function isPure(instruction: Instruction): boolean {
     case "packet":
     case "kernel-print":
     case "cut-string":
+    case "host-text":
     case "parse-address":
       return false;
   }

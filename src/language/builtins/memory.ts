@@ -118,6 +118,16 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
     doc: "Two strings, one after the other.",
   },
   {
+    // What front-ends put in place of their own functions: its first argument is a name of host-texts.ts.
+    name: "host_text",
+    spelling: { bpftrace: [], typescript: [] },
+    form: "function",
+    arity: [1, 64],
+    signature: "host_text(computation, …)",
+    placement: "both",
+    doc: "A computation on texts that the host does.",
+  },
+  {
     name: "floor",
     form: "function",
     arity: [1, 1],

@@ -1,6 +1,8 @@
 // Calls that read memory or registers, make addresses and texts, or answer questions about the script.
 import { calls } from "../../messages/calls.ts";
 import { says } from "../../messages/message.ts";
+import { InternalError } from "../../base/internal-error.ts";
+import { hostText, isHostText, parameterAt } from "../host-texts.ts";
 import { nearest } from "../nearest.ts";
 import { sizeOf } from "../layout.ts";
 import type { Call, Expression } from "../program.ts";
@@ -11,6 +13,7 @@ import {
   float64,
   fullStack,
   i32,
+  i64,
   isFloat,
   stackUnwindings,
   u16,
@@ -195,6 +198,34 @@ const concat: CallCheck = (call, body) => {
   if (sizes.some((size) => size === undefined)) return { ...call, args, type: unknownType };
   return { ...call, args, type: { kind: "string", capacity: sizes[0]! + sizes[1]! - 1 } };
 };
+
+/** What only the host does with texts. */
+const computedText: CallCheck = (call, body) => {
+  const [word, ...given] = call.args;
+  if (word.kind !== "identifier" || !isHostText(word.name))
+    throw new InternalError("a computation on texts has no name");
+  const spec = hostText(word.name);
+  const args = given.map((written, i) => {
+    const arg = checkValue(written, body);
+    const isNumber = isIntegral(arg.type) || arg.type.kind === "boolean";
+    const wanted = parameterAt(spec, i);
+    if (wanted === "number") {
+      wantsInteger(arg, call, body);
+      return arg;
+    }
+    return wanted === "any" && isNumber ? arg : asText(arg, body);
+  });
+  const written = body.pass.program.source.text.slice(call.span.start, call.span.end).replace(/\s+/g, " ");
+  const what = written.length > mostShown ? `${written.slice(0, mostShown)}…` : written;
+  body.hostNeeds.push({ what: `\`${what}\``, span: call.span });
+  const all = { ...call, args: [word, ...args] };
+  if (args.some(({ type }) => type.kind === "unknown")) return { ...all, type: unknownType };
+  if (spec.result === "number") return { ...all, type: i64 };
+  if (spec.result === "double") return { ...all, type: float64 };
+  const sizes = args.flatMap(({ type }) => (type.kind === "string" ? [type.capacity] : []));
+  return { ...all, type: { kind: "string", capacity: spec.capacity?.(sizes) ?? 1 } };
+};
+const mostShown = 60;
 
 const buf: CallCheck = (call, body) => {
   const [data, length] = checked(call, body) as [Expression, Expression | undefined];
@@ -722,6 +753,7 @@ export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   strncmp: compared,
   memcmp: compared,
   str_concat: concat,
+  host_text: computedText,
   floor: withoutFraction,
   ceil: withoutFraction,
   trunc: withoutFraction,

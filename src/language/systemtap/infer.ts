@@ -45,6 +45,8 @@ export type Report = (span: Span, message: Message) => void;
 export class Types {
   readonly globals = new Map<string, GlobalTypes>();
   readonly functions = new Map<string, FunctionTypes[]>();
+  /** What a regular expression found is asked for somewhere. */
+  matches = false;
   #changed = false;
   /** Mistakes are said in the last round. */
   #report: Report | undefined;
@@ -359,6 +361,7 @@ export class Types {
     }
     if (printers.has(e.name)) return this.#printer(e, scope);
     const known = libraryFunction(e.name);
+    if (e.name === "matched") this.matches = true;
     if (known === undefined) {
       if (this.#report !== undefined) {
         const overloads = this.functions.get(e.name);

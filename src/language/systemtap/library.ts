@@ -1,6 +1,7 @@
 // The functions of SystemTap's library that strobe has: what each takes and gives, and what it is in the tree that all
 // languages share. Numbers are 64 bits and signed wherever they come from.
 import type { Span } from "../diagnostic.ts";
+import type { HostTextName } from "../host-texts.ts";
 import type { Expression, Statement, TypeName } from "../program.ts";
 import type { ValueType } from "./syntax.ts";
 import * as tree from "./tree.ts";
@@ -139,6 +140,19 @@ const named = (of: string, parameters: readonly ValueType[], doc: string): Libra
   text: (args, span) => ({ format: "%s", args: [call(of, args, span)] }),
 });
 
+/** What the host does: handlers of events that use it are captured. */
+const computed = (
+  name: HostTextName,
+  parameters: readonly ValueType[],
+  result: ValueType,
+  doc: string,
+): LibraryFunction => ({
+  parameters,
+  result,
+  doc,
+  value: (args, span) => tree.hostText(name, args, span),
+});
+
 const task = (span: Span, operand: Expression): Expression => ({
   kind: "cast",
   to: { name: "task_struct", tag: "struct", pointers: 1, dimensions: [], span },
@@ -257,6 +271,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     result: "string",
     doc: "Seconds since 1970 as text, in UTC: `Mon Nov 23 01:30:00 2026`.",
     text: ([seconds], span) => ({ format: "%s", args: [calendar(seconds, span, "utc")] }),
+    value: ([seconds], span) => tree.hostText("dateText", [seconds ?? now(span)], span),
   },
   tz_ctime: {
     parameters: ["long"],
@@ -373,6 +388,21 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     doc: "Where the second text first is in the first, or -1.",
     value: (args, span) => toLong(call("strstr", args, span)),
   },
+  substr: computed("bytesOfText", ["string", "long", "long"], "string", "Bytes of a text, from one on, so many."),
+  strtol: computed("parsedNumber", ["string", "long"], "long", "The number that a text begins with, to a base."),
+  tokenize: computed(
+    "nextToken",
+    ["string", "string"],
+    "string",
+    "The text's first part between any of the delimiters; of an empty text, the next one of the text before.",
+  ),
+  str_replace: computed(
+    "replacedText",
+    ["string", "string", "string"],
+    "string",
+    "A text with all occurrences of the second replaced by the third.",
+  ),
+  matched: computed("matchedPart", ["long"], "string", "What the last `=~` found: all of it (0), or a group."),
   errno_str: named("strerror", ["long"], "Words for an error number."),
   syscall_name: named("syscall_name", ["long"], "Name of a system call."),
   ip_ntop: named("ntop", ["long"], "An IPv4 address as text."),
@@ -435,6 +465,12 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     does: ([color], span) => [tree.statement(call("printf", [tree.text("\x1b[%dm", span), color], span))],
   },
 };
+
+/** In seconds since 1970. */
+function now(span: Span): Expression {
+  const wall = call("nsecs", [tree.word("wall", span)], span);
+  return tree.binary("/", toLong(wall), integer(1_000_000_000, span), span);
+}
 
 /** Seconds since 1970 as a date; now without any. */
 function calendar(seconds: Expression | undefined, span: Span, zone: "utc" | "wall", behind = ""): Expression {

@@ -8,6 +8,7 @@ import { renderDiagnostic } from "../render-diagnostic.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Given, MachineGiven } from "../language.ts";
 import { parse } from "./parse.ts";
+import { toPattern } from "./patterns.ts";
 
 const folder = join(process.cwd(), "src/language/systemtap/fixtures");
 const given: Given = {
@@ -121,6 +122,24 @@ test("room for calls that have not returned is an option of kretprobes", () => {
   );
   assert.deepEqual(errors('probe kernel.function("vfs_read").maxactive(100) { exit() }'), [
     'semantic error: kernel.function("vfs_read").maxactive(100) is not supported: `.maxactive` counts calls that have not returned yet',
+  ]);
+});
+
+test("regular expressions are read as POSIX's extended ones", () => {
+  const written = (pattern: string): string | undefined => {
+    const found = toPattern(pattern);
+    return found instanceof Failure ? found.reason : found;
+  };
+  assert.equal(written("^a[]b\\]c*"), "^a[\\]b\\\\]c*");
+  assert.equal(written("[^[:digit:]_]+(x|y){2,}\\."), "[^0-9_]+(x|y){2,}\\.");
+  assert.equal(written("[abc"), "`[` has no `]`");
+  assert.equal(written("[[:word:]]"), "there is no class [:word:]");
+  assert.equal(written("\\d+"), "`\\d` means nothing here");
+  assert.equal(written("(?:a)"), "`(?` is not supported");
+  assert.equal(written("a*?"), "`*?` repeats a repetition");
+  assert.equal(written("(a"), "it is not well-formed");
+  assert.deepEqual(errors('probe begin { println("a" =~ "(a") }'), [
+    'semantic error: regular expression "(a": it is not well-formed',
   ]);
 });
 

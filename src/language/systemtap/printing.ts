@@ -37,6 +37,7 @@ function shown(e: Expr, unit: Unit): Text {
       const known = libraryFunction(e.name);
       const least = known?.least ?? known?.parameters.length ?? 0;
       if (known?.text === undefined || e.args.length < least) break;
+      if (unit.stores && known.value !== undefined) break;
       return known.text(
         e.args.map((arg) => unit.value(arg)),
         e.span,
@@ -193,8 +194,7 @@ function thrown(message: Expr, { span }: Call, unit: Unit): Statement[] {
   const { format, args } = shown(message, unit);
   if (args.length === 0) return [{ kind: "throw", value: tree.text(format.replaceAll("%%", "%"), message.span), span }];
   if (format === "%s") return [{ kind: "throw", value: args[0], span }];
-  if (unit.tries > 0 || unit.scope.function !== undefined)
-    return [tree.statement(unit.refuse(message.span, systemtap.textOnlyPrinted("the message")))];
+  if (unit.tries > 0 || unit.scope.function !== undefined) return [{ kind: "throw", value: unit.value(message), span }];
   return [...failing("errorf", { format, args }, message), { kind: "next", span }];
 }
 

@@ -1,4 +1,5 @@
 // Nodes of the tree that all languages share, as the translation makes them.
+import type { HostTextName } from "../host-texts.ts";
 import type { Span } from "../diagnostic.ts";
 import type { BinaryOperator, Block, Expression, MapAccess, Statement, TypeName, Variable } from "../program.ts";
 import { unknownType, type AggregateKind } from "../types.ts";
@@ -13,6 +14,11 @@ export function text(value: string, span: Span): Expression {
 
 export function call(name: string, args: readonly Expression[], span: Span): Expression {
   return { kind: "call", name, args, span, type: unknownType };
+}
+
+/** What only the host does with texts. */
+export function hostText(name: HostTextName, args: readonly Expression[], span: Span): Expression {
+  return call("host_text", [word(name, span), ...args], span);
 }
 
 export function builtin(name: string, span: Span): Expression {

@@ -62,6 +62,8 @@ export class Unit implements CallingUnit {
     { readonly name: string; readonly value: (unit: Unit) => Expression; readonly span: Span }
   >();
 
+  #stores = false;
+
   constructor(
     shared: Translation,
     scope: Scope,
@@ -79,6 +81,21 @@ export class Unit implements CallingUnit {
 
   get types(): Types {
     return this.shared.types;
+  }
+
+  /** Text is put together that is no longer printed: nothing in it has a name that is found there. */
+  get stores(): boolean {
+    return this.#stores;
+  }
+
+  storing<T>(make: () => T): T {
+    const before = this.#stores;
+    this.#stores = true;
+    try {
+      return make();
+    } finally {
+      this.#stores = before;
+    }
   }
 
   /** Gives something to go on with. */

@@ -1,8 +1,10 @@
 // Expressions as values of the tree: numbers are its int64, texts its strings.
+import { Failure } from "../../base/failure.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { BinaryOperator, Expression, MapAccess, Variable } from "../program.ts";
 import { libraryFunction, printers, type Text } from "./library.ts";
 import { printedText } from "./printing.ts";
+import { toPattern } from "./patterns.ts";
 import type { Expr, Step, TargetExpr } from "./syntax.ts";
 import { isCondition } from "./conditions.ts";
 import * as tree from "./tree.ts";
@@ -159,14 +161,24 @@ export function condition(e: Expr, unit: Unit): Expression {
   return tree.binary("!=", value(e, unit), tree.integer(0, span), span);
 }
 
-/** Text that is searched for; alone, at the beginning, at the end or all. */
+/** Text that is searched for, alone, at the beginning or all, is found in the kernel; the rest is the host's. */
 function matched(e: Extract<Expr, { kind: "binary" }>, unit: Unit): Expression {
   const { span } = e;
   const pattern = e.right.kind === "string" ? e.right.value : undefined;
   if (pattern === undefined)
     return unit.refuse(span, systemtap.expected("a string literal as the regular expression", "another value"));
   const [, start, plain, end] = /^(\^?)((?:[^.*+?()[\]{}|\\^$]|\\[.*+?()[\]{}|\\^$])*)(\$?)$/.exec(pattern) ?? [];
-  if (plain === undefined || (start === "" && end === "$")) return unit.refuse(e.right.span, systemtap.regex(pattern));
+  if (plain === undefined || (start === "" && end === "$") || unit.types.matches) {
+    const expression = toPattern(pattern);
+    if (expression instanceof Failure) return unit.refuse(e.right.span, systemtap.regex(pattern, expression.reason));
+    const is = tree.binary(
+      "!=",
+      tree.hostText("matchesPattern", [value(e.left, unit), tree.text(expression, e.right.span)], span),
+      tree.integer(0, span),
+      span,
+    );
+    return e.operator === "=~" ? is : tree.not(is);
+  }
   const text = tree.text(plain.replaceAll(/\\(.)/g, "$1"), e.right.span);
   const of = value(e.left, unit);
   const found =
@@ -200,7 +212,10 @@ function called(e: Extract<Expr, { kind: "call" }>, unit: Unit): Expression {
     );
   if (printers.has(e.name)) {
     if (!e.name.startsWith("s")) return unit.refuse(span, systemtap.notHere(`${e.name}()`, "in an expression"));
-    return stored(printedText(e, unit), e, unit);
+    return stored(
+      unit.storing(() => printedText(e, unit)),
+      e,
+    );
   }
   const known = libraryFunction(e.name);
   // It was said already that there is none.
@@ -210,14 +225,14 @@ function called(e: Extract<Expr, { kind: "call" }>, unit: Unit): Expression {
   const args = e.args.map((arg) => value(arg, unit));
   if (args.length < (known.least ?? known.parameters.length)) return tree.integer(0, span);
   if (known.value !== undefined) return known.value(args, span, unit);
-  return stored(known.text!(args, span, unit), e, unit);
+  return stored(known.text!(args, span, unit), e);
 }
 
-/** Text as a value: only where there is nothing to put together. */
-function stored({ format, args }: Text, e: Extract<Expr, { kind: "call" }>, unit: Unit): Expression {
-  if (!format.includes("%")) return tree.text(format, e.span);
+/** Text as a value: the host puts it together, where it is more than one text. */
+function stored({ format, args }: Text, e: Expr): Expression {
+  if (args.length === 0) return tree.text(format.replaceAll("%%", "%"), e.span);
   if (format === "%s" && args.length === 1) return args[0];
-  return unit.refuse(e.span, systemtap.textOnlyPrinted(`${e.name}()`));
+  return tree.hostText("formattedText", [tree.text(format, e.span), ...args], e.span);
 }
 
 // ── what the traced program or kernel has ──

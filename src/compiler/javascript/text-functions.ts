@@ -1,0 +1,115 @@
+// What the host does with texts (language/host-texts.ts): functions of strings and BigInts that generated sources carry
+// along. Texts that are bytes have a character for each.
+
+export const textFunctions = {
+  /** A text in memory, up to its NUL. */
+  textIn: `function textIn(bytes, at, capacity, encoding) {
+  return Buffer.from(bytes.subarray(at, at + stringLength(bytes, at, capacity))).toString(encoding);
+}`,
+  /** As much as there is room for, in whole characters, and zeroes behind it. */
+  putText: `function putText(bytes, at, capacity, text, encoding) {
+  const all = Buffer.from(text, encoding), nul = all.indexOf(0);
+  let end = Math.min(nul < 0 ? all.length : nul, capacity - 1);
+  if (encoding === "utf8" && end < all.length) while (end > 0 && (all[end] & 0xc0) === 0x80) end--;
+  bytes.fill(0, at, at + capacity);
+  bytes.set(all.subarray(0, end), at);
+}`,
+  formattedText: `function formattedText(format, ...args) {
+  let next = 0;
+  const pattern = /%([-+ #0]*)(\\d*)(?:\\.(\\*|\\d*))?l*([a-zA-Z%])/g;
+  return format.replace(pattern, (whole, flags, width, precision, letter) => {
+    if (letter === "%") return "%";
+    const most = precision === "*" ? Number(args[next++]) : precision === undefined ? -1 : Number(precision);
+    const value = args[next++] ?? "";
+    let sign = "", digits = "", number = true;
+    switch (letter) {
+      case "s": number = false; digits = most < 0 ? String(value) : String(value).slice(0, most); break;
+      case "c": number = false; digits = String.fromCharCode(Number(BigInt.asUintN(8, BigInt(value)))); break;
+      case "d": case "i":
+        sign = value < 0n ? "-" : flags.includes("+") ? "+" : flags.includes(" ") ? " " : "";
+        digits = String(value < 0n ? -value : value);
+        break;
+      default: {
+        const base = { x: 16, X: 16, o: 8 }[letter] ?? 10;
+        digits = BigInt.asUintN(64, BigInt(value)).toString(base);
+        if (flags.includes("#")) sign = { x: "0x", X: "0X", o: "0" }[letter] ?? "";
+        if (letter === "X") digits = digits.toUpperCase();
+      }
+    }
+    if (number && most >= 0) digits = digits.padStart(most, "0");
+    const size = Number(width);
+    if (flags.includes("-")) return (sign + digits).padEnd(size);
+    if (number && most < 0 && flags.includes("0")) return sign + digits.padStart(size - sign.length, "0");
+    return (sign + digits).padStart(size);
+  });
+}`,
+  bytesOfText: `function bytesOfText(text, from, size) {
+  return from < 0n || from >= BigInt(text.length) || size <= 0n ? "" : text.substr(Number(from), size > 65535n ? 65535 : Number(size));
+}`,
+  replacedText: `function replacedText(text, before, after) {
+  return before === "" ? text : text.split(before).join(after);
+}`,
+  nextToken: `function nextToken(text, delimiters) {
+  if (text !== "") nextToken.rest = text;
+  const rest = nextToken.rest ?? "";
+  let from = 0;
+  while (from < rest.length && delimiters.includes(rest[from])) from++;
+  let to = from;
+  while (to < rest.length && !delimiters.includes(rest[to])) to++;
+  nextToken.rest = rest.slice(to + 1);
+  return rest.slice(from, to);
+}`,
+  dateText: `function dateText(seconds) {
+  const date = new Date(Number(seconds) * 1000);
+  if (Number.isNaN(date.getTime())) return "";
+  const [, day, month, year, time] = /^(\\w+), \\d+ (\\w+) (-?\\d+) (\\S+)/.exec(date.toUTCString()) ?? [];
+  return \`\${day} \${month} \${String(date.getUTCDate()).padStart(2)} \${time} \${Number(year)}\`;
+}`,
+  parsedNumber: `function parsedNumber(text, wanted) {
+  const [, minus, unsigned] = /^(-?)([^]*)$/.exec(text);
+  const hexadecimal = /^0[xX][0-9a-fA-F]/.test(unsigned);
+  const base = wanted === 0n ? (hexadecimal ? 16 : unsigned[0] === "0" ? 8 : 10) : Number(wanted);
+  let value = 0n;
+  for (const letter of base === 16 && hexadecimal ? unsigned.slice(2) : unsigned) {
+    const digit = /[0-9a-zA-Z]/.test(letter) ? Number.parseInt(letter, 36) : NaN;
+    if (!(digit < base)) break;
+    value = BigInt.asUintN(64, value * BigInt(base) + BigInt(digit));
+  }
+  return minus === "" ? value : -value;
+}`,
+  matchesPattern: `function matchesPattern(text, pattern) {
+  const known = (matchesPattern.patterns ??= new Map());
+  let compiled = known.get(pattern);
+  if (compiled === undefined) known.set(pattern, (compiled = new RegExp(pattern, "s")));
+  const found = compiled.exec(text);
+  if (found !== null) matchesPattern.found = found;
+  return found === null ? 0n : 1n;
+}`,
+  matchedPart: `function matchedPart(group) {
+  return matchesPattern.found?.[Number(group)] ?? "";
+}`,
+  upperCase: `function upperCase(text) { return text.toUpperCase(); }`,
+  lowerCase: `function lowerCase(text) { return text.toLowerCase(); }`,
+  /** At both ends (0), at the beginning, at the end. */
+  trimmedText: `function trimmedText(text, end) {
+  return end === 0n ? text.trim() : end === 1n ? text.trimStart() : text.trimEnd();
+}`,
+  partOfText: `function partOfText(text, separator, index) {
+  return text.split(separator)[Number(index)] ?? "";
+}`,
+  paddedText: `function paddedText(text, size, fill, end) {
+  const wanted = Number(size < 0n ? 0n : size > 65535n ? 65535n : size);
+  return end === 0n ? text.padStart(wanted, fill) : text.padEnd(wanted, fill);
+}`,
+  parsedInteger: `function parsedInteger(text, base) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, Number.parseInt(text, Number(base)));
+  return view.getBigInt64(0);
+}`,
+  hasPattern: `function hasPattern(text, pattern, flags) {
+  const known = (hasPattern.patterns ??= new Map()), key = flags + "/" + pattern;
+  let compiled = known.get(key);
+  if (compiled === undefined) known.set(key, (compiled = new RegExp(pattern, flags)));
+  return compiled.test(text) ? 1n : 0n;
+}`,
+} as const;

@@ -1,0 +1,80 @@
+// Computations on texts that the kernel has nothing for: what each takes and gives. They run on the host; a handler of an
+// event that has one is captured. What they do is in src/compiler/javascript/text-functions.ts.
+
+/** `any`: a text or a number. */
+export type HostTextParameter = "text" | "number" | "any";
+
+export interface HostText {
+  /** The last one stands for all that follow where it is `any`. */
+  readonly parameters: readonly HostTextParameter[];
+  /** A double is one of 64 bits. */
+  readonly result: "text" | "number" | "double";
+  /** Bytes of a text that comes of texts of so many, ends included. */
+  readonly capacity?: (given: readonly number[]) => number;
+  /** Texts are bytes, or UTF-8 in which what is no character is U+FFFD. */
+  readonly of: "bytes" | "characters";
+  /** It leaves something behind for the next call: it runs even where its result is not used. */
+  readonly keeps?: true;
+}
+
+const longest = 512;
+const asLong = (given: readonly number[]): number => given[0];
+/** A character may become three, and so may a byte that is none. */
+const characters = (given: readonly number[]): number => (given[0] - 1) * 3 + 1;
+
+const bytes = (parameters: readonly HostTextParameter[], capacity: (given: readonly number[]) => number): HostText => ({
+  parameters,
+  result: "text",
+  capacity,
+  of: "bytes",
+});
+
+const ofCharacters = (
+  parameters: readonly HostTextParameter[],
+  capacity: (given: readonly number[]) => number,
+): HostText => ({ parameters, result: "text", capacity, of: "characters" });
+
+export const hostTexts = {
+  /** A format of printf(): numbers are of 64 bits. */
+  formattedText: bytes(["text", "any"], () => longest),
+  /** From a byte on, so many. */
+  bytesOfText: bytes(["text", "number", "number"], asLong),
+  /** All occurrences of the second in the first, replaced by the third. */
+  replacedText: bytes(["text", "text", "text"], () => longest),
+  /** The next part of the text that was given last, or of this one if it is not empty. */
+  nextToken: { ...bytes(["text", "text"], () => longest), keeps: true },
+  /** Seconds since 1970 in UTC: `Mon Nov 23 01:30:00 2026`. */
+  dateText: bytes(["number"], () => 32),
+  /** A number at the beginning, to a base; as the kernel's simple_strtol(). */
+  parsedNumber: { parameters: ["text", "number"], result: "number", of: "bytes" },
+  /** Whether a regular expression (JavaScript's) matches: 1 or 0. */
+  matchesPattern: { parameters: ["text", "text"], result: "number", of: "bytes", keeps: true },
+  /** Of the last match: all of it, or a group. */
+  matchedPart: bytes(["number"], () => longest),
+
+  upperCase: ofCharacters(["text"], characters),
+  lowerCase: ofCharacters(["text"], characters),
+  trimmedText: ofCharacters(["text", "number"], characters),
+  /** Between separators, from 0. */
+  partOfText: ofCharacters(["text", "text", "number"], characters),
+  /** To so many characters, before (0) or behind (1). */
+  paddedText: ofCharacters(["text", "number", "text", "number"], (given) => Math.max(longest, characters(given))),
+  parsedInteger: { parameters: ["text", "number"], result: "double", of: "characters" },
+  /** With flags. */
+  hasPattern: { parameters: ["text", "text", "text"], result: "number", of: "characters" },
+} as const satisfies Readonly<Record<string, HostText>>;
+
+export type HostTextName = keyof typeof hostTexts;
+
+export function hostText(name: HostTextName): HostText {
+  return hostTexts[name];
+}
+
+export function isHostText(name: string): name is HostTextName {
+  return Object.hasOwn(hostTexts, name);
+}
+
+/** What the parameter at an index wants. */
+export function parameterAt({ parameters }: HostText, index: number): HostTextParameter | undefined {
+  return parameters[index] ?? (parameters.at(-1) === "any" ? "any" : undefined);
+}
