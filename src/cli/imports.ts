@@ -112,10 +112,17 @@ function isNowhere(path: string): boolean {
 }
 
 function existing(folders: readonly string[], path: string): string | undefined {
-  const found = folders
-    .map((folder) => resolve(folder, path))
-    .find((place) => statSync(place, { throwIfNoEntry: false })?.isFile());
+  const found = folders.map((folder) => resolve(folder, path)).find(isFile);
   return found === undefined ? undefined : realpathSync(found);
+}
+
+/** False also for what no file can be called (ENAMETOOLONG) or nobody may look at. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    return false;
+  }
 }
 
 /** What a path means: a file, or all in a folder, by their real paths. */

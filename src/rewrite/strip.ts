@@ -12,6 +12,9 @@ const UNSUPPORTED = "UnsupportedSyntax";
 /** Characters of a line; longer ones are looked at in pieces first. */
 const LONG = 4096;
 
+/** The stripper goes on after each of them, with a message of the whole line: 3000 in a line take 19 s. */
+const declarationsWithoutNames = /(?:\bawait\s+using\s+){64}/;
+
 let loaded: Stripper | undefined;
 /** Loaded when it is first needed: it is large, and JavaScript needs none. */
 const stripper = (): Stripper => (loaded ??= fromPackage(() => require("@swc/wasm-typescript") as Stripper));
@@ -31,6 +34,14 @@ interface Refusal {
  * @throws ScriptError for what does not parse, and for syntax that is more than types (enums, namespaces, parameter properties)
  */
 export function stripTypes(file: string, text: string): string {
+  const repeated = declarationsWithoutNames.exec(text);
+  if (repeated !== null)
+    throw refused(
+      file,
+      text,
+      { start: repeated.index, end: repeated.index + repeated[0].length },
+      { code: "InvalidSyntax", message: "await is no name of a variable" },
+    );
   const broken = inShortLines(text);
   if (broken !== text) {
     const { refusal } = stripped(file, broken);
@@ -83,7 +94,12 @@ function isRefusal(error: unknown): error is Refusal {
   return typeof error === "object" && error !== null && "code" in error && "startLine" in error && "message" in error;
 }
 
-function refused(file: string, text: string, span: Span, { code, message }: Refusal): ScriptError {
+function refused(
+  file: string,
+  text: string,
+  span: Span,
+  { code, message }: Pick<Refusal, "code" | "message">,
+): ScriptError {
   const unsupported = /^TypeScript (.*) is not supported in strip-only mode$/.exec(message);
   return new ScriptError({ name: file, text }, [
     {
