@@ -66,6 +66,67 @@ test("-v says where handlers run and maps live, and why", async () => {
   );
 });
 
+test("texts are computed of what an event's handler read", async () => {
+  type Line = {
+    upper: string;
+    part: string;
+    padded: string;
+    twelve: boolean;
+    hex: boolean;
+    none: boolean;
+    is: boolean;
+  };
+  const lines = library.event<Line>();
+  const sizes = library.map<string, number>();
+  const session = await library.trace(
+    library.tracepoint(
+      stat,
+      {
+        filter: ({ filename }) => library.pid === self && library.str(filename).startsWith("/nowhere/"),
+        handler: ({ filename }) => {
+          const name = library.str(filename).slice(9);
+          const part = name.split("=")[1].trim();
+          sizes.set(name.split("=")[0].toLowerCase(), part.length);
+          lines.emit({
+            upper: name.toUpperCase(),
+            part,
+            padded: part.padStart(6, "*").padEnd(8),
+            twelve: parseInt(part) === 12,
+            hex: parseInt(part, 16) > 20,
+            none: name.split("=")[2] === "",
+            is: /^\w+=\s*\d+$/.test(name),
+          });
+          if (/^end/i.test(name)) library.exit();
+        },
+      },
+      { library, self, lines, sizes },
+    ),
+    { signal: deadline() },
+  );
+  look("größe= 12", "End=3f ");
+  const of = (name: string): Line => {
+    const part = name.split("=")[1].trim();
+    return {
+      upper: name.toUpperCase(),
+      part,
+      padded: part.padStart(6, "*").padEnd(8),
+      twelve: Number.parseInt(part, 10) === 12,
+      hex: Number.parseInt(part, 16) > 20,
+      none: true,
+      is: /^\w+=\s*\d+$/.test(name),
+    };
+  };
+  assert.deepEqual(await all(lines), [of("größe= 12"), of("End=3f ")]);
+  await session.ended;
+  assert.deepEqual(
+    new Map(sizes.snapshot()),
+    new Map([
+      ["größe", 2],
+      ["end", 2],
+    ]),
+  );
+});
+
 test("an event's handler goes over the greatest of a map, with what it read when it happened", async () => {
   const calls = library.map<string, number>();
   const seen = library.event<{ name: string; key: string; calls: number; own: boolean }>();

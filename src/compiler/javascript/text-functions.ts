@@ -110,6 +110,7 @@ export const textFunctions = {
   const known = (hasPattern.patterns ??= new Map()), key = flags + "/" + pattern;
   let compiled = known.get(key);
   if (compiled === undefined) known.set(key, (compiled = new RegExp(pattern, flags)));
+  compiled.lastIndex = 0;
   return compiled.test(text) ? 1n : 0n;
 }`,
 } as const;

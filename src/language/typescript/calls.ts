@@ -16,7 +16,7 @@ import { entryAt, hasEntry, isOneOf, itemsOf } from "./tables.ts";
 import { textMethod } from "./text-methods.ts";
 import { addressType, typeArgument } from "./type-names.ts";
 import type { Outcome, Reference, Unit } from "./unit.ts";
-import { call, cast, expressionStatement, not, text } from "./unit.ts";
+import { binary, call, cast, expressionStatement, hostText, integer, not, text } from "./unit.ts";
 
 export function callExpression(unit: Unit, node: js.CallExpression): Outcome {
   const { callee } = node;
@@ -57,6 +57,8 @@ function methodCall(unit: Unit, node: js.CallExpression, callee: js.MemberExpres
   if (callee.computed || property.type !== "Identifier") return undefined;
   const { name } = property;
   const args = (): Expression[] => node.arguments.map((argument) => argumentValue(unit, argument));
+  if (callee.object.type === "Literal" && "regex" in callee.object && name === "test")
+    return { kind: "value", expression: matches(unit, node, callee.object, args()) };
   if (callee.object.type === "Identifier" && callee.object.name === "Math" && isGlobal(unit, "Math"))
     return { kind: "value", expression: mathCall(unit, node, name, args) };
   const object = refer(unit, callee.object);
@@ -323,7 +325,19 @@ function typed(unit: Unit, node: js.Expression | js.SpreadElement): TypeName | E
   return argumentValue(unit, node);
 }
 
+/** `/x/.test(text)` */
+function matches(unit: Unit, node: js.CallExpression, { regex }: js.Literal, args: readonly Expression[]): Expression {
+  const span = unit.span(node);
+  if (args.length !== 1 || !regex) return unit.refuse(node, handlerCalls.takesOneArgumentHandler("test"));
+  const found = hostText("hasPattern", [args[0], text(regex.pattern, span), text(regex.flags, span)], span);
+  return binary("!=", found, integer(0n, span), span);
+}
+
 function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome {
+  if (name === "parseInt" && node.arguments.length === 2) {
+    const [of, base] = node.arguments.map((one) => argumentValue(unit, one));
+    return { kind: "value", expression: hostText("parsedInteger", [of, base], unit.span(node)) };
+  }
   const [argument] = node.arguments;
   if (node.arguments.length !== 1) return unit.refuse(node, handlerCalls.takesOneArgumentHandler(name));
   const operand = argumentValue(unit, argument);
@@ -333,6 +347,8 @@ function globalCall(unit: Unit, node: js.CallExpression, name: string): Outcome 
     case "Number":
     case "BigInt":
       return { kind: "value", expression: { kind: "unary", operator: "+", operand, span, type: unknownType } };
+    case "parseInt":
+      return { kind: "value", expression: hostText("parsedInteger", [operand, integer(0n, span)], span) };
     case "String":
       return { kind: "value", expression: call("str_concat", [operand, text("", span)], span) };
     case "Boolean":

@@ -612,7 +612,7 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ["(args) => print(limits.high)", "high", /there is no `high` in it/],
   ["(args) => m.set(1, pid.toString())", "pid.toString()", /numbers become text where they are printed/],
   ["(args) => print(comm.substring(-1))", "comm.substring(-1)", /substring\(\) takes no negative positions/],
-  ["(args) => print(comm.trim())", "trim", /there is no trim\(\) in a handler/],
+  ["(args) => print(comm.normalize())", "normalize", /there is no normalize\(\) in a handler/],
   ["(args) => print(color.GREEN)", "GREEN", /color has no `GREEN`/],
   ["(args) => print(cast(args.p, m))", "m", /expected a type/],
   ['(args) => print(cast(args.p, "u8["))', '"u8["', /expected a type/],

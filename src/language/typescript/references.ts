@@ -13,10 +13,10 @@ import { refusedGlobals } from "./refused.ts";
 import { entryAt } from "./tables.ts";
 import { typeNameOf } from "./type-names.ts";
 import type { Reference, Unit } from "./unit.ts";
-import { builtin, call, cast, integer, mapAccess, member, variable, writtenKey } from "./unit.ts";
+import { builtin, call, cast, hostText, integer, mapAccess, member, variable, writtenKey } from "./unit.ts";
 
 /** Objects of every program that mean something here. */
-const globals = new Set(["console", "Number", "BigInt", "Boolean", "String", "undefined"]);
+const globals = new Set(["console", "Number", "BigInt", "Boolean", "String", "parseInt", "undefined"]);
 
 /** Whether a name is JavaScript's own here. */
 export function isGlobal(unit: Unit, name: string): boolean {
@@ -104,7 +104,21 @@ export function bound(unit: Unit, binding: Binding, name: string, node: js.Node)
   }
 }
 
+/** `text.split(separator)[1]`: there are no lists of texts, and one part is a text. */
+function partOfText(unit: Unit, { object, computed, property, ...node }: js.MemberExpression): Expression | undefined {
+  if (!computed || object.type !== "CallExpression" || object.callee.type !== "MemberExpression") return undefined;
+  const { callee, arguments: args } = object;
+  if (callee.computed || callee.property.type !== "Identifier" || callee.property.name !== "split") return undefined;
+  const index = literalIndex(property);
+  if (index === undefined || args.length !== 1) return undefined;
+  const span = unit.span(node);
+  const of = unit.grammar.value(unit, callee.object as js.Expression);
+  return hostText("partOfText", [of, argumentValue(unit, args[0]), integer(BigInt(index), span)], span);
+}
+
 function referMember(unit: Unit, node: js.MemberExpression): Reference {
+  const part = partOfText(unit, node);
+  if (part !== undefined) return { kind: "value", expression: part };
   const object = refer(unit, node.object);
   const span = unit.span(node);
   const { property } = node;

@@ -47,7 +47,7 @@ export const refusedSyntax = {
   RestElement: { message: "there are no rest elements in a handler", help: "name the elements" },
   RegExpLiteral: {
     message: "there are no regular expressions in the kernel",
-    help: "use strcontains(text, part), or match in Node",
+    help: "ask whether it matches, /x/.test(text), which needs the host; or match in Node",
   },
   async: { message: "a handler cannot wait", help: "leave out `async`; " + inNode },
   generator: { message: "a handler cannot wait", help: "leave out the `*`; " + inNode },
@@ -120,7 +120,6 @@ export const refusedGlobals: Readonly<Record<string, Refusal>> = {
     message: "Infinity is not available in a handler",
     help: "a constant outside of the handler may be Infinity",
   },
-  parseInt: { message: "a handler cannot parse numbers", help: inNode },
   parseFloat: { message: "a handler cannot parse numbers", help: inNode },
 };
 
@@ -129,12 +128,7 @@ const walks = "go over it: for (const [key, value] of m), for (const item of lis
 
 /** Methods that programs like to call, and what to do instead. */
 export const missingMethods: Readonly<Record<string, string>> = {
-  toUpperCase: texts,
-  toLowerCase: texts,
-  trim: texts,
-  trimStart: texts,
-  trimEnd: texts,
-  split: texts,
+  split: 'take one part of it, by its number: text.split(",")[0]; or emit() the text, and split it in Node',
   replace: texts,
   replaceAll: texts,
   repeat: texts,
@@ -142,13 +136,11 @@ export const missingMethods: Readonly<Record<string, string>> = {
   lastIndexOf: texts,
   join: "print(`${a},${b}`), or emit the values and join them in Node",
   localeCompare: "texts are equal or not; sort them in Node",
-  match: "there are no regular expressions in the kernel: includes(), startsWith() and endsWith(); or match in Node",
-  search: "there are no regular expressions in the kernel: includes(), indexOf(); or match in Node",
-  test: "there are no regular expressions in the kernel: includes(), startsWith() and endsWith(); or match in Node",
+  match: "ask whether it matches, /x/.test(text); or match in Node",
+  search: "ask whether it matches, /x/.test(text); includes(), indexOf(); or match in Node",
+  test: "write the regular expression where it is asked: /x/.test(text)",
   toFixed: 'printf("%.2f", x) writes a double with two digits',
   toPrecision: 'printf("%.3g", x) writes a double with three digits',
-  padStart: "texts are padded where they are printed: print(`${name.padStart(16)}`)",
-  padEnd: "texts are padded where they are printed: print(`${name.padEnd(16)}`)",
   forEach: walks,
   map: walks,
   filter: walks,

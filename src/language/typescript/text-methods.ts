@@ -6,7 +6,7 @@ import { unknownType } from "../types.ts";
 import { missingMethods } from "./refused.ts";
 import { kept } from "./tables.ts";
 import type { Unit } from "./unit.ts";
-import { binary, call, cast, conditional, integer, text, variable } from "./unit.ts";
+import { binary, call, hostText, cast, conditional, integer, text, variable } from "./unit.ts";
 
 type Span = Expression["span"];
 
@@ -26,7 +26,13 @@ export function textMethod(
         node,
         handlerCalls.takesHandler(
           name,
-          most === 1 ? "one argument" : least === most ? `${most} arguments` : "one argument or two",
+          most === 0
+            ? "no arguments"
+            : most === 1
+              ? "one argument"
+              : least === most
+                ? `${most} arguments`
+                : "one argument or two",
         ),
       );
     return args();
@@ -81,13 +87,27 @@ export function textMethod(
     case "slice":
     case "substring":
       return slice(unit, node, of, textual(1, 2), name);
+    // What follows only the host does.
+    case "toUpperCase":
+    case "toLowerCase":
+      return hostText(name === "toUpperCase" ? "upperCase" : "lowerCase", [of, ...textual(0)], span);
+    case "trim":
+    case "trimStart":
+    case "trimEnd":
+      textual(0);
+      return hostText("trimmedText", [of, integer(name === "trim" ? 0n : name === "trimStart" ? 1n : 2n, span)], span);
+    case "padStart":
+    case "padEnd": {
+      const [size, filled = text(" ", span)] = textual(1, 2);
+      return hostText("paddedText", [of, size, filled, integer(name === "padStart" ? 0n : 1n, span)], span);
+    }
     default:
       return unit.refuse(
         property,
         handlerCalls.noFunction(
           name,
           missingMethods[name] ??
-            "texts have startsWith(), endsWith(), includes(), indexOf(), slice(), charAt(), charCodeAt(), concat() and `length`",
+            "texts have startsWith(), endsWith(), includes(), indexOf(), slice(), charAt(), charCodeAt(), concat(), toUpperCase(), toLowerCase(), trim(), padStart(), padEnd(), split()[n] and `length`",
         ),
       );
   }

@@ -19,6 +19,7 @@ import type {
   TypeName,
   Variable,
 } from "../program.ts";
+import type { HostTextName } from "../host-texts.ts";
 import { unknownType } from "../types.ts";
 import type { Binding, EventBinding, FunctionSource, MapBinding, StructBinding, TypeBinding } from "./binding.ts";
 import type { Pieces } from "./script-text.ts";
@@ -406,6 +407,11 @@ export function builtin(name: string, span: Span): Expression {
 export function call(name: string, args: readonly Expression[], span: Span): Call {
   return { kind: "call", name, args, span, type: unknownType };
 }
+/** What only the host does with texts. */
+export function hostText(name: HostTextName, args: readonly Expression[], span: Span): Expression {
+  return call("host_text", [{ kind: "identifier", name, span, type: unknownType }, ...args], span);
+}
+
 export function binary(
   operator: Extract<Expression, { kind: "binary" }>["operator"],
   left: Expression,
