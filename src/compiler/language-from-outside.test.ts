@@ -11,7 +11,7 @@ import { bareSystem } from "../../test/support/bare-system.ts";
 import { compile, type Compiled } from "./compile.ts";
 import { printModule } from "./ir/print-ir.ts";
 import { MemoryRuntime } from "../../test/support/memory-runtime.ts";
-import { evaluate } from "./javascript/support.ts";
+import { evaluate } from "./javascript/evaluate.ts";
 import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 
 function program(text: string, language: Language = tally): Program {

@@ -10,7 +10,7 @@ import { compile, type Compiled } from "./compile.ts";
 import { printModule } from "./ir/print-ir.ts";
 import { generate } from "./javascript/generate.ts";
 import { MemoryRuntime } from "../../test/support/memory-runtime.ts";
-import { evaluate } from "./javascript/support.ts";
+import { evaluate } from "./javascript/evaluate.ts";
 import { madeUpSystem, resolveMadeUp } from "../../test/support/made-up-system.ts";
 
 function parsed(text: string): Program {

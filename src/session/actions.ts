@@ -1,6 +1,6 @@
 // What the session itself does when an event says so, in the order of events. Everything else is the consumer's.
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { evaluate } from "../compiler/javascript/support.ts";
+import { evaluate } from "../compiler/javascript/evaluate.ts";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
 import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../base/internal-error.ts";

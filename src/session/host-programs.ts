@@ -1,5 +1,5 @@
 // Programs that run in this process: begin and end once, others on a schedule or when a signal comes.
-import { evaluate } from "../compiler/javascript/support.ts";
+import { evaluate } from "../compiler/javascript/evaluate.ts";
 import type { HostProgram } from "../compiler/plan.ts";
 import type { HostSite } from "../language/context.ts";
 import { InternalError } from "../base/internal-error.ts";

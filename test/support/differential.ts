@@ -25,7 +25,7 @@ import { compile, type Compiled, type CompileOptions } from "../../src/compiler/
 import type { IrMap, IrModule } from "../../src/compiler/ir/ir.ts";
 import { generate } from "../../src/compiler/javascript/generate.ts";
 import { MemoryRuntime } from "./memory-runtime.ts";
-import { evaluate } from "../../src/compiler/javascript/support.ts";
+import { evaluate } from "../../src/compiler/javascript/evaluate.ts";
 import type { LoweredProgram } from "../../src/compiler/lower/lower.ts";
 import type { KernelMap } from "../../src/compiler/bpf/bpf-plan.ts";
 import type { EventSchema, Plan } from "../../src/compiler/plan.ts";

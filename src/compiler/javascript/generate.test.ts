@@ -7,7 +7,7 @@ import type { EventSchema } from "../plan.ts";
 import { generate } from "./generate.ts";
 import { MemoryRuntime, type MemoryRuntimeOptions } from "../../../test/support/memory-runtime.ts";
 import { parseAddress } from "./parse-address.ts";
-import { evaluate } from "./support.ts";
+import { evaluate } from "./evaluate.ts";
 import type { HostModule } from "./writer.ts";
 
 const leave: Terminator = { op: "return" };

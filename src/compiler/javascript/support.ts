@@ -1,6 +1,4 @@
-// Functions that generated sources carry along when they use them (a plan is plain data: its sources import nothing),
-// and the way from a source to the function.
-import type { HostFunction } from "../runtime.ts";
+// Functions that generated sources carry along when they use them (a plan is plain data: its sources import nothing).
 import { textFunctions } from "./text-functions.ts";
 
 /** By name; each is the text of a function declaration that stands alone. */
@@ -130,10 +128,3 @@ export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> 
   cutString: ["stringLength"],
   concatStrings: ["stringLength"],
 };
-
-/** The function of a source that generate() made. */
-export function evaluate(source: string): HostFunction {
-  // Our own generator's output, never a person's text: strings and names in it are numbers by now.
-  // oxlint-disable-next-line typescript/no-implied-eval
-  return new Function(`"use strict"; return ${source};`)() as HostFunction;
-}

@@ -6,7 +6,7 @@ import { float64, i64, type FloatType, u64, type Type } from "../../language/typ
 import type { IrFunction, IrMap, Value } from "../ir/ir.ts";
 import { generate } from "../javascript/generate.ts";
 import { MemoryRuntime } from "../../../test/support/memory-runtime.ts";
-import { evaluate } from "../javascript/support.ts";
+import { evaluate } from "../javascript/evaluate.ts";
 import { convertFloat, floatArithmetic, floatCompare, ofOrder, orderOf, withoutFraction } from "./floats.ts";
 import { FunctionBuilder } from "./ssa.ts";
 import type { FunctionState } from "./state.ts";

@@ -1,7 +1,7 @@
 // A recording as a session's source: its events are handed to the plan's handlers, which run in this process, one event
 // after the other, and intervals in the recording's time.
 import type { Plan } from "../../compiler/plan.ts";
-import { evaluate } from "../../compiler/javascript/support.ts";
+import { evaluate } from "../../compiler/javascript/evaluate.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
 import { lossText, type BlockHead, type EventRecording, type RecordedLoss } from "../../recordings/contents.ts";
 import type { EventBlock } from "../../recordings/layout.ts";
