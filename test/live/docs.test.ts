@@ -130,10 +130,13 @@ test("files that the pages about the source name are there", () => {
   assert.deepEqual(missing, []);
 });
 
-for (const block of inLanguage("bt")) {
+for (const block of [...inLanguage("bt"), ...inLanguage("stp")]) {
   test(`${block.at}: the script ${block.output === undefined ? "compiles" : "prints what the page says"}`, async () => {
     if (block.output === undefined) {
-      const { diagnostics, plan } = compileScript({ name: block.at, text: block.text }, { env: {} });
+      const { diagnostics, plan } = compileScript(
+        { name: `${block.at}.${block.language}`, text: block.text },
+        { env: {} },
+      );
       assert.deepEqual(
         diagnostics.map(({ message }) => message),
         [],
@@ -141,7 +144,7 @@ for (const block of inLanguage("bt")) {
       assert.ok(plan);
       return;
     }
-    const path = join(folder.path, "example.bt");
+    const path = join(folder.path, `example.${block.language}`);
     writeFileSync(path, block.text);
     const { stdout, stderr, code } = await strobe(["-q", path]);
     assert.deepEqual({ stdout: trimmed(stdout), stderr, code }, { stdout: trimmed(block.output), stderr: "", code: 0 });
