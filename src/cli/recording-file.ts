@@ -1,5 +1,5 @@
 // Recordings as files: opened to be read, whoever wrote them; made so that only their owner reads them.
-import { closeSync, constants, fstatSync, fchmodSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, fchmodSync, ftruncateSync, openSync, readSync, type Stats } from "node:fs";
 import { isDamage } from "../providers/registry.ts";
 import { isRecording, type RecordingBytes } from "../recordings/frames.ts";
 import { Recording } from "../recordings/reader.ts";
@@ -60,18 +60,36 @@ function fileBytes(descriptor: number, size: number): RecordingBytes {
   };
 }
 
-/** Makes the file, for its owner's eyes alone; what was there is gone. @throws LinuxError */
+/**
+ * Makes the file, for its owner's eyes alone; what was there is gone. A file that another user has put there, or a link
+ * to elsewhere, is refused: what is written to it would be theirs to read.
+ * @throws LinuxError, UsageError
+ */
 export function createRecording(path: string): number {
-  const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
-  return during(`write to "${path}"`, () => {
-    const descriptor = openSync(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600);
-    try {
-      // It may have been there before.
-      if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, 0o600);
-      return descriptor;
-    } catch (error) {
-      closeSync(descriptor);
-      throw error;
-    }
-  });
+  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const descriptor = during(`write to "${path}"`, () =>
+    openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600),
+  );
+  try {
+    const { uid, nlink } = fstatRegular(descriptor, path);
+    if (uid !== process.geteuid?.() || nlink > 1)
+      throw new UsageError(
+        `${path} ${nlink > 1 ? "has other names, by which others could read the recording" : "belongs to another user, who could read the recording"}: remove it, or name another`,
+      );
+    during(`write to "${path}"`, () => {
+      fchmodSync(descriptor, 0o600);
+      ftruncateSync(descriptor);
+    });
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** @throws UsageError */
+function fstatRegular(descriptor: number, path: string): Stats {
+  const stat = fstatSync(descriptor);
+  if (!stat.isFile()) throw new UsageError(`a recording is written to a regular file, and ${path} is none`);
+  return stat;
 }

@@ -1,7 +1,7 @@
 // What is recorded answers as the live kernel did: the same scripts over the same workload, both ways.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
@@ -244,4 +244,33 @@ test("the page on recordings says what happens", async () => {
     assert.equal(status, says === undefined ? 0 : 1, `${text}${stderr}`);
     if (says !== undefined) assert.equal(stderr, says);
   }
+});
+
+test("a recording is not written where another user would read it", async () => {
+  const place = (name: string): string => join(folder.path, name);
+  writeFileSync(place("theirs"), "kept");
+  chownSync(place("theirs"), 65534, 65534);
+  writeFileSync(place("elsewhere"), "kept");
+  symlinkSync(place("elsewhere"), place("link"));
+  linkSync(place("elsewhere"), place("second-name"));
+  execFileSync("mkfifo", [place("fifo")]);
+  for (const [name, why] of [
+    ["theirs", /theirs belongs to another user, who could read the recording/],
+    ["second-name", /second-name has other names, by which others could read the recording/],
+    ["link", /ELOOP/],
+    ["fifo", /ENXIO/],
+    [".", /EISDIR/],
+  ] as const) {
+    const { code, stderr } = await strobe([
+      "record",
+      "-o",
+      place(name),
+      "-c",
+      "true",
+      "tracepoint:syscalls:sys_enter_getppid",
+    ]);
+    assert.equal(code, 1, name);
+    assert.match(stderr, why);
+  }
+  for (const name of ["theirs", "elsewhere"]) assert.equal(readFileSync(place(name), "utf8"), "kept");
 });
