@@ -415,7 +415,7 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     version: has("version"),
     pid: values.has("pid") ? readPid("-p", values.get("pid") ?? "") : undefined,
     command: values.get("command"),
-    duration: values.has("duration") ? readDuration(values.get("duration") ?? "") : undefined,
+    duration: values.has("duration") ? readRunTime(values.get("duration") ?? "") : undefined,
     target: values.has("target") ? readPid("--target", values.get("target") ?? "") : undefined,
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
     recording: values.get("recording"),
@@ -568,8 +568,8 @@ const milliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_0
 /** setTimeout takes no more. */
 const longest = 2 ** 31 - 1;
 
-/** `10s`, `500ms`, or seconds alone. */
-function readDuration(text: string): number {
+/** What `--for` takes, in milliseconds: `10s`, `500ms`, or seconds alone. @throws UsageError */
+export function readRunTime(text: string): number {
   const [, number, unit = "s"] = /^([0-9]*\.?[0-9]+) ?(ms|s|m|h)?$/.exec(text) ?? [];
   const value = Math.round(Number(number) * milliseconds[unit]);
   if (!(value > 0 && value <= longest))

@@ -12,8 +12,8 @@ import type { ClockReading, RecordingOrigin } from "../recordings/contents.ts";
 import { RecordingWriter } from "../recordings/writer.ts";
 import type { Session } from "../session/session.ts";
 import { tell } from "./files.ts";
-import { readPid, UsageError } from "./options.ts";
-import { readDuration, readSize } from "./quantities.ts";
+import { readPid, readRunTime, UsageError } from "./options.ts";
+import { readSize } from "./quantities.ts";
 import { createRecording } from "./recording-file.ts";
 import { StatusLine } from "./status.ts";
 
@@ -22,7 +22,7 @@ interface RecordOptions {
   readonly probes: readonly string[];
   readonly pid?: number | undefined;
   readonly command?: string | undefined;
-  /** Nanoseconds. */
+  /** Milliseconds. */
   readonly duration?: number | undefined;
   readonly mostBytes?: number | undefined;
   readonly stacks: { readonly kernel: boolean; readonly user: boolean };
@@ -82,8 +82,7 @@ export async function record(argv: readonly string[]): Promise<number> {
       },
     });
     if (stopped) session.stop();
-    const timer =
-      options.duration === undefined ? undefined : setTimeout(() => session?.stop(), options.duration / 1e6);
+    const timer = options.duration === undefined ? undefined : setTimeout(() => session?.stop(), options.duration);
     const status = quiet
       ? undefined
       : StatusLine.start(
@@ -168,7 +167,7 @@ function readOptions(argv: readonly string[]): RecordOptions {
     probes,
     pid: pid === undefined ? undefined : readPid("-p", pid),
     command: given.get("command"),
-    duration: time === undefined ? undefined : readDuration("--for", time),
+    duration: time === undefined ? undefined : readRunTime(time),
     mostBytes: size === undefined ? undefined : readSize("--max-size", size),
     stacks: { kernel: stacks.includes("kernel"), user: stacks.includes("user") },
     quiet: given.has("quiet"),

@@ -1,6 +1,7 @@
 // SystemTap's language as it is written: what the parser makes, and what types are inferred on before it is translated
 // to the tree that all languages share.
 import type { Source, Span } from "../diagnostic.ts";
+import type { BinaryOperator } from "../program.ts";
 
 export interface Script {
   readonly source: Source;
@@ -108,28 +109,7 @@ export interface Foreach extends Node {
 export const statisticsOperators = ["count", "sum", "min", "max", "avg", "variance"] as const;
 export type StatisticsOperator = (typeof statisticsOperators)[number];
 
-export type BinaryWord =
-  | "+"
-  | "-"
-  | "*"
-  | "/"
-  | "%"
-  | "&"
-  | "|"
-  | "^"
-  | "<<"
-  | ">>"
-  | "&&"
-  | "||"
-  | "=="
-  | "!="
-  | "<"
-  | "<="
-  | ">"
-  | ">="
-  | "."
-  | "=~"
-  | "!~";
+export type BinaryWord = BinaryOperator | "." | "=~" | "!~";
 
 /** `=`, `+=`, …; `<<<` adds to statistics. */
 export type AssignWord = "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | ".=" | "<<<";
