@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { semaphoresSymbol, stubSymbol, usdtObject, type UsdtParameter } from "../debuginfo/usdt-object.ts";
 import { loadSharedObject } from "../linux/ffi.ts";
+import { textOf, real, whole } from "./passed-values.ts";
 import { hostMachine } from "../machine/contexts/registers.ts";
 
 /** What an argument is to the tracer: integers by width and sign, floating-point numbers, zero-terminated UTF-8. */
@@ -155,29 +156,6 @@ function converterOf(type: UsdtType): (value: unknown) => number | bigint | stri
       return (value) =>
         Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : BigInt.asUintN(64, whole(value));
   }
-}
-
-function textOf(value: unknown): string | null {
-  switch (typeof value) {
-    case "string":
-      return value;
-    case "number":
-    case "bigint":
-    case "boolean":
-      return String(value);
-    default:
-      return null;
-  }
-}
-
-function real(value: unknown): number {
-  return typeof value === "symbol" ? NaN : Number(value);
-}
-
-function whole(value: unknown): bigint {
-  if (typeof value === "bigint") return value;
-  const number = Math.trunc(real(value));
-  return Number.isFinite(number) ? BigInt(number) : 0n;
 }
 
 /** The file with these bytes: made unless it is there. Nobody else can write in its folder. */

@@ -32,6 +32,12 @@ export const kernelFeatures = {
   mapLoops: { name: "bpf_for_each_map_elem", since: [5, 13] },
   mayGoto: { name: "may_goto", since: [6, 9] },
   endsOfProcesses: { name: "the last thread's mark in sched_process_exit", since: [6, 16] },
+  userEvents: { name: "user events", since: [6, 4], config: "CONFIG_USER_EVENTS" },
+  userEventFormats: {
+    name: "user events of one name with several formats",
+    since: [6, 9],
+    config: "CONFIG_USER_EVENTS",
+  },
   signedDivision: { name: "cpu v4 instructions (signed division)", since: [6, 6] },
 } as const satisfies Record<string, KernelFeature>;
 

@@ -21,8 +21,12 @@ const STT_OBJECT = 1,
   STT_GNU_IFUNC = 10;
 const STB_LOCAL = 0;
 const VERSION_HIDDEN = 0x8000;
-/** Addresses are kept as doubles; nothing maps beyond this. */
+/**
+ * Addresses are kept as doubles, with a sign, so that those of kernels are exact as well: nothing maps beyond this on
+ * either side.
+ */
 const ADDRESS_LIMIT = 2 ** 53;
+const WORD = 2 ** 32;
 /** Functions that begin before an address and may still reach over it (cold parts lie within hot ones). */
 const ENCLOSING = 8;
 
@@ -78,19 +82,21 @@ class Table {
     return index > 0 && this.#records.readUInt16LE(index * this.#stride + (this.#wide ? 6 : 14)) === 0;
   }
 
+  /** Of the upper half below zero. */
   address(index: number): number {
     const word = index * (this.#stride / 4);
-    return this.#wide ? this.#words[word + 2] + this.#words[word + 3] * 2 ** 32 : this.#words[word + 1];
+    return this.#wide ? this.#words[word + 2] + (this.#words[word + 3] | 0) * WORD : this.#words[word + 1];
   }
 
   size(index: number): number {
     const word = index * (this.#stride / 4);
-    return this.#wide ? this.#words[word + 4] + this.#words[word + 5] * 2 ** 32 : this.#words[word + 2];
+    return this.#wide ? this.#words[word + 4] + this.#words[word + 5] * WORD : this.#words[word + 2];
   }
 
   symbol(index: number): ElfSymbol | undefined {
     const kind = this.kind(index);
-    if (kind === undefined || this.address(index) >= ADDRESS_LIMIT) return undefined;
+    const address = this.address(index);
+    if (kind === undefined || Math.abs(address) >= ADDRESS_LIMIT) return undefined;
     const text = this.#textOf(index);
     const sign = text.indexOf("@");
     const name = sign > 0 ? text.slice(0, sign) : text;
@@ -101,7 +107,7 @@ class Table {
     return {
       name,
       ...(version === undefined ? {} : { version }),
-      address: BigInt(this.address(index)),
+      address: BigInt.asUintN(64, BigInt(address)),
       size: BigInt(size),
       kind,
       global,
@@ -159,7 +165,7 @@ class Table {
 
   /** Symbols that begin at an address. */
   *at(address: number): Iterable<number> {
-    const low = address % 2 ** 32;
+    const low = ((address % WORD) + WORD) % WORD;
     const step = this.#stride / 4;
     const place = this.#wide ? 2 : 1;
     for (let word = this.#words.indexOf(low); word >= 0; word = this.#words.indexOf(low, word + 1)) {
@@ -281,8 +287,8 @@ export class ElfSymbols {
   functionAt(
     address: bigint,
   ): { readonly name: string; readonly offset: number; readonly symbol: ElfSymbol } | undefined {
-    if (address < 0n || address >= BigInt(ADDRESS_LIMIT)) return undefined;
-    const wanted = Number(address);
+    const wanted = Number(BigInt.asIntN(64, address));
+    if (Math.abs(wanted) >= ADDRESS_LIMIT) return undefined;
     const starts = this.#sorted();
     const low = firstIndex(starts.length, (i) => starts[i] > wanted);
     // `low` is the first that begins behind the address.
@@ -327,7 +333,7 @@ export class ElfSymbols {
       for (let index = 0; index < table.count; index++) {
         if (table.kind(index) !== "function") continue;
         const address = table.address(index);
-        if (address < ADDRESS_LIMIT) all[count++] = address;
+        if (Math.abs(address) < ADDRESS_LIMIT) all[count++] = address;
       }
     }
     const sorted = all.subarray(0, count).sort();

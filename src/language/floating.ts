@@ -34,3 +34,19 @@ const exponents = 2046;
 export const digits = Math.floor((exponents - 1) / digitBits) + 3;
 /** Words of a sum of doubles. */
 export const sumWords = sumHead + digits;
+
+/**
+ * x87's long double (Intel's manual, volume 1, 4.2.2), rounded to a double: 64 bits of an integer, then 15 of the exponent
+ * and the sign.
+ */
+export function float80(view: DataView, _bytes: Uint8Array, offset: number): number {
+  const whole = view.getBigUint64(offset, true);
+  const high = view.getUint16(offset + 8, true);
+  const exponent = high & 0x7fff;
+  const sign = high >= 0x8000 ? -1 : 1;
+  if (exponent === 0x7fff) return BigInt.asUintN(63, whole) === 0n ? sign * Infinity : NaN;
+  // In two steps: one factor of the smallest numbers would be 0.
+  const power = exponent - 16_383 - 63;
+  const half = Math.trunc(power / 2);
+  return sign * Number(whole) * 2 ** half * 2 ** (power - half);
+}

@@ -39,11 +39,11 @@ export function sizeOf(type: Type): number {
     case "named":
       switch (type.of) {
         case "usym":
+        case "timestamp":
+        case "float80":
           return 16;
         case "inet":
           return 24;
-        case "timestamp":
-          return 16;
         case "float32":
           return 4;
         default:
@@ -108,8 +108,8 @@ export function fieldLayout(types: readonly Type[]): { offsets: number[]; size: 
 }
 
 /**
- * A map's key: the lone key as it is, several keys as the fields of a tuple. Integers in keys are widened to 64 bits
- * by the checker, so that `@[1]` and `@[(uint8)1]` are one entry.
+ * A map's key: the lone key as it is, several keys as the fields of a tuple. The checker gives all of a map's keys
+ * one width (MapRules), so that `@[1]` and `@[(uint8)1]` are one entry.
  */
 export function keyLayout(keys: readonly Type[]): { offsets: number[]; size: number } {
   const { offsets, size } = fieldLayout(keys);

@@ -1,6 +1,7 @@
 // What the providers hand to the checker: a probe, and the places it means.
 import type { Context } from "./context.ts";
 import type { Probe } from "./program.ts";
+import type { ProbePart } from "./types.ts";
 
 /** One attach target of a handler, resolved. `site` is the provider's own data. */
 export interface SiteRef {
@@ -22,6 +23,24 @@ export interface SiteRef {
 /** What `func` says there. */
 export function shortName({ name, func }: SiteRef): string {
   return func ?? name.split(":").at(-1)!;
+}
+
+/** Numbers of the probes that are everywhere; others have the next ones. */
+const firstProbes = ["dtrace:::BEGIN", "dtrace:::END", "dtrace:::ERROR"];
+
+/** A part of a name that has four; `index`: among the names of all. */
+export function partOfName(name: string, part: ProbePart, index: number): string {
+  const parts = name.split(":");
+  switch (part) {
+    case "place":
+      return `${parts[2] ?? ""}:${parts[3] ?? ""}`;
+    case "id": {
+      const first = firstProbes.indexOf(name);
+      return String(first >= 0 ? first + 1 : index + firstProbes.length + 1);
+    }
+    default:
+      return parts[["provider", "module", "function", "name"].indexOf(part)] ?? "";
+  }
 }
 
 /** A probe whose specs were resolved: each variant is a context and the sites that share it. */

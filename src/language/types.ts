@@ -201,8 +201,14 @@ export interface StackType {
 }
 
 /** A value that is a number in the kernel and a name for a person. `Layout` says what its bytes are. */
+/** What of a probe's name, which has four parts: one of them; function and name together; which probe it is. */
+export const probeParts = ["provider", "module", "function", "name", "place", "id"] as const;
+export type ProbePart = (typeof probeParts)[number];
+
 export interface NamedType {
   readonly kind: "named";
+  /** Of a probe. */
+  readonly part?: ProbePart;
   readonly of:
     | "ksym" // u64 address
     | "usym" // u64 address, u32 pid, u32 zero
@@ -217,6 +223,7 @@ export interface NamedType {
     | "probe" // u64 index into the plan's probe names
     | "float32" // a float's 4 bytes
     | "float64" // a double's 8 bytes
+    | "float80" // a long double's 10 bytes of x86 (an integer of 64 bits, and exponent and sign), 6 unused
     | "timestamp"; // u64 nanoseconds, u32 index of the plan's time format, u32 clock (0 boot, 1 real time, 2 real time in UTC)
 }
 

@@ -272,11 +272,16 @@ export function mmap(fd: number, length: number, prot: number, offset: number, f
   const address = check(
     syscall(SYS.mmap, 0, length, prot, flags, fd, offset),
     "mmap",
-    `map ${length} bytes of a BPF map`,
+    `map ${length} bytes${fd < 0 ? "" : " of a BPF map"}`,
   );
   const buffer = koffi().view(address, length);
   mappings.set(buffer, address);
   return buffer;
+}
+
+/** Zeroed memory of the process's own that stays where it is, whatever thread asked for it, until it is unmapped. */
+export function ownMemory(length: number): ArrayBuffer {
+  return mmap(-1, length, PROT_READ | PROT_WRITE, 0, MAP_PRIVATE | MAP_ANONYMOUS);
 }
 
 /** Addresses for `mapInto`: to touch them before crashes the process. */

@@ -10,7 +10,7 @@ import { FunctionLocations } from "../linux/kernel/function-locations.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import type { Kallsyms } from "../linux/kernel/kallsyms.ts";
 import { seenFiles, type SeenFile } from "../store/seen-files.ts";
-import { listEvents, readFormat, traceableFunctions } from "../linux/kernel/tracefs.ts";
+import { hasUserEvents, listEvents, readFormat, traceableFunctions } from "../linux/kernel/tracefs.ts";
 import { keepIndex, keptIndex } from "./kernel/kept-types.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel/kernel-types.ts";
 import type { LiveBinary } from "./binaries/live-binary.ts";
@@ -261,6 +261,10 @@ class Live implements LiveSystem {
 
   tracepoints(): readonly { readonly category: string; readonly name: string }[] {
     return (this.#events ??= listEvents());
+  }
+
+  userEvents(): boolean {
+    return hasUserEvents();
   }
 
   rawTracepoint(name: string): ReturnType<System["rawTracepoint"]> {

@@ -59,6 +59,8 @@ export interface System {
   /** A tracepoint's format file, parsed. */
   tracepoint(category: string, name: string): TracepointFormat | undefined;
   tracepoints(): readonly { readonly category: string; readonly name: string }[];
+  /** Whether programs can define events of their own (user_events). Absent: where there are any. */
+  userEvents?(): boolean;
   /** Raw tracepoints with their BTF argument types (from btf_trace_NAME typedefs, the leading void* dropped). */
   rawTracepoint(name: string):
     | {

@@ -19,6 +19,23 @@ export const places = {
       `\`${target}\` is no program and no library (ELF)`,
       "what a script does is seen in the program that runs it; in a file of bare code an offset can be probed with --unsafe",
     ),
+  /** Of what is not in a ZIP archive: `uprobe:/opt/app.apk!/lib/nothing.so:f`. */
+  notInArchive: (entry: Shown, archive: Shown, near: readonly string[]): Message =>
+    says(
+      "name",
+      `there is no \`${entry}\` in the ZIP archive \`${archive}\``,
+      near.length > 0 ? `did you mean ${near.map((name) => `\`${name}\``).join(" or ")}?` : undefined,
+    ),
+  /** Of what is compressed or encrypted in a ZIP archive. */
+  packedInArchive: (entry: Shown, archive: Shown): Message =>
+    says(
+      "name",
+      `\`${entry}\` is compressed in the ZIP archive \`${archive}\``,
+      "code is run where it lies only from what is stored as it is (`zip -0`); a program that unpacks it runs the unpacked file",
+    ),
+  /** Of a file that was given as `FILE!/LIBRARY`. */
+  damagedArchive: (archive: Shown, what: Shown): Message =>
+    says("name", `\`${archive}\` is no ZIP archive that can be read: ${what}`),
   /** @example uprobe:/no/such/program:f { } */
   noSuchBinary: (target: Shown): Message =>
     says(

@@ -13,11 +13,28 @@ export const probes = {
   /** @example tracepoint:sched_switch { } */
   tracepointCategoryName: (category: Shown, name: Shown): Message =>
     says("syntax", "a tracepoint has a category and a name", `did you mean \`tracepoint:${category}:${name}\`?`),
-  kernelRunsNoProgramsUser: (): Message =>
+  /**
+   * @on without-btf
+   * @example user_events:app_request { }
+   */
+  userEventsNeedTrampolines: (): Message =>
     says(
       "feature",
-      "BPF programs cannot attach to user events",
-      "they go to tracefs and perf only; trace a static probe in the program with usdt",
+      "user events can only be traced where the kernel has fentry",
+      "it needs CONFIG_DEBUG_INFO_BTF and CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS; perf and tracefs show the events without",
+    ),
+  /**
+   * @on bare
+   * @example user_events:app_request { }
+   */
+  kernelHasNoUserEvents: (needs?: Shown): Message =>
+    says("feature", "this kernel has no user events", `they need ${needs}`),
+  /** @example user_events:app:requests { } */
+  noUserEvent: (name: Shown, help?: string): Message =>
+    says(
+      "name",
+      `no user event \`${name}\``,
+      help ?? "it is there while a program has it registered: start the program first",
     ),
   /**
    * @on bare

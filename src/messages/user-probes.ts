@@ -24,6 +24,20 @@ export const userProbes = {
    */
   instructionsCannotProbed: (count: Shown, probed: Shown, name: Shown, value: Shown, more: Shown): Message =>
     says("feature", `${count} of ${probed} instructions of \`${name}\` cannot be probed`, `${value}${more}`),
+  /** @example insn:/bin/app:work:entry { } */
+  endsOfFunctions: (binary: Shown, name: Shown, provider: Shown): Message =>
+    says("arguments", "entry and return are names of the kernel's functions", `write ${provider}:${binary}:${name}`),
+  /**
+   * Of a kernel with debug information: `insn:get_page:0`.
+   *
+   * @tested src/providers/places/kernel-places.test.ts
+   */
+  onlyCopiesOf: (name: Shown): Message =>
+    says(
+      "name",
+      `\`${name}\` has no code of its own: it was inlined into others`,
+      `insn:${name}:entry and insn:${name}:return probe all copies`,
+    ),
   /** Only on machines other than x86-64. */
   strobeKnowsLinkageTablesX: (): Message =>
     says("feature", "strobe reads linkage tables of x86-64 only", "probe the function in its library by `uprobe`"),

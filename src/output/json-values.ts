@@ -84,7 +84,7 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
       return aggregateJson(type, readWords(memory, offset, elementSize(type)), 1n);
     case "named": {
       const text = valueText(type, memory, offset, services);
-      return isFloat(type) ? floatJson(text) : textJson(text);
+      return isFloat(type) || type.of === "float80" ? floatJson(text) : textJson(text);
     }
     case "string":
     case "stack":

@@ -3,8 +3,10 @@ import { basename } from "node:path";
 import { InternalError } from "../base/internal-error.ts";
 import { absentText } from "../language/absent.ts";
 import { fieldLayout, sizeOf } from "../language/layout.ts";
+import { float80 } from "../language/floating.ts";
 import { aggregateLayout, aggregationOf } from "../language/aggregations/table.ts";
 import { resultOf } from "../language/aggregations/value.ts";
+import { partOfName } from "../language/resolved-probe.ts";
 import { bytesText, textLength } from "../language/text-bytes.ts";
 import type { AggregateType, FloatType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
@@ -303,6 +305,11 @@ function unnamedText({ address, module, offset }: Frame): string {
   return `${module.startsWith("[") ? module : `[${basename(module)}]`}+0x${offset.toString(16)}`;
 }
 
+function probeText({ part }: NamedType, index: number, { plan }: ConsumerServices): string {
+  const name = plan.probeNames[index] ?? "";
+  return part === undefined ? name : partOfName(name, part, index);
+}
+
 function namedText(type: NamedType, memory: Memory, offset: number, services: ConsumerServices): string {
   const value = type.of === "macaddr" || type.of === "float32" ? 0n : memory.view.getBigUint64(offset, true);
   switch (type.of) {
@@ -310,6 +317,8 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       return floatText(memory.view.getFloat32(offset, true), 9);
     case "float64":
       return floatText(memory.view.getFloat64(offset, true), 17);
+    case "float80":
+      return floatText(float80(memory.view, memory.bytes, offset), 17);
     case "ksym": {
       const frame = services.symbols.kernel(value);
       return frame.symbol ?? addressName(value);
@@ -337,7 +346,7 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
     case "syscall_name":
       return services.symbols.systemCallName(Number(value));
     case "probe":
-      return services.plan.probeNames[Number(value)] ?? "";
+      return probeText(type, Number(value), services);
     case "timestamp": {
       const format = services.plan.timeFormats[memory.view.getUint32(offset + 8, true)] ?? "";
       const clock = memory.view.getUint32(offset + 12, true);

@@ -8,7 +8,7 @@ import type { System, TracepointField } from "../machine/system.ts";
 import type { BlockHead, EventRecording, RecordedLoss, RecordingOrigin } from "../recordings/contents.ts";
 import type { EventBlock, RowLayout, Rows } from "../recordings/layout.ts";
 import type { PerfData, PerfEvent, PerfSample } from "../recordings/perf-data.ts";
-import { recordArgument } from "./kinds/tracepoint.ts";
+import { recordArgument } from "./kinds/event-record.ts";
 
 const typeSoftware = 1;
 const typeTracepoint = 2;

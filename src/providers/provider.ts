@@ -105,6 +105,8 @@ export interface ResolveOptions {
   readonly unsafe?: boolean;
   /** `--test` and `--bench`: the only test: or bench: probe that there is. */
   readonly suite?: Suite;
+  /** Handlers run over events of tracefs: each place is an event of its own, and what it offers is in its record. */
+  readonly asEvents?: boolean;
   /** Names are looked for in symbol tables only: debug information takes longer than a process waits. */
   readonly symbolsOnly?: boolean;
   /**

@@ -6,6 +6,7 @@ import { seriesPoints } from "../language/aggregations/series.ts";
 import { aggregateLayout, aggregationOf, shapedPart, valueOf } from "../language/aggregations/table.ts";
 import { resultOf, wordsIn } from "../language/aggregations/value.ts";
 import { fieldLayout, sequenceHeader, sizeOf } from "../language/layout.ts";
+import { float80 } from "../language/floating.ts";
 import type { AddressSpace, AggregateType, NamedType, StackMode, Type } from "../language/types.ts";
 
 /** An integer is a number when a double holds it exactly, else a bigint. Pointers are always bigints. */
@@ -315,6 +316,8 @@ function namedDecoder(of: NamedType["of"]): Decoder {
       return (view, _bytes, offset) => view.getFloat32(offset, true);
     case "float64":
       return (view, _bytes, offset) => view.getFloat64(offset, true);
+    case "float80":
+      return float80;
     case "username":
       return (view, _bytes, offset) => ({ kind: of, value: view.getUint32(offset, true) });
     case "ksym":

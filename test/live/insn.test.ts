@@ -435,3 +435,34 @@ test("a uretprobe of a Go function is at its return instructions, and says so", 
   assert.equal(value("ret"), "100");
   assert.equal(value("sum"), value("retsum"));
 });
+
+test("each instruction runs as often as a debugger counts", { skip }, async () => {
+  const source = `
+__attribute__((noinline)) int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i * n; return s; }
+int main(void) { int t = 0; for (int i = 0; i < 10; i++) t += work(i); return t == 1; }
+`;
+  const program = compileC(folder.path, "counted", source, ["-O1"]);
+  const text = alone("objdump", "-d", "--no-show-raw-insn", "--disassemble=work", program);
+  const addresses = [...text.matchAll(/^ *([0-9a-f]+):\t/gm)].map(([, address = ""]) => Number.parseInt(address, 16));
+  const offsets = addresses.map((address) => address - (addresses[0] ?? 0));
+  const commands = [
+    ...offsets.map((offset) => `break *(work+${offset})`),
+    ...offsets.map((_, i) => `ignore ${i + 1} 1000000`),
+    "run",
+    "info breakpoints",
+  ];
+  const said = alone("gdb", "-batch", "-nx", ...commands.flatMap((command) => ["-ex", command]), program);
+  const hits = said
+    .split(/^\d+ +breakpoint/m)
+    .slice(1)
+    .map((one) => Number(/already hit (\d+) time/.exec(one)?.[1] ?? 0));
+  assert.equal(hits.length, offsets.length, said);
+  const { printed } = await over(program, `insn:${program}:work:* { @[probe] = count(); }`);
+  const counts = new Map(
+    [...printed.matchAll(/work:(\d+)\]: (\d+)/g)].map(([, offset, count]) => [Number(offset), Number(count)]),
+  );
+  assert.deepEqual(
+    counts,
+    new Map(offsets.map((offset, i) => [offset, hits[i]] as const).filter(([, count]) => count !== 0)),
+  );
+});

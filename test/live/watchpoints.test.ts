@@ -479,6 +479,10 @@ test(
       ["text:w", /`text` has 64 bytes: watch a part of it, as in `text\[0\]`/],
       ["text[64]:w", /has the elements 0 to 63, not 64/],
       ["local:w", /`local` is thread-local/],
+      [
+        "main+arg1:4:w",
+        /has no variable `main\+arg1`[^]*help: an argument is watched in a handler of its function: watch\("main", arg1\)/,
+      ],
       ["countre:w", /has no variable `countre`[^]*did you mean `counter`/],
       ["worker:w", /`worker` is a function/],
       ["pointer.x:w", /`pointer` is a pointer/],

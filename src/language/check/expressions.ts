@@ -3,6 +3,7 @@ import { maps } from "../../messages/maps.ts";
 // above.
 import { expressions } from "../../messages/expressions.ts";
 import { says } from "../../messages/message.ts";
+import { otherToolsWord } from "../other-tools.ts";
 import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { sizeOf } from "../layout.ts";
 import { nearest } from "../nearest.ts";
@@ -148,7 +149,9 @@ function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body
     ...builtinsFor(body.pass.program.rules).names(),
   ]);
   const header = near.length === 0 && /^[ \t]*#[ \t]*include\b/m.test(body.pass.program.source.text);
-  const help = header ? `the system's headers are not read: say \`#define ${node.name} …\`` : didYouMean(near);
+  const help = header
+    ? `the system's headers are not read: say \`#define ${node.name} …\``
+    : (otherToolsWord(node.name, body.pass.program.rules) ?? didYouMean(near));
   return { ...node, type: report(body, node.span, expressions.unknownIdentifier(node.name, help)) };
 }
 
@@ -512,10 +515,9 @@ function comparedName(
   body: Body,
 ): Expression | undefined {
   const { operator } = node;
-  if (named.kind !== "builtin" || (named.name !== "probe" && named.name !== "func") || text.type.kind !== "string")
-    return undefined;
+  const names = siteNames(named, body);
+  if (names === undefined || text.type.kind !== "string") return undefined;
   if (text.kind === "string" && (operator === "==" || operator === "!=")) {
-    const names = siteNames(named.name, body);
     const equal = names.filter((name) => name === text.value).length;
     if (equal === 0 || equal === names.length)
       return { kind: "boolean", value: equal > 0 === (operator === "=="), span: node.span, type: boolType };
@@ -529,7 +531,7 @@ function comparedName(
     kind: "boolean",
     value: false,
     span: node.span,
-    type: report(body, node.span, expressions.nameLookedUpWhenPrinted(named.name)),
+    type: report(body, node.span, expressions.nameLookedUpWhenPrinted("name" in named ? named.name : "")),
   };
 }
 
@@ -549,7 +551,25 @@ function checkConditional(node: Extract<Expression, { kind: "conditional" }>, bo
   return { ...node, condition, then, otherwise, type: known(type) };
 }
 
+/** `args[0]`: by its place. The number of a system call, which its record begins with, is no argument. */
+function positional(node: Extract<Expression, { kind: "index" }>, body: Body): Expression | undefined {
+  const { context } = body;
+  const { object, index, span } = node;
+  if (object.kind !== "builtin" || object.name !== "args" || context === undefined || context === "host")
+    return undefined;
+  const args = (context.args ?? []).filter(({ name }) => name !== "__syscall_nr");
+  const at = constantOf(checkExpression(index, body));
+  const found = at === undefined ? undefined : args[Number(at)];
+  if (found === undefined) return undefined;
+  return checkExpression(
+    { kind: "member", object, name: found.name, nameSpan: index.span, span, type: unknownType },
+    body,
+  );
+}
+
 function checkIndex(node: Extract<Expression, { kind: "index" }>, body: Body): Expression {
+  const argument = positional(node, body);
+  if (argument !== undefined) return argument;
   const whole = checkPlace(node.object, body);
   const object = (whole.type.kind === "struct" ? shownData(node.object, whole.type, body) : undefined) ?? whole;
   const index = checkValue(node.index, body);

@@ -3,34 +3,51 @@
 // name is written out.
 import { declarations } from "../../messages/declarations.ts";
 import type { Expression } from "../program.ts";
-import { shortName } from "../resolved-probe.ts";
+import { partOfName, shortName } from "../resolved-probe.ts";
 import { textLength } from "../text-bytes.ts";
-import { unknownType } from "../types.ts";
+import { unknownType, type ProbePart } from "../types.ts";
 import type { Body } from "./pass.ts";
 import { report } from "./pass.ts";
 
 /** Each site that is told apart takes a program. */
 const mostSites = 1024;
 
+/** `probe`, a part of it, and `func`: what asks for its own place. */
+function asksName(value: Expression): "probe" | "func" | ProbePart | undefined {
+  if (value.type.kind !== "named") return undefined;
+  if (value.kind === "call" && value.name === "probe_part") return value.type.part;
+  return value.kind === "builtin" && (value.name === "probe" || value.name === "func") ? value.name : undefined;
+}
+
 /** `probe` and `func` as text; undefined for any other value, and where it is not known which sites there will be. */
 export function siteName(value: Expression, body: Body): Expression | undefined {
-  if (value.kind !== "builtin" || (value.name !== "probe" && value.name !== "func") || value.type.kind !== "named")
+  const asked = asksName(value);
+  const names = siteNames(value, body);
+  const [first] = names ?? [];
+  if (names === undefined || first === undefined || (asked === "func" && body.pass.options.growing === true))
     return undefined;
-  const names = siteNames(value.name, body);
-  const [first] = names;
-  if (first === undefined || (value.name === "func" && body.pass.options.growing === true)) return undefined;
   const { span } = value;
   if (names.every((name) => name === first))
     return { kind: "string", value: first, span, type: { kind: "string", capacity: textLength(first) + 1 } };
   if (names.length > mostSites) {
-    const type = report(body, span, declarations.textTakesProgramEachProbes(value.name, names.length, mostSites));
+    const type = report(body, span, declarations.textTakesProgramEachProbes(asked ?? "", names.length, mostSites));
     return { ...value, type };
   }
   body.apart = true;
   return { ...value, type: unknownType };
 }
 
-/** As often as there are sites. */
-export function siteNames(name: "probe" | "func", body: Body): string[] {
-  return body.sites.map((site) => (name === "probe" ? site.name : shortName(site)));
+/** A part of a probe's name as text, which other probes may have as well: what is stored by it, or as it, is theirs too. */
+export function namePart(value: Expression, body: Body): Expression {
+  const part = value.type.kind === "named" && value.type.part !== undefined;
+  return part ? (siteName(value, body) ?? value) : value;
+}
+
+/** As often as there are sites; undefined of what is no name of the handler's place. */
+export function siteNames(value: Expression, body: Body): string[] | undefined {
+  const asked = asksName(value);
+  if (asked === undefined) return undefined;
+  return body.sites.map((site) =>
+    asked === "probe" ? site.name : asked === "func" ? shortName(site) : partOfName(site.name, asked, 0),
+  );
 }

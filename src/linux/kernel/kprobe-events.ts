@@ -2,8 +2,9 @@
 // before a kretprobe misses some. A definition costs nothing while nobody has its event open, but it outlives its
 // process: the name has the process's number in it, so that what a killed one left is removed by the next.
 // (Documentation/trace/kprobetrace.rst)
-import { closeSync, existsSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { LinuxError } from "../error.ts";
+import { isProcess } from "../processes/procfs.ts";
 import { tracefsRoot } from "./tracefs.ts";
 
 const group = "strobe";
@@ -36,7 +37,7 @@ function removeAbandoned(): void {
   for (const [, name = "", pid = ""] of readFileSync(file(), "latin1").matchAll(
     new RegExp(`^\\w+:${group}/(kr_(\\d+)_\\d+)\\b`, "gm"),
   )) {
-    if (Number(pid) !== process.pid && !existsSync(`/proc/${pid}`))
+    if (Number(pid) !== process.pid && !isProcess(Number(pid)))
       command(`-:${group}/${name}`, "remove a kretprobe of a process that has gone");
   }
 }

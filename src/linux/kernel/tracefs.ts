@@ -1,5 +1,5 @@
 // The tracing file system: tracepoints and their formats, and the PMU types of probes.
-import { readFileSync, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { EACCES, ENOENT, LinuxError } from "../error.ts";
 import { cString, syscall, SYS } from "../ffi.ts";
 
@@ -49,6 +49,17 @@ function isThere(path: string): boolean {
   }
 }
 
+/** Whether we may make instances of it. @throws LinuxError where there is no tracefs */
+export function isWritable(): boolean {
+  try {
+    accessSync(`${tracefsRoot()}/instances`, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    if (error instanceof LinuxError) throw error;
+    return false;
+  }
+}
+
 /**
  * Whether all tracepoints are the kernel's and its modules' own: nobody has added kprobes, uprobes, synthetic or user
  * events, whose fields and numbers are another thing every time.
@@ -74,6 +85,11 @@ export function listEvents(): { category: string; name: string }[] {
     if (colon > 0) events.push({ category: line.slice(0, colon), name: line.slice(colon + 1) });
   }
   return events;
+}
+
+/** Whether this kernel has user events. */
+export function hasUserEvents(): boolean {
+  return isThere(`${tracefsRoot()}/user_events_data`);
 }
 
 /** Functions that ftrace can trace, of the kernel and its modules; undefined where the kernel keeps them to itself. */

@@ -1,5 +1,5 @@
 // Files of /proc: processes and clocks.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { addressOf, syscall, SYS } from "../ffi.ts";
 
 export interface Mapping {
@@ -65,6 +65,11 @@ export function processIds(): number[] {
   } catch {
     return [];
   }
+}
+
+/** Whether a process of this number is there. */
+export function isProcess(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Message } from "../../messages/message.ts";
 import { places } from "../../messages/places.ts";
 import { readdirSync, statSync } from "node:fs";
 import { demangle } from "../../linux/demangle.ts";
+import { noEntry } from "./archived.ts";
 import { noteFile } from "../../store/seen-files.ts";
 import type { Binary, System } from "../system.ts";
 import { hasWildcard, matches } from "../wildcard.ts";
@@ -48,7 +49,7 @@ export function noBinary(target: string): Message {
     case "file":
       return places.notElf(target);
     case undefined:
-      return places.noSuchBinary(target);
+      return noEntry(target) ?? places.noSuchBinary(target);
   }
 }
 

@@ -11,6 +11,7 @@ import { plain } from "../../store/whole.ts";
 import type { DescribedInfo } from "../values/debug-types.ts";
 import type { SearchPaths, Surroundings } from "../search-paths.ts";
 import { downloaded } from "./debuginfod.ts";
+import { archivedAt } from "./archived.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import { scanInThreads } from "./scan-workers.ts";
 import { Failure } from "../../base/failure.ts";
@@ -64,7 +65,7 @@ function catalogsOf(owner: DebugOwner, { elf, path }: Found): Catalogs {
 const kept = new KeptFiles({ folder: "debug", names: /^[0-9a-f]+\.[a-z]+$/, files: 128, form: plain });
 
 function stampOf(path: string): string {
-  const { size, mtimeMs } = statSync(path);
+  const { size, mtimeMs } = statSync(archivedAt(path)?.archive ?? path);
   return process
     .getBuiltinModule("node:crypto")
     .createHash("sha1")

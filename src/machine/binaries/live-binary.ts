@@ -16,7 +16,8 @@ import { noteFile } from "../../store/seen-files.ts";
 import type { DescribedInfo } from "../values/debug-types.ts";
 import type { Surroundings } from "../search-paths.ts";
 import { debugInfoOfBinary } from "./debug-files.ts";
-import { absent, elfAt, FileBytes } from "./file-bytes.ts";
+import { archivedAt, bytesAt } from "./archived.ts";
+import { absent, elfAt } from "./file-bytes.ts";
 import type { Binary, BinarySymbol, UsdtProbe } from "../system.ts";
 import { embeddedSymbols } from "./packed-elf.ts";
 import { Failure } from "../../base/failure.ts";
@@ -48,6 +49,10 @@ export class LiveBinary implements Binary {
   readonly path: string;
   readonly shownPath: string;
   readonly #elf: Elf;
+  /** Its own path, where `path` is the archive that it lies in. */
+  readonly #own: string;
+  /** Where it begins in the file at `path`. */
+  readonly #offset: bigint;
   readonly #root: string;
   readonly #moved: boolean;
   readonly #around: Surroundings;
@@ -60,12 +65,16 @@ export class LiveBinary implements Binary {
 
   /** `placed`: the file as a loader has put it, with addresses that are others the next time. */
   constructor(path: string, shownPath: string, root: string, around: Surroundings, placed?: Elf) {
-    this.path = path;
+    this.#own = path;
     this.shownPath = shownPath;
     this.#root = root;
     this.#around = around;
     this.#moved = placed !== undefined;
-    this.#elf = placed ?? new Elf(new FileBytes(path));
+    const { file, offset, bytes } =
+      placed === undefined ? bytesAt(path) : { file: path, offset: 0, bytes: placed.bytes };
+    this.path = file;
+    this.#offset = BigInt(offset);
+    this.#elf = placed ?? new Elf(bytes);
   }
 
   get machine(): Binary["machine"] {
@@ -94,7 +103,7 @@ export class LiveBinary implements Binary {
 
   imports(): readonly { readonly name: string; readonly fileOffset: bigint }[] {
     return pltEntries(this.#elf).flatMap(({ name, address }) => {
-      const fileOffset = this.#elf.fileOffset(address);
+      const fileOffset = this.fileOffset(address);
       return fileOffset === undefined ? [] : [{ name, fileOffset }];
     });
   }
@@ -120,21 +129,27 @@ export class LiveBinary implements Binary {
   }
 
   fileOffset(address: bigint): bigint | undefined {
-    return this.#elf.fileOffset(address);
+    const offset = this.#elf.fileOffset(address);
+    return offset === undefined ? undefined : offset + this.#offset;
   }
 
   get code(): readonly { readonly low: bigint; readonly high: bigint }[] {
     return this.#elf.segments
       .filter(({ type, flags }) => type === PT_LOAD && (flags & PF_X) !== 0)
-      .map(({ offset, fileSize }) => ({ low: BigInt(offset), high: BigInt(offset) + BigInt(fileSize) }));
+      .map(({ offset, fileSize }) => ({ low: this.#offset + BigInt(offset), size: BigInt(fileSize) }))
+      .map(({ low, size }) => ({ low, high: low + size }));
   }
 
   usdtProbes(): readonly UsdtProbe[] {
-    return (this.#usdt ??= usdtNotes(this.#elf));
+    return (this.#usdt ??= usdtNotes(this.#elf).map((probe) => ({
+      ...probe,
+      fileOffset: probe.fileOffset + this.#offset,
+      semaphoreOffset: probe.semaphoreOffset === 0n ? 0n : probe.semaphoreOffset + this.#offset,
+    })));
   }
 
   address(fileOffset: bigint): bigint | undefined {
-    return this.#elf.addressOf(fileOffset);
+    return this.#elf.addressOf(fileOffset - this.#offset);
   }
 
   get fixed(): boolean {
@@ -182,15 +197,15 @@ export class LiveBinary implements Binary {
   }
 
   read(fileOffset: bigint, length: number): Uint8Array {
-    return this.#elf.bytes.read(Number(fileOffset), length);
+    return this.#elf.bytes.read(Number(fileOffset - this.#offset), length);
   }
 
   debugInfo(where?: "at hand"): DescribedInfo | Failure {
     if (this.#debugInfo !== undefined) return this.#debugInfo;
-    const { path, shownPath } = this;
+    const { shownPath } = this;
     const found = debugInfoOfBinary({
       elf: this.#elf,
-      path,
+      path: this.#own,
       root: this.#root,
       shownPath,
       placed: this.#moved,
@@ -217,7 +232,7 @@ export class LiveBinary implements Binary {
 
   /** The function at a place in the file, which is what a mapping (address - start + offset) tells: for stacks. */
   functionAt(fileOffset: bigint): { readonly name: string; readonly offset: number } | undefined {
-    const address = this.#elf.addressOf(fileOffset);
+    const address = this.address(fileOffset);
     if (address === undefined) return undefined;
     const found = this.#table().functionAt(address);
     if (found !== undefined) return found;
@@ -226,13 +241,13 @@ export class LiveBinary implements Binary {
   }
 
   #placedGo({ name, address, size }: GoFunction): BinarySymbol | undefined {
-    const fileOffset = this.#elf.fileOffset(address);
+    const fileOffset = this.fileOffset(address);
     return fileOffset === undefined ? undefined : { name, address, size, fileOffset, kind: "function" };
   }
 
   /** Code has to be in the file; a variable may be zeroes that are not, and has file offset 0 then. */
   #placed(symbol: ElfSymbol): BinarySymbol | undefined {
-    const fileOffset = this.#elf.fileOffset(symbol.address);
+    const fileOffset = this.fileOffset(symbol.address);
     if (fileOffset === undefined && symbol.kind === "function") return undefined;
     return {
       name: symbol.name,
@@ -268,7 +283,12 @@ function goProgram(elf: Elf): GoProgram | undefined {
 /** Opens a binary at a path (absolute in `root`, a folder or ""); undefined when there is no ELF file. */
 export function openBinary(path: string, around: Surroundings, root = "", shownPath = path): LiveBinary | undefined {
   try {
-    return new LiveBinary(resolveIn(root, path), shownPath, root, around);
+    const archived = root === "" ? undefined : archivedAt(root + path);
+    const found =
+      archived === undefined
+        ? resolveIn(root, path)
+        : `${resolveIn(root, archived.archive.slice(root.length))}!/${archived.entry}`;
+    return new LiveBinary(found, shownPath, root, around);
   } catch (error) {
     return absent(error);
   }

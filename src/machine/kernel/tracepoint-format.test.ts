@@ -40,6 +40,26 @@ test("plain, array, pointer and located fields", () => {
   );
 });
 
+test("a length that the kernel did not set", () => {
+  const parsed = parseTracepointFormat(
+    format([
+      "__rel_loc char path[12591840];\toffset:8;\tsize:4;\tsigned:1;",
+      "__rel_loc char[7] method;\toffset:12;\tsize:4;\tsigned:1;",
+      "char kind[];\toffset:16;\tsize:8;\tsigned:1;",
+      "char other[12591840];\toffset:24;\tsize:8;\tsigned:1;",
+    ]),
+  );
+  assert.deepEqual(
+    parsed?.fields.map(({ name, declaration }) => [name, declaration]),
+    [
+      ["path", "__rel_loc char[]"],
+      ["method", "__rel_loc char[]"],
+      ["kind", "char[8]"],
+      ["other", "char[8]"],
+    ],
+  );
+});
+
 test("a text that is no format", () => {
   assert.equal(parseTracepointFormat("nothing"), undefined);
 });

@@ -1,5 +1,6 @@
 // Types of user programs: what debug information calls them, as the language's own types. Pointers point where the
 // program's memory is.
+import { withCppVariants } from "./cpp-variants.ts";
 import type { DebugInfo, DebugMember, DebugType, DebugVariants } from "../../debuginfo/dwarf/facts.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type {
@@ -118,7 +119,7 @@ export class DebugTypes {
   }
 
   #struct(declared: DebugStruct): StructType {
-    const type = knownLayout(this.#whole(declared));
+    const type = withCppVariants(knownLayout(this.#whole(declared)));
     let members: readonly Member[] | undefined;
     let shape: { readonly is: Shape | undefined } | undefined;
     let variants: { readonly are: StructVariants | undefined } | undefined;
@@ -299,6 +300,8 @@ function baseType({ name, bytes, encoding }: Extract<DebugType, { kind: "base" }
     case "float":
       if (bytes === 4) return { kind: "named", of: "float32" };
       if (bytes === 8) return { kind: "named", of: "float64" };
+      // Elsewhere it has another form.
+      if (name === "long double" && bytes === 16 && process.arch === "x64") return { kind: "named", of: "float80" };
       return { kind: "array", element: u8, length: bytes };
     case "complex": {
       const part = baseType({ kind: "base", name, bytes: bytes / 2, encoding: "float" });

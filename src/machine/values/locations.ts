@@ -103,7 +103,8 @@ export function inRegister(type: Type, fetch: Fetch): Value {
 /** Bytes of what fits a register whole. */
 function scalarSize(type: Type): 1 | 2 | 4 | 8 | undefined {
   if (!isScalar(type) && type.kind !== "named") return undefined;
-  return sizeOf(type) as 1 | 2 | 4 | 8;
+  const size = sizeOf(type);
+  return size === 1 || size === 2 || size === 4 || size === 8 ? size : undefined;
 }
 
 /**

@@ -92,7 +92,7 @@ export function attachToUserSites(request: AttachRequest, returns: boolean): Att
 }
 
 /** `attach` is given a descriptor of the file that was read at the path. */
-function inFile<T>(path: string, attach: (file: number) => T): T {
+export function inFile<T>(path: string, attach: (file: number) => T): T {
   const failed = (code: number, hint?: string): LinuxError =>
     new LinuxError({ call: "open", code, doing: `attach to ${path}`, ...(hint === undefined ? {} : { hint }) });
   let file: ReturnType<ReturnType<typeof othersFiles>["placeOfOthersFile"]>;

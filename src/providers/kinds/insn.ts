@@ -1,8 +1,9 @@
 // insn: single instructions of functions, all of them or the one at an offset. In programs by uprobe, in the kernel by
-// kprobe.
+// kprobe. And as DTrace's kinst has it, the first and the last ones of all copies of an inlined kernel function.
 import { userProbes } from "../../messages/user-probes.ts";
 import { says } from "../../messages/message.ts";
 import { decode, disassemble, isFiller } from "../../debuginfo/instructions.ts";
+import { kprobeRefusal } from "../../debuginfo/kprobe-refusals.ts";
 import { uprobeRefusal, type Refusal } from "../../debuginfo/uprobe-refusals.ts";
 import type { CodeRange } from "../../debuginfo/function-ends.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
@@ -10,16 +11,12 @@ import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { instructions } from "../attaching/attachers.ts";
 import { findBinaries, noBinary, unquote } from "../../machine/binaries/binaries.ts";
-import { functionPattern, noFunction } from "../places/kernel-functions.ts";
+import { noFunction, type KprobeSite } from "../places/kernel-functions.ts";
 import { insideKernelFunction, kernelFunctions, kernelSite } from "../places/kernel-code.ts";
-import {
-  insideUserFunction,
-  namesIn,
-  placeName,
-  UserCode,
-  variantsByFunction,
-  type FunctionCode,
-} from "../places/function-code.ts";
+import { isInlinedInKernel, kernelPlaceAt, withVariablesAt } from "../places/kernel-places.ts";
+import { sourceLines } from "../places/user-listing.ts";
+import { kprobe, kretprobe } from "./kprobe.ts";
+import { insideUserFunction, namesIn, placeName, UserCode, type FunctionCode } from "../places/function-code.ts";
 import type { Place } from "../places/places.ts";
 import type { Listed, Provider, Resolution, ResolveOptions } from "../provider.ts";
 import { parseCount } from "../quantity.ts";
@@ -29,17 +26,22 @@ import { bodiesNamed, functionName, noSuchFunction, siteAt } from "../places/use
 import { variantsAt, type FoundPlace } from "../places/user-variants.ts";
 import { Failure } from "../../base/failure.ts";
 
-const usage = "insn:[BINARY:]FUNCTION:(OFFSET|*)";
+const usage = "insn:[BINARY:]FUNCTION:(OFFSET|*) or insn:[MODULE:]FUNCTION:(OFFSET|*|entry|return)";
 /** How many instructions a warning names. */
 const named = 3;
 
-/** What a spec asks for: a function's instruction at an offset (bytes), or all of them. */
+/** What a spec asks for: a function's instruction at an offset (bytes), or all of them; or where it begins or ends. */
 interface Wanted {
   /** Absent: the kernel's. */
   readonly binary?: string;
+  /** Of the kernel's functions. */
+  readonly module?: string;
   readonly function: string;
-  readonly offset: bigint | "all";
+  readonly offset: Offset | Ends;
 }
+
+type Offset = bigint | "all";
+type Ends = "entry" | "return";
 
 interface Skipped {
   readonly place: string;
@@ -59,20 +61,16 @@ export const insn: Provider = {
   },
 
   *list(parts, system, { verbose, pid }) {
-    const wanted = parse(parts);
-    if (wanted === undefined) return;
+    const asked = parse(parts);
+    if (asked === undefined) return;
+    const wanted = placed(asked, pid, system);
+    if (wanted.offset === "entry" || wanted.offset === "return") {
+      if (wanted.binary === undefined) yield* listEnds(wanted, wanted.offset, verbose, system);
+      return;
+    }
     if (wanted.binary === undefined) {
-      for (const code of kernelFunctions(wanted.function, system).found) {
-        const lines: InstructionLines = {
-          prefix: "insn",
-          code,
-          wanted: wanted.offset,
-          verbose,
-          refusal: kernelRefusal(code),
-          nameOf: (address) => shownAt(code.nameAt(address)),
-        };
-        yield* listFunction(lines);
-      }
+      for (const code of kernelFunctions(wanted, system).found)
+        yield* listKernelFunction(code, wanted.offset, verbose, system);
       return;
     }
     for (const binary of findBinaries(wanted.binary, pid, system)) {
@@ -91,38 +89,66 @@ export const insn: Provider = {
           verbose,
           refusal: uprobeRefusal,
           nameOf,
+          sourceOf: (address) => sourceLines(binary, address),
         });
       }
     }
   },
 
   resolve(spec, system, options) {
-    const wanted = parse(spec.parts);
-    if (wanted === undefined) return wrongParts(spec, usage);
-    return wanted.binary === undefined
-      ? inKernel(spec, wanted, system, options)
-      : inPrograms(spec, { ...wanted, binary: wanted.binary }, system, options);
+    const asked = parse(spec.parts);
+    if (asked === undefined) return wrongParts(spec, usage);
+    const wanted = placed(asked, options.pid, system);
+    const { binary, offset } = wanted;
+    if (offset === "entry" || offset === "return") {
+      if (binary === undefined) return endsInKernel(spec, wanted, offset, system, options);
+      return refused(
+        spec,
+        userProbes.endsOfFunctions(binary, wanted.function, offset === "entry" ? "uprobe" : "uretprobe"),
+      );
+    }
+    return binary === undefined
+      ? inKernel(spec, wanted, offset, system, options)
+      : inPrograms(spec, { binary, function: wanted.function, offset }, system, options);
   },
 
   ...instructions,
 };
 
 /**
- * `FUNCTION:OFFSET`, `BINARY:FUNCTION:OFFSET`; names may have colons. Nothing for an offset means all, as for DTrace's
- * kinst.
+ * `FUNCTION:OFFSET`, `BINARY:FUNCTION:OFFSET`; names may have colons. Nothing for an offset means all, and nothing for
+ * a module any, as for DTrace's kinst.
  */
 function parse(parts: readonly string[]): Wanted | undefined {
   const [first, ...rest] = parts.map(unquote);
   const last = rest.pop();
-  if (first === undefined || first === "" || last === undefined) return undefined;
-  const offset = last === "" || last === "*" ? "all" : parseCount(last);
+  if (first === undefined || last === undefined) return undefined;
+  const offset = last === "" || last === "*" ? "all" : last === "entry" || last === "return" ? last : parseCount(last);
   if (offset === undefined) return undefined;
   // A path is a program, whose function or offset is missing.
-  if (rest.length === 0) return first.includes("/") ? undefined : { function: first, offset };
-  return rest.join(":") === "" ? undefined : { binary: first, function: rest.join(":"), offset };
+  if (rest.length === 0) return first === "" || first.includes("/") ? undefined : { function: first, offset };
+  const name = rest.join(":");
+  if (name === "") return undefined;
+  return first === "" ? { function: name, offset } : { binary: first, function: name, offset };
 }
 
-function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, options: ResolveOptions): Resolution {
+/** Where no program has the name that stands in front, it may be the kernel's or a module's. */
+function placed({ binary, ...rest }: Wanted, pid: number | undefined, system: System): Wanted {
+  if (binary === undefined) return rest;
+  const ofKernel =
+    !binary.includes("/") &&
+    (binary === "vmlinux" ||
+      (findBinaries(binary, pid, system).length === 0 && (system.loadedModules?.() ?? []).includes(binary)));
+  return ofKernel ? { ...rest, module: binary } : { ...rest, binary };
+}
+
+interface WantedInProgram {
+  readonly binary: string;
+  readonly function: string;
+  readonly offset: Offset;
+}
+
+function inPrograms(spec: ProbeSpec, wanted: WantedInProgram, system: System, options: ResolveOptions): Resolution {
   const binaries = findBinaries(wanted.binary, options.pid, system);
   if (binaries.length === 0) return missing(spec, options, noBinary(wanted.binary));
   const name = functionName(wanted.function);
@@ -166,37 +192,69 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Wanted>, system: System, o
   return { variants, diagnostics: [...diagnostics, ...left] };
 }
 
-function inKernel(spec: ProbeSpec, wanted: Wanted, system: System, options: ResolveOptions): Resolution {
-  const { found: functions, problem } = kernelFunctions(wanted.function, system);
-  if (functions.length === 0)
-    return problem === undefined
-      ? noFunction(spec, functionPattern([wanted.function]), system, options)
-      : missing(spec, options, says("feature", problem));
+function inKernel(
+  spec: ProbeSpec,
+  { module, function: name }: Wanted,
+  offset: Offset,
+  system: System,
+  options: ResolveOptions,
+): Resolution {
+  const { found: functions, problem } = kernelFunctions({ module, function: name }, system);
+  if (functions.length === 0) {
+    if (problem !== undefined) return missing(spec, options, says("feature", problem));
+    return isInlinedInKernel(name, system)
+      ? missing(spec, options, userProbes.onlyCopiesOf(name))
+      : noFunction(spec, { module, name }, system, options);
+  }
   const sites: SiteRef[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const code of functions) {
-    const found = instructionsOf(code, wanted.offset, kernelRefusal(code));
+    const found = instructionsOf(code, offset, kernelRefusal(code));
     if (found instanceof Failure) return refused(spec, says("arguments", found.reason));
-    const wildcard = wanted.offset === "all" ? `insn:${code.name}:*` : undefined;
-    for (const { range, offset } of found.places)
-      sites.push(kernelSite(`insn:${placeName(code, range, offset)}`, code, range, offset, wildcard));
+    const wildcard = offset === "all" ? `insn:${code.name}:*` : undefined;
+    for (const place of found.places)
+      sites.push(kernelSite(`insn:${placeName(code, place.range, place.offset)}`, code, place, wildcard));
     if (found.skipped.length > 0) diagnostics.push(skippedWarning(spec, code, found.places.length, found.skipped));
   }
-  return { variants: variantsByFunction(insideKernelFunction("insn", system), sites, options), diagnostics };
+  const seen = withVariablesAt(spec, insideKernelFunction("insn", system), sites, system, options);
+  return { variants: seen.variants, diagnostics: [...diagnostics, ...seen.diagnostics] };
 }
 
 /**
- * What the kernel says at once; the places that it patches at run time (jump labels, static calls) it refuses when
- * asked.
+ * A function's body is entered and returned from as by kprobe and kretprobe. The ends of its copies go by the functions
+ * that they are in.
  */
-function kernelRefusal(code: KernelCode): RefusalOf {
-  return (bytes, address) => {
-    if (code.forbidden(address)) return { reason: "the kernel must not be probed there" };
-    if (bytes[0] === 0xcc) return { reason: "it is a breakpoint itself" };
-    return bytes[0] === 0x0f && bytes[1] === 0x0b
-      ? { reason: "it is where a warning or a bug of the kernel traps" }
-      : undefined;
+function endsInKernel(
+  spec: ProbeSpec,
+  { module, function: name }: Wanted,
+  ends: Ends,
+  system: System,
+  options: ResolveOptions,
+): Resolution {
+  const provider = ends === "entry" ? kprobe : kretprobe;
+  const parts = module === undefined || module === "vmlinux" ? [name] : [module, name];
+  const { variants, diagnostics } = provider.resolve({ ...spec, provider: provider.name, parts }, system, options);
+  const inCaller = (site: SiteRef): SiteRef => {
+    const data = site.data as KprobeSite;
+    const at = kernelPlaceAt(data.offset, system)?.within;
+    return at === undefined
+      ? site
+      : { name: `insn:${at.name}:${at.offset}`, func: at.name, data: { ...data, wildcard: spec.text } };
   };
+  return {
+    variants: variants.map((variant) =>
+      // Of a body the kernel tells the function.
+      variant.context !== "host" && variant.context.func === "site"
+        ? { ...variant, sites: variant.sites.map(inCaller) }
+        : variant,
+    ),
+    diagnostics,
+  };
+}
+
+function kernelRefusal(code: KernelCode): RefusalOf {
+  return (bytes, address) =>
+    code.forbidden(address) ? { reason: "the kernel must not be probed there" } : kprobeRefusal(bytes);
 }
 
 function fileOffset(binary: Binary, range: CodeRange, offset: number): bigint {
@@ -213,7 +271,7 @@ interface Found {
 }
 
 /** The instructions to probe, and those that cannot be; or why the one that was asked for is not to be had. */
-export function instructionsOf(code: FunctionCode, wanted: bigint | "all", refusal: RefusalOf): Found | Failure {
+export function instructionsOf(code: FunctionCode, wanted: Offset, refusal: RefusalOf): Found | Failure {
   const [body] = code.ranges;
   if (wanted !== "all") return oneInstruction(code.name, body, wanted, refusal);
   const places: { range: CodeRange; offset: number }[] = [];
@@ -248,8 +306,13 @@ function oneInstruction(name: string, body: CodeRange, wanted: bigint, refusal: 
   const within = instructions.findLast((instruction) => instruction.offset <= offset);
   if (within === undefined || (brokenAt !== undefined && offset >= brokenAt))
     return new Failure(`the bytes of \`${name}\` are no instructions from ${brokenAt ?? 0} on`);
-  if (within.offset !== offset)
-    return new Failure(`${name}:${offset} is inside an instruction, which begins at ${name}:${within.offset}`);
+  if (within.offset !== offset) {
+    const next = within.offset + within.length;
+    const behind = instructions.some((instruction) => instruction.offset === next)
+      ? `; the next begins at ${name}:${next}`
+      : "";
+    return new Failure(`${name}:${offset} is inside an instruction, which begins at ${name}:${within.offset}${behind}`);
+  }
   const refused = refusal(body.bytes.subarray(offset, offset + within.length), body.address + wanted);
   if (refused !== undefined && refused.mild !== true)
     return new Failure(
@@ -290,14 +353,48 @@ function shownAt(at: { readonly name: string; readonly offset: number } | undefi
 interface InstructionLines {
   readonly prefix: string;
   readonly code: FunctionCode;
-  readonly wanted: bigint | "all";
+  readonly wanted: Offset;
   readonly verbose: boolean;
   readonly refusal: RefusalOf;
   readonly nameOf: (address: bigint) => string | undefined;
+  /** Where in the source an address comes from. */
+  readonly sourceOf: (address: bigint) => readonly string[];
+}
+
+function listKernelFunction(code: KernelCode, wanted: Offset, verbose: boolean, system: System): Iterable<Listed> {
+  return listFunction({
+    prefix: "insn",
+    code,
+    wanted,
+    verbose,
+    refusal: kernelRefusal(code),
+    nameOf: (address) => shownAt(code.nameAt(address)),
+    sourceOf: (address) => {
+      const at = kernelPlaceAt(address, system);
+      return at === undefined ? [] : sourceLines(at.binary, at.linked);
+    },
+  });
+}
+
+/** The ends of a function's copies, and its body where it has one. */
+function* listEnds(wanted: Wanted, ends: Ends, verbose: boolean, system: System): Iterable<Listed> {
+  const spec: ProbeSpec = { provider: "insn", parts: [], text: "", span: { start: 0, end: 0 } };
+  const { variants } = endsInKernel(spec, wanted, ends, system, { missing: "ignore", uses: new Set() });
+  for (const { name, func = "", data } of variants.flatMap(({ sites }) => sites)) {
+    const { offset } = data as KprobeSite;
+    const code = name.startsWith("insn:")
+      ? kernelFunctions({ function: func }, system).found.find(({ ranges: [{ address, bytes }] }) => {
+          return address <= offset && offset < address + BigInt(bytes.length);
+        })
+      : undefined;
+    if (code === undefined || !verbose) yield { probe: name };
+    else yield* listKernelFunction(code, offset - code.ranges[0].address, true, system);
+  }
 }
 
 /** A function's instructions that can be probed; with `verbose` all of them, as the assembler writes them. */
-function* listFunction({ prefix, code, wanted, verbose, refusal, nameOf }: InstructionLines): Iterable<Listed> {
+function* listFunction(lines: InstructionLines): Iterable<Listed> {
+  const { prefix, code, wanted, verbose, refusal, nameOf, sourceOf } = lines;
   for (const range of code.ranges) {
     const target = (from: number): string | undefined => nameOf(range.address + BigInt(from));
     for (const { offset, length, text } of disassemble(range.bytes, range.address, target)) {
@@ -306,7 +403,10 @@ function* listFunction({ prefix, code, wanted, verbose, refusal, nameOf }: Instr
       const probe = `${prefix}:${placeName(code, range, offset)}`;
       if (!verbose) {
         if (refused === undefined) yield { probe };
-      } else yield { probe, details: [`    ${text}`, ...(refused ? [`    cannot be probed: ${refused.reason}`] : [])] };
+        continue;
+      }
+      const problem = refused === undefined ? [] : [`    cannot be probed: ${refused.reason}`];
+      yield { probe, details: [`    ${text}`, ...problem, ...sourceOf(range.address + BigInt(offset))] };
     }
   }
 }

@@ -126,10 +126,11 @@ function kernelProbe(name: "kprobe" | "kretprobe", alias: string): Provider {
       const keeps = returns && wantsArguments(options.uses);
       const byLink = (count: number): boolean =>
         !keeps &&
+        options.asEvents !== true &&
         ((returns && kernelAtLeast(system.capabilities.kernel, ...RETURNS_UNLIMITED)) ||
           (count >= MULTI_FROM && !typed && maxactive === undefined)) &&
         hasMultiLinks(system);
-      const session = offset === 0n && !keeps && hasSessions(system, options.uses);
+      const session = offset === 0n && !keeps && options.asEvents !== true && hasSessions(system, options.uses);
       // The kernel looks up a probe's number, and what it may override, by where the function begins.
       const place = options.uses.has("probe") || options.uses.has("override") ? "start" : "traced";
       const everywhere =

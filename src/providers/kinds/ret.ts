@@ -146,7 +146,7 @@ function useInstead(system: System): string | undefined {
 }
 
 function inKernel(spec: ProbeSpec, wanted: string, system: System, options: ResolveOptions): Resolution {
-  const { found, problem } = kernelFunctions(wanted, system);
+  const { found, problem } = kernelFunctions({ function: wanted }, system);
   if (found.length === 0 && problem !== undefined)
     return missing(spec, options, says("feature", problem, useInstead(system)));
   if (found.length === 0) {

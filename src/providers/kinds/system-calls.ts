@@ -122,9 +122,29 @@ function callContext(
     program: { type: "tracing", load: { attachType: BPF_TRACE_RAW_TP, btfId }, dispatch: number, cookie: false },
     kernelTypes: true,
     ...(fields ? { args: fields.map((field) => callArgument(field, way, number, system)) } : {}),
+    numbered: way === "exit" ? [SECOND] : file.systemCallArguments.map((_, i) => registerArgument(i)),
     defaultSpace: "user",
     stacks: true,
   };
+}
+
+/** All of the register that a call's argument is in. */
+function registerArgument(index: number): Fetch {
+  const file = registersOf(hostMachine);
+  const offset = file.offsets.get(file.systemCallArguments[index]);
+  if (offset === undefined) return { kind: "constant", value: 0n };
+  return { kind: "pointed", base: REGISTERS, offset, size: 8, signed: false, space: "typed" };
+}
+
+/** The same in the record of a call's event. */
+export function recordedArguments({ name }: Event): readonly Fetch[] {
+  const count = name.startsWith(before.exit) ? 1 : registersOf(hostMachine).systemCallArguments.length;
+  return Array.from({ length: count }, (_, i) => ({
+    kind: "context",
+    offset: FIRST_ARGUMENT + 8 * i,
+    size: 8,
+    signed: false,
+  }));
 }
 
 function callArgument(field: TracepointField, way: "enter" | "exit", number: Fetch, system: System): Argument {
@@ -160,7 +180,9 @@ export type TracepointSite =
   | { readonly kind: "perf"; readonly id: number }
   | { readonly kind: "raw"; readonly event: string }
   /** The program was bound when it was loaded. */
-  | { readonly kind: "bound" };
+  | { readonly kind: "bound" }
+  /** So it was, and the event is a program's (user-events.ts). */
+  | { readonly kind: "user"; readonly id: number };
 
 export interface Event {
   readonly category: string;

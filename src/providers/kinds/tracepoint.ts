@@ -1,6 +1,7 @@
-// tracepoint: the kernel's static events, by category and name. Three mechanisms serve them, the cheapest that will do:
+// tracepoint: the kernel's static events, by category and name. Four mechanisms serve them, the cheapest that will do:
 // - system calls: one BTF-typed program on the raw sys_enter or sys_exit, which looks for the calls' numbers;
 // - events whose record nobody reads (of raw_syscalls', little): the raw tracepoint of that name, cheap to fire and to leave;
+// - events of programs: by a function of the kernel (user-events.ts);
 // - all others: a perf event, whose program is given the event's record (the format file describes it).
 import { probes } from "../../messages/probes.ts";
 import { rawTracepointOpen } from "../../linux/bpf/bpf.ts";
@@ -8,10 +9,9 @@ import { closeFd } from "../../linux/ffi.ts";
 import { releasedLater } from "../../linux/perf/late-release.ts";
 import { onlineCpus, openPerfEvent, PERF_TYPE_TRACEPOINT } from "../../linux/perf/perf.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
-import type { Argument, Context, Fetch } from "../../language/context.ts";
-import { integer, type Type } from "../../language/types.ts";
+import type { Context } from "../../language/context.ts";
+import type { Type } from "../../language/types.ts";
 import { Attaching, attachToPerfEvent, closedAtOnce } from "../attaching/attachment.ts";
-import { declaredType } from "../../machine/kernel/declared-type.ts";
 import type { Declares, Provider, Resolution, ResolveOptions } from "../provider.ts";
 import {
   didYouMean,
@@ -23,19 +23,28 @@ import {
   wrongParts,
   type Variant,
 } from "../resolution.ts";
+import { describeField, recordArgument } from "./event-record.ts";
 import { rawContext } from "./rawtracepoint.ts";
 import type { System, TracepointField, TracepointFormat } from "../../machine/system.ts";
-import { isSystemCall, rawCallContext, systemCallVariants, type Event, type TracepointSite } from "./system-calls.ts";
+import {
+  recordedArguments,
+  isSystemCall,
+  rawCallContext,
+  systemCallVariants,
+  type Event,
+  type TracepointSite,
+} from "./system-calls.ts";
 import { seenOfOneProcess } from "../places/other-processes.ts";
 import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
+import { lazy } from "../../base/lazy.ts";
+
+const userEvents = lazy<typeof import("./user-events.ts")>(() => require("./user-events.ts"));
 
 /** Categories of events that are no tracepoints of the kernel's, whatever their names. */
 const dynamicCategories = new Set(["ftrace", "kprobes", "uprobes", "synthetic", "eprobes", "fprobes"]);
 
-/** Programs can be attached there, and are never run (kernel/trace/trace_events_user.c, user_event_perf). */
-const silentCategories = new Set(["user_events", "user_events_multi"]);
-
-const wordSizes = [1, 2, 4, 8] as const;
+/** Of programs; no program runs at these (user-events.ts). */
+const userCategories = new Set(["user_events", "user_events_multi"]);
 
 export const tracepoint: Provider = {
   name: "tracepoint",
@@ -73,14 +82,16 @@ export const tracepoint: Provider = {
     }
     const events = find(category, name, system);
     if (events.length === 0) return notFound(spec, category, name, system, options);
-    const heard = events.filter(({ category }) => !silentCategories.has(category));
-    if (heard.length === 0) {
-      return refused(spec, probes.kernelRunsNoProgramsUser());
-    }
-    return resolved(variants(heard, system, options));
+    const ofPrograms = events.filter(({ category }) => userCategories.has(category));
+    const ofKernel = events.filter(({ category }) => !userCategories.has(category));
+    const userVariants =
+      ofPrograms.length === 0 ? [] : userEvents().userEventVariants(ofPrograms, "tracepoint", system, options);
+    if (userVariants === undefined && ofKernel.length === 0) return refused(spec, probes.userEventsNeedTrampolines());
+    return resolved(userVariants ?? [], variants(ofKernel, system, options));
   },
 
   attach(request) {
+    if ((request.sites[0].data as TracepointSite).kind === "user") return userEvents().attachUserEvents(request);
     const attaching = new Attaching(request);
     const events: number[] = [];
     /** Closing a link to a perf event waits, that of a raw tracepoint does not. */
@@ -93,6 +104,7 @@ export const tracepoint: Provider = {
         const data = site.data as TracepointSite;
         switch (data.kind) {
           case "bound":
+          case "user":
             return [];
           case "raw":
             return [rawTracepointOpen(data.event, request.program, request.binding.cookie ? cookie : 0n)];
@@ -158,7 +170,7 @@ function variants(events: readonly Event[], system: System, options: ResolveOpti
   const { uses } = options;
   const found: Variant[] = [];
   // A stack taken on a raw tracepoint begins with the kernel's own tracing functions.
-  const record = uses.has("ctx") || uses.has("kstack");
+  const record = uses.has("ctx") || uses.has("kstack") || options.asEvents === true;
   let rest = events;
   if (!record) {
     const calls = systemCallVariants(events.filter(isSystemCall), system, uses.has("args"));
@@ -224,38 +236,11 @@ function perfContext(event: Event, format: TracepointFormat, system: System): Co
     provider: "tracepoint",
     program: { type: "tracepoint", cookie: true, leavesLate: true },
     args: format.fields.map((field) => recordArgument(field, space, system)),
+    ...(isSystemCall(event) ? { numbered: recordedArguments(event).slice(0, format.fields.length - 1) } : {}),
     ...(record ? { contextType: { kind: "pointer", target: record, space: "kernel" } } : {}),
     defaultSpace: space,
     stacks: true,
   };
-}
-
-/** A field of the record that the program's context points to. */
-export function recordArgument(field: TracepointField, space: "kernel" | "user", system: System): Argument {
-  const { name, offset, size, signed } = field;
-  const dynamic = /^__(data|rel)_loc\s+(.*?)\s*(\[\s*\])?$/.exec(field.declaration);
-  if (dynamic) {
-    // The word says where in the record the array lies; as a value it is the array's address.
-    const element = declaredType(dynamic[2], 0, signed, "kernel", system.types);
-    return {
-      name,
-      type: { kind: "pointer", target: element, space: "kernel" },
-      fetch: { kind: "data-location", offset, relative: dynamic[1] === "rel" },
-    };
-  }
-  const type = declaredType(field.declaration, size, signed, space, system.types);
-  const word = wordSizes.find((one) => one === size);
-  if (word === undefined || type.kind === "array" || type.kind === "struct") {
-    const fetch: Fetch = { kind: "address", base: "context", offset };
-    // Bytes of a type unknown to us.
-    const bytes =
-      type.kind === "array" || type.kind === "struct"
-        ? type
-        : { kind: "array" as const, element: integer(8, false), length: size };
-    return { name, type: bytes, fetch, place: "context" };
-  }
-  const extended = type.kind === "integer" || type.kind === "enum" ? type.signed : false;
-  return { name, type, fetch: { kind: "context", offset, size: word, signed: extended } };
 }
 
 /** One descriptor on any CPU is enough: the program is called wherever the event happens. */
@@ -268,13 +253,6 @@ function attachPerf(program: number, id: number, cookie: bigint): number[] {
     cpu: onlineCpus()[0] ?? 0,
   });
   return attachToPerfEvent(program, event, cookie);
-}
-
-/** `    char prev_comm[16]`, as the format file has it. */
-function describeField(field: TracepointField): string {
-  const array = /^(.*?)((?:\[[^\]]*\])+)$/.exec(field.declaration);
-  if (array && !field.declaration.startsWith("__")) return `    ${array[1].trim()} ${field.name}${array[2]}`;
-  return `    ${field.declaration} ${field.name}`;
 }
 
 function* declared(system: System): ReturnType<Declares["all"]> {

@@ -1,14 +1,10 @@
 // uprobe and uretprobe: functions, lines and instructions of programs and libraries.
 import { userProbes } from "../../messages/user-probes.ts";
 import { says } from "../../messages/message.ts";
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
-import { noteFile } from "../../store/seen-files.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import { uprobes, uretprobes } from "../attaching/attachers.ts";
 import type { Provider } from "../provider.ts";
-import { parseCount } from "../quantity.ts";
 import { missing, refused, variantsOf, wrongParts } from "../resolution.ts";
 import type { System } from "../../machine/system.ts";
 import { findBinaries, noBinary, unquote } from "../../machine/binaries/binaries.ts";
@@ -16,6 +12,7 @@ import { whatBodiesHave } from "../places/inlined-places.ts";
 import { InPlace } from "../places/in-place-returns.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
 import { userContext } from "../../machine/contexts/user-context.ts";
+import { flatFile } from "../places/flat-file.ts";
 import { functionName, functionsListed, noSuchFunction, siteAt, wantedPlaces } from "../places/user-functions.ts";
 import { linesInFunction, listLines, placesOfLines, shownLine, type SourceLines } from "../places/source-lines.ts";
 import { describeFunction, listInlined } from "../places/user-listing.ts";
@@ -150,18 +147,6 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
     ...(returns ? uretprobes : uprobes),
   };
   return provider;
-}
-
-/** A place in a file of code that is no ELF file, by its offset. */
-function flatFile(
-  target: string,
-  [offset, ...more]: readonly string[],
-): { readonly path: string; readonly offset: bigint } | undefined {
-  const at = more.length === 0 ? parseCount(offset) : undefined;
-  if (at === undefined || !target.includes("/") || hasWildcard(target)) return undefined;
-  const path = resolve(target);
-  noteFile(path);
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? { path, offset: at } : undefined;
 }
 
 export const uprobe = userProbe("uprobe", ["u", "line"]);

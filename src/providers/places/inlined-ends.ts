@@ -2,6 +2,7 @@
 import { flowOf, type CodeFlow, type CodeSurroundings } from "../../debuginfo/code-flow.ts";
 import { continuations, edgesOf, onlyJumpTo, type Copy, type CopyEdges } from "../../debuginfo/copy-edges.ts";
 import { functionEnds, type CodeRange } from "../../debuginfo/function-ends.ts";
+import { kprobeRefusal } from "../../debuginfo/kprobe-refusals.ts";
 import { uprobeRefusal } from "../../debuginfo/uprobe-refusals.ts";
 import type { Fetch } from "../../language/context.ts";
 import { namesIn } from "./function-code.ts";
@@ -104,10 +105,7 @@ export class InlinedEnds {
       {
         beginnings,
         sameStatement: (one, other) => this.#positionAt(one) === this.#positionAt(other),
-        allowed: (code) =>
-          this.#kernel
-            ? code[0] !== 0xcc && !(code[0] === 0x0f && code[1] === 0x0b)
-            : uprobeRefusal(code) === undefined,
+        allowed: (code) => (this.#kernel ? kprobeRefusal(code) : uprobeRefusal(code)) === undefined,
       },
     );
   }

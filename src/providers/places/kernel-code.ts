@@ -6,8 +6,8 @@ import type { Context, Fetch } from "../../language/context.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { u64, type Type } from "../../language/types.ts";
 import { scalarArgument } from "../../machine/calls/function-arguments.ts";
-import { findFunctions, functionPattern, functionTargets } from "./kernel-functions.ts";
-import type { KprobeSite } from "./kernel-functions.ts";
+import { findFunctions, functionTargets } from "./kernel-functions.ts";
+import type { FunctionPattern, KprobeSite } from "./kernel-functions.ts";
 import type { Resolution, ResolveOptions } from "../provider.ts";
 import {
   fetchRegister,
@@ -116,12 +116,12 @@ function resultType(type: Type | undefined): Type {
  * had.
  */
 export function kernelFunctions(
-  wanted: string,
+  wanted: { readonly module?: string | undefined; readonly function: string },
   system: System,
 ): { readonly found: readonly KernelCode[]; readonly problem?: string } {
   const found: KernelCode[] = [];
   let problem: string | undefined;
-  const pattern = functionPattern([wanted]);
+  const pattern: FunctionPattern = { module: wanted.module, name: wanted.function };
   for (const { name, address } of functionTargets(findFunctions(pattern, system), pattern, system)) {
     const code = system.kernelCode?.(name, address) ?? new Failure("this machine's kernel has no code to read");
     if (code instanceof Failure) problem = code.reason;
@@ -133,8 +133,7 @@ export function kernelFunctions(
 export function kernelSite(
   name: string,
   code: KernelCode,
-  range: CodeRange,
-  offset: number,
+  { range, offset }: { readonly range: CodeRange; readonly offset: number },
   wildcard?: string,
 ): SiteRef {
   const data: KprobeSite = { offset: range.address + BigInt(offset), ...(wildcard === undefined ? {} : { wildcard }) };

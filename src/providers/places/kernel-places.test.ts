@@ -12,9 +12,9 @@ import { kernelImage } from "../../machine/kernel/kernel-image.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
 import { LiveBinary } from "../../machine/binaries/live-binary.ts";
 import type { Resolution, ResolveOptions } from "../provider.ts";
-import { resolveSpec, spellingOf } from "../registry.ts";
+import { listSpec, resolveSpec, spellingOf } from "../registry.ts";
 import { withOptions } from "../../language/probe-spelling.ts";
-import type { System } from "../../machine/system.ts";
+import type { KernelCode, System } from "../../machine/system.ts";
 import type { Type } from "../../language/types.ts";
 import { Failure } from "../../base/failure.ts";
 
@@ -107,15 +107,6 @@ function resolve(
   uses: readonly string[] = [],
   types: System["types"] = bareSystem.types,
 ): Resolution {
-  const system: System = {
-    ...bareSystem,
-    types,
-    capabilities: { ...bareSystem.capabilities, btf: false },
-    kernelFunctions: () => ["read_page", "write_page"],
-    functionModule: () => "vmlinux",
-    symbolAddress: (name) => addresses.get(name),
-    kernelImage: () => ({ binary: image, slide }),
-  };
   const options: ResolveOptions = { missing: "error", uses: new Set(uses) };
   return resolveSpec(
     {
@@ -124,9 +115,34 @@ function resolve(
       text: [provider, ...parts].join(":"),
       span: { start: 0, end: 1 },
     },
-    system,
+    made(types),
     options,
   );
+}
+
+function made(types: System["types"] = bareSystem.types): System {
+  return {
+    ...bareSystem,
+    types,
+    capabilities: { ...bareSystem.capabilities, btf: false },
+    kernelFunctions: () => ["read_page", "write_page"],
+    functionModule: () => "vmlinux",
+    symbolAddress: (name) => addresses.get(name),
+    kernelImage: () => ({ binary: image, slide }),
+    kernelCode: codeOf,
+  };
+}
+
+function codeOf(name: string): KernelCode | Failure {
+  const symbol = image.symbol(name);
+  if (symbol === undefined) return new Failure(`there is no code of ${name}`);
+  const { address, fileOffset, size } = symbol;
+  return {
+    name,
+    ranges: [{ address: address + slide, bytes: image.read(fileOffset, Number(size)) }],
+    forbidden: () => false,
+    nameAt: () => undefined,
+  };
 }
 
 /** Of all sites: the name, what `func` says, and which function they are in. */
@@ -198,6 +214,67 @@ test("a copy ends where control leaves it, and has no result or parameters by nu
   assert.match(said("kprobe", "arg0"), /and the parameters of a copy are in no registers by number$/);
 });
 
+test("the ends of copies go by the functions that they are in and by bytes", { skip }, () => {
+  for (const [ends, provider] of [
+    ["entry", "kprobe"],
+    ["return", "kretprobe"],
+  ] as const) {
+    const copies = resolve(provider, ["get_page"]);
+    const found = resolve("kinst", ["", "get_page", ends]);
+    assert.deepEqual(
+      found.diagnostics.map(({ message }) => message),
+      copies.diagnostics.map(({ message }) => message),
+    );
+    const places = ({ variants }: Resolution): bigint[] =>
+      variants.flatMap((variant) => variant.sites.map(({ data }) => (data as KprobeSite).offset));
+    assert.deepEqual(places(found), places(copies));
+    const named = found.variants.flatMap((variant) => variant.sites.map(({ name, func }) => ({ name, func })));
+    assert.deepEqual(
+      named,
+      places(copies).map((address) => {
+        const func = address < (addresses.get("write_page") ?? 0n) ? "read_page" : "write_page";
+        return { name: `insn:${func}:${address - (addresses.get(func) ?? 0n)}`, func };
+      }),
+    );
+    assert.ok(found.variants.every(({ provider: kind }) => kind === provider));
+  }
+});
+
+test("variables at instructions, but where they are not there", { skip }, () => {
+  const all = resolve("insn", ["write_page", "*"]).variants.flatMap((variant) => variant.sites);
+  assert.ok(all.length > 3);
+  const here = resolve("insn", ["write_page", "0"], ["var", "var.n"]);
+  const { variables } = here.variants[0].context as Context;
+  assert.ok(variables !== undefined && !(variables instanceof Failure));
+  const n = variables.find("n");
+  assert.ok(n !== undefined && !(n instanceof Failure));
+  assert.deepEqual([n.type, n.fetch.kind], [{ kind: "integer", bits: 32, signed: true }, "context"]);
+  // `now` has a value behind the addition.
+  const some = resolve("insn", ["write_page", "*"], ["var", "var.now"]);
+  const count = some.variants.flatMap((variant) => variant.sites).length;
+  assert.ok(count > 0 && count < all.length, `${count} of ${all.length}`);
+  assert.match(
+    some.diagnostics[0]?.message ?? "",
+    new RegExp(
+      `^${all.length - count} of the ${all.length} places of \`insn:write_page:\\*\` are left out: at insn:write_page:0 `,
+    ),
+  );
+});
+
+test("instructions are listed with the lines that they come from", { skip }, () => {
+  const lines = [...listSpec({ provider: "insn", parts: ["read_page", "*"] }, made(), { verbose: true })];
+  assert.equal(lines[0]?.probe, "insn:read_page:0");
+  const details = lines.flatMap((line) => line.details?.slice(1) ?? []);
+  assert.ok(details.some((line) => /^ {4}at \S*pages\.c:6:\d+ in get_page$/.test(line)));
+  assert.ok(details.some((line) => /^ {4}inlined into read_page at \S*pages\.c:12:\d+$/.test(line)));
+  assert.match(details.at(-1) ?? "", /^ {4}at \S*pages\.c:13:\d+$/);
+  const copies = [...listSpec({ provider: "insn", parts: ["get_page", "entry"] }, made(), { verbose: false })];
+  assert.deepEqual(copies.map(({ probe }) => probe.replace(/\d+$/, "N")).sort(), [
+    "insn:read_page:N",
+    "insn:write_page:N",
+  ]);
+});
+
 test("globals are where the kernel is now", { skip }, () => {
   const [{ context }] = resolve("kprobe", ["@pages.c", "16"], ["var", "var.total"]).variants;
   const { variables } = context as Context;
@@ -225,6 +302,7 @@ test("mistakes are named", { skip }, () => {
     /maxactive is how many calls may be under way at once: 1 to 4096/,
   );
   assert.match(said("kretprobe", "read_page", "maxactive=many"), /maxactive is how many calls/);
+  assert.match(said("insn", "get_page", "0"), /^`get_page` has no code of its own: it was inlined into others$/);
   assert.match(said("kprobe", "get_pages"), /there is no kernel function `get_pages`/);
 });
 

@@ -8,14 +8,21 @@ import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { KprobeSite } from "./kernel-functions.ts";
 import type { Listed, ListOptions, Resolution, ResolveOptions } from "../provider.ts";
-import { missing, refused, variantsOf, type Variant } from "../resolution.ts";
-import type { KernelImage, System } from "../../machine/system.ts";
+import { withoutLacking } from "../../machine/calls/results.ts";
+import { groupBy, missing, refused, variantsOf, type Variant } from "../resolution.ts";
+import { variantsByFunction } from "./function-code.ts";
+import type { Binary, KernelImage, System } from "../../machine/system.ts";
 import { copyContext, whatBodiesHave } from "./inlined-places.ts";
 import { kernelSurroundings } from "./kernel-detours.ts";
 import type { Places, Wanted } from "./places.ts";
 import { listLines, meansSeveral, placesOfLines, shownLine, type SourceLines } from "./source-lines.ts";
-import { copiesBeside, placesNamed } from "./user-places.ts";
-import { withVariables, type InlinedCopy } from "../../machine/values/user-variables.ts";
+import { copiesBeside, copiesOf, placesNamed } from "./user-places.ts";
+import {
+  debugInfoOf,
+  withVariables,
+  type InlinedCopy,
+  type PlaceContext,
+} from "../../machine/values/user-variables.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
 import { Failure } from "../../base/failure.ts";
 
@@ -128,7 +135,7 @@ export function inlinedKernelFunction(
   image = kernelImageOf(system),
 ): Resolution | undefined {
   if (image instanceof Failure) return undefined;
-  const places = placesNamed(image.binary, name, wantedOf(image, returns, options));
+  const places = placesNamed(image.binary, name, wantedOf(image, returns, system, options));
   if ("places" in places && places.places.length === 0) return undefined;
   return resolution(spec, (place) => `${context.provider}:${place}`, places, image, context, system, options);
 }
@@ -153,7 +160,7 @@ export function withKernelCopies(
   const known =
     offset === undefined
       ? undefined
-      : copiesBeside(image.binary, name, offset, { ...wantedOf(image, returns, options), inlined: false });
+      : copiesBeside(image.binary, name, offset, { ...wantedOf(image, returns, system, options), inlined: false });
   if (known === undefined) return body;
   const copies = resolution(spec, (place) => `${context.provider}:${place}`, known, image, context, system, options);
   return {
@@ -162,13 +169,13 @@ export function withKernelCopies(
   };
 }
 
-function wantedOf({ binary }: KernelImage, returns: boolean, { uses }: ResolveOptions): Wanted {
+function wantedOf(image: KernelImage, returns: boolean, system: System, { uses }: ResolveOptions): Wanted {
   const bodiesOnly = whatBodiesHave(returns, uses);
   return {
     cpp: false,
     inlined: true,
     returns,
-    kernel: () => kernelSurroundings(binary),
+    kernel: () => kernelSurroundings(image, system),
     ...(bodiesOnly === undefined ? {} : { bodiesOnly }),
   };
 }
@@ -181,9 +188,8 @@ export function withKernelVariables(
   system: System,
   options: Pick<ResolveOptions, "uses">,
   inlined?: InlinedCopy,
-): { readonly context: Context; readonly key: string } {
-  const module = system.moduleAt?.(address);
-  const image = module === undefined ? kernelImageOf(system) : moduleImageOf(module, system);
+): PlaceContext {
+  const image = imageAt(address, system);
   if (image instanceof Failure) return { context: { ...context, variables: image }, key: image.reason };
   const { binary, slide } = image;
   const offset = binary.fileOffset(address - slide);
@@ -198,6 +204,65 @@ export function withKernelVariables(
     system,
     options,
   );
+}
+
+/**
+ * Sites at addresses by what debug information tells of the variables there. Those where something is not there that
+ * the handler names are left out.
+ */
+export function withVariablesAt(
+  spec: ProbeSpec,
+  context: Context,
+  sites: readonly SiteRef[],
+  system: System,
+  options: ResolveOptions,
+): Resolution {
+  if (!options.uses.has("args") && !wantsKernelVariables(options.uses))
+    return { variants: variantsByFunction(context, sites, options), diagnostics: [] };
+  const seen = sites.map((site) => ({
+    site,
+    ...withKernelVariables(context, (site.data as KprobeSite).offset, false, system, options),
+  }));
+  const { complete, diagnostics } = withoutLacking(spec, seen, ({ site }) => site.name);
+  const alike = [...groupBy(complete, ({ key }) => key).values()];
+  const variants = alike.flatMap((group) =>
+    variantsByFunction(
+      group[0].context,
+      group.map(({ site }) => site),
+      options,
+    ),
+  );
+  return { variants, diagnostics };
+}
+
+/** Whether debug information of the kernel proper knows a function, but as copies in others alone. */
+export function isInlinedInKernel(name: string, system: System): boolean {
+  const image = kernelImageOf(system);
+  const info = image instanceof Failure ? image : debugInfoOf(image.binary);
+  return !(info instanceof Failure) && copiesOf(info.functionsNamed(name)).length > 0;
+}
+
+/** What debug information's binary has at an address of the running kernel. */
+export function kernelPlaceAt(
+  address: bigint,
+  system: System,
+):
+  | {
+      readonly binary: Binary;
+      /** The address as the binary has it. */
+      readonly linked: bigint;
+      readonly within: { readonly name: string; readonly offset: number } | undefined;
+    }
+  | undefined {
+  const image = imageAt(address, system);
+  if (image instanceof Failure) return undefined;
+  const { binary, slide } = image;
+  const offset = binary.fileOffset(address - slide);
+  return {
+    binary,
+    linked: address - slide,
+    within: offset === undefined ? undefined : binary.functionAt(offset),
+  };
 }
 
 /** The copies of a function that was inlined in a module; of any loaded one that has some, where none is named. */
@@ -219,6 +284,11 @@ export function inlinedModuleFunction(
 
 function kernelImageOf(system: System): KernelImage | Failure {
   return system.kernelImage?.() ?? new Failure("this machine has none");
+}
+
+function imageAt(address: bigint, system: System): KernelImage | Failure {
+  const module = system.moduleAt?.(address);
+  return module === undefined ? kernelImageOf(system) : moduleImageOf(module, system);
 }
 
 function moduleImageOf(name: string, system: System): KernelImage | Failure {

@@ -66,6 +66,17 @@ function copyLines(functions: readonly SourceFunction[]): string[] {
   );
 }
 
+/** Where an address of a binary comes from, the innermost copy first. */
+export function sourceLines(binary: Binary, address: bigint): string[] {
+  const info = debugInfoOf(binary);
+  const frames = info instanceof Failure ? [] : info.framesAt(address);
+  return frames.map((frame, i) =>
+    i === 0
+      ? `    at ${position(frame.position)}${frame.inlined ? ` in ${frame.function}` : ""}`
+      : `    inlined into ${frame.function} at ${position(frame.position)}`,
+  );
+}
+
 /** Functions that have inlined copies. */
 export function* listInlined(
   binary: Binary,

@@ -40,10 +40,13 @@ export function watchedVariable(binary: Binary, wanted: string): WatchedVariable
     if (symbol?.kind === "object")
       return { address: symbol.address, size: Number(symbol.size), type: unsigned(Number(symbol.size)) };
     const objects = [...binary.symbols()].filter(({ kind }) => kind === "object").map((each) => each.name);
+    const argument = /^(\w+)\+(arg\d)$/.exec(name);
     const help =
-      symbol !== undefined
-        ? "probe a function with uprobe, or watch its code by an address and the mode x"
-        : didYouMean(name, objects);
+      argument !== null
+        ? `an argument is watched in a handler of its function: watch("${argument[1]}", ${argument[2]})`
+        : symbol !== undefined
+          ? "probe a function with uprobe, or watch its code by an address and the mode x"
+          : didYouMean(name, objects);
     return {
       problem: symbol !== undefined ? `\`${name}\` is a function` : `${binary.shownPath} has no variable \`${name}\``,
       ...(help === undefined ? {} : { help }),

@@ -1,0 +1,67 @@
+// Events that strobe defines in tracefs: kprobes and uprobes with what they fetch. They outlive their process; their
+// group has the process's number in it, so that what a killed strobe left is removed by the next.
+// (Documentation/trace/kprobetrace.rst, uprobetracer.rst)
+import { readdirSync, rmdirSync } from "node:fs";
+import { dynamicEvents, writeDefinition } from "./event-files.ts";
+import { tracefsRoot } from "./tracefs.ts";
+import { ownName } from "./trace-instance.ts";
+import { isProcess } from "../processes/procfs.ts";
+
+export type DynamicKind = "kprobe" | "kretprobe" | "uprobe" | "uretprobe";
+
+export interface DynamicEvent extends Disposable {
+  readonly group: string;
+  readonly name: string;
+}
+
+/** One group a process. */
+export const ownGroup = `strobe_${process.pid}`;
+let made = 0;
+
+/**
+ * Defines an event: `place` as the kernel spells it, then `name=words:type` an argument. Disposing removes it, once it
+ * is enabled nowhere. @throws LinuxError
+ */
+export function defineEvent(kind: DynamicKind, place: string, args: readonly string[], doing: string): DynamicEvent {
+  const name = `${kind}_${made++}`;
+  const file = kind.startsWith("u") ? "uprobe_events" : "kprobe_events";
+  const line = `${kind.endsWith("retprobe") ? "r" : "p"}:${ownGroup}/${name} ${[place, ...args].join(" ")}`;
+  writeDefinition(file, line, doing);
+  return {
+    group: ownGroup,
+    name,
+    [Symbol.dispose]: () => writeDefinition(file, `-:${ownGroup}/${name}`, `remove the event ${ownGroup}/${name}`),
+  };
+}
+
+/** What strobes left in tracefs that run no more. */
+export interface Abandoned {
+  readonly what: "instance" | "event";
+  readonly name: string;
+}
+
+/** Removes it, and gives what was removed; what others use still is left. @throws LinuxError without tracefs */
+export function removeAbandoned(): readonly Abandoned[] {
+  const root = tracefsRoot();
+  const removed: Abandoned[] = [];
+  const isLeft = (name: string): boolean => {
+    const pid = ownName.exec(name)?.[1];
+    return pid !== undefined && Number(pid) !== process.pid && !isProcess(Number(pid));
+  };
+  const attempt = (what: Abandoned["what"], name: string, remove: () => void): void => {
+    try {
+      remove();
+      removed.push({ what, name });
+    } catch {
+      // Somebody looks at it, or another strobe was faster.
+    }
+  };
+  for (const name of readdirSync(`${root}/instances`))
+    if (isLeft(name)) attempt("instance", name, () => rmdirSync(`${root}/instances/${name}`));
+  for (const { group, name } of dynamicEvents())
+    if (isLeft(group))
+      attempt("event", `${group}/${name}`, () =>
+        writeDefinition("dynamic_events", `-:${group}/${name}`, `remove the event ${group}/${name}`),
+      );
+  return removed;
+}

@@ -1,0 +1,95 @@
+// Dynamic events that outlive their process: what is defined in tracefs, by whomever, and definitions for others to use
+// (Documentation/trace/kprobetrace.rst, uprobetracer.rst; `dynamic_events` lists them all).
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { LinuxError } from "../error.ts";
+import { tracefsRoot } from "./tracefs.ts";
+
+export interface ListedEvent {
+  readonly group: string;
+  readonly name: string;
+  /** `kprobe`, `uprobe`, … */
+  readonly kind: string;
+  /** Where it is, and what it carries, as the kernel shows it. A line a place where it is at several. */
+  readonly text: string;
+}
+
+/** By the letters that the kernel's lines begin with. */
+const kinds: Readonly<Record<string, string>> = {
+  e: "eprobe",
+  f: "fprobe",
+  t: "tprobe",
+  s: "synthetic",
+  u: "user",
+};
+
+/** @throws LinuxError without tracefs */
+export function dynamicEvents(): ListedEvent[] {
+  const root = tracefsRoot();
+  const uprobes = new Set(linesOf(`${root}/uprobe_events`));
+  return linesOf(`${root}/dynamic_events`).flatMap((line) => {
+    const [, letter, group = "", name, text] = /^([a-z])\d*:(?:([^/\s]+)\/)?(\S+)\s*(.*)$/.exec(line) ?? [];
+    if (name === undefined) return [];
+    const probe = `${uprobes.has(line) ? "u" : "k"}${letter === "r" ? "ret" : ""}probe`;
+    return [{ group: group || groupless[letter] || "", name, kind: kinds[letter] ?? probe, text }];
+  });
+}
+
+/** Groups that the lines of some kinds leave out. */
+const groupless: Readonly<Record<string, string>> = { s: "synthetic", u: "user_events" };
+
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, "latin1")
+      .split("\n")
+      .filter((line) => line !== "");
+  } catch (error) {
+    const { code, errno = 0 } = error as NodeJS.ErrnoException;
+    // A kernel without events of this kind.
+    if (code === "ENOENT") return [];
+    throw new LinuxError({ call: "open", code: -errno, doing: `read ${path}` });
+  }
+}
+
+/** Gives one line to a file of tracefs. @throws LinuxError with what the kernel says is wrong with it */
+export function writeDefinition(file: string, line: string, doing: string): void {
+  const path = `${tracefsRoot()}/${file}`;
+  const failed = (call: string, error: unknown): LinuxError => {
+    const { errno = 0, code } = error as NodeJS.ErrnoException;
+    const why =
+      call === "write"
+        ? code === "EBUSY"
+          ? "somebody uses it"
+          : lastComplaint()
+        : code === "ENOENT"
+          ? `this kernel has no ${file} (${file === "uprobe_events" ? "CONFIG_UPROBE_EVENTS" : "CONFIG_KPROBE_EVENTS"})`
+          : undefined;
+    return new LinuxError({ call, code: -errno, doing, ...(why === undefined ? {} : { hint: why }) });
+  };
+  let descriptor: number;
+  try {
+    // Appended: otherwise everybody's definitions are removed. Not created: tracefs has its files.
+    descriptor = openSync(path, O_WRONLY | O_APPEND);
+  } catch (error) {
+    throw failed("open", error);
+  }
+  try {
+    writeSync(descriptor, `${line}\n`);
+  } catch (error) {
+    throw failed("write", error);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const O_WRONLY = 1;
+const O_APPEND = 0o2000;
+
+/** What the kernel last said of a command (`error_log`). */
+function lastComplaint(): string | undefined {
+  try {
+    const text = readFileSync(`${tracefsRoot()}/error_log`, "latin1");
+    return [...text.matchAll(/^\[[^\]]*\] \w+: error: (.*)$/gm)].at(-1)?.[1];
+  } catch {
+    return undefined;
+  }
+}

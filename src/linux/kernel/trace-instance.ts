@@ -1,0 +1,152 @@
+// An instance of tracefs of strobe's own: events are enabled in it and read from it, and nobody else's buffer is
+// touched. It outlives its process, so its name has the process's number in it: what a killed strobe left is removed by
+// the next. (Documentation/trace/ftrace.rst, "Instances")
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  writeSync,
+} from "node:fs";
+import { InternalError } from "../../base/internal-error.ts";
+import { EAGAIN, EBUSY, LinuxError } from "../error.ts";
+import { pageSize } from "../ffi.ts";
+import { tracefsRoot } from "./tracefs.ts";
+
+/** What belongs to a process of strobe's, by name. */
+export const ownName = /^strobe[-_](\d+)(?:[-_]\w+)?$/;
+
+export interface InstanceOptions {
+  /** Of the buffers of all CPUs together. */
+  readonly bytes: number;
+  /** Options of the instance (its `options` folder) that are on or off. */
+  readonly options: Readonly<Record<string, boolean>>;
+}
+
+export class TraceInstance implements Disposable {
+  readonly name: string;
+  readonly #folder: string;
+  readonly #cpus: readonly { readonly cpu: number; readonly descriptor: number }[];
+  /** Of a page of events. */
+  readonly pageBytes = pageSize();
+  #disposed = false;
+
+  /** With tracing off, in the boot clock. @throws LinuxError with nothing left behind */
+  constructor(name: string, { bytes, options }: InstanceOptions) {
+    if (!ownName.test(name)) throw new InternalError(`an instance is named ${name}`);
+    this.name = name;
+    this.#folder = `${tracefsRoot()}/instances/${name}`;
+    attempt("mkdir", `make an instance of tracefs, ${name}`, () => mkdirSync(this.#folder, 0o700));
+    const opened: { cpu: number; descriptor: number }[] = [];
+    try {
+      this.write("tracing_on", "0");
+      this.write("trace_clock", "boot");
+      for (const [option, on] of Object.entries(options)) this.write(`options/${option}`, on ? "1" : "0");
+      const cpus = readdirSync(`${this.#folder}/per_cpu`).map((entry) => Number(entry.slice("cpu".length)));
+      const kilobytes = Math.max(64, Math.ceil(bytes / cpus.length / 1024));
+      this.write("buffer_size_kb", String(kilobytes));
+      for (const cpu of cpus.sort((a, b) => a - b)) {
+        const path = `${this.#folder}/per_cpu/cpu${cpu}/trace_pipe_raw`;
+        opened.push({
+          cpu,
+          descriptor: attempt("open", `read the events of CPU ${cpu}`, () =>
+            openSync(path, constants.O_RDONLY | constants.O_NONBLOCK),
+          ),
+        });
+      }
+    } catch (error) {
+      for (const { descriptor } of opened) closeSync(descriptor);
+      rmdirSync(this.#folder);
+      throw error;
+    }
+    this.#cpus = opened;
+  }
+
+  get cpus(): readonly number[] {
+    return this.#cpus.map(({ cpu }) => cpu);
+  }
+
+  /** @throws LinuxError */
+  write(file: string, text: string): void {
+    writeFile(`${this.#folder}/${file}`, text, `write "${text}" to ${file} of an instance of tracefs`);
+  }
+
+  /** Its event is written into this instance's buffers, as far as the filter lets it. @throws LinuxError */
+  enable(category: string, event: string, filter?: string): void {
+    const folder = `events/${category}/${event}`;
+    if (filter !== undefined) this.write(`${folder}/filter`, filter);
+    this.write(`${folder}/enable`, "1");
+  }
+
+  /** @throws LinuxError */
+  tracing(on: boolean): void {
+    this.write("tracing_on", on ? "1" : "0");
+  }
+
+  /** Takes the next events of a CPU (by its place among them), a page at most; false when there are none now. */
+  read(index: number, page: Uint8Array): boolean {
+    try {
+      return readSync(this.#cpus[index].descriptor, page) > 0;
+    } catch (error) {
+      const { errno } = error as NodeJS.ErrnoException;
+      if (errno === -EAGAIN) return false;
+      throw new LinuxError({ call: "read", code: -(errno ?? 0), doing: "read events from tracefs" });
+    }
+  }
+
+  /** Events that there was no room for since the beginning, on all CPUs. */
+  lost(): number {
+    let lost = 0;
+    for (const { cpu } of this.#cpus) {
+      const text = readFileSync(`${this.#folder}/per_cpu/cpu${cpu}/stats`, "latin1");
+      for (const [, count] of text.matchAll(/^(?:overrun|commit overrun|dropped events): (\d+)$/gm))
+        lost += Number(count);
+    }
+    return lost;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const { descriptor } of this.#cpus) closeSync(descriptor);
+    removeInstance(this.#folder);
+  }
+}
+
+/** Events of an instance that goes are disabled by the kernel (event_trace_del_tracer). */
+function removeInstance(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    const { code, errno } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return;
+    const hint = errno === -EBUSY ? { hint: "somebody else reads it" } : {};
+    throw new LinuxError({ call: "rmdir", code: -(errno ?? 0), doing: `remove ${folder}`, ...hint });
+  }
+}
+
+/** @throws LinuxError */
+function writeFile(path: string, text: string, doing: string): void {
+  attempt("write", doing, () => {
+    const descriptor = openSync(path, constants.O_WRONLY);
+    try {
+      writeSync(descriptor, `${text}\n`);
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+}
+
+function attempt<T>(call: string, doing: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const { errno } = error as NodeJS.ErrnoException;
+    if (errno === undefined) throw error;
+    throw new LinuxError({ call, code: -errno, doing });
+  }
+}
