@@ -129,6 +129,8 @@ function atomic({ code, dst, src, offset, imm }: BpfInstruction): string {
       return `r${src} = atomic_fetch_add(${to}, r${src})`;
     case 0xe1:
       return `r${src} = xchg(${to}, r${src})`;
+    case 0xf1:
+      return `r0 = cmpxchg(${to}, r0, r${src})`;
     default:
       return `atomic ${imm.toString(16)} ${to} r${src}`;
   }

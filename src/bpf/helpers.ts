@@ -36,6 +36,7 @@ export const helpers = {
   send_signal_thread: { id: 117, since: [5, 5] },
   jiffies64: { id: 118, since: [5, 5] },
   get_ns_current_pid_tgid: { id: 120, since: [5, 6] },
+  get_current_ancestor_cgroup_id: { id: 123, since: [5, 7] },
   ktime_get_boot_ns: { id: 125, since: [5, 8] },
   seq_printf: { id: 126, since: [5, 9] },
   seq_write: { id: 127, since: [5, 9] },

@@ -79,7 +79,7 @@ export function widthCode(width: AccessWidth): number {
 }
 
 /** Immediates of atomic operations. */
-export const Atomic = { ADD: 0x00, FETCH_ADD: 0x01, XCHG: 0xe1 } as const;
+export const Atomic = { ADD: 0x00, FETCH_ADD: 0x01, XCHG: 0xe1, CMPXCHG: 0xf1 } as const;
 
 /** What the source register of a two-slot ld_imm64 says about its immediate. */
 export const Pseudo = {

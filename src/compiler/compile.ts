@@ -2,6 +2,7 @@
 import { compiler } from "../messages/compiler.ts";
 import { recordings } from "../messages/recordings.ts";
 import { asInternal, isUnexpected } from "../base/internal-error.ts";
+import { lazy } from "../base/lazy.ts";
 import type { CheckedProgram, TypedProgram } from "../language/checked-program.ts";
 import { shortName, type ResolvedProbe, type SiteRef } from "../language/resolved-probe.ts";
 import { check } from "../language/check/check.ts";
@@ -10,14 +11,15 @@ import { onceAt, onceIn, type Context } from "../language/context.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import type { ProbeSpec } from "../language/probe-spec.ts";
-import type { Expression, Probe, Program } from "../language/program.ts";
-import { unknownType, type Type } from "../language/types.ts";
+import type { Probe, Program } from "../language/program.ts";
+import type { Type } from "../language/types.ts";
 import { variantsByFunction } from "../providers/places/function-code.ts";
 import type { ResolveOptions, Suite } from "../providers/provider.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../machine/system.ts";
 import { hasWildcard } from "../machine/wildcard.ts";
-import { followingChildren, ofFollowed } from "./sites/follow-children.ts";
+import { amongProcesses, isCommand, currentPid, isOneOf, type ProcessFilter } from "./sites/process-filter.ts";
+import { followingChildren, isFollowed } from "./sites/follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./sites/later-files.ts";
 import type { IrModule } from "./ir/ir.ts";
 import { generate } from "./javascript/generate.ts";
@@ -33,10 +35,15 @@ import type { EventSchema, HostProgram, Plan } from "./plan.ts";
 import { asksForOption, usedBuiltins } from "../language/check/uses.ts";
 import type { HeaderField } from "./layouts/record-header.ts";
 
+// Loaded for that engine.
+const tracefsPlanning = lazy<typeof import("./tracefs/make-plan.ts")>(() => require("./tracefs/make-plan.ts"));
+
 /** What a user says of how a script is compiled. The command and the library hand it on as it is. */
 export interface ScriptFlags {
   /** With `pid` or `command`: trace that process and the children it starts, and no other. */
   readonly follow?: boolean | undefined;
+  /** Handlers of events leave at once in processes that it does not let through. */
+  readonly only?: ProcessFilter | undefined;
   /** Allow what changes the system. */
   readonly unsafe?: boolean | undefined;
   /** The one test: or bench: probe to run; without it there are none. */
@@ -76,8 +83,13 @@ export interface CompileOptions extends ScriptFlags {
   readonly governed?: boolean | undefined;
   /** What each handler costs will be measured: none shares a program with another. */
   readonly measured?: boolean | undefined;
-  /** What the handlers of events run on; `recording`: probes are those of one (`resolve`), and handlers run here. */
-  readonly engine?: "kernel" | "recording" | undefined;
+  /** The program that traces may change maps. */
+  readonly held?: boolean | undefined;
+  /**
+   * What the handlers of events run on; `recording`: probes are those of one (`resolve`), and handlers run here;
+   * `tracefs`: handlers run here over events of the kernel's own tracing.
+   */
+  readonly engine?: "bpf" | "recording" | "tracefs" | undefined;
   /** Stops there, without a plan: an editor asks far more often than it traces. */
   readonly until?: "checked" | undefined;
   /**
@@ -171,6 +183,13 @@ function compileProbes(
       if (hasError(diagnostics)) return { diagnostics, stages };
       return { plan: recordedPlan(checked, lowered, module), diagnostics, stages };
     }
+    if (options.engine === "tracefs") {
+      const { plan: events, diagnostics: said } = tracefsPlanning().makeTracefsPlan(lowered, module);
+      diagnostics.push(...said);
+      if (events === undefined) return { diagnostics, stages };
+      const plan = { ...planOfEngines(checked, lowered, module), tracefs: events, bpf: noPrograms };
+      return { plan, diagnostics, stages };
+    }
     const { governed = false, measured = false, growing } = options;
     const plan = makePlan(checked, lowered, module, system, {
       directLoads,
@@ -180,6 +199,7 @@ function compileProbes(
       without: options.withoutPasses,
       sparing: options.sparing === true || options.sparing === "calls",
       calledRounds: options.sparing === "calls",
+      held: options.held === true,
     });
     return { plan, diagnostics, stages };
   } catch (error) {
@@ -249,21 +269,47 @@ function resolveProbes(
       : undefined;
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
     const used = together ?? usedBuiltins(probe, program.functions);
-    const traced = options.follow && !own.has(probe) ? ofFollowed(probe) : probe;
+    const traced = own.has(probe)
+      ? probe
+      : amongProcesses(probe, [...(options.follow ? [isFollowed(currentPid)] : []), ...isOneOf(options.only)]);
     const resolveOptions: ResolveOptions = {
       missing,
       ...(options.unsafe === true ? { unsafe: true } : {}),
+      ...(options.engine === "tracefs" ? { asEvents: true } : {}),
       uses: options.stamp?.includes("probe") ? new Set([...used, "probe"]) : used,
       ...(options.pid === undefined ? {} : { pid: options.pid }),
       ...(options.command === undefined ? {} : { command: options.command }),
       ...(options.suite === undefined ? {} : { suite: options.suite }),
     };
+    const chooses = choosesProcess(options) && asksForOption(probe, "pid");
+    const { pid } = options;
+    // What BPF attaches to one process alone is an event of everyone's on tracefs.
+    const asEvents = options.engine === "tracefs";
+    const ofOneProcess = (from: Probe, variants: readonly Variant[]): ResolvedProbe[] => {
+      if (options.follow || chooses) return [{ probe: from, variants }];
+      const looks = ({ context, provider: name }: Variant): boolean => {
+        const provider = findProvider(name);
+        if (context === "host") return false;
+        if (pid === undefined) return asEvents && options.command !== undefined && provider?.followsCommand === true;
+        return asEvents || !provider?.followsProcess;
+      };
+      const looking = variants.filter(looks);
+      if (looking.length === 0) return [{ probe: from, variants }];
+      const own = pid === undefined ? [isCommand] : isOneOf({ pids: [pid] });
+      return [
+        { probe: from, variants: variants.filter((variant) => !looks(variant)) },
+        { probe: amongProcesses(from, own), variants: looking },
+      ];
+    };
     const unmatched: Diagnostic[] = [];
     let enough = false;
     const variants = probe.specs.flatMap((spec) => {
       if (enough) return [];
-      // No file comes later to what is recorded.
-      const found = options.engine === "recording" ? undefined : openSpec(traced, spec, specs, resolveOptions);
+      // No file comes later to what is recorded, nor to events that are defined once.
+      const found =
+        options.engine === "recording" || options.engine === "tracefs"
+          ? undefined
+          : openSpec(traced, spec, specs, resolveOptions);
       if (found !== undefined) open.push(found);
       const resolution =
         found === undefined
@@ -288,23 +334,20 @@ function resolveProbes(
       ),
       resolveOptions,
     );
-    const chooses = choosesProcess(options) && asksForOption(probe, "pid");
-    if (!chooses && (options.pid !== undefined || options.follow)) diagnostics.push(...leftOut(probe, shared, options));
-    if (options.follow) {
+    const filter = filterFlag(options);
+    if (!chooses && filter !== undefined) diagnostics.push(...leftOut(probe, shared, filter));
+    if (traced !== probe) {
       const anywhere = (variant: Variant): boolean =>
         variant.context === "host" || findProvider(variant.provider)?.inNoProcess === true;
       return [
         { probe, variants: shared.filter(anywhere) },
-        { probe: traced, variants: shared.filter((variant) => !anywhere(variant)) },
+        ...ofOneProcess(
+          traced,
+          shared.filter((variant) => !anywhere(variant)),
+        ),
       ];
     }
-    if (options.pid === undefined || chooses) return [{ probe, variants: shared }];
-    const looks = (variant: Variant): boolean =>
-      variant.context !== "host" && !findProvider(variant.provider)?.followsProcess;
-    return [
-      { probe, variants: shared.filter((variant) => !looks(variant)) },
-      { probe: ofProcess(probe, options.pid), variants: shared.filter(looks) },
-    ];
+    return ofOneProcess(probe, shared);
   });
   if (!hasError(diagnostics) && program.probes.length > 0 && probes.every((probe) => probe.variants.length === 0)) {
     diagnostics.push({ severity: "error", span: program.probes[0].span, ...compiler.nothingToAttach() });
@@ -324,8 +367,17 @@ export function choosesProcess({
   return pid !== undefined && follow !== true && parameters?.has("pid") !== true;
 }
 
+/** What chooses among processes, as the command's option is called. */
+function filterFlag({ follow, pid, only = {} }: CompileOptions): string | undefined {
+  if (follow) return "--follow";
+  if (pid !== undefined || only.pids !== undefined) return "-p";
+  if (only.comms !== undefined) return "--comm";
+  if (only.users !== undefined) return "--user";
+  return only.cgroups === undefined ? undefined : "--cgroup";
+}
+
 /** Says what is not seen of one process: handlers run in the current one, which an event need not be about. */
-function leftOut(probe: Probe, variants: readonly Variant[], { follow }: CompileOptions): Diagnostic[] {
+function leftOut(probe: Probe, variants: readonly Variant[], filter: string): Diagnostic[] {
   const seen = new Map<string, string>();
   for (const { provider, sites } of variants) {
     const kind = findProvider(provider);
@@ -337,22 +389,8 @@ function leftOut(probe: Probe, variants: readonly Variant[], { follow }: Compile
   return [...seen].map(([how, name]) => ({
     severity: "warning",
     span: probe.span,
-    ...compiler.notOfProcess(name, how, follow),
+    ...compiler.notOfProcess(name, how, filter),
   }));
-}
-
-/** A probe whose handler leaves at once in any other process. */
-function ofProcess(probe: Probe, pid: number): Probe {
-  const { span } = probe;
-  const node = { span, type: unknownType };
-  const own: Expression = {
-    kind: "binary",
-    operator: "==",
-    left: { kind: "builtin", name: "pid", ...node },
-    right: { kind: "integer", value: BigInt(pid), ...node },
-    ...node,
-  };
-  return { ...probe, guard: own };
 }
 
 type Variant = ResolvedProbe["variants"][number];

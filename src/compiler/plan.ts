@@ -8,6 +8,7 @@ import type { Type } from "../language/types.ts";
 import type { IrMap } from "./ir/ir.ts";
 import type { ScriptPlace, WatchedPlace } from "./layouts/counted-places.ts";
 import type { HeaderField } from "./layouts/record-header.ts";
+import type { TracefsPlan } from "./tracefs/tracefs-plan.ts";
 
 export interface Plan {
   readonly config: Config;
@@ -16,6 +17,8 @@ export interface Plan {
   readonly hosts: readonly HostProgram[];
   /** Handlers of recorded events; there is no BPF then. */
   readonly events?: readonly EventProgram[];
+  /** What the tracefs engine is given; there is no BPF then. */
+  readonly tracefs?: TracefsPlan;
   readonly schemas: readonly EventSchema[];
   /** Where handlers run and maps live, and why: a line each, for people. */
   readonly placements: readonly string[];

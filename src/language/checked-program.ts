@@ -59,7 +59,7 @@ export interface CheckedFunction {
 export interface CheckedMap {
   /** Without "@"; "" for the anonymous map. */
   readonly name: string;
-  /** Key types, integers widened to 64 bits; empty for a scalar map. */
+  /** Key types, integers of one width (MapRules); empty for a scalar map. */
   readonly keys: readonly Type[];
   /** The key was written as one tuple (`@[(1, 2)]`) rather than several keys; prints the same. */
   readonly value: Type;

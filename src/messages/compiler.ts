@@ -12,16 +12,18 @@ export const compiler = {
   /** @example test:NAME { } */
   nothingToAttach: (): Message => says("name", "nothing to attach to"),
   /**
-   * With `-p`, or `--follow`, which this names.
+   * With `-p`, or what else chooses among processes, which this names.
    *
    * @on pid
    * @example rawtracepoint:sched_switch { @ = count(); }
    */
-  notOfProcess: (name: Shown, how: Shown, follow: boolean | undefined): Message =>
+  notOfProcess: (name: Shown, how: Shown, flag: string): Message =>
     says(
       "placement",
-      `${follow ? "--follow" : "-p"} sees ${name} ${how}`,
-      follow ? undefined : 'a handler that asks getopt("pid", 0) is given the number and sees every process\'s events',
+      `${flag} sees ${name} ${how}`,
+      flag !== "-p"
+        ? undefined
+        : 'a handler that asks getopt("pid", 0) is given the number and sees every process\'s events',
     ),
   /**
    * @example

@@ -30,6 +30,7 @@ const config: Plan["config"] = {
   maxStringLength: 64,
   maxElements: 16,
   maxMapKeys: 64,
+  hashTables: "kernel",
   maxCatBytes: 64,
   maxProbes: 8,
   maxBpfProgs: 8,

@@ -457,8 +457,9 @@ export class Differential implements Disposable {
         const values = copiedValues(aggregateOf(map), storage);
         return new HashMap(map, tableOf(fd, kernel, values.bytes), kernel?.keySize ?? 0, values);
       }
+      case "shared":
       case "stacks":
-        throw new Error("stacks are not compared");
+        throw new Error(`${storage.kind} maps are not compared`);
     }
   }
 }

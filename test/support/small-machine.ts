@@ -33,6 +33,10 @@ const formats: Record<string, TracepointFormat> = {
     fields: [field("__syscall_nr", "int", 8, 4, true), field("ret", "long", 16, 8, true)],
   },
   "syscalls:sys_enter_not_yet_known": { id: 23, fields: [] },
+  "user_events:app_request": {
+    id: 30,
+    fields: [field("id", "u64", 8, 8), field("path", "__rel_loc char[]", 16, 4)],
+  },
 };
 const events = Object.keys(formats).map((key) => ({ category: key.split(":")[0], name: key.split(":")[1] }));
 const raw: Record<string, number> = { sched_switch: 100, sys_enter: 101, sys_exit: 102 };
@@ -77,11 +81,14 @@ export const smallMachine: System = {
           ],
           result: i64,
         }
-      : undefined,
+      : name === "perf_tp_event"
+        ? { name, btfId: 8, module: "vmlinux", parameters: [], result: i64 }
+        : undefined,
   kernelFunctions: () => ["vfs_read"],
   functionModule: (name) => (name === "vfs_read" ? "vmlinux" : undefined),
   tracepoint: (category, name) => formats[`${category}:${name}`],
   tracepoints: () => events,
+  userEvents: () => true,
   rawTracepoint: (name) =>
     raw[name] === undefined ? undefined : { btfId: raw[name], args: [{ name: "preempt", type: i32 }] },
   hasRawTracepoint: (name) => name in raw,

@@ -7,14 +7,15 @@ import type { Result } from "../../language/aggregations/aggregation.ts";
 import { aggregateLayout, resultAt } from "../../language/aggregations/table.ts";
 import type { AggregateType } from "../../language/types.ts";
 import type { Copies } from "../layouts/copies.ts";
-import type { Instruction } from "../ir/ir.ts";
+import type { Instruction, Place } from "../ir/ir.ts";
 import type { MapStorage } from "./bpf-plan.ts";
 import { countRefusal, justMade } from "./trouble-counters.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
-import { keyMemory, lookup } from "./map-operations.ts";
+import { keyMemory, lookup, resultOfMap } from "./map-operations.ts";
 import { addToPart, staying, type Adding } from "./parts.ts";
 import type { FunctionScope } from "./scope.ts";
+import { findEntry, makeEntry } from "./shared-tables.ts";
 
 type Of<Op extends Instruction["op"]> = Extract<Instruction, { op: Op }>;
 
@@ -32,25 +33,43 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
     const shared = storage.kind === "slot";
     const base = shared ? emitter.mapValue(scope.globals, 0) : scope.stripeAddress(true);
     emitter.storeConstant(behind(base, storage.offset), 8, 1n);
-    update(scope, type, behind(base, storage.offset + 8), instruction, shared || scope.preemptible);
+    update(scope, type, behind(base, storage.offset + 8), instruction, shared || scope.addsAtomically(instruction.map));
     return;
   }
-  const { index, map } = scope.kernelMapOf(instruction.map);
   const { copies, stride } = copiesIn(storage);
-  const key = keyMemory(scope, instruction.map, instruction.key);
-  const entry = lookup(scope, instruction.map, key);
   const missing = emitter.label();
   const found = emitter.label();
   const done = emitter.label();
+  const shared = copies < scope.options.capabilities.cpus;
+  if (storage.kind === "shared") {
+    const key = scope.place(keyOf(scope, instruction));
+    const entry = emitter.register();
+    emitter.move(entry, findEntry(scope, instruction.map, key, missing));
+    emitter.bind(found);
+    if (copies > 1) emitter.alu(Alu.ADD, entry, distanceToCopy(scope, storage));
+    // Whatever interrupts this may add to the same copy.
+    update(scope, type, behind(entry, storage.valueAt), instruction, true, shared ? instruction.map : undefined);
+    emitter.bind(done);
+    emitter.cold(() => {
+      emitter.bind(missing);
+      makeEntry(scope, instruction.map, key, entry, found, done);
+    });
+    return;
+  }
+  const { index, map } = scope.kernelMapOf(instruction.map);
+  const key = keyMemory(scope, instruction.map, instruction.key);
+  const entry = lookup(scope, instruction.map, key);
   emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
   emitter.bind(found);
-  if (copies > 1) {
-    const distance = emitter.callFor("get_smp_processor_id");
-    scope.scaleStripes(distance, stride, copies);
-    emitter.alu(Alu.ADD, entry, distance);
-  }
-  const shared = copies < scope.options.capabilities.cpus;
-  update(scope, type, behind(entry), instruction, shared || scope.preemptible, shared ? instruction.map : undefined);
+  if (copies > 1) emitter.alu(Alu.ADD, entry, distanceToCopy(scope, { copies, stride }));
+  update(
+    scope,
+    type,
+    behind(entry),
+    instruction,
+    shared || scope.addsAtomically(instruction.map),
+    shared ? instruction.map : undefined,
+  );
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(missing);
@@ -62,7 +81,7 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
       constant(UpdateFlag.NOEXIST),
     );
     const made = emitter.label();
-    const refused = emitter.copy(0);
+    const refused = resultOfMap(scope);
     emitter.branchConstant(Jump.JEQ, refused, 0n, made);
     emitter.branchConstant(Jump.JEQ, refused, justMade, made);
     countRefusal(scope, instruction.map, refused);
@@ -73,6 +92,18 @@ export function aggregate(scope: FunctionScope, instruction: Of<"aggregate">): v
     // It is gone already, and what was to be added with it.
     emitter.jump(done);
   });
+}
+
+function keyOf(scope: FunctionScope, { map, key }: Of<"aggregate" | "aggregate-read">): Place {
+  if (key === undefined) throw new InternalError(`@${scope.irMap(map).name} has keys`);
+  return key;
+}
+
+/** From an entry's first copy to this CPU's. */
+function distanceToCopy(scope: FunctionScope, { copies, stride }: Copies): Register {
+  const distance = scope.emitter.callFor("get_smp_processor_id");
+  scope.scaleStripes(distance, stride, copies);
+  return distance;
 }
 
 /** How many copies a keyed map has of an aggregation: one where the script wants no others. */
@@ -119,11 +150,16 @@ export function aggregateRead(scope: FunctionScope, instruction: Of<"aggregate-r
       accumulate(scope, type, read, behind(base, storage.offset + 8), total, second, next);
     });
   } else {
-    const key = keyMemory(scope, instruction.map, instruction.key);
-    const entry = lookup(scope, instruction.map, key);
     const { copies, stride } = copiesIn(storage);
     const missing = emitter.label();
-    emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+    let entry: Register;
+    if (storage.kind === "shared") {
+      entry = emitter.copy(findEntry(scope, instruction.map, scope.place(keyOf(scope, instruction)), missing));
+      emitter.add(entry, storage.valueAt);
+    } else {
+      entry = lookup(scope, instruction.map, keyMemory(scope, instruction.map, instruction.key));
+      emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
+    }
     eachCopy(scope, copies, (copy, next) => {
       if (copies > 1) {
         const distance = emitter.copy(copy);

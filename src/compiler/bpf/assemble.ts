@@ -1,6 +1,6 @@
 // Machine instructions to the assembler's: labels and places in the frame are known now.
 import type { Assembler, Label } from "../../bpf/assembler.ts";
-import { Alu } from "../../bpf/instruction.ts";
+import { Alu, Atomic } from "../../bpf/instruction.ts";
 import { type MachineInstruction, NO_OBJECT, type RelocationNote } from "./machine.ts";
 
 /** A function as it will stand in the program: registers are the machine's. */
@@ -110,6 +110,15 @@ export function assemble(
       case "atomic":
         assembler.atomic(
           instruction.operation,
+          8,
+          instruction.base,
+          offsetOf(instruction.object, instruction.offset),
+          instruction.src,
+        );
+        break;
+      case "compare-exchange":
+        assembler.atomic(
+          Atomic.CMPXCHG,
           8,
           instruction.base,
           offsetOf(instruction.object, instruction.offset),

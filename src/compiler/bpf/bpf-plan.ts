@@ -2,6 +2,7 @@
 import type { Binding, ProgramType } from "../../language/context.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Copies } from "../layouts/copies.ts";
+import type { SharedTable } from "../layouts/shared-table.ts";
 import type { CountedLoop } from "../layouts/counted-places.ts";
 
 export interface BpfPlan {
@@ -21,6 +22,8 @@ export interface BpfPlan {
  *   (KernelMapRole); first a u64 set flag.
  * - `hash`, `lru-hash`: a kernel map of its own.
  * - `percpu-hash`, `percpu-lru-hash`: the same, with an aggregation for value, and copies of it in each entry (copies.ts).
+ * - `shared`: the same in a table of strobe's own (shared-table.ts), which is mapped. `why` of the others: what keeps them in the
+ *   kernel's.
  * - `host`: not in the kernel (IrMap.host).
  * - `stacks`: the kernel's stack map; of unwound stacks a hash map of return addresses, by a number made of them.
  */
@@ -28,7 +31,9 @@ export type MapStorage =
   | { readonly kind: "slot"; readonly offset: number }
   | { readonly kind: "percpu-slot"; readonly offset: number }
   | { readonly kind: "hash" | "lru-hash" }
-  | ({ readonly kind: "percpu-hash" | "percpu-lru-hash" } & Copies)
+  | ({ readonly kind: "percpu-hash"; readonly why?: string } & Copies)
+  | ({ readonly kind: "percpu-lru-hash" } & Copies)
+  | ({ readonly kind: "shared" } & SharedTable)
   | { readonly kind: "host" | "stacks" };
 
 /** Where in a CPU's stripe of the per-CPU region things are counted: bytes. */

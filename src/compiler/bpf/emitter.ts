@@ -192,6 +192,13 @@ export class Emitter {
       src,
     });
   }
+  /** Stores `next` where `expected` is, atomically: gives what was there. */
+  compareExchange(to: Memory, expected: bigint, next: Register): Register {
+    const at = this.reachable(to);
+    this.set(0, expected);
+    this.emit({ kind: "compare-exchange", base: at.base, object: at.object, offset: at.offset, src: next });
+    return this.copy(0);
+  }
   /** Instructions hold 16-bit offsets. */
   reachable(memory: Memory): Memory {
     if (memory.object !== NO_OBJECT || (memory.offset >= -32768 && memory.offset <= 32767)) return memory;

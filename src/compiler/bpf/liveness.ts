@@ -116,6 +116,11 @@ export function effectsOf(code: readonly MachineInstruction[]): Effects {
         if (instruction.fetch) result[i] = instruction.src;
         nature[i] = UPDATE;
         break;
+      case "compare-exchange":
+        first[i] = instruction.base;
+        second[i] = instruction.src;
+        alsoRead[i] = alsoWritten[i] = 1;
+        break;
       case "branch":
         first[i] = instruction.left;
         second[i] = instruction.right;

@@ -94,6 +94,14 @@ export type MachineInstruction =
       readonly offset: number;
       src: Register;
     }
+  /** Stores src where r0 is what is there, atomically; r0 becomes what was there. */
+  | {
+      readonly kind: "compare-exchange";
+      base: Register;
+      readonly object: MemoryObject;
+      readonly offset: number;
+      src: Register;
+    }
   | { readonly kind: "jump"; readonly to: number }
   | {
       readonly kind: "branch";
@@ -139,6 +147,8 @@ export function written(instruction: MachineInstruction): Register {
       return instruction.dst;
     case "atomic":
       return instruction.fetch ? instruction.src : -1;
+    case "compare-exchange":
+      return 0;
     default:
       return -1;
   }
@@ -163,6 +173,8 @@ export function reads(instruction: MachineInstruction, register: Register): bool
     case "store":
     case "atomic":
       return instruction.base === register || instruction.src === register;
+    case "compare-exchange":
+      return register === 0 || instruction.base === register || instruction.src === register;
     case "branch":
       return instruction.left === register || instruction.right === register;
     case "branch-immediate":

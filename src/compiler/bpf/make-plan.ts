@@ -15,6 +15,7 @@ import { pairReturns } from "../sites/return-pairs.ts";
 import { mostScratchBytes, TooLarge, TooMuchMemory } from "./allocate.ts";
 import type { BpfPlan, KernelMap, KernelProgram } from "./bpf-plan.ts";
 import { generateProgram, scratchBytes } from "./generate.ts";
+import { ownTables } from "./own-tables.ts";
 import { gatesMap, grownGates, grownScratch, kernelMaps, layRegions, packetsMap, scratchMap } from "./maps.ts";
 
 export interface BpfOptions {
@@ -28,6 +29,8 @@ export interface BpfOptions {
   /** Passes to leave out. */
   readonly without: readonly string[] | undefined;
   readonly sparing: boolean;
+  /** The program that traces may delete entries of maps. */
+  readonly held: boolean;
   /** Rounds of loops are calls (bpf_loop), whether or not the kernel counts rounds itself (may_goto). */
   readonly calledRounds: boolean;
 }
@@ -41,14 +44,19 @@ export function makeBpfPlan(
   options: BpfOptions,
 ): BpfPlan {
   const capabilities = options.calledRounds ? { ...system.capabilities, mayGoto: false } : system.capabilities;
-  const { directLoads, governed, growing, paired, without, sparing } = options;
+  const { directLoads, governed, growing, paired, without, sparing, held } = options;
   const { schemas, watches, loops, handlers } = lowered;
-  const regions = layRegions(module.maps, capabilities.cpus, {
-    schemas: schemas.length,
-    watches: watches.length,
-    loops: loops.length,
-    growing,
-  });
+  const regions = layRegions(
+    module.maps,
+    capabilities.cpus,
+    {
+      schemas: schemas.length,
+      watches: watches.length,
+      loops: loops.length,
+      growing,
+    },
+    ownTables(module, { hashTables: checked.config.hashTables, schemas, growing, sparing, held, capabilities }),
+  );
   const { storage, counters } = regions;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
   const inKernel = handlers.filter(({ handler }) => handler.placement !== "host");

@@ -157,7 +157,7 @@ export function mapMake(scope: FunctionScope, { map, key: at, result }: Of<"map-
       addressOf(zeroValue(scope, map, kernel.valueSize)),
       constant(UpdateFlag.NOEXIST),
     );
-    const why = emitter.copy(0);
+    const why = resultOfMap(scope);
     emitter.branchConstant(Jump.JEQ, why, 0n, done);
     emitter.branchConstant(Jump.JEQ, why, justMade, done);
     countRefusal(scope, map, why);
@@ -186,6 +186,20 @@ function temporaryValue(scope: FunctionScope, source: Of<"map-store">["source"],
   if (covered < size) zero(scope, value, size);
   fill(scope, value, source, false);
   return value;
+}
+
+/**
+ * What the update or deletion said that was just called: 0, or a negative errno. Before Linux 6.4 (d7ba4cc900bf) functions
+ * of maps give an int, and JIT compilers leave the register's upper half as it is.
+ */
+export function resultOfMap(scope: FunctionScope): Register {
+  const { emitter } = scope;
+  const result = emitter.copy(0);
+  if (!kernelAtLeast(scope.options.capabilities.kernel, 6, 4)) {
+    emitter.aluConstant(Alu.LSH, result, 32n);
+    emitter.aluConstant(Alu.ARSH, result, 32n);
+  }
+  return result;
 }
 
 /** After an update, its result in r0. */
@@ -217,7 +231,7 @@ export function mapDelete(scope: FunctionScope, instruction: Of<"map-delete">): 
     emitter.call("map_delete_elem", kernelMap(scope.kernelMapOf(instruction.map).index), addressOf(key));
     if (instruction.result === undefined || scope.useCounts[instruction.result] === 0) return;
     // 0, or a negative error: its sign is what is left to turn round.
-    emitter.move(result, 0);
+    emitter.move(result, resultOfMap(scope));
     emitter.aluConstant(Alu.RSH, result, 63n);
     emitter.aluConstant(Alu.XOR, result, 1n);
   }
@@ -260,7 +274,7 @@ export function mapAdd(scope: FunctionScope, instruction: Of<"map-add">): void {
     if (map.valueSize > 8) zero(scope, at(value, 8), map.valueSize - 8);
     emitter.store(value, 8, scope.use(instruction.value));
     emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(value), constant(UpdateFlag.NOEXIST));
-    const refused = emitter.copy(0);
+    const refused = resultOfMap(scope);
     emitter.set(old, 0n);
     emitter.branchConstant(Jump.JEQ, refused, 0n, made);
     const again = emitter.label();

@@ -8,6 +8,8 @@ import { keyLayout, roundUp, sizeOf } from "../../language/layout.ts";
 import { copiesOf } from "../layouts/copies.ts";
 import type { IrMap } from "../ir/ir.ts";
 import type { Counters, KernelMap, MapStorage } from "./bpf-plan.ts";
+import { sharedTable } from "../layouts/shared-table.ts";
+import type { OwnTables } from "./own-tables.ts";
 import { resultCounters } from "../layouts/refusals.ts";
 import {
   fileKeyBytes,
@@ -49,17 +51,21 @@ export const grownScratch = 16;
 const cacheLine = 64;
 
 /** Where each map is. */
-function storageOf(maps: readonly IrMap[], cpus: number): MapStorage[] {
+function storageOf(maps: readonly IrMap[], cpus: number, own: OwnTables): MapStorage[] {
   let globals = 0;
   let stripe = 0;
-  return maps.map(({ keys, value, entries, evicts, stacks, host }): MapStorage => {
+  return maps.map(({ keys, value, entries, evicts, stacks, host }, index): MapStorage => {
     const bytes = 8 + roundUp(sizeOf(value), 8);
     if (stacks !== undefined) return { kind: "stacks" };
     if (host) return { kind: "host" };
     if (keys.length > 0) {
       // A number that every CPU has a copy of would read as one of them: only aggregations are kept that way.
       if (value.kind !== "aggregate") return { kind: evicts ? "lru-hash" : "hash" };
-      return { kind: evicts ? "percpu-lru-hash" : "percpu-hash", ...copiesOf(value, entries, cpus) };
+      const copies = copiesOf(value, entries, cpus);
+      if (evicts) return { kind: "percpu-lru-hash", ...copies };
+      const table = sharedTable(keyLayout(keys).size, entries, copies, own.isCleared(index) ? 2 : 1);
+      const why = own.notFor(index, table);
+      return why === undefined ? { kind: "shared", ...table } : { kind: "percpu-hash", ...copies, why };
     }
     if (value.kind === "aggregate") {
       stripe += bytes;
@@ -99,15 +105,16 @@ export function layRegions(
   maps: readonly IrMap[],
   cpus: number,
   { schemas, watches, loops, growing }: Counted,
+  own: OwnTables,
 ): Regions {
-  const storage = storageOf(maps, cpus);
+  const storage = storageOf(maps, cpus, own);
   let globals = 0;
   let stripe = 0;
   let zeroes = 0;
   maps.forEach(({ value }, i) => {
     const where = storage[i];
     const end = 8 + roundUp(sizeOf(value), 8);
-    if ("copies" in where) zeroes = Math.max(zeroes, where.copies * where.stride);
+    if ("copies" in where && where.kind !== "shared") zeroes = Math.max(zeroes, where.copies * where.stride);
     if (where.kind === "slot") globals = Math.max(globals, where.offset + end);
     if (where.kind === "percpu-slot") stripe = Math.max(stripe, where.offset + end);
   });
@@ -278,6 +285,8 @@ function ownMap(
     case "percpu-slot":
     case "host":
       return undefined;
+    case "shared":
+      return { type: mapTypes.array, keySize: 4, valueSize: storage.bytes, entries: 1, flags: BPF_F_MMAPABLE };
     case "hash":
     case "percpu-hash":
       return hashTable(keySize, valueSize, entries, capabilities);

@@ -284,6 +284,9 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
       return emitter.aluConstant(Alu.RSH, result, 1n);
     }
     default: {
+      const [, level] = /^cgroup-at:(\d+)$/.exec(instruction.name) ?? [];
+      if (level !== undefined)
+        return emitter.move(result, emitter.callFor("get_current_ancestor_cgroup_id", constant(Number(level))));
       const helper = helperOf(instruction.name);
       if (helper === undefined) throw new InternalError(`no code for the builtin ${instruction.name}`);
       return emitter.move(result, emitter.callFor(helper));

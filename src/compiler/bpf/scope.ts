@@ -1,4 +1,5 @@
 // What is known while one function is being generated: where its values and slots are, which kernel map serves what.
+import { interruptedMaps } from "./interrupted-maps.ts";
 import { Alu, FRAME, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -376,6 +377,10 @@ export class FunctionScope {
   /** Handlers that another run of the same handler on this CPU may interrupt must add atomically. */
   get preemptible(): boolean {
     return this.programType === "kprobe";
+  }
+  /** The same of additions to a map of aggregations: other handlers may interrupt as well. */
+  addsAtomically(map: number): boolean {
+    return this.preemptible || interruptedMaps(this.module).has(map);
   }
 
   #findPointers(): void {

@@ -122,6 +122,8 @@ export type BuiltinValue =
   | "initial-pid-and-tid"
   | "cpu"
   | "cgroup"
+  /** Of the cgroup's ancestor at this level; 0 without one. */
+  | `cgroup-at:${number}`
   | "random"
   | "nsecs-boot"
   | "nsecs-monotonic"
@@ -149,7 +151,7 @@ export type BuiltinValue =
 /** Whether this is what a helper returns, and that stays the same while a handler runs. */
 export function isSteadyHelper(name: BuiltinValue): boolean {
   const helper = helperOf(name);
-  return helper !== undefined && isSteady(helper);
+  return name.startsWith("cgroup-at:") || (helper !== undefined && isSteady(helper));
 }
 
 /** The helper of `helper:NAME`. */

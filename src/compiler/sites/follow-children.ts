@@ -60,12 +60,6 @@ export function followingChildren(
   };
 }
 
-/** A probe whose handler leaves at once in any other process. */
-export function ofFollowed(probe: Probe): Probe {
-  const there = { ...node, span: probe.span };
-  return { ...probe, guard: { ...isFollowed({ kind: "builtin", name: "pid", ...there }), ...there } };
-}
-
 function probeOf({ name }: Provider, ...parts: readonly string[]): Pick<Probe, "specs" | "span"> {
   return { specs: [{ provider: name, parts, text: [name, ...parts].join(":"), span }], span };
 }
@@ -83,7 +77,8 @@ function add(pid: Expression): Statement {
   return { kind: "assign", target: followed(pid), operator: null, value, span };
 }
 
-function isFollowed(pid: Expression): Expression {
+/** Whether a process is one of the set. */
+export function isFollowed(pid: Expression): Expression {
   return { kind: "call", name: "has_key", args: [followed(), pid], ...node };
 }
 

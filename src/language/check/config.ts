@@ -12,6 +12,8 @@ export interface Config {
   /** Elements of a list or a map of a program that are copied. */
   readonly maxElements: number;
   readonly maxMapKeys: number;
+  /** Where maps by key are: in hash tables of the kernel, or as far as they can in mapped ones of strobe's own. */
+  readonly hashTables: "kernel" | "mapped";
   readonly maxCatBytes: number;
   /** Undefined, as the next one is: there is no limit but the kernel's. */
   readonly maxProbes: number | undefined;
@@ -39,6 +41,7 @@ const defaults: Config = {
   maxStringLength: 1024,
   maxElements: 16,
   maxMapKeys: 4096,
+  hashTables: "kernel",
   maxCatBytes: 10240,
   maxProbes: undefined,
   maxBpfProgs: undefined,
@@ -92,6 +95,7 @@ const readers: Readonly<Record<string, Reader>> = {
     return choice("cacheUserSymbols", ["PER_PROGRAM", "PER_PID", "NONE"])(text);
   },
   cpp_demangle: truth("cppDemangle"),
+  hash_tables: choice("hashTables", ["kernel", "mapped"]),
   lazy_symbolication: truth("lazySymbolication"),
   license: choice("license", [
     "GPL",

@@ -1,9 +1,10 @@
 // What a session creates in the kernel: maps, their mapped memory, loaded programs. Nothing is pinned, so all of it
 // goes when the descriptors do, however this process ends.
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { GatesRole, KernelMap, KernelProgram } from "../../compiler/bpf/bpf-plan.ts";
 import type { Plan } from "../../compiler/plan.ts";
+import { tableHead } from "../../compiler/layouts/shared-table.ts";
 import { type Refusal, refusalOf, refusalOffsets } from "../../compiler/layouts/refusals.ts";
 import { MapFlag, MapType } from "../../bpf/kinds.ts";
 import { Btf } from "../../debuginfo/btf.ts";
@@ -43,6 +44,8 @@ import { lazy } from "../../base/lazy.ts";
 // Loaded when BPF programs are traced.
 // Loaded when handlers are captured.
 const hostMap = lazy<typeof import("../host-map.ts")>(() => require("../host-map.ts"));
+// Loaded when maps by key are in tables of strobe's own.
+const sharedTableMap = lazy<typeof import("../shared-table-map.ts")>(() => require("../shared-table-map.ts"));
 const bpfFunctions = lazy<typeof import("../../linux/bpf/bpf-functions.ts")>(() =>
   require("../../linux/bpf/bpf-functions.ts"),
 );
@@ -94,6 +97,8 @@ export class KernelObjects implements Disposable {
   percpu: PercpuRegion | undefined;
   gates: Gates | undefined;
   #globals: MappedArray | undefined;
+  /** Those of the script's maps that are mapped, by their index. */
+  readonly #mapped = new Map<number, MappedArray>();
   readonly #plan: Plan;
   readonly #verifierLog: boolean;
 
@@ -145,6 +150,13 @@ export class KernelObjects implements Disposable {
         this.ring = new RingBuffer(fd, entries);
         break;
       case "map":
+        if (this.#plan.bpf.storage[map.role.map].kind === "shared") {
+          const memory = new MappedArray(fd, map.valueSize);
+          this.#mapped.set(map.role.map, memory);
+          // Odd, and nobody's to guess, who might choose keys of one hash.
+          memory.words[tableHead.multiplier / 8] = randomWord() | 1n;
+        }
+        break;
       case "scratch":
       case "packets":
       case "unwind-nodes":
@@ -191,6 +203,14 @@ export class KernelObjects implements Disposable {
         );
         break;
       }
+      case "shared": {
+        const { kernel } = this.#kernelMap(index, map.name);
+        const memory = this.#mapped.get(index);
+        if (memory === undefined) throw new InternalError(`the plan has no table for @${map.name}`);
+        const full = (): void => refused(kernel)("full");
+        this.liveMaps.set(index, new (sharedTableMap().SharedTableMap)(map, storage, memory, full, pauseBriefly));
+        break;
+      }
       case "stacks": {
         const { kernel, fd } = this.#kernelMap(index, map.name);
         this.stacks.set(index, { map, keySize: kernel.keySize, lookup: (key) => mapLookup(fd, key, kernel.valueSize) });
@@ -204,6 +224,7 @@ export class KernelObjects implements Disposable {
       if (role.kind !== "map" || unused || !this.liveMaps.has(role.map)) return [];
       const { name, keys } = this.#plan.maps[role.map];
       // A name that begins with a dot is strobe's own.
+      if (this.#mapped.has(role.map)) return [];
       return keys.length === 0 || name.startsWith(".") ? [] : [{ name, keySize, descriptor: this.maps[i] }];
     });
   }
@@ -222,9 +243,16 @@ export class KernelObjects implements Disposable {
           : `, ${storage.copies} copies of each value`;
       const shared = "copies" in storage && storage.copies < this.cpus ? ` for ${this.cpus} CPUs` : "";
       const memory = (flags & MapFlag.NO_PREALLOC) === 0 ? "allocated at the start" : "allocated as they come";
+      if (storage.kind === "shared") {
+        const size = (valueSize / 1e6).toFixed(1);
+        return [
+          `map @${name}: mapped table of ${storage.entries} entries, ${size} MB allocated at the start${copies}${shared}`,
+        ];
+      }
+      const why = storage.kind === "percpu-hash" && storage.why !== undefined ? ` (${storage.why})` : "";
       const megabytes = (((keySize + valueSize) * entries) / 1e6).toFixed(1);
       return [
-        `map @${name}: ${type === MapType.HASH ? "hash" : "lruhash"} of ${entries} entries, ${megabytes} MB ${memory}${copies}${shared}`,
+        `map @${name}: ${type === MapType.HASH ? "hash" : "lruhash"} of ${entries} entries, ${megabytes} MB ${memory}${copies}${shared}${why}`,
       ];
     });
   }
@@ -353,6 +381,8 @@ export class KernelObjects implements Disposable {
     this.percpu?.memory[Symbol.dispose]();
     this.gates?.memory[Symbol.dispose]();
     this.#globals?.[Symbol.dispose]();
+    for (const table of this.#mapped.values()) table[Symbol.dispose]();
+    this.#mapped.clear();
     closeAll([...this.programs, ...this.grown].map(({ descriptor }) => descriptor));
     closeAll(this.maps.filter((fd) => fd >= 0));
     this.programs.length = 0;
@@ -393,7 +423,7 @@ function update(fd: number, key: Uint8Array, value: Uint8Array): void {
       return mapUpdate(fd, key, value);
     } catch (error) {
       if (tries === mostTries || !(error instanceof LinuxError) || !passing.has(error.code)) throw error;
-      Atomics.wait(pause, 0, 0, 1);
+      pauseBriefly();
     }
   }
 }
@@ -401,3 +431,17 @@ const passing: ReadonlySet<number> = new Set([ENOMEM, EBUSY, EDEADLK, ETIMEDOUT]
 /** With a millisecond between two. */
 const mostTries = 100;
 const pause = new Int32Array(new SharedArrayBuffer(4));
+function pauseBriefly(): void {
+  Atomics.wait(pause, 0, 0, 1);
+}
+
+function randomWord(): bigint {
+  const file = openSync("/dev/urandom", "r");
+  try {
+    const word = new BigUint64Array(1);
+    if (readSync(file, word) !== word.byteLength) throw new InternalError("/dev/urandom gave less than was asked for");
+    return word[0];
+  } finally {
+    closeSync(file);
+  }
+}

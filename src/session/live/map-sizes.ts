@@ -24,16 +24,21 @@ import { closeFd } from "../../linux/ffi.ts";
 import { decoder } from "../decode.ts";
 import type { KeyedTable } from "./kernel-objects.ts";
 import type { LiveMap } from "../maps.ts";
+import { SharedTableMap } from "../shared-table-map.ts";
 import type { MapSize } from "../source.ts";
 
 export class MapSizes implements Disposable {
   readonly #tables: readonly KeyedTable[];
   readonly #lone: readonly LiveMap[];
+  /** By key, in mapped memory. */
+  readonly #mapped: readonly LiveMap[];
   readonly #counter: number | undefined;
 
   constructor(tables: readonly KeyedTable[], maps: Iterable<LiveMap>) {
     this.#tables = tables;
-    this.#lone = [...maps].filter(({ map }) => map.keys.length === 0);
+    const all = [...maps];
+    this.#lone = all.filter(({ map }) => map.keys.length === 0);
+    this.#mapped = all.filter((live) => live instanceof SharedTableMap && !live.map.name.startsWith("."));
     this.#counter = tables.length === 0 ? undefined : loadCounter(tables);
   }
 
@@ -51,6 +56,11 @@ export class MapSizes implements Disposable {
       const keys = this.#keysOf(table, i);
       if (keys !== 0 && (keyed === undefined || (keys ?? 0) > (keyed.keys ?? 0)))
         keyed = { name: table.name, kind: "keys", keys };
+    }
+    for (const live of this.#mapped) {
+      const keys = live.length();
+      if (keys > 0 && (keyed === undefined || keys > (keyed.keys ?? 0)))
+        keyed = { name: live.map.name, kind: "keys", keys };
     }
     return [lone?.size, keyed].filter((size) => size !== undefined);
   }

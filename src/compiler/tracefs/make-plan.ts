@@ -1,0 +1,175 @@
+// What the tracefs engine is given of a script: which events, what is asked of each, and the handlers that run in
+// strobe's process over their records.
+import { Failure } from "../../base/failure.ts";
+import { tracefs } from "../../messages/tracefs.ts";
+import type { Context, RecordedRow } from "../../language/context.ts";
+import type { Diagnostic } from "../../language/diagnostic.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
+import { hostMachine } from "../../machine/contexts/registers.ts";
+import { generate } from "../javascript/generate.ts";
+import { notInRows } from "../javascript/recorded.ts";
+import type { IrFunction, IrModule } from "../ir/ir.ts";
+import type { LoweredProgram } from "../lower/lower.ts";
+import { EventArguments, withArguments, type RecordShape } from "./event-arguments.ts";
+import type {
+  EventArgument,
+  EventKind,
+  TracefsEvent,
+  TracefsHandler,
+  TracefsPlan,
+  TracefsProgram,
+} from "./tracefs-plan.ts";
+
+/** kernel/trace/trace.h: struct kprobe_trace_entry_head, struct kretprobe_trace_entry_head; uprobes' are alike. */
+const atEntry: RecordShape = { head: 16, address: 8 };
+const atReturn: RecordShape = { head: 24, address: 8 };
+
+/** What is known of any event: of its record and of who was running. */
+const row: RecordedRow = {
+  words: {
+    time: { offset: 0, size: 8 },
+    cpu: { offset: 0, size: 4 },
+    pid: { offset: 0, size: 4 },
+    tid: { offset: 0, size: 4 },
+  },
+  comm: 0,
+  site: 0,
+  kernelStack: 0,
+  userStack: 0,
+  texts: [],
+  absent: [],
+};
+
+/** A handler on its way to the plan. */
+interface Draft {
+  readonly fn: IrFunction;
+  readonly event: EventKind;
+  readonly sites: readonly SiteRef[];
+  readonly inProgram: boolean;
+  /** Keeps something for the others of its place. */
+  readonly first: boolean;
+  /** What is asked of its events, by it and by others that share some of them. */
+  args: EventArguments;
+}
+
+/** The programs, or what of the script no event of tracefs can tell. */
+export function makeTracefsPlan(
+  { handlers, schemas }: LoweredProgram,
+  { functions, maps }: IrModule,
+): { readonly plan?: TracefsPlan; readonly diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const refuse = ({ span, text }: ProbeSpec, what: string): void =>
+    void diagnostics.push({ severity: "error", span, ...tracefs.needsBpf(what, text) });
+  const drafts: Draft[] = [];
+  const programs: TracefsProgram[] = [];
+  const stacks = new Set<"kernel" | "user">();
+  const wanted = handlers.filter(({ handler }) => handler.placement !== "host");
+  const known = wanted.flatMap(({ handler: { context, provider, sites, probe }, function: index }) => {
+    const event = context === "host" ? undefined : eventOf(context, provider, sites);
+    if (event === undefined || context === "host") {
+      refuse(probe.specs[0], `${provider} probes`);
+      return [];
+    }
+    const args = new EventArguments(event.endsWith("retprobe") ? atReturn : atEntry);
+    const draft: Draft = {
+      fn: functions[index],
+      event,
+      sites,
+      inProgram: context.inProgram === true,
+      first: context.kept?.at === "entry",
+      args,
+    };
+    drafts.push(draft);
+    return [{ draft, spec: probe.specs[0] }];
+  });
+  shareArguments(drafts);
+  for (const { draft, spec } of known) {
+    const fn = ofEvent(draft, functions);
+    const asked = fn instanceof Failure ? fn.reason : notInRows(fn, functions, row);
+    if (fn instanceof Failure || asked !== undefined) {
+      refuse(spec, asked ?? "");
+      continue;
+    }
+    programs.push({ name: fn.name, source: generate(fn, { functions, maps, schemas }) });
+    for (const space of ["kernel", "user"] as const) if (takesStack(fn, space)) stacks.add(space);
+    if (takesStack(fn, "user")) diagnostics.push({ severity: "warning", span: spec.span, ...tracefs.userStacks() });
+  }
+  if (diagnostics.some(({ severity }) => severity === "error")) return { diagnostics };
+  return { plan: { events: eventsOf(drafts), programs, stacks: [...stacks] }, diagnostics };
+}
+
+/** Handlers of one place have one event, and so have all places of theirs the same arguments. */
+function shareArguments(drafts: readonly Draft[]): void {
+  const at = new Map<string, Draft>();
+  for (const draft of drafts) {
+    for (const site of draft.sites) {
+      const other = at.get(placeKey(draft.event, site));
+      if (other === undefined) {
+        at.set(placeKey(draft.event, site), draft);
+        continue;
+      }
+      const { args } = other;
+      for (const one of drafts) if (one.args === args) one.args = draft.args;
+    }
+  }
+}
+
+function eventsOf(drafts: readonly Draft[]): TracefsEvent[] {
+  const events = new Map<
+    string,
+    { event: EventKind; site: SiteRef; args: EventArgument[]; handlers: TracefsHandler[] }
+  >();
+  drafts.forEach(({ event, sites, args, first }, program) => {
+    for (const site of sites) {
+      const key = placeKey(event, site);
+      let one = events.get(key);
+      if (one === undefined) events.set(key, (one = { event, site, args: args.all, handlers: [] }));
+      one.handlers[first ? "unshift" : "push"]({ program, site });
+    }
+  });
+  return [...events.values()];
+}
+
+function placeKey(event: EventKind, { name, found = name, data }: SiteRef): string {
+  return event === "tracepoint"
+    ? found
+    : `${event} ${JSON.stringify(data, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))}`;
+}
+
+function eventOf({ program, inProgram }: Context, provider: string, sites: readonly SiteRef[]): EventKind | undefined {
+  if (program.type === "tracepoint") return "tracepoint";
+  if (program.type !== "kprobe") return undefined;
+  // Instructions of their own serve some returns: those are places like others.
+  const inPlace = sites.some(({ data }) => (data as { readonly inPlace?: boolean }).inPlace === true);
+  const returns = provider.endsWith("retprobe") && !inPlace;
+  if (inProgram) return returns ? "uretprobe" : "uprobe";
+  return returns ? "kretprobe" : "kprobe";
+}
+
+function ofEvent({ fn, event, inProgram, args }: Draft, functions: readonly IrFunction[]): IrFunction | Failure {
+  if (event === "tracepoint") return fn;
+  for (const body of loopBodies(fn, functions)) {
+    if (body.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "load-context")))
+      return new Failure("what a loop over a map reads of the event");
+  }
+  return withArguments(fn, { machine: hostMachine, inProgram }, args);
+}
+
+function* loopBodies(fn: IrFunction, functions: readonly IrFunction[]): Iterable<IrFunction> {
+  for (const { instructions } of fn.blocks) {
+    for (const i of instructions) {
+      if (i.op !== "for-each") continue;
+      yield functions[i.callback];
+      yield* loopBodies(functions[i.callback], functions);
+    }
+  }
+}
+
+function takesStack(fn: IrFunction, space: "kernel" | "user"): boolean {
+  const isOne = (source: { readonly kind: string }): boolean =>
+    source.kind === "stack" && "space" in source && source.space === space;
+  return fn.blocks.some(({ instructions }) =>
+    instructions.some((i) => ("source" in i && isOne(i.source)) || (i.op === "emit" && i.fields.some(isOne))),
+  );
+}

@@ -1,0 +1,111 @@
+// Aggregations by key in tables of strobe's own (src/compiler/layouts/shared-table.ts) on other kernels: verifiers take the
+// handlers, and calls of two threads are counted to the last, as in the kernel's tables; kernels before 6.9 have those.
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import { compileC, temporaryFolder } from "../support/strobe.ts";
+import { tryOnKernels, type Trial } from "./trials.ts";
+
+const folder = temporaryFolder();
+after(() => folder.remove());
+
+/** Of each thread 500 calls, reads of 512 bytes and questions for its parent. */
+const threads = `
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+__attribute__((noinline)) void visit(long key) { __asm__ volatile("" : : "r"(key) : "memory"); }
+static void *run(void *zero)
+{
+	char block[512];
+	for (long i = 0; i < 500; i++) {
+		visit(i);
+		if (read((long)zero, block, sizeof(block)) == sizeof(block))
+			syscall(SYS_getppid);
+	}
+	return 0;
+}
+int main(void)
+{
+	pthread_t other;
+	long zero = open("/dev/zero", O_RDONLY);
+	pthread_create(&other, 0, run, (void *)zero);
+	run((void *)zero);
+	pthread_join(other, 0);
+}
+`;
+
+/** A clock's ticks interrupt the other handlers at any place. */
+const counts = `
+  uprobe:/bin/threads:visit {
+    @one[0] = count(); @many[arg0] = count(); @bits[arg0 % 2] = hist(1); @texts[str("visit", 6), arg0 % 2] = stats(2);
+  }
+  tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @one[0] = count(); @calls[comm] = sum(2); }
+  kprobe:vfs_read /pid == cpid && arg2 == 512/ { @one[0] = count(); }
+  software:cpu-clock:1000000 { @ticks++; @one[1] = count(); }
+  end {
+    printf("%d\\n", @ticks == (int64)@one[1]); clear(@ticks); printf("@one[0]: %d\\n", (int64)@one[0]); clear(@one);
+    print(len(@many)); $twice = 0; for ($entry : @many) { $twice += (int64)$entry.1 == 2; } print($twice); clear(@many);
+  }`;
+const row = "[1]                  500 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|";
+const counted = [
+  "1",
+  "@one[0]: 3000",
+  "500",
+  "500",
+  "@bits[0]:",
+  row,
+  "@bits[1]:",
+  row,
+  "@calls[threads]: 2000",
+  "@texts[visit, 0]: { .count = 500, .average = 2, .total = 1000 }",
+  "@texts[visit, 1]: { .count = 500, .average = 2, .total = 1000 }",
+];
+const tooMany = `config = { max_map_keys = 400 } uprobe:/bin/threads:visit { @many[arg0] = count(); } end { print(len(@many)); clear(@many); }`;
+
+const run = (how: string, script: string): string =>
+  `STROBE_HASH_TABLES=${how} strobe -v -c /bin/threads -e '${script}'`;
+const mayGoto = (kernel: string): boolean => kernel !== "6.1";
+/** Of each map where it is and why, as -v says it. */
+const places = (stderr: string): readonly string[] =>
+  [...stderr.matchAll(/^map @\w+: (mapped table|hash) of \d+ entries[^(\n]*(\(.*\))?$/gm)].map(
+    ([, table, why = ""]) => `${table} ${why}`,
+  );
+const lines = (stdout: string): readonly string[] => stdout.split("\n").filter((line) => line !== "");
+
+tryOnKernels({
+  verb: "counts in mapped tables",
+  files: () => ({ "/bin/threads": compileC(folder.path, "threads", threads, ["-O1", "-static", "-pthread"]) }),
+  deadline: 300,
+  trials: (kernel): readonly Trial[] => {
+    const asked = mayGoto(kernel) ? "mapped table " : "hash (this kernel has no may_goto (Linux 6.9))";
+    return [
+      {
+        name: "handlers that interrupt each other lose no count",
+        script: run("mapped", counts),
+        check: ({ stdout, stderr }) => {
+          assert.deepEqual(lines(stdout), counted, stderr);
+          assert.deepEqual(places(stderr), Array(5).fill(asked), stderr);
+        },
+      },
+      {
+        name: "the kernel's tables count the same",
+        script: run("kernel", counts),
+        check: ({ stdout, stderr }) => {
+          assert.deepEqual(lines(stdout), counted, stderr);
+          assert.deepEqual(places(stderr), Array(5).fill("hash (hash_tables is kernel)"), stderr);
+        },
+      },
+      {
+        name: "updates that there is no room for are counted",
+        script: run("mapped", tooMany),
+        check: ({ stdout, stderr }) => {
+          assert.deepEqual(lines(stdout), ["400"], stderr);
+          assert.match(stderr, /: 200 updates of @many failed/);
+          assert.deepEqual(places(stderr), [asked], stderr);
+        },
+      },
+    ];
+  },
+});
