@@ -1,5 +1,5 @@
-/** esbuild's loaders for what we import that is no TypeScript: descriptions of types, as text. */
-export const loader = { ".values": "text" };
+/** esbuild's loaders for what we import that is no TypeScript: descriptions of types and a library, as text. */
+export const loader = { ".values": "text", ".stp": "text" };
 
 /** esbuild's options for our TypeScript as a module that Node runs. */
 export const asModule = {

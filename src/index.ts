@@ -24,6 +24,14 @@ export {
   type UsdtType,
   type UsdtValue,
 } from "./api/usdt-provider.ts";
+export {
+  userEvent,
+  type UserEvent,
+  type UserEventFields,
+  type UserEventOptions,
+  type UserEventType,
+  type UserEventValues,
+} from "./api/user-event.ts";
 
 // Probes in TypeScript. Declarations of this machine merge into the interfaces, which only works through a whole-module
 // export.

@@ -44,6 +44,7 @@ export function compileProbes(
           env,
           governed: maxOverhead !== undefined,
           measured: stats,
+          held: true,
         })
       : undefined;
   const diagnostics = [...parsed.diagnostics, ...(read?.diagnostics ?? [])];

@@ -26,6 +26,10 @@ export interface ScriptOptions extends MachineOptions, ScriptFlags {
   readonly command?: string | undefined;
   /** What a script is told that it is about (SystemTap's target()); that process unless it says. */
   readonly target?: number | undefined;
+  /** Settings of the language's own, by name (DTrace's `-x`); "" where one has no value. */
+  readonly languageSettings?: ReadonlyMap<string, string> | undefined;
+  /** Names that are defined for the language's preprocessor, and what they stand for. */
+  readonly definitions?: ReadonlyMap<string, string> | undefined;
   /** Config variables: BPFTRACE_MAX_STRLEN and its kin. The process's own environment unless given. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
@@ -35,6 +39,8 @@ export interface ScriptOptions extends MachineOptions, ScriptFlags {
   readonly maxOverhead?: number | undefined;
   /** Measures what the handlers cost. */
   readonly stats?: boolean | undefined;
+  /** What handlers run on: BPF where the kernel allows it, else tracefs, unless given. */
+  readonly engine?: "bpf" | "tracefs" | undefined;
 }
 
 export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
@@ -70,7 +76,15 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const language = options.language ?? languageOf(source.name, source.text);
   const target = options.target ?? (flags.command === undefined ? flags.pid : "command");
-  const given: Given = { positional, named, ...(target === undefined ? {} : { target }) };
+  const { languageSettings: settings, definitions } = options;
+  const given: Given = {
+    positional,
+    named,
+    ...(target === undefined ? {} : { target }),
+    ...(flags.command === undefined ? {} : { command: flags.command }),
+    ...(settings === undefined ? {} : { settings }),
+    ...(definitions === undefined ? {} : { definitions }),
+  };
   let parsed = parseScript(source, given, language);
   // A script that has an option for it chooses the process itself (compiler/compile.ts).
   if (
@@ -87,9 +101,10 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
     governed: maxOverhead !== undefined,
     measured: stats,
   });
-  const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics].sort(
-    (a, b) => a.span.start - b.span.start,
-  );
+  const { told = (span) => span } = parsed;
+  const diagnostics = [...parsed.diagnostics, ...unknownOptions(parsed.program, named), ...compiled.diagnostics]
+    .map((one) => ({ ...one, span: told(one.span) }))
+    .sort((a, b) => a.span.start - b.span.start);
   const wrong = diagnostics.some(({ severity }) => severity === "error");
   return { ...compiled, plan: wrong ? undefined : compiled.plan, program: parsed.program, diagnostics, machine };
 }

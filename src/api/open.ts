@@ -1,10 +1,11 @@
-import { E2BIG, LinuxError } from "../linux/error.ts";
+import { kernelFeatures, kernelHas, kernelVersion } from "../base/kernel-features.ts";
+import { E2BIG, EPERM, LinuxError } from "../linux/error.ts";
 import { ScriptError, type Source } from "../language/diagnostic.ts";
 import { printfFormatter } from "../output/printf.ts";
 import { findAttacher } from "../providers/registry.ts";
 import type { Consumer } from "../session/events.ts";
-import type { Plan } from "../compiler/plan.ts";
 import { LiveSource } from "../session/live/live-source.ts";
+import { kernelRelease } from "../linux/kernel/running-kernel.ts";
 import { openSession, type Session } from "../session/session.ts";
 import type { Source as EventSource } from "../session/source.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
@@ -16,16 +17,18 @@ const features = lazy<typeof import("../linux/kernel/features.ts")>(() => requir
 const compiling = lazy<typeof import("./compile.ts")>(() => require("./compile.ts"));
 // Loaded when the verifier gave up.
 const complexity = lazy<typeof import("./too-complex.ts")>(() => require("./too-complex.ts"));
+// Loaded for that engine, and to see whether it can be.
+const tracefsSources = lazy<typeof import("../session/tracefs/tracefs-source.ts")>(() =>
+  require("../session/tracefs/tracefs-source.ts"),
+);
+const tracefs = lazy<typeof import("../linux/kernel/tracefs.ts")>(() => require("../linux/kernel/tracefs.ts"));
 // Loaded when files are followed.
 const followers = lazy<typeof import("./follow.ts")>(() => require("./follow.ts"));
 
-/** What a session of a plan is over. `live`: makes the running kernel its source, for those that stand before it. */
-export type Engine = (plan: Plan, live: () => EventSource) => EventSource;
-
 export interface OpenOptions extends ScriptOptions {
   readonly consumer: Consumer;
-  /** The running kernel unless given. */
-  readonly engine?: Engine | undefined;
+  /** See SessionOptions. */
+  readonly top?: number | undefined;
   readonly log?: ((line: string) => void) | undefined;
   /** Logs what the verifier says of every program. */
   readonly verifierLog?: boolean | undefined;
@@ -40,7 +43,7 @@ export interface OpenOptions extends ScriptOptions {
 }
 
 /** How to compile for a verifier that refused a program. */
-export type Way = Pick<ScriptOptions, "directLoads" | "sparing">;
+export type Way = Pick<ScriptOptions, "directLoads" | "sparing" | "engine">;
 
 /** What there is to attach. */
 export type Openable = Pick<CompiledScript, "plan" | "diagnostics" | "following">;
@@ -52,6 +55,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
     const {
       consumer,
       pid,
+      only,
       command,
       follow,
       unsafe,
@@ -62,7 +66,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       maxOverhead,
       interrupted,
       loaded,
-      engine,
+      top,
     } = options;
     const follower =
       following === undefined
@@ -83,6 +87,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
         new LiveSource(plan, {
           findAttacher,
           pid,
+          pids: only?.pids,
           command,
           follow,
           maxOverhead,
@@ -92,11 +97,31 @@ export async function openScript(source: Source, compiled: Openable, options: Op
           searchPaths: searchPaths(options),
           log,
         });
-      const session = await openSession(plan, engine === undefined ? live() : engine(plan, live), {
+      const events = (): EventSource => {
+        const flag =
+          maxOverhead !== undefined
+            ? "--max-overhead"
+            : stats
+              ? "--stats"
+              : options.warnings
+                ? "--warnings"
+                : undefined;
+        if (flag !== undefined) throw new Error(`${flag} needs BPF: on tracefs handlers run in strobe itself`);
+        return new (tracefsSources().TracefsSource)(plan, {
+          pid,
+          pids: only?.pids,
+          command,
+          searchPaths: searchPaths(options),
+          log,
+          interrupted,
+        });
+      };
+      const session = await openSession(plan, plan.tracefs === undefined ? live() : events(), {
         consumer,
         formatter: printfFormatter,
         unsafe,
         stats,
+        top,
         dryRun,
         interrupted,
         loaded,
@@ -108,13 +133,18 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       throw error;
     }
   };
-  let way: Way = { directLoads: options.directLoads, sparing: options.sparing };
+  const { directLoads, sparing: spares, engine } = options;
+  let way: Way = { directLoads, sparing: spares, engine };
   for (let again: CompiledScript | undefined; ;) {
     try {
       return await open(again ?? compiled);
     } catch (error) {
       if (!(error instanceof LinuxError)) throw error;
-      if (error.code === E2BIG && error.call === "bpf(BPF_PROG_LOAD)") {
+      if (way.engine === undefined && error.code === EPERM && error.call.startsWith("bpf(") && canUseTracefs()) {
+        way = { ...way, engine: "tracefs" };
+        options.consumer.trouble({ kind: "message", text: "strobe: BPF is refused here (EPERM); using tracefs" });
+        options.consumer.flush();
+      } else if (error.code === E2BIG && error.call === "bpf(BPF_PROG_LOAD)") {
         const sparing = easier(way);
         if (sparing === undefined) throw (again && complexity().tooComplex(error, again)) ?? error;
         way = { ...way, sparing };
@@ -136,4 +166,13 @@ function easier({ sparing }: Way): Way["sparing"] {
   if (!sparing) return true;
   // Without may_goto, rounds are calls already.
   return sparing === true && new (features().Features)().capabilities().mayGoto ? "calls" : undefined;
+}
+
+/** Whether instances can be made where tracefs is. Kernels that are too old for strobe may refuse BPF as well. */
+function canUseTracefs(): boolean {
+  try {
+    return kernelHas(kernelVersion(kernelRelease()), kernelFeatures.baseline) && tracefs().isWritable();
+  } catch {
+    return false;
+  }
 }

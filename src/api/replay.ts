@@ -1,6 +1,7 @@
 // A script over a recording: compiled for what is in it, and run over its events.
 import { compile } from "../compiler/compile.ts";
 import type { HeaderField } from "../compiler/layouts/record-header.ts";
+import type { ProcessFilter } from "../compiler/sites/process-filter.ts";
 import type { Plan } from "../compiler/plan.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
@@ -21,6 +22,7 @@ export interface ReplayScriptOptions {
   readonly named?: ReadonlyMap<string, string | true> | undefined;
   /** Events of this process only. */
   readonly pid?: number | undefined;
+  readonly only?: ProcessFilter | undefined;
   readonly unsafe?: boolean | undefined;
   readonly probeFilter?: RegExp | undefined;
   readonly stamp?: readonly HeaderField[] | undefined;
@@ -39,7 +41,7 @@ export function compileForRecording(
   recording: ReplayableRecording,
   options: ReplayScriptOptions = {},
 ): RecordedScript {
-  const { positional = [], named = new Map<string, string | true>(), pid, unsafe, probeFilter, stamp } = options;
+  const { positional = [], named = new Map<string, string | true>(), pid, only, unsafe, probeFilter, stamp } = options;
   const language = options.language ?? languageOf(source.name, source.text);
   const { program, diagnostics } = parseScript(source, { positional, named }, language);
   const probes = new RecordedProbes(recording);
@@ -48,6 +50,7 @@ export function compileForRecording(
     engine: "recording",
     resolve: (spec, system, wish) => probes.resolve(spec, system, wish),
     pid,
+    only,
     command: childPid === 0 ? undefined : command.join(" "),
     unsafe,
     probeFilter,
@@ -66,15 +69,17 @@ export function compileForRecording(
 export interface OpenReplayOptions extends ReplayOptions {
   readonly consumer: Consumer;
   readonly unsafe?: boolean | undefined;
+  readonly top?: number | undefined;
   readonly loaded?: ((session: Session) => void) | undefined;
 }
 
 export function openReplay(plan: Plan, recording: ReplayableRecording, options: OpenReplayOptions): Promise<Session> {
-  const { consumer, unsafe, interrupted, loaded } = options;
+  const { consumer, unsafe, top, interrupted, loaded } = options;
   return openSession(plan, new ReplaySource(plan, recording, options), {
     consumer,
     formatter: printfFormatter,
     unsafe,
+    top,
     interrupted,
     loaded,
   });

@@ -2,7 +2,8 @@
 import { compileScript } from "../api/compile.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
-import { readOptions, UsageError } from "./options.ts";
+import { readOptions } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 import { compileOptions, readScript } from "./script.ts";
 
 /** The exit code: 1 when a script has an error. Takes the options that a script is run with, those behind `--` included. */

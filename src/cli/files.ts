@@ -6,7 +6,7 @@ import { LinuxError } from "../linux/error.ts";
 import { isTerminal } from "../linux/ffi.ts";
 import { shownText } from "../output/shown-text.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
-import { UsageError } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Bytes of the largest script. Those that programs write have some megabytes. */
 const most = 16 << 20;
@@ -64,8 +64,8 @@ function readSome(descriptor: number, room: Buffer): number {
 }
 
 /** Opens or makes the file that -o names. @throws LinuxError */
-export function openOutput(file: string): number {
-  return during(`write to "${file}"`, () => openSync(file, "w"));
+export function openOutput(file: string, appends = false): number {
+  return during(`write to "${file}"`, () => openSync(file, appends ? "a" : "w"));
 }
 
 /** Says something on standard error. What names in it would do to a terminal is spelled out. */

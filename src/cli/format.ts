@@ -5,7 +5,7 @@ import { languageOf } from "../language/registry.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
 import { during, print, readText } from "./files.ts";
-import { UsageError } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 import { spellingOf } from "../providers/registry.ts";
 
 /**

@@ -1,5 +1,4 @@
 import { flags } from "./options.ts";
-import { subcommands } from "./subcommands.ts";
 
 interface Row {
   readonly short?: string;
@@ -9,17 +8,14 @@ interface Row {
   readonly doc: string;
 }
 
+/** The subcommands by name: what stands behind `strobe`, and what it does. */
+export type Commands = Readonly<Record<string, { readonly usage: string; readonly doc: string }>>;
+
 /** The text of `strobe -h`. */
-export function helpText(): string {
+export function helpText(subcommands: Commands): string {
   const rows: Row[] = Object.values(flags);
   const groups = [...new Set(rows.map((row) => row.group))];
-  const sections = groups.map(
-    (group) =>
-      `${group}:\n${rows
-        .filter((row) => row.group === group)
-        .map((row) => `  ${spelling(row).padEnd(24)} ${row.doc}\n`)
-        .join("")}`,
-  );
+  const sections = groups.map((group) => `${group}:\n${flagLines(rows.filter((row) => row.group === group))}`);
   return `strobe: ask a running Linux system a question
 
   strobe [options] FILE [parameters]
@@ -39,7 +35,17 @@ Examples:
 `;
 }
 
-function spelling({ short, long, value }: Row): string {
+/** `strobe WORD --help`. */
+export function subcommandHelp({ usage, doc }: Commands[string]): string {
+  return `strobe ${usage}\n\n  ${doc}\n`;
+}
+
+/** A line each. */
+export function flagLines(rows: readonly Pick<Row, "short" | "long" | "value" | "doc">[]): string {
+  return rows.map((row) => `  ${spelling(row).padEnd(24)} ${row.doc}\n`).join("");
+}
+
+function spelling({ short, long, value }: Pick<Row, "short" | "long" | "value">): string {
   const names = [short ? `-${short}` : "  ", ...(long ? [`--${long}`] : [])];
   return `${names.join(short ? ", " : "  ")}${value ? ` ${value}` : ""}`;
 }

@@ -56,7 +56,8 @@ async function startProgram(file: string, args: readonly string[]): Promise<void
 }
 
 /** A link named after another tool is that subcommand. */
-const words = [...(process.argv[1].endsWith("/stap") ? ["stap"] : []), ...process.argv.slice(2)];
+const tool = ["stap", "dtrace"].filter((name) => process.argv[1].endsWith(`/${name}`));
+const words = [...tool, ...process.argv.slice(2)];
 const [word, file, ...args] = words;
 if (word === "run" && file !== undefined && isProgram(file)) void startProgram(file, args);
 else startCommand();

@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { version } from "../../package.json";
 import { print, tell } from "./files.ts";
 import { run } from "./run.ts";
-import { readOptions, UsageError, type Options } from "./options.ts";
+import { readOptions, type Options } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 import { subcommands } from "./subcommands.ts";
 import { lazy } from "../base/lazy.ts";
 
@@ -39,6 +40,10 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
   try {
     const [word, ...rest] = argv;
     if (word?.endsWith(".strobe")) return { exitCode: await (await import("./replay.ts")).replay(argv), traced: false };
+    if (word === "complete")
+      return { exitCode: (await import("./completion.ts")).complete(rest, Object.keys(subcommands)), traced: false };
+    if (Object.hasOwn(subcommands, word ?? "") && ["--help", "-h"].includes(rest[0]) && word !== "stap")
+      return { exitCode: write((await import("./help.ts")).subcommandHelp(subcommands[word])), traced: false };
     const known = Object.hasOwn(subcommands, word ?? "") ? await subcommands[word].run(rest) : undefined;
     if (typeof known === "number") return { exitCode: known, traced: false };
     const tool = known === undefined && isToolName(word) ? tools().findTool(word) : undefined;
@@ -79,7 +84,7 @@ function traces({ help, version, fmt, info, list, emit, suite, debug }: Options)
 }
 
 async function dispatch(options: Options, build: string | undefined): Promise<number> {
-  if (options.help) return write((await import("./help.ts")).helpText());
+  if (options.help) return write((await import("./help.ts")).helpText(subcommands));
   if (options.version) return write(`strobe v${version}\n`);
   if (options.fmt) {
     const { readScript } = await import("./script.ts");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readOptions, UsageError } from "./options.ts";
+import { readOptions } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 
 test("short switches join, and a value may be attached or follow", () => {
   const options = readOptions(["-lv", "-ofile", "-p", "42", "tracepoint:*"]);
@@ -55,7 +56,7 @@ test("-f takes formats, each with a file of its own but for one", () => {
   refused("-f json= needs a file", "-f", "json=");
   refused("-o takes a format's output, and each -f names a file of its own", "-o", "x", "-f", "json=y");
   refused(
-    'invalid output format "yaml": -f takes one of text, json, folded, svg, speedscope, pprof, not "yaml"',
+    'invalid output format "yaml": -f takes one of text, dtrace, json, folded, svg, speedscope, pprof, not "yaml"',
     "-f",
     "yaml=x",
   );
@@ -146,7 +147,9 @@ test("the start of a long option's name will do where it is only one's", () => {
 test("what makes no sense is said", () => {
   assert.throws(
     () => readOptions(["-p", "none"]),
-    new UsageError("failed to parse pid: invalid integer: none (-p takes the number of a process)"),
+    new UsageError(
+      "failed to parse pid: invalid integer: none (-p takes numbers of processes and names of programs, and none of this name runs)",
+    ),
   );
   for (const pid of ["0", "-1", "4194305", "99999999999"]) {
     assert.throws(
@@ -154,10 +157,12 @@ test("what makes no sense is said", () => {
       new UsageError(`pid out of range: ${pid} (processes have the numbers 1 to 4194304)`),
     );
   }
-  assert.throws(() => readOptions(["--quite"]), /unrecognized option '--quite'/);
+  assert.throws(() => readOptions(["--quite"]), /unrecognized option '--quite' \(the script's own parameters/);
+  assert.throws(() => readOptions(["-n", "x"]), /invalid option -- 'n' \(DTrace's -n PROGRAM is -e PROGRAM\)/);
+  assert.throws(() => readOptions(["--uid=0"]), /unrecognized option '--uid' \(--user takes numbers of users, too\)/);
   assert.throws(
     () => readOptions(["-f", "xml"]),
-    /-f takes one of text, json, folded, svg, speedscope, pprof, not "xml"/,
+    /-f takes one of text, dtrace, json, folded, svg, speedscope, pprof, not "xml"/,
   );
   assert.throws(() => readOptions(["-e"]), /option requires an argument -- 'e'/);
 });

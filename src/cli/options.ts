@@ -2,12 +2,21 @@
 
 import { headerFields, type HeaderField } from "../compiler/layouts/record-header.ts";
 import { closeSync, openSync } from "node:fs";
-import type { Source } from "../language/diagnostic.ts";
+import type { CompiledScript } from "../api/compile.ts";
+import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
 import type { ScriptOption } from "../language/program.ts";
 import { findLanguage, languages } from "../language/registry.ts";
+import { lazy } from "../base/lazy.ts";
+import type { ProcessFilter } from "../compiler/sites/process-filter.ts";
+import { readPid, UsageError } from "./usage-error.ts";
 import { formats, type Format } from "../output/formats.ts";
 import type { Buffering } from "../output/printer.ts";
+
+// Loaded where processes are chosen by more than one number.
+const chosenProcesses = lazy<typeof import("./chosen-processes.ts")>(() => require("./chosen-processes.ts"));
+// Loaded where an option is not known.
+const otherTools = lazy<typeof import("./other-tools.ts")>(() => require("./other-tools.ts"));
 
 interface Flag {
   readonly short?: string;
@@ -82,9 +91,22 @@ export const flags = {
   pid: {
     short: "p",
     long: "pid",
-    value: "PID",
+    value: "PIDS",
     group: "What to trace",
-    doc: "trace this process only; ends when it ends",
+    doc: "trace these processes only: numbers or programs' names, with commas; ends when they have ended",
+  },
+  comm: { long: "comm", value: "NAMES", group: "What to trace", doc: "only threads of these names" },
+  user: {
+    long: "user",
+    value: "USERS",
+    group: "What to trace",
+    doc: "only processes of these users: names or numbers",
+  },
+  cgroup: {
+    long: "cgroup",
+    value: "PATHS",
+    group: "What to trace",
+    doc: "only processes in these cgroups, or below them",
   },
   command: {
     short: "c",
@@ -116,6 +138,12 @@ export const flags = {
     value: "PID",
     group: "What to trace",
     doc: "what target() gives in scripts of SystemTap's",
+  },
+  engine: {
+    long: "engine",
+    value: "ENGINE",
+    group: "What to trace",
+    doc: "what handlers run on: bpf, or tracefs (the kernel's own events, without BPF); tracefs where BPF is refused",
   },
   recording: {
     long: "in",
@@ -160,6 +188,12 @@ export const flags = {
     value: "FIELDS",
     group: "Output",
     doc: `say of each event when and where it was: ${headerFields.join(",")}, or some of them`,
+  },
+  top: {
+    long: "top",
+    value: "NUMBER",
+    group: "Output",
+    doc: "of maps so many of the largest values, where the script says no number of its own",
   },
   buffering: { short: "B", value: "MODE", group: "Output", doc: "line (the default), full or none" },
   quiet: { short: "q", long: "quiet", group: "Output", doc: "no messages but errors" },
@@ -255,11 +289,14 @@ export interface Options {
   readonly help: boolean;
   readonly version: boolean;
   readonly pid?: number | undefined;
+  /** What else chooses among processes; several of -p as well. */
+  readonly only?: ProcessFilter | undefined;
   readonly command?: string | undefined;
   /** Milliseconds. */
   readonly duration?: number | undefined;
   readonly target?: number | undefined;
   readonly probeFilter?: RegExp | undefined;
+  readonly engine?: "bpf" | "tracefs" | undefined;
   /** A recording's path, and the part of it. */
   readonly recording?: string | undefined;
   readonly from?: string | undefined;
@@ -272,6 +309,7 @@ export interface Options {
   readonly formats: readonly ChosenFormat[];
   /** What events are stamped with, in this order. */
   readonly stamp?: readonly HeaderField[] | undefined;
+  readonly top?: number | undefined;
   readonly buffering: Buffering;
   readonly quiet: boolean;
   /** False: says nothing of how many probes are attached, nor that it is at work. */
@@ -292,6 +330,20 @@ export interface Options {
   readonly switches: Switches;
   /** What stands behind the script's own text. */
   readonly appended?: string | undefined;
+  /** The output goes behind what its file has. */
+  readonly appends?: true;
+  /** Settings of the script's language, and what its preprocessor knows by name. */
+  readonly settings?: ReadonlyMap<string, string>;
+  readonly definitions?: ReadonlyMap<string, string>;
+  readonly voice?: Voice;
+}
+
+/** How a command of another name talks about its script. */
+export interface Voice {
+  /** Lines for standard error. */
+  wrong(source: Source, errors: readonly Diagnostic[]): string;
+  /** Once the script is compiled; false: it shall not run. */
+  compiled(script: CompiledScript): boolean;
 }
 
 /** `file`: where to, instead of the output. */
@@ -304,14 +356,6 @@ export interface ChosenFormat {
 export interface Tool {
   readonly source: Source;
   readonly options: readonly ScriptOption[];
-}
-
-/** A command line that makes no sense: the message says which part. */
-export class UsageError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "UsageError";
-  }
 }
 
 /**
@@ -381,7 +425,7 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     } else if (word.startsWith("-") && word !== "-") {
       for (let letter = 1; letter < word.length; letter++) {
         const name = flagNamed("short", word[letter]);
-        if (!name) throw new UsageError(`invalid option -- '${word[letter]}'`);
+        if (!name) throw new UsageError(`invalid option -- '${word[letter]}'${elsewhere(`-${word[letter]}`)}`);
         if (!takesValue(name)) {
           set(name, "");
           continue;
@@ -413,11 +457,14 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     suite: has("test") ? "test" : has("bench") ? "bench" : undefined,
     help: has("help"),
     version: has("version"),
-    pid: values.has("pid") ? readPid("-p", values.get("pid") ?? "") : undefined,
+    ...chooses(values),
     command: values.get("command"),
     duration: values.has("duration") ? readRunTime(values.get("duration") ?? "") : undefined,
     target: values.has("target") ? readPid("--target", values.get("target") ?? "") : undefined,
     probeFilter: values.has("probeFilter") ? readPattern(values.get("probeFilter") ?? "") : undefined,
+    engine: values.has("engine")
+      ? oneOf("--engine", values.get("engine") ?? "", ["bpf", "tracefs"] as const)
+      : undefined,
     recording: values.get("recording"),
     from: values.get("from"),
     to: values.get("to"),
@@ -427,6 +474,7 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     output: values.get("output"),
     formats: chosen.length === 0 ? [readFormat("text")] : oneToOutput(chosen, has("output")),
     stamp: values.has("stamp") ? readStamp(values.get("stamp") ?? "") : undefined,
+    top: values.has("top") ? readCount("--top", values.get("top") ?? "") : undefined,
     buffering: oneOf(
       "-B",
       values.get("buffering") ?? "line",
@@ -451,6 +499,14 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
   };
 }
 
+/** -p, --comm, --user, --cgroup. @throws UsageError */
+function chooses(values: ReadonlyMap<FlagName, string>): Pick<Options, "pid" | "only"> {
+  const [pid, comm, user, cgroup] = (["pid", "comm", "user", "cgroup"] as const).map((name) => values.get(name));
+  if (comm === undefined && user === undefined && cgroup === undefined && (pid === undefined || /^-?\d+$/.test(pid)))
+    return pid === undefined ? {} : { pid: readPid("-p", pid) };
+  return chosenProcesses().readFilter({ pid, comm, user, cgroup }, values.has("follow"));
+}
+
 function flagNamed(kind: "short" | "long", text: string): FlagName | undefined {
   return (Object.keys(flags) as FlagName[]).find((name) => (flags[name] as Flag)[kind] === text);
 }
@@ -465,9 +521,17 @@ function wholeName(start: string): string {
   ];
   const meant = names.includes(start) ? [start] : names.filter((name) => start !== "" && name.startsWith(start));
   if (meant.length === 0)
-    throw new UsageError(`unrecognized option '--${start}' (the script's own parameters go behind a lone --)`);
+    throw new UsageError(
+      `unrecognized option '--${start}'${elsewhere(`--${start}`) || " (the script's own parameters go behind a lone --)"}`,
+    );
   if (meant.length > 1) throw new UsageError(`--${start} may be ${meant.map((name) => `--${name}`).join(" or ")}`);
   return meant[0];
+}
+
+/** Behind a complaint: what another tool's option of this name is here. */
+function elsewhere(option: string): string {
+  const meaning = otherTools().otherToolsOption(option);
+  return meaning === undefined ? "" : ` (${meaning})`;
 }
 
 function takesValue(name: FlagName): boolean {
@@ -518,6 +582,12 @@ function readStamp(text: string): readonly HeaderField[] {
   return fields;
 }
 
+/** Text is as the script's language has it. */
+export function spokenIn(language: Language, chosen: readonly ChosenFormat[]): readonly ChosenFormat[] {
+  const own = formats.find(({ name }) => name === language.output);
+  return own === undefined ? chosen : chosen.map((one) => (one.format.name === "text" ? { ...one, format: own } : one));
+}
+
 function oneToOutput(chosen: readonly ChosenFormat[], named: boolean): readonly ChosenFormat[] {
   const [first, second] = chosen.filter(({ file }) => file === undefined);
   if (second !== undefined)
@@ -536,24 +606,17 @@ function readLanguage(flag: string, name: string, choices: readonly Language[]):
   throw new UsageError(`${flag} takes one of ${known.join(", ")}, not "${name}"`);
 }
 
-/** PID_MAX_LIMIT of a 64-bit kernel (include/linux/threads.h). */
-const mostPid = 0x40_0000;
-
-export function readPid(flag: string, text: string): number {
-  if (!/^-?[0-9]+$/.test(text))
-    throw new UsageError(`failed to parse pid: invalid integer: ${text} (${flag} takes the number of a process)`);
-  const pid = Number(text);
-  if (pid < 1 || pid > mostPid)
-    throw new UsageError(`pid out of range: ${text} (processes have the numbers 1 to ${mostPid})`);
-  return pid;
-}
-
 function readable(file: string): void {
   try {
     closeSync(openSync(file, "r"));
   } catch (error) {
     throw new UsageError(`--traceable-functions takes a file that can be read: ${(error as Error).message}`);
   }
+}
+
+function readCount(flag: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${flag} takes a number from 1 on, not "${text}"`);
+  return Number(text);
 }
 
 function readPattern(text: string): RegExp {

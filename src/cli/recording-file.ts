@@ -4,7 +4,7 @@ import { isDamage } from "../providers/registry.ts";
 import { isRecording, type RecordingBytes } from "../recordings/frames.ts";
 import { Recording } from "../recordings/reader.ts";
 import { during } from "./files.ts";
-import { UsageError } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 import { replayable, type ReplayableRecording } from "../providers/recorded.ts";
 import { lazy } from "../base/lazy.ts";
 

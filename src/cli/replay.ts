@@ -9,7 +9,8 @@ import { RecordedProbes, type ReplayableRecording } from "../providers/recorded.
 import { lossText } from "../recordings/contents.ts";
 import type { Session } from "../session/session.ts";
 import { print, tell } from "./files.ts";
-import { readOptions, UsageError, type Options } from "./options.ts";
+import { readOptions, type Options } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 import { readDuration } from "./quantities.ts";
 import { openRecording } from "./recording-file.ts";
 import { onSignal, printerOf, showDiagnostics, stopNumbers } from "./run.ts";
@@ -38,13 +39,14 @@ export async function replayFile(file: string, options: Options): Promise<number
 async function run(recording: ReplayableRecording, options: Options): Promise<number> {
   if (options.list) return list(recording, options);
   const { source, positional, language } = readScript(options);
-  const { named, pid, probeFilter, stamp } = options;
+  const { named, pid, only, probeFilter, stamp } = options;
   const { unsafe } = options.switches;
   const script = compileForRecording(source, recording, {
     language,
     positional,
     named,
     pid,
+    only,
     unsafe,
     probeFilter,
     stamp,
@@ -65,6 +67,7 @@ async function run(recording: ReplayableRecording, options: Options): Promise<nu
     session = await openReplay(script.plan, recording, {
       consumer,
       unsafe,
+      top: options.top,
       from: timeOf("--from", options.from),
       to: timeOf("--to", options.to),
       interrupted: () => isPending(stopNumbers),

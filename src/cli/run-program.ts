@@ -2,7 +2,7 @@
 // (launch.ts does it by itself where the command line has nothing wrong.)
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { UsageError } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 import { isProgram } from "./program-name.ts";
 
 type Entry = typeof import("./run-file.ts");

@@ -12,7 +12,7 @@ import { OutputClosed, OutputStuck } from "../output/sink.ts";
 import type { Session } from "../session/session.ts";
 import { storeState } from "../store/place.ts";
 import { openOutput, print, tell } from "./files.ts";
-import type { Options } from "./options.ts";
+import { spokenIn, type Options } from "./options.ts";
 import { compileOptions, readScript } from "./script.ts";
 import { ScriptPlan } from "./script-plan.ts";
 import { StatusLine } from "./status.ts";
@@ -47,11 +47,14 @@ export async function run(options: Options, build: string | undefined): Promise<
   const { named } = options;
   if (named.get("help") === true && helped(source, positional, language)) return 0;
   const given = { language, positional, named, ...compileOptions(options) };
-  const script = new ScriptPlan(source, given, options.debug.length > 0 ? undefined : build);
+  // What was kept does not tell which probes were found.
+  const keeps = options.debug.length === 0 && options.voice === undefined;
+  const script = new ScriptPlan(source, given, keeps ? build : undefined);
   if (script.known === undefined) {
     const compiled = script.compile();
     showDiagnostics(compiled.program.source, compiled, options);
     if (!compiled.plan) return 1;
+    if (options.voice?.compiled(compiled) === false) return 0;
 
     const shown = options.debug.filter((stage) => stage !== "verifier");
     if (shown.length > 0) {
@@ -60,7 +63,7 @@ export async function run(options: Options, build: string | undefined): Promise<
       return 0;
     }
   } else if (script.known.said !== undefined) showDiagnostics(script.known.said.source, script.openable, options);
-  return trace(script, options);
+  return trace(script, { ...options, formats: spokenIn(language, options.formats) });
 }
 
 /** From attaching to the end: by itself, by a signal, or because nobody reads any more. */
@@ -90,6 +93,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
     session = await openScript(script.source, script.openable, {
       ...script.options,
       consumer,
+      top: options.top,
       log,
       dryRun: options.dryRun,
       verifierLog: options.debug.includes("verifier"),
@@ -152,11 +156,11 @@ function sayUnfitting(script: ScriptPlan): void {
 
 /** `opened`: takes the descriptors of the files that are opened for it. */
 export function printerOf(
-  { formats, output, buffering, announces, noWarnings, dryRun }: Options,
+  { formats, output, buffering, announces, noWarnings, dryRun, appends }: Options,
   opened: number[],
 ): Printer {
   const open = (path: string): number => {
-    const descriptor = openOutput(path);
+    const descriptor = openOutput(path, appends);
     opened.push(descriptor);
     return descriptor;
   };
@@ -211,6 +215,10 @@ export function showDiagnostics(
   options: Options,
 ): void {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
+  if (options.voice !== undefined) {
+    tell(options.voice.wrong(source, errors));
+    return;
+  }
   if (!plan && errors.length === 0) throw new ScriptError(source, diagnostics);
   const warnings =
     options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");

@@ -5,7 +5,8 @@ import type { Source } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
 import { languageOf } from "../language/registry.ts";
 import { during, readText } from "./files.ts";
-import { UsageError, type Options } from "./options.ts";
+import { type Options } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 import { lazy } from "../base/lazy.ts";
 
 // Loaded where a script may import something.
@@ -48,6 +49,10 @@ export function readScript(options: Options, whole = true): Script {
 
 /** What a script is compiled with, but for its parameters. */
 export function compileOptions(options: Options): ScriptOptions {
-  const { switches, pid, command, target, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types } = options;
-  return { ...switches, pid, command, target, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types };
+  const { switches, pid, only, command, target, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types, engine } =
+    options;
+  const { settings: languageSettings, definitions } = options;
+  const machine = { vmlinux, debuginfo, types };
+  const given = { command, target, languageSettings, definitions };
+  return { ...switches, pid, only, ...given, maxOverhead, probeFilter, stamp, engine, ...machine };
 }

@@ -1,7 +1,8 @@
 // `strobe stap …`: SystemTap's options as strobe's. What has no meaning here is said, and the script runs all the same.
 import { version } from "../../package.json";
 import { print, tell } from "./files.ts";
-import { readOptions, UsageError, type Options } from "./options.ts";
+import { readOptions, type Options } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** With a value, or without. */
 const valued = "eEcxlLoGDdmsTpIRraSB";

@@ -59,10 +59,35 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     doc: "what a recording holds",
     run: async (argv) => (await import("./replay.ts")).recordingInfo(argv),
   },
+  events: {
+    usage: "events [list | add 'PROBE { NAME = VALUE; … }' | remove EVENT…]",
+    doc: "dynamic events of the kernel in probes' words, for perf, trace-cmd and others",
+    run: async (argv) => (await import("./events.ts")).events(argv),
+  },
+  emit: {
+    usage: "emit NAME FIELD=VALUE…",
+    doc: "emit a user event, for whoever traces user_events:NAME",
+    run: async (argv) => (await import("./user-event.ts")).emitUserEvent(argv),
+  },
+  clean: {
+    usage: "clean",
+    doc: "remove what strobes that were killed left in tracefs",
+    run: async (argv) => (await import("./clean.ts")).clean(argv),
+  },
   types: {
     usage: "types [-o FOLDER] [--binary PROGRAM] [--force]",
     doc: "declarations of this machine, for probes in TypeScript",
     run: async (argv) => (await import("./types.ts")).writeTypes(argv),
+  },
+  help: {
+    usage: "help [WORD]",
+    doc: "what a builtin, function, kind of probe, option, setting, tool or message is",
+    run: async (argv) => (await import("./help-word.ts")).helpWord(argv, subcommands),
+  },
+  completion: {
+    usage: "completion SHELL",
+    doc: "what bash, zsh or fish needs to complete command lines: source <(strobe completion bash)",
+    run: async (argv) => (await import("./completion.ts")).completionScript(argv),
   },
   lsp: {
     usage: "lsp",

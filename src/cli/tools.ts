@@ -27,6 +27,10 @@ export function findTool(name: string): FoundTool | undefined {
   return allTools().find((tool) => tool.name === name);
 }
 
+export function toolNames(): readonly string[] {
+  return allTools().map(({ name }) => name);
+}
+
 /** In alphabetical order. */
 function allTools(): readonly FoundTool[] {
   return fileNames().flatMap((file) => {

@@ -2,7 +2,7 @@ import { thisMachine } from "../api/machine.ts";
 import { NoSuchProgram } from "../declare/programs.ts";
 import { FolderInUse, writeDeclarations } from "../declare/write.ts";
 import { during, print } from "./files.ts";
-import { UsageError } from "./options.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** `strobe types`: writes this machine's declarations, unless they are there already. */
 export function writeTypes(argv: readonly string[]): number {

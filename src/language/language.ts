@@ -21,6 +21,8 @@ export interface Language {
   /** Commands that run its scripts, as a first line `#!/usr/bin/env NAME` has them. */
   readonly commands: readonly string[];
   readonly rules: Rules;
+  /** The output format (`-f`) that is text to its authors; "text" unless it says. */
+  readonly output?: string;
   /** Reads a script. Absent where its files are programs with probes in them, which `strobe run` starts. */
   readonly parse?: (source: Source, given: Given) => Parsed;
   /** What `-l` is asked for, as this language writes probes; absent where that is `kind:part:part`. */
@@ -45,6 +47,15 @@ export interface Given {
   readonly probes?: FindSpelling;
   /** The process that is traced: its id, or that of the command that is started. */
   readonly target?: number | "command";
+  /** The program that is started, where one is. */
+  readonly command?: string;
+  /**
+   * Settings of the language's own that the command line gives, by name; "" where one has no value. In D besides its
+   * options `blankids`: lines begin without CPU and probe id.
+   */
+  readonly settings?: ReadonlyMap<string, string>;
+  /** Names that the command line defines for the preprocessor, and what they stand for. */
+  readonly definitions?: ReadonlyMap<string, string>;
   /** What a script may ask of the machine before it is read. */
   readonly machine?: MachineGiven;
 }
@@ -60,6 +71,8 @@ export interface MachineGiven {
 
 export interface Parsed {
   readonly program: Program;
+  /** Where something is told that is wrong with what the language added to the script; absent where it added nothing. */
+  readonly told?: (span: Span) => Span;
   readonly diagnostics: readonly Diagnostic[];
 }
 

@@ -72,6 +72,8 @@ export interface TextRules {
 }
 
 export interface MapRules {
+  /** Integers in keys: of 64 bits, or as wide as the widest that the script stores or looks for. */
+  readonly integerKeys: "64 bits" | "as typed";
   /** What reading an entry that is not there gives: 0 and "", or the end of the handler with a message. */
   readonly missing: "zero" | "fault";
   /** What storing the number 0 under a key does: it is kept, or the entry goes. */

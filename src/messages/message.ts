@@ -36,6 +36,8 @@ export interface Message {
   readonly help?: string;
   /** What the kernel lacks, where that is why. */
   readonly missing?: KernelFeature;
+  /** What the language's own compiler calls the mistake: DTrace's `D_SYNTAX`. */
+  readonly tag?: string;
 }
 
 /** An entry about a feature that the kernel lacks. */

@@ -39,7 +39,9 @@ export function parseTiming(probe: string, parts: readonly string[]): Timing | F
 }
 
 function period(nanoseconds: bigint): Timing | Failure {
-  return nanoseconds < 1_000n ? new Failure("the shortest time is 1us") : { kind: "period", nanoseconds };
+  return nanoseconds < 1_000n
+    ? new Failure("the shortest time is 1us (a frequency is written `hz:99`)")
+    : { kind: "period", nanoseconds };
 }
 
 /** How `probe` names a timing: as it was written in two parts (`ms:20`), else in microseconds. */

@@ -17,6 +17,9 @@ import { tracepoint } from "./kinds/tracepoint.ts";
 import { hasWildcard, matches } from "../machine/wildcard.ts";
 import { lazy } from "../base/lazy.ts";
 
+// Loaded for a kind that is not known.
+const otherTools = lazy<typeof import("./other-tools.ts")>(() => require("./other-tools.ts"));
+
 const selfKind = lazy<typeof import("./kinds/self.ts")>(() => require("./kinds/self.ts"));
 const fentryKind = lazy<typeof import("./kinds/fentry.ts")>(() => require("./kinds/fentry.ts"));
 const kprobeKind = lazy<typeof import("./kinds/kprobe.ts")>(() => require("./kinds/kprobe.ts"));
@@ -29,6 +32,7 @@ const processKind = lazy<typeof import("./kinds/process.ts")>(() => require("./k
 const countersKind = lazy<typeof import("./kinds/counters.ts")>(() => require("./kinds/counters.ts"));
 const watchpointKind = lazy<typeof import("./kinds/watchpoint.ts")>(() => require("./kinds/watchpoint.ts"));
 const iteratorKind = lazy<typeof import("./kinds/iterator.ts")>(() => require("./kinds/iterator.ts"));
+const userEventsKind = lazy<typeof import("./kinds/user-events.ts")>(() => require("./kinds/user-events.ts"));
 const suitesKind = lazy<typeof import("./kinds/suites.ts")>(() => require("./kinds/suites.ts"));
 
 /** A kind's line: what is asked of it before its file is loaded. */
@@ -171,6 +175,7 @@ const kinds: Record<string, Kind> = {
     spelling: { path: 2, typescript: { name: "iter", words: "name", parameters: ["ctx"] } },
     provider: () => iteratorKind().iterator,
   },
+  user_events: { aliases: [], provider: () => userEventsKind().userEvents },
   test: { aliases: [], provider: () => suitesKind().test },
   bench: { aliases: [], provider: () => suitesKind().bench },
 };
@@ -280,7 +285,9 @@ function unknownProvider(spec: ProbeSpec, system: System): Diagnostic {
   }
   // `sched:sched_switch { … }`: the kind was left out.
   const meant = allProviders().find((kind) => kind.hasExactly?.([spec.provider, ...spec.parts], system));
-  const help = meant ? `did you mean \`${meant.name}:${spec.text}\`?` : didYouMean(spec.provider, Object.keys(kinds));
+  const help = meant
+    ? `did you mean \`${meant.name}:${spec.text}\`?`
+    : (otherTools().otherToolsKind(spec.provider) ?? didYouMean(spec.provider, Object.keys(kinds)));
   return { ...base, message: `invalid probe type: ${spec.provider}`, ...(help === undefined ? {} : { help }) };
 }
 

@@ -56,6 +56,43 @@ test("system calls' arguments come from the caller's registers", { skip: process
   ]);
 });
 
+test("events of programs are looked for by their numbers where the kernel hands them to perf", () => {
+  for (const probe of ["user_events:app:request", "user_events:app_*", "tracepoint:user_events:app_request"]) {
+    const { context, sites } = resolve(probe, ["args"]).variants[0];
+    assert.ok(context !== "host");
+    assert.deepEqual(context.program.load, { attachType: 24, btfId: 8 });
+    assert.deepEqual(sites[0].match, 30n);
+    const record = { kind: "context", offset: 16, size: 8, signed: false };
+    assert.deepEqual(
+      context.args?.map(({ fetch }) => fetch),
+      [
+        { kind: "pointed", base: record, offset: 8, size: 8, signed: false, space: "kernel" },
+        {
+          kind: "binary",
+          operator: "+",
+          left: { kind: "address", base: record, offset: 20 },
+          right: {
+            kind: "binary",
+            operator: "&",
+            left: { kind: "pointed", base: record, offset: 16, size: 4, signed: false, space: "kernel" },
+            right: { kind: "constant", value: 0xffffn },
+          },
+        },
+      ],
+    );
+  }
+  const [{ context, sites }] = resolve("user_events:app:request", ["args"], { asEvents: true }).variants;
+  assert.ok(context !== "host");
+  assert.deepEqual(
+    [context.program.type, sites[0].name, sites[0].found],
+    ["tracepoint", "user_events:app_request", "tracepoint:user_events:app_request"],
+  );
+  assert.deepEqual(complaint("user_events:app_requets"), [
+    "no user event `app_requets`",
+    "did you mean `app_request`?",
+  ]);
+});
+
 test("an event is a raw tracepoint until its record is read", () => {
   assert.deepEqual(shape(resolve("tracepoint:sched:sched_switch")), ["raw_tracepoint: tracepoint:sched:sched_switch"]);
   const { context, sites } = resolve("tracepoint:sched:sched_switch", ["args"]).variants[0];

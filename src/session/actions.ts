@@ -28,6 +28,8 @@ export interface ActionTargets {
   readonly consumer: Consumer;
   readonly services: ConsumerServices;
   readonly formatter: TextFormatter;
+  /** SessionOptions.top, or 0. */
+  readonly top: number;
   readonly liveMaps: ReadonlyMap<number, LiveMap>;
   /** For what runs here of handlers that are captured. */
   readonly runtime: HostRuntime;
@@ -83,7 +85,11 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
       const divisor = fieldReader(fields[1], memory, 1);
       const live = liveMap(targets, action.map);
       return (offset) =>
-        consumer.map(shown(snapshotOf(live, action.map)), { top: top(offset), divisor: divisor(offset), services });
+        consumer.map(shown(snapshotOf(live, action.map)), {
+          top: top(offset) || targets.top,
+          divisor: divisor(offset),
+          services,
+        });
     }
     case "print-aggregate": {
       const live = liveMap(targets, action.map);

@@ -104,3 +104,34 @@ export class SessionRuntime implements HostRuntime {
     return map;
   }
 }
+
+/** An event that handlers in this process look at. */
+export interface HandledEvent extends Surroundings {
+  /** The bytes behind the context pointer. */
+  readonly row: Uint8Array;
+  /** Memory that came with it. */
+  read(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined;
+  stack(space: "kernel" | "user", limit: number): Uint8Array;
+}
+
+/** What handlers of events ask, beyond what programs of strobe's own process do. */
+export class EventRuntime extends SessionRuntime {
+  readonly #event: HandledEvent;
+
+  constructor(event: HandledEvent, services: HostServices) {
+    super(services);
+    this.#event = event;
+  }
+
+  get context(): Uint8Array {
+    return this.#event.row;
+  }
+
+  override readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {
+    return this.#event.read(space, address, size);
+  }
+
+  stack(space: "kernel" | "user", limit: number): Uint8Array {
+    return this.#event.stack(space, limit);
+  }
+}

@@ -19,6 +19,8 @@ export interface SessionOptions {
   readonly unsafe?: boolean | undefined;
   /** The consumer is told at the end what the handlers have cost. */
   readonly stats?: boolean | undefined;
+  /** Of maps that are printed without another limit: so many of the largest values; all of them unless given. */
+  readonly top?: number | undefined;
   /** Attaches, and that is all: neither begin and end nor the command run. */
   readonly dryRun?: boolean | undefined;
   /** Asked now and then while a loop of a host program keeps the thread busy: whether that program is to end. */
@@ -138,6 +140,7 @@ class SourceSession implements Session, SourceUser {
       consumer: this.#consumer,
       services: this.services,
       formatter: this.#options.formatter,
+      top: this.#options.top ?? 0,
       liveMaps: this.#source.maps,
       runtime: this.#runtime,
       run: (command) => this.#commands.run(command),
@@ -145,8 +148,11 @@ class SourceSession implements Session, SourceUser {
       unwatch: (address, pid) => this.#source.unwatch(address, pid),
       exit: (code) => {
         this.#records.deaf = true;
-        if (this.#over) this.#end = { ...this.#end, exitCode: code };
-        else this.#finish({ exitCode: code, reason: "exit" });
+        if (this.#over) {
+          this.#end = { ...this.#end, exitCode: code };
+          // A source whose handlers run here may be at the last events: those behind this one are none of theirs.
+          this.#source.stop();
+        } else this.#finish({ exitCode: code, reason: "exit" });
       },
     };
   }
@@ -394,7 +400,7 @@ class SourceSession implements Session, SourceUser {
     consumer.endOfEvents?.(this.#plan.config.blankBeforeMaps);
     if (this.#plan.config.printMapsOnExit) {
       for (const snapshot of printableMaps(this.#source.maps))
-        consumer.map(snapshot, { top: 0, divisor: 1, services: this.services });
+        consumer.map(snapshot, { top: this.#options.top ?? 0, divisor: 1, services: this.services });
     }
     this.#tellWarnings();
     consumer.flush();

@@ -20,7 +20,8 @@ import type { Binding, FunctionSource } from "../../src/language/typescript/bind
 import { parseProbes } from "../../src/language/typescript/parse.ts";
 import { casts, specialNames } from "../../src/language/typescript/specials.ts";
 import { withImports } from "../../src/cli/imports.ts";
-import { readOptions, UsageError } from "../../src/cli/options.ts";
+import { readOptions } from "../../src/cli/options.ts";
+import { UsageError } from "../../src/cli/usage-error.ts";
 import { strftime } from "../../src/output/strftime.ts";
 import type { Resolution } from "../../src/providers/provider.ts";
 import { matcher } from "../../src/machine/wildcard.ts";

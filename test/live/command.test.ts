@@ -103,6 +103,13 @@ test("Attached N probes goes to standard error, unless -q", async () => {
   assert.deepEqual([quiet.stdout, quiet.stderr], ["hi\n\n\n", ""]);
 });
 
+test("--top limits what is printed of maps", async () => {
+  const script = "begin { @a[1] = 5; @a[2] = 9; @a[3] = 1; print(@a); print(@a, 1); exit(); }";
+  const { stdout } = await strobe(["--top", "2", "-e", script]);
+  assert.equal(stdout, "@a[1]: 5\n@a[2]: 9\n@a[2]: 9\n\n\n@a[1]: 5\n@a[2]: 9\n");
+  assert.match((await strobe(["--top", "none", "-e", script])).stderr, /--top takes a number from 1 on, not "none"/);
+});
+
 test("the exit code is the script's", async () => {
   assert.equal((await strobe(["-q", "-e", "begin { exit(3); }"])).code, 3);
 });

@@ -435,11 +435,12 @@ test("slow-files: every call on a file, its bytes and its time", async () => {
     bytes,
     [32 << 20, 4321, 1234, 567, ...vectors, ...moved].reduce((sum, size) => sum + size),
   );
-  const own = rows(trace, (columns) => columns[2] === String(trace.result.pid) && columns[5] === "slow");
-  const sizes = [32 << 20, 4321, 1234, 567, ...vectors, ...moved, 0, 0, 0, 0];
+  const own = rows(trace, ([, , pid, , , ...file]) => pid === String(trace.result.pid) && !file[0]?.startsWith("lib"));
+  const sizes = [32 << 20, 0, 4321, 1234, 567, ...vectors, ...moved, ...Array<number>(6).fill(0)];
+  const named = [path, "(mapped)", "(every file)", path, `${path}.new`, path];
   assert.deepEqual(
-    own.map(([, name, , , size]) => [name, Number(size)]),
-    sizes.map((size) => [comm, size]),
+    own.map(([, name, , , size, ...file]) => [name, Number(size), file.join(" ")]),
+    [...sizes.map((size) => [comm, size, "slow"]), ...named.map((file) => [comm, 0, file])],
   );
   assert.ok(own.every(([time, , , ms]) => trace.during(time) && /^\d+\.\d{3}$/.test(ms)));
   between(Number(own[0][3]), 0, most, "ms for 32 MiB");

@@ -22,8 +22,8 @@ export const places: readonly Place[] = ["rawtracepoint", "uprobe"];
 
 export interface Loaded {
   /**
-   * "too complex": said as it is documented to be, and for which loop. "no script": a constant that no type holds,
-   * which the checker refuses.
+   * "too complex": said as it is documented to be, and for which loop. "no script": what the checker refuses rightly,
+   * a constant that no type holds or a text that grows at every event.
    */
   readonly outcome: "loaded" | "sparing" | "too complex" | "no script" | "rejected" | "crash" | "refused";
   readonly instructions: number;
@@ -80,10 +80,12 @@ export function compileScript(
   const { plan } = compiled;
   if (plan !== undefined) return { ...compiled, program, plan };
   const errors = compiled.diagnostics.filter(({ severity }) => severity === "error");
-  // What random arithmetic makes of constants.
-  const constants = errors.every(({ message }) => /does not fit|outside of 64 bits/.test(message));
+  // What random arithmetic makes of constants, and random assignments of texts.
+  const unwritable = errors.every(({ message }) =>
+    /does not fit|outside of 64 bits|grows from its own value/.test(message),
+  );
   const detail = errors.map((d) => renderDiagnostic(program.source, d, { color: false })).join("");
-  return { outcome: constants ? "no script" : "rejected", instructions: 0, detail };
+  return { outcome: unwritable ? "no script" : "rejected", instructions: 0, detail };
 }
 
 /** `whole`: what is told of a refused program is the verifier's whole log. */

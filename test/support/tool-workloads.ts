@@ -11,6 +11,8 @@ const workSource = `
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/io_uring.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <poll.h>
@@ -21,6 +23,7 @@ const workSource = `
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <sys/resource.h>
@@ -176,6 +179,75 @@ void spin_in_here(void)
 		;
 }
 
+/* A ring of one request at a time; what it answers is what the request gave. */
+static struct { int fd; struct io_uring_params has; char *rings; struct io_uring_sqe *requests; } ring;
+
+static int ring_open(void)
+{
+	ring.fd = syscall(SYS_io_uring_setup, 4, &ring.has);
+	if (ring.fd < 0)
+		return 0;
+	size_t size = ring.has.cq_off.cqes + ring.has.cq_entries * sizeof(struct io_uring_cqe);
+	size_t other = ring.has.sq_off.array + ring.has.sq_entries * sizeof(unsigned);
+	ring.rings = mmap(NULL, size > other ? size : other, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQ_RING);
+	ring.requests = mmap(NULL, 4 * sizeof *ring.requests, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, IORING_OFF_SQES);
+	return ring.rings != MAP_FAILED && ring.requests != MAP_FAILED;
+}
+
+static long ring_do(struct io_uring_sqe request)
+{
+	unsigned *tail = (unsigned *)(ring.rings + ring.has.sq_off.tail), *head = (unsigned *)(ring.rings + ring.has.cq_off.head);
+	unsigned at = *tail & (ring.has.sq_entries - 1);
+	ring.requests[at] = request;
+	((unsigned *)(ring.rings + ring.has.sq_off.array))[at] = at;
+	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+	syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+	struct io_uring_cqe *answers = (struct io_uring_cqe *)(ring.rings + ring.has.cq_off.cqes);
+	long result = answers[*head & (ring.has.cq_entries - 1)].res;
+	__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
+	return result;
+}
+
+/* A file by aio and through io_uring, without a system call of its own for each: 5000 bytes written, 600 read and so on. */
+static void ring_files(const char *path)
+{
+	char bytes[8192] = { 0 };
+	struct iovec piece = { bytes, 345 };
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	aio_context_t context = 0;
+	struct iocb one = { .aio_lio_opcode = IOCB_CMD_PWRITE, .aio_fildes = fd, .aio_buf = (unsigned long)bytes, .aio_nbytes = 5000 }, *all = &one;
+	struct io_event event;
+	if (syscall(SYS_io_setup, 1, &context) == 0 && syscall(SYS_io_submit, context, 1, &all) == 1)
+		syscall(SYS_io_getevents, context, 1, 1, &event, NULL);
+	if (!ring_open())
+		return;
+	unsigned long at = (unsigned long)bytes;
+	long done = ring_do((struct io_uring_sqe){ .opcode = IORING_OP_WRITE, .fd = fd, .addr = at, .len = 5000 });
+	done += ring_do((struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = fd, .addr = at, .len = 600 });
+	done += ring_do((struct io_uring_sqe){ .opcode = IORING_OP_WRITEV, .fd = fd, .addr = (unsigned long)&piece, .len = 1 });
+	done += ring_do((struct io_uring_sqe){ .opcode = IORING_OP_READV, .fd = fd, .addr = (unsigned long)&piece, .len = 1 });
+	done += ring_do((struct io_uring_sqe){ .opcode = IORING_OP_FSYNC, .fd = fd });
+	/* Not a file's: said by nobody. */
+	int through[2];
+	if (pipe(through) == 0)
+		ring_do((struct io_uring_sqe){ .opcode = IORING_OP_WRITE, .fd = through[1], .addr = at, .len = 1 });
+	dprintf(1, "%ld\\n", done);
+}
+
+/* Opens a file that is there and one that is not, and deletes both, through io_uring. */
+static void ring_names(const char *path, const char *missing)
+{
+	if (!ring_open())
+		return;
+	struct open_how how = { .flags = O_RDONLY };
+	unsigned long there = (unsigned long)path, other = (unsigned long)missing;
+	long fd = ring_do((struct io_uring_sqe){ .opcode = IORING_OP_OPENAT, .fd = AT_FDCWD, .addr = there, .open_flags = O_RDONLY });
+	long error = ring_do((struct io_uring_sqe){ .opcode = IORING_OP_OPENAT2, .fd = AT_FDCWD, .addr = other, .len = sizeof how, .off = (unsigned long)&how });
+	ring_do((struct io_uring_sqe){ .opcode = IORING_OP_UNLINKAT, .fd = AT_FDCWD, .addr = other });
+	ring_do((struct io_uring_sqe){ .opcode = IORING_OP_UNLINKAT, .fd = AT_FDCWD, .addr = there });
+	dprintf(1, "%ld %ld\\n", fd, error);
+}
+
 /* Known sizes to a file by every call that slow-files knows; prints the milliseconds that the largest took. */
 static void files(const char *path)
 {
@@ -212,6 +284,19 @@ static void files(const char *path)
 	fdatasync(fd);
 	sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	syncfs(fd);
+	fallocate(fd, 0, 0, 9000);
+	ftruncate(fd, 8192);
+	truncate(path, 4096);
+	char *mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	mapped[0] = 1;
+	msync(mapped, 4096, MS_SYNC);
+	sync();
+	char other[4096];
+	snprintf(other, sizeof other, "%s.new", path);
+	close(open(other, O_WRONLY | O_CREAT, 0600));
+	rename(other, path);
+	renameat(AT_FDCWD, path, AT_FDCWD, other);
+	syscall(SYS_renameat2, AT_FDCWD, other, AT_FDCWD, path, 0);
 	dprintf(1, "%ld %.3f\\n", done, end - start);
 }
 
@@ -288,6 +373,8 @@ int main(int argc, char **argv)
 	else if (strcmp(deed, "hog") == 0) hog(first);
 	else if (strcmp(deed, "spin") == 0) spin_in_here();
 	else if (strcmp(deed, "files") == 0) files(first);
+	else if (strcmp(deed, "ring-files") == 0) ring_files(first);
+	else if (strcmp(deed, "ring-names") == 0) ring_names(first, argv[3]);
 	else if (strcmp(deed, "pingpong") == 0) pingpong(atol(first));
 	else if (strcmp(deed, "unanswered") == 0) unanswered();
 	else return atoi(deed);

@@ -12,7 +12,7 @@ export const systemtapRules: Rules = {
   advice: { orderTexts: "texts are equal or not in the kernel" },
   integers: { widths: "64", signed: "all", division: "truncates", byZero: "fault" },
   texts: { plusJoins: false },
-  maps: { missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: false },
+  maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: false },
   variables: { scope: "handler" },
   formats: { anyValue: false, registersAsInt: false },
   // Those that nothing reads are: by a probe of the script's own (autoprint.ts).

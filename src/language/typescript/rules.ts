@@ -21,7 +21,7 @@ export const typescriptRules: Rules = {
   },
   integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one" },
   texts: { plusJoins: true },
-  maps: { missing: "zero", storingZero: "keeps", outsideStores: true, warnsOfUnused: false },
+  maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: true, warnsOfUnused: false },
   variables: { scope: "block" },
   formats: { anyValue: true, registersAsInt: false },
   // The session hands over all of them, and the library prints those that its caller asks for.

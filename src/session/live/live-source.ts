@@ -37,6 +37,8 @@ export interface LiveOptions {
   readonly findAttacher: (name: string) => Attacher | undefined;
   /** `-p`: trace this process, until it ends. */
   readonly pid?: number | undefined;
+  /** `-p` with several: until all of them have ended. */
+  readonly pids?: readonly number[] | undefined;
   /** `-c`: run this command once probes are attached, until it ends. */
   readonly command?: string | undefined;
   /** Children are traced as well: handlers know whose event it is, so probes are for all processes. */
@@ -84,7 +86,8 @@ export class LiveSource implements Source {
     this.#plan = plan;
     this.#options = options;
     if (options.command !== undefined) this.#target = commandTarget(options.command, options.searchPaths?.programs);
-    else if (options.pid !== undefined) this.#target = processTarget(options.pid);
+    else if (options.pid !== undefined) this.#target = processTarget([options.pid]);
+    else if (options.pids !== undefined) this.#target = processTarget(options.pids);
     try {
       this.#kernel = new KernelObjects(plan, options.verifierLog, options.log);
     } catch (error) {

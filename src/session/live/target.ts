@@ -1,7 +1,7 @@
-// The process that a session is about: the command of -c, or the one named by -p. Its end is the session's.
+// The processes that a session is about: the command of -c, or those named by -p. When all have ended, so does it.
 import { readFileSync } from "node:fs";
 import { spawnTraced, type TracedChild } from "../../linux/processes/child.ts";
-import { watchProcess } from "../../linux/processes/pidfd.ts";
+import { watchProcess, type ProcessWatch } from "../../linux/processes/pidfd.ts";
 import { lazy } from "../../base/lazy.ts";
 
 const execStop = lazy<typeof import("../../linux/processes/exec-stop.ts")>(() =>
@@ -9,7 +9,8 @@ const execStop = lazy<typeof import("../../linux/processes/exec-stop.ts")>(() =>
 );
 
 export interface Target extends Disposable {
-  readonly pid: number;
+  /** Undefined of several. */
+  readonly pid: number | undefined;
   /** A command that is held back has come to wait: what it does from here on is its own. */
   readonly ready: Promise<void>;
   /**
@@ -51,16 +52,27 @@ export function commandTarget(command: string, programs: readonly string[] | und
   };
 }
 
-/** Watches a process. @throws when there is none */
-export function processTarget(pid: number): Target {
-  if (!isRunning(pid)) throw new Error(`failed to attach to pid ${pid}: no such process`);
-  const watch = watchProcess(pid);
+/** Watches processes, one at least. @throws when there is none of a number */
+export function processTarget(pids: readonly number[]): Target {
+  const watches: ProcessWatch[] = [];
+  const dispose = (): void => {
+    for (const watch of watches) watch[Symbol.dispose]();
+  };
+  try {
+    for (const pid of pids) {
+      if (!isRunning(pid)) throw new Error(`failed to attach to pid ${pid}: no such process`);
+      watches.push(watchProcess(pid));
+    }
+  } catch (error) {
+    dispose();
+    throw error;
+  }
   return {
-    pid,
+    pid: pids.length === 1 ? pids[0] : undefined,
     ready: Promise.resolve(),
     go: () => undefined,
-    ended: watch.ended,
-    [Symbol.dispose]: () => watch[Symbol.dispose](),
+    ended: Promise.all(watches.map(({ ended }) => ended)).then(() => undefined),
+    [Symbol.dispose]: dispose,
   };
 }
 

@@ -3,6 +3,7 @@ import type { RecordedRow, RecordedWord } from "../../language/context.ts";
 import { RecordingError } from "../../recordings/damaged-recording.ts";
 import type { EventBlock } from "../../recordings/layout.ts";
 import type { Surroundings } from "../source.ts";
+import { stackValue } from "../taken-stacks.ts";
 
 export interface RecordedFacts {
   readonly childPid: bigint;
@@ -143,15 +144,11 @@ export class RecordedEvent implements Surroundings {
     const { kernelStack, userStack } = this.#described;
     const at = space === "kernel" ? kernelStack : userStack;
     const number = at === undefined ? -1 : this.#view.getInt32(at, true);
-    const taken = new DataView(new ArrayBuffer(16));
     const stack = number < 0 ? undefined : this.#block?.stacks[number];
     if (number >= 0 && stack === undefined)
       throw new RecordingError("an event has a stack that its block does not have");
-    taken.setBigInt64(0, stack === undefined ? -1n : BigInt(this.#facts.take(stack, limit)), true);
-    if (space === "user") {
-      taken.setUint32(8, Number(this.#word("pid")), true);
-      taken.setUint32(12, Number(this.#word("tid")), true);
-    }
-    return new Uint8Array(taken.buffer);
+    const found = stack === undefined ? -1 : this.#facts.take(stack, limit);
+    const [pid, tid] = space === "user" ? [Number(this.#word("pid")), Number(this.#word("tid"))] : [0, 0];
+    return stackValue(found, pid, tid);
   }
 }

@@ -2,6 +2,7 @@
 import { InternalError } from "../../base/internal-error.ts";
 import { RecordingError } from "../../recordings/damaged-recording.ts";
 import type { BuildIdFrame, Frame, SymbolResolver } from "../events.ts";
+import { TakenStacks } from "../taken-stacks.ts";
 
 /** A frame as the recording has it: address, symbol, offset, module, language, mark. */
 type Written = readonly [
@@ -47,8 +48,7 @@ export class RecordedSymbols implements SymbolResolver {
   readonly #cgroups = new Map<string, string>();
   readonly #calls = new Map<number, string>();
   /** Stacks that handlers have taken, by their number. */
-  readonly #stacks: (readonly bigint[])[] = [];
-  readonly #numbers = new Map<string, number>();
+  readonly #stacks = new TakenStacks();
 
   /** @throws RecordingError */
   constructor(texts: Iterable<string>) {
@@ -68,14 +68,7 @@ export class RecordedSymbols implements SymbolResolver {
 
   /** The number of a stack, by which stack() finds it. */
   take(addresses: BigUint64Array, limit: number): number {
-    const kept = addresses.subarray(0, limit);
-    const name = Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength).toString("latin1");
-    let number = this.#numbers.get(name);
-    if (number === undefined) {
-      number = this.#stacks.push([...kept]) - 1;
-      this.#numbers.set(name, number);
-    }
-    return number;
+    return this.#stacks.take(addresses, limit);
   }
 
   kernel(address: bigint): Frame {
@@ -95,7 +88,8 @@ export class RecordedSymbols implements SymbolResolver {
   }
 
   stack(id: bigint): readonly bigint[] | undefined {
-    return this.#stacks[Number(id)];
+    const stack = this.#stacks.stack(id);
+    return stack && [...stack];
   }
 
   buildIdStack(): readonly BuildIdFrame[] | undefined {

@@ -6,7 +6,8 @@ import type { HostFunction } from "../../compiler/runtime.ts";
 import { lossText, type BlockHead, type EventRecording, type RecordedLoss } from "../../recordings/contents.ts";
 import type { EventBlock } from "../../recordings/layout.ts";
 import type { RecordMemory, Trouble } from "../events.ts";
-import { Interrupted, SessionRuntime } from "../host-runtime.ts";
+import { HandedRecords } from "../handed-records.ts";
+import { EventRuntime, Interrupted } from "../host-runtime.ts";
 import type { LiveMap } from "../maps.ts";
 import { memoryMaps } from "../memory-maps.ts";
 import type { MapSize, RecordStream, Source, SourceUser, Surroundings } from "../source.ts";
@@ -24,8 +25,6 @@ export interface ReplayOptions {
 
 /** Events taken before Node's event loop gets a turn: some milliseconds of work. */
 const batchEvents = 4096;
-/** Bytes of records that wait while a command runs. */
-const recordRoom = 1 << 16;
 
 /** A handler and what it reads of a row. */
 interface Handler {
@@ -45,7 +44,6 @@ export class ReplaySource implements Source, RecordStream {
   readonly timeline = new RecordedTime();
   readonly maps: Map<number, LiveMap>;
   readonly records = this;
-  readonly memory: RecordMemory;
   readonly bytes = Number.MAX_SAFE_INTEGER;
   readonly symbols: RecordedSymbols;
   readonly surroundings: Surroundings;
@@ -71,12 +69,11 @@ export class ReplaySource implements Source, RecordStream {
   #stopped = false;
   #ended = false;
   #troubles: Trouble[] = [];
-  /** Takes records of the event that is handled. */
-  #handle: ((offset: number, length: number) => void) | undefined;
-  #handed = 0;
-  /** Where records lie that nobody has taken yet. */
-  #waiting: { readonly offset: number; readonly length: number }[] = [];
-  #used = 0;
+  readonly #records: HandedRecords;
+
+  get memory(): RecordMemory {
+    return this.#records.memory;
+  }
 
   /** @throws RecordingError */
   constructor(plan: Plan, recording: EventRecording, options: ReplayOptions) {
@@ -89,9 +86,7 @@ export class ReplaySource implements Source, RecordStream {
     this.childPid = origin.childPid === 0 ? undefined : origin.childPid;
     this.maps = memoryMaps(plan.maps);
     this.symbols = new RecordedSymbols(recording.symbols());
-    const largest = plan.schemas.reduce((most, { size }) => Math.max(most, size), 8);
-    const buffer = new ArrayBuffer(Math.max(recordRoom, largest * 2));
-    this.memory = { bytes: new Uint8Array(buffer), view: new DataView(buffer), words: new Uint32Array(buffer) };
+    this.#records = new HandedRecords(plan.schemas);
     this.#event = new RecordedEvent({
       childPid: BigInt(origin.childPid),
       start: this.#start,
@@ -104,7 +99,7 @@ export class ReplaySource implements Source, RecordStream {
     this.#runtime = new EventRuntime(this.#event, {
       maps: this.maps,
       surroundings: this.#event,
-      emit: (_schema, record) => this.#put(record),
+      emit: (_schema, record) => this.#records.put(record),
       failed: () => {},
       rest: () => {
         this.#user?.flush();
@@ -161,7 +156,7 @@ export class ReplaySource implements Source, RecordStream {
     if (user === undefined) return;
     while (!this.#stopped) {
       const next = this.#peek();
-      if (next === undefined && this.#waiting.length === 0) {
+      if (next === undefined && !this.#records.waiting) {
         this.#finish();
         return;
       }
@@ -198,45 +193,16 @@ export class ReplaySource implements Source, RecordStream {
 
   /** Events whose time has come, one after the other: their handlers run here, and what they say is handed on. */
   drain(handle: (offset: number, length: number) => void, budget: number): number {
-    this.#handed = 0;
-    for (let one = this.#waiting.shift(); one !== undefined; one = this.#waiting.shift()) {
-      handle(one.offset, one.length);
-      if (++this.#handed >= budget) return this.#handed;
-    }
-    this.#used = 0;
-    if (!this.#attached) return 0;
-    // What is asked for one by one may not be the last that an event says.
-    this.#handle = budget > 1 ? handle : undefined;
     const due = this.timeline.due;
-    for (let events = 0; events < batchEvents && !this.#stopped; events++) {
+    let events = 0;
+    return this.#records.drain(handle, budget, () => {
+      if (!this.#attached || this.#stopped || events++ >= batchEvents) return false;
       const time = this.#peek();
-      if (time === undefined || this.#milliseconds(time) >= due) break;
+      if (time === undefined || this.#milliseconds(time) >= due) return false;
       this.timeline.reach(this.#milliseconds(time));
       this.#next();
-      if (this.#handed >= budget) break;
-      const first = this.#waiting.shift();
-      if (first === undefined) continue;
-      this.#handed++;
-      handle(first.offset, first.length);
-      break;
-    }
-    return this.#handed;
-  }
-
-  /** A record of the event that is handled. */
-  #put(record: Uint8Array): void {
-    const { bytes } = this.memory;
-    if (this.#handle !== undefined) {
-      bytes.set(record);
-      this.#handed++;
-      this.#handle(0, record.length);
-      return;
-    }
-    const offset = this.#used;
-    if (offset + record.length > bytes.length) throw new RangeError("an event says more than there is room for");
-    bytes.set(record, offset);
-    this.#used = (offset + record.length + 7) & ~7;
-    this.#waiting.push({ offset, length: record.length });
+      return true;
+    });
   }
 
   // ── events ──
@@ -340,27 +306,5 @@ export class ReplaySource implements Source, RecordStream {
 
   [Symbol.dispose](): void {
     this.maps.clear();
-  }
-}
-
-/** What handlers of events ask, beyond what programs of strobe's own process do. */
-class EventRuntime extends SessionRuntime {
-  readonly #event: RecordedEvent;
-
-  constructor(event: RecordedEvent, services: ConstructorParameters<typeof SessionRuntime>[0]) {
-    super(services);
-    this.#event = event;
-  }
-
-  get context(): Uint8Array {
-    return this.#event.row;
-  }
-
-  override readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {
-    return this.#event.read(space, address, size);
-  }
-
-  stack(space: "kernel" | "user", limit: number): Uint8Array {
-    return this.#event.stack(space, limit);
   }
 }

@@ -2,7 +2,7 @@
 // instruction: the kernel is given the file that was read, not its path.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
+import { copyFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { ElfSymbols } from "../../../src/debuginfo/elf-symbols.ts";
@@ -10,6 +10,7 @@ import { loadProgram } from "../../../src/linux/bpf/bpf.ts";
 import { closeFd } from "../../../src/linux/ffi.ts";
 import { elfAt } from "../../../src/machine/binaries/file-bytes.ts";
 import { attachToUserSites } from "../../../src/providers/attaching/user-attachment.ts";
+import { flatFile } from "../../../src/providers/places/flat-file.ts";
 import { compileC, strobe, temporaryFolder } from "../../support/strobe.ts";
 
 const skip = process.geteuid?.() !== 0 && "needs root";
@@ -76,6 +77,20 @@ for (const multi of [false, true]) {
     assert.ok(elfAt(path));
     unlinkSync(path);
     assert.match(refusedAt(path, offset, multi)[0] ?? "", /^cannot attach to \S+: open: no such thing \(ENOENT\)/);
+  });
+
+  test(`${name}: a file of bare code that took the place of the one that was named is not probed`, { skip }, () => {
+    const path = join(folder.path, `code-${multi}`);
+    writeFileSync(path, Buffer.alloc(4096, 0x90));
+    const place = flatFile(path, ["16"]);
+    assert.deepEqual(place, { path, offset: 16n });
+    assert.deepEqual(refusedAt(path, 16n, multi), []);
+    writeFileSync(join(folder.path, "other"), Buffer.alloc(8192, 0x90));
+    renameSync(join(folder.path, "other"), path);
+    assert.deepEqual(refusedAt(path, 16n, multi), [
+      `cannot attach to ${path}: open: ESTALE; another file has taken its place since it was read`,
+    ]);
+    assert.equal(flatFile("/dev/zero", ["16"]), undefined);
   });
 
   test(`${name}: a device is no file to probe`, { skip }, () => {

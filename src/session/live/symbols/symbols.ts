@@ -1,6 +1,7 @@
 // Numbers to names, for whoever formats events: kernel and user addresses, captured stacks, users, cgroups, system
 // calls.
 import { readFileSync } from "node:fs";
+import { userNames } from "../../../linux/processes/user-names.ts";
 import type { IrMap } from "../../../compiler/ir/ir.ts";
 import type { Plan } from "../../../compiler/plan.ts";
 import { cgroupPath } from "../../../linux/kernel/cgroups.ts";
@@ -162,7 +163,7 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   }
 
   userName(uid: number): string {
-    this.#userNames ??= readUserNames();
+    this.#userNames ??= userNames();
     return this.#userNames.get(uid) ?? String(uid);
   }
 
@@ -180,19 +181,4 @@ export class LiveSymbols implements SymbolResolver, Disposable {
   [Symbol.dispose](): void {
     this.#processes?.[Symbol.dispose]();
   }
-}
-
-function readUserNames(): ReadonlyMap<number, string> {
-  const names = new Map<number, string>();
-  let text = "";
-  try {
-    text = readFileSync("/etc/passwd", "utf8");
-  } catch {
-    // no such file in a minimal container
-  }
-  for (const line of text.split("\n")) {
-    const [name, , uid] = line.split(":");
-    if (uid !== undefined && uid !== "" && !names.has(Number(uid))) names.set(Number(uid), name);
-  }
-  return names;
 }

@@ -1,0 +1,166 @@
+// `strobe help WORD`: what a word is, from the tables that the checker, the providers and the command read, and from
+// the pages that are installed with them.
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { builtins } from "../language/builtins/table.ts";
+import type { BuiltinSpec } from "../language/builtins/signature.ts";
+import { nearest } from "../language/nearest.ts";
+import { words as otherWords, otherToolsWord } from "../language/other-tools.ts";
+import { languages } from "../language/registry.ts";
+import { otherToolsKind } from "../providers/other-tools.ts";
+import { allProviders } from "../providers/registry.ts";
+import { print, tell } from "./files.ts";
+import { flagLines, helpText, subcommandHelp, type Commands } from "./help.ts";
+import { flags } from "./options.ts";
+import { otherToolsOption } from "./other-tools.ts";
+import { findTool, toolHelp, toolNames } from "./tools.ts";
+
+/** Several words are one: of a message. Gives the exit code: 1 where nothing is known of it. */
+export function helpWord(words: readonly string[], subcommands: Commands): number {
+  const word = words.join(" ").trim();
+  if (word === "") {
+    print(helpText(subcommands));
+    return 0;
+  }
+  const found = [
+    ...ofCommand(word, subcommands),
+    ...ofOption(word),
+    ...ofBuiltin(word),
+    ...ofProbe(word),
+    ...ofSetting(word),
+    ...ofOtherTool(word),
+  ];
+  const all = found.length > 0 ? found : ofMessage(word);
+  if (all.length === 0) {
+    const [first] = nearest(word, names(subcommands));
+    tell(
+      `strobe: nothing is known of "${word}"${first === undefined ? "" : `: did you mean \`strobe help ${first}\`?`}\n`,
+    );
+    return 1;
+  }
+  print(all.join("\n"));
+  return 0;
+}
+
+function ofCommand(word: string, subcommands: Commands): readonly string[] {
+  const tool = findTool(word);
+  return [
+    ...(Object.hasOwn(subcommands, word) ? [subcommandHelp(subcommands[word])] : []),
+    ...(tool === undefined ? [] : [`strobe ${word}: a tool\n\n${toolHelp(tool)}`]),
+  ];
+}
+
+function ofOption(word: string): readonly string[] {
+  const name = word.replace(/^--?/, "");
+  const dashes = word.slice(0, word.length - name.length);
+  const rows = Object.values(flags).filter(
+    (row: { readonly short?: string; readonly long?: string }) =>
+      (dashes !== "--" && dashes !== "" && row.short === name) || (dashes !== "-" && row.long === name),
+  );
+  return rows.length === 0 ? [] : [`option of strobe\n\n${flagLines(rows)}`];
+}
+
+function ofBuiltin(word: string): readonly string[] {
+  const name = word.replace(/\(.*$/s, "");
+  return builtins()
+    .filter((spec) => spec.name === name || spellings(spec).some(([, spelled]) => spelled.includes(name)))
+    .map((spec) => {
+      const where = { kernel: "in the kernel", host: "in strobe itself", both: "in the kernel and in strobe itself" };
+      const needs = [
+        ...(spec.unsafe === true ? ["needs --unsafe"] : []),
+        ...(spec.kernel === undefined ? [] : [`Linux ${spec.kernel.join(".")} and later`]),
+      ];
+      const others = spellings(spec).filter(([, spelled]) => spelled.length > 0 && !spelled.includes(spec.name));
+      return [
+        spec.signature,
+        "",
+        `  ${spec.doc}`,
+        `  Runs ${where[spec.placement]}${needs.length === 0 ? "" : `; ${needs.join(", ")}`}.`,
+        ...others.map(([title, spelled]) => `  In ${title}: ${spelled.join(", ")}.`),
+        "",
+      ].join("\n");
+    });
+}
+
+/** What the languages call it. */
+function spellings({
+  name,
+  spelling,
+}: BuiltinSpec): readonly (readonly [language: string, names: readonly string[]])[] {
+  return languages.map(({ title, rules }) => [title, spelling?.[rules.language] ?? [rules.spelling.builtin(name)]]);
+}
+
+function ofProbe(word: string): readonly string[] {
+  const name = word.split(":")[0];
+  return allProviders()
+    .filter((kind) => kind.name === name || kind.aliases.includes(name))
+    .map(({ usage, doc, aliases }) => {
+      const also = aliases.length === 0 ? "" : `  Also written ${aliases.join(", ")}.\n`;
+      return `${usage}: a kind of probe\n\n  Fires: ${doc}\n${also}`;
+    });
+}
+
+/** Rows of the page's table of settings. */
+function ofSetting(word: string): readonly string[] {
+  const [, table = ""] = /^## Settings\n(.*?)^## /ms.exec(page("language.md")) ?? [];
+  return table.split("\n").flatMap((line) => {
+    const [name, otherwise, doc] = line
+      .split(/(?<!\\)\|/)
+      .slice(1)
+      .map((cell) => cell.trim().replaceAll("`", ""));
+    if (name !== word.toLowerCase().replace(/^(?:bpftrace|strobe)_/, "") || doc === undefined) return [];
+    return [`config = { ${name} = … }: a setting\n\n  ${doc}\n  Unless set: ${otherwise}.\n`];
+  });
+}
+
+function ofOtherTool(word: string): readonly string[] {
+  const name = word.replace(/\(.*$/s, "");
+  const help =
+    otherToolsWord(name, languages[0].rules) ??
+    otherToolsKind(name.split(":")[0]) ??
+    (word.startsWith("-") ? otherToolsOption(word) : undefined);
+  return help === undefined ? [] : [`${help}\n`];
+}
+
+/** Of docs/messages.md: by a message's name, or words that it says. */
+function ofMessage(word: string): readonly string[] {
+  const wanted = word.toLowerCase();
+  return page("messages.md")
+    .split(/^### /m)
+    .slice(1)
+    .filter((section) => {
+      const [name, ...lines] = section.split("\n");
+      const said = lines.filter((line) => /(?:error|warning|help): /.test(line)).join("\n");
+      return name === word || name.split(".")[1] === word || (wanted.length > 3 && said.toLowerCase().includes(wanted));
+    })
+    .slice(0, 5)
+    .map(
+      (section) =>
+        `message ${section
+          .replace(/^## .*$/ms, "")
+          .replaceAll(/^```.*\n/gm, "")
+          .trimEnd()}\n`,
+    );
+}
+
+/** Beside the folder of the command's files; "" in the single file, which has no pages. */
+function page(name: string): string {
+  try {
+    return readFileSync(join(dirname(import.meta.url), "..", "docs", name), "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ENOTDIR")
+      return "";
+    throw error;
+  }
+}
+
+function names(subcommands: Commands): readonly string[] {
+  return [
+    ...Object.keys(subcommands),
+    ...toolNames(),
+    ...Object.values(flags).flatMap((row) => ("long" in row ? [`--${row.long}`] : [])),
+    ...builtins().flatMap((spec) => [spec.name, ...spellings(spec).flatMap(([, spelled]) => spelled)]),
+    ...allProviders().flatMap(({ name, aliases }) => [name, ...aliases]),
+    ...Object.keys(otherWords),
+  ];
+}

@@ -1,0 +1,88 @@
+// The kernel's ring buffer as trace_pipe_raw gives it away: pages of one CPU, events in order (struct buffer_data_page of
+// kernel/trace/ring_buffer.c; enum ring_buffer_type of include/linux/ring_buffer.h).
+import { InternalError } from "../../base/internal-error.ts";
+
+/** Time of the page, then how many bytes of events; events begin behind them. */
+const head = 16;
+/** Upper bits say that events before the page were lost. */
+const commitMask = 0x7ff_ffff;
+
+/** type_len: up to 28 it is the length in words. */
+const lengthInWord = 0;
+const padding = 29;
+const timeExtend = 30;
+const timeStamp = 31;
+
+/** Walks over the events of a page. Numbers are of the event it is at. */
+export class PageCursor {
+  /** Nanoseconds since `start`. */
+  time = 0;
+  /** Of its record in the page, and its length. */
+  offset = 0;
+  length = 0;
+  readonly #page: Uint8Array;
+  readonly #view: DataView;
+  readonly #start: bigint;
+  #next = 0;
+  #end = 0;
+  #base = 0n;
+
+  /** `start`: what times are counted from, in the buffer's clock. */
+  constructor(page: Uint8Array, start: bigint) {
+    this.#page = page;
+    this.#view = new DataView(page.buffer, page.byteOffset, page.byteLength);
+    this.#start = start;
+  }
+
+  /** The page has other events now. */
+  begin(): void {
+    this.#base = this.#view.getBigUint64(0, true);
+    this.time = Number(this.#base - this.#start);
+    this.#end = head + (this.#view.getUint32(8, true) & commitMask);
+    if (this.#end > this.#page.length) throw new InternalError("a page of the ring buffer is longer than pages are");
+    this.#next = head;
+  }
+
+  /** Goes to the next event; false at the page's end. */
+  next(): boolean {
+    const view = this.#view;
+    while (this.#next + 4 <= this.#end) {
+      const at = this.#next;
+      const word = view.getUint32(at, true);
+      const type = word & 31;
+      const delta = word >>> 5;
+      switch (type) {
+        case padding:
+          // An event that was discarded; without a time the rest of the page is empty.
+          if (delta === 0) {
+            this.#next = this.#end;
+            return false;
+          }
+          this.time += delta;
+          this.#next = at + 4 + view.getUint32(at + 4, true);
+          break;
+        case timeExtend:
+          this.time += view.getUint32(at + 4, true) * 2 ** 27 + delta;
+          this.#next = at + 8;
+          break;
+        case timeStamp: {
+          // 59 bits of a time; those above are the page's.
+          const stamp = (BigInt(view.getUint32(at + 4, true)) << 27n) + BigInt(delta);
+          this.time = Number(((this.#base >> 59n) << 59n) + stamp - this.#start);
+          this.#next = at + 8;
+          break;
+        }
+        default: {
+          const long = type === lengthInWord;
+          this.time += delta;
+          this.offset = at + (long ? 8 : 4);
+          this.length = long ? view.getUint32(at + 4, true) - 4 : type * 4;
+          this.#next = this.offset + this.length;
+          if (this.#next > this.#end) throw new InternalError("an event of the ring buffer goes beyond its page");
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,483 @@
+// tracefs as a session's source: events are defined and enabled in an instance of strobe's own, read from its pages, and
+// handed to the plan's handlers, which run in this process.
+import { InternalError } from "../../base/internal-error.ts";
+import type { IrMap } from "../../compiler/ir/ir.ts";
+import type { Plan } from "../../compiler/plan.ts";
+import type { EventKind, TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
+import { evaluate } from "../../compiler/javascript/evaluate.ts";
+import type { HostFunction } from "../../compiler/runtime.ts";
+import { ENOENT, LinuxError } from "../../linux/error.ts";
+import { removeAbandoned } from "../../linux/kernel/dynamic-events.ts";
+import { readFormat } from "../../linux/kernel/tracefs.ts";
+import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
+import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, clockNs } from "../../linux/processes/procfs.ts";
+import { pidNamespace } from "../../linux/processes/pid-namespace.ts";
+import { takeRefusals } from "../../linux/refused-files.ts";
+import { parseTracepointFormat } from "../../machine/kernel/tracepoint-format.ts";
+import type { SearchPaths } from "../../machine/search-paths.ts";
+import type { RecordMemory, Trouble } from "../events.ts";
+import { HandedRecords } from "../handed-records.ts";
+import { EventRuntime, Interrupted } from "../host-runtime.ts";
+import type { LiveMap } from "../maps.ts";
+import { memoryMaps } from "../memory-maps.ts";
+import { AttachError } from "../live/attachments.ts";
+import { readClock, steadyTime } from "../live/clock.ts";
+import { LiveSurroundings } from "../live/surroundings.ts";
+import { LiveSymbols, type StackTable } from "../live/symbols/symbols.ts";
+import { StackOwners } from "../live/symbols/stack-owners.ts";
+import { commandTarget, processTarget, type Target } from "../live/target.ts";
+import { TakenStacks } from "../taken-stacks.ts";
+import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
+import { eventAt, type NamedEvent } from "./event-places.ts";
+import { EventStreams, type Head } from "./event-streams.ts";
+import { lifeEvents, Lives, type LifeEvent } from "./lives.ts";
+import { TracefsEvent } from "./tracefs-event.ts";
+
+export interface TracefsOptions {
+  /** See LiveOptions. */
+  readonly pid?: number | undefined;
+  readonly pids?: readonly number[] | undefined;
+  readonly command?: string | undefined;
+  readonly searchPaths?: SearchPaths | undefined;
+  readonly log?: ((line: string) => void) | undefined;
+  /** See SessionOptions. */
+  readonly interrupted?: (() => boolean) | undefined;
+}
+
+/** A handler, and the probe's number among the plan's names. */
+interface Handler {
+  readonly run: HostFunction;
+  readonly cookie: bigint;
+}
+
+/** An event of the script's, by its number in the kernel. */
+interface Wanted {
+  readonly kind: EventKind;
+  readonly handlers: readonly Handler[];
+}
+
+/** Of the instances: the script's events, and what tells of threads. */
+const scripts = 0;
+const lives = 1;
+const livesBytes = 1 << 20;
+/** Whole events need more room than what handlers say of them. */
+const roomier = 4;
+/** Nanoseconds of events handled before Node's event loop gets a turn. */
+const turn = 5_000_000n;
+/** Milliseconds that the buffers are left alone, at least and at most. */
+const shortestNap = 5;
+const longestNap = 50;
+const lookEvery = 1000;
+
+export class TracefsSource implements Source, RecordStream {
+  readonly timeline = steadyTime;
+  readonly maps: Map<number, LiveMap>;
+  readonly records = this;
+  readonly bytes: number;
+  readonly symbols: LiveSymbols;
+  readonly surroundings: LiveSurroundings;
+  readonly runs = [];
+  attached = 0;
+  readonly #plan: Plan;
+  readonly #events: TracefsPlan;
+  readonly #options: TracefsOptions;
+  readonly #clock = readClock();
+  readonly #target: Target | undefined;
+  readonly #owners: StackOwners;
+  readonly #records: HandedRecords;
+  readonly #event: TracefsEvent;
+  readonly #runtime: EventRuntime;
+  readonly #lives = new Lives();
+  readonly #wanted = new Map<number, Wanted>();
+  readonly #lifeEvents = new Map<number, { readonly name: LifeEvent; readonly at: (field: string) => number }>();
+  #user: SourceUser | undefined;
+  #instances: TraceInstance[] = [];
+  #defined: NamedEvent[] = [];
+  #streams: EventStreams | undefined;
+  #lostBefore = [0, 0];
+  #wake: (() => void) | undefined;
+  #stopped = false;
+  /** A handler has ended the session: later events are none of its. */
+  #cut = false;
+  #handling = false;
+  #running = false;
+  #more = false;
+  #detached = false;
+
+  /** @throws when there is no such process */
+  constructor(plan: Plan, options: TracefsOptions) {
+    if (plan.tracefs === undefined) throw new InternalError("the plan is none for tracefs");
+    this.#plan = plan;
+    this.#events = plan.tracefs;
+    this.#options = options;
+    this.bytes = plan.config.ringBytes;
+    this.maps = memoryMaps(plan.maps);
+    this.#records = new HandedRecords(plan.schemas);
+    const { searchPaths, command, pid, pids } = options;
+    if (command !== undefined) this.#target = commandTarget(command, searchPaths?.programs);
+    else if (pid !== undefined) this.#target = processTarget([pid]);
+    else if (pids !== undefined) this.#target = processTarget(pids);
+    const { start, bootToWall, bootToTai } = this.#clock;
+    const stacks = new TakenStacks();
+    const tables = plan.maps.flatMap((map, index): [number, StackTable][] =>
+      map.stacks === undefined ? [] : [[index, stackTable(map, stacks)]],
+    );
+    this.symbols = new LiveSymbols(new Map(tables), plan, searchPaths ?? {}, (text) => this.#warn(text));
+    this.surroundings = new LiveSurroundings(start, this.childPid ?? 0);
+    const fieldTypes = plan.schemas.flatMap(({ fields }) => fields.map(({ type }) => type));
+    this.#owners = new StackOwners(this.maps.values(), fieldTypes, () => this.symbols.processes);
+    this.#event = new TracefsEvent({
+      childPid: BigInt(this.childPid ?? 0),
+      start,
+      bootToMonotonic: clockNs(CLOCK_MONOTONIC) - clockNs(CLOCK_BOOTTIME),
+      bootToWall,
+      bootToTai,
+      stacks,
+    });
+    this.#runtime = new EventRuntime(this.#event, {
+      maps: this.maps,
+      surroundings: this.#event,
+      emit: (_schema, record) => this.#records.put(record),
+      failed: () => {},
+      rest: () => {
+        this.#user?.flush();
+        return options.interrupted?.() ?? false;
+      },
+    });
+  }
+
+  #warn(text: string): void {
+    this.#user?.trouble({ kind: "message", text: `WARNING: ${text}` });
+  }
+
+  get memory(): RecordMemory {
+    return this.#records.memory;
+  }
+
+  get bootToWall(): bigint {
+    return this.#clock.bootToWall;
+  }
+
+  get childPid(): number | undefined {
+    return this.#options.command === undefined ? undefined : this.#target?.pid;
+  }
+
+  get ends(): boolean {
+    return this.#target !== undefined;
+  }
+
+  get firing(): boolean {
+    return this.#events.events.length > 0 || this.#plan.hosts.length === 0;
+  }
+
+  // ── the beginning ──
+
+  async prepare(user: SourceUser): Promise<void> {
+    this.#user = user;
+    if (pidNamespace() !== undefined)
+      throw new Error(
+        "tracefs tells processes by the kernel's own numbers, and strobe runs where they have others (a container's): start it in the initial pid namespace",
+      );
+    for (const { what, name } of removeAbandoned())
+      this.#options.log?.(`removed ${what} ${name} of tracefs, which a strobe left that was killed`);
+    if (this.#events.events.length > 0) this.#prepareInstances();
+    this.#owners.watch();
+    await this.#target?.ready;
+  }
+
+  #prepareInstances(): void {
+    const { ringBytes } = this.#plan.config;
+    const { stacks } = this.#events;
+    const takes = { stacktrace: stacks.includes("kernel"), userstacktrace: stacks.includes("user") };
+    const make = (name: string, bytes: number, more = {}): TraceInstance => {
+      const made = new TraceInstance(name, { bytes, options: { overwrite: false, ...more } });
+      this.#instances.push(made);
+      return made;
+    };
+    make(`strobe-${process.pid}`, ringBytes * roomier, takes);
+    const told = make(`strobe-${process.pid}-lives`, livesBytes);
+    for (const [category, name] of lifeEvents) {
+      const { id, fields } = formatOf({ category, name });
+      const at = new Map(fields.map((field) => [field.name, field.offset]));
+      this.#lifeEvents.set(id, { name, at: (field) => at.get(field) ?? missingField(name, field) });
+      told.enable(category, name);
+    }
+    told.tracing(true);
+    this.#lives.readAll();
+    const numberOf = (space: "kernel" | "user"): number | undefined =>
+      stacks.includes(space) ? formatOf({ category: "ftrace", name: `${space}_stack` }).id : undefined;
+    const numbers = stacks.length === 0 ? undefined : { kernel: numberOf("kernel"), user: numberOf("user") };
+    this.#streams = new EventStreams(this.#instances, this.#clock.start, numbers);
+  }
+
+  runOnce(): void {}
+
+  attach(): void {
+    if (this.#events.events.length > 0) {
+      this.#enable();
+      this.#instances[scripts].tracing(true);
+    }
+    this.#owners.start(this.#target?.pid);
+  }
+
+  #enable(): void {
+    const { programs, events } = this.#events;
+    const { missingProbes } = this.#plan.config;
+    const functions = programs.map(({ source }) => evaluate(source));
+    const failed: { probe: string; reason: string }[] = [];
+    const several = new Set<string>();
+    for (const event of events) {
+      const { site, args } = event;
+      try {
+        const named = eventAt(event);
+        if (named.defined !== undefined) this.#defined.push(named);
+        const { id, fields } = formatOf(named);
+        args.forEach(({ offset }, i) => {
+          const there = fields.find(({ name }) => name === `a${i}`)?.offset;
+          if (there !== offset) throw new InternalError(`argument ${i} of ${site.name} is at ${there}, not ${offset}`);
+        });
+        this.#instances[scripts].enable(named.category, named.name);
+        const handlers = event.handlers.map(({ program, site: { name } }) => ({
+          run: functions[program],
+          cookie: BigInt(Math.max(0, this.#plan.probeNames.indexOf(name))),
+        }));
+        this.#options.log?.(
+          `enabled ${named.category}:${named.name} for ${site.name}${args.map(({ words, type }) => ` ${words}:${type}`).join("")}`,
+        );
+        this.#wanted.set(id, { kind: event.event, handlers });
+        for (const {
+          site: { among, name },
+        } of event.handlers) {
+          const probe = among === undefined ? undefined : `${among} ${name}`;
+          if (probe !== undefined && several.has(probe)) continue;
+          if (probe !== undefined) several.add(probe);
+          this.attached++;
+        }
+      } catch (error) {
+        if (!(error instanceof LinuxError)) throw error;
+        failed.push({ probe: site.name, reason: error.message });
+      }
+    }
+    if (failed.length === 0 || missingProbes === "ignore") return;
+    if (missingProbes === "error") throw new AttachError(failed);
+    for (const { probe, reason } of failed) this.#user?.trouble({ kind: "attach", probe, reason });
+  }
+
+  go(): void {
+    const target = this.#target;
+    if (target === undefined) return;
+    void target.ended.then(async () => {
+      const why = await target.failure?.();
+      if (why !== undefined) this.#user?.trouble({ kind: "message", text: `ERROR: ${why}` });
+      this.#user?.sourceEnded();
+    });
+    target.go();
+  }
+
+  // ── while it runs ──
+
+  async run(): Promise<void> {
+    const user = this.#user;
+    if (user === undefined) return;
+    this.#running = true;
+    let nap = shortestNap;
+    let looked = this.timeline.now();
+    while (!this.#stopped) {
+      this.#more = false;
+      const before = this.#handled;
+      const count = user.take();
+      if (count > 0) user.flush();
+      if (user.busy) await user.settle();
+      const now = this.timeline.now();
+      if (now - looked >= lookEvery) {
+        looked = now;
+        user.look();
+      }
+      const idle = this.#handled === before;
+      nap = idle ? Math.min(nap * 2, longestNap) : shortestNap;
+      await this.#pause(this.#more || count > 0 ? 0 : nap);
+    }
+    this.#running = false;
+  }
+
+  #handled = 0;
+
+  #pause(milliseconds: number): Promise<void> {
+    if (this.#stopped || milliseconds === 0) return new Promise((resolve) => setImmediate(resolve));
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cut ||= this.#handling;
+    this.#wake?.();
+  }
+
+  /** Those that happened before this moment. */
+  drain(handle: (offset: number, length: number) => void, budget: number): number {
+    const streams = this.#streams;
+    if (streams === undefined) return 0;
+    streams.refill();
+    const now = clockNs(CLOCK_BOOTTIME);
+    const until = this.#detached ? Infinity : Number(now - this.#clock.start);
+    let events = 0;
+    this.#handling = true;
+    try {
+      return this.#records.drain(handle, budget, () => {
+        if (this.#cut) return false;
+        // The event loop waits for its turn while the session runs; then it comes back for more.
+        if (this.#running && (++events & 255) === 0 && clockNs(CLOCK_BOOTTIME) - now > turn) {
+          this.#more = true;
+          return false;
+        }
+        return this.#next(streams, until);
+      });
+    } finally {
+      this.#handling = false;
+    }
+  }
+
+  /** Handles the next event; false when there is none before a time. */
+  #next(streams: EventStreams, until: number): boolean {
+    const head = streams.peek(until);
+    if (head === undefined || head.time > until) return false;
+    this.#handled++;
+    // What the handlers look at stays where it is until the page is read anew.
+    if (head.of === lives) this.#takeLife(head);
+    else this.#handle(head);
+    streams.take();
+    return true;
+  }
+
+  #takeLife({ page, view, offset, length, cpu }: Head): void {
+    const one = this.#lifeEvents.get(view.getUint16(offset, true));
+    if (one === undefined) return;
+    const record = page.subarray(offset, offset + length);
+    const own = new DataView(page.buffer, page.byteOffset + offset, length);
+    this.#lives.take(one.name, record, own, one.at, view.getInt32(offset + 4, true), cpu);
+  }
+
+  #handle(head: Head): void {
+    const { view, offset, cpu } = head;
+    const wanted = this.#wanted.get(view.getUint16(offset, true));
+    if (wanted === undefined) return;
+    const thread = view.getInt32(offset + 4, true);
+    this.#event.at(head, wanted.kind, thread, this.#lives.of(thread, cpu));
+    for (const { run, cookie } of wanted.handlers) {
+      if (this.#cut) return;
+      this.#event.cookie = cookie;
+      try {
+        run(this.#runtime);
+      } catch (error) {
+        if (!(error instanceof Interrupted)) throw error;
+      }
+    }
+  }
+
+  // ── the end ──
+
+  async detach(): Promise<void> {
+    if (this.#detached) return;
+    this.#owners[Symbol.dispose]();
+    this.#running = false;
+    for (const instance of this.#instances) instance.tracing(false);
+    this.#detached = true;
+  }
+
+  losses(): readonly Trouble[] {
+    const troubles: Trouble[] = [];
+    this.#instances.forEach((instance, i) => {
+      const lost = instance.lost();
+      const count = lost - this.#lostBefore[i];
+      this.#lostBefore[i] = lost;
+      if (count === 0) return;
+      const probe = i === scripts ? this.#eventNames : "threads that begin and end";
+      troubles.push({ kind: "lost", probe, count });
+    });
+    return troubles;
+  }
+
+  /** Losses are known of the buffer, not of an event. */
+  get #eventNames(): string {
+    const [first, ...more] = this.#events.events.map(({ site }) => site.name);
+    return more.length === 0 ? first : `${first} and ${more.length} more`;
+  }
+
+  warnings(): readonly string[] {
+    const { unknown } = this.#lives;
+    if (!this.#detached) return takeRefusals();
+    this.#lives.unknown = 0;
+    const nobody =
+      unknown === 0
+        ? []
+        : [`${unknown} threads had gone before anybody said whose they were: their pid is the thread's, comm is empty`];
+    return [...nobody, ...takeRefusals()];
+  }
+
+  failed(): void {}
+  watch(): void {}
+  unwatch(): void {}
+
+  extend(): void {
+    throw new InternalError("a plan for tracefs does not grow");
+  }
+
+  stats(): undefined {
+    return undefined;
+  }
+
+  largestMaps(): readonly MapSize[] {
+    return [];
+  }
+
+  [Symbol.dispose](): void {
+    this.#owners[Symbol.dispose]();
+    this.#target?.[Symbol.dispose]();
+    this.symbols[Symbol.dispose]();
+    this.maps.clear();
+    // Events go when no instance has them enabled.
+    for (const one of [...this.#instances.splice(0), ...this.#defined.splice(0).map(({ defined }) => defined)]) {
+      try {
+        one?.[Symbol.dispose]();
+      } catch (error) {
+        if (!(error instanceof LinuxError)) throw error;
+        this.#warn(error.message);
+      }
+    }
+    this.#streams = undefined;
+  }
+}
+
+/** @throws LinuxError */
+function formatOf({
+  category,
+  name,
+}: Pick<NamedEvent, "category" | "name">): NonNullable<ReturnType<typeof parseTracepointFormat>> {
+  const text = readFormat(category, name);
+  if (text === undefined)
+    throw new LinuxError({ call: "open", code: ENOENT, doing: `read the format of ${category}:${name}` });
+  const format = parseTracepointFormat(text);
+  if (format === undefined) throw new InternalError(`the format of ${category}:${name} is none`);
+  return format;
+}
+
+function stackTable(map: IrMap, stacks: TakenStacks): StackTable {
+  return {
+    map,
+    keySize: 8,
+    lookup(key) {
+      const stack = stacks.stack(new DataView(key.buffer, key.byteOffset).getBigInt64(0, true));
+      return stack && new Uint8Array(stack.buffer, stack.byteOffset, stack.byteLength);
+    },
+  };
+}
+
+function missingField(event: string, field: string): never {
+  throw new InternalError(`${event} has no field ${field}`);
+}

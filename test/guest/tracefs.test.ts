@@ -1,0 +1,52 @@
+// The tracefs engine on other kernels, where there are kprobes: equal answers by eBPF and by tracefs.
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import { compileC, temporaryFolder } from "../support/strobe.ts";
+import { tryOnKernels, type Trial } from "./trials.ts";
+import { workSource } from "./workload.ts";
+
+const folder = temporaryFolder();
+after(() => folder.remove());
+
+const mine = "pid == cpid && arg2 == 512";
+
+const scripts: readonly string[] = [
+  `kprobe:vfs_read /${mine}/ { @[comm] = count(); @sum = sum(arg2); }`,
+  `kprobe:vfs_read /${mine}/ { @[arg2, str(((struct file *)arg0).f_path.dentry.d_name.name)] = count(); }`,
+  `kprobe:vfs_read /pid == cpid && args.count == 512/ { @[str(args.file.f_path.dentry.d_name.name), args.file.f_inode.i_mode, func] = count(); }`,
+  `kretprobe:vfs_read /pid == cpid && (int64)retval == 512/ { @[retval] = count(); }`,
+  `kretprobe:vfs_read /pid == cpid && args.count == 512/ { @[args.count == retval, probe] = count(); }`,
+  `kprobe:vfs_write /pid == cpid && arg2 == 64/ { @start[tid] = nsecs; }
+   kretprobe:vfs_write /@start[tid]/ { @took[nsecs > @start[tid]] = count(); delete(@start, tid); }`,
+  `tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @ = count(); }`,
+  `tracepoint:raw_syscalls:sys_enter /pid == cpid && args.id == 110/ { @[args.id, comm] = count(); }`,
+  `uprobe:/bin/work:leaf_add { @sum = sum(arg0 + arg1); @ = count(); } uretprobe:/bin/work:leaf_sub { @r = sum(retval); }`,
+  `uprobe:/bin/work:leaf_text { @[str(arg0)] = count(); }`,
+];
+
+const quoted = (script: string): string => `'${script.replaceAll("'", `'\\''`)}'`;
+
+const run = (engine: string, script: string): string =>
+  `strobe -q --engine ${engine} -c '/bin/work 100' -e ${quoted(script)} | grep . | sort`;
+
+tryOnKernels({
+  verb: "answers on tracefs as on eBPF",
+  files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-g", "-static"]) }),
+  deadline: 900,
+  trials: (): readonly Trial[] => [
+    ...scripts.map((script): Trial => ({
+      name: script.replace(/\s+/g, " ").slice(0, 90),
+      script: `${run("bpf", script)}; echo ---; ${run("tracefs", script)}`,
+      check: ({ stdout, stderr }) => {
+        const [bpf, tracefs] = stdout.split("---\n");
+        assert.match(bpf, /^@/m, stderr);
+        assert.equal(tracefs, bpf, stderr);
+      },
+    })),
+    {
+      name: "nothing is left in tracefs",
+      script: "ls /sys/kernel/tracing/instances; cat /sys/kernel/tracing/dynamic_events",
+      check: ({ stdout }) => assert.equal(stdout, ""),
+    },
+  ],
+});

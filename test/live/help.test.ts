@@ -1,0 +1,90 @@
+// What the command says of itself: help WORD, --help of subcommands, completion by a real shell, the manual page.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { after, before, test } from "node:test";
+import { subcommands } from "../../src/cli/subcommands.ts";
+import { missing } from "../support/compilers.ts";
+import { command, strobe, temporaryFolder } from "../support/strobe.ts";
+
+const folder = temporaryFolder();
+const environment = { ...process.env, PATH: `${folder.path}${delimiter}${process.env["PATH"]}` };
+
+before(() => {
+  const link = join(folder.path, "strobe");
+  writeFileSync(link, `#!/bin/sh\nexec ${process.execPath} ${command} "$@"\n`);
+  chmodSync(link, 0o755);
+});
+after(() => folder.remove());
+
+test("help explains builtins, probes, options, settings, tools, other tools' words and messages", async () => {
+  const first = async (...words: string[]): Promise<string> => {
+    const { stdout, stderr, code } = await strobe(["help", ...words]);
+    assert.equal(code, 0, stderr);
+    return stdout.split("\n")[0];
+  };
+  assert.equal(await first("str"), "str(pointer [, length])");
+  assert.equal(await first("kprobe"), (await first("k:vfs_read")).replace(/^k:/, ""));
+  assert.match(await first("kprobe"), /^kprobe.*: a kind of probe$/);
+  assert.equal(await first("--comm"), "option of strobe");
+  assert.equal(await first("max_map_keys"), "config = { max_map_keys = … }: a setting");
+  assert.equal(await first("opens"), "strobe opens: a tool");
+  assert.equal(await first("quantize(x)"), "DTrace's quantize is hist here");
+  assert.equal(await first("unknown function"), "message calls.unknownFunction");
+  assert.equal(await first(), "strobe: ask a running Linux system a question");
+  const none = await strobe(["help", "strr"]);
+  assert.equal(none.stderr, 'strobe: nothing is known of "strr": did you mean `strobe help str`?\n');
+  assert.equal(none.code, 1);
+});
+
+test("every subcommand says its usage", async () => {
+  for (const [name, { usage, doc }] of Object.entries(subcommands)) {
+    const { stdout, code } = await strobe([name, "--help"]);
+    assert.equal(code, 0, name);
+    if (name !== "stap") assert.equal(stdout, `strobe ${usage}\n\n  ${doc}\n`);
+    else assert.match(stdout, /^usage: strobe stap/);
+  }
+});
+
+const lines: readonly (readonly [line: string, completed: readonly string[]])[] = [
+  ["strobe repl", ["replay"]],
+  ["strobe -f spe", ["speedscope"]],
+  ["strobe -l tracepoint:sched:sched_process_exe", ["tracepoint:sched:sched_process_exec"]],
+  ["strobe opens --fail", ["--failed"]],
+  ["strobe --user nobod", ["nobody"]],
+  ["strobe completion ", ["bash", "zsh", "fish"]],
+];
+
+test("bash completes command lines", () => {
+  // bash splits words at colons, as COMP_WORDBREAKS has it: a candidate is what stands behind the last.
+  const script = `source <(strobe completion bash)
+    try() { COMP_LINE="$1" COMP_POINT=\${#1}; read -ra COMP_WORDS <<< "\${1//:/ : }"
+      [[ "$1" == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _strobe; echo "\${COMPREPLY[*]}"; }
+    ${lines.map(([line]) => `try '${line}'`).join("\n")}`;
+  const printed = execFileSync("bash", ["-c", script], { env: environment, encoding: "utf8" });
+  const expected = lines.map(([, all]) => all.map((one) => one.split(":").at(-1)).join(" "));
+  assert.deepEqual(printed.trimEnd().split("\n"), expected);
+});
+
+test("fish completes command lines", { skip: missing("fish") }, () => {
+  const script = `strobe completion fish | source\n${lines.map(([line]) => `complete -C '${line}'; echo`).join("\n")}`;
+  const printed = execFileSync("fish", ["-N", "-c", script], { env: environment, encoding: "utf8" });
+  for (const [i, [, all]] of lines.entries()) {
+    const offered = printed.split("\n\n")[i].split("\n");
+    assert.deepEqual(
+      all.filter((one) => !offered.includes(one)),
+      [],
+      printed,
+    );
+  }
+});
+
+test("the manual page is one", { skip: missing("man") }, () => {
+  const text = execFileSync("man", ["-l", "docs/strobe.1"], {
+    env: { ...process.env, MANWIDTH: "100" },
+    encoding: "utf8",
+  });
+  assert.match(text, /strobe - ask a running Linux system a question/);
+  assert.match(text, /--cgroup PATHS/);
+});
