@@ -2,6 +2,7 @@
 import { thisMachine } from "../api/machine.ts";
 import { libraryFunction, libraryNames } from "../language/systemtap/library.ts";
 import { parse } from "../language/systemtap/parse.ts";
+import { libraryHeads } from "../language/systemtap/tapset.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { listProbes, splitPattern } from "../providers/registry.ts";
 import { print } from "./files.ts";
@@ -59,12 +60,31 @@ function variable(detail: string): string {
 
 /** `pid:long ()`, a line each. */
 export function dumpFunctions(): number {
-  const lines = libraryNames()
-    .toSorted()
-    .map((name) => {
-      const { parameters, result } = libraryFunction(name)!;
-      return `${name}${result === undefined ? "" : `:${result}`} (${parameters.map((type, i) => `arg${i + 1}:${type}`).join(", ")})\n`;
-    });
-  print(lines.join(""));
+  const heads = [
+    ...libraryNames()
+      .filter((name) => !name.startsWith("__"))
+      .map((name) => {
+        const { parameters, result } = libraryFunction(name)!;
+        return `${name}${result === undefined ? "" : `:${result}`} (${parameters.map((type, i) => `arg${i + 1}:${type}`).join(", ")})`;
+      }),
+    ...libraryHeads().functions.map(({ head }) => head),
+  ];
+  print(
+    heads
+      .toSorted()
+      .map((head) => `${head}\n`)
+      .join(""),
+  );
+  return 0;
+}
+
+/** `scheduler.wakeup = kernel.trace("sched_wakeup")`, a line each. */
+export function dumpAliases(): number {
+  print(
+    libraryHeads()
+      .probes.map(({ head }) => `${head}\n`)
+      .toSorted()
+      .join(""),
+  );
   return 0;
 }

@@ -99,6 +99,7 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
     }
     if (word.startsWith("--")) {
       if (word.startsWith("--dump-functions")) return (await import("./stap-list.ts")).dumpFunctions();
+      if (word === "--dump-probe-aliases") return (await import("./stap-list.ts")).dumpAliases();
       if (!withoutLong.test(word)) throw new UsageError(`stap: unrecognized option '${word}'`);
       tell(`stap: ${word} has no effect: it has no meaning here\n`);
       continue;

@@ -39,6 +39,10 @@ export const hostTexts = {
   formattedText: bytes(["text", "any"], () => longest),
   /** From a byte on, so many. */
   bytesOfText: bytes(["text", "number", "number"], asLong),
+  /** The byte at a place, from 0; 0 behind the last. */
+  byteOfText: { parameters: ["text", "number"], result: "number", of: "bytes" },
+  /** What cannot be printed, quotes and backslashes as C writes them. */
+  escapedText: bytes(["text"], () => longest),
   /** All occurrences of the second in the first, replaced by the third. */
   replacedText: bytes(["text", "text", "text"], () => longest),
   /** The next part of the text that was given last, or of this one if it is not empty. */
@@ -51,6 +55,25 @@ export const hostTexts = {
   matchesPattern: { parameters: ["text", "text"], result: "number", of: "bytes", keeps: true },
   /** Of the last match: all of it, or a group. */
   matchedPart: bytes(["number"], () => longest),
+  /** How many groups that had, with all of it. */
+  matchedGroups: { parameters: [], result: "number", of: "bytes" },
+
+  // D's, whose texts are bytes.
+  /** From a byte on, counted from the end where negative, so many; all but so many where those are negative. */
+  subtext: bytes(["text", "number", "number"], asLong),
+  /** Where the second first is in the first, from a byte on; or -1. */
+  indexOfText: { parameters: ["text", "text", "number"], result: "number", of: "bytes" },
+  /** Where it last is, beginning at a byte at most. */
+  lastIndexOfText: { parameters: ["text", "text", "number"], result: "number", of: "bytes" },
+  /** Which comes first, by their bytes: less than 0, 0, more than 0. */
+  comparedTexts: { parameters: ["text", "text"], result: "number", of: "bytes" },
+  textFromByte: bytes(["text", "number"], asLong),
+  textFromLastByte: bytes(["text", "number"], asLong),
+  textFromPart: bytes(["text", "text"], asLong),
+  baseName: bytes(["text"], (given) => Math.max(2, asLong(given))),
+  directoryName: bytes(["text"], (given) => Math.max(2, asLong(given))),
+  cleanPath: bytes(["text"], (given) => Math.max(2, asLong(given))),
+  numberText: bytes(["number", "number"], () => 67),
 
   upperCase: ofCharacters(["text"], characters),
   lowerCase: ofCharacters(["text"], characters),

@@ -1,8 +1,9 @@
-// Bundles command.ts and runs it, or, asked for `build-kernel`, that: Node 20 reads no TypeScript.
+// Bundles command.ts and runs it, or another that is asked for by its name: Node 20 reads no TypeScript.
 import { build } from "esbuild";
 import { asModule } from "../../modules.mjs";
 
-const name = process.argv[2] === "build-kernel" ? "build-kernel" : "command";
+const others = ["build-kernel", "systemtap-fixtures"];
+const name = others.includes(process.argv[2]) ? process.argv.splice(2, 1)[0] : "command";
 const outfile = `build/guest/${name}.mjs`;
 await build({ ...asModule, entryPoints: [`test/guest/${name}.ts`], outfile });
 await import(`../../${outfile}`);

@@ -16,9 +16,10 @@ export const textFunctions = {
 }`,
   formattedText: `function formattedText(format, ...args) {
   let next = 0;
-  const pattern = /%([-+ #0]*)(\\d*)(?:\\.(\\*|\\d*))?l*([a-zA-Z%])/g;
+  const pattern = /%([-+ #0]*)(\\*|\\d*)(?:\\.(\\*|\\d*))?l*([a-zA-Z%])/g;
   return format.replace(pattern, (whole, flags, width, precision, letter) => {
     if (letter === "%") return "%";
+    const wide = width === "*" ? Number(args[next++]) : Number(width);
     const most = precision === "*" ? Number(args[next++]) : precision === undefined ? -1 : Number(precision);
     const value = args[next++] ?? "";
     let sign = "", digits = "", number = true;
@@ -37,14 +38,21 @@ export const textFunctions = {
       }
     }
     if (number && most >= 0) digits = digits.padStart(most, "0");
-    const size = Number(width);
-    if (flags.includes("-")) return (sign + digits).padEnd(size);
+    const size = Math.abs(wide);
+    if (flags.includes("-") || wide < 0) return (sign + digits).padEnd(size);
     if (number && most < 0 && flags.includes("0")) return sign + digits.padStart(size - sign.length, "0");
     return (sign + digits).padStart(size);
   });
 }`,
   bytesOfText: `function bytesOfText(text, from, size) {
   return from < 0n || from >= BigInt(text.length) || size <= 0n ? "" : text.substr(Number(from), size > 65535n ? 65535 : Number(size));
+}`,
+  byteOfText: `function byteOfText(text, at) {
+  return at < 0n || at >= BigInt(text.length) ? 0n : BigInt(text.charCodeAt(Number(at)));
+}`,
+  escapedText: `function escapedText(text) {
+  const short = { "\\n": "\\\\n", "\\t": "\\\\t", "\\r": "\\\\r", "\\f": "\\\\f", "\\v": "\\\\v", "\\b": "\\\\b", "\\x07": "\\\\a", '"': '\\\\"', "\\\\": "\\\\\\\\" };
+  return text.replace(/[^ !#-[\\]-~]/g, (one) => short[one] ?? "\\\\" + one.charCodeAt(0).toString(8).padStart(3, "0"));
 }`,
   replacedText: `function replacedText(text, before, after) {
   return before === "" ? text : text.split(before).join(after);
@@ -87,6 +95,70 @@ export const textFunctions = {
 }`,
   matchedPart: `function matchedPart(group) {
   return matchesPattern.found?.[Number(group)] ?? "";
+}`,
+  subtext: `function subtext(text, from, size) {
+  const length = BigInt(text.length);
+  let start = from, count = size;
+  if (start < 0n) {
+    start += length;
+    if (start < 0n) {
+      if (count >= 0n) { count += start; if (count < 0n) count = 0n; }
+      start = 0n;
+    }
+  }
+  if (start >= length) return "";
+  let end = count < 0n ? length + count : start + count;
+  if (end > length) end = length;
+  return end <= start ? "" : text.slice(Number(start), Number(end));
+}`,
+  indexOfText: `function indexOfText(text, part, from) {
+  const start = from < 0n ? 0 : Number(from);
+  return start > text.length ? -1n : BigInt(text.indexOf(part, start));
+}`,
+  lastIndexOfText: `function lastIndexOfText(text, part, from) {
+  return from < 0n ? (part === "" ? 0n : -1n) : BigInt(text.lastIndexOf(part, Number(from)));
+}`,
+  comparedTexts: `function comparedTexts(left, right) {
+  return left < right ? -1n : left > right ? 1n : 0n;
+}`,
+  textFromByte: `function textFromByte(text, byte) {
+  const at = text.indexOf(String.fromCharCode(Number(BigInt.asUintN(8, byte))));
+  return at < 0 ? "" : text.slice(at);
+}`,
+  textFromLastByte: `function textFromLastByte(text, byte) {
+  const at = text.lastIndexOf(String.fromCharCode(Number(BigInt.asUintN(8, byte))));
+  return at < 0 ? "" : text.slice(at);
+}`,
+  textFromPart: `function textFromPart(text, part) {
+  const at = text.indexOf(part);
+  return at < 0 ? "" : text.slice(at);
+}`,
+  baseName: `function baseName(path) {
+  const [, last] = /([^/]*)\\/*$/.exec(path);
+  return path === "" ? "." : last === "" ? "/" : last;
+}`,
+  directoryName: `function directoryName(path) {
+  const [, before] = /^(.*?)\\/*[^/]*\\/*$/s.exec(path);
+  return before !== "" ? before : path.startsWith("/") ? "/" : ".";
+}`,
+  cleanPath: `function cleanPath(path) {
+  const parts = [];
+  for (const part of path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") parts.push(part);
+    else if (parts.length > 0 && parts.at(-1) !== "..") parts.pop();
+    else if (!path.startsWith("/")) parts.push(part);
+  }
+  return (path.startsWith("/") ? "/" : "") + parts.join("/");
+}`,
+  numberText: `function numberText(number, base) {
+  if (base === 10n) return String(BigInt.asIntN(64, number));
+  if (base < 2n || base > 36n) return "";
+  const digits = BigInt.asUintN(64, number).toString(Number(base));
+  return base === 16n ? "0x" + digits : base === 8n ? "0" + digits : digits;
+}`,
+  matchedGroups: `function matchedGroups() {
+  return BigInt(matchesPattern.found?.length ?? 0);
 }`,
   upperCase: `function upperCase(text) { return text.toUpperCase(); }`,
   lowerCase: `function lowerCase(text) { return text.toLowerCase(); }`,

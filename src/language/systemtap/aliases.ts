@@ -1,6 +1,7 @@
 // Aliases: names for probe points, with what runs before and behind the probe's own handler.
 import { systemtap } from "../../messages/systemtap.ts";
 import { componentsText } from "./parse-script.ts";
+import { baseNames } from "./points.ts";
 import type { Alias, Component, Point, Stmt } from "./syntax.ts";
 import { syscallAlias } from "./syscalls.ts";
 import type { Report } from "./infer.ts";
@@ -16,11 +17,22 @@ export interface Expanded {
 
 const deepest = 20;
 
-export function expandPoint(point: Point, aliases: readonly Alias[], report: Report, depth = 0): Expanded[] {
+export function expandPoint(
+  point: Point,
+  aliases: readonly Alias[],
+  library: (point: Point) => readonly Alias[],
+  report: Report,
+  depth = 0,
+): Expanded[] {
   const conditions = point.condition === undefined ? [] : [point.condition];
   const own = aliases.filter((alias) => matches(alias.name, point.components));
   const system = own.length > 0 ? undefined : syscallAlias(point);
-  const found = system === undefined ? own : [system];
+  const found =
+    system !== undefined
+      ? [system]
+      : own.length > 0 || baseNames.includes(point.components[0].name)
+        ? own
+        : library(point).filter((alias) => matches(alias.name, point.components));
   if (found.length === 0) return [{ point, before: [], behind: [], conditions }];
   if (depth > deepest) {
     report(point.span, systemtap.unresolvedPoint(point.text, "its alias leads back to itself"));
@@ -38,7 +50,7 @@ export function expandPoint(point: Point, aliases: readonly Alias[], report: Rep
         optional: of.optional || point.optional,
         sufficient: of.sufficient || point.sufficient,
       };
-      return expandPoint(next, aliases, report, depth + 1).map((inner) => ({
+      return expandPoint(next, aliases, library, report, depth + 1).map((inner) => ({
         ...inner,
         before: alias.epilogue ? inner.before : [...inner.before, alias.body],
         behind: [

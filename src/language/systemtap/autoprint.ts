@@ -25,11 +25,11 @@ export function printing({ global, value, keys = [] }: GlobalTypes): Stmt {
   });
   const shown =
     value === "stats"
-      ? print(`${left} ${results.map((one) => `@${one}=0x%x`).join(" ")}\n`, [
+      ? print(`${left} ${results.map((one) => `@${one}=%d`).join(" ")}\n`, [
           ...names,
           ...results.map((operator): Expr => ({ kind: "statistics", operator, of, parameters: [], span })),
         ])
-      : print(`${left}=${value === "string" ? '"%s"' : "0x%x"}\n`, [...names, of]);
+      : print(`${left}=${value === "string" ? '"%s"' : "%d"}\n`, [...names, of]);
   if (keys.length === 0) return shown;
   return {
     kind: "foreach",

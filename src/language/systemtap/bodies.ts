@@ -1,7 +1,8 @@
 // Statements as those of the tree.
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Span } from "../diagnostic.ts";
-import type { Block, Expression, Statement, Variable } from "../program.ts";
+import type { Block, Expression, MapAccess, Statement, Variable } from "../program.ts";
+import type { FunctionTypes } from "./infer.ts";
 import { libraryFunction, printers } from "./library.ts";
 import { printStatements } from "./printing.ts";
 import type { Expr, Foreach, Stmt } from "./syntax.ts";
@@ -59,16 +60,19 @@ function statement(s: Stmt, unit: Unit): readonly Statement[] {
       ];
     case "foreach":
       return [loop(s, unit)];
+    case "next":
+      return unit.scope.function === undefined ? [{ kind: "next", span }] : [goesOn(unit.scope.function, unit, span)];
     case "break":
     case "continue":
-    case "next":
       return [{ kind: s.kind, span }];
     case "return":
       return [
         { kind: "return", ...(s.value === undefined ? zero(unit, span) : { value: value(s.value, unit) }), span },
       ];
     case "delete":
-      return [tree.statement(deleted(s.target, unit))];
+      return s.target.kind === "element" && s.target.keys.includes(undefined)
+        ? [eachOf(s.target, unit, (key, of) => [tree.statement(tree.call("delete", [of, key], span))])]
+        : [tree.statement(deleted(s.target, unit))];
     case "try": {
       unit.tries++;
       const body = block(s.body, unit);
@@ -96,6 +100,21 @@ function statement(s: Stmt, unit: Unit): readonly Statement[] {
   }
 }
 
+/** `next` in a function: the one of the same name behind it, with what this one was given. */
+function goesOn({ definition, next, returns }: FunctionTypes, unit: Unit, span: Span): Statement {
+  if (next === undefined) return { kind: "throw", value: tree.text("all functions exhausted", span), span };
+  const given = definition.parameters.map(({ name }) => {
+    // What is stored in a parameter stays in its own function.
+    if (unit.scope.assigned.has(name))
+      unit.refuse(span, systemtap.notYet(`\`next\` where the parameter ${name} is stored in`));
+    return tree.variable(name, span);
+  });
+  const called = tree.call(next.name, given, span);
+  return returns
+    ? { kind: "return", value: called, span }
+    : tree.block([tree.statement(called), { kind: "return", span }], span);
+}
+
 function zero(unit: Unit, span: Span): { readonly value?: Expression } {
   const own = unit.scope.function;
   if (own?.returns !== true) return {};
@@ -120,6 +139,13 @@ function expressionStatement(e: Expr, unit: Unit): readonly Statement[] {
       const target = storage(e.target, unit);
       if (target.kind !== "variable" && target.kind !== "map") return [];
       const { operator, value: given } = assigned(e, target, unit);
+      if (target.kind === "map" && grows(e)) {
+        // It has all the room that a text may need from the first on.
+        const text = tree.variable(unit.shared.name("text"), span);
+        return [
+          tree.block([tree.declare(text.name, given, tree.textType(span)), tree.assign(target, text, span)], span),
+        ];
+      }
       return [tree.assign(target, given, span, operator)];
     }
     case "call": {
@@ -137,6 +163,18 @@ function expressionStatement(e: Expr, unit: Unit): readonly Statement[] {
       break;
   }
   return [tree.statement(value(e, unit))];
+}
+
+/** Text that is made of what the variable has, and more. */
+function grows({ operator, target, value: given }: Extract<Expr, { kind: "assign" }>): boolean {
+  if (operator === ".=") return true;
+  const name = target.kind === "name" || target.kind === "element" ? target.name : "";
+  return operator === "=" && given.kind === "binary" && given.operator === "." && mentions(given, name);
+}
+
+function mentions(e: Expr, name: string): boolean {
+  if (e.kind === "binary") return mentions(e.left, name) || mentions(e.right, name);
+  return (e.kind === "name" || e.kind === "element") && e.name === name;
 }
 
 /** `s <<< v` */
@@ -168,6 +206,28 @@ function deleted(e: Expr, unit: Unit): Expression {
   const global = e.kind === "name" ? unit.types.globals.get(e.name) : undefined;
   if (e.kind !== "name" || global === undefined) return unit.refuse(span, systemtap.deleteTarget());
   return tree.call("clear", [tree.map(e.name, [], span)], span);
+}
+
+/** A loop over the entries of a slice, `a[1, *]`. */
+function eachOf(
+  e: Extract<Expr, { kind: "element" }>,
+  unit: Unit,
+  each: (key: Expression, of: MapAccess) => readonly Statement[],
+): Statement {
+  const { span } = e;
+  const of = tree.map(e.name, [], span);
+  const keys = e.keys.map(() => tree.variable(unit.shared.name("key"), span));
+  const key: Expression =
+    keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys, span, type: { kind: "unknown" } };
+  return {
+    kind: "for-map",
+    variable: tree.variable(unit.shared.name("entry"), span),
+    map: of,
+    keys,
+    slice: e.keys.map((one) => (one === undefined ? undefined : value(one, unit))),
+    body: tree.block(each(key, of), span),
+    span,
+  };
 }
 
 /** `foreach`: the variables are the handler's own, and keep what they had in the last round. */

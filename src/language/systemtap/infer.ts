@@ -24,6 +24,8 @@ export interface FunctionTypes {
   result?: ValueType;
   returns: boolean;
   called: boolean;
+  /** What `next` goes on with: of the same name, and as many parameters. */
+  next?: FunctionTypes;
 }
 
 /** The variables of one handler or function. */
@@ -58,19 +60,12 @@ export class Types {
       this.globals.set(global.name, {
         global,
         read: false,
-        written: initial !== undefined,
+        written: false,
         ...(initial === undefined ? {} : { value: initial.kind === "string" ? "string" : "long", keys: [] }),
       });
     }
     for (const definition of functions) {
       const others = this.functions.get(definition.name) ?? [];
-      if (
-        others.some(
-          (one) =>
-            one.parameters.length === definition.parameters.length && one.definition.priority === definition.priority,
-        )
-      )
-        report(definition.span, systemtap.duplicate("function", definition.name));
       others.push({
         definition,
         name: others.length === 0 ? definition.name : `${definition.name}#${others.length}`,
@@ -80,6 +75,15 @@ export class Types {
         called: false,
       });
       this.functions.set(definition.name, others);
+    }
+    // Of a name and a number of parameters the least priority is tried first.
+    for (const [name, all] of this.functions) {
+      const sorted = all.toSorted((one, other) => (one.definition.priority ?? 0) - (other.definition.priority ?? 0));
+      this.functions.set(name, sorted);
+      sorted.forEach((one, i) => {
+        const next = sorted.slice(i + 1).find(({ parameters }) => parameters.length === one.parameters.length);
+        if (next !== undefined) one.next = next;
+      });
     }
   }
 
@@ -361,7 +365,7 @@ export class Types {
     }
     if (printers.has(e.name)) return this.#printer(e, scope);
     const known = libraryFunction(e.name);
-    if (e.name === "matched") this.matches = true;
+    if (e.name === "matched" || e.name === "ngroups") this.matches = true;
     if (known === undefined) {
       if (this.#report !== undefined) {
         const overloads = this.functions.get(e.name);
@@ -506,11 +510,34 @@ export class Types {
         }
         this.#statement(s.handler, scope);
         return;
+      case "next": {
+        const { function: own } = scope;
+        if (own?.next !== undefined) this.#goesOn(own, own.next);
+        return;
+      }
       case "break":
       case "continue":
-      case "next":
         return;
     }
+  }
+
+  /** A function that another goes on with takes and gives the same. */
+  #goesOn(own: FunctionTypes, next: FunctionTypes): void {
+    const before = JSON.stringify([own.parameters, own.result, own.returns, next.called, next.parameters, next.result]);
+    next.called = true;
+    own.parameters.forEach((type, i) => {
+      const known = type ?? next.parameters[i];
+      own.parameters[i] = known;
+      next.parameters[i] ??= known;
+    });
+    const result = own.result ?? next.result;
+    if (result !== undefined) {
+      own.result = result;
+      next.result ??= result;
+    }
+    own.returns = next.returns = own.returns || next.returns;
+    if (before !== JSON.stringify([own.parameters, own.result, own.returns, next.called, next.parameters, next.result]))
+      this.#changed = true;
   }
 
   #readOf(e: Expr): { readonly global: GlobalTypes; readonly read: boolean } | undefined {

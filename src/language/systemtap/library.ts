@@ -389,6 +389,8 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     value: (args, span) => toLong(call("strstr", args, span)),
   },
   substr: computed("bytesOfText", ["string", "long", "long"], "string", "Bytes of a text, from one on, so many."),
+  stringat: computed("byteOfText", ["string", "long"], "long", "The byte of a text at a place, from 0."),
+  __escaped: computed("escapedText", ["string"], "string", "A text with escapes."),
   strtol: computed("parsedNumber", ["string", "long"], "long", "The number that a text begins with, to a base."),
   tokenize: computed(
     "nextToken",
@@ -403,6 +405,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     "A text with all occurrences of the second replaced by the third.",
   ),
   matched: computed("matchedPart", ["long"], "string", "What the last `=~` found: all of it (0), or a group."),
+  ngroups: computed("matchedGroups", [], "long", "How many groups the last `=~` found, all of it included."),
   errno_str: named("strerror", ["long"], "Words for an error number."),
   syscall_name: named("syscall_name", ["long"], "Name of a system call."),
   ip_ntop: named("ntop", ["long"], "An IPv4 address as text."),
@@ -458,11 +461,6 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     parameters: ["long", "long"],
     doc: "Moves the terminal's cursor to a column and a row.",
     does: ([x, y], span) => [tree.statement(call("printf", [tree.text("\x1b[%d;%dH", span), y, x], span))],
-  },
-  ansi_set_color: {
-    parameters: ["long"],
-    doc: "The terminal's colour from here on.",
-    does: ([color], span) => [tree.statement(call("printf", [tree.text("\x1b[%dm", span), color], span))],
   },
 };
 

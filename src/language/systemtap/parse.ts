@@ -1,4 +1,5 @@
 // SystemTap's language: from text to the tree. No I/O; every mistake becomes a diagnostic.
+import { lazy } from "../../base/lazy.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
@@ -10,14 +11,19 @@ import { printing, unread } from "./autoprint.ts";
 import { block } from "./bodies.ts";
 import { Scope, Types, type FunctionTypes } from "./infer.ts";
 import { libraryFunction } from "./library.ts";
+import { callsOthers, used } from "./names.ts";
 import { parseScript } from "./parse-script.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
 import { failed, failing } from "./printing.ts";
 import { systemtapRules } from "./rules.ts";
 import type { Expr, Global, Stmt } from "./syntax.ts";
+import type { Taken } from "./tapset.ts";
 import * as tree from "./tree.ts";
 import { Translation, Unit } from "./unit.ts";
 import { condition, storage, value } from "./values.ts";
+
+// Loaded where a script uses something of the library that is written in the language itself.
+const tapset = lazy<typeof import("./tapset.ts")>(() => require("./tapset.ts"));
 
 /** A handler as it runs at some points: prologues, its own body and epilogues. */
 interface Handler {
@@ -33,9 +39,10 @@ export function parse(source: Source, given: Given): Parsed {
   const { script, diagnostics: found } = parseScript(source, given.positional, given.machine);
   const diagnostics: Diagnostic[] = [...found];
   const globals = script.globals.map((global) => withGiven(global, given));
-  const types = new Types(globals, script.functions, report);
-  const shared = new Translation(types, given);
-  function report({ start, end }: Span, message: Message): void {
+  let taken: Taken | undefined;
+  const library = (): Taken => (taken ??= new (tapset().Taken)(source, given.machine));
+  function report(of: Span, message: Message): void {
+    const { start, end } = taken?.told(of) ?? of;
     if (!diagnostics.some((one) => one.span.start === start && one.message === message.message))
       diagnostics.push({ severity: "error", span: { start, end }, ...message });
   }
@@ -45,9 +52,19 @@ export function parse(source: Source, given: Given): Parsed {
   }
 
   const handlers = script.probes.flatMap((probe) => {
-    const expanded = probe.points.flatMap((point) => expandPoint(point, script.aliases, report));
+    const expanded = probe.points.flatMap((point) =>
+      expandPoint(point, script.aliases, (one) => library().aliasesOf(one), report),
+    );
     return handlersOf(expanded, probe.body, probe.span);
   });
+  const bodies = handlers.map(({ body, conditions }) => ({ body, conditions }));
+  if (callsOthers(script.functions, bodies)) library().functionsOf(script, bodies);
+  const types = new Types(
+    [...globals, ...(taken?.globals ?? [])],
+    [...script.functions, ...(taken?.functions ?? [])],
+    report,
+  );
+  const shared = new Translation(types, given);
   if (script.probes.length === 0 && diagnostics.length === 0)
     report({ start: source.text.length, end: source.text.length }, systemtap.neverProbes());
   types.infer(handlers, report);
@@ -64,7 +81,7 @@ export function parse(source: Source, given: Given): Parsed {
   const begin = initial();
   if (begin !== undefined) probes.unshift(begin);
   const program = {
-    source,
+    source: taken?.source ?? source,
     rules: systemtapRules,
     config: [],
     structs: [],
@@ -80,13 +97,15 @@ export function parse(source: Source, given: Given): Parsed {
   };
   return {
     program,
+    ...(taken === undefined ? {} : { told: (span: Span) => library().told(span) }),
     diagnostics: [...diagnostics, ...shared.diagnostics].sort((a, b) => a.span.start - b.span.start),
   };
 
   /** Points whose variables are in the same place, and that run the same around the handler, have one. */
   function handlersOf(expanded: readonly ReturnType<typeof expandPoint>[number][], body: Stmt, span: Span): Handler[] {
     const made: { handler: Handler; key: string; placed: Placed[] }[] = [];
-    for (const { point, before, behind, conditions } of expanded) {
+    for (const { point, before: prologues, behind, conditions } of expanded) {
+      const before = used(prologues, [body, behind, conditions], script);
       const reading = placeOf(point, given.machine);
       if (reading === "nothing") continue;
       if ("problem" in reading) {

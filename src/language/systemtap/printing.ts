@@ -2,7 +2,7 @@
 // one format of the tree's printf(), whatever sprintf() and library functions it is made of.
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Expression, Statement } from "../program.ts";
-import { parseFormat } from "./formats.ts";
+import { parseFormat, type Conversion } from "./formats.ts";
 import { libraryFunction, printers, type Text } from "./library.ts";
 import type { Expr } from "./syntax.ts";
 import * as tree from "./tree.ts";
@@ -82,14 +82,9 @@ function formatted(format: Extract<Expr, { kind: "string" }>, args: readonly Exp
       const of = args[next++];
       if (of?.kind === "number") width = String(of.value);
       else if (of !== undefined) {
-        const text = paddedText(letter, of, args[next], unit);
-        next++;
-        parts.push(
-          text ?? {
-            format: "",
-            args: [unit.refuse(of.span, systemtap.notYet("a width that is not a literal, but for %s of a literal,"))],
-          },
-        );
+        const text = paddedText(letter, of, args[next], unit) ?? measured(piece, of, args.slice(next), unit);
+        next += precision === "*" ? 2 : 1;
+        parts.push(text);
         continue;
       }
     }
@@ -112,6 +107,26 @@ function paddedText(letter: string, width: Expr, arg: Expr | undefined, unit: Un
   return { format: "%.*s", args: [unit.value(width), tree.text(" ".repeat(64), width.span)] };
 }
 
+/** A width that is computed: the host puts the text together. */
+function measured(
+  { flags, precision, letter, text }: Conversion,
+  width: Expr,
+  args: readonly Expr[],
+  unit: Unit,
+): Text {
+  if (!/[sdiuxXo]/.test(letter))
+    return {
+      format: "",
+      args: [unit.refuse(width.span, systemtap.notYet(`a computed width of the conversion ${text}`))],
+    };
+  const format = `%${flags}*${precision === undefined ? "" : `.${precision}`}${letter}`;
+  const given = [width, ...args.slice(0, precision === "*" ? 2 : 1)].map((arg) => unit.value(arg));
+  return {
+    format: "%s",
+    args: [tree.hostText("formattedText", [tree.text(format, width.span), ...given], width.span)],
+  };
+}
+
 function converted(
   letter: string,
   modifiers: string,
@@ -126,10 +141,7 @@ function converted(
     if (of.args.length === 0)
       return { format: `%${modifiers}s`, args: [...given, tree.text(of.format.replaceAll("%%", "%"), arg.span)] };
     if (of.format === "%s") return { format: `%${modifiers}s`, args: [...given, ...of.args] };
-    return {
-      format: "",
-      args: [unit.refuse(arg.span, systemtap.notYet(`a width (${text}) of text that is put together`))],
-    };
+    return { format: `%${modifiers}s`, args: [...given, unit.storing(() => unit.value(arg))] };
   }
   const of = unit.value(arg);
   switch (letter) {

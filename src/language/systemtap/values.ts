@@ -140,9 +140,8 @@ export function condition(e: Expr, unit: Unit): Expression {
       }
       break;
     case "in": {
-      const keys = e.keys.map((key) =>
-        key === undefined ? unit.refuse(span, systemtap.notYet("`*` in a question for a key")) : value(key, unit),
-      );
+      if (e.keys.includes(undefined)) return isAny(e, unit);
+      const keys = e.keys.map((key) => value(key!, unit));
       const key: Expression =
         keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys, span, type: { kind: "unknown" } };
       return tree.call("has_key", [tree.map(e.array, [], span), key], span);
@@ -159,6 +158,22 @@ export function condition(e: Expr, unit: Unit): Expression {
       break;
   }
   return tree.binary("!=", value(e, unit), tree.integer(0, span), span);
+}
+
+/** `[1, *] in a`: a loop before the statement looks. */
+function isAny({ keys, array, span }: Extract<Expr, { kind: "in" }>, unit: Unit): Expression {
+  const found = tree.variable(unit.shared.name("found"), span);
+  unit.before.push(tree.declare(found.name, tree.integer(0, span), tree.longType(span)), {
+    kind: "for-map",
+    variable: tree.variable(unit.shared.name("entry"), span),
+    map: tree.map(array, [], span),
+    keys: keys.map(() => tree.variable(unit.shared.name("key"), span)),
+    slice: keys.map((one) => (one === undefined ? undefined : value(one, unit))),
+    limit: tree.integer(1, span),
+    body: tree.block([tree.assign(found, tree.integer(1, span), span)], span),
+    span,
+  });
+  return tree.binary("!=", found, tree.integer(0, span), span);
 }
 
 /** Text that is searched for, alone, at the beginning or all, is found in the kernel; the rest is the host's. */

@@ -1,0 +1,64 @@
+// The names in what was parsed.
+import type { Span } from "../diagnostic.ts";
+import { libraryFunction, printers } from "./library.ts";
+import type { FunctionDefinition, Script, Stmt } from "./syntax.ts";
+
+interface Named {
+  readonly kind: string;
+  readonly name: string;
+  readonly span: Span;
+}
+
+/** All nodes that have a name. */
+export function visit(node: unknown, see: (node: Named) => void): void {
+  if (typeof node !== "object" || node === null) return;
+  if (Array.isArray(node)) {
+    for (const one of node) visit(one, see);
+    return;
+  }
+  if ("span" in node && "kind" in node && "name" in node && typeof node.name === "string")
+    see(node as unknown as Named);
+  for (const value of Object.values(node)) if (typeof value === "object") visit(value, see);
+}
+
+/** Whether something calls a function that the script has not, and that is none of those that are made in TypeScript. */
+export function callsOthers(functions: readonly FunctionDefinition[], bodies: unknown): boolean {
+  const own = new Set(functions.map(({ name }) => name));
+  let found = false;
+  visit([functions, bodies], ({ kind, name }) => {
+    if (kind === "call" && !own.has(name) && !printers.has(name) && libraryFunction(name) === undefined) found = true;
+  });
+  return found;
+}
+
+/** Prologues without the variables that nothing behind them names: what nobody asks for is not read. */
+export function used(
+  prologues: readonly Stmt[],
+  behind: unknown,
+  { functions, globals }: Pick<Script, "functions" | "globals">,
+): Stmt[] {
+  if (prologues.length === 0) return [];
+  const named = new Set(globals.map(({ name }) => name));
+  const doing = new Set([...functions.map(({ name }) => name), ...printers]);
+  const take = (node: unknown): void => visit(node, ({ kind, name }) => kind === "name" && named.add(name));
+  take(behind);
+  const kept = (one: Stmt): Stmt[] => {
+    if (one.kind === "block") {
+      const statements = one.statements.toReversed().flatMap(kept).toReversed();
+      return [{ ...one, statements }];
+    }
+    if (one.kind === "expression" && one.expression.kind === "assign" && one.expression.operator === "=") {
+      const { target, value } = one.expression;
+      let acts = target.kind !== "name" || named.has(target.name);
+      visit(value, ({ kind, name }) => {
+        if (kind === "call" && doing.has(name) && !name.startsWith("s")) acts = true;
+      });
+      if (!acts) return [];
+      take(value);
+      return [one];
+    }
+    take(one);
+    return [one];
+  };
+  return prologues.toReversed().flatMap(kept).toReversed();
+}
