@@ -44,6 +44,11 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     doc: "run a script in SystemTap's language, by SystemTap's own options (a link named stap does the same)",
     run: async (argv) => (await import("./stap.ts")).stapOptions(argv),
   },
+  dtrace: {
+    usage: "dtrace [options] [arguments]",
+    doc: "run D, by DTrace's own options (a link named dtrace does the same)",
+    run: async (argv) => (await import("./dtrace.ts")).dtraceOptions(argv),
+  },
   record: {
     usage: "record [-o FILE] [--for TIME] [-c CMD | -p PID] [--stack kernel,user] [--max-size SIZE] PROBES…",
     doc: "write events with all that is known of them into a file, to ask them later",

@@ -1,11 +1,12 @@
 // The languages that strobe knows, a line each.
 import { bpftrace } from "./bpftrace/language.ts";
+import { d } from "./d/language.ts";
 import type { Language } from "./language.ts";
 import { systemtap } from "./systemtap/language.ts";
 import { typescript } from "./typescript/language.ts";
 
 /** The first is what a script is taken for that nothing tells of. */
-export const languages: readonly [Language, ...Language[]] = [bpftrace, systemtap, typescript];
+export const languages: readonly [Language, ...Language[]] = [bpftrace, systemtap, d, typescript];
 
 /** By its name or an alias. */
 export function findLanguage(name: string): Language | undefined {

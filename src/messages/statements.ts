@@ -63,7 +63,11 @@ export const statements = {
   mustReturn: (body: Shown, result: Shown): Message => says("type", `${body}() must return ${result}`),
   /** @example begin { var("x"); } */
   notAvailable: (what: Shown, body: Shown): Message =>
-    says("placement", `${what} is not available in ${body}`, "variables are known at places of programs: uprobe"),
+    says(
+      "placement",
+      `${what} is not available in ${body}`,
+      "variables are known at places of programs (uprobe) and, with its debug information, of the kernel (kprobe)",
+    ),
   /** @example uprobe:stripped:main { print(var("x")); } */
   notKnownHere: (what: Shown, reason: Shown, help?: string): Message =>
     says("feature", `${what} is not known here: ${reason}`, help),

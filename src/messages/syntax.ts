@@ -30,7 +30,8 @@ export const syntax = {
   badVariable: (name: string): Message =>
     says("syntax", `\`$${name}\` is neither a variable nor a positional parameter`, "names begin with a letter or `_`"),
   /** @example begin { print('a'); } */
-  characterLiteral: (): Message => says("syntax", "there are no character literals", "write the character's number"),
+  characterLiteral: (): Message =>
+    says("syntax", "there are no character literals", "text is in double quotes; a character is written as its number"),
   /** @example begin { ` } */
   meaninglessCharacter: (shown: string): Message => says("syntax", `unexpected character ${shown}`),
   /** @example { print(1); } */
@@ -41,7 +42,11 @@ export const syntax = {
     says(
       "syntax",
       `expected \`{\` or \`/\` after the probe \`${probe}\`, found ${found}`,
-      bare ? "a probe is written `provider:what`, as in `tracepoint:sched:sched_switch`" : undefined,
+      !bare
+        ? undefined
+        : probe === "probe"
+          ? "SystemTap's scripts are run by `strobe stap`, or with --lang systemtap"
+          : "a probe is written `provider:what`, as in `tracepoint:sched:sched_switch`",
     ),
   /** @example config = { max_map_keys = 100 } */
   noProbe: (): Message => says("syntax", "the script has no probe"),

@@ -3,6 +3,9 @@ import type { Printer, PrinterOptions } from "./printer.ts";
 import { TextConsumer } from "./text.ts";
 import { lazy } from "../base/lazy.ts";
 
+// Loaded for scripts in D.
+const dtraceMaps = lazy<typeof import("./dtrace-maps.ts")>(() => require("./dtrace-maps.ts"));
+
 // Loaded for `-f json`.
 const json = lazy<typeof import("./json.ts")>(() => require("./json.ts"));
 
@@ -20,6 +23,11 @@ export interface Format {
 
 export const formats: readonly Format[] = [
   { name: "text", doc: "lines, as bpftrace prints them", open: (options) => new TextConsumer(options) },
+  {
+    name: "dtrace",
+    doc: "lines, and aggregations as DTrace prints them",
+    open: (options) => new TextConsumer({ ...options, maps: (...map) => dtraceMaps().dtraceMap(...map) }),
+  },
   { name: "json", doc: "an object a line", open: (options) => new (json().JsonConsumer)(options) },
   { name: "folded", doc: "maps for flame graphs", open: (options) => new TextConsumer({ ...options, folded: true }) },
   {

@@ -30,6 +30,13 @@ const folding = lazy<typeof import("./folded.ts")>(() => require("./folded.ts"))
 export interface TextOptions extends PrinterOptions {
   /** Maps as lines for flame graphs. */
   readonly folded?: boolean;
+  /** Maps as another tool prints them, in pieces. */
+  readonly maps?: (
+    snapshot: MapSnapshot,
+    top: number,
+    divisor: number,
+    services: ConsumerServices,
+  ) => readonly string[];
 }
 
 // Loaded for `--stamp`.
@@ -163,6 +170,10 @@ export class TextConsumer implements Printer {
     const folded = this.#options.folded ? folding().foldedLines(snapshot, top, divisor, services) : undefined;
     if (folded) {
       for (const line of folded) this.#data(`${line}\n`);
+      return;
+    }
+    if (this.#options.maps !== undefined) {
+      for (const text of this.#options.maps(snapshot, top, divisor, services)) this.#data(text);
       return;
     }
     const by = BigInt(divisor || 1);

@@ -15,6 +15,18 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
     type: voidType,
     doc: "Prints a value or a whole map.",
   },
+  // What front-ends write whose aggregations are divided by what is known when they are printed.
+  {
+    name: "print_divided",
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "function",
+    arity: [2, 2],
+    signature: "print_divided(@map, divisor)",
+    placement: "both",
+    statement: true,
+    type: voidType,
+    doc: "Prints a map's values divided by a number.",
+  },
   {
     name: "printf",
     form: "function",

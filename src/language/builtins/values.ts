@@ -55,6 +55,16 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
     placement: "both",
     doc: "Full name of the probe that fired.",
   },
+  // What front-ends put in place of their own values: the second argument is a word (ProbePart of types.ts).
+  {
+    name: "probe_part",
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "function",
+    arity: [2, 2],
+    signature: "probe_part(probe, provider | module | function | name | place | id)",
+    placement: "both",
+    doc: "A part of the name of the probe that fired.",
+  },
   {
     name: "probetype",
     form: "both",
@@ -85,11 +95,11 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
   {
     name: "cgroup",
     form: "both",
-    arity: [0, 0],
-    signature: "cgroup",
+    arity: [0, 1],
+    signature: "cgroup, cgroup(level)",
     placement: "kernel",
     type: u64,
-    doc: "Id of the current process's cgroup (version 2).",
+    doc: "Id of the current process's cgroup (version 2), or of the one above it at a level: 0 is the root; 0 where the process is not that deep.",
   },
   {
     name: "comm",

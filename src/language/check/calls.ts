@@ -14,6 +14,7 @@ import { memoryCalls } from "./memory-calls.ts";
 import { outputCalls } from "./output-calls.ts";
 import type { Body, CallCheck, FunctionState } from "./pass.ts";
 import { defaultSpace, didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
+import { otherToolsWord } from "../other-tools.ts";
 import { withSpacesOf } from "./spaces.ts";
 import { functionName, mapName, variableName } from "./spelling.ts";
 import { describeOne, isKnown, sameType, unify, widen, wrongCount } from "./unify.ts";
@@ -28,7 +29,8 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
   const spec = findBuiltin(call.name);
   if (spec === undefined) {
     const near = nearest(call.name, [...builtinsFor(body.pass.program.rules).names(), ...body.pass.functions.keys()]);
-    return { ...call, type: report(body, call.span, callsMessages.unknownFunction(call.name, didYouMean(near))) };
+    const help = otherToolsWord(call.name, body.pass.program.rules) ?? didYouMean(near);
+    return { ...call, type: report(body, call.span, callsMessages.unknownFunction(call.name, help)) };
   }
   if (spec.form === "aggregate") {
     return {

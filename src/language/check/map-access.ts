@@ -8,6 +8,7 @@ import { float64, i64, u64, unknownType } from "../types.ts";
 import { settled } from "./integers.ts";
 import type { Body, MapState } from "./pass.ts";
 import { didYouMean, mapState, mergeKeys, report } from "./pass.ts";
+import { namePart } from "./site-names.ts";
 import { mapName } from "./spelling.ts";
 import { checkValue } from "./values.ts";
 
@@ -24,7 +25,9 @@ export function checkMapEntry(
   use: "store" | "look-up",
 ): { access: MapAccess; map: MapState } {
   const map = mapState(body, node.name, node.span);
-  const keys = flatKeys(node.keys).map((key) => checkValue(key, body));
+  const keys = flatKeys(node.keys)
+    .map((key) => checkValue(key, body))
+    .map((key) => namePart(key, body));
   mergeKeys(
     body,
     map,

@@ -9,6 +9,7 @@ import type { Call, Expression } from "../program.ts";
 import { textLength } from "../text-bytes.ts";
 import type { IntegerType, NamedType, StackMode, StackUnwinding, Type } from "../types.ts";
 import {
+  probeParts,
   boolType,
   float64,
   fullStack,
@@ -489,6 +490,14 @@ const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => {
   return { ...call, args, type: { kind: "named", of } };
 };
 
+const probePart: CallCheck = (call, body) => {
+  const [probe, word] = call.args;
+  const part = word?.kind === "identifier" ? probeParts.find((one) => one === word.name) : undefined;
+  if (part === undefined) throw new InternalError("a part of a probe's name without its name");
+  const args = [checkValue(probe, body), word];
+  return { ...call, args, type: { kind: "named", of: "probe", part } };
+};
+
 const ntop: CallCheck = (call, body) => {
   const args = checked(call, body);
   const address = args.at(-1)!;
@@ -532,6 +541,18 @@ const cgroupId: CallCheck = (call, body) => {
   const id = find(name);
   if (id === undefined) return { ...call, type: report(body, call.span, calls.thereNoCgroup(name)) };
   return integerLiteral(id, u64, call.span);
+};
+
+/** Deepest level: cgroups are nested no deeper unless `cgroup.max.depth` says (INT_MAX by default). */
+const cgroupAt: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  const level = constantOf(args[0]);
+  if (level === undefined || level < 0n || level > 0x7fff_ffffn)
+    return {
+      ...call,
+      type: report(body, args[0].span, calls.takes(functionName(body, call.name), "a constant level from 0 on")),
+    };
+  return { ...call, args: [integerLiteral(level, literalType(level), args[0].span)], type: u64 };
 };
 
 const cgroupPath: CallCheck = (call, body) => {
@@ -777,6 +798,7 @@ export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   ppid: task(["real_parent", "pid"]),
   leader_comm: task(["group_leader", "comm"]),
   leader_tid: task(["group_leader", "pid"]),
+  probe_part: probePart,
   ksym: named("ksym"),
   usym: named("usym"),
   cgroup_path: cgroupPath,
@@ -787,6 +809,7 @@ export const memoryCalls: Readonly<Record<string, CallCheck>> = {
   ntop,
   macaddr,
   pton,
+  cgroup: cgroupAt,
   cgroupid: cgroupId,
   strftime,
   signal,

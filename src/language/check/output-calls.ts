@@ -2,6 +2,7 @@
 import { maps } from "../../messages/maps.ts";
 import { calls } from "../../messages/calls.ts";
 import { says } from "../../messages/message.ts";
+import { InternalError } from "../../base/internal-error.ts";
 import { valueOf } from "../aggregations/table.ts";
 import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
@@ -112,6 +113,14 @@ const print: CallCheck = (call, body) => {
     return { ...call, args: [{ ...access, type }], type: voidType };
   }
   return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };
+};
+
+const printDivided: CallCheck = (call, body) => {
+  const [map, divisor] = call.args as [Expression, Expression];
+  if (map.kind !== "map") throw new InternalError("print_divided() of what is no map");
+  askForAll(mapState(body, map.name, map.span), body);
+  const all = integerLiteral(0n, literalType(0n), call.span);
+  return { ...call, name: "print", args: [wholeMap(map, body), all, checkValue(divisor, body)], type: voidType };
 };
 
 /** `negative`: it means 0, all of them. */
@@ -229,6 +238,7 @@ export const outputCalls: Readonly<Record<string, CallCheck>> = {
   cat: formatted,
   system: formatted,
   print,
+  print_divided: printDivided,
   emit,
   time,
   exit,

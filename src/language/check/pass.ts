@@ -301,7 +301,7 @@ export function mergeKeys(
   if (types.some((t) => !isKnown(t))) return;
   const flat =
     types.length === 1 && types[0].kind === "tuple" && types[0].elements.length > 1 ? types[0].elements : types;
-  const widened = flat.map(widen);
+  const widened = body.pass.program.rules.maps.integerKeys === "as typed" ? flat : flat.map(widen);
   const first = use === "store" && map.lookedUp !== false;
   map.lookedUp = use === "look-up" && map.lookedUp !== false;
   if (map.keys === undefined) {

@@ -84,7 +84,7 @@ export function intsIn(format: Expression): ReadonlySet<number> {
 
 const conversions = /%%|%[-0+ #']*\d*(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?:rx|rh|gr|[a-zA-Z])/g;
 
-/** A format with each `%v` as the conversion that its value's type is written with. */
+/** A format with each `%v`, and `%#v`, as the conversion that its value's type is written with. */
 export function withLetters(format: Expression, args: readonly Expression[]): Expression {
   if (format.kind !== "string") return format;
   let next = 0;
@@ -92,11 +92,29 @@ export function withLetters(format: Expression, args: readonly Expression[]): Ex
     if (conversion === "%%") return conversion;
     if (precision === "*") next++;
     const argument = args[next++];
-    return conversion.endsWith("v") && argument !== undefined
-      ? conversion.slice(0, -1) + letterOf(argument.type)
-      : conversion;
+    if (!conversion.endsWith("v") || argument === undefined) return conversion;
+    return conversion.includes("#") ? inColumn(argument.type) : conversion.slice(0, -1) + letterOf(argument.type);
   });
   return { ...format, value };
+}
+
+/** `%#v`: in a column as wide as values of the type are, as DTrace's trace() has them. */
+function inColumn(type: Type): string {
+  const letter = letterOf(type);
+  switch (type.kind) {
+    case "integer":
+    case "enum":
+      return ` %${{ 8: 3, 16: 5, 32: 10, 64: 19 }[type.bits]}${type.signed ? "d" : "u"}`;
+    case "boolean":
+      return " %10d";
+    case "pointer":
+      return " %19u";
+    case "string":
+    case "named":
+      return "  %-33s";
+    default:
+      return `%${letter}`;
+  }
 }
 
 function letterOf(type: Type): string {

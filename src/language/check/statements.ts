@@ -212,7 +212,13 @@ const inside: Inside = { block: checkBlock, statement: checkStatement };
 
 function checkExpressionStatement(node: Extract<Statement, { kind: "expression" }>, body: Body): Statement {
   const { expression } = node;
-  if (expression.kind === "call" && expression.name === "assert" && expression.args.length === 2)
+  const { functions } = body.pass;
+  if (
+    expression.kind === "call" &&
+    expression.name === "assert" &&
+    expression.args.length === 2 &&
+    !functions.has("assert")
+  )
     return expandAssert(expression, node, body);
   const checked = checkExpression(expression, body);
   if (checked.kind === "call" && (checked.name === "static_assert" || checked.name === "assert_str"))

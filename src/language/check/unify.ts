@@ -186,6 +186,12 @@ export function isKnown(type: Type): boolean {
   return true;
 }
 
+const floatNames: ReadonlyMap<string, string> = new Map([
+  ["float32", "float"],
+  ["float64", "double"],
+  ["float80", "long double"],
+]);
+
 /** For messages, with its article: `an int64`, `a string[16]`. */
 export function describeOne(type: Type): string {
   const name = describe(type);
@@ -252,7 +258,7 @@ export function describe(type: Type): string {
     case "stack":
       return `${type.space === "kernel" ? "kstack" : "ustack"}_t`;
     case "named":
-      return type.of === "float32" ? "float" : type.of === "float64" ? "double" : `${type.of}_t`;
+      return floatNames.get(type.of) ?? `${type.of}_t`;
     case "aggregate":
       return `${type.aggregate}_t`;
   }

@@ -1,0 +1,82 @@
+// What dtrace says beside the script's own output: which probes were matched, and what is wrong.
+import type { CompiledScript } from "../api/compile.ts";
+import type { Diagnostic, Source } from "../language/diagnostic.ts";
+import type { Voice } from "./options.ts";
+import { tell } from "./files.ts";
+
+/** A program of the command line: `-n TEXT`, `-s FILE` and so on. */
+export interface DtraceProgram {
+  readonly letter: string;
+  /** What was written behind the letter. */
+  readonly name: string;
+  text: string;
+  /** Where it begins in the text of all. */
+  start?: number;
+}
+
+/** Mistakes that DTrace finds while it reads an action list say so, where no line tells. */
+const inActions = new Set([
+  "D_IDENT_UNDEF",
+  "D_VAR_UNDEF",
+  "D_AGG_FUNC",
+  "D_AGG_REDEF",
+  "D_OP_INCOMPAT",
+  "D_OP_LVAL",
+  "D_PROTO_LEN",
+  "D_PROTO_ARG",
+]);
+
+export class DtraceVoice implements Voice {
+  readonly #programs: readonly DtraceProgram[];
+  readonly #settings: ReadonlyMap<string, string>;
+  readonly #flags: ReadonlySet<string>;
+
+  constructor(programs: readonly DtraceProgram[], settings: ReadonlyMap<string, string>, flags: ReadonlySet<string>) {
+    this.#programs = programs;
+    this.#settings = settings;
+    this.#flags = flags;
+  }
+
+  /** The first mistake; like DTrace's compiler, which goes no further. */
+  wrong(_: Source, [first]: readonly Diagnostic[]): string {
+    if (first === undefined) return "";
+    const { span, message, help, tag } = first;
+    const program = this.#of(span.start);
+    const shown = this.#settings.has("errtags") && tag !== undefined ? `[${tag}] ` : "";
+    const advice = help === undefined ? "" : `\n\t${help}`;
+    const region = tag !== undefined && inActions.has(tag) ? "in action list: " : "";
+    const what =
+      program.letter === "s"
+        ? `failed to compile script ${program.name}: ${shown}line ${this.#line(program, span.start)}: `
+        : `invalid probe specifier ${program.name}: ${shown}${region}`;
+    return `dtrace: ${what}${message}${advice}\n`;
+  }
+
+  compiled({ stages, diagnostics, program: { source } }: CompiledScript): boolean {
+    // DTrace has no such thing: what it does and strobe does not yet.
+    for (const { severity, code, message } of diagnostics)
+      if (severity === "warning" && code === "feature") tell(`dtrace: warning: ${message}\n`);
+    const quiet = this.#settings.has("quiet") || /^\s*#pragma\s+D\s+option\s+quiet\b/m.test(source.text);
+    const counts = this.#programs.map(() => 0);
+    for (const { probe, variants } of stages.probes) {
+      const at = this.#programs.indexOf(this.#of(probe.span.start));
+      // What the language adds of its own stands behind the text.
+      if (probe.span.start >= source.text.length) continue;
+      counts[at] += variants.reduce((sum, { sites }) => sum + new Set(sites.map(({ name }) => name)).size, 0);
+    }
+    if (!quiet)
+      for (const [at, { letter, name }] of this.#programs.entries())
+        tell(
+          `dtrace: ${letter === "s" ? "script" : "description"} '${letter === "s" ? name : name.split(/[{/]/, 1)[0]}' matched ${counts[at]} probe${counts[at] === 1 ? "" : "s"}\n`,
+        );
+    return !this.#flags.has("e");
+  }
+
+  #of(offset: number): DtraceProgram {
+    return this.#programs.findLast(({ start = 0 }) => start <= offset) ?? this.#programs[0];
+  }
+
+  #line({ text, start = 0 }: DtraceProgram, offset: number): number {
+    return text.slice(0, offset - start).split("\n").length;
+  }
+}

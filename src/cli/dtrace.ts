@@ -1,0 +1,219 @@
+// `strobe dtrace …`: DTrace's options as strobe's. What has no meaning here is said, and the script runs all the same.
+import { openSync, readFileSync } from "node:fs";
+import type { Source } from "../language/diagnostic.ts";
+import type { SourcePart } from "../language/source-parts.ts";
+import { print, tell } from "./files.ts";
+import { readOption } from "../language/d/options.ts";
+import { readOptions, type Options } from "./options.ts";
+import { DtraceVoice, type DtraceProgram } from "./dtrace-voice.ts";
+
+/** With a value, or without. */
+const valued = "bcDfiILmnopPsUxX";
+const plain = "CeFGhHlqSvVwZ";
+
+const usage = `Usage: dtrace [-CeFhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]] [-I path] [-L path]
+	[-o output] [-p pid] [-s script] [-U name] [-x opt[=val]] [-X a|c|s|t]
+	[-P provider [[ predicate ] action ]]
+	[-m [ provider: ] module [[ predicate ] action ]]
+	[-f [[ provider: ] module: ] func [[ predicate ] action ]]
+	[-n [[[ provider: ] module: ] func: ] name [[ predicate ] action ]]
+	[-i probe-id [[ predicate ] action ]] [ args ... ]
+`;
+
+/** What a letter's description lacks at its right, so that all have four parts. */
+const rest: Readonly<Record<string, readonly [most: number, behind: string]>> = {
+  P: [1, ":::"],
+  m: [2, "::"],
+  f: [3, ":"],
+  n: [4, ""],
+};
+
+/** Those that are always there, by id. */
+const ids: readonly (string | undefined)[] = [undefined, "dtrace:::BEGIN", "dtrace:::END", "dtrace:::ERROR"];
+
+/** A command line that makes no sense: said, with the usage, and the exit status is 2. */
+class Unusable extends Error {}
+
+/** An option that does not exist, or a value that it does not take: said, and the exit status is 1. */
+class Unsettable extends Error {}
+
+/** Gives the exit status, or what to run. */
+export async function dtraceOptions(argv: readonly string[]): Promise<number | Options> {
+  try {
+    return await read(argv);
+  } catch (error) {
+    if (error instanceof Unsettable) {
+      tell(`dtrace: ${error.message}\n`);
+      return 1;
+    }
+    if (!(error instanceof Unusable)) throw error;
+    tell(error.message === "" ? usage : `dtrace: ${error.message}\n${usage}`);
+    return 2;
+  }
+}
+
+async function read(argv: readonly string[]): Promise<number | Options> {
+  const programs: DtraceProgram[] = [];
+  const words: string[] = [];
+  const settings = environment();
+  const definitions = new Map<string, string>();
+  const includes: string[] = [];
+  const flags = new Set<string>();
+  const ours: string[] = ["--lang", "d"];
+  let output: string | undefined;
+
+  const take = (letter: string, value: string): void => {
+    switch (letter) {
+      case "n":
+      case "P":
+      case "m":
+      case "f":
+      case "i":
+        programs.push({ letter, name: value, text: value });
+        return;
+      case "s":
+        programs.push({ letter, name: value, text: "" });
+        return;
+      case "x":
+        setting(settings, value);
+        return;
+      case "b":
+        settings.set("bufsize", value);
+        return;
+      case "D":
+        definitions.set(value.split("=", 1)[0], value.includes("=") ? value.slice(value.indexOf("=") + 1) : "1");
+        return;
+      case "U":
+        definitions.delete(value);
+        return;
+      case "I":
+        includes.push(value);
+        return;
+      case "c":
+        ours.push("-c", value);
+        return;
+      case "p":
+        if (!/^\d+$/.test(value)) throw new Unsettable(`invalid pid: ${value}`);
+        ours.push("--target", value);
+        return;
+      case "o":
+        output = value;
+        return;
+      default:
+        // -L: strobe's D library is its own. -X: there is one way to preprocess.
+        return;
+    }
+  };
+
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at];
+    if (word === "--") {
+      words.push(...argv.slice(at + 1));
+      break;
+    }
+    if (!word.startsWith("-") || word === "-") {
+      words.push(word);
+      continue;
+    }
+    if (word === "-32" || word === "-64") continue;
+    for (let i = 1; i < word.length; i++) {
+      const letter = word[i];
+      if (valued.includes(letter)) {
+        const value = i + 1 < word.length ? word.slice(i + 1) : argv[++at];
+        if (value === undefined) throw new Unusable(`option requires an argument -- '${letter}'`);
+        take(letter, value);
+        break;
+      }
+      if (!plain.includes(letter)) throw new Unusable(`invalid option -- '${letter}'`);
+      flags.add(letter);
+    }
+  }
+  if (flags.has("V")) {
+    print("dtrace: D 2.0.7\n");
+    return 0;
+  }
+  if (argv.length === 0) throw new Unusable("");
+  const refused = [...flags].find((letter) => "Gh".includes(letter));
+  if (refused !== undefined) {
+    tell(`dtrace: -${refused} is not supported: strobe finds static probes in the programs themselves\n`);
+    return 1;
+  }
+  // So that tests of scripts print the same on any CPU.
+  if (process.env["_DTRACE_TESTING"] !== undefined) settings.set("blankids", "");
+  if (flags.has("q")) settings.set("quiet", "");
+  if (flags.has("F")) settings.set("flowindent", "");
+  if (flags.has("w")) settings.set("destructive", "");
+  if (programs.length === 0 && !flags.has("l")) {
+    tell("dtrace: no probes specified\n");
+    return 1;
+  }
+  const source = joined(programs);
+  if (source === undefined) return 1;
+  if (flags.has("l")) return (await import("./dtrace-list.ts")).listDtrace(programs.length === 0 ? undefined : source);
+  const options = readOptions([...ours, ...(output === undefined ? [] : ["-o", output]), "--", ...words]);
+  const voice = new DtraceVoice(programs, settings, flags);
+  return {
+    ...options,
+    script: source,
+    headers: { folders: includes, files: [] },
+    settings,
+    definitions,
+    voice,
+    // It says itself what was matched.
+    announces: false,
+    appends: true,
+    switches: { ...options.switches, ...(settings.has("destructive") ? { unsafe: true } : {}) },
+  };
+}
+
+/** `DTRACE_OPT_STRSIZE=5` */
+function environment(): Map<string, string> {
+  return new Map(
+    Object.entries(process.env).flatMap(([name, value]) => {
+      const [, option] = /^DTRACE_OPT_([A-Z]+)$/.exec(name) ?? [];
+      return option === undefined ? [] : [[option.toLowerCase(), value ?? ""] as const];
+    }),
+  );
+}
+
+/** @throws Unsettable */
+function setting(settings: Map<string, string>, text: string): void {
+  const [, name, value] = /^([^=]*)=?(.*)$/s.exec(text) ?? [];
+  const option = { name, ...(value === "" ? {} : { value }), span: { start: 0, end: 0 } };
+  const read = readOption(option, { quiet: false, flowindent: false, destructive: false, defaultargs: false });
+  if (read === "unknown") throw new Unsettable(`failed to set -x ${name}: Invalid option name`);
+  if (read === "invalid") throw new Unsettable(`failed to set -x ${name}: Invalid value for specified option`);
+  settings.set(name, value);
+}
+
+/** All programs as one text, each a part of it that goes by its name. undefined: one cannot be read, which is said. */
+function joined(programs: DtraceProgram[]): Source | undefined {
+  let text = "";
+  const parts: SourcePart[] = [];
+  for (const program of programs) {
+    if (program.letter === "s") {
+      try {
+        program.text = readFileSync(openSync(program.name, "r"), "utf8");
+      } catch {
+        tell(`dtrace: failed to open ${program.name}: No such file or directory\n`);
+        return undefined;
+      }
+    } else program.text = described(program);
+    program.start = text.length;
+    parts.push({ name: program.name, start: text.length });
+    text += `${program.text}\n`;
+  }
+  return { name: programs[0]?.name ?? "dtrace", text, parts };
+}
+
+/** A description of four parts in front of the predicate and the body. */
+function described({ letter, text }: DtraceProgram): string {
+  const [, description, behind] = /^([^{/]*)([^]*)$/.exec(text) ?? [];
+  const own = description.trim();
+  const closed = behind === "" ? ";" : "";
+  if (letter === "i") return `${ids[Number(own)] ?? `nosuch:::${own}`} ${behind}${closed}`;
+  const [most, right] = rest[letter];
+  const given = own.split(":").length;
+  const left = letter === "n" || given >= most ? "" : ":".repeat(most - given);
+  return `${left}${own}${right} ${behind}${closed}`;
+}

@@ -1,0 +1,189 @@
+// Actions: statements that print, act, or change what has been gathered.
+import { d } from "../../messages/d.ts";
+import type { Span } from "../diagnostic.ts";
+import * as nodes from "../nodes.ts";
+import type { Expression } from "../program.ts";
+import { argumentsOf, assignment, checkCount } from "./expressions.ts";
+import { printfText, type Item, type Text } from "./formats.ts";
+import { normalOf, printed } from "./printa.ts";
+import type { Unit } from "./unit.ts";
+
+interface Action {
+  readonly least: number;
+  readonly most: number;
+  readonly doc: string;
+  /** The first argument is an aggregation. */
+  readonly ofAggregation?: true;
+  readonly items: (args: readonly Expression[], span: Span, unit: Unit) => readonly Item[];
+}
+
+const { call, statement } = nodes;
+const nothing: Text = { format: "", args: [] };
+
+const later = (doc: string): Action => ({
+  least: 0,
+  most: 255,
+  doc,
+  items: (_, span, { cursor }) => cursor.fail(d.notYet(doc), span),
+});
+
+/** Of a symbol or a stack, on a line of its own. */
+const shown = (name: string, least: number, most: number, format: string, doc: string): Action => ({
+  least,
+  most,
+  doc,
+  items: (args, span) => [
+    { text: { format, args: [args.length === 0 ? nodes.builtin(name, span) : call(name, args, span)] } },
+  ],
+});
+
+const ofMap = (name: string, doc: string): Action => ({
+  least: 1,
+  most: 1,
+  doc,
+  ofAggregation: true,
+  items: (args, span) => [{ does: [statement(call(name, args, span))] }],
+});
+
+const actions: Readonly<Record<string, Action>> = {
+  // ── printing ──
+  trace: {
+    least: 1,
+    most: 1,
+    doc: "Prints a value in a column of its own.",
+    items: ([of], _, unit) => [{ text: { format: unit.options.quiet ? "%v" : "%#v", args: [unit.value(of)] } }],
+  },
+  printf: {
+    least: 1,
+    most: 255,
+    doc: "Prints values by a format.",
+    items: ([format, ...args], span, unit) => {
+      if (format.kind !== "string")
+        return unit.cursor.fail(d.argumentType("printf", 1, "string constant", "expression"), format.span);
+      return [{ text: printfText("printf", format.value, args, span, unit) }];
+    },
+  },
+  print: {
+    least: 1,
+    most: 1,
+    doc: "Prints a value by its type.",
+    items: ([of], _, unit) => [{ text: { format: "%v\n", args: [unit.value(of)] } }],
+  },
+  tracemem: {
+    least: 2,
+    most: 3,
+    doc: "Prints memory.",
+    items: ([of, size], span) => [{ text: { format: "%r", args: [call("buf", [of, size], span)] } }],
+  },
+  stack: shown("kstack", 0, 1, "%s", "Prints the kernel's stack."),
+  ustack: shown("ustack", 0, 2, "%s", "Prints the process's stack."),
+  sym: shown("ksym", 1, 1, "  %-50s", "Prints the name of a kernel's function."),
+  func: shown("ksym", 1, 1, "  %-50s", "The same."),
+  usym: shown("usym", 1, 1, "  %-50s", "Prints the name of a process's function."),
+  ufunc: shown("usym", 1, 1, "  %-50s", "The same."),
+  uaddr: shown("usym", 1, 1, "  %-50s", "The same, with the offset."),
+
+  // ── ending ──
+  exit: {
+    least: 1,
+    most: 1,
+    doc: "Ends tracing; END probes still run.",
+    items: (args, span) => [{ text: nothing }, { does: [statement(call("exit", args, span))] }],
+  },
+
+  // ── aggregations ──
+  normalize: {
+    least: 2,
+    most: 2,
+    doc: "Divides an aggregation's values by a number where they are printed.",
+    ofAggregation: true,
+    items: ([of, factor], span, unit) => normalized(unit, of, unit.cast("int64", factor), span),
+  },
+  denormalize: {
+    least: 1,
+    most: 1,
+    doc: "Prints an aggregation's values as they are again.",
+    ofAggregation: true,
+    items: ([of], span, unit) => normalized(unit, of, unit.cast("int64", nodes.integer(1, span)), span),
+  },
+  clear: ofMap("zero", "Sets an aggregation's values to 0; its keys stay."),
+
+  // ── acting on the system ──
+  system: {
+    least: 1,
+    most: 255,
+    doc: "Runs a shell command.",
+    items: ([format, ...args], span, unit) => {
+      if (format.kind !== "string")
+        return unit.cursor.fail(d.argumentType("system", 1, "string constant", "expression"), format.span);
+      const { format: text, args: given } = printfText("system", format.value, args, span, unit);
+      return [{ prints: statement(call("system", [nodes.text(text, format.span), ...given], span)) }];
+    },
+  },
+  raise: {
+    least: 1,
+    most: 1,
+    doc: "Sends a signal to the current process.",
+    items: (args, span) => [{ does: [statement(call("signal", args, span))] }],
+  },
+  copyout: {
+    least: 3,
+    most: 3,
+    doc: "Writes into the process's memory.",
+    items: ([from, to, size], span) => [{ does: [statement(call("write_user", [to, from, size], span))] }],
+  },
+
+  setopt: later("setopt()"),
+  freopen: later("freopen()"),
+  ftruncate: later("ftruncate()"),
+  speculate: later("speculation"),
+  commit: later("speculation"),
+  discard: later("speculation"),
+  jstack: later("jstack()"),
+  mod: later("mod()"),
+  umod: later("umod()"),
+  pcap: later("pcap()"),
+  copyoutstr: later("copyoutstr()"),
+  stop: later("stop()"),
+  chill: later("chill()"),
+  panic: later("panic()"),
+  breakpoint: later("breakpoint()"),
+};
+
+export const actionNames: ReadonlySet<string> = new Set([...Object.keys(actions), "printa", "trunc"]);
+
+/** A call of an action as a statement; undefined where it is none. */
+export function action(unit: Unit): readonly Item[] | undefined {
+  const p = unit.cursor;
+  const { token } = p;
+  if (token.kind !== "identifier" || p.peek().text !== "(") return undefined;
+  if (token.text === "printa" || token.text === "trunc") return printed(unit);
+  const found = Object.hasOwn(actions, token.text) ? actions[token.text] : undefined;
+  if (found === undefined) return undefined;
+  p.advance();
+  const args = found.ofAggregation === true ? aggregationArguments(unit) : argumentsOf(unit);
+  const span = p.from(token);
+  checkCount(unit, token.text, args.length, found.least, found.most, span);
+  return found.items(args, span, unit);
+}
+
+/** What an aggregation's values are divided by is a variable of the script. */
+function normalized(unit: Unit, of: Expression, factor: Expression, span: Span): readonly Item[] {
+  if (of.kind !== "map") return [];
+  unit.normalized.add(`@${of.name}`);
+  return [{ does: [nodes.assign(normalOf(`@${of.name}`, span), factor, span)] }];
+}
+
+/** `(@name, …)` */
+function aggregationArguments(unit: Unit): Expression[] {
+  const p = unit.cursor;
+  p.expect("(");
+  const { token } = p;
+  if (token.kind !== "aggregation") p.unexpected("an aggregation");
+  p.advance();
+  if (!unit.aggregations.has(token.text)) p.fail(d.unknownAggregation(token.text), token);
+  const args: Expression[] = [nodes.map(token.text.slice(1), [], { start: token.start, end: token.end })];
+  while (p.accept(",")) args.push(assignment(unit));
+  p.expect(")");
+  return args;
+}

@@ -1,0 +1,74 @@
+// `@name[keys] = function(…)`.
+import { d } from "../../messages/d.ts";
+import type { Span } from "../diagnostic.ts";
+import * as nodes from "../nodes.ts";
+import type { Expression, Statement } from "../program.ts";
+import type { AggregateKind } from "../types.ts";
+import { argumentsOf, bracketed, checkCount } from "./expressions.ts";
+import { isNumber } from "./types.ts";
+import type { Unit } from "./unit.ts";
+
+interface Aggregating {
+  readonly aggregate: AggregateKind;
+  readonly least: number;
+  readonly most: number;
+  /** The tree's parameters of D's, behind the value. */
+  readonly parameters?: (args: readonly Expression[], span: Span) => readonly Expression[];
+  /** How many arguments there are with the last, how often the value counts. */
+  readonly weighted?: number;
+}
+
+const one = (aggregate: AggregateKind): Aggregating => ({ aggregate, least: 1, most: 1 });
+
+const aggregatingFunctions: Readonly<Record<string, Aggregating>> = {
+  count: { aggregate: "count", least: 0, most: 0 },
+  sum: one("sum"),
+  avg: one("avg"),
+  min: one("min"),
+  max: one("max"),
+  stddev: one("stddev"),
+  quantize: { aggregate: "hist", least: 1, most: 2, parameters: () => [], weighted: 2 },
+  lquantize: {
+    aggregate: "lhist",
+    least: 3,
+    most: 5,
+    weighted: 5,
+    parameters: ([low, high, step], span) => [low, high, step ?? nodes.integer(1, span)],
+  },
+  llquantize: { aggregate: "llhist", least: 5, most: 6, parameters: (args) => args, weighted: 6 },
+};
+
+export const aggregatingNames: ReadonlySet<string> = new Set(Object.keys(aggregatingFunctions));
+
+export function aggregation(unit: Unit): Statement {
+  const p = unit.cursor;
+  const name = p.advance();
+  const keys = p.at("[") ? bracketed(unit).map((key) => typedKey(unit, key)) : [];
+  const target = nodes.map(name.text.slice(1), keys, p.from(name));
+  p.expect("=");
+  const by = p.expectName("an aggregating function");
+  const found = Object.hasOwn(aggregatingFunctions, by.text) ? aggregatingFunctions[by.text] : undefined;
+  if (found === undefined) return p.fail(d.notAggregatingFunction(by.text), by);
+  const [value, ...rest] = argumentsOf(unit);
+  const span = p.from(name);
+  checkCount(unit, by.text, rest.length + (value === undefined ? 0 : 1), found.least, found.most, span);
+  if (rest.length + 1 === found.weighted) p.fail(d.notYet(`${by.text}() of a value that counts more than once`), span);
+  const before = unit.aggregations.get(name.text);
+  if (before !== undefined && before.aggregate !== by.text)
+    p.fail(d.aggregationRedefined(name.text, before.aggregate, by.text), span);
+  unit.aggregations.set(name.text, before ?? { keys: keys.length, aggregate: by.text, printed: false });
+  return {
+    kind: "aggregate",
+    target,
+    aggregate: found.aggregate,
+    ...(value === undefined ? {} : { value: unit.value(value) }),
+    parameters: found.parameters?.(rest, span) ?? [],
+    span,
+  };
+}
+
+/** A number by its type in C, by which its column is as wide as it is. */
+function typedKey(unit: Unit, key: Expression): Expression {
+  const known = unit.known(key);
+  return isNumber(known) ? unit.cast(known, key) : key;
+}

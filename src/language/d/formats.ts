@@ -1,0 +1,190 @@
+// The formats of printf(), system() and printa(), as the tree's printf() takes them.
+import { d } from "../../messages/d.ts";
+import type { Span } from "../diagnostic.ts";
+import * as nodes from "../nodes.ts";
+import type { Expression, Statement } from "../program.ts";
+import type { Known } from "./types.ts";
+import type { Unit } from "./unit.ts";
+
+/** A format of the tree's, and its arguments. */
+export interface Text {
+  readonly format: string;
+  readonly args: readonly Expression[];
+}
+
+/** What a statement leaves: a part of the clause's line, or something that is done. */
+export type Item = { readonly text: Text } | { readonly prints: Statement } | { readonly does: readonly Statement[] };
+
+const conversion = /%(@?)([-+ #0']*@?)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L|w)?([a-zA-Z@%])/y;
+
+export interface Piece {
+  readonly aggregation: boolean;
+  readonly flags: string;
+  readonly width: string | undefined;
+  readonly precision: string | undefined;
+  readonly size: string | undefined;
+  readonly letter: string;
+  readonly text: string;
+  /** The first of a format is 1. */
+  readonly number: number;
+}
+
+export function pieces(format: string): (string | Piece)[] {
+  const found: (string | Piece)[] = [];
+  let literal = "";
+  let number = 0;
+  for (let at = 0; at < format.length;) {
+    conversion.lastIndex = at;
+    const match = format[at] === "%" ? conversion.exec(format) : null;
+    if (match === null) {
+      literal += format[at++];
+      continue;
+    }
+    const [text, first = "", flags = "", width, precision, size, letter] = match;
+    at += text.length;
+    if (letter === "%") {
+      literal += "%";
+      continue;
+    }
+    if (literal !== "") found.push(literal);
+    literal = "";
+    const aggregation = first !== "" || flags.includes("@");
+    found.push({ aggregation, flags: flags.replace("@", ""), width, precision, size, letter, text, number: ++number });
+  }
+  if (literal !== "") found.push(literal);
+  return found;
+}
+
+export function plain(text: string): string {
+  return text.replaceAll("%", "%%");
+}
+
+/** A value as a conversion prints it. */
+export function converted(piece: Piece, of: Expression, unit: Unit): Text {
+  const { letter, flags, width = "", precision, size = "" } = piece;
+  const { span } = of;
+  const room = `${flags}${width}${precision === undefined ? "" : `.${precision}`}`;
+  const value = unit.value(of);
+  switch (letter) {
+    case "d":
+    case "i":
+    case "u":
+    case "x":
+    case "X":
+    case "o":
+      return {
+        format: `%${room.replace("'", "")}${sizeOf(unit.known(of), size)}${letter === "i" ? "d" : letter}`,
+        args: [value],
+      };
+    case "c":
+      return { format: `%${room}c`, args: [value] };
+    case "C":
+    case "S":
+      return { format: `%${room}s`, args: [nodes.hostText("escapedText", [value], span)] };
+    case "s":
+      return { format: `%${room}s`, args: [value] };
+    case "p":
+      return { format: `%${room}x`, args: [unit.cast("uint64", value)] };
+    case "e":
+    case "E":
+    case "f":
+    case "g":
+    case "G":
+      return { format: `%${room}${letter}`, args: [value] };
+    case "a":
+      return { format: `%${room}s`, args: [nodes.call("ksym", [value], span)] };
+    case "A":
+      return { format: `%${room}s`, args: [nodes.call("usym", [value], span)] };
+    case "Y":
+      return { format: `%${room}s`, args: [date("%Y %b %e %H:%M:%S", value, span)] };
+    case "T":
+      return { format: `%${room}s`, args: [date("%Y-%m-%dT%H:%M:%S", value, span)] };
+    case "k":
+      return { format: `%${room}s`, args: [value] };
+    default:
+      return unit.cursor.fail(d.undefinedConversion(piece.number, piece.text), span);
+  }
+}
+
+/** Nanoseconds since 1970. */
+function date(format: string, value: Expression, span: Span): Expression {
+  return nodes.call("strftime", [nodes.text(format, span), value, nodes.word("wall", span)], span);
+}
+
+/** As many bytes are printed as the value's type has. */
+function sizeOf(known: Known | undefined, written: string): string {
+  switch (known) {
+    case "int8":
+    case "uint8":
+      return "hh";
+    case "int16":
+    case "uint16":
+      return "h";
+    case "int64":
+    case "uint64":
+      return "l";
+    default:
+      return written === "h" || written === "hh" ? written : "";
+  }
+}
+
+export function printfText(name: string, format: string, args: readonly Expression[], span: Span, unit: Unit): Text {
+  if (format === "") unit.cursor.fail(d.emptyFormat(name), span);
+  let next = 0;
+  const made: Text[] = [];
+  const found = pieces(format);
+  const wanted = found.reduce(
+    (sum, piece) =>
+      typeof piece === "string" ? sum : sum + 1 + (piece.width === "*" ? 1 : 0) + (piece.precision === "*" ? 1 : 0),
+    0,
+  );
+  if (wanted !== args.length) {
+    const [missing] = found.filter((piece) => typeof piece !== "string");
+    unit.cursor.fail(
+      args.length < wanted
+        ? d.prototypeConversion(name, args.length + 1, missing === undefined ? "" : missing.text)
+        : d.argumentsUnused(name, wanted + 1),
+      span,
+    );
+  }
+  for (const piece of found) {
+    if (typeof piece === "string") {
+      made.push({ format: plain(piece), args: [] });
+      continue;
+    }
+    if (piece.aggregation)
+      unit.cursor.fail(d.badFormat(`${name}( ) format conversion ${piece.text} is for printa( ) only`), span);
+    if (piece.width === "*" || piece.precision === "*") unit.cursor.fail(d.notYet("a width or precision of `*`"), span);
+    const of = args[next++];
+    const known = unit.known(of);
+    const number = next + 1;
+    if (piece.letter === "s" && known !== undefined && known !== "string")
+      unit.cursor.fail(
+        d.conversionType(name, number, piece.text, "char [] or string (or use stringof)", typeText(known)),
+        of.span,
+      );
+    if ("diuxXoc".includes(piece.letter) && known === "string")
+      unit.cursor.fail(d.conversionType(name, number, piece.text, "pointer or integer", "string"), of.span);
+    made.push(converted(piece, of, unit));
+  }
+  return together(made);
+}
+
+const cNames: Readonly<Record<string, string>> = {
+  int8: "char",
+  uint8: "uint8_t",
+  int16: "short",
+  uint16: "uint16_t",
+  int32: "int",
+  uint32: "uint32_t",
+  int64: "int64_t",
+  uint64: "uint64_t",
+};
+
+function typeText(known: string): string {
+  return cNames[known] ?? known;
+}
+
+export function together(texts: readonly Text[]): Text {
+  return { format: texts.map(({ format }) => format).join(""), args: texts.flatMap(({ args }) => args) };
+}

@@ -1,0 +1,191 @@
+// D's subroutines: what each is in the tree.
+import type { Span } from "../diagnostic.ts";
+import type { HostTextName } from "../host-texts.ts";
+import * as nodes from "../nodes.ts";
+import type { Expression } from "../program.ts";
+import type { Known } from "./types.ts";
+import { named } from "./types.ts";
+import type { Unit } from "./unit.ts";
+
+export interface LibraryFunction {
+  readonly least: number;
+  readonly most: number;
+  readonly known?: Known;
+  readonly doc: string;
+  readonly value: (args: readonly Expression[], span: Span, unit: Unit) => Expression;
+}
+
+const { call } = nodes;
+
+/** A function of the tree's. */
+const plain = (name: string, count: number, known: Known | undefined, doc: string): LibraryFunction => ({
+  least: count,
+  most: count,
+  ...(known === undefined ? {} : { known }),
+  doc,
+  value(args, span, unit) {
+    const made = call(name, args, span);
+    return known === undefined || known === "string" ? made : unit.cast(known, made);
+  },
+});
+
+const host = (
+  name: HostTextName,
+  [least, most]: readonly [number, number],
+  known: Known,
+  doc: string,
+  more: (args: readonly Expression[], span: Span) => readonly Expression[] = (args) => args,
+): LibraryFunction => ({
+  least,
+  most,
+  known,
+  doc,
+  value: (args, span, unit) => {
+    const made = nodes.hostText(name, more(args, span), span);
+    return known === "string" ? made : unit.cast(known, made);
+  },
+});
+
+const symbol = (name: "ksym" | "usym", doc: string): LibraryFunction => plain(name, 1, undefined, doc);
+
+/** Low bytes in the other order. */
+const swapped = (bits: 16 | 32 | 64, doc: string): LibraryFunction => ({
+  least: 1,
+  most: 1,
+  known: `uint${bits}`,
+  doc,
+  value: ([of], span, unit) => call("bswap", [unit.cast(`uint${bits}`, of)], span),
+});
+
+const address = (of: Expression, space: "uptr" | "kptr"): Expression => call(space, [of], of.span);
+
+const functions: Readonly<Record<string, LibraryFunction>> = {
+  // ── memory ──
+  copyinstr: {
+    least: 1,
+    most: 2,
+    known: "string",
+    doc: "Text at an address of the process, of so many bytes at most.",
+    value: ([of, size], span) => call("str", [address(of, "uptr"), ...(size === undefined ? [] : [size])], span),
+  },
+  copyin: {
+    least: 2,
+    most: 2,
+    doc: "What is at an address of the process.",
+    value: ([of], span) => nodes.cast(named("void", span, 1), address(of, "uptr"), span),
+  },
+
+  // ── text ──
+  strlen: plain("strlen", 1, "uint64", "Bytes of a text."),
+  strjoin: plain("str_concat", 2, "string", "Two texts, one behind the other."),
+  index: {
+    least: 2,
+    most: 3,
+    known: "int32",
+    doc: "Where a text first is in another, from a byte on, or -1.",
+    value: ([of, part, from], span, unit) =>
+      unit.cast(
+        "int32",
+        from === undefined ? call("strstr", [of, part], span) : nodes.hostText("indexOfText", [of, part, from], span),
+      ),
+  },
+  rindex: host(
+    "lastIndexOfText",
+    [2, 3],
+    "int32",
+    "Where a text last is in another, up to a byte, or -1.",
+    (args, span) => (args.length === 3 ? args : [...args, nodes.integer(0x7fff_ffff, span)]),
+  ),
+  substr: host(
+    "subtext",
+    [2, 3],
+    "string",
+    "Bytes of a text, from one on (from its end, where negative), so many.",
+    (args, span) => (args.length === 3 ? args : [...args, nodes.integer(0x7fff_ffff, span)]),
+  ),
+  strchr: host("textFromByte", [2, 2], "string", "A text from a byte's first occurrence on."),
+  strrchr: host("textFromLastByte", [2, 2], "string", "A text from a byte's last occurrence on."),
+  strstr: host("textFromPart", [2, 2], "string", "A text from another's first occurrence on."),
+  strtok: host("nextToken", [2, 2], "string", "A text's next part between delimiters.", ([of, delimiters], span) => [
+    of.kind === "integer" && of.value === 0n ? nodes.text("", span) : of,
+    delimiters,
+  ]),
+  basename: host("baseName", [1, 1], "string", "A path's last part."),
+  dirname: host("directoryName", [1, 1], "string", "A path without its last part."),
+  cleanpath: host("cleanPath", [1, 1], "string", "A path without `.`, `..` and doubled slashes."),
+  lltostr: host("numberText", [1, 1], "string", "A number as text.", (args, span) => [
+    ...args,
+    nodes.integer(10, span),
+  ]),
+  toupper: host("upperCase", [1, 1], "string", "A text in upper case."),
+  tolower: host("lowerCase", [1, 1], "string", "A text in lower case."),
+
+  // ── numbers ──
+  rand: {
+    least: 0,
+    most: 0,
+    known: "int64",
+    doc: "A pseudo-random number.",
+    value: (_, span, unit) => unit.cast("int64", nodes.builtin("rand", span)),
+  },
+  htons: swapped(16, "A number of 16 bits in the network's byte order."),
+  ntohs: swapped(16, "The same."),
+  htonl: swapped(32, "A number of 32 bits in the network's byte order."),
+  ntohl: swapped(32, "The same."),
+  htonll: swapped(64, "A number of 64 bits in the network's byte order."),
+  ntohll: swapped(64, "The same."),
+  getmajor: {
+    least: 1,
+    most: 1,
+    known: "uint32",
+    doc: "Major number of a device.",
+    value: ([of], span, unit) =>
+      unit.cast("uint32", nodes.binary(">>", unit.cast("uint64", of), nodes.integer(20, span), span)),
+  },
+  getminor: {
+    least: 1,
+    most: 1,
+    known: "uint32",
+    doc: "Minor number of a device.",
+    value: ([of], span, unit) =>
+      unit.cast("uint32", nodes.binary("&", unit.cast("uint64", of), nodes.integer(0xfffff, span), span)),
+  },
+
+  // ── names ──
+  sym: symbol("ksym", "Name of the kernel's function at an address."),
+  func: symbol("ksym", "The same."),
+  usym: symbol("usym", "Name of the process's function at an address."),
+  ufunc: symbol("usym", "The same."),
+  stack: {
+    least: 0,
+    most: 1,
+    doc: "The kernel's stack, of so many frames at most.",
+    value: (args, span) => (args.length === 0 ? nodes.builtin("kstack", span) : call("kstack", args, span)),
+  },
+  ustack: {
+    least: 0,
+    most: 2,
+    doc: "The process's stack, of so many frames at most.",
+    value: (args, span) => (args.length === 0 ? nodes.builtin("ustack", span) : call("ustack", args.slice(0, 1), span)),
+  },
+  inet_ntoa: {
+    least: 1,
+    most: 1,
+    doc: "An IPv4 address behind a pointer, as text.",
+    value: ([of], span) =>
+      call(
+        "ntop",
+        [{ kind: "unary", operator: "*", operand: nodes.cast(named("uint32", span, 1), of), span, type: of.type }],
+        span,
+      ),
+  },
+  inet_ntop: plain("ntop", 2, undefined, "An address of a family, as text."),
+};
+
+export function libraryFunction(name: string): LibraryFunction | undefined {
+  return Object.hasOwn(functions, name) ? functions[name] : undefined;
+}
+
+export function libraryNames(): readonly string[] {
+  return Object.keys(functions);
+}

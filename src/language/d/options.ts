@@ -1,0 +1,64 @@
+// What `#pragma D option` and `-x` set.
+import type { Program } from "../program.ts";
+import type { ScriptOption } from "./preprocess.ts";
+import type { Options } from "./unit.ts";
+
+type Setting = Program["config"][number];
+type Take = (value: string | undefined, options: Options, span: Setting["span"]) => readonly Setting[] | "invalid";
+
+const flag =
+  (name: keyof Options): Take =>
+  (value, options) => {
+    if (value !== undefined && !/^(?:0|1|on|off|true|false|yes|no|enabled?|disabled?|set|unset)$/i.test(value))
+      return "invalid";
+    options[name] = value === undefined || /^(?:1|on|true|yes|enable|set)/i.test(value);
+    return [];
+  };
+
+/** Of the buffers and rates of DTrace's own: nothing here depends on them. */
+const size: Take = (value) => (value !== undefined && /^\d+[kmgt]?$/i.test(value) ? [] : "invalid");
+const rate: Take = (value) =>
+  value !== undefined && /^\d+(?:ns|nsec|us|usec|ms|msec|s|sec|m|min|h|hour|d|day|hz)?$/i.test(value) ? [] : "invalid";
+const any: Take = () => [];
+
+const bytes = (value: string): number => {
+  const [, number, unit = ""] = /^(\d+)([kmgt]?)$/i.exec(value) ?? [];
+  return Number(number) * 1024 ** ("kmgt".indexOf(unit.toLowerCase()) + (unit === "" ? 0 : 1));
+};
+
+const takes: Readonly<Record<string, Take>> = {
+  quiet: flag("quiet"),
+  flowindent: flag("flowindent"),
+  destructive: flag("destructive"),
+  defaultargs: flag("defaultargs"),
+  strsize: (value, _, span) =>
+    size(value, _, span) === "invalid" ? "invalid" : [{ name: "max_strlen", value: String(bytes(value!)), span }],
+  ...Object.fromEntries(
+    "aggsize bufsize dynvarsize scratchsize specsize nspec maxframes stackframes ustackframes jstackframes jstackstrsize stackindent aggsortkeypos aggsortpos cpu pcapsize"
+      .split(" ")
+      .map((name) => [name, size]),
+  ),
+  ...Object.fromEntries("aggrate cleanrate statusrate switchrate".split(" ").map((name) => [name, rate])),
+  ...Object.fromEntries(
+    "aggsortkey aggsortrev bufpolicy bufresize grabanon lockmem quietresize rawbytes errtags droptags nolibs linkmode linktype btfpath amin argref core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone agghist aggpack aggzoom temporal"
+      .split(" ")
+      .map((name) => [name, any]),
+  ),
+};
+
+/** What output would look like with them is not known here: said where they are set. */
+export const withoutEffect: ReadonlySet<string> = new Set(
+  "aggsortkey aggsortrev aggsortkeypos aggsortpos flowindent cpu maxframes stackframes ustackframes stackindent rawbytes temporal agghist".split(
+    " ",
+  ),
+);
+
+export const optionNames: readonly string[] = Object.keys(takes);
+
+/** Notes what an option says; gives the tree's settings that it means. */
+export function readOption(
+  { name, value, span }: ScriptOption,
+  options: Options,
+): readonly Setting[] | "unknown" | "invalid" {
+  return Object.hasOwn(takes, name) ? takes[name](value, options, span) : "unknown";
+}

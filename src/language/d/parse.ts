@@ -1,0 +1,337 @@
+// DTrace's language: from text to the tree. No I/O; every mistake becomes a diagnostic.
+import { d } from "../../messages/d.ts";
+import type { Diagnostic, Source, Span } from "../diagnostic.ts";
+import type { Given, Parsed } from "../language.ts";
+import { nearest } from "../nearest.ts";
+import * as nodes from "../nodes.ts";
+import type { ProbeSpec } from "../probe-spec.ts";
+import type { Expression, Probe, Program, Statement } from "../program.ts";
+import { actionNames } from "./actions.ts";
+import { aggregatingNames } from "./aggregations.ts";
+import { Cursor, failure } from "./cursor.ts";
+import { assignments, expression, constant as readConstant } from "./expressions.ts";
+import { optionNames, readOption, withoutEffect } from "./options.ts";
+import { macroText, preprocess } from "./preprocess.ts";
+import { printWhole } from "./printa.ts";
+import { placed, type Placed } from "./probes.ts";
+import { dRules } from "./rules.ts";
+import { body } from "./statements.ts";
+import { baseType, beginsType, declarator } from "./type-names.ts";
+import { declareTranslator } from "./translators.ts";
+import { knownType, textSize } from "./types.ts";
+import { Unit, type Options } from "./unit.ts";
+import { faultNumbers, faultVariables } from "./variables.ts";
+
+export function parse(source: Source, given: Given): Parsed {
+  const { tokens, options, diagnostics } = preprocess(source, given);
+  const cursor = new Cursor(source, tokens, diagnostics);
+  const settings: Options = { quiet: false, flowindent: false, destructive: false, defaultargs: false };
+  const config: Program["config"][number][] = [];
+  for (const option of options) {
+    const read = readOption(option, settings);
+    if (read === "unknown") {
+      const [near] = nearest(option.name, optionNames);
+      cursor.report(
+        option.span,
+        d.unknownOption(option.name, near === undefined ? undefined : `did you mean \`${near}\`?`),
+      );
+    } else if (read === "invalid") cursor.report(option.span, d.optionValue(option.name, option.value ?? ""));
+    else config.push(...read);
+    if (withoutEffect.has(option.name)) cursor.warn(option.span, d.optionWithoutEffect(option.name));
+  }
+  for (const [name, value] of given.settings ?? []) {
+    const span = { start: 0, end: 0 };
+    // The command has looked at what it was given.
+    const read = readOption({ name, ...(value === "" ? {} : { value }), span }, settings);
+    if (typeof read !== "string") config.push(...read);
+    if (withoutEffect.has(name)) cursor.warn(span, d.optionWithoutEffect(name));
+  }
+  if (!config.some(({ name }) => name === "max_strlen"))
+    config.push({ name: "max_strlen", value: String(textSize), span: { start: 0, end: 0 } });
+  const unit = new Unit(cursor, given, settings, { actions: actionNames, aggregating: aggregatingNames });
+  unit.constants.set("NULL", 0n);
+  const probes: Probe[] = [];
+  while (cursor.token.kind !== "end") {
+    try {
+      if (cursor.accept(";")) continue;
+      if (declares(unit)) declaration(unit);
+      else probes.push(...clause(unit));
+    } catch (error) {
+      if (error !== failure) throw error;
+      break;
+    }
+  }
+  const span = { start: source.text.length, end: source.text.length };
+  const program: Program = {
+    source,
+    rules: dRules,
+    config,
+    structs: unit.structs,
+    enums: unit.enums,
+    maps: [],
+    functions: [],
+    probes: [
+      ...heading(unit, span),
+      ...declared(unit, span),
+      ...probes.map((probe) => watched(probe, unit)),
+      ...unprinted(unit, span),
+    ],
+  };
+  return { program, diagnostics: sorted(cursor.diagnostics) };
+}
+
+function sorted(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...diagnostics].sort((a, b) => a.span.start - b.span.start);
+}
+
+// ── declarations ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function declares(unit: Unit): boolean {
+  const p = unit.cursor;
+  const { token } = p;
+  if (token.kind !== "identifier") return false;
+  const next = p.peek();
+  if (["inline", "typedef", "translator", "provider", "extern", "static"].includes(token.text))
+    return next.kind === "identifier";
+  if (token.text === "self" || token.text === "this") return next.kind === "identifier";
+  if (["struct", "union", "enum"].includes(token.text)) return next.kind === "identifier" || next.text === "{";
+  return beginsType(unit) && (next.kind === "identifier" || next.text === "*" || next.text === ";");
+}
+
+function declaration(unit: Unit): void {
+  const p = unit.cursor;
+  const first = p.token;
+  const constant = (): bigint => readConstant(unit);
+  switch (first.text) {
+    case "inline":
+      return inline(unit);
+    case "translator":
+      return declareTranslator(unit);
+    case "provider":
+      return p.fail(d.notYet("a provider's declaration"));
+    default:
+  }
+  const isTypedef = p.acceptWord("typedef");
+  const table = p.acceptWord("self") ? unit.thread : p.acceptWord("this") ? unit.event : unit.globals;
+  const base = baseType(unit, constant);
+  if (p.accept(";")) return;
+  do {
+    const { name, type, keys, span } = declarator(unit, base, constant);
+    if (isTypedef) {
+      unit.typedefs.set(name, type);
+      continue;
+    }
+    if (table.has(name)) p.fail(d.redefined(name), span);
+    const array = keys !== undefined || (type.dimensions.length > 0 && type.name !== "string");
+    const element = array && keys === undefined ? { ...type, dimensions: [] } : type;
+    const dimensions = keys === undefined && array ? { dimensions: type.dimensions.length } : {};
+    table.set(name, { known: knownType(element), keyed: array, declared: true, ...dimensions });
+  } while (p.accept(","));
+  p.expect(";");
+}
+
+/** `inline int N = 5;` */
+function inline(unit: Unit): void {
+  const p = unit.cursor;
+  p.advance();
+  const constant = (): bigint => readConstant(unit);
+  const base = baseType(unit, constant);
+  const { name, type, keys } = declarator(unit, base, constant);
+  if (keys !== undefined) p.fail(d.notYet("an inline with parameters"));
+  p.expect("=");
+  const value = expression(unit);
+  p.expect(";");
+  const known = knownType(type);
+  const given = unit.known(value);
+  unit.inlines.set(name, {
+    value: known === undefined || known === "string" || known === given ? value : unit.cast(known, value),
+    known: known ?? given,
+  });
+}
+
+// ── clauses ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function clause(unit: Unit): Probe[] {
+  const p = unit.cursor;
+  const first = p.token;
+  const places = descriptions(unit).flatMap(({ text, span }): Placed[] => {
+    const found = placed(text, span, unit);
+    return found === undefined ? [] : [found];
+  });
+  const [place] = places;
+  if (place !== undefined) unit.clause = place.scope;
+  const condition = p.index;
+  const behind = p.at("/") ? endOfPredicate(p) : undefined;
+  const readPredicate = (): Expression => {
+    unit.inPredicate = true;
+    p.seek(condition + 1);
+    const read = expression(unit);
+    unit.inPredicate = false;
+    p.expect("/");
+    return read;
+  };
+  // What it assigns, the body knows. One that does not end is complained of where it does not go on.
+  const early = p.at("/") && (behind === undefined || assignsBefore(p, behind)) ? readPredicate() : undefined;
+  if (behind !== undefined) p.seek(behind);
+  let block;
+  if (p.at("{")) block = body(unit);
+  else {
+    if (!p.accept(";") && p.token.kind !== "end") p.unexpected("`{`");
+    block = undefined;
+  }
+  // Else it is read after the body, so that it knows what is first assigned there: `tick-1s /n < 3/ { n++; }`.
+  const end = p.index;
+  const predicate = behind === undefined ? undefined : (early ?? readPredicate());
+  p.seek(end);
+  const span = p.from(first);
+  const own = block ?? body(emptied(unit, span));
+  if (place?.scope.provider === "error") {
+    unit.errors.push({ kind: "clause", ...(predicate === undefined ? {} : { predicate }), body: own, span });
+    return [];
+  }
+  // One process's probes leave at once in any other.
+  const groups = new Map<Expression | undefined, ProbeSpec[]>();
+  for (const { specs, guard } of places) {
+    const same = guard === undefined ? groups.get(undefined) : undefined;
+    if (same === undefined) groups.set(guard, [...specs]);
+    else same.push(...specs);
+  }
+  return [...groups].map(([guard, specs]) => {
+    const both =
+      guard === undefined || predicate === undefined
+        ? (guard ?? predicate)
+        : nodes.binary("&&", guard, predicate, predicate.span);
+    return { specs, ...(both === undefined ? {} : { predicate: both }), body: own, span };
+  });
+}
+
+/** Where the words go on behind the slash that ends a predicate, which begins here. */
+function endOfPredicate(p: Cursor): number | undefined {
+  const start = p.index;
+  do p.advance();
+  while (p.token.kind !== "end" && !(p.at("/") && endsClause(p.peek())));
+  const end = p.token.kind === "end" ? undefined : p.index + 1;
+  p.seek(start);
+  return end;
+}
+
+function assignsBefore(p: Cursor, end: number): boolean {
+  for (let ahead = 0; p.index + ahead < end; ahead++) {
+    const { kind, text } = p.peek(ahead);
+    if (kind === "punctuation" && (assignments.includes(text) || text === "++" || text === "--")) return true;
+  }
+  return false;
+}
+
+function endsClause({ kind, text }: Cursor["token"]): boolean {
+  return kind === "end" || (kind === "punctuation" && (text === "{" || text === ";"));
+}
+
+/** A clause without a body is one with an empty one. */
+function emptied(unit: Unit, { start, end }: Span): Unit {
+  const tokens = ["{", "}", ""].map((text) => ({
+    kind: text === "" ? ("end" as const) : ("punctuation" as const),
+    text,
+    start,
+    end,
+  }));
+  return new Unit(new Cursor(unit.cursor.source, tokens, []), unit.given, unit.options, unit.statements);
+}
+
+/** In front of a predicate or a body: descriptions between commas, read as they are written. */
+function descriptions(unit: Unit): { readonly text: string; readonly span: Span }[] {
+  const p = unit.cursor;
+  const { text } = p.source;
+  const found: { text: string; span: Span }[] = [];
+  let at = p.token.start;
+  for (;;) {
+    const part = /(?:\/\*[^]*?\*\/|\/\/[^\n]*|\s)*([^\s,;{}/"']*(?:[ \t]*:[^\s,;{}/"']*)*)/y;
+    part.lastIndex = at;
+    const written = part.exec(text)?.[1] ?? "";
+    const end = part.lastIndex;
+    const span = { start: end - written.length, end };
+    if (written === "") {
+      p.skipTo(end);
+      return p.unexpected("a probe description");
+    }
+    const meant = written.replaceAll(/\$\$?\w+/g, (macro) => {
+      if (/^\$\$?target$/.test(macro)) return "$target";
+      unit.usedMacros.add(macro.replace(/^\$\$?/, ""));
+      return macroText(macro, unit.given) ?? p.fail(d.macroUndefined(macro), span);
+    });
+    found.push({ text: meant.replaceAll(/\s/g, ""), span });
+    const comma = /(?:\/\*[^]*?\*\/|\/\/[^\n]*|\s)*,/y;
+    comma.lastIndex = end;
+    if (!comma.test(text)) {
+      p.skipTo(end);
+      return found;
+    }
+    at = comma.lastIndex;
+  }
+}
+
+/** What was declared is there before it is given a value: 0, or empty. */
+function declared(unit: Unit, span: Span): Probe[] {
+  const statements = [...unit.globals].flatMap(([name, { known, keyed, declared: written }]) => {
+    if (written === undefined || keyed || known === undefined) return [];
+    const first = known === "string" ? nodes.text("", span) : unit.cast(known, nodes.integer(0, span));
+    return [nodes.assign(nodes.map(`${name}#0`, [], span), first, span)];
+  });
+  if (statements.length === 0) return [];
+  const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "declarations", span };
+  return [{ specs: [spec], body: nodes.block(statements, span), span }];
+}
+
+/** What fails in a clause ends it; ERROR's clauses are told. */
+function watched(probe: Probe, unit: Unit): Probe {
+  if (unit.errors.length === 0) return probe;
+  const { span } = probe;
+  const caught = nodes.variable(unit.name("fault"), span);
+  const of = (name: string): Expression => nodes.member(caught, name, span);
+  const kind = faultNumbers.reduce<Expression>(
+    (otherwise, [name, number]) =>
+      nodes.conditional(
+        nodes.binary("==", of("kind"), nodes.text(name, span), span),
+        nodes.integer(number, span),
+        otherwise,
+        span,
+      ),
+    nodes.integer(0, span),
+  );
+  const handler = nodes.block(
+    [
+      nodes.statement(nodes.call("errorf", [nodes.text("%s", span), of("message")], span)),
+      nodes.declare(faultVariables.kind, unit.cast("int64", kind), nodes.typeName("int64", span)),
+      nodes.declare(faultVariables.address, unit.cast("int64", of("address")), nodes.typeName("int64", span)),
+      ...unit.errors,
+    ],
+    span,
+  );
+  const tried: Statement = {
+    kind: "try",
+    body: probe.body,
+    kinds: ["read", "division", "index", "full", "key"],
+    caught,
+    handler,
+    span,
+  };
+  return { ...probe, body: nodes.block([tried], span) };
+}
+
+/** What stands over the lines. */
+function heading(unit: Unit, span: Span): Probe[] {
+  if (unit.options.quiet) return [];
+  const columns = unit.given.settings?.has("blankids") ? "" : "CPU     ID ";
+  const text = nodes.text(`${columns}${"FUNCTION:NAME".padStart(32)}\n`, span);
+  const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "heading", span };
+  return [{ specs: [spec], body: nodes.block([nodes.statement(nodes.call("printf", [text], span))], span), span }];
+}
+
+/** A free line, and the aggregations that no printa() names, when the script ends. */
+function unprinted(unit: Unit, span: Span): Probe[] {
+  const left = [...unit.aggregations].filter(([, { printed }]) => !printed);
+  const spec: ProbeSpec = { provider: "end", parts: [], sequence: 2 ** 31, text: "aggregations", span };
+  const line = nodes.statement(nodes.call("printf", [nodes.text("\n", span)], span));
+  const prints = [line, ...left.map(([name]) => printWhole(unit, name, span))];
+  return [{ specs: [spec], body: nodes.block(prints, span), span }];
+}

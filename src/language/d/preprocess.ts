@@ -1,0 +1,242 @@
+// Lines that begin with `#`: options, conditions, definitions, and what they stand for. And what `$` stands for: the
+// command line's arguments, the process that is traced.
+import { d } from "../../messages/d.ts";
+import type { Diagnostic, Source, Span } from "../diagnostic.ts";
+import type { Given } from "../language.ts";
+import { scan, tokensOf, type Token } from "./tokens.ts";
+
+export interface Preprocessed {
+  readonly tokens: readonly Token[];
+  readonly options: readonly ScriptOption[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** `#pragma D option name=value` */
+export interface ScriptOption {
+  readonly name: string;
+  readonly value?: string;
+  readonly span: Span;
+}
+
+interface Definition {
+  readonly parameters?: readonly string[];
+  readonly body: readonly Token[];
+}
+
+const most = 200_000;
+
+export function preprocess(source: Source, { definitions = new Map() }: Given): Preprocessed {
+  const diagnostics: Diagnostic[] = [];
+  const options: ScriptOption[] = [];
+  const defined = new Map<string, Definition>(
+    [...definitions].map(([name, value]) => [name, { body: tokensOf(value).slice(0, -1) }]),
+  );
+  const kept: Token[] = [];
+  /** Conditions around: whether their lines count, and whether one of their branches has. */
+  const conditions: { name: string; active: boolean; taken: boolean; span: Span }[] = [];
+  const active = (): boolean => conditions.every((one) => one.active);
+  const report = ({ start, end }: Span, message: ReturnType<typeof d.pragma>): void => {
+    diagnostics.push({ severity: "error", span: { start, end }, ...message });
+  };
+
+  for (const token of tokensOf(source.text)) {
+    if (token.kind !== "directive") {
+      if (active() || token.kind === "end") kept.push(token);
+      continue;
+    }
+    directive(token);
+  }
+  for (const { name, span } of conditions) report(span, d.unclosedCondition(name));
+  const end = kept.pop()!;
+  const tokens = defined.size === 0 ? kept : expanded(kept, new Set(), { left: most });
+  return { tokens: [...tokens, end], options, diagnostics };
+
+  function directive(token: Token): void {
+    const [, name = "", rest = ""] = /^[ \t]*([A-Za-z_]\w*|\d+|!)?([^]*)$/.exec(token.text) ?? [];
+    const text = rest.replaceAll(/\\\r?\n/g, " ").trim();
+    switch (name) {
+      // The interpreter; an empty directive; lines of another file.
+      case "!":
+      case "":
+      case "line":
+      case "ident":
+        return;
+      case "ifdef":
+      case "ifndef": {
+        const holds = defined.has(text.split(/\s/)[0]) === (name === "ifdef");
+        conditions.push({ name, active: holds, taken: holds, span: token });
+        return;
+      }
+      case "if":
+      case "elif": {
+        const constant = /^(?:0|1|(!?)\s*defined\s*\(?\s*(\w+)\s*\)?)$/.exec(text);
+        if (constant === null && active())
+          report(token, d.directive(name, "a condition is 0, 1, `defined(NAME)` or `!defined(NAME)`"));
+        const holds = constant?.[2] === undefined ? text === "1" : defined.has(constant[2]) === (constant[1] === "");
+        const around = conditions.at(-1);
+        if (name === "if") conditions.push({ name, active: holds, taken: holds, span: token });
+        else if (around === undefined) report(token, d.strayDirective(name));
+        else {
+          around.active = holds && !around.taken;
+          around.taken ||= holds;
+        }
+        return;
+      }
+      case "else":
+      case "endif": {
+        const around = conditions.at(-1);
+        if (around === undefined) report(token, d.strayDirective(name));
+        else if (name === "endif") conditions.pop();
+        else {
+          around.active = !around.taken;
+          around.taken = true;
+        }
+        return;
+      }
+      default:
+    }
+    if (!active() || /^\d+$/.test(name)) return;
+    switch (name) {
+      case "define":
+        return define(text, token);
+      case "undef":
+        defined.delete(text.split(/\s/)[0]);
+        return;
+      case "pragma":
+        return pragma(text, token);
+      case "error":
+        return report(token, d.directive(name, text));
+      case "include":
+        return report(token, d.directive(name, "strobe reads no C headers; declare the types in the script"));
+      default:
+        return report(token, d.directive(name, "unknown preprocessor directive"));
+    }
+  }
+
+  function define(text: string, token: Token): void {
+    const [, name, parameters, body] = /^([A-Za-z_]\w*)(?:\(([^)]*)\))?([^]*)$/.exec(text) ?? [];
+    if (name === undefined) return report(token, d.directive("define", "a name stands behind it"));
+    defined.set(name, {
+      ...(parameters === undefined
+        ? {}
+        : {
+            parameters: parameters
+              .split(",")
+              .map((one) => one.trim())
+              .filter((one) => one !== ""),
+          }),
+      body: tokensOf(body)
+        .slice(0, -1)
+        .map((one) => ({ ...one, start: token.start, end: token.end })),
+    });
+  }
+
+  function pragma(text: string, token: Token): void {
+    const [, what, rest] = /^D\s+(\w+)\s*([^]*)$/.exec(text) ?? [];
+    switch (what) {
+      case "option": {
+        const [, name, value] = /^(\w+)(?:\s*=\s*(.*))?$/.exec(rest) ?? [];
+        if (name === undefined) return report(token, d.pragmaOption());
+        const plain = value?.trim().replace(/^"(.*)"$/, "$1");
+        options.push({ name, ...(plain === undefined ? {} : { value: plain }), span: token });
+        return;
+      }
+      // What a script is sure of, and needs: nothing here depends on it.
+      case "attributes":
+      case "binding":
+      case "depends_on":
+      case "error":
+      case "line":
+        return;
+      default:
+        return /^D\b/.test(text) ? report(token, d.pragma(text.replace(/^D\s*/, ""))) : undefined;
+    }
+  }
+
+  function expanded(tokens: readonly Token[], within: ReadonlySet<string>, budget: { left: number }): Token[] {
+    const made: Token[] = [];
+    for (let i = 0; i < tokens.length; i++) {
+      const token = tokens[i];
+      const meant = token.kind === "identifier" && !within.has(token.text) ? defined.get(token.text) : undefined;
+      if (meant === undefined) {
+        made.push(token);
+        continue;
+      }
+      let { body } = meant;
+      if (meant.parameters !== undefined) {
+        const found = argumentsAt(tokens, i + 1);
+        if (found === undefined) {
+          made.push(token);
+          continue;
+        }
+        i = found.last;
+        const given = found.args.map((arg) => expanded(arg, within, budget));
+        const { parameters } = meant;
+        body = body.flatMap((one) => {
+          const at = one.kind === "identifier" ? parameters.indexOf(one.text) : -1;
+          return at < 0 ? [one] : (given[at] ?? []);
+        });
+      }
+      budget.left -= body.length;
+      if (budget.left < 0) {
+        report(token, d.expansion());
+        return made;
+      }
+      // Mistakes in it are shown where it is used.
+      const placed = body.map((one) => ({ ...one, start: token.start, end: token.end }));
+      made.push(...expanded(placed, new Set([...within, token.text]), budget));
+    }
+    return made;
+  }
+}
+
+function argumentsAt(
+  tokens: readonly Token[],
+  from: number,
+): { readonly args: readonly (readonly Token[])[]; readonly last: number } | undefined {
+  if (tokens[from]?.text !== "(") return undefined;
+  const args: Token[][] = [[]];
+  let depth = 0;
+  for (let i = from; i < tokens.length; i++) {
+    const token = tokens[i];
+    const punctuation = token.kind === "punctuation" ? token.text : "";
+    if (punctuation === "(" && depth++ === 0) continue;
+    if (punctuation === ")" && --depth === 0) return { args, last: i };
+    if (punctuation === "," && depth === 1) args.push([]);
+    else args.at(-1)!.push(token);
+  }
+  return undefined;
+}
+
+/** The text that a macro variable stands for; undefined where there is none. */
+export function macroText(text: string, { positional, target }: Given): string | undefined {
+  const name = text.replace(/^\$\$?/, "");
+  if (/^\d+$/.test(name)) return name === "0" ? "strobe" : positional[Number(name) - 1];
+  const id = (of: (() => number) | undefined): string => String(of?.() ?? 0);
+  switch (name) {
+    case "target":
+      return target === undefined || target === "command" ? undefined : String(target);
+    case "pid":
+      return String(process.pid);
+    case "ppid":
+      return String(process.ppid);
+    case "uid":
+      return id(process.getuid);
+    case "euid":
+      return id(process.geteuid);
+    case "gid":
+      return id(process.getgid);
+    case "egid":
+      return id(process.getegid);
+    default:
+      return undefined;
+  }
+}
+
+/** A macro's text as words of its own. */
+export function macroToken(token: Token, text: string): Token {
+  const { start, end } = token;
+  if (token.text.startsWith("$$")) return { kind: "string", text: JSON.stringify(text), value: text, start, end };
+  const found = scan(text, 0);
+  return { ...found, start, end };
+}

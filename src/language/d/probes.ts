@@ -1,0 +1,295 @@
+// Probe descriptions, `provider:module:function:name`: which kind of probe of the tree each is.
+import { d } from "../../messages/d.ts";
+import type { Span } from "../diagnostic.ts";
+import type { Given } from "../language.ts";
+import { nearest } from "../nearest.ts";
+import * as nodes from "../nodes.ts";
+import type { ProbeSpec } from "../probe-spec.ts";
+import type { Expression } from "../program.ts";
+import { expression } from "./expressions.ts";
+import { stableProbe } from "./stable-probes.ts";
+import { readText } from "./translators.ts";
+import type { ClauseScope, Unit } from "./unit.ts";
+
+export interface Placed {
+  readonly specs: readonly ProbeSpec[];
+  readonly scope: ClauseScope;
+  /** Of one process only, or what else the probe means. */
+  readonly guard?: Expression;
+}
+
+interface Described {
+  readonly provider: string;
+  readonly module: string;
+  readonly function: string;
+  readonly name: string;
+}
+
+/** Parts are counted from the right: `write:entry` is a function and a name. */
+export function describe(text: string): Described | undefined {
+  const parts = text.split(":");
+  if (parts.length > 4) return undefined;
+  const [name, of, module, provider] = parts.toReversed().map((part) => part.trim());
+  return { provider: provider ?? "", module: module ?? "", function: of ?? "", name };
+}
+
+type Find = (described: Described, unit: { readonly given: Given }, span: Span) => Found | string | undefined;
+
+interface Found {
+  readonly probes: readonly { readonly kind: string; readonly parts: readonly string[] }[];
+  readonly returns?: boolean;
+  readonly user?: boolean;
+  readonly pid?: number | "command";
+  /** In D: only then the probe fires. */
+  readonly when?: string;
+}
+
+const none = (part: string): boolean => part === "" || part === "*";
+/** What an empty part stands for. */
+const any = (part: string): string => (part === "" ? "*" : part);
+
+const once: Readonly<Record<string, string>> = { BEGIN: "begin", END: "end" };
+
+const units: Readonly<Record<string, readonly [unit: string, factor: bigint]>> = {
+  ns: ["us", 0n],
+  nsec: ["us", 0n],
+  us: ["us", 1n],
+  usec: ["us", 1n],
+  ms: ["ms", 1n],
+  msec: ["ms", 1n],
+  s: ["s", 1n],
+  sec: ["s", 1n],
+  m: ["s", 60n],
+  min: ["s", 60n],
+  h: ["s", 3600n],
+  hour: ["s", 3600n],
+  d: ["s", 86400n],
+  day: ["s", 86400n],
+  hz: ["hz", 1n],
+  "": ["hz", 1n],
+};
+
+/** `tick-10s`, `profile-97hz`: by a rate unless a unit says. */
+function timed(name: string): Found | undefined {
+  const [, kind, number, unit] = /^(tick|profile)-(\d+)([a-z]*)$/i.exec(name) ?? [];
+  if (kind === undefined || !Object.hasOwn(units, unit.toLowerCase())) return undefined;
+  const [of, factor] = units[unit.toLowerCase()];
+  const count = factor === 0n ? (BigInt(number) + 999n) / 1000n : BigInt(number) * factor;
+  if (count === 0n) return undefined;
+  return {
+    probes: [{ kind: kind === "tick" ? "interval" : "profile", parts: [of, String(count)] }],
+    user: true,
+  };
+}
+
+function entryOrReturn(
+  { name }: Described,
+  make: (returns: boolean) => { readonly kind: string; readonly parts: readonly string[] },
+): Found | undefined {
+  const ways = none(name) ? [false, true] : name === "entry" ? [false] : name === "return" ? [true] : [];
+  return ways.length === 0 ? undefined : { probes: ways.map(make), returns: ways.length === 1 && ways[0] };
+}
+
+const kernelFunctions: Find = (of) =>
+  entryOrReturn(of, (returns) => ({
+    kind: returns ? "kretprobe" : "kprobe",
+    parts: [
+      ...(none(of.module) || of.module === "vmlinux" || of.module === "kernel" ? [] : [of.module]),
+      any(of.function),
+    ],
+  }));
+
+/** `kinst::FUNCTION:OFFSET` in decimal, nothing for all of them, and the ends of inlined copies. */
+const kernelInstructions: Find = ({ module, function: of, name }) => {
+  if (none(of)) return "kinst probes are of functions that are named";
+  if (!/^(?:\d*|\*|entry|return)$/.test(name)) return undefined;
+  const known = none(module) || module === "kernel" ? "" : module;
+  return { probes: [{ kind: "insn", parts: [known, of, name] }] };
+};
+
+/** Probes whose names and arguments D defines. */
+const stable: Find = ({ provider, name }) => {
+  const found = stableProbe(provider, name);
+  return found === undefined
+    ? undefined
+    : { probes: found.probes, ...(found.when === undefined ? {} : { when: found.when }) };
+};
+
+const providers: Readonly<Record<string, Find>> = {
+  dtrace: ({ name }) => (Object.hasOwn(once, name) ? { probes: [{ kind: once[name], parts: [] }] } : undefined),
+  profile: ({ name }) => timed(name),
+  tick: ({ name }) => timed(name),
+  syscall: (of) =>
+    entryOrReturn(of, (returns) => ({
+      kind: "tracepoint",
+      parts: ["syscalls", `sys_${returns ? "exit" : "enter"}_${any(of.function)}`],
+    })),
+  fbt: kernelFunctions,
+  rawfbt: kernelFunctions,
+  kinst: kernelInstructions,
+  sdt: ({ module, function: of, name }) => {
+    const [group] = [module, of].filter((part) => !none(part) && part !== "vmlinux");
+    return { probes: [{ kind: "tracepoint", parts: [group ?? "*", any(name)] }] };
+  },
+  rawtp: ({ name }) => ({ probes: [{ kind: "rawtracepoint", parts: [any(name)] }] }),
+  proc: stable,
+  sched: stable,
+  lockstat: () => "lock probes are not there yet",
+  io: () => "io probes are not there yet",
+  ip: () => "ip probes are not there yet",
+  tcp: () => "tcp probes are not there yet",
+  udp: () => "udp probes are not there yet",
+  cpc: () => "cpc probes are not there yet",
+};
+
+/** `pid123`, `usdt456`: of a process. */
+function ofProcess(
+  { provider, module, function: of, name }: Described,
+  { given }: { readonly given: Given },
+): Found | string | undefined {
+  const [, kind, number] = /^([A-Za-z_]\w*?)(\d+|\$target)$/.exec(provider) ?? [];
+  if (kind === undefined) return undefined;
+  const pid = number === "$target" ? (given.target ?? 0) : Number(number);
+  const path = pid === "command" ? given.command : `/proc/${pid}/exe`;
+  if (path === undefined) return "the command that is started has no path";
+  const binary = none(module) || module === "a.out" ? path : module;
+  const more = { user: true, pid };
+  if (kind === "pid") {
+    if (/^[0-9a-f]+$/i.test(name)) {
+      // Of no function: an address of the module.
+      const at =
+        of === "-"
+          ? { kind: "uprobe", parts: [binary, `0x${name}`] }
+          : { kind: "insn", parts: [binary, of, `0x${name}`] };
+      return { probes: [at], ...more };
+    }
+    if (none(name) && !none(of)) {
+      const probes = ["uprobe", "uretprobe"].map((kind) => ({ kind, parts: [binary, of] }));
+      return { probes: [...probes, { kind: "insn", parts: [binary, of, "*"] }], ...more };
+    }
+    const found = entryOrReturn({ provider, module, function: of, name }, (returns) => ({
+      kind: returns ? "uretprobe" : "uprobe",
+      parts: [binary, any(of)],
+    }));
+    return found === undefined ? undefined : { ...found, ...more };
+  }
+  return { probes: [{ kind: "usdt", parts: [binary, kind, any(name)] }], ...more };
+}
+
+/** The probes of a description; reported where there are none. */
+export function placed(text: string, span: Span, unit: Unit): Placed | undefined {
+  const { cursor } = unit;
+  const described = describe(text);
+  if (described === undefined) {
+    cursor.report(span, d.invalidProbe(text));
+    return undefined;
+  }
+  if (described.name === "ERROR" && (none(described.provider) || described.provider === "dtrace"))
+    return { specs: [], scope: { provider: "error", returns: false, user: false } };
+  const found = findProbes(described, unit, span);
+  if (found === undefined || typeof found === "string") {
+    const [near] = nearest(described.provider, Object.keys(providers));
+    cursor.report(
+      span,
+      typeof found === "string"
+        ? d.providerMissing(text, found)
+        : d.provider(text, near === undefined || near === described.provider ? undefined : `did you mean \`${near}\`?`),
+    );
+    return undefined;
+  }
+  const { probes, pid, returns = false, user = false, when } = found;
+  const scope: ClauseScope = {
+    provider: described.provider === "" ? impliedProvider(described) : described.provider,
+    name: described.name,
+    returns,
+    user,
+  };
+  const { clause } = unit;
+  unit.clause = scope;
+  const guard =
+    pid !== undefined ? isProcess(pid, span) : when !== undefined ? readText(unit, when, span, expression) : undefined;
+  unit.clause = clause;
+  return {
+    specs: probes.map(({ kind, parts }) => ({ provider: kind, parts, text, span })),
+    scope,
+    ...(guard === undefined ? {} : { guard }),
+  };
+}
+
+function isProcess(pid: number | "command", span: Span): Expression {
+  const id = pid === "command" ? nodes.builtin("cpid", span) : nodes.integer(pid, span);
+  return nodes.binary("==", nodes.builtin("pid", span), id, span);
+}
+
+function impliedProvider({ name }: Described): string {
+  return Object.hasOwn(once, name) ? "dtrace" : /^(?:tick|profile)-/.test(name) ? "profile" : "";
+}
+
+function findProbes(described: Described, unit: Unit, span: Span): Found | string | undefined {
+  const { provider, name } = described;
+  if (provider === "" || provider === "*") {
+    const implied = impliedProvider(described);
+    if (implied !== "") return providers[implied](described, unit, span);
+    if (name === "entry" || name === "return") return kernelFunctions(described, unit, span);
+    return undefined;
+  }
+  return (Object.hasOwn(providers, provider) ? providers[provider] : ofProcess)(described, unit, span);
+}
+
+/** A probe that was found, as D names it. */
+export function spelledProbe(name: string, asked?: ProbeSpec): string {
+  const parts = name.split(":");
+  const [kind, ...rest] = parts;
+  switch (kind) {
+    case "begin":
+      return "dtrace:::BEGIN";
+    case "end":
+      return "dtrace:::END";
+    case "tracepoint": {
+      const [, way, call] = rest[0] === "syscalls" ? (/^sys_(enter|exit)_(.*)$/.exec(rest[1]) ?? []) : [];
+      if (way !== undefined) return `syscall:vmlinux:${call}:${way === "enter" ? "entry" : "return"}`;
+      return `sdt:${rest[0]}::${rest[1]}`;
+    }
+    case "interval":
+    case "profile": {
+      const own = asked === undefined ? undefined : describe(asked.text)?.name;
+      return `profile:::${own ?? `${kind === "interval" ? "tick" : "profile"}-${rest[1] ?? ""}${rest[0] ?? ""}`}`;
+    }
+    case "kprobe":
+    case "kretprobe":
+    case "fentry":
+    case "fexit": {
+      const [module, of] = rest.length > 1 ? rest : ["vmlinux", rest[0]];
+      return `fbt:${module}:${of}:${kind === "kprobe" || kind === "fentry" ? "entry" : "return"}`;
+    }
+    case "rawtracepoint": {
+      const event = rest.at(-1) ?? "";
+      const own = asked === undefined ? undefined : describe(asked.text);
+      return own !== undefined && (own.provider === "proc" || own.provider === "sched")
+        ? `${own.provider}:vmlinux::${own.name}`
+        : `rawtp:vmlinux::${event}`;
+    }
+    case "uprobe":
+    case "uretprobe": {
+      const own = asked === undefined ? undefined : describe(asked.text);
+      const of = rest.at(-1) ?? "";
+      const offset = /\+(?:0x)?([0-9a-f]+)$/.exec(of)?.[1];
+      const module = (rest[0] ?? "").split("/").at(-1) ?? "";
+      if (of.startsWith("0x")) return `${own?.provider ?? "pid"}:${module}:-:${of.slice(2)}`;
+      return `${own?.provider ?? "pid"}:${module}:${of.replace(/\+.*$/, "")}:${offset ?? (kind === "uprobe" ? "entry" : "return")}`;
+    }
+    case "insn": {
+      const offset = rest.at(-1) ?? "";
+      if (rest.length < 3) return `kinst:vmlinux:${rest[0] ?? ""}:${offset}`;
+      const own = asked === undefined ? undefined : describe(asked.text);
+      const module = rest[0]?.split("/").at(-1) ?? "";
+      return `${own?.provider ?? "pid"}:${module}:${rest.slice(1, -1).join(":")}:${Number(offset).toString(16)}`;
+    }
+    case "usdt": {
+      const own = asked === undefined ? undefined : describe(asked.text);
+      return `${own?.provider ?? rest.at(-2) ?? ""}:${(rest[0] ?? "").split("/").at(-1) ?? ""}::${rest.at(-1) ?? ""}`;
+    }
+    default:
+      return name;
+  }
+}

@@ -1,0 +1,148 @@
+// A clause's statements. What a clause records is one line: its parts are printed together, as far as nothing is done
+// between them.
+import { d } from "../../messages/d.ts";
+import type { Span } from "../diagnostic.ts";
+import * as nodes from "../nodes.ts";
+import type { Block, Expression, Statement } from "../program.ts";
+import { action } from "./actions.ts";
+import { aggregation } from "./aggregations.ts";
+import { expression } from "./expressions.ts";
+import { together, type Item, type Text } from "./formats.ts";
+import type { Unit } from "./unit.ts";
+import { partHere } from "./variables.ts";
+
+const controlWords = ["while", "for", "do", "switch", "goto", "return", "break", "continue"];
+
+/** `{ … }` of a clause, or of a branch in it: each records for itself. */
+export function body(unit: Unit): Block {
+  const p = unit.cursor;
+  const first = p.expect("{");
+  const items: Item[] = [];
+  let written = false;
+  while (!p.at("}")) {
+    if (p.token.kind === "end") p.unexpected("`}`");
+    if (p.accept(";")) continue;
+    written = true;
+    items.push(...statement(unit));
+    if (!p.at("}") && !p.accept(";") && items.at(-1) !== undefined && !branched) p.unexpected("`;`");
+    branched = false;
+  }
+  p.expect("}");
+  const span = p.from(first);
+  // The default action: the line alone.
+  return nodes.block(lines(unit, written ? items : [{ text: { format: "", args: [] } }], span), span);
+}
+
+/** What was read last ended with a block. */
+let branched = false;
+
+function statement(unit: Unit): readonly Item[] {
+  const p = unit.cursor;
+  const { token } = p;
+  if (token.kind === "aggregation") return [{ does: [aggregation(unit)] }];
+  if (p.atWord("if")) return [{ does: [condition(unit)] }];
+  if (token.kind === "identifier" && controlWords.includes(token.text)) p.fail(d.controlFlow(token.text));
+  const done = action(unit);
+  if (done !== undefined) return done;
+  return [{ does: effects(expression(unit)) }];
+}
+
+function condition(unit: Unit): Statement {
+  const p = unit.cursor;
+  const first = p.advance();
+  p.expect("(");
+  const asked = expression(unit);
+  p.expect(")");
+  const then = branch(unit);
+  const otherwise = p.acceptWord("else")
+    ? p.atWord("if")
+      ? nodes.block([condition(unit)], p.token)
+      : branch(unit)
+    : undefined;
+  branched = true;
+  return {
+    kind: "if",
+    condition: asked,
+    then,
+    ...(otherwise === undefined ? {} : { otherwise }),
+    span: p.from(first),
+  };
+}
+
+function branch(unit: Unit): Block {
+  const p = unit.cursor;
+  if (p.at("{")) return body(unit);
+  const { token } = p;
+  const items = statement(unit);
+  if (!p.at("}")) p.accept(";");
+  const span = p.from(token);
+  return nodes.block(lines(unit, items, span), span);
+}
+
+/** An expression whose value is not used, as statements. */
+function effects(e: Expression): Statement[] {
+  const { span } = e;
+  switch (e.kind) {
+    case "assignment":
+      return [{ kind: "assign", target: e.target, operator: e.operator, value: e.value, span }];
+    case "cast":
+      return effects(e.operand);
+    case "block-expression":
+      return [...e.statements, ...effects(e.value)];
+    case "conditional":
+      return [
+        {
+          kind: "if",
+          condition: e.condition,
+          then: nodes.block(effects(e.then), e.then.span),
+          otherwise: nodes.block(effects(e.otherwise), e.otherwise.span),
+          span,
+        },
+      ];
+    default:
+      return [nodes.statement(e)];
+  }
+}
+
+/** Texts that stand together are printed at once; around all of them is what a line begins and ends with. */
+function lines(unit: Unit, items: readonly Item[], span: Span): Statement[] {
+  const records = items.some((item) => "text" in item || "prints" in item);
+  if (!records || unit.options.quiet) return merged(items, span);
+  const last = items.findLastIndex((item) => "text" in item || "prints" in item);
+  return merged(
+    [{ text: lineStart(unit, span) }, ...items.slice(0, last + 1), { text: lineEnd }, ...items.slice(last + 1)],
+    span,
+  );
+}
+
+const lineEnd: Text = { format: "\n", args: [] };
+
+/** CPU, number and place. */
+function lineStart(unit: Unit, span: Span): Text {
+  if (unit.given.settings?.has("blankids")) return { format: "%32s ", args: [partHere("place", span, unit)] };
+  return {
+    format: "%3d %6s %32s ",
+    args: [nodes.builtin("cpu", span), partHere("id", span, unit), partHere("place", span, unit)],
+  };
+}
+
+function merged(items: readonly Item[], span: Span): Statement[] {
+  const made: Statement[] = [];
+  let texts: Text[] = [];
+  const flush = (): void => {
+    const { format, args } = together(texts);
+    if (format !== "") made.push(nodes.statement(nodes.call("printf", [nodes.text(format, span), ...args], span)));
+    texts = [];
+  };
+  for (const item of items) {
+    if ("text" in item) {
+      texts.push(item.text);
+      continue;
+    }
+    flush();
+    if ("prints" in item) made.push(item.prints);
+    else made.push(...item.does);
+  }
+  flush();
+  return made;
+}

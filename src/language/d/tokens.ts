@@ -1,0 +1,163 @@
+// D's words. White space and comments separate them and mean nothing else.
+import type { Span } from "../diagnostic.ts";
+
+export type TokenKind =
+  | "identifier"
+  | "number"
+  | "string"
+  /** `'a'` */
+  | "character"
+  /** `$1`, `$$1`, `$target`: `text` is all of it. */
+  | "macro"
+  /** `@`, `@name`. */
+  | "aggregation"
+  /** A line that begins with `#`: `text` is what follows that. */
+  | "directive"
+  | "punctuation"
+  /** Something unreadable: `problem` says what. */
+  | "bad"
+  | "end";
+
+export interface Token extends Span {
+  readonly kind: TokenKind;
+  readonly text: string;
+  /** A string's characters, escapes carried out. */
+  readonly value?: string;
+  /** A number's or a character's value, and the type that C gives it. */
+  readonly number?: bigint;
+  readonly type?: "int32" | "uint32" | "int64" | "uint64";
+  readonly problem?: string;
+}
+
+/** Longest first. */
+const punctuation =
+  /\.\.\.|<<=|>>=|->|\+\+|--|&&|\|\||\^\^|==|!=|<=|>=|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|<<|>>|[-+*/%&|^~!<>=?:;,.(){}[\]`]/y;
+const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
+const number = /0[xX][0-9a-fA-F]+[a-zA-Z0-9_]*|[0-9]+[a-zA-Z0-9_]*/y;
+const macro = /\$\$?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+)|\$\$/y;
+const aggregation = /@[A-Za-z_][A-Za-z0-9_]*|@/y;
+const space = /(?:[ \t\r\n\f\v]+|\/\*[^]*?\*\/|\/\/[^\n]*|\\\r?\n)+/y;
+/** Lines that end in a backslash go on. */
+const directive = /#(?:\\\r?\n|[^\n])*/y;
+
+/** The token at or behind an offset. */
+export function scan(text: string, from: number): Token {
+  const start = behind(space, text, from);
+  if (start >= text.length) return { kind: "end", text: "", start: text.length, end: text.length };
+  const char = text[start];
+  if (char === '"') return scanQuoted(text, start, "string");
+  if (char === "'") return scanQuoted(text, start, "character");
+  if (text.startsWith("/*", start)) return bad(text, start, text.length, "unterminated comment");
+  if (char === "#" && /(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, start - 200), start))) {
+    const end = behind(directive, text, start);
+    return { kind: "directive", text: text.slice(start + 1, end), start, end };
+  }
+  for (const [kind, pattern] of patterns) {
+    const end = behind(pattern, text, start);
+    if (end === start) continue;
+    const plain = { kind, text: text.slice(start, end), start, end };
+    return kind === "number" ? numbered(plain) : plain;
+  }
+  return bad(text, start, start + 1, `unexpected character ${JSON.stringify(char)}`);
+}
+
+const patterns: readonly (readonly [TokenKind, RegExp])[] = [
+  ["identifier", identifier],
+  ["number", number],
+  ["macro", macro],
+  ["aggregation", aggregation],
+  ["punctuation", punctuation],
+];
+
+function behind(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : start;
+}
+
+function bad(text: string, start: number, end: number, problem: string): Token {
+  return { kind: "bad", text: text.slice(start, end), start, end, problem };
+}
+
+/** Decimal, hexadecimal, or octal behind a 0, with C's suffixes; of the first of C's types that holds it. */
+function numbered(plain: Token): Token {
+  const [, digits = "", suffix = ""] = /^(0[xX][0-9a-fA-F]+|[0-9]+)([a-zA-Z0-9_]*)$/.exec(plain.text) ?? [];
+  const wrong = (problem: string): Token => ({ ...plain, problem });
+  if (!/^(?:u?(?:ll?)?|(?:ll?)u)$/i.test(suffix)) return wrong(`\`${plain.text}\` is no number`);
+  const octal = /^0[0-9]/.test(digits);
+  if (octal && /[89]/.test(digits)) return wrong(`octal number ${plain.text} has a digit 8 or 9`);
+  const value = BigInt(octal ? `0o${digits.slice(1)}` : digits);
+  if (value >= 1n << 64n) return wrong(`number ${plain.text} does not fit in 64 bits`);
+  const unsigned = /u/i.test(suffix);
+  const long = /l/i.test(suffix);
+  const decimal = /^[1-9]/.test(digits);
+  const type =
+    !long && !unsigned && value < 1n << 31n
+      ? "int32"
+      : !long && (unsigned || !decimal) && value < 1n << 32n
+        ? "uint32"
+        : !unsigned && value < 1n << 63n
+          ? "int64"
+          : "uint64";
+  return { ...plain, number: value, type };
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+};
+
+function scanQuoted(text: string, start: number, kind: "string" | "character"): Token {
+  const quote = text[start];
+  let value = "";
+  let at = start + 1;
+  while (at < text.length) {
+    const char = text[at];
+    if (char === quote) {
+      const found: Token = { kind, text: text.slice(start, at + 1), start, end: at + 1, value };
+      return kind === "string" ? found : character(found, value);
+    }
+    if (char === "\n") break;
+    if (char !== "\\") {
+      value += char;
+      at++;
+      continue;
+    }
+    const [code] = /^(?:[0-7]{1,3}|x[0-9a-fA-F]{1,2}|\r?\n|[^])/.exec(text.slice(at + 1, at + 4)) ?? [""];
+    if (/^[0-7]/.test(code)) value += String.fromCharCode(Number.parseInt(code, 8) & 255);
+    else if (/^x./.test(code)) value += String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    // A backslash before the line's end joins the lines.
+    else if (!code.endsWith("\n")) value += escapes[code] ?? code;
+    at += 1 + code.length;
+  }
+  return bad(
+    text,
+    start,
+    Math.min(at, text.length),
+    kind === "string" ? "unterminated string" : "unterminated character",
+  );
+}
+
+/** An int: its bytes one behind the other, four at most. */
+function character(token: Token, value: string): Token {
+  const bytes = Buffer.from(value, "latin1");
+  if (bytes.length === 0) return { ...token, kind: "bad", problem: "empty character constant" };
+  if (bytes.length > 4) return { ...token, kind: "bad", problem: "character constant is longer than an int" };
+  const all = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+  return { ...token, number: BigInt.asIntN(bytes.length === 1 ? 8 : 32, all), type: "int32" };
+}
+
+/** All of them, the end included. */
+export function tokensOf(text: string): Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; ;) {
+    const next = scan(text, at);
+    tokens.push(next);
+    if (next.kind === "end") return tokens;
+    at = next.end;
+  }
+}

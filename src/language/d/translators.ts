@@ -1,0 +1,126 @@
+// Translators: what the members of one type are in terms of a value of another, and `xlate`. D's own library of them is
+// D text, of which a script reads what it names.
+import { d } from "../../messages/d.ts";
+import type { Span } from "../diagnostic.ts";
+import * as nodes from "../nodes.ts";
+import type { Expression, TypeName } from "../program.ts";
+import { Cursor } from "./cursor.ts";
+import { libraryTranslators } from "./stable-types.ts";
+import { tokensOf, type Token } from "./tokens.ts";
+import { typeName } from "./type-names.ts";
+import { isNumber, knownType } from "./types.ts";
+import type { Translator, Unit } from "./unit.ts";
+
+/** Reads an expression at the unit's cursor. */
+export type ReadExpression = (unit: Unit) => Expression;
+
+/** Values of translated types: only their members are ever made. */
+const translated = new WeakMap<
+  Expression,
+  { readonly type: string; readonly from: Translator; readonly of: Expression }
+>();
+
+/** `translator psinfo_t < struct task_struct *T > { pr_pid = T->tgid; … };` */
+export function declareTranslator(unit: Unit): void {
+  const p = unit.cursor;
+  p.advance();
+  const type = spelled(typeName(unit, noConstant(unit)));
+  p.expect("<");
+  const input = typeName(unit, noConstant(unit));
+  const { text: parameter } = p.expectName("a name for what is translated");
+  p.expect(">");
+  p.expect("{");
+  const members = new Map<string, readonly Token[]>();
+  while (!p.accept("}")) {
+    const { text } = p.expectName("a member's name");
+    p.expect("=");
+    const words: Token[] = [];
+    while (!p.at(";")) {
+      if (p.token.kind === "end") p.unexpected("`;`");
+      words.push(p.advance());
+    }
+    p.advance();
+    members.set(text, words);
+  }
+  p.expect(";");
+  unit.translators.set(type, { parameter, input, members });
+}
+
+/** `xlate <psinfo_t *> (curthread)`, behind the word. */
+export function xlate(unit: Unit, start: Span, read: ReadExpression): Expression {
+  const p = unit.cursor;
+  p.expect("<");
+  const type = spelled(typeName(unit, noConstant(unit)));
+  p.expect(">");
+  p.expect("(");
+  const of = read(unit);
+  p.expect(")");
+  return translate(unit, type, of, p.from(start));
+}
+
+export function translate(unit: Unit, type: string, of: Expression, span: Span): Expression {
+  const known = unit.translators.get(type) ?? ofLibrary(unit, type, span);
+  if (known === undefined) return unit.cursor.fail(d.noTranslator(type), span);
+  const e = nodes.word(`xlate <${type}>`, span);
+  translated.set(e, { type, from: known, of });
+  return e;
+}
+
+function ofLibrary(unit: Unit, type: string, span: Span): Translator | undefined {
+  const text = Object.hasOwn(libraryTranslators, type) ? libraryTranslators[type] : undefined;
+  if (text === undefined) return undefined;
+  unit.reading(wordsAt(unit, tokensOf(text), span), () => declareTranslator(unit));
+  return unit.translators.get(type);
+}
+
+/** A member of a translated value; undefined for any other value. */
+export function translatedMember(
+  object: Expression,
+  name: string,
+  span: Span,
+  unit: Unit,
+  read: ReadExpression,
+): Expression | undefined {
+  const found = translated.get(object);
+  if (found === undefined) return undefined;
+  const { type, from, of } = found;
+  const words = from.members.get(name);
+  if (words === undefined) return unit.cursor.fail(d.noMember(type, name, [...from.members.keys()]), span);
+  const before = unit.inlines.get(from.parameter);
+  unit.inlines.set(from.parameter, { value: nodes.cast(from.input, of, span), known: undefined });
+  const value = unit.reading(wordsAt(unit, words, span), () => read(unit));
+  if (before === undefined) unit.inlines.delete(from.parameter);
+  else unit.inlines.set(from.parameter, before);
+  const known = declaredMember(unit, type, name);
+  return isNumber(known) && unit.known(value) !== known ? unit.cast(known, value, span) : value;
+}
+
+/** An expression of D text that stands for something in the script at a place. */
+export function readText(unit: Unit, text: string, span: Span, read: ReadExpression): Expression {
+  return unit.reading(wordsAt(unit, tokensOf(text), span), () => read(unit));
+}
+
+/** Mistakes are where the script names what the words stand for. */
+function wordsAt(unit: Unit, tokens: readonly Token[], { start, end }: Span): Cursor {
+  const last = tokens.at(-1)?.kind === "end" ? [] : [{ kind: "end" as const, text: "", start, end }];
+  return new Cursor(
+    unit.cursor.source,
+    [...tokens, ...last].map((token) => ({ ...token, start, end })),
+    [],
+  );
+}
+
+function declaredMember(unit: Unit, type: string, name: string): ReturnType<typeof knownType> {
+  const struct = unit.structs.find((one) => type === `${one.union ? "union" : "struct"} ${one.name}`);
+  const member = struct?.members.find((one) => one.name === name);
+  return member === undefined || !("pointers" in member.type) ? undefined : knownType(member.type);
+}
+
+/** Pointers to a translated type are what it is. */
+function spelled({ tag, name }: TypeName): string {
+  return tag === undefined ? name : `${tag} ${name}`;
+}
+
+function noConstant(unit: Unit): () => bigint {
+  return () => unit.cursor.unexpected("a type without dimensions");
+}

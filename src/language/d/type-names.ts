@@ -1,0 +1,221 @@
+// Types as they are written, and declarations of them: struct, union, enum, typedef.
+import type { Span } from "../diagnostic.ts";
+import type { Expression, StructDeclaration, TypeName } from "../program.ts";
+import { isTypeName, textSize, typedefs, typeWords } from "./types.ts";
+import type { Unit } from "./unit.ts";
+
+/** Constant expressions are the parser's to read (expressions.ts). */
+export type ReadConstant = () => bigint;
+
+export function beginsType({ cursor, typedefs: own }: Unit, ahead = 0): boolean {
+  const token = cursor.peek(ahead);
+  return token.kind === "identifier" && (isTypeName(token.text) || own.has(token.text));
+}
+
+/** The base of a declaration: without pointers and dimensions. */
+export function baseType(unit: Unit, constant: ReadConstant): TypeName {
+  const p = unit.cursor;
+  const { token } = p;
+  const words: string[] = [];
+  for (;;) {
+    const { text } = p.token;
+    if (p.token.kind !== "identifier") break;
+    if (["const", "volatile", "restrict", "userland", "static", "extern", "register"].includes(text)) {
+      p.advance();
+      continue;
+    }
+    if (words.length === 0 && (text === "struct" || text === "union" || text === "enum")) {
+      const tagged = tag(unit, text, constant);
+      while (p.acceptWord("const") || p.acceptWord("volatile")) continue;
+      return tagged;
+    }
+    if (words.length > 0 && !(typeWords.has(text) && typeWords.has(words[0]))) break;
+    words.push(text);
+    p.advance();
+  }
+  const span = p.from(token);
+  const name = words.join(" ");
+  if (name === "") return p.unexpected("a type");
+  const own = unit.typedefs.get(name);
+  if (own !== undefined) return { ...own, span };
+  if (name === "string") return { name, pointers: 0, dimensions: [textSize], span };
+  return { name: Object.hasOwn(typedefs, name) ? typedefs[name] : name, pointers: 0, dimensions: [], span };
+}
+
+function tag(unit: Unit, kind: "struct" | "union" | "enum", constant: ReadConstant): TypeName {
+  const p = unit.cursor;
+  const first = p.advance();
+  const name = p.token.kind === "identifier" ? p.advance().text : "";
+  const named = name === "" ? unit.name(kind) : name;
+  if (p.at("{")) {
+    if (kind === "enum") enumeration(unit, named, first, constant);
+    else unit.structs.push(structure(unit, kind === "union", named, first, constant));
+  } else if (name === "") p.unexpected("a name");
+  return { name: named, tag: kind, pointers: 0, dimensions: [], span: p.from(first) };
+}
+
+function enumeration(unit: Unit, name: string, first: Span, constant: ReadConstant): void {
+  const p = unit.cursor;
+  p.expect("{");
+  const constants: { name: string; value: bigint }[] = [];
+  let next = 0n;
+  while (!p.at("}")) {
+    const { text } = p.expectName("a name");
+    if (p.accept("=")) next = constant();
+    constants.push({ name: text, value: next });
+    unit.constants.set(text, next);
+    next++;
+    if (!p.accept(",")) break;
+  }
+  p.expect("}");
+  unit.enums.push({ name, constants, span: p.from(first) });
+}
+
+function structure(unit: Unit, union: boolean, name: string, first: Span, constant: ReadConstant): StructDeclaration {
+  const p = unit.cursor;
+  p.expect("{");
+  const members: StructDeclaration["members"][number][] = [];
+  while (!p.at("}") && p.token.kind !== "end") {
+    const at = p.token;
+    const before = unit.structs.length;
+    const base = baseType(unit, constant);
+    if (p.at(";")) {
+      // Without a name: its members are the struct's own.
+      const inner = unit.structs.length > before ? unit.structs.at(-1) : undefined;
+      if (inner === undefined) p.unexpected("a member's name");
+      unit.structs.pop();
+      members.push({ name: "", type: { ...inner!, name: "" }, span: p.from(at) });
+      p.advance();
+      continue;
+    }
+    do {
+      const { name: member, type } = declarator(unit, base, constant);
+      const bits = p.accept(":") ? Number(constant()) : undefined;
+      members.push({ name: member, type, ...(bits === undefined ? {} : { bitWidth: bits }), span: p.from(at) });
+    } while (p.accept(","));
+    p.expect(";");
+  }
+  p.expect("}");
+  return { union, name, members, span: p.from(first) };
+}
+
+/** `*name[3]`; `(*name)(…)`, a pointer to a function, is an address. */
+export function declarator(
+  unit: Unit,
+  base: TypeName,
+  constant: ReadConstant,
+): { readonly name: string; readonly type: TypeName; readonly span: Span; readonly keys?: readonly TypeName[] } {
+  const p = unit.cursor;
+  const pointers = stars(unit);
+  if (p.at("(") && p.peek().text === "*") {
+    p.advance();
+    stars(unit);
+    const { text, start, end } = p.expectName("a name");
+    p.expect(")");
+    skipParentheses(unit);
+    return { name: text, type: { name: "void", pointers: 1, dimensions: [], span: base.span }, span: { start, end } };
+  }
+  const { text, start, end } = p.expectName("a name");
+  const dimensions: number[] = [];
+  let keys: TypeName[] | undefined;
+  while (p.accept("[")) {
+    if (beginsType(unit)) {
+      // An associative array's keys.
+      keys = [];
+      do keys.push(typeName(unit, constant));
+      while (p.accept(","));
+    } else dimensions.push(p.at("]") ? 0 : Number(constant()));
+    p.expect("]");
+  }
+  const type = derived(base, pointers, dimensions);
+  return { name: text, type, span: { start, end }, ...(keys === undefined ? {} : { keys }) };
+}
+
+function derived(base: TypeName, pointers: number, dimensions: readonly number[]): TypeName {
+  if (pointers === 0 && dimensions.length === 0) return base;
+  if (base.dimensions.length === 0) return { ...base, pointers: base.pointers + pointers, dimensions };
+  if (base.name === "string" && pointers === 0) return { ...base, dimensions: [...dimensions] };
+  return { ...base, behind: [...(base.behind ?? []), { pointers, dimensions }] };
+}
+
+function stars({ cursor: p }: Unit): number {
+  let count = 0;
+  for (;;) {
+    if (p.accept("*")) count++;
+    else if (!p.acceptWord("const") && !p.acceptWord("volatile") && !p.acceptWord("restrict")) return count;
+  }
+}
+
+function skipParentheses({ cursor: p }: Unit): void {
+  p.expect("(");
+  for (let depth = 1; depth > 0;) {
+    if (p.token.kind === "end") p.unexpected("`)`");
+    if (p.at("(")) depth++;
+    if (p.at(")")) depth--;
+    p.advance();
+  }
+}
+
+/** In a cast, sizeof(), xlate<>: a type without a name. */
+export function typeName(unit: Unit, constant: ReadConstant): TypeName {
+  const p = unit.cursor;
+  const base = baseType(unit, constant);
+  const pointers = stars(unit);
+  const dimensions: number[] = [];
+  while (p.accept("[")) {
+    dimensions.push(p.at("]") ? 0 : Number(constant()));
+    p.expect("]");
+  }
+  return derived(base, pointers, dimensions);
+}
+
+/** A constant's value, as far as a front-end can tell. */
+export function constantValue(e: Expression, unit: Unit): bigint | undefined {
+  switch (e.kind) {
+    case "integer":
+      return e.value;
+    case "identifier":
+      return unit.constants.get(e.name);
+    case "cast": {
+      const value = constantValue(e.operand, unit);
+      const [, sign, bits] = /^(u?)int(\d+)$/.exec(e.to.name) ?? [];
+      if (value === undefined || bits === undefined || e.to.pointers > 0) return undefined;
+      return sign === "u" ? BigInt.asUintN(Number(bits), value) : BigInt.asIntN(Number(bits), value);
+    }
+    case "unary": {
+      const value = constantValue(e.operand, unit);
+      if (value === undefined) return undefined;
+      return e.operator === "-" ? -value : e.operator === "~" ? ~value : e.operator === "+" ? value : undefined;
+    }
+    case "binary": {
+      const [l, r] = [constantValue(e.left, unit), constantValue(e.right, unit)];
+      if (l === undefined || r === undefined) return undefined;
+      switch (e.operator) {
+        case "+":
+          return l + r;
+        case "-":
+          return l - r;
+        case "*":
+          return l * r;
+        case "/":
+          return r === 0n ? undefined : l / r;
+        case "%":
+          return r === 0n ? undefined : l % r;
+        case "<<":
+          return r > 64n ? undefined : l << r;
+        case ">>":
+          return r > 64n ? undefined : l >> r;
+        case "|":
+          return l | r;
+        case "&":
+          return l & r;
+        case "^":
+          return l ^ r;
+        default:
+          return undefined;
+      }
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,151 @@
+// A script while it is read: what its names mean so far, and what is known of its expressions.
+import type { Span } from "../diagnostic.ts";
+import type { Given } from "../language.ts";
+import * as nodes from "../nodes.ts";
+import type { EnumDeclaration, Expression, Statement, StructDeclaration, TypeName } from "../program.ts";
+import type { Cursor } from "./cursor.ts";
+import type { Token } from "./tokens.ts";
+import { isNumber, named, type Known } from "./types.ts";
+
+/** A variable: of all, of a thread (`self->`), of an event (`this->`). */
+export interface Storage {
+  readonly known: Known | undefined;
+  /** `int a[10]`, `a[k]`: has keys. */
+  readonly keyed: boolean;
+  /** Of an array that was declared: how many. */
+  readonly dimensions?: number;
+  /** It was declared, and may never be given a value. */
+  readonly declared?: true;
+}
+
+export interface Inline {
+  readonly value: Expression;
+  readonly known: Known | undefined;
+}
+
+/** What the members of a type are, in terms of a value of another. */
+export interface Translator {
+  /** What the members call the value that is translated. */
+  readonly parameter: string;
+  readonly input: TypeName;
+  /** Members, as the words of their expressions. */
+  readonly members: ReadonlyMap<string, readonly Token[]>;
+}
+
+/** How a script's output looks, and what else `#pragma D option` says. */
+export interface Options {
+  quiet: boolean;
+  flowindent: boolean;
+  destructive: boolean;
+  defaultargs: boolean;
+}
+
+/** The clause that is being read. */
+export interface ClauseScope {
+  readonly provider: string;
+  /** Of the probe: `off-cpu`. */
+  readonly name?: string;
+  readonly returns: boolean;
+  /** Addresses are of the traced process. */
+  readonly user: boolean;
+}
+
+export interface StatementNames {
+  readonly actions: ReadonlySet<string>;
+  readonly aggregating: ReadonlySet<string>;
+}
+
+export class Unit {
+  #cursor: Cursor;
+  readonly given: Given;
+  readonly options: Options;
+  readonly globals = new Map<string, Storage>();
+  readonly thread = new Map<string, Storage>();
+  readonly event = new Map<string, Storage>();
+  readonly typedefs = new Map<string, TypeName>();
+  readonly structs: StructDeclaration[] = [];
+  readonly enums: EnumDeclaration[] = [];
+  readonly constants = new Map<string, bigint>();
+  readonly inlines = new Map<string, Inline>();
+  /** By name with `@`: how many keys, and how it adds. */
+  readonly aggregations = new Map<string, { keys: number; readonly aggregate: string; printed: boolean }>();
+  /** Aggregations that are divided somewhere. */
+  readonly normalized = new Set<string>();
+  /** What runs where something fails: clauses of ERROR. */
+  readonly errors: Statement[] = [];
+  readonly translators = new Map<string, Translator>();
+  readonly usedMacros = new Set<string>();
+  /** A slash may end what is being read. */
+  inPredicate = false;
+  /** `++` stands in front of what is being read. */
+  increments = false;
+  clause: ClauseScope = { provider: "", returns: false, user: false };
+  readonly #known = new WeakMap<Expression, Known>();
+  #names = 0;
+
+  /** Functions that are no expressions. */
+  readonly statements: StatementNames;
+
+  constructor(cursor: Cursor, given: Given, options: Options, statements: StatementNames) {
+    this.statements = statements;
+    this.#cursor = cursor;
+    this.given = given;
+    this.options = options;
+  }
+
+  get cursor(): Cursor {
+    return this.#cursor;
+  }
+
+  /** Reads words that stand elsewhere. */
+  reading<T>(cursor: Cursor, read: () => T): T {
+    const { cursor: outer, inPredicate, increments } = this;
+    this.#cursor = cursor;
+    this.inPredicate = this.increments = false;
+    try {
+      return read();
+    } finally {
+      this.#cursor = outer;
+      this.inPredicate = inPredicate;
+      this.increments = increments;
+      outer.diagnostics.push(...cursor.diagnostics);
+    }
+  }
+
+  /** A name that no script has. */
+  name(of: string): string {
+    return `${of}#${++this.#names}`;
+  }
+
+  known(e: Expression): Known | undefined {
+    return this.#known.get(e);
+  }
+
+  /** An expression whose type is known. */
+  typed<E extends Expression>(e: E, known: Known | undefined): E {
+    if (known !== undefined) this.#known.set(e, known);
+    return e;
+  }
+
+  /** Read as a number of a type. */
+  cast(known: Exclude<Known, "string">, e: Expression, span: Span = e.span): Expression {
+    return this.typed(nodes.cast(named(known, span), e, span), known);
+  }
+
+  /** As it is stored or printed: a literal and a truth are numbers of C's type. */
+  value(e: Expression): Expression {
+    const known = this.known(e);
+    return isNumber(known) && (e.kind === "integer" || isTruth(e) || e.kind === "conditional" || e.kind === "map")
+      ? this.cast(known, e)
+      : e;
+  }
+}
+
+/** A comparison and its kin: in the tree no number. */
+export function isTruth(e: Expression): boolean {
+  return (
+    (e.kind === "binary" && ["&&", "||", "==", "!=", "<", "<=", ">", ">="].includes(e.operator)) ||
+    (e.kind === "unary" && e.operator === "!") ||
+    e.kind === "boolean"
+  );
+}

@@ -1,0 +1,171 @@
+// D's own variables: what each is in the tree.
+import type { Span } from "../diagnostic.ts";
+import * as nodes from "../nodes.ts";
+import type { Expression } from "../program.ts";
+import { unknownType, type ProbePart } from "../types.ts";
+import { registerNumber } from "./registers.ts";
+import { translate } from "./translators.ts";
+import { isNumber, type Known } from "./types.ts";
+import type { Unit } from "./unit.ts";
+
+interface OwnVariable {
+  readonly known?: Known;
+  readonly doc: string;
+  readonly value: (span: Span, unit: Unit) => Expression;
+}
+
+const builtin = nodes.builtin;
+
+const number = (name: string, known: Exclude<Known, "string">, doc: string): OwnVariable => ({
+  known,
+  doc,
+  value: (span, unit) => unit.cast(known, builtin(name, span)),
+});
+
+const words = (name: string, doc: string): OwnVariable => ({
+  known: "string",
+  doc,
+  value: (span) => builtin(name, span),
+});
+
+const part = (name: ProbePart, doc: string): OwnVariable => ({
+  known: "string",
+  doc,
+  value: (span, unit) => partHere(name, span, unit),
+});
+
+/** A part of the name of the probe that fired; ERROR's clauses run in the one that failed. */
+export function partHere(name: ProbePart, span: Span, { clause }: Unit): Expression {
+  if (clause.provider !== "error") return probePart(name, span);
+  const error = { provider: "dtrace", module: "", function: "", name: "ERROR", place: ":ERROR", id: "3" };
+  return nodes.text(error[name], span);
+}
+
+function probePart(name: ProbePart, span: Span): Expression {
+  return nodes.call("probe_part", [builtin("probe", span), nodes.word(name, span)], span);
+}
+
+const clock = (name: string, doc: string): OwnVariable => ({
+  known: "int64",
+  doc,
+  value: (span, unit) => unit.cast("int64", nodes.call("nsecs", [nodes.word(name, span)], span)),
+});
+
+const constant = (value: bigint, known: Exclude<Known, "string">, doc: string): OwnVariable => ({
+  known,
+  doc,
+  value: (span) => nodes.integer(value, span),
+});
+
+const variables: Readonly<Record<string, OwnVariable>> = {
+  // ── who ──
+  pid: number("pid", "int32", "Id of the current process."),
+  tid: number("tid", "int32", "Id of the current thread."),
+  ppid: number("ppid", "int32", "Id of the parent process."),
+  uid: number("uid", "uint32", "User id of the current process."),
+  gid: number("gid", "uint32", "Group id of the current process."),
+  execname: words("comm", "Name of the current thread."),
+  curthread: { doc: "The current task's struct task_struct.", value: (span) => builtin("curtask", span) },
+  zonename: { known: "string", doc: "Always `global`.", value: (span) => nodes.text("global", span) },
+
+  // ── when and where ──
+  timestamp: clock("monotonic", "Nanoseconds since boot."),
+  walltimestamp: clock("wall", "Nanoseconds since 1970."),
+  cpu: number("cpu", "int32", "Number of the processor."),
+  ipl: constant(0n, "uint32", "The interrupt priority level, which Linux does not have: 0."),
+  stackdepth: {
+    known: "uint32",
+    doc: "Frames of the kernel's stack.",
+    value: (span, unit) => unit.cast("uint32", nodes.call("len", [builtin("kstack", span)], span)),
+  },
+  ustackdepth: {
+    known: "uint32",
+    doc: "Frames of the process's stack.",
+    value: (span, unit) => unit.cast("uint32", nodes.call("len", [builtin("ustack", span)], span)),
+  },
+
+  // ── what fired ──
+  probeprov: part("provider", "The probe's provider."),
+  probemod: part("module", "The probe's module."),
+  probefunc: part("function", "The probe's function."),
+  probename: part("name", "The probe's name."),
+  args: { doc: "The probe's arguments, with their types.", value: (span) => builtin("args", span) },
+  errno: {
+    known: "int32",
+    doc: "What a system call failed with; 0 where it did not.",
+    value: (span, unit) => errno(span, unit),
+  },
+};
+
+/** Of a system call that returns: its result where that is negative and no address. */
+function errno(span: Span, unit: Unit): Expression {
+  if (unit.clause.provider !== "syscall" || !unit.clause.returns) return nodes.integer(0, span);
+  const result = (): Expression => unit.cast("int64", builtin("arg0", span));
+  const failed = nodes.binary(
+    "&&",
+    nodes.binary("<", result(), nodes.integer(0, span), span),
+    nodes.binary(">=", result(), nodes.integer(-4095, span), span),
+    span,
+  );
+  const negated: Expression = { kind: "unary", operator: "-", operand: result(), span, type: unknownType };
+  return unit.cast("int32", nodes.conditional(failed, negated, nodes.integer(0, span), span));
+}
+
+export function builtinVariable(name: string, span: Span, unit: Unit): Expression | undefined {
+  if (/^arg[0-9]$/.test(name)) return unit.cast("int64", argument(name, span, unit));
+  switch (name) {
+    case "curpsinfo":
+      return translate(unit, "psinfo_t", builtin("curtask", span), span);
+    case "curlwpsinfo":
+      return translate(unit, "lwpsinfo_t", builtin("curtask", span), span);
+    case "curcpu":
+      return translate(unit, "cpuinfo_t", builtin("cpu", span), span);
+    default:
+  }
+  if (name === "regs" || name === "uregs" || name === "locals") return nodes.word(name, span);
+  const register = registerNumber(name);
+  if (register !== undefined) return unit.typed(nodes.integer(register, span), "int32");
+  if (!Object.hasOwn(variables, name)) return undefined;
+  const { known, value } = variables[name];
+  const e = value(span, unit);
+  // Knows its own type already.
+  return isNumber(known) && e.kind === "cast" ? e : unit.typed(e, known);
+}
+
+/** What ERROR's arg4 and arg5 are. */
+export const faultVariables = { kind: "fault kind#0", address: "fault address#0" } as const;
+
+/** DTrace's numbers for what can fail. */
+export const faultNumbers = [
+  ["read", 1],
+  ["division", 4],
+  ["index", 1],
+  ["full", 9],
+] as const;
+
+/** Of ERROR: the probe, the clause and the place in it, what failed, and where. */
+function ofError(name: string, span: Span): Expression {
+  if (name === "arg1") return probePart("id", span);
+  if (name === "arg4") return nodes.variable(faultVariables.kind, span);
+  if (name === "arg5") return nodes.variable(faultVariables.address, span);
+  return nodes.integer(0, span);
+}
+
+/** fbt's and pid's `return` have the offset in arg0, and the value in arg1; a call's has the value in both. */
+function argument(name: string, span: Span, { clause }: Unit): Expression {
+  if (clause.provider === "error") return ofError(name, span);
+  if (!clause.returns) return builtin(name, span);
+  if (clause.provider === "syscall") return builtin("arg0", span);
+  return name === "arg1" ? builtin("retval", span) : nodes.integer(0, span);
+}
+
+/** `locals->x`: a variable at an instruction, by debug information. */
+export function memberOf(object: Expression, name: string, span: Span): Expression | undefined {
+  return object.kind === "identifier" && object.name === "locals"
+    ? nodes.call("var", [nodes.text(name, span)], span)
+    : undefined;
+}
+
+export function variableNames(): readonly string[] {
+  return Object.keys(variables);
+}
