@@ -46,10 +46,11 @@ export default {
     },
     {
       name: "sessions-know-no-engine",
-      comment: "What is the kernel's of a session is behind Source (session/source.ts), in session/live.",
+      comment:
+        "What is the kernel's of a session is behind Source (session/source.ts), in session/live and session/tracefs.",
       severity: "error",
-      from: { path: "^src/session/", pathNot: "^src/session/live/|\\.test\\.ts$" },
-      to: { path: "^src/(bpf|debuginfo|linux|machine|providers|session/live)/" },
+      from: { path: "^src/session/", pathNot: "^src/session/(live|tracefs)/|\\.test\\.ts$" },
+      to: { path: "^src/(bpf|debuginfo|linux|machine|providers|session/(live|tracefs))/" },
     },
     {
       name: "no-circular",

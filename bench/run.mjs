@@ -10,6 +10,7 @@ import { asModule } from "../modules.mjs";
 import { captured } from "./captured.mjs";
 import { compileTime } from "./compile.mjs";
 import { debuginfo } from "./debuginfo.mjs";
+import { engineCost } from "./engines.mjs";
 import { handlerCost } from "./handlers.mjs";
 import { latency } from "./latency.mjs";
 import { iterator } from "./iterator.mjs";
@@ -32,6 +33,7 @@ const suites = {
   passes: ["What the optimizer's passes are worth", passWorth],
   printing: ["Printed events", printing],
   captured: ["Handlers that go on at the host", captured],
+  engines: ["With BPF and without", engineCost],
   iterator: ["Events in a `for await` loop", iterator],
   latency: ["From an event to its line", latency],
   weight: ["Weight", weight],

@@ -1,4 +1,5 @@
-// Writes docs/builtins.md, docs/languages.md, docs/probes.md and TypeScript's declarations of aggregations
+// Writes docs/builtins.md, docs/languages.md, docs/probes.md, docs/systemtap-library.md,
+// docs/strobe.1 and TypeScript's declarations of aggregations
 // (src/api/aggregations.ts) from the tables that the checker and the command read. `--check` writes nothing and fails when a
 // file is out of date.
 import { readFileSync, writeFileSync } from "node:fs";
@@ -6,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { resolve } from "node:path";
 import { build } from "esbuild";
 import { asModule } from "../modules.mjs";
-import { builtinsPage, languagesPage, probesPage } from "./pages.mjs";
+import { builtinsPage, languagesPage, manPage, probesPage, systemtapLibraryPage } from "./pages.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -19,7 +20,11 @@ async function tables() {
         export { aggregations } from "./src/language/aggregations/table.ts";
         export { builtins } from "./src/language/builtins/table.ts";
         export { allProviders } from "./src/providers/registry.ts";
-        export { languages } from "./src/language/registry.ts";`,
+        export { languages } from "./src/language/registry.ts";
+        export { libraryFunction, libraryNames } from "./src/language/systemtap/library.ts";
+        export { libraryHeads } from "./src/language/systemtap/tapset.ts";
+        export { flags } from "./src/cli/options.ts";
+        export { subcommands } from "./src/cli/subcommands.ts";`,
       resolveDir: here(".."),
     },
     ...asModule,
@@ -70,11 +75,30 @@ ${rows.flatMap(methods).join("")}}
 `;
 }
 
-const { aggregations, builtins, allProviders, languages } = await tables();
+const {
+  aggregations,
+  builtins,
+  allProviders,
+  languages,
+  libraryFunction,
+  libraryNames,
+  libraryHeads,
+  flags,
+  subcommands,
+} = await tables();
+const { functions, probes } = libraryHeads();
+const inTypeScript = libraryNames()
+  .filter((name) => !name.startsWith("__"))
+  .map((name) => {
+    const { doc, result, parameters } = libraryFunction(name);
+    return { head: `${name}${result === undefined ? "" : `:${result}`} (${parameters.join(", ")})`, doc };
+  });
 const pages = {
   "builtins.md": builtinsPage(builtins(), languages),
   "languages.md": languagesPage(languages),
   "probes.md": probesPage(allProviders()),
+  "systemtap-library.md": systemtapLibraryPage([...inTypeScript, ...functions], probes),
+  "strobe.1": manPage(flags, subcommands, allProviders()),
   "../src/api/aggregations.ts": declarations(aggregations),
 };
 let stale = false;

@@ -22,7 +22,9 @@ export function builtinsPage(builtins, languages) {
   ];
   const places = { kernel: "kernel", host: "strobe", both: "both" };
   const remarks = (b) =>
-    [...(b.unsafe ? ["needs `--unsafe`"] : []), ...(b.kernel ? [`Linux ${b.kernel} and later`] : [])].join(", ");
+    [...(b.unsafe ? ["needs `--unsafe`"] : []), ...(b.kernel ? [`Linux ${b.kernel.join(".")} and later`] : [])].join(
+      ", ",
+    );
   const sections = groups.map(([title, text, belongs]) => {
     const rows = builtins
       .filter((b) => belongs(b) && b.spelling?.[languages[0].name]?.length !== 0)
@@ -53,6 +55,26 @@ A probe is its kind and the parts behind it, with colons between. \`strobe -l\` 
 the arguments, \`strobe --info\` which kinds this kernel allows. See [language.md](language.md#probes) for what a handler sees.
 
 ${table(["kind", "also", "as written", "fires"], rows)}
+`;
+}
+
+export function systemtapLibraryPage(functions, aliases) {
+  const rows = (of) =>
+    of
+      .toSorted((a, b) => (a.head < b.head ? -1 : 1))
+      .map(({ head, doc }) => row(`\`${head}\``, doc.replaceAll("\n", " ")));
+  return `# SystemTap's library
+
+${notice}
+
+What scripts in [SystemTap's language](systemtap.md) may call, and the names of probe points that are made of others. Of the
+aliases only the variables that a script asks for are read.
+
+${table(["function", ""], rows(functions))}
+
+${table(["alias", "when"], rows(aliases))}
+
+\`syscall.NAME\`, \`nd_syscall.NAME\` and \`tp_syscall.NAME\` are there for every system call.
 `;
 }
 
@@ -132,5 +154,57 @@ ${table(
 \`optional\`, \`sufficient\` and \`sequence\` are the spec's own: no kind knows them. Names of what was found go back through
 the language's \`Spelling.probe(name, asked)\` (\`kprobe:vfs_read\`, and the spec that it was found for): \`probe\`, messages, losses and
 \`-l\` show what it gives. \`Language.patterns\` reads what \`-l\` is asked for.
+`;
+}
+
+/** Text in roff: man(7). */
+const roff = (text) =>
+  text
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", "\\-")
+    .replaceAll("…", "...")
+    .replace(/^([.'])/, "\\&$1");
+const paragraph = (term, text) => `.TP\n${term}\n${roff(text)}\n`;
+
+export function manPage(flags, subcommands, providers) {
+  const rows = Object.values(flags);
+  const groups = [...new Set(rows.map(({ group }) => group))];
+  const spelled = ({ short, long, value }) => {
+    const names = [...(short ? [`\\fB\\-${short}\\fR`] : []), ...(long ? [`\\fB\\-\\-${roff(long)}\\fR`] : [])];
+    return `${names.join(", ")}${value ? ` \\fI${value}\\fR` : ""}`;
+  };
+  const options = groups.map(
+    (group) =>
+      `.SS ${group}\n${rows
+        .filter((row) => row.group === group)
+        .map((row) => paragraph(spelled(row), row.doc))
+        .join("")}`,
+  );
+  return `.\\" Written by \`npm run docs\`: change the tables it comes from, not this file.
+.TH STROBE 1 "" strobe
+.SH NAME
+strobe \\- ask a running Linux system a question
+.SH SYNOPSIS
+.B strobe
+[\\fIoptions\\fR] \\fIFILE\\fR [\\fIparameters\\fR]
+.br
+.B strobe
+[\\fIoptions\\fR] \\fB\\-e\\fR '\\fIPROGRAM\\fR' [\\fIparameters\\fR]
+.br
+.B strobe
+\\fICOMMAND\\fR [\\fIarguments\\fR]
+.SH DESCRIPTION
+strobe traces the kernel and programs while they run. A script says at which probes something is done, and what. It is written
+in bpftrace's language, in SystemTap's or, in a program of its own, in TypeScript. When strobe ends, nothing of it is left.
+.PP
+A tool that strobe brings along is run by its name: \\fBstrobe tools\\fR lists them.
+\\fBstrobe help\\fR \\fIWORD\\fR explains a builtin, a kind of probe, an option, a setting or a message.
+.SH OPTIONS
+${options.join("")}.SH COMMANDS
+${Object.values(subcommands)
+  .map(({ usage, doc }) => paragraph(`\\fBstrobe ${roff(usage)}\\fR`, doc))
+  .join("")}.SH PROBES
+${providers.map(({ usage, doc }) => paragraph(`\\fB${roff(usage)}\\fR`, doc)).join("")}.SH EXIT STATUS
+What the script's exit() was given, 0 at its end without; 1 where it could not be run.
 `;
 }

@@ -222,11 +222,6 @@ const trials: readonly (Job & { readonly name: string; readonly output: RegExp }
     script: `strobe -q --unsafe -c 'mkdir /tmp/refused' -e 'kprobe:__x64_sys_mkdir,kprobe:__x64_sys_mkdirat /pid == cpid/ { override(-28); @ = count(); }'; ls -d /tmp/refused`,
     output: /^\s*@: 1\n[^]*\/tmp\/refused'?: No space left on device\n[^]*\/tmp\/refused: No such file or directory\n$/,
   },
-  {
-    name: "a user event, which programs never see",
-    script: `echo 'u:demo u32 number' >/sys/kernel/tracing/dynamic_events; strobe -e 'tracepoint:user_events:demo { exit(); }'`,
-    output: /error: BPF programs cannot attach to user events[^]*usdt/,
-  },
   ...[
     ["osnoise", "thread_noise"],
     ["timerlat", "irq_noise"],

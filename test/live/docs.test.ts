@@ -130,7 +130,7 @@ test("files that the pages about the source name are there", () => {
   assert.deepEqual(missing, []);
 });
 
-for (const block of [...inLanguage("bt"), ...inLanguage("stp")]) {
+for (const block of [...inLanguage("bt"), ...inLanguage("stp"), ...inLanguage("d")]) {
   test(`${block.at}: the script ${block.output === undefined ? "compiles" : "prints what the page says"}`, async () => {
     if (block.output === undefined) {
       const { diagnostics, plan } = compileScript(

@@ -166,7 +166,10 @@ class Origins {
     if (made?.op === "builtin") return made.name === "context" ? "row" : undefined;
     if (made?.op === "load-context")
       return this.#row.texts.some(({ pointer }) => pointer === made.offset && made.size === 8) ? "text" : undefined;
-    if (made?.op !== "binary" || made.kind !== "add") return undefined;
+    if (made?.op !== "binary") return undefined;
+    // The address, or none.
+    if (made.kind === "and") return this.of(made.left) === "row" ? "row" : undefined;
+    if (made.kind !== "add") return undefined;
     const [left, right] = [this.of(made.left), this.of(made.right)];
     // Within a text only so far as is known.
     if (left === "row" || right === "row") return left === right ? undefined : "row";

@@ -120,12 +120,15 @@ export function callValue(f: FunctionState, e: Call): Value {
     // clocks and ids with a choice
     case "nsecs":
       return plainBuiltin(f, clock(args[0]));
+    case "cgroup":
+      return plainBuiltin(f, `cgroup-at:${Number(literalNumber(f, args[0]))}`);
     case "pid":
     case "tid":
       return idValue(f, name, args[0].kind === "identifier" && args[0].name === "init");
 
     // numbers with a name
     case "ksym":
+    case "probe_part":
     case "cgroup_path":
     case "strerror":
     case "signal_name":
