@@ -360,9 +360,10 @@ function resultDecoder(type: AggregateType, result: Result | undefined): Decoder
   if (result === undefined) throw new InternalError(`${type.aggregate}() has no value`);
   if ("part" in result && result.averaged !== true && type.float !== true) {
     const { part, at } = aggregateLayout(type).parts[result.part];
-    return type.signed && part.kind !== "count"
-      ? (view, _bytes, offset) => readSigned64(view, offset + at * 8)
-      : (view, _bytes, offset) => readUnsigned64(view, offset + at * 8);
+    if (part.kind !== "extreme")
+      return type.signed && part.kind !== "count"
+        ? (view, _bytes, offset) => readSigned64(view, offset + at * 8)
+        : (view, _bytes, offset) => readUnsigned64(view, offset + at * 8);
   }
   return (view, _bytes, offset) => {
     const value = resultOf(type, result, wordsIn(type, view, offset));

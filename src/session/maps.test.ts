@@ -4,7 +4,7 @@ import type { IrMap } from "../compiler/ir/ir.ts";
 import { bucketOf } from "../language/aggregations/buckets.ts";
 import type { SeriesKind } from "../language/aggregations/series.ts";
 import { aggregateWords } from "../language/aggregations/table.ts";
-import { addToCopy, mergeCopies } from "../language/aggregations/value.ts";
+import { addToCopy, mergeCopies, resultOf } from "../language/aggregations/value.ts";
 import { i64, u64, type AggregateKind, type AggregateType, type Type } from "../language/types.ts";
 import {
   HashMap,
@@ -106,10 +106,25 @@ test("the CPUs' copies are one: sums wrap, extremes go by sign and only count wh
   assert.deepEqual(merge(aggregate("sum"), [minusOne, 1n], [0n, 0n], [3n, 1n]), [2n, 1n]);
   assert.deepEqual(merge(aggregate("sum"), [0n, 0n], [0n, 0n], [0n, 0n]), [0n, 0n]);
   assert.deepEqual(merge(aggregate("avg"), [10n, 2n], [minusOne, 1n], [0n, 0n]), [9n, 3n]);
-  assert.deepEqual(merge(aggregate("min"), [0n, 0n], [5n, 1n], [minusOne, 1n]), [minusOne, 1n]);
-  assert.deepEqual(merge(aggregate("min", false), [0n, 0n], [5n, 1n], [minusOne, 1n]), [5n, 1n]);
-  assert.deepEqual(merge(aggregate("max"), [0n, 0n], [minusOne - 4n, 1n], [minusOne, 1n]), [minusOne, 1n]);
-  assert.deepEqual(merge(aggregate("max", false), [7n, 1n], [5n, 1n], [minusOne, 1n]), [minusOne, 1n]);
+  const best = (which: "min" | "max", signed: boolean, ...values: readonly bigint[]) => {
+    const type = aggregate(which, signed);
+    const copies = values.map((value) => {
+      const copy = new BigUint64Array(2);
+      addToCopy(type, copy, 0, value);
+      return [...copy];
+    });
+    return resultOf(type, { part: 0 }, merge(type, [0n, 0n], ...copies));
+  };
+  const [least, greatest] = [-(1n << 63n), (1n << 63n) - 1n];
+  assert.equal(best("min", true, 5n, -1n), -1n);
+  assert.equal(best("min", false, 5n, -1n), 5n);
+  assert.equal(best("max", true, -5n, -1n), -1n);
+  assert.equal(best("max", false, 7n, 5n, -1n), minusOne);
+  assert.equal(best("max", true), 0n);
+  assert.deepEqual(
+    [best("min", true, greatest), best("max", true, least), best("min", false, -1n), best("max", false, 0n)],
+    [greatest, least, minusOne, 0n],
+  );
   assert.deepEqual(merge(aggregate("min"), [0n, 0n], [0n, 0n], [0n, 0n]), [0n, 0n]);
 });
 

@@ -6,8 +6,8 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Aggregation } from "../../src/language/aggregations/aggregation.ts";
-import { aggregations } from "../../src/language/aggregations/table.ts";
-import { resultOf } from "../../src/language/aggregations/value.ts";
+import { aggregations, aggregateWords } from "../../src/language/aggregations/table.ts";
+import { addToCopy, resultOf } from "../../src/language/aggregations/value.ts";
 import { builtins, findBuiltin } from "../../src/language/builtins/table.ts";
 import { u64, type AggregateType } from "../../src/language/types.ts";
 import { complete } from "../../src/lsp/completion.ts";
@@ -92,11 +92,14 @@ test("its arguments are checked by its row", async () => {
 
 test("it is drawn as text and JSON, in the order of its value", () => {
   const type: AggregateType = { kind: "aggregate", aggregate: "range", signed: true, parameters: [2n] };
-  const words = (least: bigint, greatest: bigint, count: bigint): Uint8Array =>
-    new Uint8Array(new BigUint64Array([BigInt.asUintN(64, least), 1n, greatest, 1n, count]).buffer);
+  const words = (...values: readonly bigint[]): Uint8Array => {
+    const copy = new BigUint64Array(aggregateWords(type));
+    for (const value of values) addToCopy(type, copy, 0, value);
+    return new Uint8Array(copy.buffer);
+  };
   const entries: [Uint8Array, Uint8Array][] = [
-    [new Uint8Array([1, 0, 0, 0, 0, 0, 0, 0]), words(-4n, 5n, 3n)],
-    [new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0]), words(7n, 8n, 2n)],
+    [new Uint8Array([1, 0, 0, 0, 0, 0, 0, 0]), words(5n, -4n, 1n)],
+    [new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0]), words(7n, 8n)],
   ];
   const map = { name: "r", keys: [u64], value: type, entries: 2 } as const;
   const snapshot: MapSnapshot = { map, index: 0, entries };

@@ -13,7 +13,7 @@ import { countRefusal, justMade } from "./trouble-counters.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { keyMemory, lookup, resultOfMap } from "./map-operations.ts";
-import { addToPart, staying, type Adding } from "./parts.ts";
+import { addToPart, staying, toRank, type Adding } from "./parts.ts";
 import type { FunctionScope } from "./scope.ts";
 import { findEntry, makeEntry } from "./shared-tables.ts";
 
@@ -207,6 +207,7 @@ function accumulate(
     emitter.load(set, at(own, 8), 8);
     emitter.branchConstant(Jump.JEQ, set, 0n, next);
     emitter.load(word, own, 8);
+    toRank(scope, word, part.which, type.signed);
     emitter.branchConstant(Jump.JEQ, second, 0n, take);
     emitter.branch(staying(part.which, type.signed), word, total, next);
     emitter.bind(take);

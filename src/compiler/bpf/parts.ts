@@ -2,7 +2,7 @@
 // (language/aggregations/parts.ts says what the words mean).
 import { Alu, type Condition, Jump } from "../../bpf/instruction.ts";
 import { InternalError } from "../../base/internal-error.ts";
-import type { Part } from "../../language/aggregations/parts.ts";
+import { type Part, rankMask } from "../../language/aggregations/parts.ts";
 import { type Series, seriesCellWords } from "../../language/aggregations/series.ts";
 import { digitBits, sumHead, sumWords } from "../../language/floating.ts";
 import type { Value } from "../ir/ir.ts";
@@ -98,20 +98,18 @@ function keepExtreme(
   atomic: boolean,
 ): void {
   const { emitter } = scope;
-  const candidate = needed(scope, value);
-  const first = emitter.label();
+  const rank = emitter.copy(needed(scope, value));
+  toRank(scope, rank, which, signed);
   const done = emitter.label();
-  const set = emitter.register();
-  emitter.load(set, at(words, 8), 8);
-  emitter.branchConstant(Jump.JEQ, set, 0n, first);
-  keep(scope, which, signed, words, candidate, atomic, done);
+  keep(scope, "max", false, words, rank, atomic, done);
   emitter.bind(done);
-  emitter.cold(() => {
-    emitter.bind(first);
-    emitter.store(words, 8, candidate);
-    emitter.storeConstant(at(words, 8), 8, 1n);
-    emitter.jump(done);
-  });
+  emitter.storeConstant(at(words, 8), 8, 1n);
+}
+
+/** Turns a value into its rank, or back (language/aggregations/parts.ts). */
+export function toRank({ emitter }: FunctionScope, value: Register, which: "min" | "max", signed: boolean): void {
+  const mask = rankMask(which, signed);
+  if (mask !== 0n) emitter.aluConstant(Alu.XOR, value, BigInt.asIntN(64, mask));
 }
 
 /** Rounds in which others may bring better values at the same time. */

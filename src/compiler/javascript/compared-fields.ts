@@ -6,10 +6,10 @@ import type { MapOrder } from "../../language/program.ts";
 import { isFloat, type AggregateType, type Type } from "../../language/types.ts";
 
 /**
- * Where it is, its size in bytes, and how it is read: signed, unsigned, text, the average of a total and a count, a
- * float or a double, or the double that the whole aggregation comes to.
+ * Where it is, its size in bytes, and how it is read: signed, unsigned, unsigned with the greatest first, text, the
+ * average of a total and a count, a float or a double, or the double that the whole aggregation comes to.
  */
-export type ComparedField = readonly [offset: number, size: number, as: "s" | "u" | "t" | "a" | "f" | "d"];
+export type ComparedField = readonly [offset: number, size: number, as: "s" | "u" | "r" | "t" | "a" | "f" | "d"];
 
 /** Of keys, or of a value. */
 export function orderFields({ by, part, result }: MapOrder, keys: readonly Type[], value: Type): ComparedField[] {
@@ -61,6 +61,8 @@ function fieldsOf(type: Type, at: number): ComparedField[] {
 function aggregateField(type: AggregateType, at: number, of?: number): ComparedField {
   const result = resultAt(type, of);
   if (result !== undefined && "double" in result) return [at, 8, "d"];
-  const word = at + aggregateLayout(type).parts[result?.part ?? 0].at * 8;
+  const { part, at: first } = aggregateLayout(type).parts[result?.part ?? 0];
+  const word = at + first * 8;
+  if (part.kind === "extreme") return [word, 8, part.which === "min" ? "r" : "u"];
   return [word, 8, result?.averaged === true ? "a" : type.signed ? "s" : "u"];
 }

@@ -1,4 +1,5 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
+import { rankMask } from "../../language/aggregations/parts.ts";
 import { aggregateLayout, aggregateWords, askedAt, resultAt } from "../../language/aggregations/table.ts";
 import { hostText } from "../../language/host-texts.ts";
 import { InternalError } from "../../base/internal-error.ts";
@@ -383,8 +384,10 @@ function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op:
     );
     return;
   }
-  const offset = aggregateLayout(type).parts[result.part].at * 8;
+  const { part, at } = aggregateLayout(type).parts[result.part];
+  const offset = at * 8;
   const first = load(out, { bytes: "words", offset }, 8, true);
+  const second = load(out, { bytes: "words", offset: offset + 8 }, 8, true);
   if (result.averaged) {
     const [total, count] = ["total", "count"];
     out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)});`);
@@ -394,7 +397,9 @@ function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op:
     out.line(`v${instruction.result} = ${binary(instruction.signed ? "sdiv" : "udiv", total, count)}; }`);
     return;
   }
-  out.line(
-    `{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? ${first} : 0n; }`,
-  );
+  const value =
+    part.kind === "extreme"
+      ? `words && ${second} !== 0n ? ${first} ^ ${BigInt.asIntN(64, rankMask(part.which, type.signed))}n`
+      : `words ? ${first}`;
+  out.line(`{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = ${value} : 0n; }`);
 }

@@ -81,7 +81,7 @@ export const supportFunctions = {
         case "a": { const count = view.getBigInt64(at + 8, true); return count === 0n ? 0n : view.getBigInt64(at, true) / count; }
         default: {
           const bits = BigInt.asUintN(size * 8, size === 8 ? view.getBigUint64(at, true) : BigInt(size === 4 ? view.getUint32(at, true) : size === 2 ? view.getUint16(at, true) : view.getUint8(at)));
-          return as === "s" ? BigInt.asIntN(size * 8, bits) : bits;
+          return as === "s" ? BigInt.asIntN(size * 8, bits) : as === "r" ? -bits : bits;
         }
       }
     });

@@ -15,7 +15,7 @@ export type Part =
   | { readonly kind: "sum" }
   /** One word: 1 once there was a value. */
   | { readonly kind: "seen" }
-  /** Two words: the least or the greatest value, and 1 once there was one. */
+  /** Two words: the rank of the least or the greatest value (rankMask), and 1 once there was one. */
   | { readonly kind: "extreme"; readonly which: "min" | "max" }
   /** Digits of the exact sum of the values, or of their squares (see digitWords). */
   | { readonly kind: "digits"; readonly of: keyof typeof digitWords }
@@ -55,8 +55,14 @@ function order(value: bigint, signed: boolean): bigint {
   return signed ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value);
 }
 
-function beats(which: "min" | "max", signed: boolean, value: bigint, best: bigint): boolean {
-  return which === "min" ? order(value, signed) < order(best, signed) : order(value, signed) > order(best, signed);
+/**
+ * What turns a value into its rank, and back: ranks are unsigned, the better value has the greater one, and no value's is
+ * below 0, which the word holds at first. So the first value is kept as any other is, whichever handlers interrupt each
+ * other meanwhile.
+ */
+export function rankMask(which: "min" | "max", signed: boolean): bigint {
+  const sign = signed ? 1n << 63n : 0n;
+  return which === "max" ? sign : BigInt.asUintN(64, ~sign);
 }
 
 /**
@@ -79,10 +85,12 @@ export function addToPart(
     case "seen":
       words[at] = 1n;
       return;
-    case "extreme":
-      if (words[at + 1] === 0n || beats(part.which, signed, value, words[at])) words[at] = BigInt.asUintN(64, value);
+    case "extreme": {
+      const rank = BigInt.asUintN(64, value) ^ rankMask(part.which, signed);
+      if (rank > words[at]) words[at] = rank;
       words[at + 1] = 1n;
       return;
+    }
     case "digits": {
       const number = part.of === "square" ? order(value, signed) ** 2n : order(value, signed);
       const last = digitWords[part.of] - 1;
@@ -144,8 +152,8 @@ export function mergePart(
       return;
     case "extreme": {
       if (copy.getBigUint64(from + 8, true) === 0n) return; // this CPU saw no value
-      const value = copy.getBigUint64(from, true);
-      if (merged[at + 1] === 0n || beats(part.which, signed, value, merged[at])) merged[at] = value;
+      const rank = copy.getBigUint64(from, true);
+      if (rank > merged[at]) merged[at] = rank;
       merged[at + 1] = 1n;
       return;
     }

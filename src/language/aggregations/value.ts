@@ -3,7 +3,7 @@ import { InternalError } from "../../base/internal-error.ts";
 import { bitsOfDouble } from "../floating.ts";
 import type { AggregateType } from "../types.ts";
 import type { Result } from "./aggregation.ts";
-import { addToPart, mergePart } from "./parts.ts";
+import { addToPart, mergePart, rankMask } from "./parts.ts";
 import { aggregateLayout, aggregateWords, resultAt } from "./table.ts";
 import { lazy } from "../../base/lazy.ts";
 
@@ -43,13 +43,18 @@ export function wordsIn(type: AggregateType, view: DataView, offset: number): bi
 export function resultOf(type: AggregateType, result: Result, words: readonly bigint[]): bigint | number {
   if ("double" in result) return result.double(type, words);
   const { part, at } = aggregateLayout(type).parts[result.part];
-  const word = words[at];
+  const word = part.kind === "extreme" ? extremeOf(part.which, type.signed, words[at], words[at + 1]) : words[at];
   if (part.kind === "count") return word;
   if (type.float) return doubleSums().doubleOfOrder(word);
   const value = type.signed ? BigInt.asIntN(64, word) : BigInt.asUintN(64, word);
   if (result.averaged !== true) return value;
   const count = words[at + 1];
   return count === 0n ? 0n : value / count;
+}
+
+/** The bits of the least or greatest value by its two words (rankMask); 0 where there was none. */
+function extremeOf(which: "min" | "max", signed: boolean, rank: bigint, seen: bigint): bigint {
+  return seen === 0n ? 0n : rank ^ rankMask(which, signed);
 }
 
 /** The bits of the double that the whole comes to, or a result of a statistic, of one that lies in memory. */
