@@ -2,6 +2,7 @@
 import type { Assembler, Label } from "../../bpf/assembler.ts";
 import { helpers, type HelperName } from "../../bpf/helpers.ts";
 import { Alu, FRAME, Jump, Pseudo } from "../../bpf/instruction.ts";
+import { UpdateFlag } from "../../bpf/kinds.ts";
 import { interpreted } from "../layouts/unwound-stack.ts";
 import type { RelocationNote } from "./machine.ts";
 import { interpretedAt, unwoundAddresses } from "../layouts/unwind-layout.ts";
@@ -110,6 +111,19 @@ export class UnwinderCode {
     this.map(map);
     this.addressOf(2, key);
     this.call("map_lookup_elem");
+  }
+  /**
+   * Keeps what memory has at `interpretedAt` of the function whose key is kept, unless it is known. To `full` where the map has no
+   * room for it (E2BIG). Where another CPU was faster, or there is no memory just now, whoever meets it next copies it.
+   */
+  keepFunction(functions: number, full: Label): void {
+    this.map(functions);
+    this.addressOf(2, kept.key);
+    this.addressOf(3, interpretedAt);
+    this.set(4, UpdateFlag.NOEXIST);
+    this.call("map_update_elem");
+    // The low half alone: see resultOfMap.
+    this.assembler.jumpIfImmediate(Jump.JEQ, false, 0, -7, full);
   }
   /** Reads user memory at r3. */
   readUser(at: number, bytes: number, failed: Label): void {

@@ -1,7 +1,6 @@
 // Frames of Python's functions, in a stack behind the frame of the function that interprets them: a round for each. All
 // memory of the process is read as if it were hostile: what cannot be read or does not fit ends the interpreted frames,
 // and the walk goes on without them.
-import { UpdateFlag } from "../../bpf/kinds.ts";
 import type { Label } from "../../bpf/assembler.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import {
@@ -208,14 +207,8 @@ function tellFunction(code: UnwinderCode, functions: number, failed: Label): voi
   code.lookup(functions, kept.key);
   a.jumpIfImmediate(Jump.JNE, true, 0, 0, known);
   copyFunction(code);
-  code.map(functions);
-  code.addressOf(2, kept.key);
-  code.addressOf(3, interpretedAt);
-  code.set(4, UpdateFlag.NOEXIST);
-  code.call("map_update_elem");
   const full = a.label();
-  // Else another CPU has copied it meanwhile, or there is no memory just now: then whoever meets it next copies it.
-  a.jumpIfImmediate(Jump.JEQ, true, 0, E2BIG, full);
+  code.keepFunction(functions, full);
   a.bind(known);
   code.load(3, kept.key);
   code.load(1, kept.word);
@@ -229,7 +222,6 @@ function tellFunction(code: UnwinderCode, functions: number, failed: Label): voi
   a.storeImmediate(4, MEMORY, 4, cutStack.functions);
   a.bind(told);
 }
-const E2BIG = -7;
 
 function copyFunction(code: UnwinderCode): void {
   const { assembler: a } = code;

@@ -1,7 +1,6 @@
 // Functions of JavaScript in a stack: V8 keeps frame pointers, and at each the function. (V8's
 // src/execution/frame-constants.h; what is where in its objects, its binary tells.) All memory of the process is read
 // as if it were hostile.
-import { UpdateFlag } from "../../bpf/kinds.ts";
 import type { Label } from "../../bpf/assembler.ts";
 import { Alu, Jump } from "../../bpf/instruction.ts";
 import {
@@ -134,12 +133,7 @@ export function tellJavascript(code: UnwinderCode, functions: number): void {
   copyString(code, functionAt.names + 16, functionAt.file, functionTexts.file);
   copyScope(code);
   copyString(code, functionAt.names, functionAt.qualifiedName, functionTexts.qualifiedName);
-  code.map(functions);
-  code.addressOf(2, kept.key);
-  code.addressOf(3, interpretedAt);
-  code.set(4, UpdateFlag.NOEXIST);
-  code.call("map_update_elem");
-  a.jumpIfImmediate(Jump.JEQ, true, 0, E2BIG, full);
+  code.keepFunction(functions, full);
   a.bind(known);
   code.load(3, kept.key);
   noteAddress(code, 3);
@@ -150,7 +144,6 @@ export function tellJavascript(code: UnwinderCode, functions: number): void {
   a.storeImmediate(4, MEMORY, 4, cutStack.functions);
   a.bind(over);
 }
-const E2BIG = -7;
 
 /** Tagged pointers end in 01. */
 function ifNoObject({ assembler: a }: UnwinderCode, register: number, to: Label): void {
