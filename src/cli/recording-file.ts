@@ -13,6 +13,13 @@ const perfData = lazy<typeof import("../recordings/perf-data.ts")>(() => require
 const perfRecordings = lazy<typeof import("../providers/perf-recording.ts")>(() =>
   require("../providers/perf-recording.ts"),
 );
+const traceDat = lazy<typeof import("../recordings/trace-dat.ts")>(() => require("../recordings/trace-dat.ts"));
+const traceDatRecordings = lazy<typeof import("../providers/trace-dat-recording.ts")>(() =>
+  require("../providers/trace-dat-recording.ts"),
+);
+const foreign = lazy<typeof import("../providers/foreign-recording.ts")>(() =>
+  require("../providers/foreign-recording.ts"),
+);
 
 export interface OpenedRecording extends Disposable {
   readonly recording: ReplayableRecording;
@@ -28,12 +35,21 @@ export function openRecording(path: string): OpenedRecording {
     if (!stat.isFile()) throw new UsageError(`${path} is no recording: it is no regular file`);
     const bytes = fileBytes(descriptor, stat.size);
     const start = bytes.read(0, 16);
-    if (!isRecording(start) && !perfData().isPerfData(start))
-      throw new UsageError(`${path} is no recording: strobe record -o FILE makes one, and perf.data is read as well`);
+    const ours = isRecording(start);
+    const perf = !ours && perfData().isPerfData(start);
+    if (!ours && !perf && !traceDat().isTraceDat(start))
+      throw new UsageError(
+        `${path} is no recording: strobe record -o FILE makes one, and perf.data and trace.dat are read as well`,
+      );
     try {
-      const recording = isRecording(start)
+      const recording = ours
         ? replayable(new Recording(bytes))
-        : new (perfRecordings().PerfRecording)(new (perfData().PerfData)(bytes), stat.size);
+        : new (foreign().ForeignRecording)(
+            perf
+              ? perfRecordings().perfTrace(new (perfData().PerfData)(bytes))
+              : traceDatRecordings().traceDatTrace(new (traceDat().TraceDat)(bytes)),
+            stat.size,
+          );
       return { recording, [Symbol.dispose]: () => closeSync(descriptor) };
     } catch (error) {
       throw isDamage(error) ? error.in(path) : error;

@@ -142,9 +142,9 @@ function showInfo(recording: ReplayableRecording): void {
   const seconds = (nanoseconds: bigint): string => `${(Number(nanoseconds) / 1e9).toFixed(3)} s`;
   const count = span?.events ?? 0;
   const ours = origin.strobe !== "";
-  // perf does not say the time of day.
+  // Other tools do not say the time of day.
   const when = ours ? `${new Date(Number(BigInt(origin.clock.wall) / 1_000_000n)).toISOString()} ` : "";
-  const by = ours ? `strobe ${origin.strobe}` : "perf";
+  const by = origin.by ?? `strobe ${origin.strobe}`;
   const lines: (readonly [string, string])[] = [
     ["recorded", `${when}on ${origin.host}, Linux ${origin.kernel} (${origin.machine}), by ${by}`],
     ["command", origin.command.join(" ")],

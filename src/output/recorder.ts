@@ -4,6 +4,7 @@ import { headerOffset } from "../compiler/layouts/record-header.ts";
 import type { StackType } from "../language/types.ts";
 import type { ClockReading, RecordedLayout, RecordedLoss } from "../recordings/contents.ts";
 import type { RecordingWriter } from "../recordings/writer.ts";
+import type { UserKind, WrittenNames } from "../recordings/written-names.ts";
 import type {
   Consumer,
   ConsumerServices,
@@ -13,7 +14,7 @@ import type {
   SymbolResolver,
   Trouble,
 } from "../session/events.ts";
-import { writtenFrame, type UserKind, type WrittenNames } from "../session/replay/recorded-symbols.ts";
+import { writtenFrame } from "../session/replay/recorded-symbols.ts";
 import { stackFrames, stackMapOf } from "./stack-frames.ts";
 import { troubleText } from "./trouble.ts";
 

@@ -1,6 +1,6 @@
 // The probes of a recording: what a script's probes mean there, and the list of them.
 import { recordings } from "../messages/recordings.ts";
-import type { Context } from "../language/context.ts";
+import type { Context, RecordedWord } from "../language/context.ts";
 import type { ProbeSpec } from "../language/probe-spec.ts";
 import type { System } from "../machine/system.ts";
 import { contextOfText } from "../machine/contexts/recorded-context.ts";
@@ -130,6 +130,18 @@ export class RecordedProbes {
   }
 }
 
+/** The word of a row that tells a builtin. */
+const wordsOf = {
+  pid: "pid",
+  tid: "tid",
+  cpu: "cpu",
+  uid: "uid",
+  username: "uid",
+  gid: "gid",
+  cgroup: "cgroup",
+  usermode: "user-mode",
+} as const;
+
 /** What is asked for that a script's text tells, and rows do not have. */
 function notThere({ recorded }: Context, uses: ReadonlySet<string>): string[] {
   if (recorded === undefined) return [];
@@ -137,7 +149,11 @@ function notThere({ recorded }: Context, uses: ReadonlySet<string>): string[] {
     ["kstack", recorded.kernelStack],
     ["ustack", recorded.userStack],
   ] as const;
+  const words = (Object.entries(wordsOf) as [string, RecordedWord][]).filter(
+    ([builtin, word]) => uses.has(builtin) && recorded.words[word] === undefined,
+  );
   return [
+    ...words.map(([builtin]) => builtin),
     ...stacks.flatMap(([builtin, at]) => (uses.has(builtin) && at === undefined ? [builtin] : [])),
     ...recorded.absent.map((name) => `args.${name}`).filter((name) => uses.has(name)),
   ];
@@ -147,5 +163,6 @@ function notThere({ recorded }: Context, uses: ReadonlySet<string>): string[] {
 function howToRecord(value: string, probe: string): string {
   if (value === "kstack") return `strobe record --stack kernel '${probe}' records it`;
   if (value === "ustack") return `strobe record --stack user '${probe}' records it`;
+  if (Object.hasOwn(wordsOf, value)) return `strobe record '${probe}' records it`;
   return "its bytes are not kept: a live trace can read it";
 }

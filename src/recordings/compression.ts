@@ -1,8 +1,12 @@
 // Blocks are compressed one by one: by zstd where Node has it, else by deflate. Any Node reads both.
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
+import { lazy } from "../base/lazy.ts";
 import { unpackedZstd } from "../debuginfo/elf.ts";
 import { RecordingError } from "./damaged-recording.ts";
+
+// Loaded for a stream in pieces: Node's own wants whole ones.
+const fzstd = lazy<typeof import("fzstd")>(() => require("fzstd"));
 
 export const codecs = { none: 0, deflate: 1, zstd: 2 } as const;
 
@@ -64,4 +68,32 @@ function unpackedBy(codec: number, bytes: Uint8Array, size: number): Uint8Array 
     throw new RecordingError(`a block cannot be decompressed: ${(error as Error).message}`);
   }
   throw new RecordingError(`a block is compressed by the unknown method ${codec}`);
+}
+
+/** What a piece of a stream may come to: perf's are of a ring buffer each. */
+const mostOfPiece = 1 << 26;
+
+/** A stream of zstd whose pieces come one after the other, as perf record -z has them. */
+export class ZstdPieces {
+  #unpacked: Uint8Array[] = [];
+  #size = 0;
+  readonly #stream = new (fzstd().Decompress)((bytes) => {
+    this.#size += bytes.length;
+    if (this.#size > mostOfPiece)
+      throw new RecordingError(`a compressed piece comes to more than ${mostOfPiece} bytes`);
+    this.#unpacked.push(bytes.slice());
+  });
+
+  /** What a piece completes. @throws RecordingError */
+  push(piece: Uint8Array): Buffer {
+    this.#unpacked = [];
+    this.#size = 0;
+    try {
+      this.#stream.push(piece);
+    } catch (error) {
+      if (error instanceof RecordingError) throw error;
+      throw new RecordingError(`a compressed record cannot be decompressed: ${(error as Error).message}`);
+    }
+    return Buffer.concat(this.#unpacked);
+  }
 }

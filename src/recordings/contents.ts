@@ -10,7 +10,10 @@ export interface ClockReading {
 
 /** Where and how it was made. */
 export interface RecordingOrigin {
+  /** Its version; empty of another tool's recording. */
   readonly strobe: string;
+  /** Whose, where it is another tool's. */
+  readonly by?: string;
   readonly host: string;
   readonly kernel: string;
   readonly machine: string;
@@ -45,9 +48,9 @@ export interface RecordedLoss {
   readonly count: number;
 }
 
-/** `3 events of tracepoint:a:b`: what was lost. */
+/** `3 events of tracepoint:a:b`: what was lost. Of 0 nobody knows how many. */
 export function lossText({ cause, probe, count }: RecordedLoss): string {
-  return `${count} ${cause === "stack" ? "stacks" : "events"} of ${probe}`;
+  return `${count === 0 ? "uncounted" : count} ${cause === "stack" ? "stacks" : "events"} of ${probe}`;
 }
 
 export interface RecordingEnd {

@@ -1,6 +1,8 @@
 // perf.data: what `perf record` writes, as a file or through a pipe (tools/perf/Documentation/perf.data-file-format.txt;
 // records: include/uapi/linux/perf_event.h).
+import { ZstdPieces } from "./compression.ts";
 import { RecordingError } from "./damaged-recording.ts";
+import type { ForeignSample } from "./foreign-sample.ts";
 import type { RecordingBytes } from "./frames.ts";
 import { readTracingData, type EventFormat } from "./tracing-data.ts";
 
@@ -14,22 +16,6 @@ export interface PerfEvent {
   readonly sampleType: number;
   readonly readFormat: number;
   readonly ids: readonly bigint[];
-}
-
-export interface PerfSample {
-  /** Index of the event. */
-  readonly event: number;
-  readonly time: bigint;
-  readonly cpu: number;
-  readonly pid: number;
-  readonly tid: number;
-  readonly comm: string;
-  /** Empty where there is none. */
-  readonly raw: Buffer;
-  readonly kernelStack: readonly bigint[] | undefined;
-  readonly userStack: readonly bigint[] | undefined;
-  /** Samples that were lost since the one before. */
-  readonly lost: number;
 }
 
 const fileMagic = Buffer.from("PERFILE2");
@@ -100,7 +86,7 @@ export class PerfData {
     const events: PerfEvent[] = [];
     if (piped) {
       this.#data = { offset: pipeHeaderBytes, end: bytes.size };
-      for (const { type, body, after } of this.#records()) {
+      for (const { type, body, after } of this.#stored()) {
         if (type === record.attr) events.push(attrOf(body, body.subarray(body.readUInt32LE(4))));
         else if (type === record.tracingData) found.set(features.tracingData, after);
         else if (type === record.feature && body.length >= 8)
@@ -153,13 +139,30 @@ export class PerfData {
     return Buffer.from(this.#bytes.read(offset, size));
   }
 
-  /** Records as they lie in the file; `after`: what follows those that say how much. */
-  *#records(): Iterable<{
-    readonly type: number;
-    readonly body: Buffer;
-    readonly after: Buffer;
-    readonly misc: number;
-  }> {
+  /** Records, those that lie compressed among them: one stream, whose pieces may end within a record. */
+  *#records(): Iterable<PerfRecord> {
+    const pieces = new ZstdPieces();
+    let rest: Buffer = Buffer.alloc(0);
+    for (const one of this.#stored()) {
+      const packed = compressedBytes(one);
+      if (packed === undefined) {
+        yield one;
+        continue;
+      }
+      const bytes = Buffer.concat([rest, pieces.push(packed)]);
+      let at = 0;
+      while (at + 8 <= bytes.length) {
+        const [type, misc, size] = headerOf(bytes.subarray(at));
+        if (at + size > bytes.length) break;
+        yield { type, misc, body: bytes.subarray(at + 8, at + size), after: noBytes };
+        at += size;
+      }
+      rest = bytes.subarray(at);
+    }
+  }
+
+  /** Records as they lie in the file. */
+  *#stored(): Iterable<PerfRecord> {
     const { end } = this.#data;
     let window: Buffer = Buffer.alloc(0);
     let windowAt = this.#data.offset;
@@ -170,12 +173,11 @@ export class PerfData {
       }
       const header = window.subarray(at - windowAt);
       if (header.length < 8) return;
-      const [type, misc, size] = [header.readUInt32LE(0), header.readUInt16LE(4), header.readUInt16LE(6)];
-      if (size < 8) throw new RecordingError(`perf.data has a record of ${size} bytes`);
+      const [type, misc, size] = headerOf(header);
       if (at + size > end) return; // It was being written.
       const body = header.subarray(8, size);
       at += size;
-      let after: Buffer = Buffer.alloc(0);
+      let after = noBytes;
       if (type === record.tracingData || type === record.auxTrace) {
         const more = type === record.tracingData ? body.readUInt32LE(0) : Number(body.readBigUInt64LE(0));
         after = this.#read(at, more);
@@ -189,7 +191,7 @@ export class PerfData {
    * Samples in the order of their times, with the names that their threads had. @throws RecordingError for what cannot
    * be read
    */
-  *samples(): Iterable<PerfSample> {
+  *samples(): Iterable<ForeignSample> {
     const comms = new Map<number, string>([[0, "swapper"]]);
     let lost = 0;
     for (const one of this.#inOrder()) {
@@ -204,7 +206,7 @@ export class PerfData {
           lost += one.count;
           break;
         case "sample": {
-          yield { ...one.sample, comm: comms.get(one.sample.tid) ?? `:${one.sample.tid}`, lost };
+          yield { ...one.sample, comm: comms.get(one.sample.tid) ?? `:${one.sample.tid}`, lost, gap: lost > 0 };
           lost = 0;
         }
       }
@@ -245,9 +247,6 @@ export class PerfData {
         return { kind: "lost", time: this.#timeOf(body), count: Number(body.readBigUInt64LE(8)) };
       case record.lostSamples:
         return { kind: "lost", time: this.#timeOf(body), count: Number(body.readBigUInt64LE(0)) };
-      case record.compressed:
-      case record.compressed2:
-        throw new RecordingError("its records are compressed (perf record -z), which strobe does not read yet");
       default:
         return undefined;
     }
@@ -302,8 +301,34 @@ export class PerfData {
   }
 }
 
+/** `after`: what follows the records that say how much. */
+interface PerfRecord {
+  readonly type: number;
+  readonly misc: number;
+  readonly body: Buffer;
+  readonly after: Buffer;
+}
+
+const noBytes: Buffer = Buffer.alloc(0);
+
+/** The type, the misc bits and the whole length of a record. */
+function headerOf(bytes: Buffer): readonly [type: number, misc: number, size: number] {
+  const size = bytes.readUInt16LE(6);
+  if (size < 8) throw new RecordingError(`perf.data has a record of ${size} bytes`);
+  return [bytes.readUInt32LE(0), bytes.readUInt16LE(4), size];
+}
+
+/** The piece of zstd's stream that a record holds: the whole of it, or as many bytes as it says before its padding. */
+function compressedBytes({ type, body }: PerfRecord): Buffer | undefined {
+  if (type === record.compressed) return body;
+  if (type !== record.compressed2) return undefined;
+  const size = body.length < 8 ? body.length : Number(body.readBigUInt64LE(0));
+  if (size > body.length - 8) throw new RecordingError("a compressed record ends before what it is said to hold");
+  return body.subarray(8, 8 + size);
+}
+
 type Happened = { readonly time: bigint } & (
-  | { readonly kind: "sample"; readonly sample: Omit<PerfSample, "comm" | "lost"> }
+  | { readonly kind: "sample"; readonly sample: Omit<ForeignSample, "comm" | "lost" | "gap"> }
   | { readonly kind: "comm"; readonly tid: number; readonly comm: string; readonly misc: number }
   | { readonly kind: "fork"; readonly tid: number; readonly parent: number }
   | { readonly kind: "lost"; readonly count: number }
@@ -311,7 +336,7 @@ type Happened = { readonly time: bigint } & (
 
 const noStacks = { kernelStack: undefined, userStack: undefined };
 
-function stacksOf(chain: readonly bigint[]): Pick<PerfSample, "kernelStack" | "userStack"> {
+function stacksOf(chain: readonly bigint[]): Pick<ForeignSample, "kernelStack" | "userStack"> {
   const stacks = { kernel: [] as bigint[], user: [] as bigint[] };
   let whose: bigint[] | undefined;
   for (const address of chain) {

@@ -1,5 +1,6 @@
 // Whether a handler can run over recorded events: what it asks of the moment must be in the rows.
 import type { RecordedRow, RecordedText } from "../../language/context.ts";
+import { operandsOf, terminatorOperands } from "../optimize/operands.ts";
 import type { BuiltinValue, Instruction, IrFunction, Source, Value } from "../ir/ir.ts";
 
 /** What a handler, with the callbacks that it calls, asks that rows do not have; undefined where it can run. */
@@ -55,6 +56,9 @@ function sourcesOf(instruction: Instruction): readonly Source[] {
 function inInstruction(instruction: Instruction, row: RecordedRow, origins: Origins): string | undefined {
   switch (instruction.op) {
     case "builtin":
+      // Half of it may be there: other tools know threads, not processes.
+      if (instruction.name === "pid-and-tid" && row.words.pid === undefined && row.words.tid !== undefined)
+        return origins.isLowHalfOnly(instruction.result) ? undefined : "pid";
       return ofBuiltin(instruction.name, row);
     case "read":
       return origins.of(instruction.address) === "row" ? undefined : "memory behind a pointer";
@@ -152,9 +156,11 @@ function ofSource(source: Source, row: RecordedRow, origins: Origins): string | 
 class Origins {
   readonly #made = new Map<Value, Instruction>();
   readonly #row: RecordedRow;
+  readonly #fn: IrFunction;
 
   constructor(fn: IrFunction, row: RecordedRow) {
     this.#row = row;
+    this.#fn = fn;
     for (const { instructions } of fn.blocks)
       for (const instruction of instructions)
         if ("result" in instruction && instruction.result !== undefined)
@@ -177,6 +183,15 @@ class Origins {
     return (left === "text") !== (right === "text") && other?.op === "constant" && other.value >= 0n
       ? "text"
       : undefined;
+  }
+
+  /** Whether nothing asks for more of a value than its low half. */
+  isLowHalfOnly(value: Value): boolean {
+    return this.#fn.blocks.every(
+      ({ instructions, terminator }) =>
+        !terminatorOperands(terminator).includes(value) &&
+        instructions.every((user) => !operandsOf(user).includes(value) || (user.op === "extend" && user.bits <= 32)),
+    );
   }
 
   /** Where more of a text is asked for than was kept: bytes without the terminator. */

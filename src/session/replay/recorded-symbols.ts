@@ -1,36 +1,15 @@
 // Names of a recording's addresses, as they were found when it was made.
 import { InternalError } from "../../base/internal-error.ts";
 import { RecordingError } from "../../recordings/damaged-recording.ts";
+import type { WrittenFrame, WrittenNames } from "../../recordings/written-names.ts";
 import type { BuildIdFrame, Frame, SymbolResolver } from "../events.ts";
 import { TakenStacks } from "../taken-stacks.ts";
 
-/** A frame as the recording has it: address, symbol, offset, module, language, mark. */
-type Written = readonly [
-  address: string,
-  symbol: string | null,
-  offset: number | null,
-  module: string | null,
-  language?: Frame["language"] | null,
-  mark?: string | null,
-];
-
-/** What a text of names holds, by kind; keys are decimal. */
-export interface WrittenNames {
-  readonly kernel: readonly (readonly [address: string, frame: Written])[];
-  /** Of a process: kinds as SymbolResolver has them. */
-  readonly user: readonly (readonly [kind: UserKind, pid: number, address: string, frame: Written])[];
-  readonly users: readonly (readonly [uid: number, name: string])[];
-  readonly cgroups: readonly (readonly [id: string, path: string])[];
-  readonly calls: readonly (readonly [number: number, name: string])[];
-}
-
-export type UserKind = "user" | "signalReturn" | "interpreted";
-
-export function writtenFrame({ address, symbol, offset, module, language, mark }: Frame): Written {
+export function writtenFrame({ address, symbol, offset, module, language, mark }: Frame): WrittenFrame {
   return [String(address), symbol ?? null, offset ?? null, module ?? null, language ?? null, mark ?? null];
 }
 
-function frameOf([address, symbol, offset, module, language, mark]: Written): Frame {
+function frameOf([address, symbol, offset, module, language, mark]: WrittenFrame): Frame {
   return {
     address: BigInt(address),
     ...(symbol === null ? {} : { symbol }),

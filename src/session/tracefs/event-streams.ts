@@ -1,6 +1,6 @@
 // The events of all CPUs of some instances as one stream, in the order of their times.
 import type { TraceInstance } from "../../linux/kernel/trace-instance.ts";
-import { PageCursor } from "./ring-pages.ts";
+import { PageCursor } from "../../recordings/ring-pages.ts";
 
 /** An event at the head of the streams; valid until the next is asked for. */
 export interface Head {
