@@ -14,18 +14,31 @@ import { isKept, viewText, type RecordedValue, type RecordedView } from "../mach
 import type { LiveSystem } from "../machine/live-system.ts";
 import type { System } from "../machine/system.ts";
 import type { Resolution } from "../providers/provider.ts";
-import { resolveSpec, spellingOf } from "../providers/registry.ts";
+import { usedBuiltins } from "../language/check/uses.ts";
+import type { Language } from "../language/language.ts";
+import { whenName } from "../output/recorder.ts";
+import { findProvider, resolveSpec, spellingOf } from "../providers/registry.ts";
 import type { RecordedLayout, RecordedSite } from "../recordings/contents.ts";
 import type { RowField } from "../recordings/layout.ts";
-import type { CompiledScript } from "./compile.ts";
+import { parseScript, type CompiledScript } from "./compile.ts";
 import type { Way } from "./open.ts";
 
 export interface RecordedWish {
   /** Each as in a script, with its predicate: `tracepoint:sched:* / pid == 3 /`. */
   readonly probes: readonly string[];
+  /** What its handlers ask is recorded as well: its probes, and the stacks that it takes. */
+  readonly script?: RecordedScriptWish | undefined;
+  /** A probe whose events ask for what was recorded to be written. */
+  readonly when?: string | undefined;
   readonly stacks: { readonly kernel: boolean; readonly user: boolean };
   readonly pid?: number | undefined;
   readonly command?: string | undefined;
+}
+
+export interface RecordedScriptWish {
+  readonly source: Source;
+  readonly language: Language;
+  readonly positional: readonly string[];
 }
 
 export interface RecordingProgram {
@@ -55,10 +68,25 @@ interface Sender {
 
 /** Compiles what records these probes on a machine. @throws ScriptError for probes that cannot be recorded */
 export function compileRecording(wish: RecordedWish, system: LiveSystem, way: Way = {}): RecordingProgram {
-  const source: Source = { name: "record", text: `${wish.probes.join("\n{ }\n")}\n{ }\n` };
-  const { program, diagnostics } = parse(source, { positional: [], probes: spellingOf });
-  refuseWrong(source, diagnostics);
-  const asked = sendersOf(program.probes, system, wish);
+  const script = wish.script && probesOfScript(wish.script);
+  const whole: RecordedWish = {
+    ...wish,
+    stacks: {
+      kernel: wish.stacks.kernel || script?.uses.has("kstack") === true,
+      user: wish.stacks.user || script?.uses.has("ustack") === true,
+    },
+  };
+  const named = probesIn(wish.probes);
+  const when = probesIn(wish.when === undefined ? [] : [wish.when]);
+  // A site is recorded once, as it was asked for first.
+  const seen = new Set<string>();
+  const parts = [named, ...(script === undefined ? [] : [script]), when].map(({ source, probes }) => {
+    const part = sendersOf(probes, system, whole, seen);
+    refuseWrong(source, part.diagnostics);
+    return part;
+  });
+  const asked = { senders: parts.flatMap((part) => part.senders), probes: parts.flatMap((part) => part.probes) };
+  const asking = sendersOf(when.probes, system, whole);
   const side = lives.map(
     (text) => parse({ name: "record", text: `${text} { }` }, { positional: [] }).program.probes[0],
   );
@@ -68,19 +96,24 @@ export function compileRecording(wish: RecordedWish, system: LiveSystem, way: Wa
     system,
     { ...wish, stacks: { kernel: false, user: false }, pid: undefined },
   );
-  refuseWrong(source, asked.diagnostics);
   const senders = [...asked.senders, ...more.senders];
   const resolutions = new Map<ProbeSpec, Resolution>();
   const probes = [...asked.probes, ...more.probes].map((probe, i): Probe => {
     resolutions.set(probe.specs[0], { variants: [senders[i].variant], diagnostics: [] });
-    return { ...probe, body: bodyOf(senders[i], i, i < asked.senders.length ? wish : undefined, probe.span) };
+    return { ...probe, body: bodyOf(senders[i], i, i < asked.senders.length ? whole : undefined, probe.span) };
   });
-  const whole: Program = {
-    ...program,
-    config: [{ name: "perf_rb_pages", value: String(ringPages), span: noSpan }],
+  for (const [i, probe] of asking.probes.entries()) {
+    resolutions.set(probe.specs[0], { variants: [asking.senders[i].variant], diagnostics: [] });
+    probes.push({ ...probe, body: sends(whenName, [{ name: "comm", value: builtin("comm") }], probe.span) });
+  }
+  const { source } = script ?? named;
+  const recorder: Program = {
+    ...parse({ name: "record", text: "begin { }" }, { positional: [] }).program,
+    source,
+    config: [...(script?.config ?? []), { name: "perf_rb_pages", value: String(ringPages), span: noSpan }],
     probes,
   };
-  const compiled = compile(whole, system, {
+  const compiled = compile(recorder, system, {
     stamp: header,
     command: wish.command,
     ...way,
@@ -90,9 +123,72 @@ export function compileRecording(wish: RecordedWish, system: LiveSystem, way: Wa
   if (compiled.plan === undefined) throw new ScriptError(source, compiled.diagnostics);
   return {
     source,
-    compiled: { ...compiled, program: whole, machine: system },
+    compiled: { ...compiled, program: recorder, machine: system },
     ...described(compiled.plan, senders),
   };
+}
+
+interface AskedProbes {
+  readonly source: Source;
+  readonly probes: readonly Probe[];
+}
+
+/** Probes as a command line names them. @throws ScriptError */
+function probesIn(texts: readonly string[]): AskedProbes {
+  const source: Source = { name: "record", text: `${texts.join("\n{ }\n")}\n{ }\n` };
+  if (texts.length === 0) return { source, probes: [] };
+  const { program, diagnostics } = parse(source, { positional: [], probes: spellingOf });
+  refuseWrong(source, diagnostics);
+  return { source, probes: program.probes };
+}
+
+// ── what a script asks ──
+
+/**
+ * The probes of a script but for those that fire in strobe itself, with predicates that look at the event alone: what a
+ * map has said decides when it is replayed. @throws ScriptError
+ */
+function probesOfScript({ source, language, positional }: RecordedScriptWish): AskedProbes & {
+  readonly uses: ReadonlySet<string>;
+  readonly config: Program["config"];
+} {
+  const { program, diagnostics } = parseScript(source, { positional }, language);
+  refuseWrong(source, diagnostics);
+  const probes = program.probes.flatMap((probe): Probe[] => {
+    const specs = probe.specs.filter(({ provider }) => !inStrobe.has(findProvider(provider)?.name ?? provider));
+    if (specs.length === 0) return [];
+    const { predicate, ...rest } = probe;
+    const kept = language.name === "bpftrace" && predicate !== undefined && isOfEvent(predicate);
+    return [{ ...rest, specs, ...(kept ? { predicate } : {}) }];
+  });
+  return {
+    source,
+    probes,
+    uses: new Set(program.probes.flatMap((probe) => [...usedBuiltins(probe, program.functions)])),
+    config: program.config.filter(({ name }) => name === "max_strlen"),
+  };
+}
+
+const inStrobe: ReadonlySet<string> = new Set(["begin", "end", "interval", "self"]);
+
+/** Whether an expression is made of the event's values alone. */
+function isOfEvent(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "builtin":
+    case "integer":
+    case "string":
+      return true;
+    case "binary":
+      return isOfEvent(expression.left) && isOfEvent(expression.right);
+    case "unary":
+      return isOfEvent(expression.operand);
+    case "member":
+      return isOfEvent(expression.object);
+    case "call":
+      return ["str", "strncmp", "strcontains"].includes(expression.name) && expression.args.every(isOfEvent);
+    default:
+      return false;
+  }
 }
 
 function refuseWrong(source: Source, diagnostics: readonly Diagnostic[]): void {
@@ -107,6 +203,7 @@ function sendersOf(
   probes: readonly Probe[],
   system: System,
   { stacks, pid, command }: RecordedWish,
+  seen = new Set<string>(),
 ): { senders: Sender[]; probes: Probe[]; diagnostics: Diagnostic[] } {
   const senders: Sender[] = [];
   const sending: Probe[] = [];
@@ -114,7 +211,6 @@ function sendersOf(
   const uses = new Set(["args", "args.*", "probe", "arg0", "argN", "retval"]);
   if (stacks.kernel) uses.add("kstack");
   if (stacks.user) uses.add("ustack");
-  const seen = new Set<string>();
   for (const probe of probes) {
     for (const spec of probe.specs) {
       const resolve = (asking: ReadonlySet<string>): Resolution =>
@@ -213,7 +309,12 @@ function bodyOf({ context, kept }: Sender, index: number, wish: RecordedWish | u
   for (const i of (context.numbered ?? []).keys()) fields.push({ name: `n${i}`, value: builtin(`arg${i}`) });
   if (context.retval !== undefined && isKept(context.retval.type) && sizeOf(context.retval.type) <= mostBytes)
     fields.push({ name: "retval", value: builtin("retval") });
-  const name: Expression = node({ kind: "string", value: String(index) });
+  return sends(String(index), fields, span);
+}
+
+/** A body that sends a record of that name. */
+function sends(called: string, fields: { name: string; value: Expression }[], span: Span): Probe["body"] {
+  const name: Expression = node({ kind: "string", value: called });
   return {
     kind: "block",
     span,
@@ -239,7 +340,8 @@ function framesOf(name: "kstack" | "ustack"): Expression {
 
 function described(plan: Plan, senders: readonly Sender[]): Pick<RecordingProgram, "layouts" | "sites"> {
   const schemas: EventSchema[] = [];
-  for (const schema of plan.schemas) if (schema.action.kind === "data") schemas[Number(schema.action.name)] = schema;
+  for (const schema of plan.schemas)
+    if (schema.action.kind === "data" && schema.action.name !== whenName) schemas[Number(schema.action.name)] = schema;
   const layouts = senders.map((sender, i): RecordedLayout => {
     const schema = schemas[i];
     return {

@@ -38,7 +38,7 @@ export interface RecordedScript {
 /** @throws RecordingError for a recording that says what cannot be */
 export function compileForRecording(
   source: Source,
-  recording: ReplayableRecording,
+  recording: Pick<ReplayableRecording, "contexts" | "layouts" | "sites" | "origin">,
   options: ReplayScriptOptions = {},
 ): RecordedScript {
   const { positional = [], named = new Map<string, string | true>(), pid, only, unsafe, probeFilter, stamp } = options;

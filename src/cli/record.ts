@@ -1,42 +1,60 @@
 // `strobe record PROBES…`: writes events into a file, to ask them later.
-import { closeSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, readFileSync, writeSync } from "node:fs";
 import { hostname, machine, release } from "node:os";
 import { version } from "../../package.json";
 import { thisMachine } from "../api/machine.ts";
 import { openScript, type Way } from "../api/open.ts";
-import { compileRecording } from "../api/record.ts";
+import { compileRecording, type RecordedScriptWish, type RecordingProgram } from "../api/record.ts";
+import { compileForRecording } from "../api/replay.ts";
 import { interruptsCalls } from "../linux/ffi.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME, clockNs } from "../linux/processes/procfs.ts";
 import { Recorder } from "../output/recorder.ts";
-import type { ClockReading, RecordingOrigin } from "../recordings/contents.ts";
-import { RecordingWriter } from "../recordings/writer.ts";
+import { renderDiagnostic } from "../language/render-diagnostic.ts";
+import { languageOf, languages } from "../language/registry.ts";
+import { contextOfText } from "../machine/contexts/recorded-context.ts";
+import type { ClockReading, RecordedLoss, RecordingOrigin } from "../recordings/contents.ts";
+import { RecordingWriter, type Resumed, type WrittenRing } from "../recordings/writer.ts";
 import type { Session } from "../session/session.ts";
-import { tell } from "./files.ts";
+import { useColor } from "./errors.ts";
+import { readText, tell } from "./files.ts";
 import { readRunTime } from "./options.ts";
 import { readPid, UsageError } from "./usage-error.ts";
-import { readSize } from "./quantities.ts";
-import { createRecording } from "./recording-file.ts";
+import { readDuration, readSize } from "./quantities.ts";
+import { createRecording, readRecording, reopenRecording } from "./recording-file.ts";
 import { StatusLine } from "./status.ts";
 
 interface RecordOptions {
   readonly file: string;
   readonly probes: readonly string[];
+  readonly script?: RecordedScriptWish | undefined;
+  readonly when?: string | undefined;
   readonly pid?: number | undefined;
   readonly command?: string | undefined;
   /** Milliseconds. */
   readonly duration?: number | undefined;
   readonly mostBytes?: number | undefined;
+  /** Nanoseconds of events that are held in memory, and written at the end or when somebody asks. */
+  readonly ring?: bigint | undefined;
+  /** Goes on behind what the file has. */
+  readonly append: boolean;
+  /** Texts become hashes. */
+  readonly redact: boolean;
   readonly stacks: { readonly kernel: boolean; readonly user: boolean };
   readonly quiet: boolean;
   readonly verbose: boolean;
 }
 
+/** Bytes of blocks that a ring holds unless --max-size says otherwise. */
+const ringBytes = 256 << 20;
+
 export async function record(argv: readonly string[]): Promise<number> {
   const options = readOptions(argv);
-  const { pid, command, verbose, quiet } = options;
+  const { pid, command, verbose, quiet, ring, redact } = options;
   const compileIt = (way?: Way): ReturnType<typeof compileRecording> => compileRecording(options, thisMachine(), way);
   const program = compileIt();
-  const descriptor = createRecording(options.file);
+  if (options.script !== undefined && !canReplay(options, program)) return 1;
+  const before = options.append ? continued(options.file) : undefined;
+  const descriptor = before?.descriptor ?? createRecording(options.file);
   let session: Session | undefined;
   let stopped = false;
   const stop = (): void => {
@@ -51,25 +69,49 @@ export async function record(argv: readonly string[]): Promise<number> {
     process.on(signal, stop);
     interruptsCalls(number);
   }
+  // Else Node would open its debugger, to anybody on this machine.
+  process.on("SIGUSR1", () => {});
   try {
     const write = (bytes: Uint8Array): void => {
       try {
-        for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+        writeAll(descriptor, bytes);
       } catch (error) {
         // What comes now could not be written either; the writer tells at the end.
         stop();
         throw error;
       }
     };
-    const writer = new RecordingWriter(write);
+    const writer = new RecordingWriter(
+      write,
+      ring === undefined ? undefined : { nanoseconds: ring, bytes: options.mostBytes ?? ringBytes },
+    );
     const consumer = new Recorder({
       writer,
-      layouts: program.layouts,
       clock: readClock,
       tell: quiet ? () => {} : tell,
-      mostBytes: options.mostBytes,
+      mostBytes: ring === undefined ? options.mostBytes : undefined,
       full: stop,
+      before: before && { layouts: before.resumed.layouts.length, sites: before.resumed.sites },
+      ring,
+      redact,
+      when: stop,
     });
+    let snapshots = 0;
+    const snapshot = async (): Promise<void> => {
+      consumer.handOver();
+      const path = numbered(options.file, ++snapshots);
+      const into = createRecording(path);
+      try {
+        const written = await writer.writeHeld((bytes) => writeAll(into, bytes), readClock());
+        if (!quiet) tell(ringSummary(path, written));
+      } finally {
+        closeSync(into);
+      }
+    };
+    if (ring !== undefined)
+      process.on("SIGUSR2", () => {
+        snapshot().catch((error: Error) => tell(`WARNING: ${error.message}\n`));
+      });
     session = await openScript(program.source, program.compiled, {
       consumer,
       pid,
@@ -78,8 +120,15 @@ export async function record(argv: readonly string[]): Promise<number> {
       recompile: (way) => compileIt(way).compiled,
       // The command's process is there, and waits.
       loaded({ childPid = 0 }) {
-        writer.begin(originOf(argv, childPid));
-        writer.describe(program.layouts, program.sites);
+        if (before === undefined) writer.begin(originOf(argv, childPid, options));
+        else writer.resume(before.resumed);
+        const { layouts, sites } = writer;
+        const known = layouts.length;
+        if (before !== undefined && sites > 0) writer.clock(readClock());
+        writer.describe(
+          program.layouts,
+          program.sites.map((site) => ({ ...site, layout: site.layout + known })),
+        );
       },
     });
     if (stopped) session.stop();
@@ -96,12 +145,78 @@ export async function record(argv: readonly string[]): Promise<number> {
       status?.[Symbol.dispose]();
     });
     const lost = consumer.finish();
-    await writer.end({ clock: readClock(), events: consumer.events, lost });
-    if (!quiet) tell(summary(options.file, consumer, writer.size));
+    if (ring === undefined) {
+      await writer.end({
+        clock: readClock(),
+        events: consumer.events + (before?.events ?? 0),
+        lost: [...(before?.lost ?? []), ...lost],
+      });
+      if (!quiet) tell(summary(options.file, consumer, writer.size - (before?.resumed.size ?? 0)));
+    } else {
+      const written = await writer.writeHeld(write, readClock());
+      if (!quiet) tell(ringSummary(options.file, written));
+    }
     return 0;
   } finally {
     closeSync(descriptor);
   }
+}
+
+function writeAll(descriptor: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+}
+
+/** `run.strobe` as `run.2.strobe`. */
+function numbered(file: string, number: number): string {
+  return file.endsWith(".strobe") ? `${file.slice(0, -".strobe".length)}.${number}.strobe` : `${file}.${number}`;
+}
+
+/** Whether the script could run over what would be recorded; else says why it could not. */
+function canReplay({ script }: RecordOptions, program: RecordingProgram): boolean {
+  if (script === undefined) return true;
+  const { layouts, sites } = program;
+  const contexts = layouts.map((layout) => contextOfText(layout.data, layout));
+  const { source, language, positional } = script;
+  const recording = { layouts, sites, contexts, origin: originOf([], 1, {}) };
+  const { diagnostics } = compileForRecording(source, recording, { language, positional });
+  for (const one of diagnostics) tell(renderDiagnostic(source, one, { color: useColor() }));
+  return !diagnostics.some(({ severity }) => severity === "error");
+}
+
+interface Continued {
+  readonly descriptor: number;
+  readonly resumed: Resumed;
+  readonly events: number;
+  readonly lost: readonly RecordedLoss[];
+}
+
+/** The recording that is to go on; what says where it ended is taken away. @throws UsageError, RecordingError */
+function continued(file: string): Continued {
+  const descriptor = reopenRecording(file);
+  try {
+    const recording = readRecording(descriptor, file);
+    const { origin, resumed, span } = recording;
+    if (origin.boot !== bootId() || origin.host !== hostname())
+      throw new UsageError(`${file} is of another machine, or of before it was started again: its times are others`);
+    if (origin.redacted !== undefined)
+      throw new UsageError(`${file} has its texts as hashes, whose key is gone: record into another file`);
+    const lost = [...recording.heads()].flatMap((head) => head.lost);
+    ftruncateSync(descriptor, resumed.size);
+    return { descriptor, resumed, events: span?.events ?? 0, lost };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function bootId(): string {
+  return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+}
+
+function ringSummary(file: string, { events, lost, size, nanoseconds }: WrittenRing): string {
+  const gone = lost.filter(({ cause }) => cause !== "stack").reduce((sum, { count }) => sum + count, 0);
+  const seconds = (Number(nanoseconds) / 1e9).toFixed(1);
+  return `${file}: ${events} events of the last ${seconds} s, ${size} bytes${gone === 0 ? "" : `; ${gone} events were lost`}\n`;
 }
 
 function summary(file: string, { events, lost, lostStacks }: Recorder, bytes: number): string {
@@ -117,7 +232,11 @@ function readClock(): ClockReading {
   };
 }
 
-function originOf(argv: readonly string[], childPid: number): RecordingOrigin {
+function originOf(
+  argv: readonly string[],
+  childPid: number,
+  { script, redact }: Partial<Pick<RecordOptions, "script" | "redact">>,
+): RecordingOrigin {
   return {
     strobe: version,
     host: hostname(),
@@ -127,6 +246,9 @@ function originOf(argv: readonly string[], childPid: number): RecordingOrigin {
     command: ["strobe", "record", ...argv],
     clock: readClock(),
     childPid,
+    boot: bootId(),
+    ...(script === undefined ? {} : { script: script.source }),
+    ...(redact === true ? { redacted: "strings" } : {}),
   };
 }
 
@@ -154,18 +276,34 @@ function readOptions(argv: readonly string[]): RecordOptions {
     if (text === undefined || text === "") throw new UsageError(`${option} needs a value`);
     given.set(name, text);
   }
-  if (probes.length === 0)
-    throw new UsageError("nothing to record: name probes, as in strobe record 'tracepoint:sched:*'");
+  const script = scriptOf(probes, given.get("execute"));
+  if (probes.length === 0 && script === undefined)
+    throw new UsageError("nothing to record: name probes, as in strobe record 'tracepoint:sched:*', or a script");
   if (given.has("pid") && given.has("command"))
     throw new UsageError("cannot use both -c and -p: record a process that runs, or one that is started");
   const stacks = (given.get("stack") ?? "").split(",").filter((word) => word !== "");
   for (const word of stacks)
     if (word !== "kernel" && word !== "user")
       throw new UsageError(`--stack takes kernel, user or kernel,user, not "${word}"`);
-  const [pid, time, size] = [given.get("pid"), given.get("for"), given.get("most")];
+  const redact = given.get("redact");
+  if (redact !== undefined && redact !== "strings") throw new UsageError(`--redact takes strings, not "${redact}"`);
+  const [pid, time, size, ring] = [given.get("pid"), given.get("for"), given.get("most"), given.get("ring")];
+  const append = given.has("append");
+  if (append && ring !== undefined) throw new UsageError("cannot use both --append and --ring");
+  if (append && given.has("command"))
+    throw new UsageError("cannot use both --append and -c: `cpid` is the process that the recording began with");
+  if (append && redact !== undefined)
+    throw new UsageError("cannot use both --append and --redact: hashes have a key of their own in each run");
+  if (given.has("when") && ring === undefined)
+    throw new UsageError("--when says what a flight recorder is written at: add --ring 30s");
   return {
     file: given.get("file") ?? "recording.strobe",
     probes,
+    script,
+    when: given.get("when"),
+    ring: ring === undefined ? undefined : BigInt(readDuration("--ring", ring)),
+    append,
+    redact: redact !== undefined,
     pid: pid === undefined ? undefined : readPid("-p", pid),
     command: given.get("command"),
     duration: time === undefined ? undefined : readRunTime(time),
@@ -174,6 +312,20 @@ function readOptions(argv: readonly string[]): RecordOptions {
     quiet: given.has("quiet"),
     verbose: given.has("verbose"),
   };
+}
+
+/** The script among the words, taken out of them: a file of a language that strobe has, or a program behind -e. */
+function scriptOf(words: string[], execute: string | undefined): RecordedScriptWish | undefined {
+  const at = words.findIndex((word) =>
+    languages.some(({ endings, parse }) => parse !== undefined && endings.some((ending) => word.endsWith(ending))),
+  );
+  const scripts = (at < 0 ? 0 : 1) + (execute === undefined ? 0 : 1);
+  if (scripts === 0) return undefined;
+  if (scripts === 2) throw new UsageError("one script is recorded at a time: a file, or a program behind -e");
+  // Behind it are its own words.
+  const [name = "-e", ...positional] = at < 0 ? [] : words.splice(at);
+  const source = { name, text: execute ?? readText(name) };
+  return { source, language: languageOf(source.name, source.text), positional };
 }
 
 const names: Readonly<Record<string, string>> = {
@@ -186,9 +338,15 @@ const names: Readonly<Record<string, string>> = {
   "--for": "for",
   "--stack": "stack",
   "--max-size": "most",
+  "--ring": "ring",
+  "--when": "when",
+  "--append": "append",
+  "--redact": "redact",
+  "-e": "execute",
+  "--execute": "execute",
   "-q": "quiet",
   "--quiet": "quiet",
   "-v": "verbose",
   "--verbose": "verbose",
 };
-const switches: ReadonlySet<string> = new Set(["quiet", "verbose"]);
+const switches: ReadonlySet<string> = new Set(["quiet", "verbose", "append"]);

@@ -82,9 +82,23 @@ function fileBytes(descriptor: number, size: number): RecordingBytes {
  * @throws LinuxError, UsageError
  */
 export function createRecording(path: string): number {
-  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const { O_WRONLY, O_CREAT } = constants;
+  return openOwn(path, O_WRONLY | O_CREAT, (descriptor) => {
+    fchmodSync(descriptor, 0o600);
+    ftruncateSync(descriptor);
+  });
+}
+
+/** Opens a recording of our own, to be read and written behind its end. @throws LinuxError, UsageError */
+export function reopenRecording(path: string): number {
+  const { O_RDWR, O_APPEND } = constants;
+  return openOwn(path, O_RDWR | O_APPEND, (descriptor) => fchmodSync(descriptor, 0o600));
+}
+
+/** @throws LinuxError, UsageError */
+function openOwn(path: string, flags: number, take: (descriptor: number) => void): number {
   const descriptor = during(`write to "${path}"`, () =>
-    openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600),
+    openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600),
   );
   try {
     const { uid, nlink } = fstatRegular(descriptor, path);
@@ -92,14 +106,22 @@ export function createRecording(path: string): number {
       throw new UsageError(
         `${path} ${nlink > 1 ? "has other names, by which others could read the recording" : "belongs to another user, who could read the recording"}: remove it, or name another`,
       );
-    during(`write to "${path}"`, () => {
-      fchmodSync(descriptor, 0o600);
-      ftruncateSync(descriptor);
-    });
+    during(`write to "${path}"`, () => take(descriptor));
     return descriptor;
   } catch (error) {
     closeSync(descriptor);
     throw error;
+  }
+}
+
+/** A recording of strobe's. @throws UsageError, RecordingError */
+export function readRecording(descriptor: number, path: string): Recording {
+  const bytes = fileBytes(descriptor, fstatSync(descriptor).size);
+  if (!isRecording(bytes.read(0, 16))) throw new UsageError(`${path} is no recording of strobe's`);
+  try {
+    return new Recording(bytes);
+  } catch (error) {
+    throw isDamage(error) ? error.in(path) : error;
   }
 }
 

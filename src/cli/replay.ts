@@ -158,11 +158,19 @@ function showInfo(recording: ReplayableRecording): void {
       ours && end === undefined ? `it was cut short: ${cut} bytes behind the last whole block are left out` : "whole",
     ],
   ];
+  if (origin.script !== undefined) lines.push(["script", origin.script.name]);
+  if (origin.redacted !== undefined) lines.push(["redacted", "texts are hashes"]);
+  for (const words of origin.then ?? []) lines.push(["then", words.join(" ")]);
   const lost = [...recording.heads()].flatMap((head) => head.lost);
   if (lost.length === 0) lines.push(["lost", "nothing"]);
   for (const loss of lost) lines.push(["lost", `${lossText(loss)} (${loss.cause})`]);
-  for (const [site, number] of [...events].sort((a, b) => b[1] - a[1]))
-    lines.push(["probe", `${recording.sites[site]?.name ?? site}  ${number}`]);
+  // A recording that went on has a probe's site from each run.
+  const byName = new Map<string, number>();
+  for (const [site, number] of events) {
+    const name = recording.sites[site]?.name ?? String(site);
+    byName.set(name, (byName.get(name) ?? 0) + number);
+  }
+  for (const [name, number] of [...byName].sort((a, b) => b[1] - a[1])) lines.push(["probe", `${name}  ${number}`]);
   const clean = isTerminal(1) ? shownText : (text: string): string => text;
   for (const [name, text] of lines) print(`${name.padEnd(9)} ${clean(text)}\n`);
 }

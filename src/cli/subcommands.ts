@@ -50,7 +50,8 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     run: async (argv) => (await import("./dtrace.ts")).dtraceOptions(argv),
   },
   record: {
-    usage: "record [-o FILE] [--for TIME] [-c CMD | -p PID] [--stack kernel,user] [--max-size SIZE] PROBES…",
+    usage:
+      "record [-o FILE [--append]] [--for TIME] [-c CMD | -p PID] [--stack kernel,user] [--max-size SIZE] [--ring TIME [--when PROBE]] [--redact strings] PROBES… | SCRIPT | -e PROGRAM",
     doc: "write events with all that is known of them into a file, to ask them later",
     run: async (argv) => (await import("./record.ts")).record(argv),
   },
@@ -58,6 +59,11 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     usage: "replay FILE [--from TIME] [--to TIME] [-e PROGRAM | SCRIPT | -l]",
     doc: "run a script over a recording",
     run: async (argv) => (await import("./replay.ts")).replay(argv),
+  },
+  cut: {
+    usage: "cut FILE [--from TIME] [--to TIME] -o FILE",
+    doc: "a part of a recording, by time, as a file of its own",
+    run: async (argv) => (await import("./cut.ts")).cut(argv),
   },
   info: {
     usage: "info FILE",

@@ -63,7 +63,6 @@ async function recorded(
   );
   const recorder = new Recorder({
     writer,
-    layouts: [layout],
     clock: () => clock,
     tell: (text) => void (told += text),
     mostWaiting,

@@ -1,8 +1,9 @@
 // A session's events into a recording: records are kept as they come, and written in blocks.
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import { headerOffset } from "../compiler/layouts/record-header.ts";
-import type { StackType } from "../language/types.ts";
-import type { ClockReading, RecordedLayout, RecordedLoss } from "../recordings/contents.ts";
+import { sizeOf } from "../language/layout.ts";
+import type { StackType, Type } from "../language/types.ts";
+import type { ClockReading, RecordedLoss } from "../recordings/contents.ts";
 import type { RecordingWriter } from "../recordings/writer.ts";
 import type { UserKind, WrittenNames } from "../recordings/written-names.ts";
 import type {
@@ -15,6 +16,7 @@ import type {
   Trouble,
 } from "../session/events.ts";
 import { writtenFrame } from "../session/replay/recorded-symbols.ts";
+import { Redactor } from "./redactor.ts";
 import { stackFrames, stackMapOf } from "./stack-frames.ts";
 import { troubleText } from "./trouble.ts";
 
@@ -28,7 +30,6 @@ const clockMilliseconds = 10_000;
 
 export interface RecorderOptions {
   readonly writer: RecordingWriter;
-  readonly layouts: readonly RecordedLayout[];
   readonly clock: () => ClockReading;
   /** Says what a person should know. */
   readonly tell: (text: string) => void;
@@ -37,12 +38,37 @@ export interface RecorderOptions {
   /** Called when the file has so many bytes. */
   readonly mostBytes?: number | undefined;
   readonly full?: (() => void) | undefined;
+  /** Where the recording goes on behind what another run has written: that run's numbers. */
+  readonly before?: { readonly layouts: number; readonly sites: number } | undefined;
+  /** Nanoseconds for which events are held in memory: names are let go of with them. */
+  readonly ring?: bigint | undefined;
+  /** Texts become hashes. */
+  readonly redact?: boolean | undefined;
+  /** Called for a record of `whenName`. */
+  readonly when?: (() => void) | undefined;
 }
+
+/** What a record is called that asks for what is held to be written. */
+export const whenName = "when";
 
 /** A stack field of a layout. */
 interface StackField {
   readonly offset: number;
   readonly type: StackType;
+}
+
+/** Characters of a row, up to a NUL. */
+interface TextField {
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** Texts, and arrays of characters. */
+function isText(type: Type): boolean {
+  return (
+    type.kind === "string" ||
+    (type.kind === "array" && type.element.kind === "integer" && type.element.character === true)
+  );
 }
 
 class RowBuffer {
@@ -52,15 +78,18 @@ class RowBuffer {
   /** Where rows have a user, and a cgroup. */
   readonly user: number | undefined;
   readonly cgroup: number | undefined;
+  readonly texts: readonly TextField[];
   bytes: Uint8Array;
   count = 0;
   /** In the block that is being filled. */
   index = -1;
 
-  constructor({ size, action, fields }: EventSchema<ConsumerAction>) {
-    this.layout = action.kind === "data" ? Number(action.name) : -1;
+  /** `before`: layouts of the recording that are another run's. */
+  constructor({ size, action, fields }: EventSchema<ConsumerAction>, before: number) {
+    this.layout = action.kind === "data" ? Number(action.name) + before : -1;
     this.size = size;
     this.stacks = fields.flatMap(({ type, offset }) => (type.kind === "stack" ? [{ type, offset }] : []));
+    this.texts = fields.flatMap(({ type, offset }) => (isText(type) ? [{ offset, size: sizeOf(type) }] : []));
     this.user = fields.find(({ name }) => name === "uid")?.offset;
     this.cgroup = fields.find(({ name }) => name === "cgroup")?.offset;
     this.bytes = new Uint8Array(size * 64);
@@ -87,6 +116,9 @@ export class Recorder implements Consumer {
   readonly #allLosses: RecordedLoss[] = [];
   #services: ConsumerServices | undefined;
   #names: NotingSymbols | undefined;
+  readonly #redactor = new Redactor();
+  /** When names were told anew, by the boot clock. */
+  #namesSince = 0n;
   #stop = false;
   /** Events were lost since the writer had too much to do. */
   #slow = false;
@@ -98,7 +130,9 @@ export class Recorder implements Consumer {
   handler(schema: EventSchema<ConsumerAction>, memory: RecordMemory, services: ConsumerServices): RecordHandler {
     this.#services = services;
     const { size, header = [] } = schema;
-    const buffer = new RowBuffer(schema);
+    const { when, before } = this.#options;
+    if (schema.action.kind === "data" && schema.action.name === whenName) return () => when?.();
+    const buffer = new RowBuffer(schema, before?.layouts ?? 0);
     this.#siteAt = headerOffset(header.indexOf("probe"));
     const { bytes } = memory;
     return (offset) => {
@@ -149,6 +183,11 @@ export class Recorder implements Consumer {
     this.#allLosses.push(loss);
   }
 
+  /** What has come so far is handed to the writer. */
+  handOver(): void {
+    if (this.#count > 0 || this.#losses.length > 0) this.#write();
+  }
+
   /** Writes what is left while the kernel still has the stacks. */
   endOfEvents(): void {
     if (this.#count > 0) this.#write();
@@ -156,8 +195,7 @@ export class Recorder implements Consumer {
 
   /** All that has come is handed to the writer. */
   finish(): readonly RecordedLoss[] {
-    if (this.#count > 0) this.#write();
-    if (this.#losses.length > 0) this.#write();
+    this.handOver();
     return this.#allLosses;
   }
 
@@ -197,20 +235,22 @@ export class Recorder implements Consumer {
   #write(): void {
     const services = this.#services;
     if (services === undefined) return;
-    const { writer, layouts, mostBytes, full } = this.#options;
+    const { writer, mostBytes, full } = this.#options;
     if (this.#count > 0 && writer.waiting >= (this.#options.mostWaiting ?? mostWaiting)) {
       this.#drop();
       return;
     }
+    this.#renewNames(services);
     this.#names ??= new NotingSymbols(services.symbols);
     const stacks = this.#numberStacks(services, this.#names);
     const sites = new Set<number>();
+    this.#rewrite();
     // Where there are losses alone, it is of this moment.
     let [first, last] = this.#count === 0 ? [this.#now(), this.#now()] : [(1n << 64n) - 1n, 0n];
     for (const buffer of this.#present) {
       const { bytes, count, size, layout } = buffer;
       const view = new DataView(bytes.buffer);
-      const times = timesOf(view, count, size, layouts[layout].time);
+      const times = timesOf(view, count, size, writer.layouts[layout].time);
       if (times.first < first) first = times.first;
       if (times.last > last) last = times.last;
       for (let i = 0, at = this.#siteAt; i < count; i++, at += size) sites.add(view.getUint32(at, true));
@@ -237,6 +277,32 @@ export class Recorder implements Consumer {
     if (mostBytes !== undefined && writer.size >= mostBytes && !this.#stop) {
       this.#stop = true;
       full?.();
+    }
+  }
+
+  /** Of events that are let go of, the names are as well. */
+  #renewNames({ symbols }: ConsumerServices): void {
+    const { ring, writer } = this.#options;
+    if (ring === undefined) return;
+    const now = this.#now();
+    if (this.#names !== undefined && now - this.#namesSince < ring) return;
+    this.#namesSince = now;
+    this.#names = new NotingSymbols(symbols);
+    writer.forgetNames();
+  }
+
+  /** Rows become those of the file: its numbers of sites, texts as hashes. */
+  #rewrite(): void {
+    const { before, redact } = this.#options;
+    for (const { bytes, count, size, texts } of this.#present) {
+      if (before !== undefined && before.sites > 0) {
+        const view = new DataView(bytes.buffer);
+        for (let i = 0, at = this.#siteAt; i < count; i++, at += size)
+          view.setUint32(at, view.getUint32(at, true) + before.sites, true);
+      }
+      if (redact !== true) continue;
+      for (const { offset, size: room } of texts)
+        for (let i = 0, at = offset; i < count; i++, at += size) this.#redactor.redact(bytes, at, room);
     }
   }
 

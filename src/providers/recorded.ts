@@ -53,7 +53,7 @@ export class RecordedProbes {
   readonly #probes: readonly RecordedProbe[];
   readonly #contexts: readonly Context[];
 
-  constructor(recording: ReplayableRecording) {
+  constructor(recording: Pick<ReplayableRecording, "contexts" | "sites">) {
     this.#contexts = recording.contexts.map((context, i): Context => {
       const { recorded } = context;
       // Rows that do not say which probe they are at are all at one.

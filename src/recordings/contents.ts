@@ -23,6 +23,14 @@ export interface RecordingOrigin {
   readonly clock: ClockReading;
   /** The process of -c; 0 without one. */
   readonly childPid: number;
+  /** Which start of the kernel its times are of (/proc/sys/kernel/random/boot_id). */
+  readonly boot?: string;
+  /** The script that says what is recorded. */
+  readonly script?: { readonly name: string; readonly text: string };
+  /** What is not in it as it was: texts are hashed. */
+  readonly redacted?: "strings";
+  /** Command lines that made it of another recording. */
+  readonly then?: readonly (readonly string[])[];
 }
 
 /** A probe's place. `data`: what of it replaying asks for, as text of its own. */

@@ -22,6 +22,7 @@ import {
   type RecordingBytes,
 } from "./frames.ts";
 import { isSound, type EventBlock } from "./layout.ts";
+import type { Resumed } from "./writer.ts";
 
 interface BlockPlace {
   readonly place: FramePlace;
@@ -103,6 +104,31 @@ export class Recording implements EventRecording {
     }
   }
 
+  /** Frames as they lie in the file, by which another is made of it; the index is left out. @throws RecordingError */
+  *frames(): Iterable<{ readonly place: FramePlace; readonly contents: Uint8Array; readonly head?: BlockHead }> {
+    for (const place of this.#places) {
+      if (place.type === "INDX" || place.type === "TAIL") continue;
+      const contents = frameContents(this.#bytes, place);
+      yield place.type === "EVTS" ? { place, contents, head: this.#head(contents).head } : { place, contents };
+    }
+  }
+
+  /** What a writer goes on from: behind the last frame before its end. */
+  get resumed(): Resumed {
+    const places = this.#places.filter(({ type }) => !["STAT", "INDX", "TAIL"].includes(type));
+    const blocks = new Map(this.#blocks.map((block) => [block.place, block]));
+    const last = places.reduce((end, { offset, size }) => Math.max(end, offset + size), headerBytes);
+    return {
+      places: places.map((place) => {
+        const block = blocks.get(place);
+        return block === undefined ? place : { ...place, first: block.first, last: block.last, count: block.count };
+      }),
+      size: last,
+      layouts: this.layouts,
+      sites: this.sites.length,
+    };
+  }
+
   #texts(type: string): unknown[] {
     return this.#places
       .filter((place) => place.type === type)
@@ -176,11 +202,20 @@ function parsed(bytes: Uint8Array): unknown {
 
 function originOf(value: unknown): RecordingOrigin {
   const { clock, kernel, command, childPid = 0 } = (value ?? {}) as Partial<RecordingOrigin>;
+  const words = (of: unknown): boolean => Array.isArray(of) && of.every((word) => typeof word === "string");
   const isNumber = (text: unknown): boolean => typeof text === "string" && /^\d{1,20}$/.test(text);
-  if (typeof kernel !== "string" || !Array.isArray(command) || !isNumber(clock?.boot) || !isNumber(clock?.wall))
+  if (typeof kernel !== "string" || !words(command) || !isNumber(clock?.boot) || !isNumber(clock?.wall))
     throw new RecordingError("it does not say where it is from");
   if (!Number.isSafeInteger(childPid) || childPid < 0) throw new RecordingError("its command has no process");
-  return { ...(value as RecordingOrigin), childPid };
+  const { boot, script, redacted, then, ...origin } = value as RecordingOrigin;
+  return {
+    ...origin,
+    childPid,
+    ...(typeof boot === "string" ? { boot } : {}),
+    ...(typeof script?.name === "string" && typeof script.text === "string" ? { script } : {}),
+    ...(redacted === "strings" ? { redacted } : {}),
+    ...(Array.isArray(then) && then.every(words) ? { then } : {}),
+  };
 }
 
 function describedBy(value: unknown): { layouts: readonly RecordedLayout[]; sites: readonly RecordedSite[] } {

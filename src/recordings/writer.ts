@@ -6,6 +6,7 @@ import type {
   BlockHead,
   ClockReading,
   RecordedLayout,
+  RecordedLoss,
   RecordedSite,
   RecordingEnd,
   RecordingOrigin,
@@ -13,8 +14,33 @@ import type {
 import { fileHeader, frameBytes, frameHeader, type FramePlace, type FrameType } from "./frames.ts";
 import type { EventBlock } from "./layout.ts";
 
+/** A frame that waits in memory. */
+interface HeldFrame {
+  readonly type: FrameType;
+  readonly contents: Uint8Array;
+  readonly about: Partial<Pick<BlockHead, "first" | "last" | "count" | "lost">>;
+}
+
+/** How much is kept in memory: blocks of so many nanoseconds before the last event, of so many bytes at most. */
+export interface RingLimits {
+  readonly nanoseconds: bigint;
+  readonly bytes: number;
+}
+
+/** A recording that goes on: what is in it, and where it ends so far. */
+export interface Resumed {
+  readonly places: RecordingWriter["places"];
+  readonly size: number;
+  readonly layouts: readonly RecordedLayout[];
+  readonly sites: number;
+}
+
 export class RecordingWriter {
   readonly #write: (bytes: Uint8Array) => void;
+  readonly #ring: RingLimits | undefined;
+  /** In memory until they are asked for. "mark": names before it are of blocks before it alone. */
+  #held: (HeldFrame | "mark")[] = [];
+  #heldBytes = 0;
   readonly #layouts: RecordedLayout[] = [];
   readonly #places: (FramePlace & Partial<Pick<BlockHead, "first" | "last" | "count">>)[] = [];
   #size = 0;
@@ -24,16 +50,83 @@ export class RecordingWriter {
   #chain = new Promise<void>((resolve) => (this.#begun = resolve));
   #waiting = 0;
 
-  /** `write` takes all of the bytes, at the end of what it took before. */
-  constructor(write: (bytes: Uint8Array) => void) {
+  /** `write` takes all of the bytes, at the end of what it took before; with a ring, once `end` is called. */
+  constructor(write: (bytes: Uint8Array) => void, ring?: RingLimits) {
     this.#write = write;
+    this.#ring = ring;
   }
 
   /** Before everything else. @throws what `write` throws */
   begin(origin: RecordingOrigin): void {
-    this.#put(fileHeader());
+    if (this.#ring === undefined) this.#put(fileHeader());
     this.#frame("META", json(origin));
     this.#begun();
+  }
+
+  /** Before everything else: goes on behind what a recording has. */
+  resume({ places, size, layouts, sites }: Resumed): void {
+    this.#places.push(...places);
+    this.#size = size;
+    this.#layouts.push(...layouts);
+    this.#sites = sites;
+    this.#begun();
+  }
+
+  get places(): readonly (FramePlace & Partial<Pick<BlockHead, "first" | "last" | "count">>)[] {
+    return this.#places;
+  }
+
+  /** Frames that are held in memory, as a recording of their own. @throws what `write` throws */
+  async writeHeld(write: (bytes: Uint8Array) => void, clock: ClockReading): Promise<WrittenRing> {
+    await this.#chain;
+    const file = new RecordingWriter(write);
+    file.#put(fileHeader());
+    file.#begun();
+    const lost: RecordedLoss[] = [];
+    let [events, first, last] = [0, 0n, 0n];
+    for (const frame of this.#held) {
+      if (frame === "mark") continue;
+      const { type, contents, about } = frame;
+      file.#frame(type, contents, about);
+      lost.push(...(about.lost ?? []));
+      if (about.count === undefined || about.first === undefined || about.last === undefined) continue;
+      if (events === 0 || about.first < first) first = about.first;
+      if (about.last > last) last = about.last;
+      events += about.count;
+    }
+    await file.end({ clock, events, lost });
+    return { events, lost, size: file.size, nanoseconds: last - first };
+  }
+
+  /** What blocks from here on are called is told anew: what was said before is let go of with the blocks before. */
+  forgetNames(): void {
+    this.#later(async () => void this.#held.push("mark"));
+  }
+
+  /** Lets go of the blocks that are too old, or too much. */
+  #prune({ nanoseconds, bytes }: RingLimits): void {
+    const newest = this.#held.reduce((most, frame) => {
+      const last = frame === "mark" ? undefined : frame.about.last;
+      return last !== undefined && last > most ? last : most;
+    }, 0n);
+    for (;;) {
+      const oldest = this.#held.findIndex((frame) => frame !== "mark" && frame.type === "EVTS");
+      const frame = this.#held[oldest];
+      if (frame === undefined || frame === "mark") return;
+      if (frame.about.last! >= newest - nanoseconds && this.#heldBytes <= bytes) break;
+      this.#held.splice(oldest, 1);
+      this.#heldBytes -= frame.contents.length;
+    }
+    const oldest = this.#held.findIndex((frame) => frame !== "mark" && frame.type === "EVTS");
+    const mark = this.#held.lastIndexOf("mark", oldest);
+    if (mark < 0) return;
+    const behind = this.#held.slice(mark + 1);
+    const before = this.#held.slice(0, mark);
+    // What it is from, and its probes, are never let go of.
+    this.#held = [
+      ...before.filter((frame) => frame !== "mark" && (frame.type === "META" || frame.type === "SITE")),
+      ...behind,
+    ];
   }
 
   /** Bytes written so far. */
@@ -63,6 +156,13 @@ export class RecordingWriter {
 
   #frame(type: FrameType, contents: Uint8Array, about: Partial<BlockHead> = {}): void {
     const { first, last, count } = about;
+    if (this.#ring !== undefined) {
+      this.#held.push({ type, contents, about });
+      if (type !== "EVTS") return;
+      this.#heldBytes += contents.length;
+      this.#prune(this.#ring);
+      return;
+    }
     const offset = this.#size + frameBytes(0);
     this.#put(frameHeader(type, contents), contents);
     this.#places.push({
@@ -89,6 +189,11 @@ export class RecordingWriter {
     this.#later(async () => this.#frame("SYMS", await packed(Buffer.from(text))));
   }
 
+  /** A frame of another recording as it is there. */
+  copy(type: FrameType, contents: Uint8Array, about: Partial<Pick<BlockHead, "first" | "last" | "count">> = {}): void {
+    this.#later(async () => this.#frame(type, contents, about));
+  }
+
   /** The rows may be used again once this is back. */
   block(block: EventBlock, head: Pick<BlockHead, "first" | "last" | "sites" | "lost">): void {
     const raw = writeBlock(block, this.#layouts);
@@ -105,7 +210,7 @@ export class RecordingWriter {
       out.u32(about.length);
       out.put(about);
       out.put(bytes);
-      this.#frame("EVTS", out.bytes, { first, last, count: block.count });
+      this.#frame("EVTS", out.bytes, { first, last, count: block.count, lost });
     }, raw.length);
   }
 
@@ -142,6 +247,15 @@ export class RecordingWriter {
     });
     await this.#chain;
   }
+}
+
+/** What was held in memory, when it was written. */
+export interface WrittenRing {
+  readonly events: number;
+  readonly lost: readonly RecordedLoss[];
+  readonly size: number;
+  /** From its first event to its last. */
+  readonly nanoseconds: bigint;
 }
 
 function json(value: unknown): Uint8Array {

@@ -1,9 +1,10 @@
 // What is recorded answers as the live kernel did: the same scripts over the same workload, both ways.
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { chownSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { chownSync, existsSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   bpfObjects,
   command,
@@ -96,6 +97,14 @@ after(async () => {
   await nothingLeft(objects);
   folder.remove();
 });
+
+/** Waits for what is sure to come. */
+async function until(is: () => boolean): Promise<void> {
+  for (let left = 600; !is(); left--) {
+    assert.ok(left > 0, "it has not come in a minute");
+    await sleep(100);
+  }
+}
 
 /** Lines in an order of their own: entries of equal values come in any. */
 function lines({ stdout }: Outcome): readonly string[] {
@@ -229,13 +238,164 @@ test("where texts were cut when they were recorded, a script that asks for more 
   assert.doesNotMatch(whole.stderr, /were cut/);
 });
 
+const openat = "tracepoint:syscalls:sys_enter_openat";
+
+/** The number in a line `@name: 3`. */
+function counted({ stdout, stderr }: Outcome, name = ""): number {
+  const [, count] = new RegExp(`^@${name}: (\\d+)$`, "m").exec(stdout) ?? assert.fail(`${stdout}${stderr}`);
+  return Number(count);
+}
+
+test("a script says what is recorded, and replays as it ran live", async () => {
+  const own = join(folder.path, "script.strobe");
+  const script = join(folder.path, "asks.bt");
+  const text = `begin { printf("begins\\n"); }
+tracepoint:syscalls:sys_enter_openat ${here} { @flags[tid] = args.flags; @[str(args.filename), kstack(2)] = count(); }
+tracepoint:syscalls:sys_exit_openat /@flags[tid] == 2/ { @twos = count(); delete(@flags[tid]); }
+`;
+  writeFileSync(script, text);
+  const recorder = startStrobe(["record", "-o", own, script]);
+  await recorder.attached;
+  const live = startStrobe([script]);
+  await live.attached;
+  execFileSync(program);
+  const outcome = await interrupt(live);
+  const made = await interrupt(recorder);
+  assert.equal(made.code, 0, made.stderr);
+  const replayed = await strobe([own, script]);
+  assert.equal(replayed.code, 0, replayed.stderr);
+  assert.deepEqual(lines(replayed), lines(outcome));
+  assert.equal(counted(replayed, "twos"), 100);
+  const info = await strobe(["info", own]);
+  assert.ok(info.stdout.includes(`script    ${script}\n`), info.stdout);
+  // A predicate that looks at the event alone was asked when it was recorded.
+  const others = await strobe([own, "-e", `${openat} /comm != "${comm}"/ { @ = count(); } end { printf("none\\n"); }`]);
+  assert.deepEqual(lines(others), ["none"]);
+});
+
+test("what no recording tells is refused before anything is recorded", async () => {
+  const own = join(folder.path, "never.strobe");
+  const { code, stderr } = await strobe([
+    "record",
+    "-o",
+    own,
+    "-e",
+    "begin { } tracepoint:sched:sched_switch { @[curtask->pid] = count(); }",
+  ]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^-e:1:11: error: curtask can be told only at the moment of the event/m);
+  assert.equal(existsSync(own), false);
+});
+
+test("a recording goes on with --append", async () => {
+  const own = join(folder.path, "more.strobe");
+  const write = "tracepoint:syscalls:sys_enter_write";
+  for (const [i, probes] of [[openat], [openat, write]].entries()) {
+    const recorder = startStrobe(["record", "-o", own, ...(i === 0 ? [] : ["--append"]), ...probes]);
+    await recorder.attached;
+    execFileSync(program);
+    assert.equal((await interrupt(recorder)).code, 0, recorder.stderr());
+  }
+  const opened = `${openat} /comm == "${comm}" && str(args.filename) == "/etc/passwd"/`;
+  const counts = await strobe([own, "-e", `${opened} { @ = count(); } ${write} ${here} { @w = count(); }`]);
+  assert.equal(counted(counts), 400);
+  assert.equal(counted(counts, "w"), 200);
+  const info = await strobe(["info", own]);
+  assert.match(info.stdout, /^end +whole$/m);
+  assert.equal(info.stdout.match(/^probe +tracepoint:syscalls:sys_enter_openat /gm)?.length, 1, info.stdout);
+  const refused = await strobe(["record", "-o", own, "--append", "-c", "true", openat]);
+  assert.match(refused.stderr, /cannot use both --append and -c/);
+});
+
+test("texts become hashes: equal ones stay equal, and what they were is gone", async () => {
+  const own = join(folder.path, "redacted.strobe");
+  const made = await strobe(["record", "-o", own, "--redact", "strings", "-c", program, openat]);
+  assert.equal(made.code, 0, made.stderr);
+  const { stdout } = await strobe([own, "-e", `${openat} /pid == cpid/ { @[comm, str(args.filename)] = count(); }`]);
+  const counts = [...stdout.matchAll(/^@\[#[0-9a-f]{12}, #[0-9a-f]{12}\]: (\d+)$/gm)].map(([, count]) => Number(count));
+  // Of the loader's, one each; /no/such/file and /etc/passwd.
+  assert.deepEqual(
+    counts.filter((count) => count > 1),
+    [100, 200],
+  );
+  const all = await strobe([own, "-e", "tracepoint:sched:sched_process_fork { @[str(args.parent_comm)] = count(); }"]);
+  for (const [, name] of all.stdout.matchAll(/^@\[(.*)\]:/gm)) assert.match(name, /^#[0-9a-f]{12}$/);
+  assert.match((await strobe(["info", own])).stdout, /^redacted +texts are hashes$/m);
+});
+
+test("cut in two, every event is in one of the parts", async () => {
+  const parts = ["first", "second"].map((name) => join(folder.path, `${name}.strobe`));
+  const script = `${openat} { @[pid, str(args.filename)] = count(); } ${openat} { @ = count(); }`;
+  const span = /from ([\d.]+) s to ([\d.]+) s/.exec((await strobe(["info", file])).stdout) ?? [];
+  const middle = `${Math.round(((Number(span[1]) + Number(span[2])) / 2) * 1e6)}us`;
+  for (const [i, way] of ["--to", "--from"].entries()) {
+    const { code, stderr } = await strobe(["cut", file, way, middle, "-o", parts[i]]);
+    assert.equal(code, 0, stderr);
+    const [whole, part] = await Promise.all([
+      strobe(["replay", file, way, middle, "-e", script]),
+      strobe(["replay", parts[i], "-e", script]),
+    ]);
+    assert.deepEqual(lines(part), lines(whole), way);
+    assert.match((await strobe(["info", parts[i]])).stdout, new RegExp(`^then +strobe cut .* ${way} ${middle}`, "m"));
+  }
+  const events = async (path: string): Promise<number> =>
+    Number(/^events +(\d+)/m.exec((await strobe(["info", path])).stdout)?.[1]);
+  assert.equal((await events(parts[0])) + (await events(parts[1])), await events(file));
+});
+
+test("a flight recorder has the last seconds, at a signal and when a probe says so", async () => {
+  const own = join(folder.path, "ring.strobe");
+  const write = "tracepoint:syscalls:sys_enter_write";
+  const flight = compileC(
+    folder.path,
+    `fly-${process.pid}`,
+    `#include <unistd.h>
+#include <sys/syscall.h>
+int main(void)
+{
+	char line[8];
+	for (int i = 0; i < 5; i++) syscall(SYS_write, 1, "x", 1);
+	if (read(0, line, 1) < 0) return 1;
+	for (int i = 0; i < 7; i++) syscall(SYS_write, 1, "y", 1);
+	syscall(SYS_getppid);
+	return 0;
+}
+`,
+    [],
+  );
+  const recorder = startStrobe([
+    "record",
+    "-o",
+    own,
+    "--ring",
+    "1s",
+    "--when",
+    `tracepoint:syscalls:sys_enter_getppid /comm == "fly-${process.pid}"/`,
+    write,
+  ]);
+  await recorder.attached;
+  const child = spawn(flight, [], { stdio: ["pipe", "ignore", "ignore"] });
+  await sleep(1500);
+  recorder.child.kill("SIGUSR2");
+  await until(() => recorder.stderr().includes("ring.1.strobe"));
+  await sleep(2500);
+  child.stdin.end("\n");
+  const { code, stderr } = await recorder.outcome;
+  assert.equal(code, 0, stderr);
+  const script = `${write} /comm == "fly-${process.pid}"/ { @ = count(); }`;
+  assert.equal(counted(await strobe([own, "-e", script])), 7);
+  const asked = await strobe([own, "-e", "tracepoint:syscalls:sys_enter_getppid { @ = count(); }"]);
+  assert.equal(counted(asked), 1);
+  assert.equal(statSync(join(folder.path, "ring.1.strobe")).mode & 0o777, 0o600);
+});
+
 test("the page on recordings says what happens", async () => {
   const page = readFileSync("docs/recordings.md", "utf8");
   const blocks = [...page.matchAll(/^```\n(.*?)^```$/gms)].map(([, text]) => text);
   const strobeHere = `strobe() { '${process.execPath}' '${command}' "$@"; }`;
   for (const [i, text] of blocks.entries()) {
-    // perf's file is another test's.
-    if (!text.startsWith("strobe ") || text.includes("perf.data")) continue;
+    // Files of perf and trace-cmd are other tests'.
+    if (!text.startsWith("strobe ") || /perf\.data|trace\.dat/.test(text)) continue;
     const { status, stderr } = spawnSync("sh", ["-ec", `${strobeHere}\n${text}`], {
       cwd: folder.path,
       encoding: "utf8",
