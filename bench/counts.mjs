@@ -1,6 +1,6 @@
 // How often each function of programs of others is entered, as strobe counts it in what compilers made with
 // optimisation, beside what gcov counts in the same program without: `node bench/counts.mjs [--sources FOLDER]
-// [--folder FOLDER] [--only TEXT] [--returns] [--all]`. The sources are Debian's (`apt-get source lua5.4 libzstd`,
+// [--folder FOLDER] [--only PATTERN] [--returns] [--all]`. The sources are Debian's (`apt-get source lua5.4 libzstd`,
 // unpacked in a folder, build/sources where none is named); programs are built in the other folder. It needs root, gcc,
 // gcov, clang, llvm-cov and lld.
 import { spawnSync } from "node:child_process";
@@ -46,7 +46,7 @@ const filesOf = (folder, left = []) =>
     .map((name) => join(folder, name));
 const programs = {
   lua() {
-    const folder = join(folderOf("lua"), "src");
+    const folder = join(folderOf("lua5.4"), "src");
     // GCC cannot take the addresses of labels from one partition to another.
     return {
       sources: filesOf(folder, ["luac.c"]),
@@ -55,7 +55,7 @@ const programs = {
     };
   },
   zstd() {
-    const lib = join(folderOf("zstd"), "lib");
+    const lib = join(folderOf("libzstd"), "lib");
     const sources = ["common", "compress", "decompress", "dictBuilder"].flatMap((name) => filesOf(join(lib, name)));
     return {
       sources: [...sources, here("counts/workload.c")],
@@ -149,12 +149,13 @@ function tracedTogether(path, names, args) {
 
 const inlined = /is inlined: probing/;
 const plain = /is inlined: probing|there is no function/;
+const wanted = new RegExp(values.only);
 const rows = [];
 for (const [name, program] of Object.entries(programs)) {
   const told = new Map();
   for (const [compiler, ...flags] of compilers) {
     const title = `${name} ${compiler} ${flags.filter((flag) => !flag.startsWith("-fuse")).join(" ")}`;
-    if (!title.includes(values.only)) continue;
+    if (!wanted.test(title)) continue;
     const { sources, flags: own, args } = program();
     mkdirSync(build, { recursive: true });
     if (!told.has(compiler)) told.set(compiler, truth(name, compiler, program()));
@@ -171,7 +172,7 @@ for (const [name, program] of Object.entries(programs)) {
     const row = { title, compared: 0, equal: 0, noted: 0, general: 0, silent: 0, absent: 0 };
     for (const [fn, { calls }] of all) {
       const said = notes.get(fn).filter((note) => !plain.test(note));
-      if (notes.get(fn).some((note) => /there is no function/.test(note))) {
+      if (notes.get(fn).some((note) => /there is no function|left no code of it/.test(note))) {
         row.absent += calls > 0 ? 1 : 0;
         if (calls > 0 && values.all) console.log(`  ${fn}: ${calls}, and no code`);
         continue;
