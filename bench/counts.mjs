@@ -47,10 +47,12 @@ const filesOf = (folder, left = []) =>
 const programs = {
   lua() {
     const folder = join(folderOf("lua5.4"), "src");
+    // Debian's own header, which its build makes.
+    writeFileSync(join(build, "lua5.4-deb-multiarch.h"), '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"\n');
     // GCC cannot take the addresses of labels from one partition to another.
     return {
       sources: filesOf(folder, ["luac.c"]),
-      flags: ["-DLUA_USE_JUMPTABLE=0", "-DLUA_USE_POSIX", "-Dluai_makeseed(state)=42u", "-lm"],
+      flags: ["-DLUA_USE_JUMPTABLE=0", "-DLUA_USE_POSIX", "-Dluai_makeseed(state)=42u", `-I${build}`, "-lm"],
       args: [here("counts/workload.lua")],
     };
   },
@@ -156,8 +158,8 @@ for (const [name, program] of Object.entries(programs)) {
   for (const [compiler, ...flags] of compilers) {
     const title = `${name} ${compiler} ${flags.filter((flag) => !flag.startsWith("-fuse")).join(" ")}`;
     if (!wanted.test(title)) continue;
-    const { sources, flags: own, args } = program();
     mkdirSync(build, { recursive: true });
+    const { sources, flags: own, args } = program();
     if (!told.has(compiler)) told.set(compiler, truth(name, compiler, program()));
     const { functions, printed } = told.get(compiler);
     const path = join(build, title.replaceAll(/[^-\w]/g, "_"));

@@ -345,8 +345,8 @@ class Reader {
         return this.#all([e.condition, e.then, e.otherwise]);
       case "tuple":
         return this.#all(e.elements);
-      case "block-expression":
-        return undefined;
+      case "sizeof":
+        return "kind" in e.of ? this.#all([e.of]) : undefined;
       default:
         return undefined;
     }

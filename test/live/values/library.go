@@ -38,6 +38,9 @@ func see7(v chan int16) { runtime.KeepAlive(v) }
 //go:noinline
 func see8(v map[uint8]bool) { runtime.KeepAlive(v) }
 
+//go:noinline
+func see9(v map[int]int) { runtime.KeepAlive(v) }
+
 func list(texts []string, open, end string, total int) string {
 	if len(texts) > 16 {
 		texts = texts[:16]
@@ -98,4 +101,22 @@ func main() {
 	}
 	see8(flags)
 	fmt.Fprintln(out, len(flags))
+	gone := map[int]int{}
+	for i := 0; i < 200; i++ {
+		gone[i] = 3 * i
+	}
+	for i := 0; i < 200; i++ {
+		if i%50 != 7 {
+			delete(gone, i)
+		}
+	}
+	see9(gone)
+	fmt.Fprintln(out, "{107: 321, 157: 471, 57: 171, 7: 21}")
+	// So many that they are in several tables since Go 1.24.
+	large := map[int]int{}
+	for i := 0; i < 1500; i++ {
+		large[i] = 3 * i
+	}
+	see9(large)
+	fmt.Fprintln(out, "16 triples and 1484 more")
 }
