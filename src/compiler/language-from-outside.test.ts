@@ -99,6 +99,12 @@ test("texts are joined by +", () => {
   assert.deepEqual(told('probe kprobe f\n$t{1} is COMM + "!"'), []);
 });
 
+test("texts have an order where rules say so", () => {
+  const { maps } = ran(`t is "b"; if t < "ba" $m{1} is 1; if "b" < t $m{2} is 1; if t > "azzzzzzzz" $m{3} is 1
+    if COMM < COMM $m{4} is 1; if "" < t $m{5} is 1`);
+  assert.equal(maps["m"], "1: 1, 3: 1, 5: 1");
+});
+
 test("a handler without statements does what its language says", () => {
   assert.deepEqual(ran("").events, ["printf"]);
 });
@@ -114,8 +120,8 @@ test("names in messages are as the author spells them", () => {
     "STRNCMP() requires 3 arguments (1 provided): usage: STRNCMP(a, b, length)",
   ]);
   assert.deepEqual(
-    told("probe begin\nif COMM < COMM $m{1} is 1").at(0)?.split(": ").at(-1),
-    "texts have no order in tally",
+    told(`probe begin\n$m{1} is "a" + PID`).at(0)?.split(": ").at(-1),
+    "tally writes no numbers as texts",
   );
 });
 

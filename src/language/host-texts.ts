@@ -65,8 +65,6 @@ export const hostTexts = {
   indexOfText: { parameters: ["text", "text", "number"], result: "number", of: "bytes" },
   /** Where it last is, beginning at a byte at most. */
   lastIndexOfText: { parameters: ["text", "text", "number"], result: "number", of: "bytes" },
-  /** Which comes first, by their bytes: less than 0, 0, more than 0. */
-  comparedTexts: { parameters: ["text", "text"], result: "number", of: "bytes" },
   textFromByte: bytes(["text", "number"], asLong),
   textFromLastByte: bytes(["text", "number"], asLong),
   textFromPart: bytes(["text", "text"], asLong),

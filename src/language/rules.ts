@@ -46,8 +46,6 @@ export interface Spelling {
 export interface Advice {
   /** Two texts with `+` between, where that does not join them. */
   readonly joinTexts?: string;
-  /** Texts compared by `<`, where they have no order. */
-  readonly orderTexts?: string;
   /** Something else where text is expected. */
   readonly wantsText?: string;
   /** A pointer compared with text. */
@@ -69,6 +67,8 @@ export interface IntegerRules {
 export interface TextRules {
   /** `+` puts texts together. */
   readonly plusJoins: boolean;
+  /** `<` and its kin compare texts, by their bytes. Else they are refused. */
+  readonly ordered: boolean;
 }
 
 export interface MapRules {

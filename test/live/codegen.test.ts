@@ -375,6 +375,55 @@ describe("generated code on this kernel", live, () => {
     assert.deepEqual(results, [0n, 0n, 1n, 0n, 1n, 10n, -1n, 16n, -1n, 19n]);
   });
 
+  test("the order of strings is that of their bytes, whatever their length and place", () => {
+    const texts = [
+      "",
+      "a",
+      "ab",
+      "b",
+      "abcdefg",
+      "abcdefgh",
+      "abcdefgi",
+      "abcdefgh\u007f",
+      "abcdefgh\u0080",
+      "äbc",
+      "zzz",
+      "abcdefghijklmno",
+    ];
+    for (const [size, shift] of [
+      [16, 0],
+      [32, 0],
+      [20, 4],
+      [17, 1],
+    ] as const)
+      for (const left of texts) {
+        const wanted = texts.map((right) => BigInt(Buffer.compare(Buffer.from(left), Buffer.from(right))));
+        const results = execute(2 * texts.length, (f) => {
+          const first = f.memory(64);
+          const [at, other] = [
+            { ...first, offset: first.offset + shift },
+            { ...first, offset: first.offset + 32 + shift },
+          ];
+          f.text(first, "", 64);
+          f.text(at, left, size);
+          texts.forEach((right, i) => {
+            const [ofPlace, ofConstant] = [f.fresh(), f.fresh()];
+            f.text(other, right, size);
+            const what = { op: "compare-strings", ordered: true, left: at, length: size } as const;
+            f.add({ ...what, result: ofPlace, right: other });
+            f.add({ ...what, result: ofConstant, right: Buffer.from(`${right}\0`) });
+            f.result(2 * i, ofPlace);
+            f.result(2 * i + 1, ofConstant);
+          });
+        });
+        assert.deepEqual(
+          results,
+          wanted.flatMap((order) => [order, order]),
+          `${JSON.stringify(left)}, ${size} bytes at ${shift}`,
+        );
+      }
+  });
+
   test("strings and buffers from a process, with limits", () => {
     const results = execute(
       5,

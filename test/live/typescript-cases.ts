@@ -282,6 +282,10 @@ export const functionCases: readonly FunctionCase[] = [
     name: "texts that are not there",
     body: 'const t = x > 3 ? "strobe" : "else"; return Number(t === "strob") + Number(t.startsWith("Stro")) * 10 + Number(t.includes("rib")) * 100 + t.indexOf("x") * 1000;',
   },
+  {
+    name: "texts have an order",
+    body: 'const t = x > 3 ? "strobe" : "else"; const u = x > 3 ? "stroke" : "else"; return Number(t < u) + Number(t > "strob") * 10 + Number("strobes" < t) * 100 + Number(u <= "stroke") * 1000 + Number(t >= u) * 10000;',
+  },
   { name: "texts have a length", body: 'const t = x > 3 ? "four" : "else"; return t.length * 10 + (t + "ty").length;' },
   {
     name: "parts of texts",

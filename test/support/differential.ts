@@ -118,13 +118,13 @@ export function compileScript(
   if (errors.length > 0)
     return { diagnostics: errors, stages: { program, probes: [], typed: { maps: [], handlers: [], functions: [] } } };
   const { rules } = program;
-  const made = withMadeUpStatements(program);
+  const made = withMadeUpStatements({ ...program, rules: { ...rules, texts: { ...rules.texts, ordered: true } } });
   return compile(
     text.startsWith(endsOnFaults)
       ? {
           ...made,
           rules: {
-            ...rules,
+            ...made.rules,
             failedRead: "fault",
             integers: { ...rules.integers, byZero: "fault" },
             maps: { ...rules.maps, missing: "fault" },

@@ -49,6 +49,12 @@ export class MadeUpStatements extends Statements {
     }
   }
 
+  /** Texts in their order. */
+  protected override bool(wanted: number): string {
+    if (!this.madeUp || wanted <= 0 || !this.random.chance(0.1)) return super.bool(wanted);
+    return `(${this.string(wanted - 1)} ${this.random.pick(["<", "<=", ">", ">="])} ${this.string(wanted - 1)})`;
+  }
+
   protected override int(wanted: number): string {
     const target =
       this.madeUp && wanted > 1 && this.leaves === undefined && this.random.chance(0.06)

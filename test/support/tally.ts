@@ -24,9 +24,9 @@ const tallyRules: Rules = {
     builtin: (name) => name.toUpperCase(),
     probe: (name) => name.replaceAll(":", " "),
   },
-  advice: { orderTexts: "texts have no order in tally" },
+  advice: { wantsText: "tally writes no numbers as texts" },
   integers: { widths: "64", signed: "all", division: "floors", byZero: "fault" },
-  texts: { plusJoins: true },
+  texts: { plusJoins: true, ordered: true },
   maps: {
     integerKeys: "64 bits",
     missing: "fault",

@@ -50,7 +50,7 @@ import {
 } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
 import { stackLength } from "./stacks.ts";
-import { compareMemory, compareWithConstant, findString, stringLength } from "./strings.ts";
+import { differ, findString, orderStrings, stringLength } from "./strings.ts";
 
 /** Writes the whole function down; what its registers and its frame are is not known yet. */
 export function select(scope: FunctionScope): void {
@@ -185,16 +185,15 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
       return fillElement(scope, instruction);
     case "compare-strings": {
       const left = scope.place(instruction.left);
-      const differs =
-        instruction.right instanceof Uint8Array
-          ? compareWithConstant(scope, left, instruction.right, instruction.length)
-          : compareMemory(scope, left, scope.place(instruction.right), instruction.length);
-      return emitter.move(scope.resultRegister(instruction.result), differs);
+      const { right, length } = instruction;
+      const second = right instanceof Uint8Array ? right : scope.place(right);
+      const compare = instruction.ordered ? orderStrings : differ;
+      return emitter.move(scope.resultRegister(instruction.result), compare(scope, left, second, length));
     }
     case "compare-bytes":
       return emitter.move(
         scope.resultRegister(instruction.result),
-        compareMemory(scope, scope.place(instruction.left), scope.place(instruction.right), instruction.length),
+        differ(scope, scope.place(instruction.left), scope.place(instruction.right), instruction.length),
       );
     case "find-string":
       return emitter.move(

@@ -1,61 +1,81 @@
 // Comparing and searching bytes in memory. Strings that are compared are zero-padded, so whole words can be compared.
-import { Alu, fitsImmediate, Jump } from "../../bpf/instruction.ts";
+import { Alu, fitsImmediate, Jump, type AccessWidth } from "../../bpf/instruction.ts";
 import type { Place } from "../ir/ir.ts";
 import { at, behind, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import type { FunctionScope } from "./scope.ts";
 
-/** 1 when `length` bytes differ from the constant, up to and with its terminator. */
-export function compareWithConstant(scope: FunctionScope, left: Memory, bytes: Uint8Array, length: number): Register {
+/** 1 when `length` bytes differ; of a constant, those up to and with its terminator. */
+export function differ(scope: FunctionScope, left: Memory, right: Memory | Uint8Array, length: number): Register {
   const { emitter } = scope;
-  const end = bytes.indexOf(0);
-  const compared = Math.min(length, end < 0 ? bytes.length + 1 : end + 1);
-  const padded = new Uint8Array(Math.ceil(compared / 8) * 8 + 8);
-  padded.set(bytes.subarray(0, compared));
-  const view = new DataView(padded.buffer);
-  return differs(scope, (different) => {
-    for (const { offset, width } of pieces(scope.alignment(left), compared)) {
+  const different = emitter.label();
+  const result = emitter.constant(1n);
+  if (right instanceof Uint8Array) {
+    for (const { offset, width, value } of wordsOf(scope, left, right, length)) {
       const word = emitter.register();
       emitter.load(word, at(left, offset), width);
-      const value =
-        width === 8
-          ? view.getBigInt64(offset, true)
-          : BigInt(
-              width === 4
-                ? view.getUint32(offset, true)
-                : width === 2
-                  ? view.getUint16(offset, true)
-                  : view.getUint8(offset),
-            );
       if (width === 4 && !fitsImmediate(value)) emitter.branchNarrow(Jump.JNE, word, Number(value), different);
       else emitter.branchConstant(Jump.JNE, word, value, different);
     }
-  });
-}
-
-/** 1 when `length` bytes differ. */
-export function compareMemory(scope: FunctionScope, left: Memory, right: Memory, length: number): Register {
-  const { emitter } = scope;
-  const alignment = Math.min(scope.alignment(left), scope.alignment(right));
-  return differs(scope, (different) => {
-    for (const { offset, width } of pieces(alignment, length)) {
+  } else {
+    for (const { offset, width } of pieces(Math.min(scope.alignment(left), scope.alignment(right)), length)) {
       const a = emitter.register();
       const b = emitter.register();
       emitter.load(a, at(left, offset), width);
       emitter.load(b, at(right, offset), width);
       emitter.branch(Jump.JNE, a, b, different);
     }
-  });
-}
-
-function differs(scope: FunctionScope, compare: (different: number) => void): Register {
-  const { emitter } = scope;
-  const different = emitter.label();
-  const result = emitter.constant(1n);
-  compare(different);
+  }
   emitter.set(result, 0n);
   emitter.bind(different);
   return result;
+}
+
+/** -1, 0 or 1, as the first byte that differs is less on the left, absent, or greater. */
+export function orderStrings(scope: FunctionScope, left: Memory, right: Memory | Uint8Array, length: number): Register {
+  const { emitter } = scope;
+  const [different, done] = [emitter.label(), emitter.label()];
+  const [a, b] = [emitter.register(), emitter.register()];
+  const result = emitter.constant(0n);
+  const words =
+    right instanceof Uint8Array
+      ? wordsOf(scope, left, right, length)
+      : pieces(Math.min(scope.alignment(left), scope.alignment(right)), length);
+  for (const word of words) {
+    emitter.load(a, at(left, word.offset), word.width);
+    if ("value" in word) emitter.set(b, word.value);
+    else emitter.load(b, at(right as Memory, word.offset), word.width);
+    emitter.branch(Jump.JNE, a, b, different);
+  }
+  emitter.jump(done);
+  emitter.bind(different);
+  // Whatever the width, the first byte becomes the highest.
+  for (const word of [a, b]) emitter.emit({ kind: "swap", dst: word, bits: 64 });
+  emitter.set(result, 1n);
+  emitter.branch(Jump.JGT, a, b, done);
+  emitter.set(result, -1n);
+  emitter.bind(done);
+  return result;
+}
+
+/** A constant up to and with its terminator, in the words that are loaded beside it: of 64 bits as a signed number. */
+function wordsOf(
+  scope: FunctionScope,
+  beside: Memory,
+  bytes: Uint8Array,
+  length: number,
+): { readonly offset: number; readonly width: AccessWidth; readonly value: bigint }[] {
+  const end = bytes.indexOf(0);
+  const compared = Math.min(length, end < 0 ? bytes.length + 1 : end + 1);
+  const padded = new Uint8Array(Math.ceil(compared / 8) * 8 + 8);
+  padded.set(bytes.subarray(0, compared));
+  const view = new DataView(padded.buffer);
+  return [...pieces(scope.alignment(beside), compared)].map(({ offset, width }) => {
+    if (width === 8) return { offset, width, value: view.getBigInt64(offset, true) };
+    const value =
+      width === 4 ? view.getUint32(offset, true) : width === 2 ? view.getUint16(offset, true) : view.getUint8(offset);
+    return { offset, width, value: BigInt(value) };
+  });
 }
 
 /** Characters before the NUL, at most the capacity. */

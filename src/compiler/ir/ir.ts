@@ -305,11 +305,13 @@ export type Instruction =
       readonly source: Source;
     }
   /**
-   * Compares `length` bytes at two places as strings: stops at a NUL that both share. Gives 1 when they differ, else 0.
-   * `left` and `right` may be a constant.
+   * Compares `length` bytes at two places as strings: stops at a NUL that both share. Gives 1 when they differ, else 0;
+   * `ordered`: -1 where the first byte that differs is less on the left, 1 where it is greater. `right` may be a
+   * constant.
    */
   | {
       readonly op: "compare-strings";
+      readonly ordered?: true;
       readonly result: Value;
       readonly left: Place;
       readonly right: Place | Uint8Array;

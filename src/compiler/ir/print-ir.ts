@@ -119,7 +119,7 @@ export function printInstruction(i: Instruction): string {
     case "fill-element":
       return `fill-element ${printPlace(i.to)}[v${i.index} of ${i.count}]:${i.stride} ${printSource(i.source)}`;
     case "compare-strings":
-      return `${result}compare-strings ${printPlace(i.left)}, ${i.right instanceof Uint8Array ? printBytes(i.right) : printPlace(i.right)}, ${i.length}`;
+      return `${result}${i.ordered ? "order" : "compare"}-strings ${printPlace(i.left)}, ${i.right instanceof Uint8Array ? printBytes(i.right) : printPlace(i.right)}, ${i.length}`;
     case "compare-bytes":
       return `${result}compare-bytes ${printPlace(i.left)}, ${printPlace(i.right)}, ${i.length}`;
     case "find-string":

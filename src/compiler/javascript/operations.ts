@@ -88,7 +88,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       const left = out.place(instruction.left);
       const right = bytesOrPlace(out, instruction.right);
       out.line(
-        `v${instruction.result} = ${out.support("compareStrings")}(${at(left)}, ${at(right)}, ${instruction.length});`,
+        `v${instruction.result} = ${out.support(instruction.ordered ? "orderStrings" : "compareStrings")}(${at(left)}, ${at(right)}, ${instruction.length});`,
       );
       return;
     }

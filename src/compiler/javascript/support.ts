@@ -13,6 +13,15 @@ export const supportFunctions = {
   }
   return 0n;
 }`,
+  /** -1, 0 or 1, as the first byte that differs is less, absent or greater. */
+  orderStrings: `function orderStrings(left, at, right, rightAt, length) {
+  for (let i = 0; i < length; i++) {
+    const a = left[at + i] ?? 0, b = right[rightAt + i] ?? 0;
+    if (a !== b) return a < b ? -1n : 1n;
+    if (a === 0) return 0n;
+  }
+  return 0n;
+}`,
   /** Of a few bytes, sooner than a view of them is made. */
   copyBytes: `function copyBytes(to, at, from, fromAt, size) {
   if (size > 64) to.set(from.subarray(fromAt, fromAt + size), at);

@@ -118,9 +118,6 @@ export const textFunctions = {
   lastIndexOfText: `function lastIndexOfText(text, part, from) {
   return from < 0n ? (part === "" ? 0n : -1n) : BigInt(text.lastIndexOf(part, Number(from)));
 }`,
-  comparedTexts: `function comparedTexts(left, right) {
-  return left < right ? -1n : left > right ? 1n : 0n;
-}`,
   textFromByte: `function textFromByte(text, byte) {
   const at = text.indexOf(String.fromCharCode(Number(BigInt.asUintN(8, byte))));
   return at < 0 ? "" : text.slice(at);

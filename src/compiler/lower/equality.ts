@@ -17,6 +17,21 @@ export function equalStrings(f: FunctionState, left: Expression, right: Expressi
   return f.build.give((result) => ({ op: "compare-strings", result, left: first, right: second, length }));
 }
 
+/** -1, 0 or 1, as the first byte that differs between two texts is less, absent or greater. */
+export function orderedStrings(f: FunctionState, left: Expression, right: Expression): Value {
+  const second = right.kind === "string" ? endedText(right.value) : textPlace(f, right);
+  const length = Math.min(capacityOf(left.type), capacityOf(right.type));
+  const first = textPlace(f, left);
+  return f.build.give((result) => ({
+    op: "compare-strings",
+    ordered: true,
+    result,
+    left: first,
+    right: second,
+    length,
+  }));
+}
+
 /** A literal's characters and its end. */
 export function endedText(text: string): Uint8Array {
   const characters = textBytes(text);

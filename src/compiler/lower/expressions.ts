@@ -9,7 +9,7 @@ import type {
   Unary,
   Variable,
 } from "../../language/program.ts";
-import { isFloat, type Type } from "../../language/types.ts";
+import { i64, isFloat, type Type } from "../../language/types.ts";
 import { bitsOfDouble } from "../../language/floating.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import { textBytes } from "../../language/text-bytes.ts";
@@ -19,7 +19,7 @@ import { assignedPlace, assignedValue, slotOf, deletesZero, deleteZero } from ".
 import { builtinLocated, builtinValue } from "./builtins.ts";
 import { callLocated, callValue, findEither } from "./calls.ts";
 import { divide } from "./division.ts";
-import { equalBytes, equalStrings } from "./equality.ts";
+import { equalBytes, equalStrings, orderedStrings } from "./equality.ts";
 import { inlineCall, isScriptFunction } from "./inline.ts";
 import { copyEntry, keyPlace, mapOf, mapValue, resultValue } from "./map-access.ts";
 import { at, constantString, copy, hasPadding, load, loadBytes, sourceOf } from "./memory.ts";
@@ -139,6 +139,10 @@ function binaryValue(f: FunctionState, e: Binary): Value {
   if (isComparison(operator)) {
     if (!isRegister(left.type) || !isRegister(right.type)) {
       const text = left.type.kind === "string" && right.type.kind === "string";
+      if (text && operator !== "==" && operator !== "!=") {
+        const order = { value: orderedStrings(f, left, right), type: i64 };
+        return compared(f, operator, order, { value: build.constant(0n), type: i64 });
+      }
       const differ = text ? equalStrings(f, left, right) : equalBytes(f, left, right);
       return operator === "==" ? build.compare("eq", differ, build.constant(0n)) : differ;
     }

@@ -13,7 +13,7 @@ export const bpftraceRules: Rules = {
   },
   advice: { joinTexts: "join texts with str_concat(first, second)" },
   integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one" },
-  texts: { plusJoins: false },
+  texts: { plusJoins: false, ordered: false },
   maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: true },
   variables: { scope: "block" },
   formats: { anyValue: false, registersAsInt: true },

@@ -9,9 +9,15 @@ import type { Call, Expression } from "../program.ts";
 import type { Type } from "../types.ts";
 import { checkBuiltin } from "./builtin-values.ts";
 import { isIntegral, settled } from "./integers.ts";
+import { actingCalls } from "./acting-calls.ts";
+import { addressCalls } from "./address-calls.ts";
 import { mapCalls } from "./map-calls.ts";
-import { memoryCalls } from "./memory-calls.ts";
+import { namedCalls } from "./named-calls.ts";
+import { numberCalls } from "./number-calls.ts";
 import { outputCalls } from "./output-calls.ts";
+import { scriptCalls } from "./script-calls.ts";
+import { taskCalls } from "./task-calls.ts";
+import { textCalls } from "./text-calls.ts";
 import type { Body, CallCheck, FunctionState } from "./pass.ts";
 import { defaultSpace, didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
 import { otherToolsWord } from "../other-tools.ts";
@@ -19,8 +25,20 @@ import { withSpacesOf } from "./spaces.ts";
 import { functionName, mapName, variableName } from "./spelling.ts";
 import { describeOne, isKnown, sameType, unify, widen, wrongCount } from "./unify.ts";
 import { checkValue } from "./values.ts";
+import { checkVariableCall } from "./variables.ts";
 
-const checks: Readonly<Record<string, CallCheck>> = { ...outputCalls, ...mapCalls, ...memoryCalls };
+const checks: Readonly<Record<string, CallCheck>> = {
+  ...actingCalls,
+  ...addressCalls,
+  ...mapCalls,
+  ...namedCalls,
+  ...numberCalls,
+  ...outputCalls,
+  ...scriptCalls,
+  ...taskCalls,
+  ...textCalls,
+  var: checkVariableCall,
+};
 
 /** `bare`: written without parentheses. */
 export function checkCall(call: Call, body: Body, bare = false): Expression {

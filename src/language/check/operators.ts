@@ -38,16 +38,14 @@ export function binaryType(
       l.kind === r.kind &&
       ["string", "array", "buffer", "tuple", "record"].includes(l.kind) &&
       unify(l, r) !== undefined;
-    if (equality && comparable) return boolType;
+    if (comparable && (equality || (l.kind === "string" && body.pass.program.rules.texts.ordered))) return boolType;
     const { advice } = body.pass.program.rules;
     const kinds = [l.kind, r.kind];
     const help =
       numeric(l) !== numeric(r) && kinds.includes("array")
         ? "cast the array to an integer of its size"
-        : kinds.includes("string")
-          ? kinds.includes("pointer")
-            ? advice.textBehindPointer
-            : advice.orderTexts
+        : kinds.includes("string") && kinds.includes("pointer")
+          ? advice.textBehindPointer
           : undefined;
     report(body, span, expressions.typeMismatchComparing(operator, describe(l), describe(r), help));
     return boolType;

@@ -143,11 +143,6 @@ function binary(unit: Unit, least: number): Expression {
     const texts = l === "string" || r === "string";
     if (texts && !compares) p.fail(d.arithmeticOperands(op), span);
     if ((op === "/" || op === "%") && right.kind === "integer" && right.value === 0n) p.fail(d.divisionByZero(), span);
-    if (texts && strength === 8) {
-      const order = nodes.hostText("comparedTexts", [noText(left), noText(right)], span);
-      left = unit.typed(nodes.binary(op, order, nodes.integer(0, span), span), "int32");
-      continue;
-    }
     left = unit.typed(
       nodes.binary(op, texts ? noText(left) : operand(unit, left), texts ? noText(right) : operand(unit, right), span),
       known,

@@ -14,9 +14,9 @@ export const dRules: Rules = {
     builtin: (name) => name,
     probe: (name, asked) => probes().spelledProbe(name, asked),
   },
-  advice: { wantsText: "stringof(x) is the text at a pointer", orderTexts: "texts are equal or not in the kernel" },
+  advice: { wantsText: "stringof(x) is the text at a pointer" },
   integers: { widths: "C", signed: "unless unsigned", division: "truncates", byZero: "fault" },
-  texts: { plusJoins: false },
+  texts: { plusJoins: false, ordered: true },
   maps: {
     integerKeys: "as typed",
     missing: "zero",

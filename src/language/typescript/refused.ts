@@ -135,7 +135,7 @@ export const missingMethods: Readonly<Record<string, string>> = {
   normalize: texts,
   lastIndexOf: texts,
   join: "print(`${a},${b}`), or emit the values and join them in Node",
-  localeCompare: "texts are equal or not; sort them in Node",
+  localeCompare: "`<` compares texts by their bytes; sort them by a language's rules in Node",
   match: "ask whether it matches, /x/.test(text); or match in Node",
   search: "ask whether it matches, /x/.test(text); includes(), indexOf(); or match in Node",
   test: "write the regular expression where it is asked: /x/.test(text)",

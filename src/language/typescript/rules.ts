@@ -17,10 +17,9 @@ export const typescriptRules: Rules = {
     wantsText:
       "numbers become text where they are printed: print(`${n}`); emit them beside the text, or make them a key of their own: m.at(text, n)",
     textBehindPointer: "the text behind a pointer is str(pointer)",
-    orderTexts: "texts are equal or not; sort them in Node",
   },
   integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one" },
-  texts: { plusJoins: true },
+  texts: { plusJoins: true, ordered: true },
   maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: true, warnsOfUnused: false },
   variables: { scope: "block" },
   formats: { anyValue: true, registersAsInt: false },
