@@ -143,7 +143,7 @@ export class LiveTrace implements Trace {
     const { services } = this.#session;
     const bare = name.replace(/^@/, "");
     const index = services.plan.maps.findIndex((map) => map.name === bare && map.stacks === undefined);
-    if (index < 0) throw new RangeError(`the script has no map @${bare}`);
+    if (index < 0) throw new RangeError(`the script has no map ${bare}`);
     return mapTable(this.#session.snapshot(index), services);
   }
 

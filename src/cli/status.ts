@@ -90,7 +90,7 @@ export class StatusLine implements Disposable {
 }
 
 function mapText(size: MapSize): string {
-  const map = `@${size.name}`;
+  const map = size.name;
   switch (size.kind) {
     case "keys":
       return size.keys === undefined ? `${map} has keys` : `${map}: ${of(size.keys, "key")}`;

@@ -27,6 +27,8 @@ export interface Rules {
 export interface Spelling {
   /** A map as a whole: `@m`, `m`. */
   map(name: string): string;
+  /** A declaration of a map that holds so many entries: `let @m = hash(5000)`; absent where there is none. */
+  sizedMap?(name: string, entries: number): string;
   /** A local variable: `$x`, `x`, `this->x`. */
   variable(name: string): string;
   /** A value as a number of another type (`uint8`, `int64`, `double`): `(uint8)x`, `u8(x)`; undefined without a way. */

@@ -40,7 +40,7 @@ function snapshot(
   value: IrMap["value"],
   entries: readonly (readonly [Uint8Array, Uint8Array])[],
 ): MapSnapshot {
-  return { map: { name, keys, value, entries: 1 }, index: 0, entries };
+  return { map: { name, shown: `@${name}`, keys, value, entries: 1 }, index: 0, entries };
 }
 
 function words(...values: bigint[]): Uint8Array {
@@ -335,6 +335,7 @@ test("values of every shape", () => {
 test("stacks stand on lines of their own", () => {
   const stacks: IrMap = {
     name: "",
+    shown: "",
     keys: [],
     value: i64,
     stacks: { frames: 127, buildId: false, unwind: false },

@@ -18,7 +18,7 @@ export function foldedLines(
   // Stacks that differ in offsets only are one to a flame graph.
   const sums = new Map<string, bigint>();
   for (const { labels, frames, value } of sampled.samples) {
-    const path = map.keys.length === 0 ? [`@${map.name}`] : [...labels, ...frames.map(markedName)];
+    const path = map.keys.length === 0 ? [map.shown] : [...labels, ...frames.map(markedName)];
     const line = path.map(plain).join(";");
     if (sampled.adds) sums.set(line, (sums.get(line) ?? 0n) + value);
     else lines.push(`${line} ${value}`);

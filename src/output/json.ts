@@ -140,7 +140,7 @@ export class JsonConsumer implements Printer {
       map.keys.length === 0
         ? one(entries[0][1])
         : `{${entries.map(([key, value]) => `${textJson(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`).join(", ")}}`;
-    this.#object(mapKind(map.value), `{${JSON.stringify(`@${map.name}`)}: ${data}}`);
+    this.#object(mapKind(map.value), `{${JSON.stringify(map.shown)}: ${data}}`);
   }
 
   text(text: Uint8Array, from: "system" | "cat"): void {
@@ -156,7 +156,7 @@ export class JsonConsumer implements Printer {
       case "map-full":
         return this.#object(
           "map_full",
-          `{"map": ${JSON.stringify(`@${trouble.map}`)}, "updates": ${trouble.count}, "why": "${trouble.why}"}`,
+          `{"map": ${JSON.stringify(trouble.map)}, "updates": ${trouble.count}, "why": "${trouble.why}"}`,
         );
       case "missed":
         return this.#object("missed_events", `{"events": ${trouble.count}, "probe": ${textJson(trouble.probe)}}`);

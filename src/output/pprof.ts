@@ -37,7 +37,7 @@ export class PprofWriter implements DocumentWriter {
   add(snapshot: MapSnapshot, { top, divisor, services }: MapOptions): boolean {
     const sampled = stackSamples(snapshot, top, divisor, services);
     if (sampled === undefined || !sampled.stacks || !sampled.adds) return false;
-    const kind = this.#kinds.push(`@${snapshot.map.name}`) - 1;
+    const kind = this.#kinds.push(snapshot.map.shown) - 1;
     for (const { labels, frames, value } of sampled.samples) {
       const locations = frames.map((frame) => this.#location(frame)).reverse();
       this.#samples.push({ locations, labels, kind, value });

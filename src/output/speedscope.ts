@@ -29,7 +29,7 @@ export class SpeedscopeWriter implements DocumentWriter {
     const weights = sampled.samples.map(({ value }) => Number(value));
     this.#profiles.push({
       type: "sampled",
-      name: `@${snapshot.map.name}`,
+      name: snapshot.map.shown,
       unit: "none",
       startValue: 0,
       endValue: weights.reduce((sum, weight) => sum + weight, 0),

@@ -179,7 +179,7 @@ export class TextConsumer implements Printer {
     const by = BigInt(divisor || 1);
     for (const [key, value] of orderedEntries(snapshot, top)) {
       const keyText = map.keys.length ? `[${elementTexts(map.keys, memoryOf(key), 0, services).join(", ")}]` : "";
-      const label = `@${map.name}${keyText}:`;
+      const label = `${map.shown}${keyText}:`;
       if (map.value.kind === "aggregate") {
         const { text, lines } = drawn(map.value, readWords(memoryOf(value), 0, value.length), by);
         this.#data(`${bare ? "" : `${label}${lines ? "\n" : " "}`}${text}\n`);

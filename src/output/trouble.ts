@@ -12,12 +12,12 @@ export function troubleText(trouble: Trouble): string {
     case "lost":
       return `WARNING: lost ${trouble.count} events of ${trouble.probe} (a larger perf_rb_pages holds more)`;
     case "map-full": {
-      const failed = `${trouble.count} update${trouble.count === 1 ? "" : "s"} of @${trouble.map} failed`;
+      const failed = `${trouble.count} update${trouble.count === 1 ? "" : "s"} of ${trouble.map} failed`;
       switch (trouble.why) {
         case "full":
           return (
             `WARNING: Map full; can't update element: ${failed} ` +
-            `(raise max_map_keys, or declare how many entries it has: let @${trouble.map} = hash(5000))`
+            `(raise max_map_keys${trouble.larger === undefined ? "" : `, or declare how many entries it has: ${trouble.larger}`})`
           );
         case "memory":
           return (

@@ -147,7 +147,14 @@ export interface MapSnapshot {
 export type Trouble =
   | { readonly kind: "lost"; readonly probe: string; readonly count: number }
   /** Updates that a map did not take, and why. */
-  | { readonly kind: "map-full"; readonly map: string; readonly why: Refusal; readonly count: number }
+  | {
+      readonly kind: "map-full";
+      /** As its author spells it, and what declares more entries. */
+      readonly map: string;
+      readonly larger?: string | undefined;
+      readonly why: Refusal;
+      readonly count: number;
+    }
   /** Reads or look-ups of one place that failed, with the last one's code (0: there was no such key). */
   | { readonly kind: "failed"; readonly watched: WatchedPlace; readonly code: number; readonly count: number }
   /** The kernel cut a loop of the script short. */

@@ -6,6 +6,7 @@ import { HostMap } from "./host-map.ts";
 
 const irMap = (keys: readonly Type[], value: IrMap["value"], entries: number, lru = false): IrMap => ({
   name: "m",
+  shown: "@m",
   keys,
   value,
   entries,

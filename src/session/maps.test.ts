@@ -23,7 +23,7 @@ function aggregate(kind: AggregateKind, signed = true): AggregateType {
 }
 
 function irMap(value: Type, keys: readonly Type[] = []): IrMap {
-  return { name: "m", keys, value, entries: 16 };
+  return { name: "m", shown: "@m", keys, value, entries: 16 };
 }
 
 function memory(bytes: number): SharedMemory {

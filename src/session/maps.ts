@@ -59,7 +59,7 @@ export function snapshotOf(live: LiveMap, index: number): MapSnapshot {
 }
 
 export function aggregateOf(map: IrMap): AggregateType {
-  if (map.value.kind !== "aggregate") throw new InternalError(`@${map.name} is not an aggregation`);
+  if (map.value.kind !== "aggregate") throw new InternalError(`${map.shown} is not an aggregation`);
   return map.value;
 }
 
@@ -169,7 +169,7 @@ export class PercpuSlotMap implements LiveMap {
   }
 
   add(): bigint {
-    throw new InternalError(`@${this.map.name} is an aggregation`);
+    throw new InternalError(`${this.map.shown} is an aggregation`);
   }
 
   aggregate(_key: Uint8Array | null, value: bigint, time?: bigint): void {

@@ -303,7 +303,8 @@ class SourceSession implements Session, SourceUser {
   #losses(): readonly Trouble[] {
     const full = [...this.#source.maps.values()].flatMap((live): Trouble[] => {
       const count = live.refused?.() ?? 0;
-      return count > 0 ? [{ kind: "map-full", map: live.map.name, why: "full", count }] : [];
+      const { shown: map, larger } = live.map;
+      return count > 0 ? [{ kind: "map-full", map, larger, why: "full", count }] : [];
     });
     return [...this.#source.losses(), ...full];
   }

@@ -20,7 +20,7 @@ class Made {
     const buffer = new ArrayBuffer(this.table.bytes);
     this.memory = { words: new BigUint64Array(buffer), bytes: new Uint8Array(buffer), view: new DataView(buffer) };
     this.memory.words[tableHead.multiplier / 8] = multiplier;
-    const map: IrMap = { name: "m", keys: [u64], value: count, entries };
+    const map: IrMap = { name: "m", shown: "@m", keys: [u64], value: count, entries };
     this.live = new SharedTableMap(map, this.table, this.memory, () => this.refused++, pause);
   }
 

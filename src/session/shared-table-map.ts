@@ -78,7 +78,7 @@ export class SharedTableMap implements LiveMap {
   }
 
   #live(key: Uint8Array | null): number | undefined {
-    if (key === null) throw new InternalError(`@${this.map.name} has keys`);
+    if (key === null) throw new InternalError(`${this.map.shown} has keys`);
     if (this.#memory.view.byteLength === 0) return undefined;
     const found = this.#find(this.#half, key);
     return "entry" in found && this.#word(found.entry + entryHead.live) !== 0n ? found.entry : undefined;
@@ -86,7 +86,7 @@ export class SharedTableMap implements LiveMap {
 
   /** Only this thread ever changes which half is in use. */
   #make(key: Uint8Array | null): number | undefined {
-    if (key === null) throw new InternalError(`@${this.map.name} has keys`);
+    if (key === null) throw new InternalError(`${this.map.shown} has keys`);
     const { words, bytes } = this.#memory;
     if (words.length === 0) return undefined;
     const half = this.#half;
@@ -143,7 +143,7 @@ export class SharedTableMap implements LiveMap {
   }
 
   add(): bigint {
-    throw new InternalError(`@${this.map.name} is an aggregation`);
+    throw new InternalError(`${this.map.shown} is an aggregation`);
   }
 
   aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void {

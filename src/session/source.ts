@@ -108,6 +108,7 @@ export interface Surroundings {
   comm(): Uint8Array;
 }
 
+/** `name`: as its author spells it. */
 export type MapSize = { readonly name: string } &
   /** Undefined: some, where nobody counts them. */
   (

@@ -101,7 +101,7 @@ test("it is drawn as text and JSON, in the order of its value", () => {
     [new Uint8Array([1, 0, 0, 0, 0, 0, 0, 0]), words(5n, -4n, 1n)],
     [new Uint8Array([2, 0, 0, 0, 0, 0, 0, 0]), words(7n, 8n)],
   ];
-  const map = { name: "r", keys: [u64], value: type, entries: 2 } as const;
+  const map = { name: "r", shown: "@r", keys: [u64], value: type, entries: 2 } as const;
   const snapshot: MapSnapshot = { map, index: 0, entries };
   const folder = temporaryFolder();
   const written = (make: (output: number) => TextConsumer | JsonConsumer): string => {

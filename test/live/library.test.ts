@@ -223,7 +223,7 @@ test("map() shows a map while the script runs", async () => {
     await once(spawn(watched, ["500"]), "exit");
     assert.deepEqual(session.map("calls"), { name: "calls", entries: [["watched", calls]] });
   }
-  assert.throws(() => session.map("nope"), { name: "RangeError", message: "the script has no map @nope" });
+  assert.throws(() => session.map("nope"), { name: "RangeError", message: "the script has no map nope" });
   assert.deepEqual(session.map("@calls"), session.map("calls"));
   session.stop();
   await session.ended;

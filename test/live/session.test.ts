@@ -119,12 +119,13 @@ const basePlan: Plan = {
   maps: [
     {
       name: "writes",
+      shown: "@writes",
       keys: [],
       value: { kind: "aggregate", aggregate: "count", signed: false },
       entries: 1,
     },
-    { name: "by", keys: [u64], value: u64, entries: 64 },
-    { name: "unset", keys: [], value: u64, entries: 1 },
+    { name: "by", shown: "@by", keys: [u64], value: u64, entries: 64 },
+    { name: "unset", shown: "@unset", keys: [], value: u64, entries: 1 },
   ],
   hosts: [],
   schemas: [dataSchema, exitSchema, clearSchema, printSchema],

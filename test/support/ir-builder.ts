@@ -29,7 +29,7 @@ export function contextOf(type: ProgramType, more: Partial<Context> = {}): Conte
 }
 
 export function slotMap(index: number): PlacedMap {
-  return { name: `out${index}`, keys: [], value: u64, storage: { kind: "slot", offset: index * 16 }, entries: 1 };
+  return { name: `out${index}`, shown: `@out${index}`, keys: [], value: u64, storage: { kind: "slot", offset: index * 16 }, entries: 1 };
 }
 export function irMap(
   name: string,
@@ -38,7 +38,7 @@ export function irMap(
   storage: MapStorage,
   entries = 64,
 ): PlacedMap {
-  return { name, keys, value, storage, entries };
+  return { name, shown: `@${name}`, keys, value, storage, entries };
 }
 
 /** One function; instructions go to the block begun last. */

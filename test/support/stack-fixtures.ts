@@ -11,6 +11,7 @@ export const user: StackType = { kind: "stack", space: "user", mode: "bpftrace",
 export const kernel: StackType = { kind: "stack", space: "kernel", mode: "bpftrace", limit: 127 };
 const stacks = (unwind: boolean): IrMap => ({
   name: "",
+  shown: "",
   keys: [],
   value: user,
   stacks: { frames: 127, buildId: false, unwind },
@@ -26,7 +27,7 @@ export function snapshot(
   const { offsets, size } = fieldLayout(types);
   return {
     index: 0,
-    map: { name: "m", keys: types, value, entries: 8 },
+    map: { name: "m", shown: "@m", keys: types, value, entries: 8 },
     entries: entries.map(([key, number]) => {
       const bytes = Buffer.alloc(size);
       key.forEach((part, i) =>

@@ -510,6 +510,10 @@ export type Instruction =
 /** A map as the script sees it. How an engine stores it is the engine's: bpf/bpf-plan.ts (MapStorage). */
 export interface IrMap {
   readonly name: string;
+  /** As its author spells it: `@m`, `m`. */
+  readonly shown: string;
+  /** What its author declares for more entries, where the language has a declaration: `let @m = hash(5000)`. */
+  readonly larger?: string;
   readonly keys: readonly Type[];
   readonly value: Type | AggregateType;
   /** As many as it takes. */

@@ -31,6 +31,7 @@ function makeFunction(blocks: IrBlock[], slots: number[] = [], kind: IrFunction[
 
 const makeMap = (name: string, keys: Type[], value: IrMap["value"], entries = 100): IrMap => ({
   name,
+  shown: `@${name}`,
   keys,
   value,
   entries,

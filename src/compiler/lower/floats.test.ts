@@ -26,6 +26,7 @@ function executed(
   const fn: IrFunction = { name: "test", kind: "handler", placement: "host", matches: [], ...build.finish() };
   const maps = ["left", "right", "result"].map((name): IrMap => ({
     name,
+    shown: `@${name}`,
     keys: [],
     value: i64,
     entries: 1,

@@ -69,6 +69,7 @@ function mapOf({ module }: FunctionState, calls: KeptCalls): number {
     map =
       module.maps.push({
         name: `${mapName}${module.kept.size}`,
+        shown: mapName,
         keys: [u64, ...calls.atEntry.map(() => u64)],
         value: { kind: "array", element: u64, length: calls.words.length },
         evicts: true,

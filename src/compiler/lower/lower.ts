@@ -9,6 +9,7 @@ import type { CheckedHandler, CheckedMap, CheckedProgram } from "../../language/
 import { ScriptError, type Source } from "../../language/diagnostic.ts";
 import { fieldLayout, roundUp } from "../../language/layout.ts";
 import type { Expression } from "../../language/program.ts";
+import type { Spelling } from "../../language/rules.ts";
 import type { Type } from "../../language/types.ts";
 import type { IrFunction, IrMap, IrModule } from "../ir/ir.ts";
 import type { EventSchema } from "../plan.ts";
@@ -82,7 +83,7 @@ export function lower(
       directLoads: settings.directLoads ?? true,
     },
     walk,
-    maps: checked.maps.map((map) => irMap(map, checked.config)),
+    maps: checked.maps.map((map) => irMap(map, checked.config, checked.program.rules.spelling)),
     functions: [],
     schemas: [],
     timeFormats: [],
@@ -133,9 +134,12 @@ export function lower(
 }
 
 /** A map of the script's. */
-function irMap({ name, keys, value, entries, storage }: CheckedMap, config: Config): IrMap {
+function irMap({ name, keys, value, entries, storage }: CheckedMap, config: Config, spelling: Spelling): IrMap {
+  const larger = spelling.sizedMap?.(name, 5000);
   return {
     name,
+    shown: spelling.map(name),
+    ...(larger === undefined ? {} : { larger }),
     keys,
     value: widened(value),
     entries: keys.length === 0 ? 1 : (entries ?? config.maxMapKeys),

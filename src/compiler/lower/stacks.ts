@@ -19,6 +19,7 @@ export function stackSource(f: FunctionState, e: Expression): Source {
     map =
       maps.push({
         name: `stacks_${frames}${buildId ? "_id" : ""}${unwind ? "_unwound" : ""}`,
+        shown: "the map of stacks",
         keys: [],
         value: type,
         entries: 16384,

@@ -5,6 +5,7 @@ export const bpftraceRules: Rules = {
   language: "bpftrace",
   spelling: {
     map: (name) => `@${name}`,
+    sizedMap: (name, entries) => `let @${name} = hash(${entries})`,
     variable: (name) => `$${writtenName(name)}`,
     cast: (type, value) => `(${type})${value}`,
     builtin: (name) => name,

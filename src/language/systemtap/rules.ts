@@ -5,6 +5,7 @@ export const systemtapRules: Rules = {
   language: "systemtap",
   spelling: {
     map: writtenName,
+    sizedMap: (name, entries) => `global ${writtenName(name)}[${entries}]`,
     variable: writtenName,
     cast: () => undefined,
     builtin: (name) => name,

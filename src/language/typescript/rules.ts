@@ -6,6 +6,7 @@ export const typescriptRules: Rules = {
   language: "typescript",
   spelling: {
     map: writtenName,
+    sizedMap: (name, entries) => `${writtenName(name)} = map({ entries: ${entries} })`,
     variable: writtenName,
     cast(type, value) {
       const name = Object.entries(casts).find(([, known]) => known === type)?.[0];

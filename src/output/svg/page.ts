@@ -29,7 +29,7 @@ export class SvgWriter implements DocumentWriter {
     }
     const sampled = stackSamples(snapshot, options.top, options.divisor, options.services);
     if (sampled === undefined) return false;
-    const title = `@${map.name}`;
+    const title = map.shown;
     if (sampled.stacks) {
       const section = sampled.adds ? flameGraph(title, sampled) : undefined;
       if (section) this.#sections.push(section);
@@ -76,7 +76,7 @@ export class SvgWriter implements DocumentWriter {
     const by = BigInt(divisor || 1);
     let histograms = this.#histograms.get(map.name);
     if (histograms === undefined) {
-      histograms = { title: `@${map.name}`, columns: [], prints: 0 };
+      histograms = { title: map.shown, columns: [], prints: 0 };
       this.#histograms.set(map.name, histograms);
       this.#sections.push(histograms);
     }

@@ -68,13 +68,13 @@ export class TroubleCounters {
         }
       }
       if (role.kind !== "map" || failureOffset === undefined) continue;
-      const { name } = plan.maps[role.map];
+      const { shown: map, larger } = plan.maps[role.map];
       if (this.#known.has(failureOffset)) continue;
       this.#known.add(failureOffset);
       for (const why of refusals) {
         this.#counters.push({
           offsets: refusalOffsets(failureOffset, why),
-          trouble: (count) => ({ kind: "map-full", map: name, why, count }),
+          trouble: (count) => ({ kind: "map-full", map, larger, why, count }),
           seen: 0,
         });
       }

@@ -178,11 +178,11 @@ export class KernelObjects implements Disposable {
       };
     switch (storage.kind) {
       case "slot":
-        if (!this.#globals) throw new InternalError(`the plan has no globals region for @${map.name}`);
+        if (!this.#globals) throw new InternalError(`the plan has no globals region for ${map.shown}`);
         this.liveMaps.set(index, new SlotMap(map, storage.offset, this.#globals));
         break;
       case "percpu-slot":
-        if (!this.percpu) throw new InternalError(`the plan has no per-CPU region for @${map.name}`);
+        if (!this.percpu) throw new InternalError(`the plan has no per-CPU region for ${map.shown}`);
         this.liveMaps.set(
           index,
           new PercpuSlotMap(map, storage.offset, this.percpu.memory, this.percpu.stripe, this.percpu.cpus),
@@ -206,7 +206,7 @@ export class KernelObjects implements Disposable {
       case "shared": {
         const { kernel } = this.#kernelMap(index, map.name);
         const memory = this.#mapped.get(index);
-        if (memory === undefined) throw new InternalError(`the plan has no table for @${map.name}`);
+        if (memory === undefined) throw new InternalError(`the plan has no table for ${map.shown}`);
         const full = (): void => refused(kernel)("full");
         this.liveMaps.set(index, new (sharedTableMap().SharedTableMap)(map, storage, memory, full, pauseBriefly));
         break;
@@ -222,10 +222,10 @@ export class KernelObjects implements Disposable {
   get keyedTables(): KeyedTable[] {
     return this.#plan.bpf.maps.flatMap(({ role, keySize, unused }, i) => {
       if (role.kind !== "map" || unused || !this.liveMaps.has(role.map)) return [];
-      const { name, keys } = this.#plan.maps[role.map];
+      const { name, shown, keys } = this.#plan.maps[role.map];
       // A name that begins with a dot is strobe's own.
       if (this.#mapped.has(role.map)) return [];
-      return keys.length === 0 || name.startsWith(".") ? [] : [{ name, keySize, descriptor: this.maps[i] }];
+      return keys.length === 0 || name.startsWith(".") ? [] : [{ name: shown, keySize, descriptor: this.maps[i] }];
     });
   }
 
@@ -233,7 +233,7 @@ export class KernelObjects implements Disposable {
   #tables(): string[] {
     return this.#plan.bpf.maps.flatMap(({ role, type, keySize, valueSize, entries, flags, unused }) => {
       if (role.kind !== "map" || unused) return [];
-      const { name, stacks } = this.#plan.maps[role.map];
+      const { shown, stacks } = this.#plan.maps[role.map];
       if (stacks?.unwind === false) return [];
       const storage = this.#plan.bpf.storage[role.map];
       const copies = !("copies" in storage)
@@ -246,13 +246,13 @@ export class KernelObjects implements Disposable {
       if (storage.kind === "shared") {
         const size = (valueSize / 1e6).toFixed(1);
         return [
-          `map @${name}: mapped table of ${storage.entries} entries, ${size} MB allocated at the start${copies}${shared}`,
+          `map ${shown}: mapped table of ${storage.entries} entries, ${size} MB allocated at the start${copies}${shared}`,
         ];
       }
       const why = storage.kind === "percpu-hash" && storage.why !== undefined ? ` (${storage.why})` : "";
       const megabytes = (((keySize + valueSize) * entries) / 1e6).toFixed(1);
       return [
-        `map @${name}: ${type === MapType.HASH ? "hash" : "lruhash"} of ${entries} entries, ${megabytes} MB ${memory}${copies}${shared}${why}`,
+        `map ${shown}: ${type === MapType.HASH ? "hash" : "lruhash"} of ${entries} entries, ${megabytes} MB ${memory}${copies}${shared}${why}`,
       ];
     });
   }

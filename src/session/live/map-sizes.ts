@@ -60,7 +60,7 @@ export class MapSizes implements Disposable {
     for (const live of this.#mapped) {
       const keys = live.length();
       if (keys > 0 && (keyed === undefined || keys > (keyed.keys ?? 0)))
-        keyed = { name: live.map.name, kind: "keys", keys };
+        keyed = { name: live.map.shown, kind: "keys", keys };
     }
     return [lone?.size, keyed].filter((size) => size !== undefined);
   }
@@ -115,7 +115,7 @@ function loadCounter(tables: readonly KeyedTable[]): number | undefined {
 
 /** What a map without keys has, and how many values went into it as far as it tells; undefined when it is empty. */
 function loneSize(live: LiveMap): { readonly size: MapSize; readonly seen: bigint } | undefined {
-  const { name, value: type } = live.map;
+  const { shown: name, value: type } = live.map;
   const bytes = live.lookup(null);
   if (bytes === undefined) return undefined;
   if (type.kind === "integer") {
