@@ -39,11 +39,11 @@ export interface OpenOptions extends ScriptOptions {
   /** The maps are there, and nothing is attached yet. */
   readonly loaded?: ((session: Session) => void) | undefined;
   /** Compiles again, in another way; a script's text unless given. */
-  readonly recompile?: ((way: Way) => CompiledScript) | undefined;
+  readonly recompile?: ((way: CodeChoices) => CompiledScript) | undefined;
 }
 
 /** How to compile for a verifier that refused a program. */
-export type Way = Pick<ScriptOptions, "directLoads" | "sparing" | "engine">;
+export type CodeChoices = Pick<ScriptOptions, "directLoads" | "easyToVerify" | "engine">;
 
 /** What there is to attach. */
 export type Openable = Pick<CompiledScript, "plan" | "diagnostics" | "following">;
@@ -133,8 +133,8 @@ export async function openScript(source: Source, compiled: Openable, options: Op
       throw error;
     }
   };
-  const { directLoads, sparing: spares, engine } = options;
-  let way: Way = { directLoads, sparing: spares, engine };
+  const { directLoads, easyToVerify: before, engine } = options;
+  let way: CodeChoices = { directLoads, easyToVerify: before, engine };
   for (let again: CompiledScript | undefined; ;) {
     try {
       return await open(again ?? compiled);
@@ -145,9 +145,9 @@ export async function openScript(source: Source, compiled: Openable, options: Op
         options.consumer.trouble({ kind: "message", text: "strobe: BPF is refused here (EPERM); using tracefs" });
         options.consumer.flush();
       } else if (error.code === E2BIG && error.call === "bpf(BPF_PROG_LOAD)") {
-        const sparing = easier(way);
-        if (sparing === undefined) throw (again && complexity().tooComplex(error, again)) ?? error;
-        way = { ...way, sparing };
+        const easyToVerify = easier(way);
+        if (easyToVerify === undefined) throw (again && complexity().tooComplex(error, again)) ?? error;
+        way = { ...way, easyToVerify };
         options.log?.(`the verifier gave up on a program, compiling again to make it easier: ${error.message}`);
       } else {
         if (!error.log) throw error;
@@ -162,10 +162,10 @@ export async function openScript(source: Source, compiled: Openable, options: Op
 }
 
 /** What to try next where the verifier gave up; nothing where there is no other way. */
-function easier({ sparing }: Way): Way["sparing"] {
-  if (!sparing) return true;
+function easier({ easyToVerify }: CodeChoices): CodeChoices["easyToVerify"] {
+  if (!easyToVerify) return true;
   // Without may_goto, rounds are calls already.
-  return sparing === true && new (features().Features)().capabilities().mayGoto ? "calls" : undefined;
+  return easyToVerify === true && new (features().Features)().capabilities().mayGoto ? "calls" : undefined;
 }
 
 /** Whether instances can be made where tracefs is. Kernels that are too old for strobe may refuse BPF as well. */

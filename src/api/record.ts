@@ -21,7 +21,7 @@ import { findProvider, resolveSpec, spellingOf } from "../providers/registry.ts"
 import type { RecordedLayout, RecordedSite } from "../recordings/contents.ts";
 import type { RowField } from "../recordings/layout.ts";
 import { parseScript, type CompiledScript } from "./compile.ts";
-import type { Way } from "./open.ts";
+import type { CodeChoices } from "./open.ts";
 
 export interface RecordedWish {
   /** Each as in a script, with its predicate: `tracepoint:sched:* / pid == 3 /`. */
@@ -67,7 +67,7 @@ interface Sender {
 }
 
 /** Compiles what records these probes on a machine. @throws ScriptError for probes that cannot be recorded */
-export function compileRecording(wish: RecordedWish, system: LiveSystem, way: Way = {}): RecordingProgram {
+export function compileRecording(wish: RecordedWish, system: LiveSystem, way: CodeChoices = {}): RecordingProgram {
   const script = wish.script && probesOfScript(wish.script);
   const whole: RecordedWish = {
     ...wish,

@@ -3,7 +3,7 @@ import { closeSync, ftruncateSync, readFileSync, writeSync } from "node:fs";
 import { hostname, machine, release } from "node:os";
 import { version } from "../../package.json";
 import { thisMachine } from "../api/machine.ts";
-import { openScript, type Way } from "../api/open.ts";
+import { openScript, type CodeChoices } from "../api/open.ts";
 import { compileRecording, type RecordedScriptWish, type RecordingProgram } from "../api/record.ts";
 import { compileForRecording } from "../api/replay.ts";
 import { interruptsCalls } from "../linux/ffi.ts";
@@ -50,7 +50,8 @@ const ringBytes = 256 << 20;
 export async function record(argv: readonly string[]): Promise<number> {
   const options = readOptions(argv);
   const { pid, command, verbose, quiet, ring, redact } = options;
-  const compileIt = (way?: Way): ReturnType<typeof compileRecording> => compileRecording(options, thisMachine(), way);
+  const compileIt = (way?: CodeChoices): ReturnType<typeof compileRecording> =>
+    compileRecording(options, thisMachine(), way);
   const program = compileIt();
   if (options.script !== undefined && !canReplay(options, program)) return 1;
   const before = options.append ? continued(options.file) : undefined;

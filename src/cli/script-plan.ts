@@ -1,6 +1,6 @@
 import type { CompiledScript, ScriptOptions } from "../api/compile.ts";
 import { KeptPlan, type KnownPlan } from "../api/kept-plans.ts";
-import type { Openable, Way } from "../api/open.ts";
+import type { Openable, CodeChoices } from "../api/open.ts";
 import type { Plan } from "../compiler/plan.ts";
 import type { Source } from "../language/diagnostic.ts";
 import type { SeenFile } from "../store/seen-files.ts";
@@ -40,7 +40,7 @@ export class ScriptPlan {
     return this.#compiled?.machine.unfittingTypes() ?? [];
   }
 
-  compile(way: Way = {}): CompiledScript {
+  compile(way: CodeChoices = {}): CompiledScript {
     this.#compiled = compiling().compileScript(this.source, { ...this.options, ...way });
     this.#files = this.#compiled.machine.madeOf();
     return this.#compiled;

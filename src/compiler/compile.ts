@@ -58,7 +58,7 @@ export interface ScriptFlags {
    * ones, `openScript` compiles again with this. "calls": rounds of loops are calls, whatever else the kernel has for
    * loops.
    */
-  readonly sparing?: boolean | "calls" | undefined;
+  readonly easyToVerify?: boolean | "calls" | undefined;
   /** Only probes whose names match are attached; `begin`, `end` and `self` always are. */
   readonly probeFilter?: RegExp | undefined;
   /** Counts memory reads and look-ups in maps that fail, by their place in the script, and tells them as trouble. */
@@ -197,8 +197,8 @@ function compileProbes(
       growing,
       paired: !governed && !measured && !growing,
       without: options.withoutPasses,
-      sparing: options.sparing === true || options.sparing === "calls",
-      calledRounds: options.sparing === "calls",
+      easyToVerify: options.easyToVerify === true || options.easyToVerify === "calls",
+      calledRounds: options.easyToVerify === "calls",
       held: options.held === true,
     });
     return { plan, diagnostics, stages };

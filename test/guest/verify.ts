@@ -1,5 +1,5 @@
 // Runs in the guest: what the kernel can, or the programs of scripts through its verifier, compiled where that is
-// fast. A script that is too much for the verifier is compiled again here, the sparing way.
+// fast. A script that is too much for the verifier is compiled again here, easier to verify.
 import { appendFileSync, readFileSync } from "node:fs";
 import { fromText, toText } from "../../src/api/plan-text.ts";
 import type { Plan } from "../../src/compiler/plan.ts";

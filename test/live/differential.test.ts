@@ -331,8 +331,8 @@ describe("both executors", { skip: noBpf }, () => {
   for (const [name, body] of Object.entries(madeUp)) {
     it(`agree on ${name}`, () => {
       using differential = new Differential();
-      for (const sparing of [false, true]) {
-        differential.sparing = sparing;
+      for (const easyToVerify of [false, true]) {
+        differential.easyToVerify = easyToVerify;
         for (let seed = 1; seed < 6; seed++) {
           const declared = /let @\w+ = .*;/.exec(body)?.[0] ?? "";
           const { failure, events, entries } = differential.run(
@@ -350,7 +350,7 @@ describe("both executors", { skip: noBpf }, () => {
   for (const [name, body] of Object.entries(called)) {
     it(`agree on ${name}, its rounds called`, () => {
       using differential = new Differential();
-      differential.sparing = true;
+      differential.easyToVerify = true;
       differential.mayGoto = false;
       const { failure, events } = differential.run(
         `rawtracepoint:differential { ${body} }`,
@@ -368,7 +368,7 @@ describe("both executors", { skip: noBpf }, () => {
     const totals = { instructions: 0, events: 0, entries: 0 };
     for (let seed = first; seed < first + count && failures.length < mostFailures; seed++) {
       const program = written(seed);
-      differential.sparing = seed % 4 === 0;
+      differential.easyToVerify = seed % 4 === 0;
       differential.mayGoto = withRounds && seed % 8 !== 0;
       const verdict = differential.run(render(program.pieces), randomInputs(seed, runs), program.unordered);
       totals.instructions += verdict.instructions;

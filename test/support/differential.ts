@@ -108,7 +108,7 @@ const endsOnFaults = "// ends on faults\n";
 export function compileScript(
   text: string,
   withoutPasses: readonly string[] = [],
-  sparing = false,
+  easyToVerify = false,
   mayGoto = capabilities.mayGoto,
   language: Language = bpftrace,
   captureOf?: (map: string) => boolean,
@@ -132,7 +132,7 @@ export function compileScript(
         }
       : made,
     { ...system, capabilities: { ...capabilities, mayGoto } },
-    { resolve, withoutPasses, sparing, captureOf },
+    { resolve, withoutPasses, easyToVerify, captureOf },
   );
 }
 
@@ -186,9 +186,9 @@ export class Differential implements Disposable {
   /** What the verifier is to tell of a refused program. */
   logLevel = BPF_LOG_STATS;
   /** Programs are to be those that are compiled again when the verifier gave up. */
-  sparing = false;
+  easyToVerify = false;
   /**
-   * Whether the kernel's budget of rounds is asked for, which came with Linux 6.9: else loops of sparing programs are
+   * Whether the kernel's budget of rounds is asked for, which came with Linux 6.9: else loops of programs that are made easy to verify are
    * called.
    */
   mayGoto = capabilities.mayGoto;
@@ -231,7 +231,7 @@ export class Differential implements Disposable {
     const nothing = { instructions: 0, events: 0, entries: 0 };
     let compiled: Compiled;
     try {
-      compiled = compileScript(script, [], this.sparing, this.mayGoto, language);
+      compiled = compileScript(script, [], this.easyToVerify, this.mayGoto, language);
     } catch (error) {
       return {
         ...nothing,
@@ -308,7 +308,7 @@ export class Differential implements Disposable {
    */
   runCaptured(script: string, inputs: readonly Uint8Array[], unordered: boolean): string | undefined {
     const whole = compileScript(script);
-    const { plan } = compileScript(script, [], this.sparing, this.mayGoto, bpftrace, () => true);
+    const { plan } = compileScript(script, [], this.easyToVerify, this.mayGoto, bpftrace, () => true);
     if (whole.plan === undefined || plan === undefined) return undefined;
     const expected = runOnHost(whole.stages.module!, 0, whole.plan.schemas, inputs);
     const pid = BigInt(process.pid);

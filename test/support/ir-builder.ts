@@ -29,7 +29,14 @@ export function contextOf(type: ProgramType, more: Partial<Context> = {}): Conte
 }
 
 export function slotMap(index: number): PlacedMap {
-  return { name: `out${index}`, shown: `@out${index}`, keys: [], value: u64, storage: { kind: "slot", offset: index * 16 }, entries: 1 };
+  return {
+    name: `out${index}`,
+    shown: `@out${index}`,
+    keys: [],
+    value: u64,
+    storage: { kind: "slot", offset: index * 16 },
+    entries: 1,
+  };
 }
 export function irMap(
   name: string,

@@ -25,7 +25,7 @@ export interface Loaded {
    * "too complex": said as it is documented to be, and for which loop. "no script": what the checker refuses rightly,
    * a constant that no type holds or a text that grows at every event.
    */
-  readonly outcome: "loaded" | "sparing" | "too complex" | "no script" | "rejected" | "crash" | "refused";
+  readonly outcome: "loaded" | "recompiled" | "too complex" | "no script" | "rejected" | "crash" | "refused";
   readonly instructions: number;
   readonly detail: string;
 }
@@ -58,7 +58,7 @@ export function compileScript(
   text: string,
   place: Place,
   capabilities: Capabilities,
-  sparing: boolean | "calls" = false,
+  easyToVerify: boolean | "calls" = false,
 ): (Compiled & { readonly program: Program; readonly plan: Plan }) | Loaded {
   const { program, diagnostics } = parse({ name: "random.bt", text }, { positional: [] });
   const parsed = diagnostics.find(({ severity }) => severity === "error");
@@ -71,7 +71,7 @@ export function compileScript(
   try {
     compiled = compile(program, system, {
       resolve: () => ({ variants: [{ context, provider: place, sites: [site] }], diagnostics: [] }),
-      sparing,
+      easyToVerify,
     });
   } catch (error) {
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -92,20 +92,20 @@ export function compileScript(
 export function loadScript(text: string, place: Place, whole = false): Loaded {
   capabilities ??= new Features().capabilities();
   let instructions = 0;
-  for (const sparing of [false, true, "calls"] as const) {
-    const compiled = compileScript(text, place, capabilities, sparing);
+  for (const easyToVerify of [false, true, "calls"] as const) {
+    const compiled = compileScript(text, place, capabilities, easyToVerify);
     if ("outcome" in compiled) return { ...compiled, instructions };
     const { plan } = compiled;
     instructions = plan.bpf.programs.reduce((sum, { code }) => sum + code.length / 8, 0);
     const refusal = refusalOf(plan, whole);
-    if (refusal === undefined) return { outcome: sparing ? "sparing" : "loaded", instructions, detail: "" };
+    if (refusal === undefined) return { outcome: easyToVerify ? "recompiled" : "loaded", instructions, detail: "" };
     if (refusal.code !== E2BIG)
       return {
         outcome: "refused",
         instructions,
         detail: `${refusal.message}\n${(refusal.log ?? "").slice(whole ? 0 : -mostDetail)}`,
       };
-    if (sparing === false || (sparing === true && capabilities.mayGoto)) continue;
+    if (easyToVerify === false || (easyToVerify === true && capabilities.mayGoto)) continue;
     const said = tooComplex(refusal, compiled);
     if (said === undefined) return { outcome: "refused", instructions, detail: refusal.message };
     return {

@@ -19,7 +19,7 @@ export function randomScript(seed: number): { readonly place: Place; readonly te
 
 /** What is wrong with what became of a script; nothing where all is as it should be. */
 export function faultOf({ outcome, detail }: Loaded): string | undefined {
-  if (outcome === "loaded" || outcome === "sparing" || outcome === "no script") return undefined;
+  if (outcome === "loaded" || outcome === "recompiled" || outcome === "no script") return undefined;
   if (outcome === "too complex" && /more ways through it than the kernel's verifier walks/.test(detail))
     return undefined;
   return `${outcome}\n${detail}`;

@@ -66,9 +66,11 @@ function calledLoops(fn: IrFunction, module: IrModule, options: GenerateOptions)
   return withCalledLoops(fn, module, callbackLevels(fn, module).keys(), options);
 }
 
-function callsLoops({ sparing, capabilities }: Partial<GenerateOptions>): boolean {
+function callsLoops({ easyToVerify, capabilities }: Partial<GenerateOptions>): boolean {
   return (
-    sparing === true && capabilities?.mayGoto === false && kernelHas(capabilities.kernel, kernelFeatures.calledLoops)
+    easyToVerify === true &&
+    capabilities?.mayGoto === false &&
+    kernelHas(capabilities.kernel, kernelFeatures.calledLoops)
   );
 }
 
@@ -165,7 +167,7 @@ export function scratchBytes(fn: IrFunction, module: IrModule, options: Partial<
   for (const one of functions) {
     const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
     const rounds = callsLoops(options) ? one.blocks.filter(({ terminator }) => terminator.op === "guard").length : 0;
-    if (rounds > 0 || slots > SURE_BYTES || crowdedSlots(one, options.sparing ? 0 : BRANCHES_ON_STACK).size > 0) {
+    if (rounds > 0 || slots > SURE_BYTES || crowdedSlots(one, options.easyToVerify ? 0 : BRANCHES_ON_STACK).size > 0) {
       total += slots + (uncountedBlocks(one).size > 0 ? (rounds + 1) * CROWDED_BYTES : 0);
     }
     total += (rounds + 1) * Math.ceil(temporaryBytes(one, module) / 8) * 8;
@@ -218,7 +220,7 @@ function generateFunction(
   budget: number,
   scratchStart: number,
 ): Finished {
-  const fn = withoutNeedlessGuards(whole, options.capabilities, options.sparing ?? false);
+  const fn = withoutNeedlessGuards(whole, options.capabilities, options.easyToVerify ?? false);
   const pinned = new Set<number>();
   for (const { instructions } of fn.blocks) {
     for (const instruction of instructions) {
@@ -268,8 +270,8 @@ function generateFunction(
 }
 
 /** How many branches the loops of a function may have whose slots are on the stack (uncounted.ts). */
-function branchesOnStack({ sparing }: GenerateOptions, { context }: IrFunction): number {
-  if (sparing) return 0;
+function branchesOnStack({ easyToVerify }: GenerateOptions, { context }: IrFunction): number {
+  if (easyToVerify) return 0;
   // Another run of the handler may come between, and have the same scratch memory.
   return context?.program.type === "kprobe" && context.defaultSpace === "user" ? Infinity : BRANCHES_ON_STACK;
 }

@@ -28,7 +28,7 @@ export interface BpfOptions {
   readonly paired: boolean;
   /** Passes to leave out. */
   readonly without: readonly string[] | undefined;
-  readonly sparing: boolean;
+  readonly easyToVerify: boolean;
   /** The program that traces may delete entries of maps. */
   readonly held: boolean;
   /** Rounds of loops are calls (bpf_loop), whether or not the kernel counts rounds itself (may_goto). */
@@ -44,7 +44,7 @@ export function makeBpfPlan(
   options: BpfOptions,
 ): BpfPlan {
   const capabilities = options.calledRounds ? { ...system.capabilities, mayGoto: false } : system.capabilities;
-  const { directLoads, governed, growing, paired, without, sparing, held } = options;
+  const { directLoads, governed, growing, paired, without, easyToVerify, held } = options;
   const { schemas, watches, loops, handlers } = lowered;
   const regions = layRegions(
     module.maps,
@@ -55,12 +55,14 @@ export function makeBpfPlan(
       loops: loops.length,
       growing,
     },
-    ownTables(module, { hashTables: checked.config.hashTables, schemas, growing, sparing, held, capabilities }),
+    ownTables(module, { hashTables: checked.config.hashTables, schemas, growing, easyToVerify, held, capabilities }),
   );
   const { storage, counters } = regions;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
   const inKernel = handlers.filter(({ handler }) => handler.placement !== "host");
-  const mayScratch = inKernel.map((h) => scratchBytes(module.functions[h.function], module, { sparing, capabilities }));
+  const mayScratch = inKernel.map((h) =>
+    scratchBytes(module.functions[h.function], module, { easyToVerify, capabilities }),
+  );
   const mostScratch = Math.max(0, ...mayScratch);
   const scratchUsers = mayScratch.filter((bytes) => bytes > 0).length;
   if (mostScratch > 0)
@@ -98,7 +100,7 @@ export function makeBpfPlan(
         mappedFiles: files,
         threadPointer: pointer,
         without,
-        sparing,
+        easyToVerify,
         ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
         ...(mayScratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}),
         ...(governed ? { gate: i } : {}),

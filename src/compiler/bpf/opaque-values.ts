@@ -36,7 +36,7 @@ export function forgetChoices(scope: FunctionScope, to: number): void {
   const {
     constants,
     pointers,
-    options: { sparing },
+    options: { easyToVerify },
     fn: { blocks },
   } = scope;
   const ways = blocks.flatMap(({ terminator }, from) =>
@@ -46,7 +46,7 @@ export function forgetChoices(scope: FunctionScope, to: number): void {
   if (ways.some(({ from }) => from >= to)) return;
   blocks[to]?.parameters.forEach((parameter, i) => {
     if (pointers.has(parameter)) return;
-    if (sparing || ways.some(({ args }) => constants.has(args[i] ?? parameter)))
+    if (easyToVerify || ways.some(({ args }) => constants.has(args[i] ?? parameter)))
       forget(scope, scope.resultRegister(parameter));
   });
 }

@@ -23,7 +23,7 @@ interface Asked {
   readonly hashTables: Config["hashTables"];
   readonly schemas: readonly EventSchema[];
   readonly growing: boolean;
-  readonly sparing: boolean;
+  readonly easyToVerify: boolean;
   /** The program that traces may delete entries. */
   readonly held: boolean;
   readonly capabilities: Pick<Capabilities, "mayGoto">;
@@ -31,7 +31,7 @@ interface Asked {
 
 export function ownTables(
   module: IrModule,
-  { hashTables, schemas, growing, sparing, held, capabilities }: Asked,
+  { hashTables, schemas, growing, easyToVerify, held, capabilities }: Asked,
 ): OwnTables {
   const cleared = new Set(schemas.flatMap(({ action }) => (action.kind === "clear-map" ? [action.map] : [])));
   return {
@@ -40,7 +40,7 @@ export function ownTables(
       if (hashTables === "kernel") return "hash_tables is kernel";
       if (!capabilities.mayGoto) return "this kernel has no may_goto (Linux 6.9)";
       if (growing) return "programs may come while it runs";
-      if (sparing) return "the verifier gave up on the handlers";
+      if (easyToVerify) return "the verifier gave up on the handlers";
       if (held) return "the program that traces may delete entries";
       if (bytes > mostBytes) return `it would take ${Math.round(bytes / 1e6)} MB`;
       if (keySize > mostKeyBytes) return `its keys have ${keySize} bytes`;

@@ -44,7 +44,7 @@ export interface GenerateOptions {
   /** This program's gate, when a session may hold it back (gate.ts). */
   readonly gate?: number;
   /** The verifier gave up on the program as it usually is: it is written to be easy to walk through, and slower. */
-  readonly sparing?: boolean | undefined;
+  readonly easyToVerify?: boolean | undefined;
 }
 
 export interface Stripe {

@@ -82,7 +82,7 @@ export function select(scope: FunctionScope): void {
   fn.blocks.forEach((block, index) => {
     scope.enterBlock(index);
     emitter.bind(scope.blockLabels[index] ?? 0);
-    if (scope.options.sparing || scope.untracked !== undefined) forgetChoices(scope, index);
+    if (scope.options.easyToVerify || scope.untracked !== undefined) forgetChoices(scope, index);
     for (const instruction of block.instructions)
       if (!isLate(scope, instruction)) generateInstruction(scope, instruction);
     generateTerminator(scope, block);
@@ -300,7 +300,7 @@ function generateTerminator(scope: FunctionScope, block: IrBlock): void {
       const compare = scope.fused.has(terminator.condition) ? scope.definitions.get(terminator.condition) : undefined;
       // The branch not taken falls through when its block is written next (jumps to the next instruction are dropped).
       // Each arm of a long `else if` is a way of its own for as long as the verifier knows by it what the number was.
-      const forgotten = scope.options.sparing === true && !scope.endsLoop;
+      const forgotten = scope.options.easyToVerify === true && !scope.endsLoop;
       if (compare?.op === "compare") branchOnCompare(scope, compare, label(terminator.otherwise), true, forgotten);
       else emitter.branchConstant(Jump.JEQ, scope.use(terminator.condition), 0n, label(terminator.otherwise));
       return emitter.jump(label(terminator.then));

@@ -137,7 +137,7 @@ function advanced({ emitter }: FunctionScope, pointer: Register, by: Register): 
  */
 function fromAnywhere(scope: FunctionScope, compared: number): boolean {
   return (
-    (scope.inUncounted || scope.options.sparing === true || compared > mostCompared) &&
+    (scope.inUncounted || scope.options.easyToVerify === true || compared > mostCompared) &&
     scope.options.capabilities.mayGoto
   );
 }

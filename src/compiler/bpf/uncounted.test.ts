@@ -9,13 +9,13 @@ import { madeUpSystem, resolveMadeUp } from "../../../test/support/made-up-syste
 /** What a probe's program has of scratch memory, and how often the kernel's budget of rounds is asked for. */
 function loopsOf(
   body: string,
-  { sparing = false, mayGoto = true, user = false } = {},
+  { easyToVerify = false, mayGoto = true, user = false } = {},
 ): readonly [scratch: boolean, guards: number] {
   const parsed = parse({ name: "loops", text: `kprobe:f { ${body} }` }, { positional: [] });
   assert.deepEqual(parsed.diagnostics, []);
   const system = { ...madeUpSystem, capabilities: { ...madeUpSystem.capabilities, mayGoto } };
   const { plan, diagnostics } = compile(parsed.program, system, {
-    sparing,
+    easyToVerify,
     resolve(spec) {
       const resolution = resolveMadeUp(spec);
       return {
@@ -57,8 +57,8 @@ test("a loop with a constant bound is guarded when its rounds have many branches
 
 test("handlers that another run may interrupt keep to the stack, until the verifier gives up", () => {
   assert.deepEqual(loopsOf(`for ($i : 0..arg0) { ${many} }`, { user: true }), [false, 1]);
-  assert.deepEqual(loopsOf(`for ($i : 0..arg0) { ${many} }`, { user: true, sparing: true }), [true, 1]);
-  assert.deepEqual(loopsOf(`for ($i : 0..arg0) { ${few} }`, { sparing: true }), [true, 1]);
+  assert.deepEqual(loopsOf(`for ($i : 0..arg0) { ${many} }`, { user: true, easyToVerify: true }), [true, 1]);
+  assert.deepEqual(loopsOf(`for ($i : 0..arg0) { ${few} }`, { easyToVerify: true }), [true, 1]);
 });
 
 test("kernels without a budget of rounds count those of unknown number, and no others", () => {

@@ -33,7 +33,7 @@ const noBlocks: readonly number[] = [];
 export function withoutNeedlessGuards(
   fn: IrFunction,
   capabilities: Pick<Capabilities, "mayGoto">,
-  sparing: boolean,
+  easyToVerify: boolean,
 ): IrFunction {
   const loops = guarded(fn.blocks);
   const counted = loops.filter(({ rounds }) => rounds !== undefined);
@@ -54,7 +54,7 @@ export function withoutNeedlessGuards(
     counted.flatMap(({ guard, rounds = 0, loop }) => {
       const within = branches.get(loop) ?? 0;
       const kept =
-        capabilities.mayGoto && within > 0 && (sparing || uncounted.has(guard) || rounds * within > mostCounted);
+        capabilities.mayGoto && within > 0 && (easyToVerify || uncounted.has(guard) || rounds * within > mostCounted);
       return kept ? [] : [guard];
     }),
   );

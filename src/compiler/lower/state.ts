@@ -135,7 +135,7 @@ export interface Catch {
 }
 
 /** Out of the script's function (or the handler), out of the handler at once, or to who looks at what failed. */
-export type Way = "return" | "handler" | Catch;
+export type BodyExit = "return" | "handler" | Catch;
 
 /** What `break` and `continue` mean here. */
 export type Loop =
@@ -175,7 +175,7 @@ export class FunctionState {
   #captureSize = 0;
   readonly #captures = new Map<Home, Home & { kind: "memory" }>();
   readonly #capturedValues = new Map<string, Place>();
-  readonly #leaves = new Map<Way, Home>();
+  readonly #leaves = new Map<BodyExit, Home>();
   /** Whether what fails may end the handler, by the language's rules. */
   readonly #ends: boolean;
   readonly #errors = new Map<Catch, Home>();
@@ -412,7 +412,7 @@ export class FunctionState {
   /**
    * In a callback: ends the loop, and tells the outer function to leave in the same way. The flag is an outer variable.
    */
-  leaveLoop(way: Way): void {
+  leaveLoop(way: BodyExit): void {
     const outer = this.outer;
     if (outer === undefined) throw new InternalError("not in a loop over a map");
     let flag = this.#leaves.get(way);
@@ -430,7 +430,7 @@ export class FunctionState {
    * After the callback is built: fixes the size of what is shared. Gives the slot (when anything is), and what the
    * outer function does once the loop is over: take back what the callback wrote.
    */
-  closeCaptures(): { slot: number | undefined; takeBack: () => void; leaves: ReadonlyMap<Way, Home> } {
+  closeCaptures(): { slot: number | undefined; takeBack: () => void; leaves: ReadonlyMap<BodyExit, Home> } {
     const outer = this.outer;
     if (outer === undefined) throw new InternalError("only callbacks capture");
     outer.build.slots[this.#captureSlot].size = Math.max(8, this.#captureSize);

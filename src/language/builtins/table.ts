@@ -1,4 +1,4 @@
-// The one table of builtins, and the small view of it that a parser needs.
+// The one table of builtins, and the small names of it that a parser needs.
 import type { AggregateKind } from "../types.ts";
 import type { Rules } from "../rules.ts";
 import { actionBuiltins } from "./actions.ts";
@@ -47,15 +47,15 @@ export interface BuiltinNames {
   names(): readonly string[];
 }
 
-const views = new Map<Rules, BuiltinNames>();
+const namesByRules = new Map<Rules, BuiltinNames>();
 
 export function builtinsFor(rules: Rules): BuiltinNames {
-  let view = views.get(rules);
-  if (view === undefined) views.set(rules, (view = viewOf(rules)));
-  return view;
+  let names = namesByRules.get(rules);
+  if (names === undefined) namesByRules.set(rules, (names = namesUnder(rules)));
+  return names;
 }
 
-function viewOf({ language, spelling: words }: Rules): BuiltinNames {
+function namesUnder({ language, spelling: words }: Rules): BuiltinNames {
   const { builtinPrefix = "" } = words;
   const rows = new Map<string, BuiltinSpec>();
   const spellings = new Map<string, string>();

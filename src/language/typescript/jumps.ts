@@ -2,12 +2,12 @@
 // which is asked behind each loop that it leaves on its way. A labelled block is a loop of one round.
 import type * as js from "acorn";
 import type { Expression, Statement } from "../program.ts";
-import type { Jumpable, Unit, Way } from "./unit.ts";
+import type { Jumpable, Unit, LoopJump } from "./unit.ts";
 import { binary, block, integer, variable } from "./unit.ts";
 
 type Span = Expression["span"];
 
-const ways = { break: 1n, continue: 2n } as const satisfies Record<Way, bigint>;
+const ways = { break: 1n, continue: 2n } as const satisfies Record<LoopJump, bigint>;
 
 /**
  * Reads what can be jumped out of: `read` gives the statement, made of one. Its labels are those that the unit has seen
@@ -58,7 +58,7 @@ function when(condition: Expression, then: readonly Statement[], span: Span): St
 
 export function jump(unit: Unit, node: js.BreakStatement | js.ContinueStatement): Statement[] {
   const span = unit.span(node);
-  const way: Way = node.type === "BreakStatement" ? "break" : "continue";
+  const way: LoopJump = node.type === "BreakStatement" ? "break" : "continue";
   const { label } = node;
   const target = unit.jumpables.findLast(({ kind, labels }) =>
     label ? labels.includes(label.name) : kind === "loop" || (kind === "switch" && way === "break"),

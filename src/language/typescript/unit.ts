@@ -62,9 +62,9 @@ export interface Jumpable {
   readonly kind: "loop" | "switch" | "block";
   readonly labels: readonly string[];
   /** The variable that says how something within leaves to here, and which ways there are. */
-  leaving?: { readonly name: string; readonly ways: Set<Way>; uses: number };
+  leaving?: { readonly name: string; readonly ways: Set<LoopJump>; uses: number };
 }
-export type Way = "break" | "continue";
+export type LoopJump = "break" | "continue";
 
 /** What a call comes to. */
 export type Outcome =

@@ -54,12 +54,12 @@ for (const [name, body] of Object.entries(scripts)) {
   test(name, { skip: process.geteuid?.() !== 0 && "needs root" }, () => {
     for (const place of places) {
       const { outcome, detail } = loadScript(`rawtracepoint:f { ${body} }`, place);
-      assert.ok(outcome === "loaded" || outcome === "sparing", `${place}: ${outcome}\n${detail}`);
+      assert.ok(outcome === "loaded" || outcome === "recompiled", `${place}: ${outcome}\n${detail}`);
     }
   });
 }
 
-// Newer verifiers say ENOMEM of it, others EFAULT: it is no want of memory, and the sparing way is tried.
+// Newer verifiers say ENOMEM of it, others EFAULT: it is no want of memory, and the easier code is tried.
 test(
   "more branches on a way than the verifier keeps are too much for it",
   {
@@ -105,8 +105,8 @@ test("rounds are calls where nothing else is taken", () => {
   const script = `rawtracepoint:f { @n = arg1; $i = arg0; while ($i > 3) { $i = $i >> @n; @m[$i]++; } }`;
   const capabilities = { ...bareSystem.capabilities, kernel: [6, 12] as const, mayGoto: true };
   const [MAY_GOTO, CALL, LOOP] = [0xe5, 0x85, 181];
-  const uses = (sparing: true | "calls"): readonly boolean[] => {
-    const compiled = compileScript(script, "rawtracepoint", capabilities, sparing);
+  const uses = (easyToVerify: true | "calls"): readonly boolean[] => {
+    const compiled = compileScript(script, "rawtracepoint", capabilities, easyToVerify);
     assert.ok("plan" in compiled);
     const [{ code }] = compiled.plan.bpf.programs as readonly [KernelProgram];
     const view = new DataView(code.buffer, code.byteOffset, code.length);
