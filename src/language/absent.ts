@@ -1,11 +1,6 @@
 // What stands for a variable that has no value where a probe is, beside others that have one.
 import type { Type } from "./types.ts";
 
-/** For messages: "`x` is optimised out here". */
-export function absence(name: string, reason: string): string {
-  return reason.startsWith("its ") ? `\`${name}\` cannot be read: ${reason}` : `\`${name}\` is ${reason}`;
-}
-
 /** What reasons are in a word, by what they contain; the first that holds. */
 const words: readonly (readonly [reason: string, word: string])[] = [
   ["called with", "known at the entry"],

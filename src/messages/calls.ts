@@ -2,7 +2,29 @@
 import { kernelFeatures, type KernelVersion } from "../base/kernel-features.ts";
 import { lacks, says, type Message, type Shown } from "./message.ts";
 
+const countOfArguments = (count: number): string =>
+  count === 0 ? "no arguments" : count === 1 ? "one argument" : `${count} arguments`;
+
 export const calls = {
+  /** @example begin { print(strftime("%H")); } */
+  wrongCount: (name: Shown, given: number, least: number, most: number, usage?: string): Message => {
+    const wanted =
+      least === most
+        ? `requires ${countOfArguments(least)}`
+        : given < least
+          ? `requires at least ${countOfArguments(least)}`
+          : `takes up to ${countOfArguments(most)}`;
+    return says("arguments", `${name}() ${wanted} (${given} provided)`, usage);
+  },
+  /** @example begin { static_assert(1 == 2, "the script's own words"); } */
+  ofTheScript: (message: string): Message => says("type", message),
+  /** @example begin { print(reg("ip")); } */
+  canNotBeUsedHere: (name: Shown, provider: Shown, help?: string): Message =>
+    says(
+      "placement",
+      `${name} can not be used ${provider === undefined ? "in a function" : `with "${provider}" probes`}`,
+      help,
+    ),
   /** @example usdt:app:done { print(kstack); } */
   notAvailable: (name: Shown, body: Shown): Message => says("placement", `${name} is not available in ${body}`),
   /** @example fn f() : void { print(arg0); } begin { } */

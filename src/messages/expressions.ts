@@ -2,6 +2,20 @@
 import { says, type Message, type Shown } from "./message.ts";
 
 export const expressions = {
+  /** `reason`: "optimised out here", "its DWARF …". */
+  absent: (name: Shown, reason: string): Message =>
+    says("placement", reason.startsWith("its ") ? `\`${name}\` cannot be read: ${reason}` : `\`${name}\` is ${reason}`),
+  /** @example struct s { int a; }; kprobe:f { print(((struct s *)arg0).b); } */
+  noField: (owner: string, name: Shown, help?: string): Message =>
+    says(
+      "name",
+      /^(?:struct|union) /.test(owner)
+        ? `struct/union of type '${owner}' does not contain a field named '${name}'`
+        : owner === "the record"
+          ? `record does not contain a field named '${name}'`
+          : `${owner} has no member \`${name}\``,
+      help,
+    ),
   /** @example begin { x } */
   unknownIdentifier: (name: Shown, help?: string): Message => says("name", `unknown identifier: '${name}'`, help),
   /** @example begin { &$x; } */

@@ -2,6 +2,18 @@
 import { says, type Message, type Shown } from "./message.ts";
 
 export const maps = {
+  /** @example begin { @a[1] = 1; @a[1, 2] = 1; @a = 1; } */
+  keyMismatch: (name: Shown, here: string | undefined, elsewhere: string | undefined): Message => {
+    const [withKey, without] = ["with an explicit key (non-scalar map)", "without an explicit key (scalar map)"];
+    if (here === undefined)
+      return says("type", `${name} used as a map ${without}, elsewhere used ${withKey}, ${elsewhere}`);
+    if (elsewhere === undefined)
+      return says("type", `${name} used as a map ${withKey}, ${here}, elsewhere used ${without}`);
+    return says(
+      "type",
+      `argument mismatch for ${name}: trying to access with arguments: ${here} when map expects arguments: ${elsewhere}`,
+    );
+  },
   /** @example begin { @ = avg("a"); } */
   onlySupportsIntegerArgumentsProvided: (name: Shown, type: Shown, help?: string): Message =>
     says("type", `${name}() only supports integer arguments (${type} provided)`, help),

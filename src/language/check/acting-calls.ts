@@ -1,6 +1,5 @@
 // Calls that act on what is traced, or take it along: signals, results, memory, packets.
 import { calls } from "../../messages/calls.ts";
-import { says } from "../../messages/message.ts";
 import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
 import { boolType, i32, u64, unknownType } from "../types.ts";
@@ -44,7 +43,7 @@ const override: CallCheck = (call, body) => {
   const args = checked(call, body);
   wantsInteger(args[0], call, body);
   if (body.context !== "host" && body.context !== undefined && body.context.overridable !== true) {
-    report(body, call.span, says("placement", notHere("override", body), "the kernel allows it in kprobes"));
+    report(body, call.span, notHere("override", body, "the kernel allows it in kprobes"));
   } else if (body.pass.options.facts?.kernelFunctionExists("bpf_override_return") === false) {
     report(body, call.span, calls.kernelLetsNoHandlerOverride());
   }
@@ -79,11 +78,7 @@ const packet: CallCheck = (call, body) => {
       type: report(
         body,
         call.span,
-        says(
-          "placement",
-          notHere("skboutput", body),
-          "packets are handed out by fentry, fexit and rawtracepoint probes",
-        ),
+        notHere("skboutput", body, "packets are handed out by fentry, fexit and rawtracepoint probes"),
       ),
     };
   }

@@ -1,6 +1,6 @@
 // Calls that give addresses: of symbols, in another memory, of what a member is in; and registers.
+import { types as typeMessages } from "../../messages/types.ts";
 import { calls } from "../../messages/calls.ts";
-import { says } from "../../messages/message.ts";
 import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
 import { boolType, u16, u32, u64, u8, unknownType } from "../types.ts";
@@ -45,11 +45,7 @@ const userAddress: CallCheck = (call, body) => {
   const name = literalText(call, 0, body);
   const { context } = body;
   if (context === undefined || context === "host" || context.userSymbol === undefined) {
-    report(
-      body,
-      call.span,
-      says("placement", notHere("uaddr", body), "it looks into the program that a probe at a function is in"),
-    );
+    report(body, call.span, notHere("uaddr", body, "it looks into the program that a probe at a function is in"));
     return { ...call, args: checked(call, body), type: unknownType };
   }
   if (name === undefined) return { ...call, args: checked(call, body), type: unknownType };
@@ -90,8 +86,7 @@ const register: CallCheck = (call, body) => {
   const name = literalText(call, 0, body);
   const { context } = body;
   const registers = context === undefined || context === "host" ? undefined : context.registers;
-  if (registers === undefined)
-    return { ...call, type: report(body, call.span, says("placement", notHere("reg", body))) };
+  if (registers === undefined) return { ...call, type: report(body, call.span, notHere("reg", body)) };
   if (name !== undefined && !registers.has(name)) {
     return {
       ...call,
@@ -137,7 +132,7 @@ const containerOf: CallCheck = (call, body) => {
   const to = { name: type.name, tag: "struct" as const, pointers: 1, dimensions: [], span: type.span };
   const resolved = resolveType(to, where, body);
   if (!("type" in resolved))
-    return { ...call, type: report(body, type.span, says("name", resolved.problem, resolved.help)) };
+    return { ...call, type: report(body, type.span, typeMessages.unresolved(resolved.problem, resolved.help)) };
   const struct = resolved.type.kind === "pointer" ? resolved.type.target : resolved.type;
   const found = struct.kind === "struct" ? findMember(struct, member.name) : undefined;
   if (found === undefined)

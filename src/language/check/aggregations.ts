@@ -1,4 +1,6 @@
 // Aggregations assigned to a map: `@ = hist(n, 2)`. What each takes is in its row (language/aggregations/).
+import { calls } from "../../messages/calls.ts";
+import { types as typeMessages } from "../../messages/types.ts";
 import { maps } from "../../messages/maps.ts";
 import { says, type Message } from "../../messages/message.ts";
 import { InternalError } from "../../base/internal-error.ts";
@@ -14,7 +16,7 @@ import { isIntegral, literalType, settled } from "./integers.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
 import { integerLiteral, report, type Body, type MapState } from "./pass.ts";
 import { castHelp, mapName } from "./spelling.ts";
-import { describe, mismatch, sameAggregate, wrongCount } from "./unify.ts";
+import { describe, sameAggregate } from "./unify.ts";
 import { checkValue } from "./values.ts";
 
 export function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, body: Body): Statement {
@@ -27,7 +29,7 @@ export function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, 
   const given = node.parameters.length + (value === undefined ? 0 : 1);
   if ((value === undefined) !== (takes === "nothing") || given < least || given > most) {
     const usage = `usage: ${usageOf(aggregation)}`;
-    report(body, node.span, says("arguments", wrongCount(name, given, least, most), usage));
+    report(body, node.span, calls.wrongCount(name, given, least, most, usage));
     return { ...node, target: access };
   }
   const float = value !== undefined && isFloat(value.type);
@@ -193,9 +195,13 @@ function mergeAggregate(map: MapState, type: AggregateType, node: Statement, bod
     const { printsMapsAtEnd, maps: rules } = body.pass.program.rules;
     if (printsMapsAtEnd || rules.outsideStores) askForAll(map, body);
   } else if (before.kind !== "aggregate") {
-    report(body, node.span, says("type", mismatch("map", mapName(body, map.name), settled(before), type)));
+    report(
+      body,
+      node.span,
+      typeMessages.mismatch("map", mapName(body, map.name), describe(settled(before)), describe(type)),
+    );
   } else if (before.aggregate !== type.aggregate) {
-    report(body, node.span, says("type", mismatch("map", mapName(body, map.name), before, type)));
+    report(body, node.span, typeMessages.mismatch("map", mapName(body, map.name), describe(before), describe(type)));
   } else if (!sameAggregate(before, type)) {
     report(body, node.span, maps.holdsOtherParametersElsewhere(mapName(body, map.name), type.aggregate));
   } else if ((type.float && !before.float) || (type.signed && !before.signed)) {

@@ -2,7 +2,6 @@
 import { kernelHas } from "../../base/kernel-features.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { calls as callsMessages } from "../../messages/calls.ts";
-import { says } from "../../messages/message.ts";
 import { builtinsFor, findBuiltin } from "../builtins/table.ts";
 import { nearest } from "../nearest.ts";
 import type { Call, Expression } from "../program.ts";
@@ -23,7 +22,7 @@ import { defaultSpace, didYouMean, fitsInto, needsKernel, report } from "./pass.
 import { otherToolsWord } from "../other-tools.ts";
 import { withSpacesOf } from "./spaces.ts";
 import { functionName, mapName, variableName } from "./spelling.ts";
-import { describeOne, isKnown, sameType, unify, widen, wrongCount } from "./unify.ts";
+import { describeOne, isKnown, sameType, unify, widen } from "./unify.ts";
 import { checkValue } from "./values.ts";
 import { checkVariableCall } from "./variables.ts";
 
@@ -67,9 +66,11 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
       type: report(
         body,
         call.span,
-        says(
-          "arguments",
-          wrongCount(functionName(body, call.name), call.args.length, least, most),
+        callsMessages.wrongCount(
+          functionName(body, call.name),
+          call.args.length,
+          least,
+          most,
           `usage: ${spec.signature.replace(call.name, functionName(body, call.name))}`,
         ),
       ),
@@ -122,7 +123,7 @@ function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
       type: report(
         body,
         call.span,
-        says("arguments", wrongCount(functionName(body, call.name), args.length, parameters.length, parameters.length)),
+        callsMessages.wrongCount(functionName(body, call.name), args.length, parameters.length, parameters.length),
       ),
     };
   }

@@ -1,6 +1,5 @@
 // `(type)value`.
 import { types } from "../../messages/types.ts";
-import { says } from "../../messages/message.ts";
 import { sizeOf } from "../layout.ts";
 import type { Cast, Expression } from "../program.ts";
 import type { AddressSpace, Type } from "../types.ts";
@@ -15,7 +14,7 @@ export function checkCast(node: Cast, body: Body): Expression {
   const operand = checkValue(node.operand, body);
   const resolved = resolveType(node.to, pointerSpace(operand, body), body);
   if ("problem" in resolved)
-    return { ...node, operand, type: report(body, node.to.span, says("name", resolved.problem, resolved.help)) };
+    return { ...node, operand, type: report(body, node.to.span, types.unresolved(resolved.problem, resolved.help)) };
   if (operand.type.kind === "unknown")
     return { ...node, operand, type: resolved.type.kind === "array" ? unknownType : resolved.type };
   const from = operand.type;

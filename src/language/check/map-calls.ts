@@ -1,6 +1,6 @@
 // Calls about maps: delete, has_key, find, clear, zero, len.
+import { types as typeMessages } from "../../messages/types.ts";
 import { maps as mapsMessages } from "../../messages/maps.ts";
-import { says } from "../../messages/message.ts";
 import type { Call, Expression, MapAccess, Variable } from "../program.ts";
 import { boolType, i64, unknownType, voidType } from "../types.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
@@ -9,7 +9,7 @@ import type { Body, CallCheck } from "./pass.ts";
 import { assignVariable, declareVariable, findVariable, mapState, report, variableType } from "./pass.ts";
 import { lengthOf } from "./shapes.ts";
 import { functionName, mapName, variableName } from "./spelling.ts";
-import { describe, isKnown, mismatch } from "./unify.ts";
+import { describe, isKnown } from "./unify.ts";
 import { checkPlace, checkValue } from "./values.ts";
 
 /** `f(@m, key)` and the older `f(@m[key])` are one: a map access with its keys. */
@@ -61,7 +61,12 @@ const find: CallCheck = (call, body) => {
     report(
       body,
       variable.span,
-      says("type", mismatch("variable", variableName(body, variable.name), variableType(body, slot), value)),
+      typeMessages.mismatch(
+        "variable",
+        variableName(body, variable.name),
+        describe(variableType(body, slot)),
+        describe(value),
+      ),
     );
   }
   const target: Variable = { ...variable, slot, type: variableType(body, slot) };

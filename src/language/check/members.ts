@@ -1,7 +1,5 @@
 // `a.b`: structs in place and behind pointers, records, args, config.
 import { expressions } from "../../messages/expressions.ts";
-import { says } from "../../messages/message.ts";
-import { absence } from "../absent.ts";
 import { nearest } from "../nearest.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, MemberAccess, MemberPath } from "../program.ts";
@@ -118,7 +116,7 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
   if (member === undefined)
     return { ...node, object, type: missing(node, describe(container), memberNames(container), body) };
   if (member.absent !== undefined)
-    return { ...node, object, type: report(body, node.nameSpan, says("placement", absence(node.name, member.absent))) };
+    return { ...node, object, type: report(body, node.nameSpan, expressions.absent(node.name, member.absent)) };
   const path = {
     container,
     offset: member.offset,
@@ -155,17 +153,8 @@ function givesTyped(object: Expression, body: Body): boolean {
   return body.context !== undefined && body.context !== "host" && body.context.kernelTypes === true;
 }
 
-function noField(struct: string, name: string): string {
-  return `struct/union of type '${struct}' does not contain a field named '${name}'`;
-}
-
 function missing(node: MemberAccess, owner: string, names: readonly string[], body: Body): Type {
-  const message = /^(?:struct|union) /.test(owner)
-    ? noField(owner, node.name)
-    : owner === "the record"
-      ? `record does not contain a field named '${node.name}'`
-      : `${owner} has no member \`${node.name}\``;
-  return report(body, node.nameSpan, says("name", message, didYouMean(nearest(node.name, names))));
+  return report(body, node.nameSpan, expressions.noField(owner, node.name, didYouMean(nearest(node.name, names))));
 }
 
 function checkArgument(node: MemberAccess, object: Expression, body: Body): Expression {
@@ -258,7 +247,7 @@ export function offsetOf(type: Type, path: readonly string[], span: Span, body: 
     }
     const member = findMember(at, name);
     if (member === undefined) {
-      report(body, span, says("name", noField(describe(at), name), didYouMean(nearest(name, memberNames(at)))));
+      report(body, span, expressions.noField(describe(at), name, didYouMean(nearest(name, memberNames(at)))));
       return undefined;
     }
     offset += member.offset;

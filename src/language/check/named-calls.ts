@@ -1,6 +1,5 @@
 // Calls that give a name to a number, or a number to a name.
 import { calls } from "../../messages/calls.ts";
-import { says } from "../../messages/message.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { sizeOf } from "../layout.ts";
 import type { Expression } from "../program.ts";
@@ -126,11 +125,7 @@ const path: CallCheck = (call, body) => {
     return {
       ...call,
       args,
-      type: report(
-        body,
-        call.span,
-        says("placement", notHere("path", body), "the kernel allows it in fentry, fexit and iterators"),
-      ),
+      type: report(body, call.span, notHere("path", body, "the kernel allows it in fentry, fexit and iterators")),
     };
   }
   const struct = pointer.type.kind === "pointer" ? pointer.type.target : pointer.type;

@@ -1,7 +1,6 @@
 // Calls that print or end: printf and its kin, print, time, exit, join.
 import { maps } from "../../messages/maps.ts";
 import { calls } from "../../messages/calls.ts";
-import { says } from "../../messages/message.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { valueOf } from "../aggregations/table.ts";
 import { nearest } from "../nearest.ts";
@@ -204,7 +203,11 @@ const staticAssert: CallCheck = (call, body) => {
   if (holds === undefined && condition.type.kind !== "unknown")
     report(body, condition.span, calls.staticAssertNeedsConstantCondition());
   if (holds === 0n)
-    report(body, call.span, message.kind === "string" ? says("type", message.value) : calls.staticAssertionFailed());
+    report(
+      body,
+      call.span,
+      message.kind === "string" ? calls.ofTheScript(message.value) : calls.staticAssertionFailed(),
+    );
   return { ...call, type: voidType };
 };
 
@@ -218,7 +221,7 @@ const fail: CallCheck = (call, body) => {
     format.kind === "string"
       ? format.value.replace(/%[-+ #0-9.]*l*([a-zA-Z])|%%/g, (m) => (m === "%%" ? "%" : shown(args[next++])))
       : "fail()";
-  report(body, call.span, says("type", message));
+  report(body, call.span, calls.ofTheScript(message));
   return { ...call, type: voidType };
 };
 

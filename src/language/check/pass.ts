@@ -1,6 +1,6 @@
 // What one pass over the script knows. Types of maps and variables only ever widen; passes repeat until none does.
+import { maps as mapMessages } from "../../messages/maps.ts";
 import type { Message } from "../../messages/message.ts";
-import { says } from "../../messages/message.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import type { Context } from "../context.ts";
 import type { Call, Expression, FunctionDeclaration, Program, TypeName, Variable } from "../program.ts";
@@ -312,7 +312,15 @@ export function mergeKeys(
   const known = map.keys;
   const both = known.length === widened.length ? known.map((key, i) => unify(key, widened[i])) : [undefined];
   if (!both.every((t) => t !== undefined)) {
-    report(body, span, says("type", keyMismatch(mapName(body, map.name), widened.map(settled), known.map(settled))));
+    report(
+      body,
+      span,
+      mapMessages.keyMismatch(
+        mapName(body, map.name),
+        describeKeys(widened.map(settled)),
+        describeKeys(known.map(settled)),
+      ),
+    );
     return;
   }
   const unified = first
@@ -341,13 +349,9 @@ function withCapacities(type: Type, of: Type): Type {
   return type;
 }
 
-function keyMismatch(name: string, here: readonly Type[], elsewhere: readonly Type[]): string {
-  const shape = (keys: readonly Type[]): string =>
-    `'${describe(keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys })}'`;
-  const [withKey, without] = ["with an explicit key (non-scalar map)", "without an explicit key (scalar map)"];
-  if (here.length === 0) return `${name} used as a map ${without}, elsewhere used ${withKey}, ${shape(elsewhere)}`;
-  if (elsewhere.length === 0) return `${name} used as a map ${withKey}, ${shape(here)}, elsewhere used ${without}`;
-  return `argument mismatch for ${name}: trying to access with arguments: ${shape(here)} when map expects arguments: ${shape(elsewhere)}`;
+function describeKeys(keys: readonly Type[]): string | undefined {
+  if (keys.length === 0) return undefined;
+  return `'${describe(keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys })}'`;
 }
 
 /** Takes an assigned value's type into a map's. False when they do not go together. */

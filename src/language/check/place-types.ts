@@ -1,4 +1,6 @@
 // What a value in memory is in an expression.
+import { calls } from "../../messages/calls.ts";
+import type { Message } from "../../messages/message.ts";
 import type { Type } from "../types.ts";
 import type { Body } from "./pass.ts";
 
@@ -16,12 +18,12 @@ export function placeType(type: Type): Type {
   return type;
 }
 
-/** For messages: "kprobe probes", "a function". */
-/** What bpftrace says of a function that a probe does not have: `reg can not be used with "begin" probes`. */
-export function notHere(name: string, body: Body): string {
-  return `${name} can not be used ${body.context === undefined ? "in a function" : `with "${body.provider}" probes`}`;
+/** A function that a probe does not have: `reg can not be used with "begin" probes`. */
+export function notHere(name: string, body: Body, help?: string): Message {
+  return calls.canNotBeUsedHere(name, body.context === undefined ? undefined : body.provider, help);
 }
 
+/** For messages: "kprobe probes", "a function". */
 export function where(body: Body): string {
   return body.context === undefined ? "a function" : `${body.provider} probes`;
 }

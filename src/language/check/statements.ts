@@ -1,7 +1,7 @@
 // Statements, copied and typed.
+import { types as typeMessages } from "../../messages/types.ts";
 import { maps as mapsMessages } from "../../messages/maps.ts";
 import { statements as statementsMessages } from "../../messages/statements.ts";
-import { says } from "../../messages/message.ts";
 import type {
   Assignment,
   Block,
@@ -44,7 +44,7 @@ import { asLoop } from "./shapes.ts";
 import { threadEntry } from "./thread-variables.ts";
 import { inSpace, withSpacesOf } from "./spaces.ts";
 import { castHelp, functionName, mapName, variableName } from "./spelling.ts";
-import { describe, describeOne, isKnown, mismatch, sameType, unify, widen } from "./unify.ts";
+import { describe, describeOne, isKnown, sameType, unify, widen } from "./unify.ts";
 import { checkCondition, checkExpression, checkPlace, checkValue } from "./values.ts";
 
 export function checkBlock(block: Block, body: Body): Block {
@@ -329,9 +329,11 @@ function intoVariable(
     report(
       body,
       span,
-      says(
-        "type",
-        mismatch("variable", variableName(body, variable.name), declared ?? variableType(body, slot), settled(type)),
+      typeMessages.mismatch(
+        "variable",
+        variableName(body, variable.name),
+        describe(declared ?? variableType(body, slot)),
+        describe(settled(type)),
       ),
     );
     return;
@@ -379,7 +381,11 @@ function assignMap(node: Assign, target: MapAccess, body: Body): Assign {
   const { access, map } = checkMapEntry(target, body, "store");
   const finished = (): Assign => ({ ...node, target: { ...access, type: settled(map.value) }, value });
   if (map.value.kind === "aggregate") {
-    report(body, node.span, says("type", mismatch("map", mapName(body, map.name), map.value, settled(value.type))));
+    report(
+      body,
+      node.span,
+      typeMessages.mismatch("map", mapName(body, map.name), describe(map.value), describe(settled(value.type))),
+    );
     return finished();
   }
   let { type } = value;
@@ -389,7 +395,11 @@ function assignMap(node: Assign, target: MapAccess, body: Body): Assign {
     type = binaryType(node.operator, { ...access, type: before }, value, node.span, body);
   }
   if (!mergeValue(body, map, type)) {
-    report(body, node.span, says("type", mismatch("map", mapName(body, map.name), settled(map.value), settled(type))));
+    report(
+      body,
+      node.span,
+      typeMessages.mismatch("map", mapName(body, map.name), describe(settled(map.value)), describe(settled(type))),
+    );
   }
   return finished();
 }
@@ -401,7 +411,7 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
   if (node.declared !== undefined) {
     const resolved = resolveType(node.declared, defaultSpace(body), body);
     if ("type" in resolved) declared = resolved.type;
-    else report(body, node.declared.span, says("name", resolved.problem, resolved.help));
+    else report(body, node.declared.span, typeMessages.unresolved(resolved.problem, resolved.help));
   }
   if (findVariable(body, variable.name) !== undefined) {
     report(body, variable.span, statementsMessages.variableWasAlreadyDeclared(variableName(body, variable.name)));

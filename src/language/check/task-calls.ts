@@ -1,6 +1,5 @@
 // Calls of the current task: its stacks, its names and numbers, the clocks by their names.
 import { calls } from "../../messages/calls.ts";
-import { says } from "../../messages/message.ts";
 import type { Expression } from "../program.ts";
 import { fullStack, stackUnwindings, u64 } from "../types.ts";
 import type { StackMode, StackUnwinding, Type } from "../types.ts";
@@ -13,8 +12,7 @@ import { functionName } from "./spelling.ts";
 import { checkValue } from "./values.ts";
 
 const stack: CallCheck = (call, body) => {
-  if (!stacksAllowed(body))
-    return { ...call, type: report(body, call.span, says("placement", notHere(call.name, body))) };
+  if (!stacksAllowed(body)) return { ...call, type: report(body, call.span, notHere(call.name, body)) };
   let mode: StackMode | undefined;
   let limit: number | undefined;
   let unwinding: StackUnwinding | undefined;

@@ -198,24 +198,6 @@ export function describeOne(type: Type): string {
   return `${/^(?:int|enum|avg|unk)/.test(name) ? "an" : "a"} ${name}`;
 }
 
-/** What a variable or a map has, and is given. `name` is as its author spells it. */
-export function mismatch(what: "variable" | "map", name: string, has: Type, given: Type): string {
-  return `type mismatch for ${name}: trying to assign value of type '${describe(given)}' when ${what} already has a type '${describe(has)}'`;
-}
-
-/** In bpftrace's words: `strftime() requires 2 arguments (1 provided)`. */
-export function wrongCount(name: string, given: number, least: number, most: number): string {
-  const number = (count: number): string =>
-    count === 0 ? "no arguments" : count === 1 ? "one argument" : `${count} arguments`;
-  const wanted =
-    least === most
-      ? `requires ${number(least)}`
-      : given < least
-        ? `requires at least ${number(least)}`
-        : `takes up to ${number(most)}`;
-  return `${name}() ${wanted} (${given} provided)`;
-}
-
 /** For messages: `int64`, `string[16]`, `struct file *`, `(int64,string[4])`. */
 export function describe(type: Type): string {
   switch (type.kind) {

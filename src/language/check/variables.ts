@@ -1,7 +1,8 @@
 // Variables of the traced program: `var("x")`, `vars`, `vars.x`, and what all arguments look like as one record.
+import { expressions } from "../../messages/expressions.ts";
 import { statements } from "../../messages/statements.ts";
 import { says } from "../../messages/message.ts";
-import { absence, absentType } from "../absent.ts";
+import { absentType } from "../absent.ts";
 import type { Argument, ProgramVariables } from "../context.ts";
 import type { Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
@@ -25,8 +26,7 @@ function fieldType({ type, absent }: Argument): Type {
 
 /** What an argument or a variable is in an expression; a diagnostic when it is nowhere. */
 export function argumentType(argument: Argument, span: Span, body: Body): Type {
-  if (argument.absent !== undefined)
-    return report(body, span, says("placement", absence(argument.name, argument.absent)));
+  if (argument.absent !== undefined) return report(body, span, expressions.absent(argument.name, argument.absent));
   return placeType(argument.type);
 }
 

@@ -4,7 +4,7 @@ import type { CodeRange } from "../../debuginfo/function-ends.ts";
 import { framesIn } from "../../debuginfo/prologue.ts";
 import { splitName } from "../../debuginfo/dwarf/partial-names.ts";
 import type { DebugInfo, DebugType, FunctionInstance, SourceFunction, Variable } from "../../debuginfo/dwarf/facts.ts";
-import { absence } from "../../language/absent.ts";
+import { expressions } from "../../messages/expressions.ts";
 import { describe } from "../../language/check/unify.ts";
 import type { Argument, Context, Fetch, ProgramVariables } from "../../language/context.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -181,7 +181,7 @@ function lackingIn(
     if (found === undefined || found instanceof Failure) return { lacking: `there is no \`${name}\`` };
     const behind = found.absent !== undefined && uses.has(`var.*${name}`) ? variables.find(`*${name}`) : undefined;
     if (behind !== undefined && !(behind instanceof Failure) && behind.absent === undefined) continue;
-    if (found.absent !== undefined) return { lacking: absence(name, found.absent) };
+    if (found.absent !== undefined) return { lacking: expressions.absent(name, found.absent).message };
   }
   return {};
 }
