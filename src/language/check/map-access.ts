@@ -2,7 +2,7 @@
 import { maps as mapsMessages } from "../../messages/maps.ts";
 import { nearest } from "../nearest.ts";
 import { readResult } from "../aggregations/table.ts";
-import type { Expression, MapAccess } from "../program.ts";
+import type { Expression, MapAccess, Variable } from "../program.ts";
 import type { AggregateType, Type } from "../types.ts";
 import { float64, i64, u64, unknownType } from "../types.ts";
 import { settled } from "./integers.ts";
@@ -71,4 +71,16 @@ export function isUndefined(map: MapState): boolean {
 export function nearMaps(name: string, body: Body): string | undefined {
   const known = [...body.pass.maps.values()].filter((m) => m.value.kind !== "unknown").map((m) => m.name);
   return didYouMean(nearest(name, known).map((near) => mapName(body, near)));
+}
+
+/** The entry, by the thread's number, that a variable of a thread is; undefined of one that lives no longer than its handler. */
+export function threadEntry({ name, lives, span }: Variable): MapAccess | undefined {
+  if (lives !== "thread") return undefined;
+  return {
+    kind: "map",
+    name,
+    keys: [{ kind: "builtin", name: "tid", span, type: unknownType }],
+    span,
+    type: unknownType,
+  };
 }

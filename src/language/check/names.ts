@@ -7,11 +7,10 @@ import { nearest } from "../nearest.ts";
 import type { Expression, MapAccess, Variable } from "../program.ts";
 import type { Type } from "../types.ts";
 import { literalType, settled } from "./integers.ts";
-import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
+import { aggregateValue, checkMapEntry, isUndefined, nearMaps, threadEntry } from "./map-access.ts";
 import { declareVariable, didYouMean, findVariable, livesInHandler, report, variableType } from "./pass.ts";
 import type { Body, MapState } from "./pass.ts";
 import { mapName, variableName } from "./spelling.ts";
-import { threadEntry } from "./thread-variables.ts";
 
 export function checkIdentifier(node: Extract<Expression, { kind: "identifier" }>, body: Body): Expression {
   const found = body.pass.names.constant(node.name);

@@ -21,7 +21,7 @@ import type { Inside } from "./control.ts";
 import { checkFor, checkJump, checkLoop, checkSwitch, checkThrow, checkTry, checkWhile } from "./control.ts";
 import { fits, isIntegral, literalType, settled } from "./integers.ts";
 import { checkAggregate, checkOrder } from "./aggregations.ts";
-import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
+import { aggregateValue, checkMapEntry, isUndefined, nearMaps, threadEntry } from "./map-access.ts";
 import { binaryType } from "./operators.ts";
 import { plainMapLoop, type MapLoop } from "./map-loops.ts";
 import type { Body } from "./pass.ts";
@@ -41,7 +41,6 @@ import {
   warn,
 } from "./pass.ts";
 import { asLoop } from "./shapes.ts";
-import { threadEntry } from "./thread-variables.ts";
 import { inSpace, withSpacesOf } from "./spaces.ts";
 import { castHelp, functionName, mapName, variableName } from "./spelling.ts";
 import { describe, describeOne, isKnown, sameType, unify, widen } from "./unify.ts";

@@ -5,7 +5,7 @@ import { boolType, float64, i64, isFloat, u64, unknownType, voidType } from "../
 import type { IntegerBits, IntegerType, Type } from "../types.ts";
 import { converted, promoted } from "./c-integers.ts";
 import { arithmeticType, isIntegral, isLiteral, literalType, settled } from "./integers.ts";
-import { checkMapEntry, wholeMap } from "./map-access.ts";
+import { checkMapEntry, wholeMap, threadEntry } from "./map-access.ts";
 import { placeType } from "./place-types.ts";
 import {
   assignVariable,
@@ -20,7 +20,6 @@ import {
 import type { Body } from "./pass.ts";
 import { inSpace } from "./spaces.ts";
 import { mapName, variableName } from "./spelling.ts";
-import { threadEntry } from "./thread-variables.ts";
 import { describe, describeOne, isKnown } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
 import { behindLostPointer } from "./variables.ts";

@@ -2,8 +2,7 @@
 // heat map: a column each time, a row a bucket.
 import type { BucketRange } from "../../language/aggregations/buckets.ts";
 import { labelOf, type Bucket } from "../histogram.ts";
-import { characterWidth, margin, pageWidth, type Section } from "./section.ts";
-import { pixels, xmlText } from "./xml.ts";
+import { characterWidth, margin, pageWidth, type Section, pixels, xmlText } from "./section.ts";
 
 const rowHeight = 16;
 const labelColumn = 280;

@@ -1,7 +1,6 @@
 // Stacks as a flame graph: what calls lies below what it calls, each as wide as its share of the whole.
 import { markedName, type SampledFrame, type StackSamples } from "../stack-samples.ts";
-import { pixels, xmlText } from "./xml.ts";
-import { characterWidth, margin, pageWidth, type Section } from "./section.ts";
+import { characterWidth, margin, pageWidth, type Section, pixels, xmlText } from "./section.ts";
 
 const rowHeight = 16;
 /** What is narrower is not drawn, but counted. */

@@ -11,8 +11,7 @@ import { elementTexts, forTerminal, memoryOf, readWords } from "../values.ts";
 import { bars, heatMap, histogram } from "./charts.ts";
 import { flameGraph, shades } from "./flame-graph.ts";
 import { script } from "./script.ts";
-import { margin, pageWidth, type Section } from "./section.ts";
-import { xmlText } from "./xml.ts";
+import { margin, pageWidth, type Section, xmlText } from "./section.ts";
 
 /** Rows and histograms of a map that are drawn: the largest. */
 const mostRows = 50;

@@ -4,7 +4,7 @@ import type { RingBuffer } from "../../linux/bpf/ring.ts";
 import { batchRecords } from "../records.ts";
 import type { SourceUser } from "../source.ts";
 import { uptime } from "./clock.ts";
-import { napLength, Naps } from "./nap.ts";
+import { pauseLength, Pauses } from "./pauses.ts";
 
 export interface DrainLoopOptions {
   readonly ring: RingBuffer | undefined;
@@ -28,7 +28,7 @@ const forever = 0x7fff_ffff;
 
 export class DrainLoop {
   readonly #options: DrainLoopOptions;
-  readonly #naps = new Naps(uptime);
+  readonly #pauses = new Pauses(uptime);
   #over = false;
   /** Ends a pause without a ring. */
   #wake: (() => void) | undefined;
@@ -87,7 +87,7 @@ export class DrainLoop {
     const { ring } = this.#options;
     if (ring && ring.available() > ring.bytes / 2 && ++this.#hurried < hurriedBatches) return undefined;
     this.#hurried = 0;
-    return this.#naps.take(0, free, now);
+    return this.#pauses.take(0, free, now);
   }
 
   #rest(ring: RingBuffer, count: number, free: number, now: number): Promise<void> | undefined {
@@ -97,23 +97,23 @@ export class DrainLoop {
       const { patience } = this.#options.user;
       const bytes = ring.consumed - this.#from;
       const ringBytes = ring.bytes;
-      const nap = napLength({ records: this.#records, bytes, ringBytes, milliseconds, turn: free <= 0, patience });
+      const pause = pauseLength({ records: this.#records, bytes, ringBytes, milliseconds, turn: free <= 0, patience });
       // One that came alone is no reason to sleep: the next one is as welcome.
-      if (!awaited || milliseconds < nap) {
+      if (!awaited || milliseconds < pause) {
         this.#awaited = false;
-        return this.#naps.take(nap, free, now);
+        return this.#pauses.take(pause, free, now);
       }
     }
     this.#awaited = true;
     // For a short while in the thread; when that was for nothing, in the event loop.
     if (free < linger || (awaited && count === 0)) return this.#idle(now);
-    return this.#naps.take(linger, free, now, ring.descriptor);
+    return this.#pauses.take(linger, free, now, ring.descriptor);
   }
 
   /** A command runs, and the event loop with it. */
   async #settled(): Promise<void> {
     await this.#options.user.settle();
-    this.#naps.turned();
+    this.#pauses.turned();
   }
 
   #look(now: number): void {
@@ -126,7 +126,7 @@ export class DrainLoop {
     const { ring, movesAlone } = this.#options;
     const milliseconds = movesAlone || this.#moved ? this.#countersAt - now : forever;
     await (ring ? ring.wait(milliseconds) : this.#pause(milliseconds));
-    this.#naps.turned();
+    this.#pauses.turned();
   }
 
   #pause(milliseconds: number): Promise<void> {
@@ -142,7 +142,7 @@ export class DrainLoop {
   /** run() comes back soon; when it has not been called yet, at once. */
   stop(): void {
     this.#over = true;
-    this.#naps.stop();
+    this.#pauses.stop();
     this.#options.ring?.cancel();
     this.#wake?.();
   }

@@ -13,7 +13,7 @@ import { readClock, steadyTime, type SessionClock } from "./clock.ts";
 import { TroubleCounters } from "./counters.ts";
 import { DrainLoop } from "./drain-loop.ts";
 import type { Governor } from "./governor.ts";
-import { isGrown } from "./grown.ts";
+import { extendsPlan } from "./extended-plan.ts";
 import { KernelObjects } from "./kernel-objects.ts";
 import type { MapSizes } from "./map-sizes.ts";
 import type { OverheadMeter } from "./overhead.ts";
@@ -263,7 +263,7 @@ export class LiveSource implements Source {
   }
 
   extend(plan: Plan): void {
-    if (!isGrown(this.#plan, plan)) throw new InternalError("the plan that has grown does not fit this session");
+    if (!extendsPlan(this.#plan, plan)) throw new InternalError("the plan that has grown does not fit this session");
     const { programs } = this.#plan.bpf;
     this.#plan = plan;
     this.#counters.watch(plan);

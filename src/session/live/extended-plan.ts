@@ -6,7 +6,7 @@ import type { IrMap } from "../../compiler/ir/ir.ts";
 /**
  * Whether `longer` is `plan` with more programs and kinds of events behind its own, on maps that the session has made.
  */
-export function isGrown(plan: Plan, longer: Plan): boolean {
+export function extendsPlan(plan: Plan, longer: Plan): boolean {
   return (
     longer.bpf.programs.length >= plan.bpf.programs.length &&
     longer.hosts.length === plan.hosts.length &&

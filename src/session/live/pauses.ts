@@ -17,7 +17,7 @@ export interface Look {
 /** Records a millisecond from which on lines are more than a person reads. */
 const flood = 20;
 /**
- * Milliseconds that a nap takes at least and at most, and how many records of a flood it waits for in between. Within 5
+ * Milliseconds that a pause takes at least and at most, and how many records of a flood it waits for in between. Within 5
  * ms of its event, with what the scheduler and the writing take, a line is out.
  */
 const inThread = { least: 2, most: 5, worth: 1000 };
@@ -25,8 +25,8 @@ const inLoop = { least: 3, most: 20, worth: 4000 };
 /** What may gather: a sixteenth of the ring, since the scheduler may keep us waiting several times as long. */
 const gathered = 1 / 16;
 
-/** Milliseconds; 0 when there is no time for a nap. */
-export function napLength({ records, bytes, ringBytes, milliseconds, turn, patience }: Look): number {
+/** Milliseconds; 0 when there is no time for a pause. */
+export function pauseLength({ records, bytes, ringBytes, milliseconds, turn, patience }: Look): number {
   const elapsed = Math.max(milliseconds, 0.1);
   const rate = records / elapsed;
   const { least, most, worth } = turn ? inLoop : inThread;
@@ -40,10 +40,10 @@ export function napLength({ records, bytes, ringBytes, milliseconds, turn, patie
 const betweenTurns = 100;
 
 /**
- * The naps themselves: in the thread where that harms nobody, since a turn of Node's event loop costs more than the
- * nap.
+ * The pauses themselves: in the thread where that harms nobody, since a turn of Node's event loop costs more than the
+ * pause.
  */
-export class Naps {
+export class Pauses {
   readonly #now: () => number;
   readonly #sleep: typeof sleepInThread;
   /** When the event loop had its last turn. It only hears of what it was told to before: signals, processes. */
