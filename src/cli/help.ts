@@ -9,7 +9,7 @@ interface Row {
 }
 
 /** The subcommands by name: what stands behind `strobe`, and what it does. */
-export type Commands = Readonly<Record<string, { readonly usage: string; readonly doc: string }>>;
+export type Commands = Readonly<Record<string, { readonly usage: string; readonly doc: string; help?(): string }>>;
 
 /** The text of `strobe -h`. */
 export function helpText(subcommands: Commands): string {
@@ -36,8 +36,9 @@ Examples:
 }
 
 /** `strobe WORD --help`. */
-export function subcommandHelp({ usage, doc }: Commands[string]): string {
-  return `strobe ${usage}\n\n  ${doc}\n`;
+export function subcommandHelp(command: Commands[string]): string {
+  const { usage, doc } = command;
+  return `strobe ${usage}\n\n  ${doc}\n${command.help === undefined ? "" : `\n${command.help()}`}`;
 }
 
 /** A line each. */

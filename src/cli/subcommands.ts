@@ -1,8 +1,13 @@
 // `strobe WORD …`: what strobe does besides running a script. A script of that name is run as `./WORD`.
 
+import { lazy } from "../base/lazy.ts";
 import type { Options } from "./options.ts";
 import type { Language } from "../language/language.ts";
 import { languages } from "../language/registry.ts";
+
+// Loaded for one of them.
+const made = lazy<typeof import("./made/table.ts")>(() => require("./made/table.ts"));
+const making = lazy<typeof import("./made/made-script.ts")>(() => require("./made/made-script.ts"));
 
 const titles = (are: (one: Language) => boolean): string =>
   languages
@@ -14,8 +19,22 @@ export interface Subcommand {
   /** What stands behind `strobe` in the help. */
   readonly usage: string;
   readonly doc: string;
+  /** All there is to say of it, for `--help`; `usage` and `doc` unless there is more. */
+  help?(): string;
   /** Gives the exit code, or what to run as a script of strobe's own. */
   run(argv: readonly string[]): Promise<number | Options>;
+}
+
+/** A question whose script strobe writes. */
+function question(name: string, usage: string, doc: string): Record<string, Subcommand> {
+  return {
+    [name]: {
+      usage: `${name} ${usage}`,
+      doc,
+      help: () => making().madeHelp(made().madeScripts[name]),
+      run: async (argv) => making().openMade(made().madeScripts[name], argv),
+    },
+  };
 }
 
 export const subcommands: Readonly<Record<string, Subcommand>> = {
@@ -80,6 +99,16 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     doc: "emit a user event, for whoever traces user_events:NAME",
     run: async (argv) => (await import("./user-event.ts")).emitUserEvent(argv),
   },
+  ...question(
+    "leaks",
+    "[memory | mappings | files | slab | --kernel get=FUNCTION put=FUNCTION] [-p PID | -c COMMAND]",
+    "what was taken and not given back, by the stack that took it",
+  ),
+  ...question(
+    "follow",
+    "'PROBE OBJECT' [FUNCTIONS…] [--value MEMBER] [--writes MEMBER:BYTES]",
+    "what happens to an object: each call that gets it, until it is freed",
+  ),
   clean: {
     usage: "clean",
     doc: "remove what strobes that were killed left in tracefs",

@@ -146,6 +146,20 @@ test("finer and linear histograms show whole numbers and open ends", () => {
   ]);
 });
 
+test("records are in the order of their first field", () => {
+  const type: Type = {
+    kind: "record",
+    fields: ["bytes", "pieces"].map((name) => ({ name, type: { kind: "integer", bits: 64, signed: false } })),
+  };
+  const key: Type = { kind: "integer", bits: 64, signed: false };
+  const entries = [
+    [words(1n), words(300n, 1n)],
+    [words(2n), words(20n, 9n)],
+  ] as const;
+  const { text } = outputs((c) => c.map(snapshot("kept", [key], type, entries), printed));
+  assert.equal(text, "@kept[2]: { .bytes = 20, .pieces = 9 }\n@kept[1]: { .bytes = 300, .pieces = 1 }\n");
+});
+
 test("statistics name their parts", () => {
   const type: AggregateType = { kind: "aggregate", aggregate: "stats", signed: true };
   const { text, json } = outputs((c) => c.map(snapshot("s", [], type, [[none, words(31n, 2n)]]), printed));

@@ -8,13 +8,22 @@ import { memoryOf, readFloat, readInteger, readString, readWords } from "./value
 
 export type MapEntry = MapSnapshot["entries"][number];
 
-/** Entries by value (a histogram's is its total), equal ones by key; the `top` largest when top is not 0. */
+/**
+ * Entries by value (a histogram's is its total, a record's its first field), equal ones by key; the `top` largest when
+ * top is not 0.
+ */
 export function orderedEntries(snapshot: MapSnapshot, top: number): readonly MapEntry[] {
   const { map } = snapshot;
-  const ranked = snapshot.entries.map((entry) => ({ entry, rank: rank(map.value, entry[1]) }));
+  const type = firstField(map.value);
+  const ranked = snapshot.entries.map((entry) => ({ entry, rank: rank(type, entry[1]) }));
   ranked.sort((a, b) => compare(a.rank, b.rank) || compareKeys(map.keys, a.entry[0], b.entry[0]));
   const entries = ranked.map(({ entry }) => entry);
   return top > 0 ? entries.slice(-top) : entries;
+}
+
+/** What the values of a map are compared by: of a record its first field, which lies at its beginning. */
+export function firstField(type: Type): Type {
+  return type.kind === "record" && type.fields.length > 0 ? firstField(type.fields[0].type) : type;
 }
 
 type Rank = bigint | number | string;

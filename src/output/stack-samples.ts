@@ -4,7 +4,7 @@ import { aggregateLayout, readResult } from "../language/aggregations/table.ts";
 import { fieldLayout } from "../language/layout.ts";
 import type { AggregateType, StackType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame, MapSnapshot } from "../session/events.ts";
-import { orderedEntries } from "./map-order.ts";
+import { firstField, orderedEntries } from "./map-order.ts";
 import { buildIdFrames, buildIdText, stackFrames } from "./stack-frames.ts";
 import { aggregateText, memoryOf, readWords, valueText, type Memory } from "./values.ts";
 
@@ -37,7 +37,7 @@ export interface StackSamples {
   readonly measure: "count" | "amount";
 }
 
-/** Undefined when the map's values are no numbers. `top`: the largest so many entries; 0: all. */
+/** Undefined when the map's values are no numbers, nor records that begin with one. `top`: the largest so many entries; 0: all. */
 export function stackSamples(
   snapshot: MapSnapshot,
   top: number,
@@ -45,15 +45,16 @@ export function stackSamples(
   services: ConsumerServices,
 ): StackSamples | undefined {
   const { map } = snapshot;
-  if (!isNumber(map.value)) return undefined;
+  const type = firstField(map.value);
+  if (!isNumber(type)) return undefined;
   const by = BigInt(divisor || 1);
-  const sum = map.value.kind === "aggregate" ? partThatAdds(map.value) : "count";
+  const sum = type.kind === "aggregate" ? partThatAdds(type) : type === map.value ? "count" : "sum";
   const samples = orderedEntries(snapshot, top).map(([key, value]) => {
     const memory = memoryOf(value);
     const number =
-      map.value.kind === "aggregate"
-        ? BigInt(aggregateText(map.value, readWords(memory, 0, value.length), by))
-        : BigInt(valueText(map.value, memory, 0, services)) / by;
+      type.kind === "aggregate"
+        ? BigInt(aggregateText(type, readWords(memory, 0, value.length), by))
+        : BigInt(valueText(type, memory, 0, services)) / by;
     return { ...keyParts(map.keys, memoryOf(key), services), value: number };
   });
   return {
@@ -64,7 +65,7 @@ export function stackSamples(
   };
 }
 
-function isNumber(type: MapSnapshot["map"]["value"]): boolean {
+function isNumber(type: Type): boolean {
   if (type.kind !== "aggregate") return type.kind === "integer";
   const result = readResult(type);
   return result !== undefined && "part" in result && type.float !== true;

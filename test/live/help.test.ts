@@ -39,10 +39,12 @@ test("help explains builtins, probes, options, settings, tools, other tools' wor
 });
 
 test("every subcommand says its usage", async () => {
-  for (const [name, { usage, doc }] of Object.entries(subcommands)) {
+  for (const [name, command] of Object.entries(subcommands)) {
+    const { usage, doc } = command;
     const { stdout, code } = await strobe([name, "--help"]);
     assert.equal(code, 0, name);
-    if (name !== "stap") assert.equal(stdout, `strobe ${usage}\n\n  ${doc}\n`);
+    if (name !== "stap")
+      assert.equal(stdout, `strobe ${usage}\n\n  ${doc}\n${command.help === undefined ? "" : `\n${command.help()}`}`);
     else assert.match(stdout, /^usage: strobe stap/);
   }
 });
