@@ -38,18 +38,19 @@ export class DtraceVoice implements Voice {
   }
 
   /** The first mistake; like DTrace's compiler, which goes no further. */
-  wrong(_: Source, [first]: readonly Diagnostic[]): string {
+  wrong(_: Source, all: readonly Diagnostic[]): string {
+    const first = all.find(({ code }) => code !== "unsafe") ?? all.at(0);
     if (first === undefined) return "";
-    const { span, message, help, tag } = first;
+    if (first.code === "unsafe") return "dtrace: could not enable tracing: Destructive actions not allowed\n";
+    const { span, message, tag } = first;
     const program = this.#of(span.start);
     const shown = this.#settings.has("errtags") && tag !== undefined ? `[${tag}] ` : "";
-    const advice = help === undefined ? "" : `\n\t${help}`;
     const region = tag !== undefined && inActions.has(tag) ? "in action list: " : "";
     const what =
       program.letter === "s"
         ? `failed to compile script ${program.name}: ${shown}line ${this.#line(program, span.start)}: `
         : `invalid probe specifier ${program.name}: ${shown}${region}`;
-    return `dtrace: ${what}${message}${advice}\n`;
+    return `dtrace: ${what}${message}\n`;
   }
 
   compiled({ stages, diagnostics, program: { source } }: CompiledScript): boolean {

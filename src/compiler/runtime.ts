@@ -2,6 +2,15 @@
 // (that is the oracle of the differential suite). Keys and values are bytes in the layout of language/layout.ts.
 // Bytes that a program hands in are its own working memory: only valid during the call, copied by whoever keeps them.
 
+/** By the names of host-texts.ts, which say what each does. */
+export interface ScriptMemory {
+  allocatedMemory(size: bigint): bigint;
+  variableMemory(variable: bigint, size: bigint, ...keys: readonly (bigint | string)[]): bigint;
+  writtenNumber(address: bigint, value: bigint, size: bigint, from?: bigint, bits?: bigint): bigint;
+  writtenBytes(address: bigint, bytes: Uint8Array): bigint;
+  copiedMemory(to: bigint, from: bigint, size: bigint): bigint;
+}
+
 export interface HostRuntime {
   builtin(name: string): bigint;
   comm(): Uint8Array;
@@ -21,6 +30,8 @@ export interface HostRuntime {
   emit(schema: number, record: Uint8Array): void;
   /** Reads this machine's memory: undefined when it cannot (the host executor has no kernel memory). */
   readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined;
+  /** Memory of the scripts' own, where readMemory() finds what they wrote. */
+  readonly written: ScriptMemory;
   signal(signal: bigint): bigint;
   /** With `-k`: a look-up at one of the plan's watched places found nothing. */
   failed?(watch: number): void;

@@ -1,8 +1,8 @@
 // Computations on texts that the kernel has nothing for: what each takes and gives. They run on the host; a handler of an
 // event that has one is captured. What they do is in src/compiler/javascript/text-functions.ts.
 
-/** `any`: a text or a number. */
-export type HostTextParameter = "text" | "number" | "any";
+/** `any`: a text or a number. `bytes`: of any value, all of them. */
+export type HostTextParameter = "text" | "number" | "any" | "bytes";
 
 export interface HostText {
   /** The last one stands for all that follow where it is `any`. */
@@ -15,6 +15,8 @@ export interface HostText {
   readonly of: "bytes" | "characters";
   /** It leaves something behind for the next call: it runs even where its result is not used. */
   readonly keeps?: true;
+  /** It is on memory that scripts write (scripts-memory.ts of the session), which reads look at from then on. */
+  readonly onMemory?: true;
 }
 
 const longest = 512;
@@ -33,6 +35,14 @@ const ofCharacters = (
   parameters: readonly HostTextParameter[],
   capacity: (given: readonly number[]) => number,
 ): HostText => ({ parameters, result: "text", capacity, of: "characters" });
+
+const onMemory = (parameters: readonly HostTextParameter[]): HostText => ({
+  parameters,
+  result: "number",
+  of: "bytes",
+  keeps: true,
+  onMemory: true,
+});
 
 export const hostTexts = {
   /** A format of printf(): numbers are of 64 bits. */
@@ -73,6 +83,17 @@ export const hostTexts = {
   cleanPath: bytes(["text"], (given) => Math.max(2, asLong(given))),
   numberText: bytes(["number", "number"], () => 67),
 
+  // Memory that scripts write: addresses of their own, which lead nowhere in the kernel.
+  /** So many bytes, zeroes; 0 where there is no room. They are somebody else's after a while. */
+  allocatedMemory: onMemory(["number"]),
+  /** Of a variable by its number: so many bytes, always the same ones for the same keys. */
+  variableMemory: onMemory(["number", "number", "any"]),
+  /** Address, value, bytes; where bits are given, only those are written, from one on. 1 where that was possible. */
+  writtenNumber: onMemory(["number", "number", "number", "number", "number"]),
+  writtenBytes: onMemory(["number", "bytes"]),
+  /** To, from, bytes. */
+  copiedMemory: onMemory(["number", "number", "number"]),
+
   upperCase: ofCharacters(["text"], characters),
   lowerCase: ofCharacters(["text"], characters),
   trimmedText: ofCharacters(["text", "number"], characters),
@@ -89,6 +110,13 @@ export type HostTextName = keyof typeof hostTexts;
 
 export function hostText(name: HostTextName): HostText {
   return hostTexts[name];
+}
+
+/** What runs on the scripts' own memory. */
+export type OnMemory = "allocatedMemory" | "variableMemory" | "writtenNumber" | "writtenBytes" | "copiedMemory";
+
+export function isOnMemory(name: HostTextName): name is OnMemory {
+  return hostText(name).onMemory === true;
 }
 
 export function isHostText(name: string): name is HostTextName {

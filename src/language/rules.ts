@@ -1,6 +1,7 @@
 // What differs between the languages beyond syntax: the one object that the checker, the lowering and the messages ask,
 // so that nothing behind a front-end asks which language it was.
 
+import type { Message } from "../messages/message.ts";
 import type { ProbeSpec } from "./probe-spec.ts";
 
 export interface Rules {
@@ -19,6 +20,8 @@ export interface Rules {
   readonly objectsAreTrue: boolean;
   /** What a read of memory that fails gives: 0 and "", or the end of the handler with a message. */
   readonly failedRead: "zero" | "fault";
+  /** Scripts have memory of their own: what has an address there, handlers that run in strobe know. */
+  readonly writesMemory: boolean;
   /** What a handler without statements does: a call of a builtin with these texts. Nothing where it is absent. */
   readonly defaultAction?: { readonly call: string; readonly texts: readonly string[] };
 }
@@ -50,6 +53,8 @@ export interface Advice {
   readonly joinTexts?: string;
   /** Something else where text is expected. */
   readonly wantsText?: string;
+  /** A struct that has no such member, in the language's own words. */
+  readonly noMember?: (type: string, name: string) => Message;
   /** A pointer compared with text. */
   readonly textBehindPointer?: string;
 }

@@ -187,6 +187,9 @@ export const calls = {
       "this kernel cannot override a function's result",
       `it needs a kernel built with ${kernelFeatures.resultOverride.config}`,
     ),
+  notInMemory: (): Message => says("type", "what is assigned to is in no memory"),
+  otherInMemory: (target: Shown, value: Shown): Message =>
+    says("type", `cannot store a value of type '${value}' where one of type '${target}' is`),
   /**
    * @on unsafe
    * @example kprobe:f { write_user(arg0, 5, arg1); }

@@ -4,11 +4,13 @@ import { InternalError } from "../base/internal-error.ts";
 import { aggregateDouble } from "../language/aggregations/value.ts";
 import { aggregateOf, type LiveMap } from "./maps.ts";
 import type { Surroundings } from "./source.ts";
+import type { WrittenMemory } from "./written-memory.ts";
 
 export interface HostServices {
   /** By the plan's index; stack maps are absent. */
   readonly maps: ReadonlyMap<number, LiveMap>;
   readonly surroundings: Surroundings;
+  readonly written: WrittenMemory;
   /** Takes a record now, in the order of emission. */
   emit(schema: number, record: Uint8Array): void;
   /** A look-up at a watched place found nothing. */
@@ -34,6 +36,10 @@ export class SessionRuntime implements HostRuntime {
 
   constructor(services: HostServices) {
     this.#services = services;
+  }
+
+  get written(): WrittenMemory {
+    return this.#services.written;
   }
 
   builtin(name: string): bigint {
@@ -88,9 +94,9 @@ export class SessionRuntime implements HostRuntime {
     if (this.#services.rest()) throw new Interrupted();
   }
 
-  /** This process has no way into the kernel's memory, and reads none of its own. */
-  readMemory(_space: "kernel" | "user", _address: bigint, _size: number): Uint8Array | undefined {
-    return undefined;
+  /** This process has no way into the kernel's memory: what is read is what scripts wrote. */
+  readMemory(_space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {
+    return this.written.read(address, size);
   }
 
   signal(signal: bigint): bigint {
@@ -128,7 +134,7 @@ export class EventRuntime extends SessionRuntime {
   }
 
   override readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {
-    return this.#event.read(space, address, size);
+    return this.written.read(address, size) ?? this.#event.read(space, address, size);
   }
 
   stack(space: "kernel" | "user", limit: number): Uint8Array {

@@ -1,4 +1,5 @@
 // A trace over a plan, on a source: begin, take records, act, print, end. It knows nothing of where events come from.
+import { WrittenMemory } from "./written-memory.ts";
 import type { Plan } from "../compiler/plan.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
 import { Commands } from "./commands.ts";
@@ -124,6 +125,7 @@ class SourceSession implements Session, SourceUser {
     this.#runtime = new SessionRuntime({
       maps: source.maps,
       surroundings: source.surroundings,
+      written: source.written ?? new WrittenMemory(),
       emit: (schema, record) => this.#records.emit(schema, record),
       failed: (watch) => source.failed(watch),
       rest: () => {

@@ -5,6 +5,7 @@ import type { RecordMemory, SymbolResolver, Trouble } from "./events.ts";
 import type { LiveMap } from "./maps.ts";
 import type { Measurement, SessionStats } from "./stats.ts";
 import type { Timeline } from "./timers.ts";
+import type { WrittenMemory } from "./written-memory.ts";
 
 /**
  * The order of a session's calls: prepare, runOnce("begin"), attach, go, run (until stop), detach, runOnce("end"),
@@ -22,6 +23,8 @@ export interface Source extends Disposable {
   readonly timeline: Timeline;
   /** What programs that run here may ask of the machine. */
   readonly surroundings: Surroundings;
+  /** What scripts write, where it runs handlers by itself that do. */
+  readonly written?: WrittenMemory;
   /** Attached probes, several places of one as one; begin and end among them, as far as it runs them. */
   readonly attached: number;
   /** pid of the command that it starts. */

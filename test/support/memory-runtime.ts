@@ -1,5 +1,6 @@
 // A HostRuntime over plain memory: maps are JavaScript Maps, events are collected. For tests, and as the oracle that
 // the differential suite holds against the kernel.
+import { WrittenMemory } from "../../src/session/written-memory.ts";
 import { aggregateWords } from "../../src/language/aggregations/table.ts";
 import { addToCopy, aggregateDouble } from "../../src/language/aggregations/value.ts";
 import type { IrMap } from "../../src/compiler/ir/ir.ts";
@@ -104,6 +105,8 @@ export class MemoryRuntime implements HostRuntime {
     }
     return undefined;
   }
+
+  readonly written = new WrittenMemory();
 
   signal(signal: bigint): bigint {
     this.signals.push(signal);

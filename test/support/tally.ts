@@ -38,6 +38,7 @@ const tallyRules: Rules = {
   formats: { anyValue: false, registersAsInt: false },
   printsMapsAtEnd: false,
   objectsAreTrue: false,
+  writesMemory: false,
   failedRead: "zero",
   defaultAction: { call: "printf", texts: ["nothing to do\n"] },
 };

@@ -3,6 +3,7 @@
 import type { Span } from "../../language/diagnostic.ts";
 import { ScriptError, type Source } from "../../language/diagnostic.ts";
 import type { CheckedHandler } from "../../language/checked-program.ts";
+import { hostText } from "../../language/host-texts.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Instruction, IrFunction, IrMap, IrModule } from "../ir/ir.ts";
 import { placeIn } from "../lower/script-places.ts";
@@ -51,7 +52,10 @@ export interface Capture {
 export function capture(lowered: Lowered, of: ((map: string) => boolean) | undefined): Capture {
   const { functions, maps, schemas, places, source } = lowered;
   const module: IrModule = { functions, maps, probeNames: [] };
-  const homes: Homes = { maps: new Map(), late: new Set() };
+  const hasMemory = functions.some(({ blocks }) =>
+    blocks.some(({ instructions }) => instructions.some((i) => i.op === "host-text" && hostText(i.name).onMemory)),
+  );
+  const homes: Homes = { maps: new Map(), late: new Set(), hasMemory };
   if (of !== undefined) {
     maps.forEach(({ name, stacks }, map) => {
       if (stacks === undefined && !lowered.own.has(map) && of(name)) homes.maps.set(map, undefined);

@@ -188,7 +188,7 @@ export class CapturedHandler {
       const because = part.blocks.get(id);
       if (because === undefined) continue;
       for (const i of instructions) {
-        if (natureOf(i) !== "moment" || this.#dependency(i, part) !== undefined) continue;
+        if (natureOf(i) !== "moment" || part.host.has(i) || this.#dependency(i, part) !== undefined) continue;
         if (!this.#hoistOne(i, id, part)) this.#refuse(i, because, placement.hostDecidesWhatIsRead);
         return true;
       }
@@ -274,6 +274,7 @@ export class CapturedHandler {
     this.fn.blocks.forEach(({ instructions }, id) => {
       for (const i of instructions) {
         const nature = natureOf(i);
+        if (part.host.has(i)) continue;
         if (nature === "moment") {
           const because = this.#dependency(i, part);
           if (because !== undefined) this.#refuse(i, because, placement.hostDecidesWhatIsRead);

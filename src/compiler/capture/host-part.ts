@@ -10,6 +10,15 @@ export interface Homes {
   readonly maps: Map<number, Instruction | undefined>;
   /** Instructions that run on the host although the kernel could do them. */
   readonly late: Set<Instruction>;
+  /** The script writes memory of its own: an address that only the host knows leads there. */
+  readonly hasMemory: boolean;
+}
+
+function readsMemory(i: Instruction): boolean {
+  return (
+    (i.op === "read" && i.space !== "typed") ||
+    (i.op === "fill" && (i.source.kind === "memory" || i.source.kind === "string" || i.source.kind === "buffer"))
+  );
 }
 
 export interface HostPart {
@@ -95,7 +104,9 @@ export function hostPart(fn: IrFunction, module: IrModule, control: Control, hom
     const own = isForHost(module, i, homes) ? i : undefined;
     // Of the kernel's maps as well as of the host's: what is not known in the kernel cannot be done there.
     const onHost =
-      own ?? (nature === "map-read" || nature === "map-write" || nature === "loop" ? (data ?? decided) : undefined);
+      own ??
+      (nature === "map-read" || nature === "map-write" || nature === "loop" ? (data ?? decided) : undefined) ??
+      (homes.hasMemory && readsMemory(i) ? data : undefined);
     if (onHost !== undefined) {
       note(host, i, onHost);
       note(values, resultOf(i), onHost);

@@ -1,7 +1,7 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
 import { rankMask } from "../../language/aggregations/parts.ts";
 import { aggregateLayout, aggregateWords, askedAt, resultAt } from "../../language/aggregations/table.ts";
-import { hostText } from "../../language/host-texts.ts";
+import { hostText, isOnMemory, parameterAt } from "../../language/host-texts.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { orderFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
@@ -121,14 +121,14 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     }
     case "host-text": {
       const { name, to, capacity = 0, result } = instruction;
-      const { of } = hostText(name);
-      const encoding = of === "bytes" ? '"latin1"' : '"utf8"';
-      const args = instruction.args.map((arg) =>
-        typeof arg === "number"
-          ? `v${arg}`
-          : `${out.support("textIn")}(${at(out.place(arg.text))}, ${arg.capacity}, ${encoding})`,
-      );
-      const call = `${out.support(name)}(${args.join(", ")})`;
+      const spec = hostText(name);
+      const encoding = spec.of === "bytes" ? '"latin1"' : '"utf8"';
+      const args = instruction.args.map((arg, i) => {
+        if (typeof arg === "number") return `v${arg}`;
+        if (parameterAt(spec, i) === "bytes") return placeBytes(out, arg.text, arg.capacity);
+        return `${out.support("textIn")}(${at(out.place(arg.text))}, ${arg.capacity}, ${encoding})`;
+      });
+      const call = `${isOnMemory(name) ? `runtime.written.${name}` : out.support(name)}(${args.join(", ")})`;
       if (to !== undefined)
         out.line(`${out.support("putText")}(${at(out.place(to))}, ${capacity}, ${call}, ${encoding});`);
       if (result !== undefined) out.line(`v${result} = ${wrap(call)};`);

@@ -1,20 +1,23 @@
 // Functions that give a value.
 import { InternalError } from "../../base/internal-error.ts";
-import type { Call, Expression, MapAccess } from "../../language/program.ts";
+import type { Call, Expression, IndexAccess, MapAccess, MemberAccess, Unary } from "../../language/program.ts";
 import { constantOf } from "../../language/check/constants.ts";
 import type { Argument } from "../../language/context.ts";
 import { i64, type Type } from "../../language/types.ts";
-import { isHostText } from "../../language/host-texts.ts";
+import { hostText, isHostText, parameterAt, type HostTextName } from "../../language/host-texts.ts";
+import { compiler } from "../../messages/compiler.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, Place, Source, Value, Width } from "../ir/ir.ts";
 import { parseAddress } from "../javascript/parse-address.ts";
 import { idValue, plainBuiltin, userSymbol } from "./builtins.ts";
+import { locateAccess } from "./access.ts";
 import { capacityOf, endedText, equalStrings, textPlace } from "./equality.ts";
+import { orFails } from "./faults.ts";
 import { argumentPlace, argumentValue, contextOf, fetchValue } from "./fetch.ts";
 import { copyEntry, entryValue, hasEntry, keyPlace, mapOf } from "./map-access.ts";
 import { addressOf, at, behind, copy, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
 import { pathText } from "./paths.ts";
-import { isRegister, widthOf } from "./registers.ts";
+import { isRegister, isSigned, widthOf } from "./registers.ts";
 import { lazy } from "../../base/lazy.ts";
 import { convert } from "./scalars.ts";
 import { stackSource } from "./stacks.ts";
@@ -63,6 +66,8 @@ export function callValue(f: FunctionState, e: Call): Value {
       return build.compare("sge", findText(f, args[0], args[1]), zero());
     case "strstr":
       return findText(f, args[0], args[1]);
+    case "write_memory":
+      return writtenNumber(f, e);
     case "host_text":
       return build.give((result) => ({ op: "host-text", ...hostTextOf(f, e), result }));
     case "floor":
@@ -386,6 +391,9 @@ export function callLocated(f: FunctionState, e: Call): Located {
       build.emit({ op: "concat-strings", to, capacity: sizeOf(type), left, leftCapacity, right, rightCapacity });
       return { at: "place", place: to };
     }
+    case "write_memory":
+      if (isRegister(type)) break;
+      return writtenBytes(f, e);
     case "host_text": {
       if (isRegister(type)) break;
       const to = f.slot("text", type);
@@ -423,14 +431,70 @@ export function callLocated(f: FunctionState, e: Call): Located {
   return f.fault(e.span, "a function without code");
 }
 
+/** Goes on where the memory could be written: it is of the scripts' own. */
+function writes(f: FunctionState, e: Call, i: { name: HostTextName; args: HostTextArguments }, address: Value): void {
+  const done = f.build.give((result) => ({ op: "host-text", ...i, result }));
+  orFails(f, "read", () => done, "cannot write memory", e.span, address);
+}
+
+type HostTextArguments = Extract<Instruction, { op: "host-text" }>["args"];
+
+/** Of a number: what the place holds then. */
+function writtenNumber(f: FunctionState, e: Call): Value {
+  const [target, given] = e.args as [MemberAccess | IndexAccess | Unary, Expression];
+  const { build } = f;
+  const { type } = target;
+  const bits = target.kind === "member" ? target.path : undefined;
+  const located = memoryOf(f, target);
+  const value = convert(f, f.value(given), given.type, type);
+  const address = addressOf(f, located);
+  if (bits?.bitWidth === undefined) {
+    const args = [address, value, ...[widthOf(type), 0, 0].map((one) => build.constant(BigInt(one)))];
+    writes(f, e, { name: "writtenNumber", args }, address);
+    return value;
+  }
+  const { bitOffset = 0, bitWidth } = bits;
+  const skip = Math.floor(bitOffset / 8);
+  const first = bitOffset - skip * 8;
+  const where = build.binary("add", address, build.constant(BigInt(skip)));
+  const size = Math.ceil((first + bitWidth) / 8);
+  const args = [where, value, ...[size, first, bitWidth].map((one) => build.constant(BigInt(one)))];
+  writes(f, e, { name: "writtenNumber", args }, where);
+  const up = build.binary("shl", value, build.constant(BigInt(64 - bitWidth)));
+  return build.binary(isSigned(type) ? "ashr" : "lshr", up, build.constant(BigInt(64 - bitWidth)));
+}
+
+/** Of anything else. */
+function writtenBytes(f: FunctionState, e: Call): Located {
+  const [target, given] = e.args as [MemberAccess | IndexAccess | Unary, Expression];
+  const { type } = target;
+  const size = sizeOf(type);
+  const place = f.slotOf("written", Math.max(1, size));
+  const value = f.locate(given);
+  const asArray: Type =
+    type.kind === "array" && given.type.kind === "string" ? { kind: "string", capacity: size } : type;
+  copy(f, value, given.type, asArray, place);
+  const address = addressOf(f, memoryOf(f, target));
+  writes(f, e, { name: "writtenBytes", args: [address, { text: place, capacity: size }] }, address);
+  return { at: "place", place };
+}
+
+function memoryOf(f: FunctionState, target: MemberAccess | IndexAccess | Unary): Located & { at: "memory" } {
+  const located = locateAccess(f, target);
+  return located.at === "memory" ? located : f.refuse(target.span, compiler.noAddress());
+}
+
 function hostTextOf(
   f: FunctionState,
   { args: [name, ...given], span }: Call,
 ): Pick<Extract<Instruction, { op: "host-text" }>, "name" | "args"> {
   if (name.kind !== "identifier" || !isHostText(name.name))
     return f.fault(span, "a computation on texts without a name");
-  const args = given.map((arg) => {
+  const spec = hostText(name.name);
+  const args = given.map((arg, i) => {
     if (isRegister(arg.type)) return convert(f, f.value(arg), arg.type, i64);
+    if (parameterAt(spec, i) === "bytes")
+      return { text: placeOf(f, f.locate(arg), arg.type), capacity: sizeOf(arg.type) };
     return { text: textPlace(f, arg), capacity: capacityOf(arg.type) + (arg.type.kind === "string" ? 0 : 1) };
   });
   return { name: name.name, args };

@@ -174,10 +174,17 @@ export function goTo(f: FunctionState, target: Catch): void {
 }
 
 /** Goes on where something is there (a value that is not 0), and fails otherwise, where anybody looks. */
-export function orFails(f: FunctionState, kind: FaultKind, there: () => Value, message: string, span: Span): void {
+export function orFails(
+  f: FunctionState,
+  kind: FaultKind,
+  there: () => Value,
+  message: string,
+  span: Span,
+  address?: Value,
+): void {
   if (!matters(f, kind)) return;
   unlessFailed(f, f.build.compare("eq", there(), f.build.constant(0n)), () => {
-    raise(f, kind, message, span);
+    raise(f, kind, message, span, address);
   });
 }
 

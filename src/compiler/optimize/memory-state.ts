@@ -1,5 +1,6 @@
 // What slots hold at a point of a function, as text: equal texts are equal bytes. And when maps and other memory last
 // changed.
+import { hostText } from "../../language/host-texts.ts";
 import { type Instruction, type IrFunction, type Place, type Source, sourceSize } from "../ir/ir.ts";
 import { PersistentArray } from "./persistent-array.ts";
 
@@ -179,6 +180,7 @@ export class MemoryState {
       case "cut-string":
         return this.#write(i.to, i.capacity, `v${i.length} of ${this.place(i.text, i.capacity)}`);
       case "host-text":
+        if (hostText(i.name).onMemory) this.#change("memory");
         return i.to === undefined ? undefined : this.#write(i.to, i.capacity ?? 0, this.#names.fresh());
       case "entry-copy":
         return this.#write(i.to, i.size, `entry v${i.entry} at ${this.version(i.map)}`);

@@ -20,5 +20,6 @@ export const bpftraceRules: Rules = {
   formats: { anyValue: false, registersAsInt: true },
   printsMapsAtEnd: true,
   objectsAreTrue: false,
+  writesMemory: false,
   failedRead: "zero",
 };

@@ -128,6 +128,16 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
     doc: "A computation on texts that the host does.",
   },
   {
+    // What a front-end makes of an assignment to a place in memory. Only memory of scripts' own can be written.
+    name: "write_memory",
+    spelling: { bpftrace: [], typescript: [] },
+    form: "function",
+    arity: [2, 2],
+    signature: "write_memory(place, value)",
+    placement: "both",
+    doc: "Stores a value where a member, an element or a pointer's target is.",
+  },
+  {
     name: "floor",
     form: "function",
     arity: [1, 1],

@@ -55,3 +55,12 @@ export function capacityFor(
   if (constant < 0n) report(body, length!.span, calls.expectsLengthOrMore(functionName(body, call.name)));
   return Math.max(1, constant < BigInt(most) ? Number(constant) : most);
 }
+
+const mostShown = 60;
+
+/** What the call does is done on the host: notes it, as it is written. */
+export function needsHost(call: Call, body: Body): void {
+  const written = body.pass.program.source.text.slice(call.span.start, call.span.end).replace(/\s+/g, " ");
+  const what = written.length > mostShown ? `${written.slice(0, mostShown)}…` : written;
+  body.hostNeeds.push({ what: `\`${what}\``, span: call.span });
+}

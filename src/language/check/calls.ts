@@ -16,6 +16,7 @@ import { numberCalls } from "./number-calls.ts";
 import { outputCalls } from "./output-calls.ts";
 import { scriptCalls } from "./script-calls.ts";
 import { taskCalls } from "./task-calls.ts";
+import { memoryWrites } from "./memory-writes.ts";
 import { textCalls } from "./text-calls.ts";
 import type { Body, CallCheck, FunctionState } from "./pass.ts";
 import { defaultSpace, didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
@@ -36,6 +37,7 @@ const checks: Readonly<Record<string, CallCheck>> = {
   ...scriptCalls,
   ...taskCalls,
   ...textCalls,
+  ...memoryWrites,
   var: checkVariableCall,
 };
 

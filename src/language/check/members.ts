@@ -154,7 +154,11 @@ function givesTyped(object: Expression, body: Body): boolean {
 }
 
 function missing(node: MemberAccess, owner: string, names: readonly string[], body: Body): Type {
-  return report(body, node.nameSpan, expressions.noField(owner, node.name, didYouMean(nearest(node.name, names))));
+  const own = /^(?:struct|union) /.test(owner) ? body.pass.program.rules.advice.noMember : undefined;
+  const help = didYouMean(nearest(node.name, names));
+  if (own !== undefined)
+    return report(body, node.nameSpan, { ...own(owner, node.name), ...(help === undefined ? {} : { help }) });
+  return report(body, node.nameSpan, expressions.noField(owner, node.name, help));
 }
 
 function checkArgument(node: MemberAccess, object: Expression, body: Body): Expression {

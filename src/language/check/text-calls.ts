@@ -17,7 +17,7 @@ import { functionName } from "./spelling.ts";
 import { describe, describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 import { shapeOf } from "./shapes.ts";
-import { checked, wantsAddress, wantsInteger, capacityFor } from "./call-arguments.ts";
+import { checked, needsHost, wantsAddress, wantsInteger, capacityFor } from "./call-arguments.ts";
 
 /** str() of a pointer to what is text: the text, not the bytes of what keeps it. */
 function throughView(call: Call, body: Body): Call {
@@ -152,11 +152,10 @@ const computedText: CallCheck = (call, body) => {
       wantsInteger(arg, call, body);
       return arg;
     }
+    if (wanted === "bytes") return arg;
     return wanted === "any" && isNumber ? arg : asText(arg, body);
   });
-  const written = body.pass.program.source.text.slice(call.span.start, call.span.end).replace(/\s+/g, " ");
-  const what = written.length > mostShown ? `${written.slice(0, mostShown)}…` : written;
-  body.hostNeeds.push({ what: `\`${what}\``, span: call.span });
+  needsHost(call, body);
   const all = { ...call, args: [word, ...args] };
   if (args.some(({ type }) => type.kind === "unknown")) return { ...all, type: unknownType };
   if (spec.result === "number") return { ...all, type: i64 };
@@ -164,7 +163,6 @@ const computedText: CallCheck = (call, body) => {
   const sizes = args.flatMap(({ type }) => (type.kind === "string" ? [type.capacity] : []));
   return { ...all, type: { kind: "string", capacity: spec.capacity?.(sizes) ?? 1 } };
 };
-const mostShown = 60;
 
 const buf: CallCheck = (call, body) => {
   const [data, length] = checked(call, body) as [Expression, Expression | undefined];

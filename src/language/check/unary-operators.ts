@@ -85,7 +85,7 @@ export function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: B
   if (target !== undefined) return target;
   if (node.operator === "&" && (node.operand.kind === "variable" || node.operand.kind === "map"))
     return checkAddress(node, node.operand, body);
-  if (node.operator === "&" && ["member", "index"].includes(node.operand.kind)) return checkPlaceAddress(node, body);
+  if (node.operator === "&" && isPlace(node.operand)) return checkPlaceAddress(node, body);
   if (node.operator === "&") return { ...node, type: report(body, node.span, expressions.variablesMaps()) };
   const operand = node.operator === "!" ? checkCondition(node.operand, body) : checkValue(node.operand, body);
   const wide =
@@ -192,13 +192,17 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
   return { ...node, operand, type: pointerTo("type" in bpfMap ? bpfMap.type : voidType) };
 }
 
+function isPlace(e: Expression): boolean {
+  return e.kind === "member" || e.kind === "index" || (e.kind === "unary" && e.operator === "*");
+}
+
 /** `&$p->state`: where a member or an element is in memory. */
 function checkPlaceAddress(node: Extract<Expression, { kind: "unary" }>, body: Body): Expression {
   const operand = checkPlace(node.operand, body);
   if (operand.type.kind === "unknown") return { ...node, operand, type: unknownType };
   if (operand.kind === "member" && operand.path?.bitWidth !== undefined)
     return { ...node, operand, type: report(body, node.span, expressions.bitFieldNoAddress()) };
-  needsKernel(body, "the address of a member", node.span);
+  if (!body.pass.program.rules.writesMemory) needsKernel(body, "the address of a member", node.span);
   const { type } = operand;
   const space = type.kind === "struct" && type.space === "user" ? "user" : defaultSpace(body);
   return { ...node, operand, type: { kind: "pointer", target: type, space } };

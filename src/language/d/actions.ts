@@ -3,15 +3,19 @@ import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
-import { argumentsOf, assignment, checkCount } from "./expressions.ts";
+import { argumentsOf, assignment, checkCount, checkPrototype } from "./expressions.ts";
 import { printfText, type Item, type Text } from "./formats.ts";
+import { address, copied } from "./library.ts";
 import { normalOf, printed } from "./printa.ts";
+import { spelledType } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
 interface Action {
   readonly least: number;
   readonly most: number;
   readonly doc: string;
+  /** Types of the parameters that are looked at. */
+  readonly prototype?: readonly string[];
   /** The first argument is an aggregation. */
   readonly ofAggregation?: true;
   readonly items: (args: readonly Expression[], span: Span, unit: Unit) => readonly Item[];
@@ -20,11 +24,18 @@ interface Action {
 const { call, statement } = nodes;
 const nothing: Text = { format: "", args: [] };
 
-const later = (doc: string): Action => ({
-  least: 0,
-  most: 255,
+const later = (doc: string, least = 0, most = 255, ...prototype: string[]): Action => ({
+  least,
+  most,
+  prototype,
   doc,
   items: (_, span, { cursor }) => cursor.fail(d.notYet(doc), span),
+});
+
+/** What no DTrace on Linux does. */
+const never = (doc: string, least: number, most: number, ...prototype: string[]): Action => ({
+  ...later(doc, least, most, ...prototype),
+  items: (_, span, { cursor }) => cursor.fail(d.notImplemented(doc), span),
 });
 
 /** Of a symbol or a stack, on a line of its own. */
@@ -32,10 +43,30 @@ const shown = (name: string, least: number, most: number, format: string, doc: s
   least,
   most,
   doc,
-  items: (args, span) => [
+  prototype: name.endsWith("stack") ? ["uint32_t"] : [],
+  items: (args, span, { cursor }) => [
+    stackSize(name, args, span, cursor),
     { text: { format, args: [args.length === 0 ? nodes.builtin(name, span) : call(name, args, span)] } },
   ],
 });
+
+/** How many frames: a number that is written out. */
+function stackSize(name: string, [size]: readonly Expression[], span: Span, cursor: Unit["cursor"]): Item {
+  if (name.endsWith("stack") && size !== undefined && (size.kind !== "integer" || size.value <= 0n))
+    cursor.fail(d.stackSize(name === "kstack" ? "stack" : name), span);
+  return { text: nothing };
+}
+
+function traced(name: string, of: Expression, span: Span, unit: Unit): Item {
+  if (unit.voids.has(of)) unit.cursor.fail(d.voidTraced(name), span);
+  return { text: nothing };
+}
+
+/** The type of an expression, as far as it is known. */
+function written(of: Expression, unit: Unit): string {
+  const known = unit.known(of);
+  return known === undefined ? "expression" : spelledType(known);
+}
 
 const ofMap = (name: string, doc: string): Action => ({
   least: 1,
@@ -51,7 +82,10 @@ const actions: Readonly<Record<string, Action>> = {
     least: 1,
     most: 1,
     doc: "Prints a value in a column of its own.",
-    items: ([of], _, unit) => [{ text: { format: unit.options.quiet ? "%v" : "%#v", args: [unit.value(of)] } }],
+    items: ([of], span, unit) => [
+      traced("trace", of, span, unit),
+      { text: { format: unit.options.quiet ? "%v" : "%#v", args: [unit.value(of)] } },
+    ],
   },
   printf: {
     least: 1,
@@ -59,7 +93,7 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Prints values by a format.",
     items: ([format, ...args], span, unit) => {
       if (format.kind !== "string")
-        return unit.cursor.fail(d.argumentType("printf", 1, "string constant", "expression"), format.span);
+        return unit.cursor.fail(d.argumentType("printf", 1, "string", written(format, unit)), format.span);
       return [{ text: printfText("printf", format.value, args, span, unit) }];
     },
   },
@@ -67,7 +101,10 @@ const actions: Readonly<Record<string, Action>> = {
     least: 1,
     most: 1,
     doc: "Prints a value by its type.",
-    items: ([of], _, unit) => [{ text: { format: "%v\n", args: [unit.value(of)] } }],
+    items: ([of], span, unit) => [
+      traced("print", of, span, unit),
+      { text: { format: "%v\n", args: [unit.value(of)] } },
+    ],
   },
   tracemem: {
     least: 2,
@@ -87,6 +124,7 @@ const actions: Readonly<Record<string, Action>> = {
   exit: {
     least: 1,
     most: 1,
+    prototype: ["int"],
     doc: "Ends tracing; END probes still run.",
     items: (args, span) => [{ text: nothing }, { does: [statement(call("exit", args, span))] }],
   },
@@ -95,6 +133,7 @@ const actions: Readonly<Record<string, Action>> = {
   normalize: {
     least: 2,
     most: 2,
+    prototype: ["", "uint64_t"],
     doc: "Divides an aggregation's values by a number where they are printed.",
     ofAggregation: true,
     items: ([of, factor], span, unit) => normalized(unit, of, unit.cast("int64", factor), span),
@@ -115,7 +154,7 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Runs a shell command.",
     items: ([format, ...args], span, unit) => {
       if (format.kind !== "string")
-        return unit.cursor.fail(d.argumentType("system", 1, "string constant", "expression"), format.span);
+        return unit.cursor.fail(d.argumentType("system", 1, "string", written(format, unit)), format.span);
       const { format: text, args: given } = printfText("system", format.value, args, span, unit);
       return [{ prints: statement(call("system", [nodes.text(text, format.span), ...given], span)) }];
     },
@@ -123,6 +162,7 @@ const actions: Readonly<Record<string, Action>> = {
   raise: {
     least: 1,
     most: 1,
+    prototype: ["int"],
     doc: "Sends a signal to the current process.",
     items: (args, span) => [{ does: [statement(call("signal", args, span))] }],
   },
@@ -133,21 +173,36 @@ const actions: Readonly<Record<string, Action>> = {
     items: ([from, to, size], span) => [{ does: [statement(call("write_user", [to, from, size], span))] }],
   },
 
+  bcopy: {
+    least: 3,
+    most: 3,
+    prototype: ["void *", "void *", "size_t"],
+    doc: "Copies bytes into memory that alloca() gave, or of a variable.",
+    items: ([from, to, size], span, unit) => [{ does: [statement(copied(to, from, size, span, unit))] }],
+  },
+  copyinto: {
+    least: 3,
+    most: 3,
+    doc: "The same, from memory of the process.",
+    items: ([from, size, to], span, unit) => [
+      { does: [statement(copied(to, address(from, "uptr"), size, span, unit))] },
+    ],
+  },
   setopt: later("setopt()"),
-  freopen: later("freopen()"),
-  ftruncate: later("ftruncate()"),
-  speculate: later("speculation"),
-  commit: later("speculation"),
-  discard: later("speculation"),
-  jstack: later("jstack()"),
-  mod: later("mod()"),
-  umod: later("umod()"),
+  freopen: later("freopen()", 1),
+  ftruncate: later("ftruncate()", 0, 0),
+  speculate: later("speculation", 1, 1),
+  commit: later("speculation", 1, 1),
+  discard: later("speculation", 1, 1),
+  jstack: later("jstack()", 0, 2),
+  mod: later("mod()", 1, 1),
+  umod: later("umod()", 1, 1),
   pcap: later("pcap()"),
-  copyoutstr: later("copyoutstr()"),
-  stop: later("stop()"),
-  chill: later("chill()"),
-  panic: later("panic()"),
-  breakpoint: later("breakpoint()"),
+  copyoutstr: later("copyoutstr()", 3, 3),
+  stop: never("stop()", 0, 0),
+  chill: never("chill()", 1, 1, "int"),
+  panic: never("panic()", 0, 0),
+  breakpoint: never("breakpoint()", 0, 0),
 };
 
 export const actionNames: ReadonlySet<string> = new Set([...Object.keys(actions), "printa", "trunc"]);
@@ -164,6 +219,9 @@ export function action(unit: Unit): readonly Item[] | undefined {
   const args = found.ofAggregation === true ? aggregationArguments(unit) : argumentsOf(unit);
   const span = p.from(token);
   checkCount(unit, token.text, args.length, found.least, found.most, span);
+  if (found.ofAggregation === true && (args[0]?.kind !== "map" || args[0].name.endsWith("#0")))
+    p.fail(d.aggregationArgument(token.text, 1, written(args[0], unit)), span);
+  checkPrototype(unit, token.text, args, found.prototype ?? []);
   return found.items(args, span, unit);
 }
 
@@ -177,9 +235,9 @@ function normalized(unit: Unit, of: Expression, factor: Expression, span: Span):
 /** `(@name, …)` */
 function aggregationArguments(unit: Unit): Expression[] {
   const p = unit.cursor;
+  const token = p.peek();
+  if (token.kind !== "aggregation") return argumentsOf(unit);
   p.expect("(");
-  const { token } = p;
-  if (token.kind !== "aggregation") p.unexpected("an aggregation");
   p.advance();
   if (!unit.aggregations.has(token.text)) p.fail(d.unknownAggregation(token.text), token);
   const args: Expression[] = [nodes.map(token.text.slice(1), [], { start: token.start, end: token.end })];

@@ -4,7 +4,7 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, Statement } from "../program.ts";
 import type { AggregateKind } from "../types.ts";
-import { argumentsOf, bracketed, checkCount } from "./expressions.ts";
+import { argumentsOf, assignment, bracketed, checkCount } from "./expressions.ts";
 import { isNumber } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
@@ -45,15 +45,26 @@ export function aggregation(unit: Unit): Statement {
   const name = p.advance();
   const keys = p.at("[") ? bracketed(unit).map((key) => typedKey(unit, key)) : [];
   const target = nodes.map(name.text.slice(1), keys, p.from(name));
+  const { text: sign } = p.token;
+  if (p.token.kind === "punctuation" && sign.length > 1 && sign.endsWith("=") && sign !== "==")
+    p.fail(unit.aggregations.has(name.text) ? d.notAggregatingFunction(name.text) : d.unassigned(name.text), name);
   p.expect("=");
-  const by = p.expectName("an aggregating function");
+  const by = p.token;
   const found = Object.hasOwn(aggregatingFunctions, by.text) ? aggregatingFunctions[by.text] : undefined;
-  if (found === undefined) return p.fail(d.notAggregatingFunction(by.text), by);
+  if (found === undefined) {
+    const isCall = by.kind === "identifier" && p.peek().text === "(";
+    // Says so itself where it is no function.
+    if (isCall && !unit.statements.actions.has(by.text)) assignment(unit);
+    return p.fail(d.notAggregatingFunction(name.text), by);
+  }
+  p.advance();
   const [value, ...rest] = argumentsOf(unit);
   const span = p.from(name);
   checkCount(unit, by.text, rest.length + (value === undefined ? 0 : 1), found.least, found.most, span);
   if (rest.length + 1 === found.weighted) p.fail(d.notYet(`${by.text}() of a value that counts more than once`), span);
   const before = unit.aggregations.get(name.text);
+  if (before !== undefined && before.keys !== keys.length)
+    p.fail(d.keyCount(name.text, keys.length, before.keys), span);
   if (before !== undefined && before.aggregate !== by.text)
     p.fail(d.aggregationRedefined(name.text, before.aggregate, by.text), span);
   unit.aggregations.set(name.text, before ?? { keys: keys.length, aggregate: by.text, printed: false });

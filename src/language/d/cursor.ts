@@ -104,8 +104,22 @@ export class Cursor {
 
   fail(said: Message, span: Span = this.token): never {
     const { token } = this;
-    this.report(span, token.problem !== undefined && span === token ? d.unreadable(token.problem) : said);
+    if (token.problem === undefined || span !== token) this.report(span, said);
+    else {
+      const start = token.noticed ?? token.start;
+      this.report({ start, end: Math.max(start, token.end) }, d.unreadable(token.problem, token.tag));
+    }
     throw failure;
+  }
+
+  /** Words that stand elsewhere, as if they stood at a place: mistakes in them are there. */
+  elsewhere(tokens: readonly Token[], { start, end }: Span): Cursor {
+    const last = tokens.at(-1)?.kind === "end" ? [] : [{ kind: "end" as const, text: "", start, end }];
+    return new Cursor(
+      this.source,
+      [...tokens, ...last].map((token) => ({ ...token, start, end })),
+      [],
+    );
   }
 
   /** Keeps deep nesting from exhausting the stack, here and in all that walks what was read. */

@@ -4,7 +4,7 @@ import type { Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import * as nodes from "../nodes.ts";
 import { precedence } from "../precedence.ts";
-import type { BinaryOperator, Expression, MapAccess, Variable } from "../program.ts";
+import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { libraryFunction, libraryNames } from "./library.ts";
 import { macroText, macroToken } from "./preprocess.ts";
@@ -12,8 +12,9 @@ import { registerOf } from "./registers.ts";
 import { stableProbe } from "./stable-probes.ts";
 import { readText, translatedMember, xlate } from "./translators.ts";
 import { beginsType, constantValue, typeName } from "./type-names.ts";
-import { common, isNumber, knownType, promoted, type Known } from "./types.ts";
-import { type Storage, type Unit } from "./unit.ts";
+import type { Cursor } from "./cursor.ts";
+import { common, isNumber, knownType, named, promoted, spelledType, type Known } from "./types.ts";
+import { type Inline, type Storage, type Unit } from "./unit.ts";
 import { builtinVariable, memberOf, variableNames } from "./variables.ts";
 
 export const assignments = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
@@ -55,12 +56,44 @@ export function assignment(unit: Unit): Expression {
     const operator = p.token.kind === "punctuation" && assignments.includes(p.token.text) ? p.token.text : undefined;
     if (operator === undefined) return target;
     const place = places.get(target);
+    if (place === undefined && isMemory(target)) {
+      p.advance();
+      const value = unit.value(assignment(unit));
+      const op = operator.slice(0, -1);
+      const span = p.from(target.span);
+      return written(target, op === "" ? value : nodes.binary(op as BinaryOperator, target, value, span), span);
+    }
     if (place === undefined)
-      p.fail(d.cannotAssign(p.source.text.slice(target.span.start, target.span.end)), target.span);
+      p.fail(isOwnVariable(target, p) ? d.cannotAssign(operator) : d.noLvalue(operator), target.span);
     p.advance();
+    if (unit.statements.aggregating.has(p.token.text) && p.peek().text === "(") p.fail(d.aggregatingValue());
     const value = assignment(unit);
+    const [l, r] = [place!.storage?.known, unit.known(value)];
+    if (operator === "=" && unfit(l, r, value))
+      p.fail(d.incompatible(spelledType(l!), "=", spelledType(r!)), p.from(target.span));
     return stored(unit, place!, operator.slice(0, -1), value, p.from(target.span));
   });
+}
+
+/** A text for a number, or a number that is not 0 for a text. */
+function unfit(left: Known | undefined, right: Known | undefined, value: Expression): boolean {
+  if (value.kind === "integer" && value.value === 0n) return false;
+  return (left === "string" && isNumber(right)) || (isNumber(left) && right === "string");
+}
+
+/** A variable of D's own, rather than a value. */
+function isOwnVariable({ span }: Expression, { source }: Cursor): boolean {
+  const written = source.text.slice(span.start, span.end);
+  return variableNames().includes(written) || ["curpsinfo", "curlwpsinfo", "curcpu"].includes(written);
+}
+
+/** What a place in memory is written by. */
+function written(target: Expression, value: Expression, span: Span): Expression {
+  return nodes.call("write_memory", [target, value], span);
+}
+
+function isMemory({ kind, ...e }: Expression): boolean {
+  return kind === "member" || kind === "index" || (kind === "unary" && "operator" in e && e.operator === "*");
 }
 
 function stored(unit: Unit, place: Place, operator: string, value: Expression, span: Span): Expression {
@@ -141,7 +174,10 @@ function binary(unit: Unit, least: number): Expression {
     const shifts = op === "<<" || op === ">>";
     const known = compares ? "int32" : shifts ? (isNumber(l) ? promoted(l) : undefined) : common(l, r);
     const texts = l === "string" || r === "string";
-    if (texts && !compares) p.fail(d.arithmeticOperands(op), span);
+    if (texts && !compares)
+      p.fail(["+", "-", "*", "/"].includes(op) ? d.arithmeticOperands(op) : d.integralOperands(op), span);
+    if (texts && strength >= 7 && unfit(l, r, l === "string" ? right : left))
+      p.fail(d.incompatible(spelledType(l!), op, spelledType(r!)), span);
     if ((op === "/" || op === "%") && right.kind === "integer" && right.value === 0n) p.fail(d.divisionByZero(), span);
     left = unit.typed(
       nodes.binary(op, texts ? noText(left) : operand(unit, left), texts ? noText(right) : operand(unit, right), span),
@@ -191,8 +227,21 @@ function unary(unit: Unit): Expression {
         };
         const known = unit.known(of);
         if (known === "string" && operator !== "&")
-          p.fail(operator === "!" ? d.scalarOperand(operator) : d.arithmeticOperand(operator), p.from(token));
+          p.fail(
+            operator === "!"
+              ? d.scalarOperand(operator)
+              : operator === "~"
+                ? d.integralOperand(operator)
+                : d.arithmeticOperand(operator),
+            p.from(token),
+          );
+        if (operator === "*" && of.kind === "cast" && of.to.name === "void" && of.to.pointers === 1)
+          p.fail(d.voidPointer(), p.from(token));
+        if (operator === "&" && ["binary", "conditional", "integer", "call", "assignment"].includes(of.kind))
+          p.fail(d.noAddress(), p.from(token));
         if (operator === "*" && of.kind === "integer") p.fail(d.notAPointer(), p.from(token));
+        // An array is an address already.
+        if (operator === "&" && of.kind === "cast" && of.to.pointers > 0) return of;
         if (operator === "*" || operator === "&") return node;
         return unit.typed(node, operator === "!" ? "int32" : isNumber(known) ? promoted(known) : undefined);
       }
@@ -250,11 +299,23 @@ function unary(unit: Unit): Expression {
 function castTo(unit: Unit, to: ReturnType<typeof typeName>, of: Expression, start: Span): Expression {
   const span = unit.cursor.from(start);
   if (to.name === "string" && to.pointers === 0) return textOf(unit, of, span);
+  const from = unit.known(of);
+  const isNoNumber = (to.tag === "struct" || to.tag === "union") && to.pointers === 0;
+  if (from !== undefined && (isNoNumber || (from === "string" && to.pointers === 0 && to.name !== "void")))
+    unit.cursor.fail(d.invalidCast(spelledType(from), spelledType(to)), span);
+  if (to.name === "void" && to.pointers === 0) {
+    const nothing = { ...of, span };
+    unit.voids.add(nothing);
+    return nothing;
+  }
   return unit.typed(nodes.cast(to, of, span), knownType(to));
 }
 
 /** stringof: text stays as it is. */
 export function textOf(unit: Unit, of: Expression, span: Span): Expression {
+  const type = of.kind === "unary" && of.operator === "*" && of.operand.kind === "cast" ? of.operand.to : undefined;
+  if (type?.pointers === 1 && (type.tag === "struct" || type.tag === "union"))
+    unit.cursor.fail(d.stringOfStruct(spelledType({ ...type, pointers: 0 })), span);
   return unit.known(of) === "string" ? of : unit.typed(nodes.call("str", [of], span), "string");
 }
 
@@ -263,7 +324,27 @@ function sizeOf(unit: Unit): Expression {
   const first = p.advance();
   const inParentheses = p.at("(") && beginsType(unit, 1);
   if (inParentheses) p.advance();
+  if (!inParentheses) {
+    const ahead = p.at("(") ? 1 : 0;
+    const { text } = p.peek(ahead);
+    if (unit.globals.get(text)?.keyTypes !== undefined && p.peek(ahead + 1).text !== "[")
+      p.fail(d.notAScalar("associative array", text), p.peek(ahead));
+    if (libraryFunction(text) !== undefined && p.peek(ahead + 1).text !== "(")
+      p.fail(d.notAScalar("function", text), p.peek(ahead));
+  }
   const of = inParentheses ? typeName(unit, () => constant(unit)) : unit.value(unary(unit));
+  const bits =
+    "kind" in of && of.kind === "member" && of.object.kind === "unary" && of.object.operand.kind === "cast"
+      ? unit.structs
+          .find(
+            ({ name }) =>
+              of.object.kind === "unary" && of.object.operand.kind === "cast" && name === of.object.operand.to.name,
+          )
+          ?.members.find(({ name }) => name === of.name)?.bitWidth
+      : undefined;
+  if (bits !== undefined) p.fail(d.sizeOfBits(), p.from(first));
+  if ("name" in of && of.name === "void" && "pointers" in of && of.pointers === 0)
+    p.fail(d.sizeOfVoid(), p.from(first));
   if (inParentheses) p.expect(")");
   return unit.typed({ kind: "sizeof", of, span: p.from(first), type: unknownType }, "uint64");
 }
@@ -277,6 +358,12 @@ function offsetOf(unit: Unit): Expression {
   const path = [p.expectName("a member").text];
   while (p.accept(".")) path.push(p.expectName("a member").text);
   p.expect(")");
+  if (knownType(of) !== undefined) p.fail(d.offsetOfNoStruct(), p.from(first));
+  const struct = unit.structs.find(({ name }) => name === of.name);
+  const member = struct?.members.find(({ name }) => name === path[0]);
+  if (struct !== undefined && member === undefined && struct.members.every(({ name }) => name !== ""))
+    p.fail(d.offsetOfNoMember(path[0]), p.from(first));
+  if (member?.bitWidth !== undefined) p.fail(d.offsetOfBits(path[0]), p.from(first));
   return unit.typed({ kind: "offsetof", of, path, span: p.from(first), type: unknownType }, "uint64");
 }
 
@@ -284,7 +371,16 @@ function increment(unit: Unit, of: Expression, delta: 1 | -1, prefix: boolean, s
   const p = unit.cursor;
   const span = p.from(start);
   const place = places.get(of);
-  if (place === undefined) return p.fail(d.cannotAssign(p.source.text.slice(of.span.start, of.span.end)), of.span);
+  if (place === undefined && isMemory(of)) {
+    const more = (e: Expression): Expression => nodes.binary(delta === 1 ? "+" : "-", e, nodes.integer(1, span), span);
+    if (prefix) return written(of, more(of), span);
+    const before = nodes.variable(unit.name("before"), span);
+    const statements = [nodes.declare(before.name, of), nodes.statement(written(of, more({ ...before }), span))];
+    return { kind: "block-expression", statements, value: before, span, type: unknownType };
+  }
+  const sign = delta === 1 ? "++" : "--";
+  if (place === undefined) return p.fail(isOwnVariable(of, p) ? d.cannotAssign(sign) : d.noLvalue(sign), of.span);
+  if (unit.known(of) === "string") p.fail(d.scalarCounted(sign), span);
   if (place.storage === undefined) place.declare("int64");
   const node: Expression = { kind: "increment", target: place.target, delta, prefix, span, type: unknownType };
   return unit.typed(node, place.storage?.known ?? "int64");
@@ -296,8 +392,18 @@ function postfix(unit: Unit): Expression {
   for (;;) {
     const { start } = e.span;
     if (p.at("->") || p.at(".")) {
-      p.advance();
+      const arrow = p.advance().text === "->";
+      const known = unit.known(e);
       const name = p.expectName("a member's name");
+      if (known !== undefined)
+        p.fail(arrow ? d.noPointer() : d.noStruct(spelledType(known)), p.from({ start, end: start }));
+      const type =
+        e.kind === "unary" && e.operator === "*" && e.operand.kind === "cast"
+          ? { ...e.operand.to, pointers: 0 }
+          : undefined;
+      const struct = type?.tag === undefined ? undefined : unit.structs.find((one) => one.name === type.name);
+      if (struct?.members.every((one) => one.name !== "" && one.name !== name.text) === true)
+        p.fail(d.noMemberOf(spelledType(type!), name.text), p.from({ start, end: start }));
       const member = { start, end: name.end };
       const special = translatedMember(e, name.text, member, unit, expression) ?? memberOf(e, name.text, member);
       e = special ?? {
@@ -309,7 +415,10 @@ function postfix(unit: Unit): Expression {
         type: unknownType,
       };
     } else if (p.accept("[")) {
+      if (isNumber(unit.known(e))) p.fail(d.notAPointer(), p.from({ start, end: start }));
       const index = expression(unit);
+      if (unit.known(index) === "string" && unit.known(e) === undefined)
+        p.fail(d.incompatible("char *", "+", "string"), p.from({ start, end: start }));
       p.expect("]");
       const element = p.from({ start, end: start });
       e = registerOf(e, index, element, unit) ??
@@ -334,7 +443,7 @@ function primary(unit: Unit): Expression {
   switch (token.kind) {
     case "number":
     case "character":
-      if (token.problem !== undefined) p.fail(d.unreadable(token.problem), token);
+      if (token.problem !== undefined) p.fail(d.unreadable(token.problem, token.tag), token);
       p.advance();
       return unit.typed(nodes.integer(token.number ?? 0n, span), token.type);
     case "string": {
@@ -347,7 +456,7 @@ function primary(unit: Unit): Expression {
       p.advance();
       return macro(unit, token.text, token);
     case "aggregation":
-      return p.fail(d.unknownFunction(token.text, "an aggregation is written to, and printed by printa()"), token);
+      return p.fail(d.unknownAggregation(token.text), token);
     case "identifier":
       return name(unit);
     case "punctuation":
@@ -365,6 +474,7 @@ function primary(unit: Unit): Expression {
     default:
       break;
   }
+  if (unit.inPredicate && p.at("/")) return p.fail(d.noActionsBehindPredicate());
   return p.unexpected("an expression");
 }
 
@@ -420,7 +530,9 @@ function name(unit: Unit): Expression {
     p.advance();
     return external(unit, span);
   }
+  if (reserved.has(text)) p.fail(d.near(`"${text}"`, "an expression"), span);
   const inline = unit.inlines.get(text);
+  if (inline !== undefined && inline.parameters !== undefined) return applied(unit, inline, inline.parameters, token);
   if (inline !== undefined) return unit.typed({ ...inline.value, span }, inline.known);
   const number = unit.constants.get(text);
   if (number !== undefined) return unit.typed(nodes.integer(number, span), "int32");
@@ -428,21 +540,79 @@ function name(unit: Unit): Expression {
     const known = builtinVariable(text, span, unit);
     if (known !== undefined) return known;
   }
+  if (unit.addressed.has(text) && unit.globals.get(text) === undefined && p.at("=")) {
+    const known = p.peek().kind === "number" ? "int32" : "int64";
+    unit.globals.set(text, { known, keyed: false, ...unit.memory(named(known, span)) });
+  }
   const storage = unit.globals.get(text);
   const keys = (storage?.keyed ?? true) && p.at("[") ? bracketed(unit) : [];
+  if (storage?.keyTypes !== undefined) checkKeys(unit, text, keys, storage.keyTypes, span);
+  else if (storage?.keyCount !== undefined && storage.keyCount !== keys.length)
+    p.fail(d.keyCount(text, keys.length, storage.keyCount), p.from(token));
+  else if (storage === undefined && libraryFunction(text) !== undefined && keys.length === 0)
+    p.fail(d.notAScalar("function", text), span);
   while (keys.length < (storage?.dimensions ?? 0) && p.at("[")) keys.push(...bracketed(unit));
   return place(unit, {
     storage,
     target: nodes.map(`${text}#0`, keys, p.from(token)),
     written: text,
-    declare: (known) => unit.globals.set(text, { known, keyed: keys.length > 0 }),
+    declare: (known) =>
+      unit.globals.set(text, {
+        known,
+        keyed: keys.length > 0,
+        ...(keys.length === 0 ? {} : { keyCount: keys.length }),
+      }),
   });
+}
+
+const reserved: ReadonlySet<string> = new Set(
+  "auto break case char const continue counter default do double else enum extern float for goto if import inline int long probe provider register restrict return short signed static struct switch translator typedef union unsigned void volatile while".split(
+    " ",
+  ),
+);
+
+/** `f[x]` of `inline int f[int n] = n * 2;`: its words, with what stands in the brackets for its parameters. */
+function applied(unit: Unit, inline: Inline, parameters: NonNullable<Inline["parameters"]>, token: Span): Expression {
+  const p = unit.cursor;
+  const name = p.source.text.slice(token.start, token.end);
+  const given = p.at("[") ? bracketed(unit) : [];
+  const span = p.from(token);
+  if (given.length !== parameters.length) p.fail(d.keyCount(name, given.length, parameters.length), span);
+  const before = parameters.map((parameter) => unit.inlines.get(parameter.name));
+  for (const [i, { name: parameter, known }] of parameters.entries())
+    unit.inlines.set(parameter, { value: isNumber(known) ? unit.cast(known, given[i]) : given[i], known });
+  const value = unit.reading(p.elsewhere(inline.words ?? [], span), () => expression(unit));
+  for (const [i, { name: parameter }] of parameters.entries()) {
+    const own = before[i];
+    if (own === undefined) unit.inlines.delete(parameter);
+    else unit.inlines.set(parameter, own);
+  }
+  return isNumber(inline.known) && unit.known(value) !== inline.known ? unit.cast(inline.known, value, span) : value;
+}
+
+function checkKeys(
+  unit: Unit,
+  name: string,
+  keys: readonly Expression[],
+  types: readonly TypeName[],
+  span: Span,
+): void {
+  const p = unit.cursor;
+  if (keys.length === 0) p.fail(d.notAScalar("associative array", name), span);
+  if (keys.length !== types.length) p.fail(d.keyCount(name, keys.length, types.length), p.from(span));
+  for (const [i, type] of types.entries()) {
+    const [wanted, known] = [knownType(type), unit.known(keys[i])];
+    if (unfit(wanted, known, keys[i]))
+      p.fail(d.keyType(name, i + 1, spelledType(type), spelledType(known!)), keys[i].span);
+  }
 }
 
 /** `args[1]` of a probe whose arguments D defines. */
 function stableArgument(object: Expression, index: Expression, span: Span, unit: Unit): Expression | undefined {
   const { provider, name: probe = "" } = unit.clause;
   const stable = object.kind === "builtin" && object.name === "args" ? stableProbe(provider, probe) : undefined;
+  if (object.kind === "builtin" && object.name === "args" && provider === "dtrace")
+    unit.cursor.fail(d.noArgumentsHere(Number(constantValue(index, unit) ?? 0n), `:::${probe}`), span);
   const number = stable === undefined ? undefined : constantValue(index, unit);
   if (stable === undefined || number === undefined) return undefined;
   const text = stable.args?.[Number(number)];
@@ -455,8 +625,11 @@ export function bracketed(unit: Unit): Expression[] {
   const p = unit.cursor;
   p.expect("[");
   const keys = [];
-  do keys.push(unit.value(assignment(unit)));
-  while (p.accept(","));
+  do {
+    const key = assignment(unit);
+    if (unit.voids.has(key)) p.fail(d.voidKey(keys.length + 1), key.span);
+    keys.push(unit.value(key));
+  } while (p.accept(","));
   p.expect("]");
   return keys;
 }
@@ -467,8 +640,11 @@ function local(unit: Unit, of: "self" | "this", member: string, span: Span): Exp
   const storage = table.get(member);
   const written = `${of}->${member}`;
   const declare = (keyed: boolean) => (known: Known | undefined) => void table.set(member, { known, keyed });
+  if (of === "this" && p.at("[") && storage === undefined) p.fail(d.localArray(member), span);
   if (of === "self" && p.at("[") && (storage?.keyed ?? true)) {
-    const keys = [nodes.builtin("tid", span), ...bracketed(unit)];
+    const given = bracketed(unit);
+    if (storage?.keyTypes !== undefined) checkKeys(unit, member, given, storage.keyTypes, span);
+    const keys = [nodes.builtin("tid", span), ...given];
     const target = nodes.map(`${written}[]#0`, keys, p.from(span));
     return place(unit, { storage, target, written, declare: declare(true) });
   }
@@ -477,10 +653,27 @@ function local(unit: Unit, of: "self" | "this", member: string, span: Span): Exp
   return place(unit, { storage, target, written, declare: declare(false) });
 }
 
+/** A variable at an address: an array is where its first element is. */
+function inMemory(
+  unit: Unit,
+  target: Variable | MapAccess,
+  { number, type }: NonNullable<Storage["memory"]>,
+): Expression {
+  const { span } = target;
+  const size: Expression = { kind: "sizeof", of: type, span, type: unknownType };
+  const keys = target.kind === "map" ? target.keys : target.lives === "thread" ? [nodes.builtin("tid", span)] : [];
+  const address = nodes.hostText("variableMemory", [nodes.integer(number, span), size, ...keys], span);
+  const pointer = nodes.cast({ ...type, pointers: 1, dimensions: [] }, address, span);
+  if (type.dimensions.length > 0) return pointer;
+  const e: Expression = { kind: "unary", operator: "*", operand: pointer, span, type: unknownType };
+  return unit.typed(e, knownType(type));
+}
+
 /** A variable as it is read, and where it is, for what stands behind it. */
 function place(unit: Unit, of: Place & { readonly written: string }): Expression {
   const p = unit.cursor;
   const { target, storage, written } = of;
+  if (storage?.memory !== undefined) return inMemory(unit, target, storage.memory);
   const assigned = p.token.kind === "punctuation" && (assignments.includes(p.token.text) || p.at("++") || p.at("--"));
   if (storage === undefined && !assigned && !unit.increments) {
     const near = nearest(written, [...unit.globals.keys(), ...variableNames()]);
@@ -505,11 +698,13 @@ function called(unit: Unit, name: string, start: Span): Expression {
   const found = libraryFunction(name);
   if (found === undefined) {
     if (unit.statements.aggregating.has(name)) return p.fail(d.aggregatingFunction(name), span);
+    if (unit.inPredicate && unit.statements.actions.has(name)) return p.fail(d.predicateType(), span);
     if (unit.statements.actions.has(name)) return p.fail(d.noValue(name), span);
     const [near] = nearest(name, [...libraryNames(), ...unit.statements.actions]);
     return p.fail(d.unknownFunction(name, near === undefined ? undefined : `did you mean \`${near}\`?`), start);
   }
   checkCount(unit, name, args.length, found.least, found.most, span);
+  checkPrototype(unit, name, args, found.prototype ?? []);
   return unit.typed(found.value(args, span, unit), found.known);
 }
 
@@ -517,6 +712,23 @@ export function checkCount(unit: Unit, name: string, given: number, least: numbe
   if (given >= least && given <= most) return;
   const wanted = least === most ? String(least) : given < least ? `at least ${least}` : `at most ${most}`;
   unit.cursor.fail(d.argumentCount(name, given, wanted), span);
+}
+
+/** What is known of the arguments, against what is wanted: `char *` is text, anything else is no text. */
+export function checkPrototype(
+  unit: Unit,
+  name: string,
+  args: readonly Expression[],
+  prototype: readonly string[],
+): void {
+  for (const [i, wanted] of prototype.entries()) {
+    const arg = args.at(i);
+    if (arg === undefined || wanted === "") continue;
+    const known = unit.known(arg);
+    const isAddress = wanted === "void *" && isNumber(known) && arg.kind === "integer";
+    if (isAddress || unfit(wanted === "char *" || wanted === "string" ? "string" : "int64", known, arg))
+      unit.cursor.fail(d.argumentType(name, i + 1, wanted, spelledType(known!)), arg.span);
+  }
 }
 
 export function argumentsOf(unit: Unit): Expression[] {

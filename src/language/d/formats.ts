@@ -3,7 +3,7 @@ import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, Statement } from "../program.ts";
-import type { Known } from "./types.ts";
+import { spelledType, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
 /** A format of the tree's, and its arguments. */
@@ -133,6 +133,8 @@ export function printfText(name: string, format: string, args: readonly Expressi
   let next = 0;
   const made: Text[] = [];
   const found = pieces(format);
+  if (/(?:^|[^%])(?:%%)*%[-+ #0']*[\d*]*(?:\.[\d*]*)?(?:hh|h|ll|l|j|z|t|L|w)?$/.test(format))
+    unit.cursor.fail(d.endlessConversion(found.filter((piece) => typeof piece !== "string").length + 1), span);
   const wanted = found.reduce(
     (sum, piece) =>
       typeof piece === "string" ? sum : sum + 1 + (piece.width === "*" ? 1 : 0) + (piece.precision === "*" ? 1 : 0),
@@ -152,37 +154,25 @@ export function printfText(name: string, format: string, args: readonly Expressi
       made.push({ format: plain(piece), args: [] });
       continue;
     }
-    if (piece.aggregation)
-      unit.cursor.fail(d.badFormat(`${name}( ) format conversion ${piece.text} is for printa( ) only`), span);
+    if (piece.aggregation) unit.cursor.fail(d.aggregationConversion(), span);
     if (piece.width === "*" || piece.precision === "*") unit.cursor.fail(d.notYet("a width or precision of `*`"), span);
     const of = args[next++];
     const known = unit.known(of);
     const number = next + 1;
     if (piece.letter === "s" && known !== undefined && known !== "string")
       unit.cursor.fail(
-        d.conversionType(name, number, piece.text, "char [] or string (or use stringof)", typeText(known)),
+        d.conversionType(name, number, piece.text, "char [] or string (or use stringof)", spelledType(known)),
         of.span,
       );
     if ("diuxXoc".includes(piece.letter) && known === "string")
-      unit.cursor.fail(d.conversionType(name, number, piece.text, "pointer or integer", "string"), of.span);
+      unit.cursor.fail(d.conversionType(name, number, piece.text, integerPrototype(piece.letter), "string"), of.span);
     made.push(converted(piece, of, unit));
   }
   return together(made);
 }
 
-const cNames: Readonly<Record<string, string>> = {
-  int8: "char",
-  uint8: "uint8_t",
-  int16: "short",
-  uint16: "uint16_t",
-  int32: "int",
-  uint32: "uint32_t",
-  int64: "int64_t",
-  uint64: "uint64_t",
-};
-
-function typeText(known: string): string {
-  return cNames[known] ?? known;
+function integerPrototype(letter: string): string {
+  return letter === "d" || letter === "i" ? "char, short, int, long, or long long" : "pointer or integer";
 }
 
 export function together(texts: readonly Text[]): Text {

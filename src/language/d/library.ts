@@ -4,13 +4,17 @@ import type { HostTextName } from "../host-texts.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
 import type { Known } from "./types.ts";
+import { constantValue } from "./type-names.ts";
 import { named } from "./types.ts";
+import { unknownType } from "../types.ts";
 import type { Unit } from "./unit.ts";
 
 export interface LibraryFunction {
   readonly least: number;
   readonly most: number;
   readonly known?: Known;
+  /** Types of its parameters, as far as they are looked at: `char *` is text. */
+  readonly prototype?: readonly string[];
   readonly doc: string;
   readonly value: (args: readonly Expression[], span: Span, unit: Unit) => Expression;
 }
@@ -57,7 +61,27 @@ const swapped = (bits: 16 | 32 | 64, doc: string): LibraryFunction => ({
   value: ([of], span, unit) => call("bswap", [unit.cast(`uint${bits}`, of)], span),
 });
 
-const address = (of: Expression, space: "uptr" | "kptr"): Expression => call(space, [of], of.span);
+/** Bytes from one address to another. */
+export function copied(to: Expression, from: Expression, size: Expression, span: Span, unit: Unit): Expression {
+  const bytes = constantValue(size, unit);
+  if (bytes === undefined || bytes > 4096n || bytes < 1n)
+    return nodes.hostText(
+      "copiedMemory",
+      [to, from, size].map((e) => unit.cast("int64", e)),
+      span,
+    );
+  const all = { ...named("uint8", span), dimensions: [Number(bytes)], behind: [{ pointers: 1, dimensions: [] }] };
+  const at = (e: Expression): Expression => ({
+    kind: "unary",
+    operator: "*",
+    operand: nodes.cast(all, e, span),
+    span,
+    type: unknownType,
+  });
+  return call("write_memory", [at(to), at(from)], span);
+}
+
+export const address = (of: Expression, space: "uptr" | "kptr"): Expression => call(space, [of], of.span);
 
 const functions: Readonly<Record<string, LibraryFunction>> = {
   // ── memory ──
@@ -67,6 +91,13 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     known: "string",
     doc: "Text at an address of the process, of so many bytes at most.",
     value: ([of, size], span) => call("str", [address(of, "uptr"), ...(size === undefined ? [] : [size])], span),
+  },
+  alloca: {
+    least: 1,
+    most: 1,
+    doc: "So many bytes of memory for a while, zeroes.",
+    value: ([size], span, unit) =>
+      nodes.cast(named("void", span, 1), nodes.hostText("allocatedMemory", [unit.cast("int64", size)], span), span),
   },
   copyin: {
     least: 2,
@@ -113,10 +144,12 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   basename: host("baseName", [1, 1], "string", "A path's last part."),
   dirname: host("directoryName", [1, 1], "string", "A path without its last part."),
   cleanpath: host("cleanPath", [1, 1], "string", "A path without `.`, `..` and doubled slashes."),
-  lltostr: host("numberText", [1, 1], "string", "A number as text.", (args, span) => [
-    ...args,
-    nodes.integer(10, span),
-  ]),
+  lltostr: host("numberText", [1, 2], "string", "A number as text, to a base.", (args, span) =>
+    args.length === 2 ? args : [...args, nodes.integer(10, span)],
+  ),
+  strtoll: host("parsedNumber", [1, 2], "int64", "The number that a text begins with, to a base.", (args, span) =>
+    args.length === 2 ? args : [...args, nodes.integer(10, span)],
+  ),
   toupper: host("upperCase", [1, 1], "string", "A text in upper case."),
   tolower: host("lowerCase", [1, 1], "string", "A text in lower case."),
 
@@ -182,8 +215,39 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   inet_ntop: plain("ntop", 2, undefined, "An address of a family, as text."),
 };
 
+const prototypes: Readonly<Record<string, string>> = {
+  alloca: "size_t",
+  basename: "char *",
+  cleanpath: "char *",
+  copyin: "uintptr_t, size_t",
+  copyinstr: "uintptr_t, size_t",
+  dirname: "char *",
+  htonl: "uint32_t",
+  htonll: "uint64_t",
+  htons: "uint16_t",
+  index: "char *, char *, int",
+  lltostr: "int64_t, int",
+  ntohl: "uint32_t",
+  ntohll: "uint64_t",
+  ntohs: "uint16_t",
+  rindex: "char *, char *, int",
+  strchr: "char *, char",
+  strjoin: "char *, char *",
+  strlen: "char *",
+  strrchr: "char *, char",
+  strstr: "char *, char *",
+  strtok: "char *, char *",
+  strtoll: "char *, int",
+  substr: "char *, int, int",
+  tolower: "char *",
+  toupper: "char *",
+};
+
 export function libraryFunction(name: string): LibraryFunction | undefined {
-  return Object.hasOwn(functions, name) ? functions[name] : undefined;
+  if (!Object.hasOwn(functions, name)) return undefined;
+  return Object.hasOwn(prototypes, name)
+    ? { ...functions[name], prototype: prototypes[name].split(", ") }
+    : functions[name];
 }
 
 export function libraryNames(): readonly string[] {

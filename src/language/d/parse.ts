@@ -5,7 +5,7 @@ import type { Given, Parsed } from "../language.ts";
 import { nearest } from "../nearest.ts";
 import * as nodes from "../nodes.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
-import type { Expression, Probe, Program, Statement } from "../program.ts";
+import type { Expression, Probe, Program, Statement, TypeName } from "../program.ts";
 import { actionNames } from "./actions.ts";
 import { aggregatingNames } from "./aggregations.ts";
 import { Cursor, failure } from "./cursor.ts";
@@ -16,11 +16,12 @@ import { printWhole } from "./printa.ts";
 import { placed, type Placed } from "./probes.ts";
 import { dRules } from "./rules.ts";
 import { body } from "./statements.ts";
+import type { Token } from "./tokens.ts";
 import { baseType, beginsType, declarator } from "./type-names.ts";
 import { declareTranslator } from "./translators.ts";
-import { knownType, textSize } from "./types.ts";
+import { knownType, spelledType, textSize, type Known } from "./types.ts";
 import { Unit, type Options } from "./unit.ts";
-import { faultNumbers, faultVariables } from "./variables.ts";
+import { faultNumbers, faultVariables, isBuiltIn } from "./variables.ts";
 
 export function parse(source: Source, given: Given): Parsed {
   const { tokens, options, diagnostics } = preprocess(source, given);
@@ -48,7 +49,13 @@ export function parse(source: Source, given: Given): Parsed {
   }
   if (!config.some(({ name }) => name === "max_strlen"))
     config.push({ name: "max_strlen", value: String(textSize), span: { start: 0, end: 0 } });
-  const unit = new Unit(cursor, given, settings, { actions: actionNames, aggregating: aggregatingNames });
+  const unit = new Unit(
+    cursor,
+    given,
+    settings,
+    { actions: actionNames, aggregating: aggregatingNames },
+    addressedNames(tokens),
+  );
   unit.constants.set("NULL", 0n);
   const probes: Probe[] = [];
   while (cursor.token.kind !== "end") {
@@ -61,7 +68,11 @@ export function parse(source: Source, given: Given): Parsed {
       break;
     }
   }
+  if (tokens.length === 1 && cursor.diagnostics.length === 0) cursor.report(tokens[0], d.noClauses());
   const span = { start: source.text.length, end: source.text.length };
+  if (!settings.defaultargs && cursor.diagnostics.length === 0)
+    for (const [i, text] of given.positional.entries())
+      if (!unit.usedMacros.has(String(i + 1))) cursor.report(span, d.macroUnused(text, i + 1));
   const program: Program = {
     source,
     rules: dRules,
@@ -80,6 +91,17 @@ export function parse(source: Source, given: Given): Parsed {
   return { program, diagnostics: sorted(cursor.diagnostics) };
 }
 
+/** `&x`, but for `y & x`. */
+function addressedNames(tokens: readonly Token[]): ReadonlySet<string> {
+  return new Set(
+    tokens.flatMap(({ kind, text }, i) => {
+      const [before, sign] = [tokens[i - 2], tokens[i - 1]];
+      const operator = before?.kind === "punctuation" && before.text !== ")" && before.text !== "]";
+      return kind === "identifier" && sign?.text === "&" && sign.kind === "punctuation" && operator ? [text] : [];
+    }),
+  );
+}
+
 function sorted(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...diagnostics].sort((a, b) => a.span.start - b.span.start);
 }
@@ -91,7 +113,7 @@ function declares(unit: Unit): boolean {
   const { token } = p;
   if (token.kind !== "identifier") return false;
   const next = p.peek();
-  if (["inline", "typedef", "translator", "provider", "extern", "static"].includes(token.text))
+  if (["inline", "typedef", "translator", "provider", "extern", "static", "auto", "register"].includes(token.text))
     return next.kind === "identifier";
   if (token.text === "self" || token.text === "this") return next.kind === "identifier";
   if (["struct", "union", "enum"].includes(token.text)) return next.kind === "identifier" || next.text === "{";
@@ -108,7 +130,11 @@ function declaration(unit: Unit): void {
     case "translator":
       return declareTranslator(unit);
     case "provider":
-      return p.fail(d.notYet("a provider's declaration"));
+      return provider(unit);
+    case "static":
+    case "auto":
+    case "register":
+      return p.fail(d.storageClass());
     default:
   }
   const isTypedef = p.acceptWord("typedef");
@@ -118,30 +144,93 @@ function declaration(unit: Unit): void {
   do {
     const { name, type, keys, span } = declarator(unit, base, constant);
     if (isTypedef) {
+      if (unit.typedefs.has(name)) p.fail(d.typedefRedeclared(name), span);
       unit.typedefs.set(name, type);
       continue;
     }
-    if (table.has(name)) p.fail(d.redefined(name), span);
-    const array = keys !== undefined || (type.dimensions.length > 0 && type.name !== "string");
+    if (type.name === "void" && type.pointers === 0) p.fail(d.voidObject(name), span);
+    if (table === unit.globals && isBuiltIn(name)) p.fail(d.builtinRedeclared(name), span);
+    const before = table.get(name);
+    if (before !== undefined) {
+      const [now, then] = [type, before.type].map((one) => (one === undefined ? "" : spelledType(one)));
+      if (now !== then || before.keyed !== (keys !== undefined || isList(type)))
+        p.fail(d.redeclared(name, `scalar ${now}`, `scalar ${then}`), span);
+      continue;
+    }
+    const array = keys !== undefined || isList(type);
     const element = array && keys === undefined ? { ...type, dimensions: [] } : type;
+    const inMemory =
+      (type.tag === "struct" || type.tag === "union" || (table === unit.globals && unit.addressed.has(name))) &&
+      type.pointers === 0 &&
+      type.behind === undefined;
+    if (inMemory) {
+      table.set(name, {
+        known: knownType(element),
+        keyed: keys !== undefined,
+        declared: true,
+        type,
+        ...unit.memory(type),
+      });
+      continue;
+    }
     const dimensions = keys === undefined && array ? { dimensions: type.dimensions.length } : {};
-    table.set(name, { known: knownType(element), keyed: array, declared: true, ...dimensions });
+    table.set(name, {
+      known: knownType(element),
+      keyed: array,
+      declared: true,
+      type,
+      ...dimensions,
+      ...(keys === undefined ? {} : { keyTypes: keys }),
+    });
   } while (p.accept(","));
   p.expect(";");
 }
 
-/** `inline int N = 5;` */
+function isList({ dimensions, name }: TypeName): boolean {
+  return dimensions.length > 0 && name !== "string";
+}
+
+/** `provider x { probe y(int); };`: probes of programs are found in the programs. */
+function provider(unit: Unit): void {
+  const p = unit.cursor;
+  p.advance();
+  p.expectName("a provider's name");
+  p.expect("{");
+  while (!p.at("}")) {
+    if (p.token.kind === "end") p.unexpected("`}`");
+    p.advance();
+  }
+  p.expect("}");
+  p.expect(";");
+}
+
+/** `inline int N = 5;`, `inline int f[int n] = n * 2;` */
 function inline(unit: Unit): void {
   const p = unit.cursor;
   p.advance();
   const constant = (): bigint => readConstant(unit);
   const base = baseType(unit, constant);
-  const { name, type, keys } = declarator(unit, base, constant);
-  if (keys !== undefined) p.fail(d.notYet("an inline with parameters"));
+  const { name, type, keys, keyNames = [], span } = declarator(unit, base, constant);
+  if (unit.globals.has(name)) p.fail(d.inlineRedefines(name), span);
   p.expect("=");
+  const known = knownType(type);
+  if (keys !== undefined) {
+    const words: Token[] = [];
+    for (let depth = 0; depth > 0 || !p.at(";");) {
+      if (p.token.kind === "end") p.unexpected("`;`");
+      depth += p.at("(") || p.at("[") ? 1 : p.at(")") || p.at("]") ? -1 : 0;
+      words.push(p.advance());
+    }
+    p.expect(";");
+    const parameters = keys.map((key, i) => ({ name: keyNames[i] ?? "", known: knownType(key) }));
+    unit.inlines.set(name, { value: nodes.integer(0, span), known, parameters, words });
+    return;
+  }
   const value = expression(unit);
   p.expect(";");
-  const known = knownType(type);
+  const own = unit.known(value);
+  if ((known === "string") !== (own === "string") && known !== undefined && own !== undefined)
+    p.fail(d.inlineType(name, spelledType(type), spelledType(own)), span);
   const given = unit.known(value);
   unit.inlines.set(name, {
     value: known === undefined || known === "string" || known === given ? value : unit.cast(known, value),
@@ -167,6 +256,7 @@ function clause(unit: Unit): Probe[] {
     p.seek(condition + 1);
     const read = expression(unit);
     unit.inPredicate = false;
+    if (unit.known(read) === "string" || unit.voids.has(read)) p.fail(d.predicateType(), read.span);
     p.expect("/");
     return read;
   };
@@ -176,7 +266,7 @@ function clause(unit: Unit): Probe[] {
   let block;
   if (p.at("{")) block = body(unit);
   else {
-    if (!p.accept(";") && p.token.kind !== "end") p.unexpected("`{`");
+    if (!p.accept(";")) p.fail(behind === undefined ? d.noActions() : d.noActionsBehindPredicate(), first);
     block = undefined;
   }
   // Else it is read after the body, so that it knows what is first assigned there: `tick-1s /n < 3/ { n++; }`.
@@ -270,13 +360,27 @@ function descriptions(unit: Unit): { readonly text: string; readonly span: Span 
   }
 }
 
-/** What was declared is there before it is given a value: 0, or empty. */
+/** What was declared is there before it is given a value: 0, or empty. An array has no entries, but types. */
 function declared(unit: Unit, span: Span): Probe[] {
-  const statements = [...unit.globals].flatMap(([name, { known, keyed, declared: written }]) => {
-    if (written === undefined || keyed || known === undefined) return [];
-    const first = known === "string" ? nodes.text("", span) : unit.cast(known, nodes.integer(0, span));
-    return [nodes.assign(nodes.map(`${name}#0`, [], span), first, span)];
-  });
+  const zero = (known: Known): Expression =>
+    known === "string" ? nodes.text("", span) : unit.cast(known, nodes.integer(0, span));
+  const statements = [unit.globals, unit.thread].flatMap((table) =>
+    [...table].flatMap(([name, { known, keyed, keyTypes, dimensions = 0, declared: written, memory }]) => {
+      if (written === undefined || known === undefined || memory !== undefined) return [];
+      const thread = table === unit.thread;
+      if (!keyed) return thread ? [] : [nodes.assign(nodes.map(`${name}#0`, [], span), zero(known), span)];
+      const keys = keyTypes?.map(knownType) ?? Array.from({ length: dimensions }, () => "int32" as const);
+      if (keys.some((key) => key === undefined)) return [];
+      const all = [...(thread ? [nodes.builtin("tid", span)] : []), ...keys.map((key) => zero(key!))];
+      const target = nodes.map(thread ? `self->${name}[]#0` : `${name}#0`, all, span);
+      const entry: Expression =
+        all.length === 1 ? all[0] : { kind: "tuple", elements: all, span, type: { kind: "unknown" } };
+      return [
+        nodes.assign(target, zero(known), span),
+        nodes.statement(nodes.call("delete", [{ ...target, keys: [] }, entry], span)),
+      ];
+    }),
+  );
   if (statements.length === 0) return [];
   const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "declarations", span };
   return [{ specs: [spec], body: nodes.block(statements, span), span }];

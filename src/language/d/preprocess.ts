@@ -105,11 +105,11 @@ export function preprocess(source: Source, { definitions = new Map() }: Given): 
       case "pragma":
         return pragma(text, token);
       case "error":
-        return report(token, d.directive(name, text));
+        return report(token, d.stopped(text));
       case "include":
         return report(token, d.directive(name, "strobe reads no C headers; declare the types in the script"));
       default:
-        return report(token, d.directive(name, "unknown preprocessor directive"));
+        return report(token, d.unknownDirective(name));
     }
   }
 
@@ -141,11 +141,13 @@ export function preprocess(source: Source, { definitions = new Map() }: Given): 
         options.push({ name, ...(plain === undefined ? {} : { value: plain }), span: token });
         return;
       }
-      // What a script is sure of, and needs: nothing here depends on it.
       case "attributes":
       case "binding":
+        return report(token, d.pragmaUnused(what));
       case "depends_on":
+        return /^library\b/.test(rest) ? report(token, d.pragmaLibrary()) : undefined;
       case "error":
+        return report(token, d.stopped(rest));
       case "line":
         return;
       default:

@@ -3,8 +3,9 @@ import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, MapAccess, Statement, Variable } from "../program.ts";
-import { assignment } from "./expressions.ts";
+import { assignment, checkCount, checkPrototype } from "./expressions.ts";
 import { converted, pieces, plain, together, type Item, type Piece, type Text } from "./formats.ts";
+import { spelledType } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
 /** `printa(["format",] @a, …)`, `trunc(@a [, n])` */
@@ -13,6 +14,8 @@ export function printed(unit: Unit): readonly Item[] {
   const first = p.advance();
   p.expect("(");
   const format = p.token.kind === "string" ? assignment(unit) : undefined;
+  if (format === undefined && p.at(")")) checkCount(unit, first.text, 0, 1, first.text === "trunc" ? 2 : 255, first);
+  if (format !== undefined && p.at(")")) p.fail(d.printaArguments(), first);
   if (format !== undefined) p.expect(",");
   const names: string[] = [];
   while (p.token.kind === "aggregation") {
@@ -22,9 +25,19 @@ export function printed(unit: Unit): readonly Item[] {
     names.push(token.text);
     if (!p.accept(",")) break;
   }
-  if (names.length === 0)
-    p.fail(d.argumentType(first.text, format === undefined ? 1 : 2, "aggregation", "expression"), p.token);
+  if (names.length === 0) {
+    const { token } = p;
+    const known = unit.known(assignment(unit));
+    const type = known === undefined ? "expression" : spelledType(known);
+    p.fail(d.aggregationArgument(first.text, format === undefined ? 1 : 2, type), token);
+  }
   const count = p.at(")") ? undefined : assignment(unit);
+  let more = 1 + names.length;
+  for (; p.accept(","); more++) assignment(unit);
+  if (first.text === "trunc") {
+    checkCount(unit, "trunc", more, 1, 2, first);
+    checkPrototype(unit, "trunc", count === undefined ? [] : [count, count], ["", "int64_t"]);
+  }
   p.expect(")");
   const span = p.from(first);
   const [name] = names;

@@ -2,6 +2,7 @@ import { lazy } from "../../base/lazy.ts";
 import type { Rules } from "../rules.ts";
 import { writtenName } from "../written-name.ts";
 
+const messages = lazy<typeof import("../../messages/d.ts")>(() => require("../../messages/d.ts"));
 const probes = lazy<typeof import("./probes.ts")>(() => require("./probes.ts"));
 
 export const dRules: Rules = {
@@ -14,7 +15,10 @@ export const dRules: Rules = {
     builtin: (name) => name,
     probe: (name, asked) => probes().spelledProbe(name, asked),
   },
-  advice: { wantsText: "stringof(x) is the text at a pointer" },
+  advice: {
+    noMember: (type, name) => messages().d.noMemberOf(type, name),
+    wantsText: "stringof(x) is the text at a pointer",
+  },
   integers: { widths: "C", signed: "unless unsigned", division: "truncates", byZero: "fault" },
   texts: { plusJoins: false, ordered: true },
   maps: {
@@ -29,5 +33,6 @@ export const dRules: Rules = {
   // Those that no printa() names are: by statements of the script's own (parse.ts).
   printsMapsAtEnd: false,
   objectsAreTrue: false,
+  writesMemory: true,
   failedRead: "fault",
 };

@@ -41,7 +41,11 @@ function statement(unit: Unit): readonly Item[] {
   const { token } = p;
   if (token.kind === "aggregation") return [{ does: [aggregation(unit)] }];
   if (p.atWord("if")) return [{ does: [condition(unit)] }];
-  if (token.kind === "identifier" && controlWords.includes(token.text)) p.fail(d.controlFlow(token.text));
+  if (token.kind === "identifier" && controlWords.includes(token.text))
+    p.fail(
+      d.controlFlow(token.text === "return" ? p.peek().text : token.text),
+      token.text === "return" ? p.peek() : token,
+    );
   const done = action(unit);
   if (done !== undefined) return done;
   return [{ does: effects(expression(unit)) }];

@@ -27,6 +27,9 @@ export interface Token extends Span {
   readonly number?: bigint;
   readonly type?: "int32" | "uint32" | "int64" | "uint64";
   readonly problem?: string;
+  /** What DTrace calls it, where that is not D_SYNTAX; and where it is noticed. */
+  readonly tag?: string;
+  readonly noticed?: number;
 }
 
 /** Longest first. */
@@ -47,7 +50,11 @@ export function scan(text: string, from: number): Token {
   const char = text[start];
   if (char === '"') return scanQuoted(text, start, "string");
   if (char === "'") return scanQuoted(text, start, "character");
-  if (text.startsWith("/*", start)) return bad(text, start, text.length, "unterminated comment");
+  if (text.startsWith("/*", start))
+    return {
+      ...bad(text, start, text.length, "end-of-file encountered before matching */"),
+      noticed: text.length,
+    };
   if (char === "#" && /(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, start - 200), start))) {
     const end = behind(directive, text, start);
     return { kind: "directive", text: text.slice(start + 1, end), start, end };
@@ -81,12 +88,13 @@ function bad(text: string, start: number, end: number, problem: string): Token {
 /** Decimal, hexadecimal, or octal behind a 0, with C's suffixes; of the first of C's types that holds it. */
 function numbered(plain: Token): Token {
   const [, digits = "", suffix = ""] = /^(0[xX][0-9a-fA-F]+|[0-9]+)([a-zA-Z0-9_]*)$/.exec(plain.text) ?? [];
-  const wrong = (problem: string): Token => ({ ...plain, problem });
+  const wrong = (problem: string, tag = "D_SYNTAX"): Token => ({ ...plain, problem, tag });
   if (!/^(?:u?(?:ll?)?|(?:ll?)u)$/i.test(suffix)) return wrong(`\`${plain.text}\` is no number`);
   const octal = /^0[0-9]/.test(digits);
-  if (octal && /[89]/.test(digits)) return wrong(`octal number ${plain.text} has a digit 8 or 9`);
+  if (octal && /[89]/.test(digits))
+    return wrong(`constant ${plain.text} contains invalid digit ${/[89]/.exec(digits)![0]}`, "D_INT_DIGIT");
   const value = BigInt(octal ? `0o${digits.slice(1)}` : digits);
-  if (value >= 1n << 64n) return wrong(`number ${plain.text} does not fit in 64 bits`);
+  if (value >= 1n << 64n) return wrong(`constant ${plain.text} results in integer overflow`, "D_INT_OFLOW");
   const unsigned = /u/i.test(suffix);
   const long = /l/i.test(suffix);
   const decimal = /^[1-9]/.test(digits);
@@ -134,19 +142,20 @@ function scanQuoted(text: string, start: number, kind: "string" | "character"): 
     else if (!code.endsWith("\n")) value += escapes[code] ?? code;
     at += 1 + code.length;
   }
-  return bad(
-    text,
-    start,
-    Math.min(at, text.length),
-    kind === "string" ? "unterminated string" : "unterminated character",
-  );
+  const [what, tag] = kind === "string" ? ["string literal", "D_STR"] : ["character constant", "D_CHR"];
+  const ended = at >= text.length;
+  return {
+    ...bad(text, start, Math.min(at, text.length), `${ended ? "end-of-file" : "newline"} encountered in ${what}`),
+    tag: `${tag}_${ended ? "EOF" : "NL"}`,
+    noticed: Math.min(at + 1, text.length),
+  };
 }
 
 /** An int: its bytes one behind the other, four at most. */
 function character(token: Token, value: string): Token {
   const bytes = Buffer.from(value, "latin1");
-  if (bytes.length === 0) return { ...token, kind: "bad", problem: "empty character constant" };
-  if (bytes.length > 4) return { ...token, kind: "bad", problem: "character constant is longer than an int" };
+  if (bytes.length === 0) return { ...token, kind: "bad", problem: "empty character constant", tag: "D_CHR_NULL" };
+  if (bytes.length > 4) return { ...token, kind: "bad", problem: "character constant is too long", tag: "D_CHR_OFLOW" };
   const all = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
   return { ...token, number: BigInt.asIntN(bytes.length === 1 ? 8 : 32, all), type: "int32" };
 }

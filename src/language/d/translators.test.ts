@@ -39,7 +39,7 @@ test("mistakes are where the script makes them", () => {
     ["D_XLATE_NOCONV", "translator for psinfo_t does not define conversion for member: pr_nothing"],
   ]);
   assert.deepEqual(mistakes("BEGIN { x = xlate <nothing_t> (curthread)->a; }"), [
-    ["D_XLATE_NONE", "cannot translate to nothing_t: no translator"],
+    ["D_XLATE_NONE", 'cannot translate to "nothing_t"'],
   ]);
   assert.deepEqual(mistakes("proc:::create { x = args[1]->pr_pid; }"), [
     ["D_ARGS_IDX", "index 1 is out of range for proc:::create args[ ]"],

@@ -4,11 +4,10 @@ import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, TypeName } from "../program.ts";
-import { Cursor } from "./cursor.ts";
 import { libraryTranslators } from "./stable-types.ts";
 import { tokensOf, type Token } from "./tokens.ts";
 import { typeName } from "./type-names.ts";
-import { isNumber, knownType } from "./types.ts";
+import { isNumber, knownType, spelledType } from "./types.ts";
 import type { Translator, Unit } from "./unit.ts";
 
 /** Reads an expression at the unit's cursor. */
@@ -23,7 +22,7 @@ const translated = new WeakMap<
 /** `translator psinfo_t < struct task_struct *T > { pr_pid = T->tgid; … };` */
 export function declareTranslator(unit: Unit): void {
   const p = unit.cursor;
-  p.advance();
+  const first = p.advance();
   const type = spelled(typeName(unit, noConstant(unit)));
   p.expect("<");
   const input = typeName(unit, noConstant(unit));
@@ -43,6 +42,7 @@ export function declareTranslator(unit: Unit): void {
     members.set(text, words);
   }
   p.expect(";");
+  if (unit.translators.has(type)) p.fail(d.translatorTwice(spelledType(input), type), p.from(first));
   unit.translators.set(type, { parameter, input, members });
 }
 
@@ -60,16 +60,21 @@ export function xlate(unit: Unit, start: Span, read: ReadExpression): Expression
 
 export function translate(unit: Unit, type: string, of: Expression, span: Span): Expression {
   const known = unit.translators.get(type) ?? ofLibrary(unit, type, span);
-  if (known === undefined) return unit.cursor.fail(d.noTranslator(type), span);
+  if (known === undefined) return unit.cursor.fail(d.noTranslator(fromType(unit, of), type), span);
   const e = nodes.word(`xlate <${type}>`, span);
   translated.set(e, { type, from: known, of });
   return e;
 }
 
+function fromType(unit: Unit, of: Expression): string | undefined {
+  const known = unit.known(of);
+  return known === undefined ? undefined : spelledType(known);
+}
+
 function ofLibrary(unit: Unit, type: string, span: Span): Translator | undefined {
   const text = Object.hasOwn(libraryTranslators, type) ? libraryTranslators[type] : undefined;
   if (text === undefined) return undefined;
-  unit.reading(wordsAt(unit, tokensOf(text), span), () => declareTranslator(unit));
+  unit.reading(unit.cursor.elsewhere(tokensOf(text), span), () => declareTranslator(unit));
   return unit.translators.get(type);
 }
 
@@ -88,7 +93,7 @@ export function translatedMember(
   if (words === undefined) return unit.cursor.fail(d.noMember(type, name, [...from.members.keys()]), span);
   const before = unit.inlines.get(from.parameter);
   unit.inlines.set(from.parameter, { value: nodes.cast(from.input, of, span), known: undefined });
-  const value = unit.reading(wordsAt(unit, words, span), () => read(unit));
+  const value = unit.reading(unit.cursor.elsewhere(words, span), () => read(unit));
   if (before === undefined) unit.inlines.delete(from.parameter);
   else unit.inlines.set(from.parameter, before);
   const known = declaredMember(unit, type, name);
@@ -97,17 +102,7 @@ export function translatedMember(
 
 /** An expression of D text that stands for something in the script at a place. */
 export function readText(unit: Unit, text: string, span: Span, read: ReadExpression): Expression {
-  return unit.reading(wordsAt(unit, tokensOf(text), span), () => read(unit));
-}
-
-/** Mistakes are where the script names what the words stand for. */
-function wordsAt(unit: Unit, tokens: readonly Token[], { start, end }: Span): Cursor {
-  const last = tokens.at(-1)?.kind === "end" ? [] : [{ kind: "end" as const, text: "", start, end }];
-  return new Cursor(
-    unit.cursor.source,
-    [...tokens, ...last].map((token) => ({ ...token, start, end })),
-    [],
-  );
+  return unit.reading(unit.cursor.elsewhere(tokensOf(text), span), () => read(unit));
 }
 
 function declaredMember(unit: Unit, type: string, name: string): ReturnType<typeof knownType> {

@@ -1,7 +1,8 @@
 // Types as they are written, and declarations of them: struct, union, enum, typedef.
 import type { Span } from "../diagnostic.ts";
 import type { Expression, StructDeclaration, TypeName } from "../program.ts";
-import { isTypeName, textSize, typedefs, typeWords } from "./types.ts";
+import { d } from "../../messages/d.ts";
+import { isTypeName, knownType, textSize, typedefs, typeWords } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
 /** Constant expressions are the parser's to read (expressions.ts). */
@@ -36,6 +37,14 @@ export function baseType(unit: Unit, constant: ReadConstant): TypeName {
   const span = p.from(token);
   const name = words.join(" ");
   if (name === "") return p.unexpected("a type");
+  if (words.length > 1) {
+    if (words.includes("string") || words.includes("void") || words.includes("float") || words.includes("double")) {
+      if (words.includes("signed") || words.includes("unsigned")) p.fail(d.signedType(), span);
+      if (name !== "long double") p.fail(d.typeCombination(), span);
+    }
+    if (words.filter((word) => ["char", "int"].includes(word)).length > 1) p.fail(d.typeCombination(), span);
+    if (words.includes("char") && (words.includes("long") || words.includes("short"))) p.fail(d.longChar(), span);
+  }
   const own = unit.typedefs.get(name);
   if (own !== undefined) return { ...own, span };
   if (name === "string") return { name, pointers: 0, dimensions: [textSize], span };
@@ -62,6 +71,7 @@ function enumeration(unit: Unit, name: string, first: Span, constant: ReadConsta
   while (!p.at("}")) {
     const { text } = p.expectName("a name");
     if (p.accept("=")) next = constant();
+    if (constants.some(({ name }) => name === text)) p.fail(d.enumeratorTwice(text), first);
     constants.push({ name: text, value: next });
     unit.constants.set(text, next);
     next++;
@@ -75,6 +85,9 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
   const p = unit.cursor;
   p.expect("{");
   const members: StructDeclaration["members"][number][] = [];
+  if (unit.structs.some((one) => one.name === name && one.name !== ""))
+    p.fail(d.typeRedeclared(`${union ? "union" : "struct"} ${name}`), first);
+  if (p.at("}")) p.unexpected("a member");
   while (!p.at("}") && p.token.kind !== "end") {
     const at = p.token;
     const before = unit.structs.length;
@@ -90,7 +103,14 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
     }
     do {
       const { name: member, type } = declarator(unit, base, constant);
+      if (members.some((one) => one.name === member)) p.fail(d.memberTwice(member), at);
       const bits = p.accept(":") ? Number(constant()) : undefined;
+      if (bits !== undefined && bits <= 0) p.fail(d.bitFieldConstant(), at);
+      const known = bits === undefined ? undefined : knownType(type);
+      if (bits !== undefined && (known === undefined ? type.tag !== "enum" : known === "string"))
+        p.fail(d.bitFieldType(member), at);
+      if (bits !== undefined && known !== undefined && bits > Number(/\d+$/.exec(known)?.[0] ?? 64))
+        p.fail(d.bitFieldSize(member), at);
       members.push({ name: member, type, ...(bits === undefined ? {} : { bitWidth: bits }), span: p.from(at) });
     } while (p.accept(","));
     p.expect(";");
@@ -99,12 +119,22 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
   return { union, name, members, span: p.from(first) };
 }
 
+function isConstant(unit: Unit, name: string): boolean {
+  return name === "sizeof" || name === "offsetof" || unit.constants.has(name) || unit.inlines.has(name);
+}
+
 /** `*name[3]`; `(*name)(…)`, a pointer to a function, is an address. */
 export function declarator(
   unit: Unit,
   base: TypeName,
   constant: ReadConstant,
-): { readonly name: string; readonly type: TypeName; readonly span: Span; readonly keys?: readonly TypeName[] } {
+): {
+  readonly name: string;
+  readonly type: TypeName;
+  readonly span: Span;
+  readonly keys?: readonly TypeName[];
+  readonly keyNames?: readonly string[];
+} {
   const p = unit.cursor;
   const pointers = stars(unit);
   if (p.at("(") && p.peek().text === "*") {
@@ -118,17 +148,27 @@ export function declarator(
   const { text, start, end } = p.expectName("a name");
   const dimensions: number[] = [];
   let keys: TypeName[] | undefined;
+  const keyNames: string[] = [];
   while (p.accept("[")) {
     if (beginsType(unit)) {
       // An associative array's keys.
       keys = [];
-      do keys.push(typeName(unit, constant));
-      while (p.accept(","));
-    } else dimensions.push(p.at("]") ? 0 : Number(constant()));
+      do {
+        keys.push(typeName(unit, constant));
+        // A parameter of an inline has a name.
+        keyNames.push(p.token.kind === "identifier" ? p.advance().text : "");
+      } while (p.accept(","));
+    } else if (p.token.kind === "identifier" && !isConstant(unit, p.token.text)) p.fail(d.arraySize(), { start, end });
+    else if (p.at("]")) p.fail(d.arrayWithoutSize(text), { start, end });
+    else {
+      const size = Number(constant());
+      if (size < 0) p.fail(d.arraySize(), { start, end });
+      dimensions.push(size);
+    }
     p.expect("]");
   }
   const type = derived(base, pointers, dimensions);
-  return { name: text, type, span: { start, end }, ...(keys === undefined ? {} : { keys }) };
+  return { name: text, type, span: { start, end }, ...(keys === undefined ? {} : { keys, keyNames }) };
 }
 
 function derived(base: TypeName, pointers: number, dimensions: readonly number[]): TypeName {

@@ -131,3 +131,21 @@ export function named(name: string, span: Span, pointers = 0): TypeName {
 
 /** Bytes of a text, its end not counted (strsize). */
 export const textSize = 256;
+
+const cNames: Readonly<Record<string, string>> = {
+  int8: "char",
+  uint8: "uint8_t",
+  int16: "short",
+  uint16: "uint16_t",
+  int32: "int",
+  uint32: "uint32_t",
+  int64: "int64_t",
+  uint64: "uint64_t",
+};
+
+/** As D has it. */
+export function spelledType(type: Known | TypeName): string {
+  if (typeof type === "string") return cNames[type] ?? type;
+  const { tag, name, pointers } = type;
+  return `${tag === undefined ? "" : `${tag} `}${cNames[name] ?? name}${pointers > 0 ? ` ${"*".repeat(pointers)}` : ""}`;
+}

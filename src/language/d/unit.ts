@@ -14,13 +14,22 @@ export interface Storage {
   readonly keyed: boolean;
   /** Of an array that was declared: how many. */
   readonly dimensions?: number;
+  /** It is in memory of the script's own, by a number: a struct, or what `&` takes the address of. */
+  readonly memory?: { readonly number: number; readonly type: TypeName };
+  /** Of an associative array that was declared; or how many keys it was first given. */
+  readonly keyTypes?: readonly TypeName[];
+  readonly keyCount?: number;
   /** It was declared, and may never be given a value. */
   readonly declared?: true;
+  readonly type?: TypeName;
 }
 
 export interface Inline {
   readonly value: Expression;
   readonly known: Known | undefined;
+  /** Of one that is applied to something: what it calls that, and its words. */
+  readonly parameters?: readonly { readonly name: string; readonly known: Known | undefined }[];
+  readonly words?: readonly Token[];
 }
 
 /** What the members of a type are, in terms of a value of another. */
@@ -75,18 +84,30 @@ export class Unit {
   readonly errors: Statement[] = [];
   readonly translators = new Map<string, Translator>();
   readonly usedMacros = new Set<string>();
+  /** Names that `&` stands in front of. */
+  readonly addressed: ReadonlySet<string>;
+  #memories = 0;
   /** A slash may end what is being read. */
   inPredicate = false;
   /** `++` stands in front of what is being read. */
   increments = false;
   clause: ClauseScope = { provider: "", returns: false, user: false };
+  /** Expressions without a value: `(void)0`. */
+  readonly voids = new WeakSet<Expression>();
   readonly #known = new WeakMap<Expression, Known>();
   #names = 0;
 
   /** Functions that are no expressions. */
   readonly statements: StatementNames;
 
-  constructor(cursor: Cursor, given: Given, options: Options, statements: StatementNames) {
+  constructor(
+    cursor: Cursor,
+    given: Given,
+    options: Options,
+    statements: StatementNames,
+    addressed: ReadonlySet<string> = new Set(),
+  ) {
+    this.addressed = addressed;
     this.statements = statements;
     this.#cursor = cursor;
     this.given = given;
@@ -110,6 +131,11 @@ export class Unit {
       this.increments = increments;
       outer.diagnostics.push(...cursor.diagnostics);
     }
+  }
+
+  /** The place of a variable in memory. */
+  memory(type: TypeName): { readonly memory: { readonly number: number; readonly type: TypeName } } {
+    return { memory: { number: ++this.#memories, type } };
   }
 
   /** A name that no script has. */

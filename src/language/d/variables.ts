@@ -166,6 +166,12 @@ export function memberOf(object: Expression, name: string, span: Span): Expressi
     : undefined;
 }
 
+export function isBuiltIn(name: string): boolean {
+  return (
+    Object.hasOwn(variables, name) || /^arg[0-9]$/.test(name) || ["curpsinfo", "curlwpsinfo", "curcpu"].includes(name)
+  );
+}
+
 export function variableNames(): readonly string[] {
   return Object.keys(variables);
 }

@@ -19,5 +19,6 @@ export const systemtapRules: Rules = {
   // Those that nothing reads are: by a probe of the script's own (autoprint.ts).
   printsMapsAtEnd: false,
   objectsAreTrue: false,
+  writesMemory: false,
   failedRead: "fault",
 };

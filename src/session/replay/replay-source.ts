@@ -1,5 +1,6 @@
 // A recording as a session's source: its events are handed to the plan's handlers, which run in this process, one event
 // after the other, and intervals in the recording's time.
+import { WrittenMemory } from "../written-memory.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import { evaluate } from "../../compiler/javascript/evaluate.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
@@ -59,6 +60,7 @@ export class ReplaySource implements Source, RecordStream {
   readonly #start: bigint;
   readonly #from: bigint;
   readonly #to: bigint;
+  readonly written = new WrittenMemory();
   readonly #event: RecordedEvent;
   readonly #runtime: EventRuntime;
   readonly #blocks: Iterator<{ head: BlockHead; block: EventBlock }>;
@@ -99,6 +101,7 @@ export class ReplaySource implements Source, RecordStream {
     this.#runtime = new EventRuntime(this.#event, {
       maps: this.maps,
       surroundings: this.#event,
+      written: this.written,
       emit: (_schema, record) => this.#records.put(record),
       failed: () => {},
       rest: () => {

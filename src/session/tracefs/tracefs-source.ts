@@ -1,5 +1,6 @@
 // tracefs as a session's source: events are defined and enabled in an instance of strobe's own, read from its pages, and
 // handed to the plan's handlers, which run in this process.
+import { WrittenMemory } from "../written-memory.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { Plan } from "../../compiler/plan.ts";
@@ -79,6 +80,7 @@ export class TracefsSource implements Source, RecordStream {
   readonly runs = [];
   attached = 0;
   readonly #plan: Plan;
+  readonly written = new WrittenMemory();
   readonly #events: TracefsPlan;
   readonly #options: TracefsOptions;
   readonly #clock = readClock();
@@ -137,6 +139,7 @@ export class TracefsSource implements Source, RecordStream {
     this.#runtime = new EventRuntime(this.#event, {
       maps: this.maps,
       surroundings: this.#event,
+      written: this.written,
       emit: (_schema, record) => this.#records.put(record),
       failed: () => {},
       rest: () => {
