@@ -244,11 +244,12 @@ async function assertPrintsSame(text: string, args: readonly string[] = []): Pro
       code: 0,
       signal: null,
     });
-    // A script ends its output with blank lines, whether it has maps to print or not.
+    // A script ends its output with blank lines, whether it has maps to print or not; each language names maps its own way.
     const trimmed = (outcome: Outcome): Outcome => ({ ...outcome, stdout: outcome.stdout.trimEnd() });
+    const ofScript = trimmed(await strobe(["-q", script, ...args]));
     assert.deepEqual(
       trimmed(await strobe(["run", program])),
-      trimmed(await strobe(["-q", script, ...args])),
+      { ...ofScript, stdout: ofScript.stdout.replaceAll(/^@/gm, "") },
       readFileSync(program, "utf8"),
     );
     return readFileSync(program, "utf8");
