@@ -81,8 +81,6 @@ export const AT = {
   discr_list: 0x3d,
   encoding: 0x3e,
   calling_convention: 0x36,
-  call_all_calls: 0x7a,
-  GNU_all_call_sites: 0x2117,
   external: 0x3f,
   virtuality: 0x4c,
   defaulted: 0x8b,

@@ -23,7 +23,7 @@ import { NamedEntries } from "./named-entries.ts";
 import { linkageNameOf, qualifiedName } from "./names.ts";
 import { Positions } from "./positions.ts";
 import { bodyAround, bodyAt, hasLocationLists, instancesOf, keyOf, scopesAt, type Instance } from "./scopes.ts";
-import { sourceFunction, wasInlined, type FunctionSurroundings } from "./source-functions.ts";
+import { sourceFunction, type FunctionSurroundings } from "./source-functions.ts";
 import { typeFrom } from "./types.ts";
 import { EntryVariable, localsOf, parametersOf } from "./variables.ts";
 import { WholeUnits } from "./whole-units.ts";
@@ -85,11 +85,6 @@ class Debug implements DebugInfo {
       }
     }
     return [...found.values()].map(({ entry, instances }) => sourceFunction(entry, instances, this.#around));
-  }
-
-  isInlined(name: string): boolean {
-    for (const entry of this.#names.named("functions", name)) if (wasInlined(entry)) return true;
-    return false;
   }
 
   functionNames(): Iterable<string> {

@@ -22,8 +22,6 @@ export interface DebugInfo {
    * are left out.
    */
   functionsNamed(name: string): readonly SourceFunction[];
-  /** Whether a function of this name was inlined, as far as a compiler tells: also one that no code is left of. */
-  isInlined(name: string): boolean;
   /**
    * The function whose code holds an address: the one whose body begins there, else the innermost copy. Decodes one
    * unit: copies of it in others are not told.
@@ -73,8 +71,6 @@ export interface SourceFunction {
   readonly external?: boolean;
   /** The compiler inlined it somewhere, if only where nothing is left of it. */
   readonly inlined?: boolean;
-  /** Its compiler optimised, and says of copies that it folded away nothing at all (LLVM). */
-  readonly foldedSilently?: boolean;
   /** All that runs as it is in one unit, as far as the language tells: `instances` has everything. */
   readonly confined?: boolean;
   /** What the compiler says of itself: `GNU C17 12.2.0 -O2`, `clang LLVM (rustc version 1.95.0)`. */

@@ -45,14 +45,10 @@ export function sourceFunction(
     language: languageOf(entry.origin.unit),
     declared: position,
     instances: shown,
-    inlined: wasInlined(entry),
+    inlined: INLINED.has(entry.withAttribute(AT.inline)?.number(AT.inline) ?? 0),
     external: entry.withAttribute(AT.external)?.flag(AT.external) === true,
     altered: entry.withAttribute(AT.calling_convention)?.number(AT.calling_convention) === NOCALL,
     ...(producer !== undefined && { producer }),
-    foldedSilently:
-      producer !== undefined &&
-      /\bclang\b/.test(producer) &&
-      instances.some(({ entry: body, inlined }) => !inlined && tellsCalls(body)),
     // Asks every unit for its name, which only who looks for a function by its name needs to know.
     get confined() {
       return isInlinedNowhereElse(entry) || (isOfOneFile(entry) && declared.file === positions.unitFile(entry.unit));
@@ -62,15 +58,6 @@ export function sourceFunction(
     },
     ...(result.kind !== "void" && { result }),
   };
-}
-
-export function wasInlined(entry: Entry): boolean {
-  return INLINED.has(entry.withAttribute(AT.inline)?.number(AT.inline) ?? 0);
-}
-
-/** Calls are told where code is optimised. */
-function tellsCalls(body: Entry): boolean {
-  return body.has(AT.call_all_calls) || body.has(AT.GNU_all_call_sites);
 }
 
 function functionInstance(instance: Instance, around: FunctionSurroundings): FunctionInstance {

@@ -106,9 +106,7 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, op
     if ("problem" in places) {
       // A name that one of many binaries does not know is no mistake.
       if (binaries.length > 1) continue;
-      return places.absent === true
-        ? missing(spec, options, says("name", places.problem, places.help))
-        : refused(spec, says("arguments", places.problem, places.help));
+      return refused(spec, says("arguments", places.problem, places.help));
     }
     for (const note of places.notes) notes.push({ severity: "warning", code: "name", span: spec.span, ...note });
     const add = (place: Place): void =>

@@ -121,7 +121,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
         if ("problem" in places) {
           // A name that one of many binaries does not know is no mistake.
           if (binaries.length > 1) continue;
-          return source === undefined && places.absent !== true
+          return source === undefined
             ? refused(spec, says("arguments", places.problem, places.help))
             : missing(spec, options, says("name", places.problem, places.help));
         }

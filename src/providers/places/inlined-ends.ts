@@ -1,11 +1,9 @@
 // Where the inlined copies of functions begin and end in a binary, as probes see it.
 import { flowOf, type CodeFlow, type CodeSurroundings } from "../../debuginfo/code-flow.ts";
 import { continuations, edgesOf, onlyJumpTo, type Copy, type CopyEdges } from "../../debuginfo/copy-edges.ts";
-import type { FunctionInstance } from "../../debuginfo/dwarf/facts.ts";
 import { functionEnds, type CodeRange } from "../../debuginfo/function-ends.ts";
 import { kprobeRefusal } from "../../debuginfo/kprobe-refusals.ts";
 import { uprobeRefusal } from "../../debuginfo/uprobe-refusals.ts";
-import { hasWayWithoutEffect } from "../../debuginfo/ways-without-effect.ts";
 import type { Fetch } from "../../language/context.ts";
 import { namesIn } from "./function-code.ts";
 import { fetchRegister, hostMachine, registersOf } from "../../machine/contexts/registers.ts";
@@ -95,12 +93,6 @@ export class InlinedEnds {
     return found;
   }
 
-  /** Whether a call that was inlined may have left no code. */
-  mayVanish(body: FunctionInstance): boolean {
-    const flow = this.#flow(body);
-    return flow !== undefined && hasWayWithoutEffect(flow, body.entry);
-  }
-
   #edges(
     flow: CodeFlow,
     { instance: { entry, entryTold } }: InlinedCopy,
@@ -118,7 +110,7 @@ export class InlinedEnds {
     );
   }
 
-  #flow({ entry, ranges }: Pick<FunctionInstance, "entry" | "ranges">): CodeFlow | undefined {
+  #flow({ entry, ranges }: NonNullable<InlinedCopy["instance"]["caller"]>): CodeFlow | undefined {
     if (!this.#flows.has(entry)) {
       const pieces = ranges.map(({ low, high }) => this.#code(low, high));
       const whole = pieces.filter((piece) => piece !== undefined);

@@ -20,16 +20,13 @@ export interface Place {
   readonly condition?: number;
 }
 
-export interface PlaceNote {
-  readonly message: string;
-  readonly help?: string;
-}
-
 /** Places, and what their author should know about them; or what is wrong. */
 export type Places =
-  | { readonly places: readonly Place[]; readonly notes: readonly PlaceNote[] }
-  /** `absent`: a name that the binary has no code of, as one that it does not know. */
-  | { readonly problem: string; readonly help?: string; readonly absent?: true };
+  | {
+      readonly places: readonly Place[];
+      readonly notes: readonly { readonly message: string; readonly help?: string }[];
+    }
+  | { readonly problem: string; readonly help?: string };
 
 export interface Wanted {
   /** As a C++ name, whatever symbols there are. */

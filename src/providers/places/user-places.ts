@@ -6,9 +6,8 @@ import { instructionAt } from "../../debuginfo/instructions.ts";
 import { cppName, withoutArguments, type CppName } from "../../machine/binaries/binaries.ts";
 import { behindTypedefs } from "../../machine/values/debug-types.ts";
 import { coldPart } from "../../debuginfo/function-ends.ts";
-import type { Place, PlaceNote, Places, Wanted } from "./places.ts";
+import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "../quantity.ts";
-import { InlinedEnds } from "./inlined-ends.ts";
 import { placesOfCopies } from "./inlined-places.ts";
 import type { Binary, BinarySymbol } from "../../machine/system.ts";
 import { debugInfoOf, isFile, type InlinedCopy } from "../../machine/values/user-variables.ts";
@@ -265,12 +264,6 @@ function placesOfSource(binary: Binary, wanted: string, options: Wanted): Places
     if (offset === undefined || found.has(offset) || (copies.length > 0 && isSplitOff(binary, offset))) continue;
     found.set(offset, { name: wanted, offset });
   }
-  if (found.size === 0 && copies.length === 0 && info.isInlined(wanted))
-    return {
-      problem: `\`${wanted}\` was inlined wherever it is called, and the compiler left no code of it`,
-      help: "probe a line of the functions that call it, or build it with `__attribute__((noinline))`",
-      absent: true,
-    };
   return placesOfCopies(binary, wanted, [...found.values()], copies, options);
 }
 
@@ -284,7 +277,7 @@ function isSplitOff(binary: Binary, offset: bigint): boolean {
  * read.
  */
 function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], options: Wanted): Places {
-  const { copies, folded } =
+  const { copies, dissolved } =
     options.symbolsOnly === true
       ? nothingKnown
       : copiesKnown(
@@ -292,17 +285,14 @@ function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], op
           wanted,
           bodies.map(({ offset }) => offset),
         );
-  if (folded !== undefined) return { places: bodies, notes: [foldedNote(wanted, folded)] };
+  if (dissolved)
+    return {
+      places: bodies,
+      notes: [
+        { message: `\`${wanted}\` was also inlined where the compiler left no code of it: calls there are not seen` },
+      ],
+    };
   return placesOfCopies(binary, wanted, bodies, copies, options);
-}
-
-function foldedNote(wanted: string, folded: Folded): PlaceNote {
-  return folded === "told"
-    ? { message: `\`${wanted}\` was also inlined where the compiler left no code of it: calls there are not seen` }
-    : {
-        message: `\`${wanted}\` is probed at its body alone: calls that clang inlined and folded away, of which it tells nothing, are not seen`,
-        help: `\`${wanted}\` can run without changing anything, so that a call with known arguments may need no code; built with \`__attribute__((noinline))\`, all calls are seen`,
-      };
 }
 
 /** The copies of a function whose body is at an offset of the file; undefined when it has none. */
@@ -315,15 +305,13 @@ export function copiesBeside(binary: Binary, wanted: string, body: bigint, optio
     : { ...places, places: places.places.filter(({ inlined }) => inlined !== undefined) };
 }
 
-/** There are calls in place of which there is nothing, or there may be: of those, LLVM tells nothing. */
-type Folded = "told" | "possible";
-
+/** `dissolved`: there are calls in place of which there is nothing. */
 interface CopiesKnown {
   readonly copies: readonly InlinedCopy[];
-  readonly folded?: Folded;
+  readonly dissolved: boolean;
 }
 
-const nothingKnown: CopiesKnown = { copies: [] };
+const nothingKnown: CopiesKnown = { copies: [], dissolved: false };
 
 function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]): CopiesKnown {
   try {
@@ -341,22 +329,12 @@ function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]):
     // Most functions are inlined in their own unit only: the others need not be asked.
     const functions = only?.confined === true ? [only] : functionsOf(info, wanted);
     const copies = copiesOf(functions);
-    const folded = copies.length > 0 ? undefined : foldedIn(binary, functions);
-    return { copies, ...(folded === undefined ? {} : { folded }) };
+    return { copies, dissolved: copies.length === 0 && functions.some(({ inlined }) => inlined === true) };
   } catch (error) {
     // The function's body is there whatever is wrong with what is said of it.
     if (error instanceof DamageError) return nothingKnown;
     throw error;
   }
-}
-
-/** Of functions without copies. */
-function foldedIn(binary: Binary, functions: readonly SourceFunction[]): Folded | undefined {
-  if (functions.some(({ inlined }) => inlined === true)) return "told";
-  if (binary.machine !== "x86-64") return undefined;
-  const ends = new InlinedEnds(binary);
-  const bodies = functions.flatMap(({ foldedSilently, instances }) => (foldedSilently === true ? instances : []));
-  return bodies.some((body) => ends.mayVanish(body)) ? "possible" : undefined;
 }
 
 /** Functions of a name as C, C++ or Rust writes it. */

@@ -154,13 +154,7 @@ for (const compiler of ["gcc", "clang"]) {
           ${kind}:${path}:factorial { @f[args.n, retval] = count(); }
           ${kind}:${path}:maybe { @m[args.x, retval] = count(); }`,
           );
-          // Nothing tells that calls of these are not folded away, which clang may do: it is said.
-          assert.match(said, /^Attached 5 probes\n$/m);
-          assert.equal(
-            /calls that clang inlined and folded away/.test(said),
-            compiler === "clang" && level === "-O2",
-            said,
-          );
+          assert.match(said, /^Attached 5 probes\n$/);
           assert.deepEqual(lines, [
             "Jello hello 74 5",
             "74",
