@@ -183,6 +183,8 @@ export interface Binary {
   imports?(): readonly { readonly name: string; readonly fileOffset: bigint }[];
   /** Whether it takes a function or an object of this name from another file. */
   takes?(name: string): boolean;
+  /** Whether anything in it leads to an address of its code, as far as that can be told. */
+  refersTo?(address: bigint): boolean;
   /** What a program that Go built says of itself. */
   readonly go?: GoProgram | undefined;
   /** The function symbol that holds a place in the file. */

@@ -47,7 +47,7 @@ export const probes = {
       "tracefs must be readable at /sys/kernel/tracing; this needs root",
     ),
   /** @example tracepoint:sched:*nothing* { } */
-  noTracepointMatches: (text: Shown): Message => says("name", `no tracepoint matches \`${text}\``),
+  noTracepointMatches: (text: Shown, help?: string): Message => says("name", `no tracepoint matches \`${text}\``, help),
   /** @example tracepoint:scehd:sched_switch { } */
   thereNoTracepointsCategory: (category: Shown, help?: string): Message =>
     says("name", `no tracepoints of the category \`${category}\``, help),

@@ -130,6 +130,35 @@ for (const flags of [["-gcflags=-N -l"], []]) {
   );
 }
 
+for (const flags of [["-gcflags=-N -l"], []]) {
+  test(
+    `interfaces of Go are what is in them, ${flags.join(" ") || "optimised"}`,
+    { skip: spawnSync("go", ["version"]).status !== 0 && "needs go" },
+    async () => {
+      source("interfaces.go");
+      const path = join(folder.path, `interfaces${flags.length}`);
+      runTool(folder.path, "go", ["build", ...flags, "-o", path, "interfaces.go"]);
+      const { program, script } = await over(
+        path,
+        `uprobe:${path}:main.anything, uprobe:${path}:main.shape, uprobe:${path}:main.fails { print(args.v) }
+        uprobe:${path}:main.holds { print(*args.v) } uprobe:${path}:main.receives { print(args.v) }`,
+      );
+      // What the compiler knows of an interface does not name all types.
+      const known = (line: string): string => line.replace(/^another type \{ \._type = \w+, \.data = \w+ \}$/, "map");
+      assert.deepEqual(script.split("\n").map(known), program.split("\n"));
+      const json = await strobe(["-q", "-f", "json", "-c", path, "-e", `uprobe:${path}:main.fails { print(args.v) }`]);
+      assert.deepEqual(
+        json.stdout
+          .split("\n")
+          .filter((line) => line.startsWith("{"))
+          .slice(-2)
+          .map((line) => (JSON.parse(line) as { data: unknown }).data),
+        [{ "*errors.errorString": { s: "oops" } }, null],
+      );
+    },
+  );
+}
+
 test("the page's own types are shown as the page says", { skip: missing("g++") }, async () => {
   const page = readFileSync("docs/values.md", "utf8");
   const block = (language: string): string =>

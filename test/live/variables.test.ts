@@ -415,3 +415,35 @@ test("a script that asks for no variable opens no debug information", async () =
   const { script } = await over(path, `uprobe:${path}:loop { printf("%d\\n", arg0); }`);
   assert.equal(script, "4");
 });
+
+test("locals of other blocks are told by where they can be read, or that their block is gone", async () => {
+  const source = `#include <stdio.h>
+volatile int sink;
+__attribute__((noinline)) int work(int n) {
+  sink = n;
+  for (int i = 0; i < n; i++) {
+    int doubled = i * 2;
+    sink += doubled;
+  }
+  { int gone = 7; (void)gone; }
+  sink += n;
+  return sink;
+}
+int main(void) { printf("%d\\n", work(5)); return 0; }
+`;
+  writeFileSync(join(folder.path, "blocks.c"), source);
+  const plain = compile("gcc", "blocks.c", "blocks", "-O0");
+  for (const line of [4, 10]) {
+    assert.match(
+      await refusal(`uprobe:${plain}@blocks.c:${line} { print(var("doubled")) }`),
+      /error: `doubled`, declared at line 6, is of another block: it has a value at lines 6-7\n/,
+    );
+  }
+  const inside = await strobe(["-q", "-c", plain, "-e", `uprobe:${plain}@blocks.c:7 { print(var("doubled")) }`]);
+  assert.match(inside.stdout, /^0\n2\n4\n6\n8\n/m);
+  const optimised = compile("gcc", "blocks.c", "optimised-blocks", "-O2");
+  assert.match(
+    await refusal(`uprobe:${optimised}@blocks.c:10 { print(var("gone")) }`),
+    /error: `gone`, declared at line 9, was optimised out with its block\n/,
+  );
+});

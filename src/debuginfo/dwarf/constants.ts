@@ -106,6 +106,7 @@ export const AT = {
   GNU_dwo_id: 0x2131,
   GNU_ranges_base: 0x2132,
   GNU_addr_base: 0x2133,
+  go_runtime_type: 0x2904,
 } as const;
 
 export const FORM = {

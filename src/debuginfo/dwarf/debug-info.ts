@@ -9,6 +9,7 @@ import type {
   FoundLines,
   FunctionInstance,
   LinePlace,
+  LocalElsewhere,
   LocationExpression,
   SourceFile,
   SourceFrame,
@@ -22,8 +23,18 @@ import { LineTables } from "./line-tables.ts";
 import { NamedEntries } from "./named-entries.ts";
 import { linkageNameOf, qualifiedName } from "./names.ts";
 import { Positions } from "./positions.ts";
-import { bodyAround, bodyAt, hasLocationLists, instancesOf, keyOf, scopesAt, type Instance } from "./scopes.ts";
-import { sourceFunction, type FunctionSurroundings } from "./source-functions.ts";
+import {
+  blocksIn,
+  bodyAround,
+  bodyAt,
+  hasLocationLists,
+  instancesOf,
+  keyOf,
+  scopesAt,
+  type Instance,
+} from "./scopes.ts";
+import { exactRanges, sourceFunction, type FunctionSurroundings } from "./source-functions.ts";
+import { rangesOf } from "./ranges.ts";
 import { typeFrom } from "./types.ts";
 import { EntryVariable, localsOf, parametersOf } from "./variables.ts";
 import { WholeUnits } from "./whole-units.ts";
@@ -185,6 +196,23 @@ class Debug implements DebugInfo {
         outer ||= scope.tag !== TAG.lexical_block;
       }
       return found;
+    }
+    return [];
+  }
+
+  localsElsewhere(address: bigint): readonly LocalElsewhere[] {
+    const at = signedAddress(address);
+    for (const unit of this.#units.at(at)) {
+      const body = bodyAt(unit, at);
+      if (body === undefined) continue;
+      const around = scopesAt(body, at);
+      const fn = around.findLast(({ tag }) => tag !== TAG.lexical_block) ?? body.entry;
+      return [...blocksIn(fn)]
+        .filter((block) => !around.some((scope) => keyOf(scope) === keyOf(block)))
+        .flatMap((block) => {
+          const ranges = exactRanges(rangesOf(block));
+          return [...localsOf(block, this.#around)].map((variable) => ({ variable, ranges }));
+        });
     }
     return [];
   }

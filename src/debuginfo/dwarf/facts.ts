@@ -53,6 +53,8 @@ export interface DebugInfo {
    * the functions that it is inlined into.
    */
   variablesAt(address: bigint): readonly Variable[];
+  /** Locals of the same function, or copy, whose blocks do not hold the address. */
+  localsElsewhere(address: bigint): readonly LocalElsewhere[];
   /**
    * Globals, statics and thread-locals, by plain or qualified name, outer scopes left out where nothing has just that
    * name; those of a function by its name: `handle::calls`; constants of a type by the type's.
@@ -60,6 +62,12 @@ export interface DebugInfo {
   globalsNamed(name: string): readonly Variable[];
   /** A type by its name as C, C++ or Rust spells it. */
   typeNamed(name: string, tag?: "struct" | "union" | "enum"): DebugType | undefined;
+}
+
+/** `ranges`: the code of its block; none where the compiler left none. */
+export interface LocalElsewhere {
+  readonly variable: Variable;
+  readonly ranges: readonly AddressRange[];
 }
 
 export interface SourceFunction {
@@ -226,6 +234,8 @@ export type DebugType = { readonly constant?: true } & (
         | "float"
         | "complex"
         | "other";
+      /** Of Go: where the runtime has its description, behind `runtime.types`. */
+      readonly goType?: number;
     }
   | {
       readonly kind: "pointer";
@@ -240,6 +250,8 @@ export type DebugType = { readonly constant?: true } & (
       readonly name: string;
       readonly bytes: number;
       readonly declaration: boolean;
+      /** As of a base type. */
+      readonly goType?: number;
       /** Of C++: some function may be its own destructor. */ readonly cpp?: boolean;
       /** It copies or destroys itself, so that it is passed and returned by its address. */ readonly byReference?: boolean;
       members(): readonly DebugMember[];

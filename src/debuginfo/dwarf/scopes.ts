@@ -127,6 +127,16 @@ function innerScope(scope: Entry, address: number): Entry | undefined {
   return undefined;
 }
 
+/** The blocks of a function or of a copy, with and without code; not those of what is inlined into it. */
+export function* blocksIn(scope: Entry, depth = 0): Iterable<Entry> {
+  if (depth > 256) return;
+  for (const child of scope.children()) {
+    if (child.tag !== TAG.lexical_block) continue;
+    yield child;
+    yield* blocksIn(child, depth + 1);
+  }
+}
+
 /** The function with a body around an entry. */
 export function bodyAround(entry: Entry): Entry | undefined {
   for (let scope: Entry | undefined = entry; scope !== undefined; scope = scope.parent)

@@ -92,7 +92,7 @@ function callerOf(copy: Entry, body: Entry, positions: Positions): NonNullable<F
   };
 }
 
-function exactRanges(ranges: readonly Range[]): AddressRange[] {
+export function exactRanges(ranges: readonly Range[]): AddressRange[] {
   return ranges.map(({ low, high }) => ({ low: exactAddress(low), high: exactAddress(high) }));
 }
 

@@ -101,7 +101,14 @@ function base(entry: Entry): DebugType {
     name: entry.name ?? "",
     bytes,
     encoding: ENCODINGS[entry.number(AT.encoding) ?? 0] ?? "other",
+    ...goType(entry),
   };
+}
+
+/** What Go's linker says of a type beside DWARF. */
+function goType(entry: Entry): { readonly goType?: number } {
+  const at = entry.address(AT.go_runtime_type) ?? entry.number(AT.go_runtime_type);
+  return at === undefined || at === 0 ? {} : { goType: at };
 }
 
 function pointer(entry: Entry, flavour: "pointer" | "reference" | "rvalue-reference"): DebugType {
@@ -159,6 +166,7 @@ function struct(declared: Entry, tag: "struct" | "class" | "union"): DebugType {
     name: qualifiedName(entry),
     bytes: entry.number(AT.byte_size) ?? 0,
     declaration: entry.flag(AT.declaration),
+    ...goType(entry),
     ...(CPP.has(entry.unit.root.number(AT.language) ?? 0) && {
       cpp: true,
       get byReference() {

@@ -19,8 +19,14 @@ import { debugInfoOfBinary } from "./debug-files.ts";
 import { archivedAt, bytesAt } from "./archived.ts";
 import { absent, elfAt } from "./file-bytes.ts";
 import type { Binary, BinarySymbol, UsdtProbe } from "../system.ts";
+import type { GoDynamics } from "./go-dynamics.ts";
 import { embeddedSymbols } from "./packed-elf.ts";
+import { lazy } from "../../base/lazy.ts";
 import { Failure } from "../../base/failure.ts";
+
+const references = lazy<typeof import("../../debuginfo/references.ts")>(() => require("../../debuginfo/references.ts"));
+
+const goDynamics = lazy<typeof import("./go-dynamics.ts")>(() => require("./go-dynamics.ts"));
 
 const SYMLINK_LIMIT = 40;
 /** Of the loader's cache, in bytes: of a large system it has some hundred thousand. */
@@ -110,6 +116,10 @@ export class LiveBinary implements Binary {
 
   takes(name: string): boolean {
     return this.#table().imports(name);
+  }
+
+  refersTo(address: bigint): boolean {
+    return references().refersTo(this.#elf, address);
   }
 
   get go(): GoProgram | undefined {
@@ -212,9 +222,17 @@ export class LiveBinary implements Binary {
       around: this.#around,
       ...(where === undefined ? {} : { servers: false }),
     });
+    if (!(found instanceof Failure)) Object.assign(found, { goDynamics: this.#dynamicsOf(found) });
     // What a server has is looked for when it is needed.
     if (where === undefined || !(found instanceof Failure)) this.#debugInfo = found;
     return found;
+  }
+
+  /** Words in interfaces are addresses: known of programs that are loaded where they say. */
+  #dynamicsOf(info: DescribedInfo): NonNullable<DescribedInfo["goDynamics"]> {
+    let found: GoDynamics | undefined;
+    return (name) =>
+      !this.fixed || this.go === undefined ? [] : (found ??= goDynamics().goDynamics(this, info)).of(name);
   }
 
   landingPads(address: bigint): readonly LandingPad[] {

@@ -1,6 +1,7 @@
 // Types of user programs: what debug information calls them, as the language's own types. Pointers point where the
 // program's memory is.
 import { withCppVariants } from "./cpp-variants.ts";
+import { interfaceShape, interfaceVariants, type GoDynamic } from "./go-interfaces.ts";
 import type { DebugInfo, DebugMember, DebugType, DebugVariants } from "../../debuginfo/dwarf/facts.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type {
@@ -23,7 +24,11 @@ type DebugStruct = Extract<DebugType, { kind: "struct" }>;
 const deepest = 64;
 
 /** Debug information, and how what it has of libraries is described where that is not as strobe does. */
-export type DescribedInfo<Info = DebugInfo> = Info & { readonly descriptions?: () => Descriptions };
+export type DescribedInfo<Info = DebugInfo> = Info & {
+  readonly descriptions?: () => Descriptions;
+  /** Of a Go program: what values of an interface may be, by its name. */
+  readonly goDynamics?: (name: string) => readonly GoDynamic[];
+};
 
 /** Types of one binary. Equal objects of the debug information give the same type. */
 export class DebugTypes {
@@ -55,8 +60,10 @@ export class DebugTypes {
         return voidType;
       case "base":
         return baseType(type);
-      case "typedef":
-        return this.#named(type.name, this.typeOf(behindTypedefs(type)));
+      case "typedef": {
+        const behind = behindTypedefs(type);
+        return this.#interface(type.name, behind) ?? this.#named(type.name, this.typeOf(behind));
+      }
       case "pointer":
         return this.#pointer(() => type.target());
       case "array": {
@@ -86,6 +93,38 @@ export class DebugTypes {
       case "struct":
         return this.#struct(type);
     }
+  }
+
+  /** An interface of Go, as the one type that is in it. What is in interfaces in turn is not looked into. */
+  #interface(name: string, type: DebugType): Type | undefined {
+    const dynamics = type.kind === "struct" ? this.#info.goDynamics : undefined;
+    if (dynamics === undefined || type.kind !== "struct" || !/^runtime\.[ie]face$/.test(type.name)) return undefined;
+    const { goDynamics: _, ...plain } = { ...this.#info, typeNamed: (wanted: string) => this.#info.typeNamed(wanted) };
+    const inner = new DebugTypes(plain, this.#space);
+    const whole = this.#struct(type);
+    let variants: { readonly are: StructVariants | undefined } | undefined;
+    const of = (): StructVariants | undefined =>
+      (variants ??= {
+        are: interfaceVariants(type.name === "runtime.eface" ? "interface {}" : name, whole.members, {
+          dynamics,
+          typeNamed: (wanted) => this.#info.typeNamed(wanted),
+          typeOf: (one) => inner.typeOf(one),
+          boxed: (one) =>
+            inner.#named(
+              "go.boxed",
+              inner.#pointer(() => one),
+            ),
+        }),
+      }).are;
+    return {
+      ...whole,
+      name,
+      members: whole.members,
+      shape: interfaceShape,
+      get variants() {
+        return of();
+      },
+    };
   }
 
   /** The target is asked for when somebody looks through the pointer: lists point to themselves. */

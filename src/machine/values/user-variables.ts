@@ -178,7 +178,8 @@ function lackingIn(
     // What a pointer points to is there, or is looked for in vain with it.
     if (name.startsWith("*")) continue;
     const found = kind === "args" ? args?.find((one) => one.name === name) : variables.find(name);
-    if (found === undefined || found instanceof Failure) return { lacking: `there is no \`${name}\`` };
+    if (found instanceof Failure) return { lacking: found.reason };
+    if (found === undefined) return { lacking: `there is no \`${name}\`` };
     const behind = found.absent !== undefined && uses.has(`var.*${name}`) ? variables.find(`*${name}`) : undefined;
     if (behind !== undefined && !(behind instanceof Failure) && behind.absent === undefined) continue;
     if (found.absent !== undefined) return { lacking: expressions.absent(name, found.absent).message };
@@ -290,13 +291,25 @@ function withLines(
     around?.instance === undefined
   )
     return argument;
-  const {
-    fn,
-    instance: { ranges },
-  } = around;
+  const lines = linesWithValue(variable, around.instance.ranges, around.fn.declared.file, info, seen);
+  return {
+    ...argument,
+    absent:
+      lines === undefined ? `${absent}, and all over ${around.fn.name}()` : `${absent}; it has a value at ${lines}`,
+  };
+}
+
+/** The lines of some code at which a variable has a value: `line 3`, `lines 12-15, 20`; undefined where there is none. */
+function linesWithValue(
+  variable: Variable,
+  ranges: FunctionInstance["ranges"],
+  file: string,
+  info: DebugInfo,
+  seen: Seen,
+): string | undefined {
   const lines = new Map<number, boolean>();
   let searched = 0;
-  for (const { line, address } of info.lines(fn.declared.file)) {
+  for (const { line, address } of info.lines(file)) {
     if (line === 0 || lines.get(line) === true || !ranges.some(({ low, high }) => low <= address && address < high))
       continue;
     if (++searched > linesSearched) break;
@@ -304,12 +317,9 @@ function withLines(
     lines.set(line, there.absent === undefined && (there.type.kind !== "struct" || there.type.partial === undefined));
   }
   const runs = runsOf(lines);
-  if (runs.length === 0) return { ...argument, absent: `${absent}, and all over ${fn.name}()` };
+  if (runs.length === 0) return undefined;
   const some = runs.length <= linesNamed ? runs.join(", ") : `${runs.slice(0, linesNamed).join(", ")} and others`;
-  return {
-    ...argument,
-    absent: `${absent}; it has a value at ${runs.length === 1 && !runs[0].includes("-") ? "line" : "lines"} ${some}`,
-  };
+  return `${runs.length === 1 && !runs[0].includes("-") ? "line" : "lines"} ${some}`;
 }
 
 /** Lines that have something, as in `3`, `12-15`: lines without code are in no one's way. */
@@ -500,7 +510,7 @@ class Variables implements ProgramVariables {
     const own = this.#globals(plain, file);
     const candidates = own.length > 0 || file !== undefined ? own : this.#aliased(plain);
     const [first] = candidates;
-    if (first === undefined) return undefined;
+    if (first === undefined) return file === undefined ? this.#elsewhereIn(plain) : undefined;
     // Units may each describe one variable.
     const files = [...new Set(candidates.map(({ declared }) => declared.file.split("/").at(-1)))];
     const names = [...new Set(candidates.map(({ qualifiedName = plain }) => qualifiedName))];
@@ -513,6 +523,26 @@ class Variables implements ProgramVariables {
           .join(" or ")}`,
       );
     return { ...this.#argument(first, this.#seen), name };
+  }
+
+  /** Why a local of another block of the function is not here. */
+  #elsewhereIn(name: string): Failure | undefined {
+    const { fn } = this.#around ?? {};
+    if (fn === undefined) return undefined;
+    const found = this.#info.localsElsewhere(this.#seen.address).filter(({ variable }) => variable.name === name);
+    if (found.length === 0) return undefined;
+    const lines = found.flatMap(
+      ({ variable, ranges }) => linesWithValue(variable, ranges, fn.declared.file, this.#info, this.#elsewhere) ?? [],
+    );
+    const where = found.map(({ variable }) => variable.declared.line).join(", ");
+    const [some] = lines;
+    return new Failure(
+      found.every(({ ranges }) => ranges.length === 0)
+        ? `\`${name}\`, declared at line ${where}, was optimised out with its block`
+        : some === undefined
+          ? `\`${name}\`, declared at line ${where}, is of another block, and optimised out all over it`
+          : `\`${name}\`, declared at line ${where}, is of another block: it has a value at ${lines.join(" and ")}`,
+    );
   }
 
   /** What only the linker calls so. */

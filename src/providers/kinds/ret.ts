@@ -106,7 +106,9 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, op
     if ("problem" in places) {
       // A name that one of many binaries does not know is no mistake.
       if (binaries.length > 1) continue;
-      return refused(spec, says("arguments", places.problem, places.help));
+      return places.unseen === true
+        ? missing(spec, options, says("name", places.problem, places.help))
+        : refused(spec, says("arguments", places.problem, places.help));
     }
     for (const note of places.notes) notes.push({ severity: "warning", code: "name", span: spec.span, ...note });
     const add = (place: Place): void =>
@@ -125,7 +127,7 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, op
     }
   }
   if (endings.length === 0 && found.length === 0) return noSuchFunction(spec, binaries, name, options);
-  if (found.length === 0) return noReturns(spec, endings, `ret:${wanted.binary}:`, callersSide("uretprobe"));
+  if (found.length === 0) return noReturns(spec, options, endings, `ret:${wanted.binary}:`, callersSide("uretprobe"));
   const { variants, diagnostics } = variantsAt(
     spec,
     found,
@@ -168,7 +170,7 @@ function inKernel(spec: ProbeSpec, wanted: string, system: System, options: Reso
       if (!forbidden) sites.push({ name: `ret:${code.name}`, func: code.name, data });
     }
   }
-  if (sites.length === 0) return noReturns(spec, endings, "ret:", callersSide("kretprobe"));
+  if (sites.length === 0) return noReturns(spec, options, endings, "ret:", callersSide("kretprobe"));
   const context = insideKernelFunction("ret", system, true);
   const returns = !wantsArguments(options.uses)
     ? variantsByFunction(context, sites, options)

@@ -143,7 +143,10 @@ function notFound(
   if (all.length === 0) {
     return missing(spec, options, probes.noTracepointsCanSeenMachine());
   }
-  if (hasWildcard(category) || hasWildcard(name)) return missing(spec, options, probes.noTracepointMatches(spec.text));
+  if (hasWildcard(category) || hasWildcard(name)) {
+    const names = category === "*" && !hasWildcard(name) ? new Set(all.map((event) => event.name)) : [];
+    return missing(spec, options, probes.noTracepointMatches(spec.text, didYouMean(name, names)));
+  }
   const inCategory = all.filter((event) => event.category === category);
   if (inCategory.length === 0) {
     const elsewhere = all.find((event) => event.name === name);

@@ -121,7 +121,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
         if ("problem" in places) {
           // A name that one of many binaries does not know is no mistake.
           if (binaries.length > 1) continue;
-          return source === undefined
+          return source === undefined && places.unseen !== true
             ? refused(spec, says("arguments", places.problem, places.help))
             : missing(spec, options, says("name", places.problem, places.help));
         }
@@ -133,7 +133,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
         for (const place of safe)
           found.push({ binary, place, site: siteAt(`${name}:${shown(place.name)}`, binary, place, returns) });
       }
-      if (found.length === 0) return inPlace.none() ?? noSuchFunction(spec, binaries, wanted, options);
+      if (found.length === 0) return inPlace.none(options) ?? noSuchFunction(spec, binaries, wanted, options);
       const { variants, diagnostics: left } = variantsAt(
         spec,
         found,

@@ -5,8 +5,8 @@ import { says } from "../../messages/message.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { Place } from "./places.ts";
-import type { Resolution } from "../provider.ts";
-import { refused } from "../resolution.ts";
+import type { Resolution, ResolveOptions } from "../provider.ts";
+import { missing } from "../resolution.ts";
 import { ReturnHazards, type ReturnHazard } from "./return-hazards.ts";
 import { noReturns, otherEnds, ReturnPlaces, type Ending } from "./return-places.ts";
 import type { Binary } from "../../machine/system.ts";
@@ -49,11 +49,11 @@ export class InPlace {
     });
   }
 
-  /** The refusal, where nothing can be probed that was asked for; undefined where nothing was asked for. */
-  none(): Resolution | undefined {
+  /** What to say where nothing can be probed that was asked for; undefined where nothing was asked for. */
+  none(options: ResolveOptions): Resolution | undefined {
     const [hazard] = this.#hazards.values();
     if (hazard !== undefined) {
-      const refusal = noReturns(this.#spec, this.#endings, `ret:${this.#shownPath}:`, unsafely);
+      const refusal = noReturns(this.#spec, options, this.#endings, `ret:${this.#shownPath}:`, unsafely);
       return {
         ...refusal,
         diagnostics: refusal.diagnostics.map((said) => ({
@@ -65,8 +65,9 @@ export class InPlace {
     const [lost] = this.#lost;
     return (
       lost &&
-      refused(
+      missing(
         this.#spec,
+        options,
         says("feature", lost.why, `strobe decodes x86-64 instructions only, to probe those that return; ${unsafely}`),
       )
     );

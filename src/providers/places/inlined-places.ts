@@ -107,6 +107,7 @@ export function placesOfCopies(
       return {
         problem: first?.message ?? `where copies of \`${wanted}\` end is not known`,
         help: more[0]?.message ?? "probe a line behind the call, or the return of the function that it is inlined into",
+        unseen: true,
       };
     }
   } else {

@@ -26,7 +26,12 @@ export type Places =
       readonly places: readonly Place[];
       readonly notes: readonly { readonly message: string; readonly help?: string }[];
     }
-  | { readonly problem: string; readonly help?: string };
+  | {
+      readonly problem: string;
+      readonly help?: string;
+      /** What is meant is there, and no probe can see it. */
+      readonly unseen?: true;
+    };
 
 export interface Wanted {
   /** As a C++ name, whatever symbols there are. */

@@ -9,7 +9,7 @@ import type { Binary } from "../../machine/system.ts";
 
 /** What may happen at a trampoline, as the end of a sentence about a function. */
 export interface ReturnHazard {
-  readonly kind: "go" | "exceptions" | "stacks" | "twice";
+  readonly kind: "go" | "exceptions" | "stacks" | "twice" | "uncalled";
   readonly why: string;
 }
 
@@ -38,6 +38,13 @@ const [switchingByLibrary, switching] = [
 /** Functions that return again to where they returned first. */
 const returningTwice = /^(?:_*sig)?_*setjmp$|^_*getcontext$|^_*swapcontext$/;
 
+/**
+ * Code that is jumped to, with something else than a return address on the stack: where a program begins (its argc),
+ * where the loader binds functions (its own record of the library), where signal handlers return to (the saved
+ * context).
+ */
+const notCalled = /^_start$|^_dl_start_user$|^_dl_runtime_(?:resolve|profile)|^__restore_rt$/;
+
 /** What is known of one binary: asked once, and only where something is to return through a trampoline. */
 export class ReturnHazards {
   readonly #binary: Binary;
@@ -63,6 +70,11 @@ export class ReturnHazards {
       return {
         kind: "twice",
         why: `\`${name}\` returns twice, and the second time a return trampoline would crash the program`,
+      };
+    if (notCalled.test(name))
+      return {
+        kind: "uncalled",
+        why: `\`${name}\` is jumped to, and a return trampoline would overwrite what the program has on its stack`,
       };
     const hazard = (this.#calls ??= this.#ofCallers() ?? "none");
     if (hazard === "none") return undefined;

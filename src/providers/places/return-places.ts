@@ -8,8 +8,8 @@ import { functionEnds, type FunctionEnds } from "../../debuginfo/function-ends.t
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { namesIn, UserCode, type FunctionCode } from "./function-code.ts";
-import type { Resolution } from "../provider.ts";
-import { refused } from "../resolution.ts";
+import type { Resolution, ResolveOptions } from "../provider.ts";
+import { missing } from "../resolution.ts";
 import type { Place } from "./places.ts";
 import type { Binary } from "../../machine/system.ts";
 
@@ -66,16 +66,25 @@ export class ReturnPlaces {
 }
 
 /**
- * An error when what was asked for has nothing to probe. `instead`: what sees the caller's side, where there is such a
+ * What to say when what was asked for has nothing to probe. `instead`: what sees the caller's side, where there is such a
  * thing.
  */
-export function noReturns(spec: ProbeSpec, endings: readonly Ending[], prefix: string, instead: string): Resolution {
+export function noReturns(
+  spec: ProbeSpec,
+  options: ResolveOptions,
+  endings: readonly Ending[],
+  prefix: string,
+  instead: string,
+): Resolution {
   const [only] = endings;
-  if (endings.length > 1) return refused(spec, placesMessages.noneFunctionsMatchReturnInstruction(endings.length));
+  if (endings.length > 1)
+    return missing(spec, options, placesMessages.noneFunctionsMatchReturnInstruction(endings.length));
   const to = only.others.filter((name) => name !== throughPointer && !/@plt$|^0x/.test(name));
-  if (only.others.length === 0) return refused(spec, placesMessages.noReturnInstructionNeverReturns(only.name));
-  return refused(
+  if (only.others.length === 0)
+    return missing(spec, options, placesMessages.noReturnInstructionNeverReturns(only.name));
+  return missing(
     spec,
+    options,
     placesMessages.noReturnInstructionEndsJump(
       only.name,
       only.others.map(quote).join(", "),

@@ -277,7 +277,7 @@ function isSplitOff(binary: Binary, offset: bigint): boolean {
  * read.
  */
 function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], options: Wanted): Places {
-  const { copies, dissolved } =
+  const { copies, dissolved, folded } =
     options.symbolsOnly === true
       ? nothingKnown
       : copiesKnown(
@@ -292,6 +292,16 @@ function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], op
         { message: `\`${wanted}\` was also inlined where the compiler left no code of it: calls there are not seen` },
       ],
     };
+  if (folded) {
+    return {
+      places: bodies,
+      notes: [
+        {
+          message: `nothing in ${binary.shownPath} calls the body of \`${wanted}\`: calls that the compiler inlined and folded away are not seen`,
+        },
+      ],
+    };
+  }
   return placesOfCopies(binary, wanted, bodies, copies, options);
 }
 
@@ -309,9 +319,14 @@ export function copiesBeside(binary: Binary, wanted: string, body: bigint, optio
 interface CopiesKnown {
   readonly copies: readonly InlinedCopy[];
   readonly dissolved: boolean;
+  /** Nothing comes to its body, and its compiler says nothing of calls that it folded away. */
+  readonly folded: boolean;
 }
 
-const nothingKnown: CopiesKnown = { copies: [], dissolved: false };
+const nothingKnown: CopiesKnown = { copies: [], dissolved: false, folded: false };
+
+/** LLVM writes nothing about a function that it inlined and left no code of. */
+const byLlvm = /clang|LLVM/;
 
 function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]): CopiesKnown {
   try {
@@ -329,7 +344,15 @@ function copiesKnown(binary: Binary, wanted: string, bodies: readonly bigint[]):
     // Most functions are inlined in their own unit only: the others need not be asked.
     const functions = only?.confined === true ? [only] : functionsOf(info, wanted);
     const copies = copiesOf(functions);
-    return { copies, dissolved: copies.length === 0 && functions.some(({ inlined }) => inlined === true) };
+    const dissolved = copies.length === 0 && functions.some(({ inlined }) => inlined === true);
+    const folded =
+      copies.length === 0 &&
+      !dissolved &&
+      address !== undefined &&
+      only?.external === true &&
+      byLlvm.test(only.producer ?? "") &&
+      binary.refersTo?.(address) === false;
+    return { copies, dissolved, folded };
   } catch (error) {
     // The function's body is there whatever is wrong with what is said of it.
     if (error instanceof DamageError) return nothingKnown;

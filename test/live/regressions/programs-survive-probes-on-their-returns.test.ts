@@ -45,15 +45,18 @@ before(() => {
     #define _GNU_SOURCE
     #include <setjmp.h>
     #include <stdio.h>
+    #include <stdlib.h>
     #include <ucontext.h>
     #define N __attribute__((noinline))
     static ucontext_t a, b; static char stack[65536]; static jmp_buf back; int sum;
     N int there(int x) { swapcontext(&a, &b); __asm__ volatile("" ::: "memory"); return x + 1; }
     N int here(int x) { swapcontext(&b, &a); __asm__ volatile("" ::: "memory"); return x + 2; }
     N int alone(int x) { __asm__ volatile("" : "+r"(x)); return x + 3; }
+    __attribute__((always_inline)) static inline void leave(int code) { printf("leaves\\n"); exit(code); }
     N int again(int x) { if (setjmp(back) == 0) longjmp(back, 1); return x; }
     static void other(void) { for (int i = 0; i < 5; i++) sum += here(i); }
-    int main(void) {
+    int main(int argc, char **argv) {
+      if (argc > 1) leave(argc);
       getcontext(&b); b.uc_stack.ss_sp = stack; b.uc_stack.ss_size = sizeof stack; b.uc_link = &a; makecontext(&b, other, 0);
       for (int i = 0; i < 5; i++) sum += there(i) + alone(i);
       printf("%d\\n", sum + again(1000)); return 0;
@@ -167,6 +170,39 @@ test("what returns twice is not made to return through a trampoline", { skip: mi
     /error: `_setjmp` returns twice, and the second time a return trampoline would crash the program, and `_setjmp` has no return instruction/,
   );
 });
+
+test("where a program begins there is no return address to replace", { skip: missing("gcc") }, async () => {
+  const path = compileWith("gcc", folder.path, "changes.c", "changes", "-O1");
+  const seen = await over(
+    path,
+    `config = { missing_probes = warn } uretprobe:${path}:_start { @start = count(); } uretprobe:${path}:alone { @alone = count(); }`,
+  );
+  assert.equal(seen.program, "1054");
+  assert.deepEqual(seen.maps, ["@alone: 5"]);
+  const { said, code } = await over(path, `uretprobe:${path}:_start { }`);
+  assert.equal(code, 1);
+  assert.match(
+    said,
+    /error: `_start` is jumped to, and a return trampoline would overwrite what the program has on its stack, and `_start` has no return instruction/,
+  );
+});
+
+test(
+  "a return that no probe sees is missing, and missing_probes says how bad that is",
+  { skip: missing("gcc") },
+  async () => {
+    const path = compileWith("gcc", folder.path, "changes.c", "changes", "-O1");
+    for (const kind of ["uretprobe", "ret"]) {
+      const script = `${kind}:${path}:leave { @left = count(); } uretprobe:${path}:alone { @alone = count(); }`;
+      const { said, code } = await over(path, script);
+      assert.equal(code, 1);
+      assert.match(said, /error: the one copy of `leave` never returns/);
+      const warned = await over(path, `config = { missing_probes = warn } ${script}`);
+      assert.match(warned.said, /warning: the one copy of `leave` never returns/);
+      assert.deepEqual(warned.maps, ["@alone: 5"]);
+    }
+  },
+);
 
 test(
   "a program of C is asked no more than which functions it takes from others",
