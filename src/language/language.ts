@@ -56,8 +56,15 @@ export interface Given {
   readonly settings?: ReadonlyMap<string, string>;
   /** Names that the command line defines for the preprocessor, and what they stand for. */
   readonly definitions?: ReadonlyMap<string, string>;
+  /** Files of definitions that the script may use, in the order in which they are looked through. */
+  readonly library?: readonly LibraryFile[];
   /** What a script may ask of the machine before it is read. */
   readonly machine?: MachineGiven;
+}
+
+export interface LibraryFile {
+  readonly name: string;
+  readonly text: string;
 }
 
 export interface MachineGiven {
@@ -115,12 +122,14 @@ export interface Editing {
   readonly variables: RegExp;
   readonly maps: RegExp;
   readonly macros?: RegExp;
+  /** The words in front of the name of what a script declares to be called. */
+  readonly callables: readonly string[];
   /** The token at or behind an offset; the kind is "end" behind the last. */
   scan(text: string, at: number): EditingToken;
 }
 
 export interface EditingToken {
-  /** Completion asks for "punctuation", "string", "bad" (an open string or comment) and "end". */
+  /** Editors ask for "punctuation", "identifier", "string", "bad" (an open string or comment) and "end". */
   readonly kind: string;
   readonly text: string;
   readonly start: number;

@@ -17,7 +17,7 @@ import {
   wordKind,
   type Analysis,
 } from "./analysis.ts";
-import { wordAt } from "./text-position.ts";
+import { insideComment, wordAt } from "./text-position.ts";
 
 export interface Completion {
   readonly label: string;
@@ -127,11 +127,6 @@ function placeAt(text: string, offset: number, editing: Editing): Place {
   if (/(^|\s)\/(?!\/)[^/]*$/.test(header)) return { kind: "code", statement, depth, predicate: true };
   const spec = /[^\s,]*$/.exec(header)?.[0] ?? "";
   return { kind: "header", start: offset - spec.length };
-}
-
-function insideComment(text: string, from: number, offset: number): boolean {
-  const trivia = text.slice(from, offset);
-  return /\/\/[^\n]*$/.test(trivia) || /\/\*(?:(?!\*\/)[^])*$/.test(trivia);
 }
 
 function probeCompletions(written: string, span: Span, { declarations }: Editing): Completions {

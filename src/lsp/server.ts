@@ -1,26 +1,33 @@
 // `strobe lsp`: the language server protocol on standard input and output.
 import {
+  CodeActionKind,
   CompletionItemKind,
   createConnection,
   DiagnosticSeverity,
   DocumentSymbol,
   MarkupKind,
+  LSPErrorCodes,
   ProposedFeatures,
+  ResponseError,
   SymbolKind,
   TextDocuments,
   TextDocumentSyncKind,
+  type CodeAction,
   type CompletionItem,
   type Diagnostic,
   type Range,
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { asInternal } from "../base/internal-error.ts";
-import type { Span } from "../language/diagnostic.ts";
+import type { Diagnostic as Mistake, Span } from "../language/diagnostic.ts";
 import { languages } from "../language/registry.ts";
 import { analyse, diagnosticsOf, editedLanguage, type Analysis } from "./analysis.ts";
 import { complete, type Completion } from "./completion.ts";
 import { definition, outline, type OutlineEntry } from "./definition.ts";
+import { fixes } from "./fixes.ts";
 import { hover } from "./hover.ts";
+import { named, renamed } from "./references.ts";
+import { signatures } from "./signatures.ts";
 import { spellingOf } from "../providers/registry.ts";
 
 /** Milliseconds without a change before a text is checked: as long as that takes, so that typing is not in its way. */
@@ -84,14 +91,15 @@ export function serve(): Promise<never> {
     clearTimeout(waiting.get(uri));
     waiting.set(uri, setTimeout(guarded(work), milliseconds));
   };
+  const shown = (document: TextDocument, { severity, code, span, message, help }: Mistake): Diagnostic => ({
+    severity: severity === "error" ? DiagnosticSeverity.Error : DiagnosticSeverity.Warning,
+    source: "strobe",
+    code,
+    range: range(document, span),
+    message: help === undefined ? message : `${message}\n${help}`,
+  });
   const publish = (document: TextDocument, analysis: Analysis): void => {
-    const diagnostics = diagnosticsOf(analysis).map(({ severity, code, span, message, help }): Diagnostic => ({
-      severity: severity === "error" ? DiagnosticSeverity.Error : DiagnosticSeverity.Warning,
-      source: "strobe",
-      code,
-      range: range(document, span),
-      message: help === undefined ? message : `${message}\n${help}`,
-    }));
+    const diagnostics = diagnosticsOf(analysis).map((one) => shown(document, one));
     void connection.sendDiagnostics({ uri: document.uri, version: document.version, diagnostics });
   };
   const validate = (document: TextDocument): void => {
@@ -112,7 +120,11 @@ export function serve(): Promise<never> {
       textDocumentSync: TextDocumentSyncKind.Incremental,
       completionProvider: { triggerCharacters: [":", ".", ">", ...sigils] },
       hoverProvider: true,
+      signatureHelpProvider: { triggerCharacters: ["(", ","] },
+      codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
       definitionProvider: true,
+      referencesProvider: true,
+      renameProvider: { prepareProvider: true },
       documentFormattingProvider: true,
       documentSymbolProvider: true,
     },
@@ -149,10 +161,55 @@ export function serve(): Promise<never> {
       ? { contents: { kind: MarkupKind.Markdown, value: found.markdown }, range: range(document, found.span) }
       : null;
   });
+  connection.onSignatureHelp(({ textDocument: { uri }, position }) => {
+    const document = at(uri);
+    const found = document && signatures(source(document), document.offsetAt(position));
+    return found
+      ? {
+          signatures: found.forms.map(({ label, doc, parameters }) => ({
+            label,
+            ...(doc === undefined ? {} : { documentation: doc }),
+            parameters: parameters.map(({ start, end }) => ({ label: [start, end] as [number, number] })),
+            activeParameter: Math.max(0, Math.min(found.argument, parameters.length - 1)),
+          })),
+          activeSignature: found.active,
+          activeParameter: found.argument,
+        }
+      : null;
+  });
+  connection.onCodeAction(({ textDocument: { uri }, range: { start, end } }) => {
+    const document = at(uri);
+    if (document === undefined) return null;
+    const asked = { start: document.offsetAt(start), end: document.offsetAt(end) };
+    return fixes(analysisOf(document), asked).map(({ mistake, span, text, only }): CodeAction => ({
+      title: `Replace it with ${text}`,
+      kind: CodeActionKind.QuickFix,
+      diagnostics: [shown(document, mistake)],
+      isPreferred: only,
+      edit: { changes: { [uri]: [{ range: range(document, span), newText: text }] } },
+    }));
+  });
   connection.onDefinition(({ textDocument: { uri }, position }) => {
     const document = at(uri);
     const span = document && definition(analysisOf(document), document.offsetAt(position));
     return span ? { uri, range: range(document, span) } : null;
+  });
+  connection.onReferences(({ textDocument: { uri }, position }) => {
+    const document = at(uri);
+    const found = document && named(analysisOf(document), document.offsetAt(position));
+    return found ? found.places.map((span) => ({ uri, range: range(document, span) })) : null;
+  });
+  connection.onPrepareRename(({ textDocument: { uri }, position }) => {
+    const document = at(uri);
+    const found = document && named(analysisOf(document), document.offsetAt(position));
+    return found ? { range: range(document, found.span), placeholder: found.word } : null;
+  });
+  connection.onRenameRequest(({ textDocument: { uri }, position, newName }) => {
+    const document = at(uri);
+    if (document === undefined) return null;
+    const edits = renamed(analysisOf(document), document.offsetAt(position), newName);
+    if (typeof edits === "string") return new ResponseError(LSPErrorCodes.RequestFailed, edits);
+    return { changes: { [uri]: edits.map(({ span, text }) => ({ range: range(document, span), newText: text })) } };
   });
   connection.onDocumentSymbol(({ textDocument: { uri } }) => {
     const document = at(uri);

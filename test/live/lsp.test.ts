@@ -11,12 +11,15 @@ import {
   type CompletionList,
   type Diagnostic,
   type DocumentSymbol,
+  type CodeAction,
   type Hover,
   type InitializeResult,
   type Location,
   type ProtocolConnection,
   type PublishDiagnosticsParams,
+  type SignatureHelp,
   type TextEdit,
+  type WorkspaceEdit,
 } from "vscode-languageserver/node";
 import { command, temporaryFolder } from "../support/strobe.ts";
 
@@ -167,6 +170,77 @@ test("hovering shows types, docs and a probe's arguments", async () => {
   assert.match(await shown("tracepoint:sched:sched_switch { print(args.next_‸pid); }"), /next_pid : int32/);
 });
 
+/** Of the form that fits: its label, and the parameter that is being written. */
+async function called(script: string): Promise<readonly string[] | undefined> {
+  const help = await ask<SignatureHelp | null>("textDocument/signatureHelp", script);
+  if (help === null) return undefined;
+  const { label, parameters = [], activeParameter } = help.signatures[help.activeSignature ?? 0];
+  const span = parameters[activeParameter ?? 0]?.label as [number, number] | undefined;
+  return [label, span === undefined ? "" : label.slice(...span)];
+}
+
+test("a call being written shows what it takes, and which of it comes next", async () => {
+  assert.deepEqual(await called("begin { print(str(‸"), ["str(pointer [, length])", "pointer"]);
+  assert.deepEqual(await called("begin { print(str(0, ‸)); }"), ["str(pointer [, length])", "length"]);
+  assert.deepEqual(await called("begin { print(str(0), ‸); }"), ["print(@map [, top [, divisor]])", "top"]);
+  assert.deepEqual(await called("begin { print(‸); }"), ["print(value)", "value"]);
+  assert.deepEqual(await called('begin { printf("a, (%d // %d", pid, ‸); }'), ['printf("format", …)', "…"]);
+  assert.deepEqual(await called('begin { printf("a, (‸%d", pid); }'), ['printf("format", …)', '"format"']);
+  assert.deepEqual(await called("begin { @ = lhist(pid, 0, ‸"), ["@ = lhist(n, min, max, step)", "max"]);
+  // One argument is the address, and of a stack's there is no telling.
+  assert.deepEqual(await called("begin { print(ntop(‸0)); }"), ["ntop([family, ]address)", "address"]);
+  assert.deepEqual(await called("begin { print(ntop(‸2, 0)); }"), ["ntop([family, ]address)", "family"]);
+  assert.deepEqual(await called("begin { print(kstack(‸3)); }"), ["kstack([mode, ][limit])", ""]);
+  assert.deepEqual(await called("begin { print(strlen(a, ‸)); }"), ["strlen(text)", ""]);
+  const own =
+    "fn add($a : uint64, $b : uint64) : uint64 { return $a + $b; }\nmacro put(@m, $k) { @m[$k] = 1 }\nuprobe:/bin/*:f { ";
+  assert.deepEqual(await called(`${own}print(add(1, ‸`), ["add($a : uint64, $b : uint64) : uint64", "$b : uint64"]);
+  assert.deepEqual(await called(`${own}put!(‸@x, $y); }`), ["put(@m, $k)", "@m"]);
+  for (const script of [
+    "begin { print(1)‸ }",
+    "begin { str(1; print‸ }",
+    "begin { str( }\nend { ‸ }",
+    "begin { if (‸1) { } }",
+    "begin { str(1 // ‸\n) }",
+    "fn f(‸",
+  ])
+    assert.equal(await called(script), undefined, script);
+});
+
+test("a misspelt name is replaced by what was meant, and nothing around it", async () => {
+  const mended = async (text: string): Promise<readonly string[]> => {
+    const [{ range }] = await write(text);
+    const actions = await connection.sendRequest<CodeAction[]>("textDocument/codeAction", {
+      textDocument: { uri },
+      range,
+      context: { diagnostics: [] },
+    });
+    return actions.map(({ edit }) => {
+      const [{ range: at, newText }] = edit?.changes?.[uri] ?? [];
+      const lines = text.split("\n");
+      assert.equal(at.start.line, at.end.line);
+      const line = lines[at.start.line];
+      lines[at.start.line] = line.slice(0, at.start.character) + newText + line.slice(at.end.character);
+      return lines.join("\n");
+    });
+  };
+  const cases = [
+    ["begin {\n  print(elapsd);\n}", "begin {\n  print(elapsed);\n}"],
+    ['begin { prinft("prinft %d", pid); }', 'begin { printf("prinft %d", pid); }'],
+    ["tracepoint:sched:sched_swich { }", "tracepoint:sched:sched_switch { }"],
+    ['begin { signal("SIGKIL"); }', 'begin { signal("SIGKILL"); }'],
+    ["sched:sched_switch { }", "tracepoint:sched:sched_switch { }"],
+    [
+      "tracepoint:sched:sched_switch { print(args.next_pidd); }",
+      "tracepoint:sched:sched_switch { print(args.next_pid); }",
+    ],
+    ["begin { @opened[pid] = 1; }\nend { print(@openned); }", "begin { @opened[pid] = 1; }\nend { print(@opened); }"],
+    ["begin { $total = 1; print($totl); }", "begin { $total = 1; print($total); }"],
+  ];
+  for (const [wrong, right] of cases) assert.ok((await mended(wrong)).includes(right), wrong);
+  assert.deepEqual(await mended("begin { print(zzzzzzzzz); }"), []);
+});
+
 test("a name leads to where it was made", async () => {
   const place = async (script: string): Promise<unknown> =>
     (await ask<Location | null>("textDocument/definition", script))?.range.start;
@@ -178,6 +252,63 @@ test("a name leads to where it was made", async () => {
   });
   assert.deepEqual(await place("macro twice(x) { x * 2 }\nbegin { print(twi‸ce(1)); }"), { line: 0, character: 6 });
   assert.equal(await place("begin { print(pi‸d); }"), undefined);
+});
+
+test("a map, a variable, a function gets another name wherever the script has it, or is refused with the reason", async () => {
+  const rename = async (script: string, newName: string): Promise<string> => {
+    const { text, position } = marked(script);
+    await write(text);
+    const params = { textDocument: { uri }, position, newName };
+    try {
+      const { changes } = await connection.sendRequest<WorkspaceEdit>("textDocument/rename", params);
+      const lines = text.split("\n");
+      for (const { range, newText } of (changes?.[uri] ?? []).toReversed()) {
+        const { line } = range.start;
+        lines[line] = lines[line].slice(0, range.start.character) + newText + lines[line].slice(range.end.character);
+      }
+      return lines.join("\n");
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const maps =
+    'macro put(@m, $k) { @m[$k] = 1 }\nbegin { @m[1] = 2; put!(@m, 3); /* @m */ printf("@m"); }\nend { print(@m‸); }';
+  const others =
+    'macro put(@m, $k) { @m[$k] = 1 }\nbegin { @n[1] = 2; put!(@n, 3); /* @m */ printf("@m"); }\nend { print(@n); }';
+  // The macro writes through a variable of its own.
+  const k = (text: string): string =>
+    text.replace("put!(@m, 3)", "$k = 3; put!(@m, $k)").replace("put!(@n, 3)", "$k = 3; put!(@n, $k)");
+  assert.equal(await rename(k(maps), "n"), k(others));
+  assert.equal(await rename(k(maps), "@n"), k(others));
+  assert.equal(
+    await rename("macro put(@m‸, $k) { @m[$k] = 1 }\nbegin { $k = 1; put!(@m, $k); }", "p"),
+    "macro put(@p, $k) { @p[$k] = 1 }\nbegin { $k = 1; put!(@m, $k); }",
+  );
+  assert.equal(
+    await rename("begin { $a‸ = 1; print($a); }\nend { $a = 2; print($a); }", "$b"),
+    "begin { $b = 1; print($b); }\nend { $a = 2; print($a); }",
+  );
+  assert.equal(
+    await rename("fn pid_of($x : uint64) : uint64 { return $x; }\nbegin { print(pid‸_of(pid_of(1))); }", "same"),
+    "fn same($x : uint64) : uint64 { return $x; }\nbegin { print(same(same(1))); }",
+  );
+  assert.equal(await rename("begin { $a‸ = 1; $b = $a; }", "b"), "the script has a `$b` already");
+  assert.equal(await rename("begin { $a‸ = 1; }", "1b"), "`$1b` is no name");
+  assert.equal(await rename("begin { @a‸ = 1; print(pidd); }", "b"), "the script has mistakes: mend them first");
+  assert.equal(
+    await rename("fn f‸($x : uint64) : uint64 { return $x; }\nbegin { print(f(1)); }", "strlen"),
+    "`strlen` is a word of the language",
+  );
+  assert.match(await rename("begin { print(pi‸d); }", "b"), /^only the script's own/);
+  assert.equal(await rename("#define A $a\nbegin { $a‸ = 1; print(A); }", "b"), "the script would be wrong with `$b`");
+  const places = await ask<Location[]>("textDocument/references", "begin { @c = 1; }\nend { print(@c‸); }");
+  assert.deepEqual(
+    places.map(({ range: { start } }) => start),
+    [
+      { line: 0, character: 8 },
+      { line: 1, character: 12 },
+    ],
+  );
 });
 
 test("the outline lists probes, functions and types; formatting is strobe fmt's", async () => {
@@ -237,7 +368,7 @@ test("positions that are in no text have answers", async () => {
     { line: 0.5, character: 1.5 },
   ];
   for (const position of positions) {
-    for (const method of ["hover", "completion", "definition"])
+    for (const method of ["hover", "completion", "definition", "signatureHelp", "prepareRename"])
       await connection.sendRequest(`textDocument/${method}`, { textDocument: { uri }, position });
   }
   await connection.sendNotification("textDocument/didChange", {
@@ -325,5 +456,7 @@ test("any text at all gets an answer", async () => {
     assert.ok(Array.isArray(list.items), text);
     await ask("textDocument/hover", text);
     await ask("textDocument/definition", text);
+    await ask("textDocument/signatureHelp", text);
+    await ask("textDocument/prepareRename", text);
   }
 });

@@ -8,5 +8,6 @@ export const editing: Editing = {
   variables: /\$[A-Za-z_]\w*/g,
   maps: /@\w*/g,
   macros: /(?<=^\s*macro\s+)\w+/gm,
+  callables: ["fn", "macro"],
   scan,
 };
