@@ -38,7 +38,10 @@ export const cgroup = builtin<u64>("cgroup");
 export const comm = builtin<Both<string, (pid: number) => string>>("comm");
 /** Process id of the command that the trace started. */
 export const cpid = builtin<u32>("cpid");
+/** Whether the trace started a command. */
 export const hasCpid = builtin<bool>("hasCpid", "has_cpid");
+/** True: a handler whose filter has it is let through in any process, whichever are chosen. */
+export const anyProcess = builtin<bool>("anyProcess", "any_process");
 /** The current task's `struct task_struct`. */
 export const curtask = builtin<StructNamed<"task_struct">>("curtask");
 export const uid = builtin<u64>("uid");

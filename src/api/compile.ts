@@ -2,7 +2,7 @@ import { machine as architecture, release } from "node:os";
 import { Failure } from "../base/failure.ts";
 import { scripts } from "../messages/scripts.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
-import type { Given, Language, MachineGiven, Parsed } from "../language/language.ts";
+import type { Given, Language, LibraryFile, MachineGiven, Parsed } from "../language/language.ts";
 import type { Program } from "../language/program.ts";
 import { languageOf } from "../language/registry.ts";
 import { choosesProcess, compile, type Compiled, type ScriptFlags } from "../compiler/compile.ts";
@@ -30,6 +30,8 @@ export interface ScriptOptions extends MachineOptions, ScriptFlags {
   readonly languageSettings?: ReadonlyMap<string, string> | undefined;
   /** Names that are defined for the language's preprocessor, and what they stand for. */
   readonly definitions?: ReadonlyMap<string, string> | undefined;
+  /** Files of definitions that the script may use (SystemTap's `-I`). */
+  readonly library?: readonly LibraryFile[] | undefined;
   /** Config variables: BPFTRACE_MAX_STRLEN and its kin. The process's own environment unless given. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
@@ -76,7 +78,7 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
   const named = options.named instanceof Map ? options.named : new Map(Object.entries(options.named ?? {}));
   const language = options.language ?? languageOf(source.name, source.text);
   const target = options.target ?? (flags.command === undefined ? flags.pid : "command");
-  const { languageSettings: settings, definitions } = options;
+  const { languageSettings: settings, definitions, library } = options;
   const given: Given = {
     positional,
     named,
@@ -84,6 +86,7 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
     ...(flags.command === undefined ? {} : { command: flags.command }),
     ...(settings === undefined ? {} : { settings }),
     ...(definitions === undefined ? {} : { definitions }),
+    ...(library === undefined ? {} : { library }),
   };
   let parsed = parseScript(source, given, language);
   // A script that has an option for it chooses the process itself (compiler/compile.ts).

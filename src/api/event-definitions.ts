@@ -3,6 +3,7 @@
 import { compile } from "../compiler/compile.ts";
 import { eventDefinitions, type EventDefinition } from "../compiler/tracefs/event-definitions.ts";
 import { bpftrace } from "../language/bpftrace/language.ts";
+import { findProvider, resolveSpec } from "../providers/registry.ts";
 import { ScriptError, type Diagnostic, type Source, type Span } from "../language/diagnostic.ts";
 import { eventMessages } from "../messages/event-definitions.ts";
 import { parseScript } from "./compile.ts";
@@ -33,23 +34,31 @@ export function defineEvents(text: string): {
     all.filter(({ severity }) => severity === "error");
   if (errors(parsed.diagnostics).length > 0) throw fail(errors(parsed.diagnostics));
   const probe = parsed.program.probes[0];
-  if (probe.predicate !== undefined) {
-    throw fail([{ severity: "error", span: probe.predicate.span, ...eventMessages.noPredicate() }]);
+  const { specs, predicate } = probe;
+  if (predicate !== undefined && findProvider(specs[0].provider)?.name !== "tracepoint") {
+    throw fail([{ severity: "error", span: predicate.span, ...eventMessages.noPredicate() }]);
   }
-  const { diagnostics, stages } = compile(parsed.program, thisMachine(), { env: {} });
+  const machine = thisMachine();
+  const { diagnostics, stages } = compile(parsed.program, machine, {
+    env: {},
+    // An event's record is what another event has of it.
+    resolve: (spec, system, options) => resolveSpec(spec, system, { ...options, asEvents: true }),
+  });
   const { lowered, module } = stages;
   if (errors(diagnostics).length > 0 || lowered === undefined || module === undefined) throw fail(errors(diagnostics));
   const definitions = eventDefinitions(
     lowered,
     module,
     values.map(({ name }) => name),
+    (category, event) => machine.tracepoint(category, event)?.fields ?? [],
   );
   if (!("failure" in definitions)) {
     const warnings = diagnostics.map((one) => ({ ...one, span: script.written(one.span) }));
     return { definitions, warnings };
   }
-  const { failure, name } = definitions;
+  const { failure, name, condition } = definitions;
   const said = { severity: "error", ...eventMessages.cannotCarry(failure.reason) } as const;
+  if (condition && predicate !== undefined) throw fail([{ ...said, span: predicate.span }]);
   throw new ScriptError(source, [
     { ...said, span: name === undefined ? { start: 0, end: head.length } : values[name].expression },
   ]);

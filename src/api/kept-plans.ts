@@ -72,7 +72,11 @@ export class KeptPlan {
       JSON.stringify([
         ...machine,
         source,
-        nameFor(JSON.stringify([others, parameters, probeFilter?.source, settings])),
+        nameFor(
+          JSON.stringify([others, parameters, probeFilter?.source, settings], (_, value: unknown) =>
+            value instanceof Map ? [...value] : value,
+          ),
+        ),
       ]),
     );
   }

@@ -207,8 +207,9 @@ export class QueueConsumer implements Consumer {
     return (offset) => this.#push(read(offset));
   }
 
-  map(snapshot: MapSnapshot, { services }: Parameters<Consumer["map"]>[1]): void {
-    this.#push({ type: "map", map: mapTable(snapshot, services) });
+  map(snapshot: MapSnapshot, { services, beside = [] }: Parameters<Consumer["map"]>[1]): void {
+    for (const one of [snapshot, ...beside.map(({ snapshot: next }) => next)])
+      this.#push({ type: "map", map: mapTable(one, services) });
   }
 
   text(text: Uint8Array): void {

@@ -1,5 +1,6 @@
 // `strobe check`: what is wrong with scripts, for this machine, without running them.
 import { compileScript } from "../api/compile.ts";
+import type { LibraryFile } from "../language/language.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
 import { readOptions } from "./options.ts";
@@ -7,7 +8,7 @@ import { UsageError } from "./usage-error.ts";
 import { compileOptions, readScript } from "./script.ts";
 
 /** The exit code: 1 when a script has an error. Takes the options that a script is run with, those behind `--` included. */
-export function checkFiles(argv: readonly string[]): number {
+export function checkFiles(argv: readonly string[], library?: readonly LibraryFile[]): number {
   const lone = argv.indexOf("--");
   const options = readOptions(lone < 0 ? argv : argv.slice(0, lone));
   const { words: positional, named } = readOptions(lone < 0 ? [] : argv.slice(lone));
@@ -17,10 +18,11 @@ export function checkFiles(argv: readonly string[]): number {
   for (const file of files) {
     try {
       const { source, language } = readScript({ ...options, words: file === undefined ? [] : [file] });
-      const { diagnostics, plan } = compileScript(source, { ...compileOptions(options), language, positional, named });
+      const given = { ...compileOptions(options), language, positional, named, library };
+      const { diagnostics, plan, program } = compileScript(source, given);
       for (const diagnostic of diagnostics)
         if (diagnostic.severity === "error" || !(options.quiet || options.noWarnings))
-          process.stderr.write(renderDiagnostic(source, diagnostic, { color: useColor() }));
+          process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: useColor() }));
       if (plan === undefined) wrong = true;
     } catch (error) {
       // What is wrong with one file keeps none of the others from being checked.

@@ -8,21 +8,26 @@ import { print, tell } from "./files.ts";
 
 const fixed = ["dtrace:::BEGIN", "dtrace:::END", "dtrace:::ERROR"];
 
+const heads = ["ID", "PROVIDER", "MODULE", "FUNCTION", "NAME"];
+
+function row(cells: readonly string[]): string {
+  return `${cells[0].padStart(5)} ${cells[1].padStart(10)} ${cells[2].padStart(17)} ${cells[3].padStart(33)} ${cells[4]}\n`;
+}
+
 /** The probes of a script, or all that have a name in D; a line each. */
 export function listDtrace(source: Source | undefined): number {
   const names = source === undefined ? all() : ofScript(source);
   if (names.length === 0) {
+    print(row(heads));
     for (const { name } of source?.parts ?? []) tell(`dtrace: failed to match ${name}: No probe matches description\n`);
     return 0;
   }
-  const row = (cells: readonly string[]): string =>
-    `${cells[0].padStart(5)} ${cells[1].padStart(10)} ${cells[2].padStart(17)} ${cells[3].padStart(33)} ${cells[4]}\n`;
   const lines = names.map((name, at) => {
     const id = fixed.indexOf(name) + 1 || fixed.length + 1 + at;
     const [provider = "", module = "", of = "", last = ""] = name.split(":");
     return row([String(id), provider, module, of, last]);
   });
-  print(row(["ID", "PROVIDER", "MODULE", "FUNCTION", "NAME"]) + lines.join(""));
+  print(row(heads) + lines.join(""));
   return 0;
 }
 

@@ -3,7 +3,7 @@ import { openSync, readFileSync } from "node:fs";
 import type { Source } from "../language/diagnostic.ts";
 import type { SourcePart } from "../language/source-parts.ts";
 import { print, tell } from "./files.ts";
-import { readOption } from "../language/d/options.ts";
+import { defaultOptions, readOption } from "../language/d/options.ts";
 import { readOptions, type Options } from "./options.ts";
 import { DtraceVoice, type DtraceProgram } from "./dtrace-voice.ts";
 
@@ -180,7 +180,7 @@ function environment(): Map<string, string> {
 function setting(settings: Map<string, string>, text: string): void {
   const [, name, value] = /^([^=]*)=?(.*)$/s.exec(text) ?? [];
   const option = { name, ...(value === "" ? {} : { value }), span: { start: 0, end: 0 } };
-  const read = readOption(option, { quiet: false, flowindent: false, destructive: false, defaultargs: false });
+  const read = readOption(option, defaultOptions());
   if (read === "unknown") throw new Unsettable(`failed to set -x ${name}: Invalid option name`);
   if (read === "invalid") throw new Unsettable(`failed to set -x ${name}: Invalid value for specified option`);
   settings.set(name, value);

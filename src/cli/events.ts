@@ -3,7 +3,8 @@
 import { defineEvents } from "../api/event-definitions.ts";
 import { linesOf, type EventDefinition } from "../compiler/tracefs/event-definitions.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
-import { dynamicEvents, writeDefinition, type ListedEvent } from "../linux/kernel/event-files.ts";
+import { dynamicEvents, enableEvent, writeDefinition, type ListedEvent } from "../linux/kernel/event-files.ts";
+import { listEvents } from "../linux/kernel/tracefs.ts";
 import { hasWildcard, matches } from "../machine/wildcard.ts";
 import { useColor } from "./errors.ts";
 import { print, tell } from "./files.ts";
@@ -12,7 +13,7 @@ import { UsageError } from "./usage-error.ts";
 /** What `add` defines is in this group. */
 const group = "strobe";
 const usage =
-  "strobe events list | add [--name NAME] [--dry-run] 'PROBE { NAME = VALUE; … }' | remove [--force] EVENT…";
+  "strobe events list | add [--name NAME] [--dry-run] 'PROBE { NAME = VALUE; … }' | remove [--force] EVENT… | enable EVENT… | disable EVENT…";
 
 /** The exit code. */
 export function events(argv: readonly string[]): number {
@@ -24,6 +25,9 @@ export function events(argv: readonly string[]): number {
       return add(rest);
     case "remove":
       return remove(rest);
+    case "enable":
+    case "disable":
+      return turn(action, rest);
     default:
       throw new UsageError(`events has no ${action}: ${usage}`);
   }
@@ -84,7 +88,7 @@ function ownerOf({ group: of, kind, name }: ListedEvent): string {
 }
 
 /** `strobe:vfs_read`, `vfs_read`, `strobe:*` */
-function isMeant({ group: of, name }: ListedEvent, word: string): boolean {
+function isMeant({ group: of, name }: Named, word: string): boolean {
   const [first, second] = word.split(/[:/]/, 2);
   return second === undefined ? matches(first, name) : matches(first, of) && matches(second, name);
 }
@@ -172,7 +176,31 @@ function remove(argv: readonly string[]): number {
   return failed ? 1 : 0;
 }
 
+// ── enable, disable ──
+
+/** Of the top-level buffer, which `cat trace` and `trace-cmd show` read: all events, the kernel's own as well. */
+function turn(action: "enable" | "disable", argv: readonly string[]): number {
+  const { words } = optionsOf(argv, [], []);
+  if (words.length === 0) throw new UsageError(`events ${action} needs an event: ${usage}`);
+  const all = [...dynamicEvents(), ...listEvents().map(({ category, name }): Named => ({ group: category, name }))];
+  let failed = false;
+  for (const word of words) {
+    const meant = unique(all.filter((event) => isMeant(event, word)));
+    if (meant.length === 0) {
+      tell(`strobe: there is no event ${word}\n`);
+      failed = true;
+    }
+    for (const { group: of, name } of meant) {
+      enableEvent(of, name, action === "enable");
+      print(`${of}:${name}\n`);
+    }
+  }
+  return failed ? 1 : 0;
+}
+
+type Named = Pick<ListedEvent, "group" | "name">;
+
 /** An event at several places has several lines. */
-function unique(events: readonly ListedEvent[]): readonly ListedEvent[] {
+function unique<T extends Named>(events: readonly T[]): readonly T[] {
   return [...new Map(events.map((event) => [`${event.group}/${event.name}`, event])).values()];
 }

@@ -4,9 +4,10 @@ import { headerFields, type HeaderField } from "../compiler/layouts/record-heade
 import { closeSync, openSync } from "node:fs";
 import type { CompiledScript } from "../api/compile.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
-import type { Language } from "../language/language.ts";
+import type { Language, LibraryFile } from "../language/language.ts";
 import type { ScriptOption } from "../language/program.ts";
 import { findLanguage, languages } from "../language/registry.ts";
+import { sql } from "../language/sql/language.ts";
 import { lazy } from "../base/lazy.ts";
 import type { ProcessFilter } from "../compiler/sites/process-filter.ts";
 import { readPid, UsageError } from "./usage-error.ts";
@@ -51,6 +52,12 @@ const otherStages: Readonly<Record<string, Stage>> = {
 /** By the name that `Options` knows a flag by. */
 export const flags = {
   execute: { short: "e", value: "PROGRAM", group: "What to run", doc: "run this program" },
+  sql: {
+    long: "sql",
+    value: "QUESTION",
+    group: "What to run",
+    doc: "answer a question in SQL: SELECT … FROM event [JOIN event ON …] [WHERE …]",
+  },
   list: {
     short: "l",
     long: "list",
@@ -229,6 +236,11 @@ export const flags = {
     doc: "allow what changes the system: system(), signal(), …",
     script: true,
   },
+  explain: {
+    long: "explain",
+    group: "Troubleshooting",
+    doc: "say which engine runs the script and where its handlers run, on tracefs with the events' lines, and leave",
+  },
   dryRun: { long: "dry-run", group: "Troubleshooting", doc: "compile, load and attach, then leave" },
   debug: {
     short: "d",
@@ -297,6 +309,7 @@ export interface Options {
   readonly target?: number | undefined;
   readonly probeFilter?: RegExp | undefined;
   readonly engine?: "bpf" | "tracefs" | undefined;
+  readonly explain: boolean;
   /** A recording's path, and the part of it. */
   readonly recording?: string | undefined;
   readonly from?: string | undefined;
@@ -334,6 +347,7 @@ export interface Options {
   readonly appends?: true;
   /** Settings of the script's language, and what its preprocessor knows by name. */
   readonly settings?: ReadonlyMap<string, string>;
+  readonly library?: readonly LibraryFile[];
   readonly definitions?: ReadonlyMap<string, string>;
   readonly voice?: Voice;
 }
@@ -445,13 +459,19 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
   const has = (name: FlagName) => values.has(name);
   if (has("pid") && has("command"))
     throw new UsageError("cannot use both -c and -p: trace a process that runs, or one that is started");
+  if (has("sql") && (has("execute") || has("language")))
+    throw new UsageError(`cannot use --sql with ${has("execute") ? "-e" : "--lang"}: a question is a script by itself`);
   if (has("follow") && !has("pid") && !has("command")) throw new UsageError("--follow needs a process: -p or -c");
   return {
-    execute: values.get("execute"),
+    execute: values.get("execute") ?? values.get("sql"),
     list: has("list"),
     info: has("info"),
     headers,
-    language: values.has("language") ? readLanguage("--lang", values.get("language") ?? "", scripted) : undefined,
+    language: values.has("sql")
+      ? sql
+      : values.has("language")
+        ? readLanguage("--lang", values.get("language") ?? "", scripted)
+        : undefined,
     emit: values.has("emit") ? readLanguage("--emit", values.get("emit") ?? "", emitted) : undefined,
     fmt: has("fmt"),
     suite: has("test") ? "test" : has("bench") ? "bench" : undefined,
@@ -486,6 +506,7 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     noWarnings: has("noWarnings"),
     maxOverhead: values.has("maxOverhead") ? readShare(values.get("maxOverhead") ?? "") : undefined,
     verbose: has("verbose"),
+    explain: has("explain"),
     dryRun: has("dryRun"),
     debug,
     script: tool?.source,

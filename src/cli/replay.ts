@@ -92,7 +92,7 @@ function timeOf(flag: string, text: string | undefined): bigint | undefined {
 }
 
 /** What asks for a live machine. @throws UsageError */
-function refuseUseless({ command, maxOverhead, dryRun, emit, suite, debug, switches }: Options): void {
+function refuseUseless({ command, maxOverhead, dryRun, explain, emit, suite, debug, switches }: Options): void {
   const { follow, stats, warnings } = switches;
   const asked = [
     ["-c", command !== undefined],
@@ -100,6 +100,7 @@ function refuseUseless({ command, maxOverhead, dryRun, emit, suite, debug, switc
     ["--max-overhead", maxOverhead !== undefined],
     ["--stats", stats === true],
     ["--dry-run", dryRun],
+    ["--explain", explain],
     ["-k", warnings === true],
     ["--emit", emit !== undefined],
     ["--test and --bench", suite !== undefined],

@@ -48,7 +48,7 @@ export async function run(options: Options, build: string | undefined): Promise<
   if (named.get("help") === true && helped(source, positional, language)) return 0;
   const given = { language, positional, named, ...compileOptions(options) };
   // What was kept does not tell which probes were found.
-  const keeps = options.debug.length === 0 && options.voice === undefined;
+  const keeps = options.debug.length === 0 && !options.explain && options.voice === undefined;
   const script = new ScriptPlan(source, given, keeps ? build : undefined);
   if (script.known === undefined) {
     const compiled = script.compile();
@@ -56,6 +56,11 @@ export async function run(options: Options, build: string | undefined): Promise<
     if (!compiled.plan) return 1;
     if (options.voice?.compiled(compiled) === false) return 0;
 
+    if (options.explain) {
+      const { explanation } = await import("./stages.ts");
+      print(explanation(compiled, compiled.plan));
+      return 0;
+    }
     const shown = options.debug.filter((stage) => stage !== "verifier");
     if (shown.length > 0) {
       const { stagesText } = await import("./stages.ts");

@@ -51,8 +51,8 @@ export function readScript(options: Options, whole = true): Script {
 export function compileOptions(options: Options): ScriptOptions {
   const { switches, pid, only, command, target, maxOverhead, probeFilter, stamp, vmlinux, debuginfo, types, engine } =
     options;
-  const { settings: languageSettings, definitions } = options;
+  const { settings: languageSettings, definitions, library } = options;
   const machine = { vmlinux, debuginfo, types };
-  const given = { command, target, languageSettings, definitions };
+  const given = { command, target, languageSettings, definitions, library };
   return { ...switches, pid, only, ...given, maxOverhead, probeFilter, stamp, engine, ...machine };
 }

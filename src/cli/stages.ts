@@ -2,9 +2,21 @@
 import { disassemble } from "../bpf/disassembler.ts";
 import type { CompiledScript } from "../api/compile.ts";
 import type { Plan } from "../compiler/plan.ts";
+import { eventLines } from "../compiler/tracefs/event-lines.ts";
 import { printModule } from "../compiler/ir/print-ir.ts";
 import { printTree } from "../language/print-tree.ts";
 import type { Stage } from "./options.ts";
+
+/** `--explain`: which engine, where handlers run, and what tracefs is given. */
+export function explanation({ machine }: CompiledScript, { tracefs, placements, hosts }: Plan): string {
+  if (tracefs === undefined) return ["engine: eBPF", ...placements, ""].join("\n");
+  return [
+    "engine: tracefs: handlers run in strobe, over records of these events",
+    ...eventLines(tracefs, (category, name) => machine.tracepoint(category, name)),
+    ...hosts.map(({ name }) => `${name}\n  by strobe itself`),
+    "",
+  ].join("\n");
+}
 
 export function stagesText(compiled: CompiledScript, plan: Plan, stages: readonly Stage[]): string {
   const wants = (stage: Stage): boolean => stages.includes(stage) || stages.includes("all");

@@ -37,6 +37,8 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
   const globals: string[] = [];
   const words: string[] = [];
   const ours: string[] = ["--lang", "systemtap"];
+  const folders: string[] = [];
+  const settings = new Map<string, string>();
   let last = 5;
   let list: { readonly pattern: string; readonly verbose: boolean } | undefined;
 
@@ -72,7 +74,14 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
         ours.push("--for", `${value}s`);
         return;
       case "I":
-        throw new UsageError("-I: folders of libraries are not supported yet");
+        folders.push(value);
+        return;
+      case "D": {
+        const [, name = "", number] = /^(\w+)(?:=(.*))?$/.exec(value) ?? [];
+        if (name === "MAXERRORS" && /^\d+$/.test(number ?? "")) settings.set(name, number ?? "");
+        else tell(`stap: -D ${value} has no effect: ${without["D"]}\n`);
+        return;
+      }
       default:
         tell(`stap: -${letter} has no effect: ${without[letter] ?? "it has no meaning here"}\n`);
     }
@@ -126,10 +135,13 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
   if (script.length > 0) ours.push("-e", script.join("\n"));
   const given = [...ours, ...(script.length > 0 ? [] : words.splice(0, 1)), "--", ...words, ...globals];
   // Passes up to the fourth make what the fifth runs.
-  if (last < 5) return (await import("./check.ts")).checkFiles(given);
+  const library = folders.length === 0 ? undefined : (await import("./stap-libraries.ts")).readLibraries(folders);
+  if (last < 5) return (await import("./check.ts")).checkFiles(given, library);
   const options = readOptions(given);
   return {
     ...options,
+    ...(settings.size === 0 ? {} : { settings }),
+    ...(library === undefined ? {} : { library }),
     // SystemTap says nothing where all is well.
     announces: false,
     ...(appended.length === 0 ? {} : { appended: appended.join("\n") }),

@@ -32,7 +32,7 @@ import { placementLines } from "./placements.ts";
 import { placesTogether } from "./sites/places-together.ts";
 import { makeBpfPlan, type BpfOptions } from "./bpf/make-plan.ts";
 import type { EventSchema, HostProgram, Plan } from "./plan.ts";
-import { asksForOption, usedBuiltins } from "../language/check/uses.ts";
+import { asksForOption, isOfAnyProcess, usedBuiltins } from "../language/check/uses.ts";
 import type { HeaderField } from "./layouts/record-header.ts";
 
 // Loaded for that engine.
@@ -269,9 +269,11 @@ function resolveProbes(
       : undefined;
   const probes = program.probes.flatMap((probe): ResolvedProbe[] => {
     const used = together ?? usedBuiltins(probe, program.functions);
-    const traced = own.has(probe)
-      ? probe
-      : amongProcesses(probe, [...(options.follow ? [isFollowed(currentPid)] : []), ...isOneOf(options.only)]);
+    const anyProcess = isOfAnyProcess(probe);
+    const traced =
+      own.has(probe) || anyProcess
+        ? probe
+        : amongProcesses(probe, [...(options.follow ? [isFollowed(currentPid)] : []), ...isOneOf(options.only)]);
     const resolveOptions: ResolveOptions = {
       missing,
       ...(options.unsafe === true ? { unsafe: true } : {}),
@@ -334,6 +336,7 @@ function resolveProbes(
       ),
       resolveOptions,
     );
+    if (anyProcess) return [{ probe, variants: shared }];
     const filter = filterFlag(options);
     if (!chooses && filter !== undefined) diagnostics.push(...leftOut(probe, shared, filter));
     if (traced !== probe) {
@@ -542,6 +545,7 @@ function planOfEngines(checked: CheckedProgram, lowered: LoweredProgram, module:
       name: module.functions[h.function].name,
       provider: h.handler.provider,
       ...onceIn(h.handler.context),
+      order: h.function,
       sites: h.handler.sites,
       source: generate(module.functions[h.function], { functions: module.functions, maps: module.maps, schemas }),
     }));
@@ -590,7 +594,7 @@ function notRecorded({ handlers }: LoweredProgram, { functions }: IrModule): Dia
 const noPrograms: Plan["bpf"] = {
   storage: [],
   loops: [],
-  counters: { lost: [], watches: [], loops: [] },
+  counters: { lost: [], watches: [], loops: [], missed: [] },
   maps: [],
   programs: [],
 };

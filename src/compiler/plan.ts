@@ -1,5 +1,6 @@
 // The plan: everything a session needs, as plain data; what is an engine's alone is apart (bpf/bpf-plan.ts). Nothing in it refers to this machine's descriptors.
 import type { Config } from "../language/check/config.ts";
+import type { MapLayout } from "../language/program.ts";
 import type { RecordedRow } from "../language/context.ts";
 import type { SiteRef } from "../language/resolved-probe.ts";
 import type { BpfPlan } from "./bpf/bpf-plan.ts";
@@ -39,6 +40,8 @@ export interface HostProgram {
   readonly provider: string;
   /** Runs once, before everything else or after it; others whenever their sites say. */
   readonly once?: "begin" | "end";
+  /** Of those that run once, in this process or not, the least is first; 0 unless it says. */
+  readonly order?: number;
   readonly sites: readonly SiteRef[];
   readonly source: string;
 }
@@ -93,10 +96,12 @@ export type ConsumerAction =
 
 /** What the session does itself. */
 export type SessionAction =
-  /** print(@m[k]) of an aggregation that has no single value: the key. `of`: one result of a statistic. */
-  | { readonly kind: "print-aggregate"; readonly map: number; readonly of?: number }
+  /** print(@m[k]) of an aggregation that has no single value: the key, a divisor. `of`: one result of a statistic. */
+  | { readonly kind: "print-aggregate"; readonly map: number; readonly of?: number; readonly layout?: MapLayout }
   /** print(@m, top, divisor): fields top and divisor. */
   | { readonly kind: "print-map"; readonly map: number }
+  /** Several beside each other: a divisor each. */
+  | { readonly kind: "print-rows"; readonly maps: readonly number[]; readonly layout: MapLayout }
   | { readonly kind: "clear-map"; readonly map: number }
   | { readonly kind: "zero-map"; readonly map: number }
   /** watch("name", address): the address, the process and the time. */

@@ -1,6 +1,16 @@
 // What generated host programs call. The session implements it over the live maps; tests implement it over plain memory
 // (that is the oracle of the differential suite). Keys and values are bytes in the layout of language/layout.ts.
 // Bytes that a program hands in are its own working memory: only valid during the call, copied by whoever keeps them.
+import type { MapLayout } from "../language/program.ts";
+
+/** By the names of host-texts.ts, which say what each does; they return 0 but for the first. */
+export interface ScriptSpeculations {
+  speculation(most: bigint, size: bigint): bigint;
+  speculate(id: bigint): bigint;
+  speculated(): bigint;
+  commit(id: bigint): bigint;
+  discard(id: bigint): bigint;
+}
 
 /** By the names of host-texts.ts, which say what each does. */
 export interface ScriptMemory {
@@ -16,22 +26,28 @@ export interface HostRuntime {
   comm(): Uint8Array;
   /** The entry's bytes (an aggregation: all CPUs together, in aggregateWords form), or undefined when missing. */
   mapLookup(map: number, key: Uint8Array | null): Uint8Array | undefined;
-  mapStore(map: number, key: Uint8Array | null, value: Uint8Array): void;
+  /** `asks`: it is looked at whether there was room. */
+  mapStore(map: number, key: Uint8Array | null, value: Uint8Array, asks?: boolean): void;
   mapAdd(map: number, key: Uint8Array | null, delta: bigint): bigint; // the new value
+  /** Of the words of a statistic, a bucket of one of its results; 0 where there is none with that number. */
+  aggregateBucket(map: number, words: Uint8Array, of: number, bucket: bigint): bigint;
   mapDelete(map: number, key: Uint8Array | null): boolean;
   mapLength(map: number): number;
   /** Adds to an aggregation; the value is 1 for count. `time`: nanoseconds since the epoch, for tseries. */
-  aggregate(map: number, key: Uint8Array | null, value: bigint, time?: bigint): void;
+  aggregate(map: number, key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void;
   /** The bits of the double that an aggregation comes to, or a result of a statistic. `words`: what mapLookup() gave. */
   aggregateDouble(map: number, words: Uint8Array, of?: number): bigint;
   /** A snapshot: entries deleted while iterating are still visited. */
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]>;
+  /** Those of several maps side by side, with the first one's values (session/rows.ts). */
+  mapRows(maps: readonly number[], layout: MapLayout): Iterable<readonly [key: Uint8Array, value: Uint8Array]>;
   /** A whole record, header included, in the schema's layout. */
   emit(schema: number, record: Uint8Array): void;
   /** Reads this machine's memory: undefined when it cannot (the host executor has no kernel memory). */
   readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined;
   /** Memory of the scripts' own, where readMemory() finds what they wrote. */
   readonly written: ScriptMemory;
+  readonly speculations: ScriptSpeculations;
   signal(signal: bigint): bigint;
   /** With `-k`: a look-up at one of the plan's watched places found nothing. */
   failed?(watch: number): void;

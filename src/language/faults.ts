@@ -8,9 +8,10 @@ import { i64, u64 } from "./types.ts";
  * - `index`: an element outside of its array.
  * - `full`: a map that has no room for another key.
  * - `key`: an entry that is not there.
+ * - `empty`: a result of a statistic that has no values.
  * - `error`: the script's own, thrown.
  */
-export const faultKinds = ["read", "division", "index", "full", "key", "error"] as const;
+export const faultKinds = ["read", "division", "index", "full", "key", "empty", "error"] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
 /** What `try` sees unless it says: in no language that there is yet is a missing entry a failure. */

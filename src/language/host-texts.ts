@@ -17,6 +17,8 @@ export interface HostText {
   readonly keeps?: true;
   /** It is on memory that scripts write (scripts-memory.ts of the session), which reads look at from then on. */
   readonly onMemory?: true;
+  /** It is on what is printed for the time being (speculations.ts of the session). */
+  readonly onSpeculations?: true;
 }
 
 const longest = 512;
@@ -44,6 +46,14 @@ const onMemory = (parameters: readonly HostTextParameter[]): HostText => ({
   onMemory: true,
 });
 
+const speculates = (parameters: readonly HostTextParameter[]): HostText => ({
+  parameters,
+  result: "number",
+  of: "bytes",
+  keeps: true,
+  onSpeculations: true,
+});
+
 export const hostTexts = {
   /** A format of printf(): numbers are of 64 bits. */
   formattedText: bytes(["text", "any"], () => longest),
@@ -53,6 +63,8 @@ export const hostTexts = {
   byteOfText: { parameters: ["text", "number"], result: "number", of: "bytes" },
   /** What cannot be printed, quotes and backslashes as C writes them. */
   escapedText: bytes(["text"], () => longest),
+  /** Of words with commas between, the one with a number, from 0. */
+  wordOfList: bytes(["text", "number"], () => 64),
   /** All occurrences of the second in the first, replaced by the third. */
   replacedText: bytes(["text", "text", "text"], () => longest),
   /** The next part of the text that was given last, or of this one if it is not empty. */
@@ -67,6 +79,15 @@ export const hostTexts = {
   matchedPart: bytes(["number"], () => longest),
   /** How many groups that had, with all of it. */
   matchedGroups: { parameters: [], result: "number", of: "bytes" },
+
+  // Doubles, whose bits are a number.
+  /** An operation, as it is written: of one double the second is 0. */
+  doubleComputed: { parameters: ["text", "number", "number"], result: "number", of: "bytes" },
+  /** With so many decimal places. */
+  doubleText: bytes(["number", "number"], () => longest),
+  parsedDouble: { parameters: ["text"], result: "number", of: "bytes" },
+  /** Rounded: to the nearest even (0), towards 0, down, up, to the nearest away from 0 (4), to odd (6). */
+  doubleAsNumber: { parameters: ["number", "number"], result: "number", of: "bytes" },
 
   // D's, whose texts are bytes.
   /** From a byte on, counted from the end where negative, so many; all but so many where those are negative. */
@@ -94,6 +115,16 @@ export const hostTexts = {
   /** To, from, bytes. */
   copiedMemory: onMemory(["number", "number", "number"]),
 
+  // What is printed for the time being.
+  /** A free one of so many, of so many bytes each (0: some megabytes); 0 where there is none. */
+  speculation: speculates(["number", "number"]),
+  /** What is printed from here on is kept for it. */
+  speculate: speculates(["number"]),
+  /** It is printed again. */
+  speculated: speculates([]),
+  commit: speculates(["number"]),
+  discard: speculates(["number"]),
+
   upperCase: ofCharacters(["text"], characters),
   lowerCase: ofCharacters(["text"], characters),
   trimmedText: ofCharacters(["text", "number"], characters),
@@ -110,6 +141,13 @@ export type HostTextName = keyof typeof hostTexts;
 
 export function hostText(name: HostTextName): HostText {
   return hostTexts[name];
+}
+
+/** What a script says of its speculations. */
+export type OnSpeculations = "speculation" | "speculate" | "speculated" | "commit" | "discard";
+
+export function isOnSpeculations(name: HostTextName): name is OnSpeculations {
+  return hostText(name).onSpeculations === true;
 }
 
 /** What runs on the scripts' own memory. */

@@ -11,7 +11,10 @@ test("what other tools' words are is in the table of builtins", () => {
 });
 
 test("they are told in the language's own spelling", () => {
-  assert.equal(otherToolsWord("quantize", bpftrace), "DTrace's quantize is hist here");
+  assert.equal(
+    otherToolsWord("quantize", bpftrace),
+    "DTrace's quantize is hist here, shist where values may be negative",
+  );
   assert.equal(otherToolsWord("execname", typescript), "DTrace's and SystemTap's execname is comm here");
   assert.equal(otherToolsWord("quantise", bpftrace), undefined);
   assert.equal(otherToolsWord("toString", bpftrace), undefined);

@@ -10,7 +10,7 @@ const systemtap = "SystemTap's";
 const perf = "perf probe's";
 
 export const words: Readonly<Record<string, Meaning>> = {
-  quantize: [dtrace, "hist"],
+  quantize: `${dtrace} quantize is hist here, shist where values may be negative`,
   lquantize: [dtrace, "lhist"],
   llquantize: `${dtrace} llquantize() is hist(value, bits) here`,
   stddev: `${dtrace} stddev() has none here: stats() gives count, average and total, hist() the distribution`,

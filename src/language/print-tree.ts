@@ -96,6 +96,7 @@ function statementForm(s: Statement): Form {
         expressionForm(s.target),
         ...(s.value === undefined ? [] : [expressionForm(s.value)]),
         ...s.parameters.map(expressionForm),
+        ...(s.weight === undefined ? [] : [list("times", expressionForm(s.weight))]),
       );
     case "if":
       return list(

@@ -6,7 +6,7 @@ export interface PrintfFormat {
 export interface PrintfConversion {
   /** Letter: d i u x X o c s p r b B e E f F g G (and the %rx, %rh, %gr forms as "rx", "rh", "gr"). */
   readonly letter: string;
-  /** "-", "0", "+", " ", "#", "'" in any order. */
+  /** "-", "0", "+", " ", "#", "'" in any order; "##" is "#" that 0 has, too. */
   readonly flags: string;
   readonly width: number;
   /** -1 when absent; -2 for `.*`, taken from the arguments. */

@@ -148,6 +148,8 @@ export type Statement =
       readonly aggregate: import("./types.ts").AggregateKind;
       readonly value?: Expression;
       readonly parameters: readonly Expression[];
+      /** How often the value counts, in buckets. */
+      readonly weight?: Expression;
       readonly span: Span;
     }
   | {
@@ -205,6 +207,8 @@ export type Statement =
       readonly value?: Variable;
       /** The value is not looked at: it need not be a single one. */
       readonly keysOnly?: true;
+      /** Maps with the same keys, of an order by rows. */
+      readonly beside?: readonly MapAccess[];
       readonly order?: MapOrder;
       readonly slice?: readonly (Expression | undefined)[];
       readonly limit?: Expression;
@@ -234,6 +238,8 @@ export type Statement =
       readonly body: Block;
       readonly kinds?: readonly FaultKind[];
       readonly caught?: Variable;
+      /** What fails is told where it does, in the language's words (rules.ts), before the handler of errors runs. */
+      readonly tells?: true;
       readonly handler: Block;
       readonly span: Span;
     }
@@ -242,12 +248,26 @@ export type Statement =
 
 /** What entries of a map are ordered by. */
 export interface MapOrder {
-  readonly by: "key" | "value";
+  /** `rows`: as a layout says, and with the entries that maps beside it have. */
+  readonly by: "key" | "value" | "rows";
+  readonly layout?: MapLayout;
   /** The number of one key, from 0. */
   readonly part?: number;
   /** Of values that are statistics: what of them. */
   readonly result?: import("./types.ts").AggregateKind;
   readonly descending: boolean;
+}
+
+/** The order of rows of maps with the same keys, side by side. Keys are compared as bytes or unsigned numbers. */
+export interface MapLayout {
+  /** By keys, or by values and then by keys. */
+  readonly byKey: boolean;
+  /** The key that comes first, from 0, and the map whose values do; the others follow in their order. */
+  readonly key: number;
+  readonly map: number;
+  readonly descending: boolean;
+  /** printf's, of 64 bits, for a value that is a number: nothing else is printed then. */
+  readonly conversion?: string;
 }
 
 export interface SwitchCase {
@@ -444,6 +464,10 @@ export interface StatisticResult extends Node {
   readonly of: MapAccess;
   readonly aggregate: import("./types.ts").AggregateKind;
   readonly parameters: readonly Expression[];
+  /** Of a histogram the number of a bucket, whose count it is then. */
+  readonly bucket?: Expression;
+  /** Without values it is 0, which fails otherwise where the language has it so. */
+  readonly orZero?: true;
   /** Checker: which of the results that the script asks for. */
   readonly asked?: number;
 }

@@ -2,11 +2,12 @@
 import { bpftrace } from "./bpftrace/language.ts";
 import { d } from "./d/language.ts";
 import type { Language } from "./language.ts";
+import { sql } from "./sql/language.ts";
 import { systemtap } from "./systemtap/language.ts";
 import { typescript } from "./typescript/language.ts";
 
 /** The first is what a script is taken for that nothing tells of. */
-export const languages: readonly [Language, ...Language[]] = [bpftrace, systemtap, d, typescript];
+export const languages: readonly [Language, ...Language[]] = [bpftrace, systemtap, d, typescript, sql];
 
 /** By its name or an alias. */
 export function findLanguage(name: string): Language | undefined {

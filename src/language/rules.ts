@@ -1,6 +1,7 @@
 // What differs between the languages beyond syntax: the one object that the checker, the lowering and the messages ask,
 // so that nothing behind a front-end asks which language it was.
 
+import type { FaultKind } from "./faults.ts";
 import type { Message } from "../messages/message.ts";
 import type { ProbeSpec } from "./probe-spec.ts";
 
@@ -20,10 +21,35 @@ export interface Rules {
   readonly objectsAreTrue: boolean;
   /** What a read of memory that fails gives: 0 and "", or the end of the handler with a message. */
   readonly failedRead: "zero" | "fault";
+  /** What scripts are told of something that failed; without them, strobe's own words. */
+  readonly faults?: FaultWords;
+  /** Errors and warnings that a script writes stand without their place in it. */
+  readonly bareMessages?: true;
   /** Scripts have memory of their own: what has an address there, handlers that run in strobe know. */
   readonly writesMemory: boolean;
   /** What a handler without statements does: a call of a builtin with these texts. Nothing where it is absent. */
   readonly defaultAction?: { readonly call: string; readonly texts: readonly string[] };
+}
+
+/** In all texts `%x` is the address that could not be read. */
+export interface FaultWords {
+  /** For those who catch it. `word`: what stands there in the script; `most`: entries of the map that is full. */
+  words(fault: {
+    readonly kind: FaultKind;
+    readonly word: string;
+    readonly most: number;
+    readonly otherwise: string;
+  }): string;
+  /** As an error that nobody caught. `places`: where it failed, and the calls of functions that led there. */
+  told(words: string, places: readonly FaultPlace[], probe: string): string;
+}
+
+/** `word`: what stands there. Lines and columns count from 1. */
+export interface FaultPlace {
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+  readonly word: string;
 }
 
 /** How names are spelled back to the author. Names are as the tree has them. */

@@ -127,11 +127,46 @@ export const d = {
     tagged("D_ARR_LOCAL", "type", `local variables may not be used as associative arrays: ${name}`),
   notAScalar: (what: string, name: string): Message =>
     tagged("D_IDENT_BADREF", "type", `${what} '${name}' may not be referenced as scalar`),
-  aggregationRedefined: (name: string, first: string, now: string): Message =>
+  notBehind: (tag: string, message: string): Message => tagged(tag, "placement", message),
+  aggregatesNoText: (name: string): Message =>
+    tagged("D_AGG_SCALAR", "type", `${name}( ) argument #1 must be of scalar type`),
+  quantizeConstant: (name: string, tag: string, number: number, wanted: string): Message =>
+    tagged(tag, "arguments", `${name}( ) argument #${number} must be ${wanted}`),
+  quantizeMismatch: (): Message =>
+    tagged("D_LQUANT_MISMATCH", "arguments", "lquantize( ) base (argument #1) must be less than limit (argument #2)"),
+  quantizeStep: (tag: string, problem: string): Message =>
+    tagged(`D_LQUANT_STEP${tag}`, "arguments", `lquantize( ) step (argument #3) too ${problem}`),
+  quantizeHigh: (problem: string): Message =>
+    tagged("D_LLQUANT_HMAGVAL", "arguments", `llquantize( ) argument #3 (high magnitude) ${problem}`),
+  quantizeSteps: (wanted: string): Message =>
+    tagged("D_LLQUANT_STEPVAL", "arguments", `llquantize() argument #4 (steps) must ${wanted}`),
+  quantizeOther: (name: string, tag: string, what: string, number: number, first: bigint, now: bigint): Message =>
+    tagged(
+      tag,
+      "type",
+      `${name} ${what} (argument #${number}) doesn't match previous declaration: expected ${first}, found ${now}`,
+    ),
+  printaKeyCounts: (first: string, count: number, other: string, own: number): Message => {
+    const keys = (of: number): string => `${of} key${of === 1 ? "" : "s"}`;
+    return tagged(
+      "D_PRINTA_AGGKEY",
+      "arguments",
+      `printa( ): ${first} and ${other} do not have matching key signatures: ${first} has ${keys(count)}, ${other} has ${keys(own)}`,
+    );
+  },
+  printaKeys: (first: string, type: string, other: string, own: string, key: number): Message => {
+    const row = (name: string, of: string): string => `${name.slice(1).padStart(9)} key #${key}: ${of}`;
+    return tagged(
+      "D_PRINTA_AGGPROTO",
+      "type",
+      `printa( ): ${other}[ ] key #${key} is incompatible with ${first}:\n${row(first, type)}\n${row(other, own)}`,
+    );
+  },
+  aggregationRedefined: (name: string, first: string, now: string, line: number): Message =>
     tagged(
       "D_AGG_REDEF",
       "type",
-      `aggregation redefined: ${name}\n\t current: ${name} = ${now}( )\n\tprevious: ${name} = ${first}( )`,
+      `aggregation redefined: ${name}\n\t current: ${name} = ${now}( )\n\tprevious: ${name} = ${first}( ) : line ${line}`,
     ),
   redefined: (name: string): Message => tagged("D_DECL_IDRED", "name", `identifier redefined: ${name}`),
   unknownType: (name: string): Message => tagged("D_TYPE_ERR", "name", `unknown type ${name}`),

@@ -17,8 +17,6 @@ export const systemtap = {
   deleteTarget: (): Message => parse("expected a variable, an array or an element behind `delete`"),
   noUnsignedShift: (): Message => parse("there is no `>>>`", "numbers are signed: mask the result of `>>`"),
   secondOrder: (): Message => parse("a loop has one order", "leave all but one `+` or `-` away"),
-  bucketLoop: (): Message =>
-    parse("a loop over the buckets of a histogram is not there yet", "print(@hist_log(s)) draws all of them"),
   unknownOperator: (name: string): Message =>
     parse(`unknown operator or macro \`${name}\``, `macros are defined by \`@define ${name.slice(1)} %( … %)\``),
   histogramParameters: (name: string): Message =>

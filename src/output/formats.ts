@@ -6,6 +6,9 @@ import { lazy } from "../base/lazy.ts";
 // Loaded for scripts in D.
 const dtraceMaps = lazy<typeof import("./dtrace-maps.ts")>(() => require("./dtrace-maps.ts"));
 
+// Loaded for scripts in SystemTap's language.
+const stapMaps = lazy<typeof import("./stap-maps.ts")>(() => require("./stap-maps.ts"));
+
 // Loaded for `-f json`.
 const json = lazy<typeof import("./json.ts")>(() => require("./json.ts"));
 
@@ -27,6 +30,11 @@ export const formats: readonly Format[] = [
     name: "dtrace",
     doc: "lines, and aggregations as DTrace prints them",
     open: (options) => new TextConsumer({ ...options, maps: (...map) => dtraceMaps().dtraceMap(...map) }),
+  },
+  {
+    name: "stap",
+    doc: "lines, and histograms as SystemTap prints them",
+    open: (options) => new TextConsumer({ ...options, maps: (snapshot) => stapMaps().stapMap(snapshot) }),
   },
   { name: "json", doc: "an object a line", open: (options) => new (json().JsonConsumer)(options) },
   { name: "folded", doc: "maps for flame graphs", open: (options) => new TextConsumer({ ...options, folded: true }) },

@@ -122,7 +122,12 @@ export class JsonConsumer implements Printer {
     }
   }
 
-  map(snapshot: MapSnapshot, { top, divisor, services, bare }: MapOptions): void {
+  map(snapshot: MapSnapshot, { top, divisor, services, bare, beside = [] }: MapOptions): void {
+    this.#map(snapshot, { top, divisor, services, ...(bare === undefined ? {} : { bare }) });
+    for (const one of beside) this.#map(one.snapshot, { top, divisor: one.divisor, services });
+  }
+
+  #map(snapshot: MapSnapshot, { top, divisor, services, bare }: MapOptions): void {
     const { map } = snapshot;
     const by = BigInt(divisor || 1);
     const entries = orderedEntries(snapshot, top);

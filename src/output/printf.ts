@@ -222,7 +222,7 @@ function converted(
     case "x":
     case "X": {
       const digits = unsigned(value, type, conversion).toString(16);
-      const prefix = conversion.flags.includes("#") && value !== 0n ? "0x" : "";
+      const prefix = conversion.flags.includes(value === 0n ? "##" : "#") ? "0x" : "";
       return letter === "x"
         ? padNumber(prefix, digits, conversion)
         : padNumber(prefix.toUpperCase(), digits.toUpperCase(), conversion);

@@ -31,12 +31,7 @@ export interface TextOptions extends PrinterOptions {
   /** Maps as lines for flame graphs. */
   readonly folded?: boolean;
   /** Maps as another tool prints them, in pieces. */
-  readonly maps?: (
-    snapshot: MapSnapshot,
-    top: number,
-    divisor: number,
-    services: ConsumerServices,
-  ) => readonly string[];
+  readonly maps?: (snapshot: MapSnapshot, options: MapOptions) => readonly string[];
 }
 
 // Loaded for `--stamp`.
@@ -164,16 +159,22 @@ export class TextConsumer implements Printer {
     }
   }
 
-  map(snapshot: MapSnapshot, { top, divisor, services: given, bare }: MapOptions): void {
+  map(snapshot: MapSnapshot, options: MapOptions): void {
+    const services = this.#for(options.services);
+    if (this.#options.maps !== undefined) {
+      for (const text of this.#options.maps(snapshot, { ...options, services })) this.#data(text);
+      return;
+    }
+    const { beside = [], ...own } = options;
+    this.#map(snapshot, { ...own, services });
+    for (const one of beside) this.#map(one.snapshot, { ...own, services, divisor: one.divisor });
+  }
+
+  #map(snapshot: MapSnapshot, { top, divisor, services, bare }: MapOptions): void {
     const { map } = snapshot;
-    const services = this.#for(given);
     const folded = this.#options.folded ? folding().foldedLines(snapshot, top, divisor, services) : undefined;
     if (folded) {
       for (const line of folded) this.#data(`${line}\n`);
-      return;
-    }
-    if (this.#options.maps !== undefined) {
-      for (const text of this.#options.maps(snapshot, top, divisor, services)) this.#data(text);
       return;
     }
     const by = BigInt(divisor || 1);

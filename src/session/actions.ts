@@ -91,18 +91,40 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
           services,
         });
     }
+    case "print-rows": {
+      const { maps, layout } = action;
+      const shownMaps = maps.map((map, i) => ({
+        map,
+        live: liveMap(targets, map),
+        divisor: fieldReader(fields[i], memory, 1),
+      }));
+      return (offset) => {
+        const [first, ...beside] = shownMaps.map(({ map, live, divisor }) => ({
+          snapshot: shown(snapshotOf(live, map)),
+          divisor: divisor(offset),
+        }));
+        const { snapshot, divisor } = first;
+        consumer.map(snapshot, { top: targets.top, divisor, services, rows: layout, beside });
+      };
+    }
     case "print-aggregate": {
       const live = liveMap(targets, action.map);
-      const [key] = fields;
+      const key = fields.find(({ name }) => name === "key");
+      const by = fieldReader(
+        fields.find(({ name }) => name === "divisor"),
+        memory,
+        1,
+      );
       return (offset) => {
         const from = offset + (key?.offset ?? 0);
         const entry = key === undefined ? noKey : memory.bytes.slice(from, from + sizeOf(key.type));
         const value = live.lookup(key === undefined ? null : entry) ?? new Uint8Array(sizeOf(live.map.value));
         consumer.map(ofResult({ map: live.map, index: action.map, entries: [[entry, value]] }, action.of), {
           top: 0,
-          divisor: 1,
+          divisor: by(offset),
           services,
           bare: true,
+          ...(action.layout === undefined ? {} : { rows: action.layout }),
         });
       };
     }

@@ -2,6 +2,7 @@
 import type { cutStack } from "../compiler/layouts/unwound-stack.ts";
 import type { ConsumerAction, EventSchema, Plan } from "../compiler/plan.ts";
 import type { CountedLoop, WatchedPlace } from "../compiler/layouts/counted-places.ts";
+import type { MapLayout } from "../language/program.ts";
 import type { IrMap } from "../compiler/ir/ir.ts";
 import type { Refusal } from "../compiler/layouts/refusals.ts";
 import type { Measurement, SessionStats } from "./stats.ts";
@@ -19,12 +20,14 @@ export interface RecordMemory {
  */
 export type RecordHandler = (offset: number) => void;
 
-/** `bare`: one entry, as a value. */
+/** `bare`: one entry, as a value. `rows`: the order of it and of those with the same keys that are shown beside it. */
 export interface MapOptions {
   readonly top: number;
   readonly divisor: number;
   readonly services: ConsumerServices;
   readonly bare?: true;
+  readonly rows?: MapLayout;
+  readonly beside?: readonly { readonly snapshot: MapSnapshot; readonly divisor: number }[];
 }
 
 /**

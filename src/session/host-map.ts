@@ -47,8 +47,8 @@ export class HostMap implements LiveMap {
     return entry < 0 ? undefined : this.#value(entry);
   }
 
-  store(key: Uint8Array | null, value: Uint8Array): void {
-    const entry = this.#make(key ?? noKey);
+  store(key: Uint8Array | null, value: Uint8Array, asks = false): void {
+    const entry = this.#make(key ?? noKey, asks);
     if (entry < 0) return;
     const [at, size] = [entry * this.#words * 8, this.#words * 8];
     if (value.length < size) this.#bytes.fill(0, at + value.length, at + size);
@@ -64,9 +64,9 @@ export class HostMap implements LiveMap {
     return sum;
   }
 
-  aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void {
+  aggregate(key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void {
     const entry = this.#make(key ?? noKey);
-    if (entry >= 0) addToCopy(aggregateOf(this.map), this.#values, entry * this.#words, value, time);
+    if (entry >= 0) addToCopy(aggregateOf(this.map), this.#values, entry * this.#words, value, time, weight);
   }
 
   delete(key: Uint8Array | null): boolean {
@@ -138,12 +138,12 @@ export class HostMap implements LiveMap {
   }
 
   /** The entry of a key, of zeros when there was none; -1 where there is no room. */
-  #make(key: Uint8Array): number {
+  #make(key: Uint8Array, asks = false): number {
     const known = this.#find(key);
     if (known >= 0) return known;
     if (this.#count >= this.map.entries) {
       if (!this.#lru) {
-        this.#refused++;
+        if (!asks) this.#refused++;
         return -1;
       }
       this.#makeRoom();

@@ -4,6 +4,7 @@ import type { HostProgram } from "../compiler/plan.ts";
 import type { HostSite } from "../language/context.ts";
 import { InternalError } from "../base/internal-error.ts";
 import { unlessInterrupted, type SessionRuntime } from "./host-runtime.ts";
+import type { Once } from "./source.ts";
 import { Timers, type Ticker, type Timeline } from "./timers.ts";
 
 export class HostPrograms implements Disposable {
@@ -25,10 +26,10 @@ export class HostPrograms implements Disposable {
     return this.#programs.reduce((sum, { sites }) => sum + sites.length, 0);
   }
 
-  runOnce(when: "begin" | "end"): void {
-    for (const host of this.#programs) {
-      if (host.once === when) this.#runner(host)();
-    }
+  once(when: "begin" | "end"): Once[] {
+    return this.#programs
+      .filter((host) => host.once === when)
+      .map((host) => ({ order: host.order ?? 0, run: () => this.#runner(host)() }));
   }
 
   #runner(host: HostProgram): () => void {

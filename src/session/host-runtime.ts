@@ -2,15 +2,27 @@
 import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../base/internal-error.ts";
 import { aggregateDouble } from "../language/aggregations/value.ts";
-import { aggregateOf, type LiveMap } from "./maps.ts";
+import { lazy } from "../base/lazy.ts";
+import type { MapLayout } from "../language/program.ts";
+import { aggregateOf, snapshotOf, type LiveMap } from "./maps.ts";
 import type { Surroundings } from "./source.ts";
+import type { Speculations } from "./speculations.ts";
 import type { WrittenMemory } from "./written-memory.ts";
+
+// Loaded for loops over buckets.
+const oneBucket = lazy<typeof import("../language/aggregations/one-bucket.ts")>(() =>
+  require("../language/aggregations/one-bucket.ts"),
+);
+
+// Loaded for maps in the order of rows.
+const rows = lazy<typeof import("./rows.ts")>(() => require("./rows.ts"));
 
 export interface HostServices {
   /** By the plan's index; stack maps are absent. */
   readonly maps: ReadonlyMap<number, LiveMap>;
   readonly surroundings: Surroundings;
   readonly written: WrittenMemory;
+  readonly speculations: Speculations;
   /** Takes a record now, in the order of emission. */
   emit(schema: number, record: Uint8Array): void;
   /** A look-up at a watched place found nothing. */
@@ -38,6 +50,12 @@ export class SessionRuntime implements HostRuntime {
     this.#services = services;
   }
 
+  get speculations(): Speculations {
+    const { speculations } = this.#services;
+    speculations.emit = (schema, record) => this.#services.emit(schema, record);
+    return speculations;
+  }
+
   get written(): WrittenMemory {
     return this.#services.written;
   }
@@ -54,8 +72,8 @@ export class SessionRuntime implements HostRuntime {
     return this.#map(map).lookup(key);
   }
 
-  mapStore(map: number, key: Uint8Array | null, value: Uint8Array): void {
-    this.#map(map).store(key, value);
+  mapStore(map: number, key: Uint8Array | null, value: Uint8Array, asks = false): void {
+    this.#map(map).store(key, value, asks);
   }
 
   mapAdd(map: number, key: Uint8Array | null, delta: bigint): bigint {
@@ -70,20 +88,31 @@ export class SessionRuntime implements HostRuntime {
     return this.#map(map).length();
   }
 
-  aggregate(map: number, key: Uint8Array | null, value: bigint, time?: bigint): void {
-    this.#map(map).aggregate(key, value, time);
+  aggregate(map: number, key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void {
+    this.#map(map).aggregate(key, value, time, weight);
   }
 
   aggregateDouble(map: number, words: Uint8Array, of?: number): bigint {
     return aggregateDouble(aggregateOf(this.#map(map).map), words, of);
   }
 
+  aggregateBucket(map: number, words: Uint8Array, of: number, bucket: bigint): bigint {
+    return oneBucket().aggregateBucket(aggregateOf(this.#map(map).map), words, of, bucket);
+  }
+
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]> {
     return this.#map(map).entries();
   }
 
+  mapRows(maps: readonly number[], layout: MapLayout): Iterable<readonly [key: Uint8Array, value: Uint8Array]> {
+    const snapshots = maps.map((index) => snapshotOf(this.#map(index), index));
+    return rows()
+      .rowsOf(snapshots, layout)
+      .map(({ key, values }) => [key, values[0]] as const);
+  }
+
   emit(schema: number, record: Uint8Array): void {
-    this.#services.emit(schema, record);
+    if (!this.#services.speculations.take(schema, record)) this.#services.emit(schema, record);
   }
 
   failed(watch: number): void {

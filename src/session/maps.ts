@@ -18,7 +18,7 @@ import type { MapSnapshot } from "./events.ts";
 /** Entry operations on one table, the kernel's or another; values are whole, with all copies. */
 export interface KernelTable {
   lookup(key: Uint8Array): Uint8Array | undefined;
-  update(key: Uint8Array, value: Uint8Array): void;
+  update(key: Uint8Array, value: Uint8Array, asks?: boolean): void;
   remove(key: Uint8Array): boolean;
   entries(): readonly (readonly [key: Uint8Array, value: Uint8Array])[];
 }
@@ -37,10 +37,11 @@ export interface LiveMap {
   readonly map: IrMap;
   /** `key` is null on maps without keys. */
   lookup(key: Uint8Array | null): Uint8Array | undefined;
-  store(key: Uint8Array | null, value: Uint8Array): void;
+  /** `asks`: whoever stores looks whether there was room: that there was none is not counted. */
+  store(key: Uint8Array | null, value: Uint8Array, asks?: boolean): void;
   /** Adds to an integer entry; the result is the new value, signed. */
   add(key: Uint8Array | null, delta: bigint): bigint;
-  aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void;
+  aggregate(key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void;
   delete(key: Uint8Array | null): boolean;
   length(): number;
   /** Removes every entry. */
@@ -100,8 +101,8 @@ export class SlotMap implements LiveMap {
     return BigInt.asIntN(64, old + added);
   }
 
-  aggregate(_key: Uint8Array | null, value: bigint, time?: bigint): void {
-    addToCopy(aggregateOf(this.map), this.#memory.words, this.#flag + 1, value, time);
+  aggregate(_key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void {
+    addToCopy(aggregateOf(this.map), this.#memory.words, this.#flag + 1, value, time, weight);
     this.#memory.words[this.#flag] = 1n;
   }
 
@@ -172,8 +173,8 @@ export class PercpuSlotMap implements LiveMap {
     throw new InternalError(`${this.map.shown} is an aggregation`);
   }
 
-  aggregate(_key: Uint8Array | null, value: bigint, time?: bigint): void {
-    addToCopy(this.#type, this.#memory.words, this.#offset / 8 + 1, value, time);
+  aggregate(_key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void {
+    addToCopy(this.#type, this.#memory.words, this.#offset / 8 + 1, value, time, weight);
     this.#memory.words[this.#offset / 8] = 1n;
   }
 
@@ -258,16 +259,16 @@ export class HashMap implements LiveMap {
     return bytes && this.#values.read(bytes);
   }
 
-  store(key: Uint8Array | null, value: Uint8Array): void {
-    this.#table.update(key ?? this.#lone, fitted(value, this.#values.bytes));
+  store(key: Uint8Array | null, value: Uint8Array, asks = false): void {
+    this.#table.update(key ?? this.#lone, fitted(value, this.#values.bytes), asks);
   }
 
   add(key: Uint8Array | null, delta: bigint): bigint {
     return this.#change(key, (words) => this.#values.add(words, delta));
   }
 
-  aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void {
-    this.#change(key, (words) => addToCopy(aggregateOf(this.map), words, 0, value, time));
+  aggregate(key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void {
+    this.#change(key, (words) => addToCopy(aggregateOf(this.map), words, 0, value, time, weight));
   }
 
   #change<T>(key: Uint8Array | null, change: (words: BigUint64Array) => T): T {

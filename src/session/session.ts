@@ -1,4 +1,5 @@
 // A trace over a plan, on a source: begin, take records, act, print, end. It knows nothing of where events come from.
+import { Speculations } from "./speculations.ts";
 import { WrittenMemory } from "./written-memory.ts";
 import type { Plan } from "../compiler/plan.ts";
 import { printableMaps, type ActionTargets, type TextFormatter } from "./actions.ts";
@@ -94,6 +95,7 @@ class SourceSession implements Session, SourceUser {
   readonly #source: Source;
   readonly #options: SessionOptions;
   readonly #consumer: Consumer;
+  readonly #speculations: Speculations;
   readonly #runtime: SessionRuntime;
   readonly #hosts: HostPrograms;
   readonly #commands: Commands;
@@ -122,11 +124,14 @@ class SourceSession implements Session, SourceUser {
           .then(() => this.#consumer.flush())
           .catch((failure: unknown) => this.failed(failure));
     });
+    const emit = (schema: number, record: Uint8Array): void => this.#records.emit(schema, record);
+    this.#speculations = source.speculations ?? new Speculations();
     this.#runtime = new SessionRuntime({
+      speculations: this.#speculations,
       maps: source.maps,
       surroundings: source.surroundings,
       written: source.written ?? new WrittenMemory(),
-      emit: (schema, record) => this.#records.emit(schema, record),
+      emit,
       failed: (watch) => source.failed(watch),
       rest: () => {
         this.#consumer.flush();
@@ -308,7 +313,8 @@ class SourceSession implements Session, SourceUser {
       const { shown: map, larger } = live.map;
       return count > 0 ? [{ kind: "map-full", map, larger, why: "full", count }] : [];
     });
-    return [...this.#source.losses(), ...full];
+    const speculations = this.#speculations.losses().map((text): Trouble => ({ kind: "message", text }));
+    return [...this.#source.losses(), ...full, ...speculations];
   }
 
   #tellWarnings(): void {
@@ -319,8 +325,13 @@ class SourceSession implements Session, SourceUser {
 
   #runOnce(when: "begin" | "end"): void {
     if (this.#options.dryRun) return;
-    this.#hosts.runOnce(when);
-    this.#source.runOnce(when);
+    const hosts = this.#hosts.once(when);
+    const others = this.#source.once(when);
+    for (const { run } of [...hosts, ...others].sort((one, other) => one.order - other.order)) {
+      run();
+      // What handlers of the kernel say comes before what those behind them do.
+      if (others.length > 0) this.#records.drainAll();
+    }
   }
 
   #startHosts(): void {

@@ -85,7 +85,7 @@ export class SharedTableMap implements LiveMap {
   }
 
   /** Only this thread ever changes which half is in use. */
-  #make(key: Uint8Array | null): number | undefined {
+  #make(key: Uint8Array | null, asks = false): number | undefined {
     if (key === null) throw new InternalError(`${this.map.shown} has keys`);
     const { words, bytes } = this.#memory;
     if (words.length === 0) return undefined;
@@ -117,7 +117,7 @@ export class SharedTableMap implements LiveMap {
         return entry;
       }
     }
-    this.#full();
+    if (!asks) this.#full();
     return undefined;
   }
 
@@ -135,8 +135,8 @@ export class SharedTableMap implements LiveMap {
     return entry === undefined ? undefined : this.#read(entry);
   }
 
-  store(key: Uint8Array | null, value: Uint8Array): void {
-    const entry = this.#make(key);
+  store(key: Uint8Array | null, value: Uint8Array, asks = false): void {
+    const entry = this.#make(key, asks);
     if (entry === undefined) return;
     this.#zero(entry);
     this.#memory.bytes.set(value.subarray(0, this.#table.stride), entry + this.#table.valueAt);
@@ -146,9 +146,10 @@ export class SharedTableMap implements LiveMap {
     throw new InternalError(`${this.map.shown} is an aggregation`);
   }
 
-  aggregate(key: Uint8Array | null, value: bigint, time?: bigint): void {
+  aggregate(key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void {
     const entry = this.#make(key);
-    if (entry !== undefined) addToCopy(this.#type, this.#memory.words, (entry + this.#table.valueAt) / 8, value, time);
+    if (entry !== undefined)
+      addToCopy(this.#type, this.#memory.words, (entry + this.#table.valueAt) / 8, value, time, weight);
   }
 
   /** Its room is free again when the map is cleared. */

@@ -5,10 +5,17 @@ import type { RecordMemory, SymbolResolver, Trouble } from "./events.ts";
 import type { LiveMap } from "./maps.ts";
 import type { Measurement, SessionStats } from "./stats.ts";
 import type { Timeline } from "./timers.ts";
+import type { Speculations } from "./speculations.ts";
 import type { WrittenMemory } from "./written-memory.ts";
 
+/** A handler of begin or end. Of all of them the one with the least `order` runs first. */
+export interface Once {
+  readonly order: number;
+  readonly run: () => void;
+}
+
 /**
- * The order of a session's calls: prepare, runOnce("begin"), attach, go, run (until stop), detach, runOnce("end"),
+ * The order of a session's calls: prepare, once("begin"), attach, go, run (until stop), detach, once("end"),
  * dispose. A session that fails skips to detach and dispose; both can be called in any state, and again.
  */
 export interface Source extends Disposable {
@@ -25,6 +32,7 @@ export interface Source extends Disposable {
   readonly surroundings: Surroundings;
   /** What scripts write, where it runs handlers by itself that do. */
   readonly written?: WrittenMemory;
+  readonly speculations?: Speculations;
   /** Attached probes, several places of one as one; begin and end among them, as far as it runs them. */
   readonly attached: number;
   /** pid of the command that it starts. */
@@ -34,8 +42,8 @@ export interface Source extends Disposable {
 
   /** Gets ready, with nothing attached. @throws what keeps the session from beginning */
   prepare(user: SourceUser): Promise<void>;
-  /** Runs the handlers of begin and end that do not run in this process. */
-  runOnce(when: "begin" | "end"): void;
+  /** The handlers of begin and end that do not run in this process. */
+  once(when: "begin" | "end"): readonly Once[];
   /** Events become records from now on. @throws with what was attached before still there */
   attach(): void;
   /** The session is ready: what waits for it goes on, as a command that was held back. */

@@ -61,6 +61,14 @@ const trialsOf = (kernel: string): readonly Trial[] => [
     },
   },
   {
+    // Before 6.10 the verifier keeps fewer bounds.
+    name: "histograms of values of few bits",
+    script: `strobe -q -c '/bin/work 100' -e 'tracepoint:raw_syscalls:sys_enter /pid == cpid && args.id == 0 && args.args[2] == 512/ { @a = hist((uint8)args.args[2]); @b = hist((uint16)args.args[2]); @c = hist((uint32)args.args[2], 2); @s = shist((uint16)args.args[2]); exit(); }' | grep -c '|@'`,
+    check: ({ stdout, stderr }) => {
+      assert.equal(stdout, "4\n", stderr);
+    },
+  },
+  {
     name: "handlers that call what they trace",
     script: `strobe -c '/bin/work 100' -e 'config = { missing_probes = "ignore" } kprobe:__htab_map_lookup_elem,kprobe:bpf_get_current_comm,kprobe:bpf_probe_read_kernel,kprobe:copy_from_kernel_nofault,
       kprobe:bpf_get_stackid,kprobe:bpf_ringbuf_reserve,kprobe:htab_map_update_elem { @[comm, probe, kstack(2)] = count(); @b[tid] = sum(((struct task_struct *)curtask).pid); }

@@ -24,6 +24,21 @@ const scripts: readonly string[] = [
   `uprobe:/bin/work:leaf_text { @[str(arg0)] = count(); }`,
 ];
 
+/** By events of ftrace's own probes (Linux 6.5). */
+const onFunctions: readonly string[] = [
+  `fentry:vfs_read /pid == cpid && args.count == 512/ { @[str(args.file.f_path.dentry.d_name.name), args.file.f_inode.i_mode] = count(); }`,
+  `fexit:vfs_read /pid == cpid && (int64)retval == 512/ { @[retval, func] = count(); }`,
+];
+const hasFprobes = (kernel: string): boolean => kernel === "6.12";
+
+const definitions = `cd /sys/kernel/tracing
+strobe events add 'tracepoint:raw_syscalls:sys_enter /args.id == 110 && comm == "work"/ { nr = args.id; who = comm }' 'fentry:vfs_read { count = args.count; name = str(args.file.f_path.dentry.d_name.name) }' 'fexit:vfs_read { retval }'
+strobe events list | tr -s ' ' | cut -d' ' -f1,2 | sort
+strobe events enable 'strobe:*' | wc -l; /bin/work 100; strobe events disable 'strobe:*' | wc -l
+grep -c 'sys_enter: .* nr=110 who="work"' trace; grep -c 'vfs_read: .* count=512 name="zero"' trace
+grep -c 'vfs_read__return: .* retval=\\(512\\|0x200\\)$' trace
+strobe events remove 'strobe:*' | wc -l; echo >trace`;
+
 const quoted = (script: string): string => `'${script.replaceAll("'", `'\\''`)}'`;
 
 const run = (engine: string, script: string): string =>
@@ -33,8 +48,34 @@ tryOnKernels({
   verb: "answers on tracefs as on eBPF",
   files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-g", "-static"]) }),
   deadline: 900,
-  trials: (): readonly Trial[] => [
-    ...scripts.map((script): Trial => ({
+  trials: (kernel): readonly Trial[] => [
+    ...(hasFprobes(kernel)
+      ? [
+          {
+            name: "events on events and on functions, by hand",
+            script: definitions,
+            check: ({ stdout, stderr }) =>
+              assert.equal(
+                stdout,
+                `strobe:sys_enter
+strobe:vfs_read
+strobe:vfs_read__return
+strobe:sys_enter eprobe
+strobe:vfs_read fprobe
+strobe:vfs_read__return fprobe
+3
+3
+100
+100
+100
+3
+`,
+                stderr,
+              ),
+          } satisfies Trial,
+        ]
+      : []),
+    ...[...scripts, ...(hasFprobes(kernel) ? onFunctions : [])].map((script): Trial => ({
       name: script.replace(/\s+/g, " ").slice(0, 90),
       script: `${run("bpf", script)}; echo ---; ${run("tracefs", script)}`,
       check: ({ stdout, stderr }) => {

@@ -15,14 +15,17 @@ export interface Trials extends Pick<GuestOptions, "modules"> {
   readonly verb: string;
   /** Of a kernel, by its name. */
   readonly trials: (kernel: string) => readonly Trial[];
+  /** The kernels, by their names; all unless given. */
+  readonly on?: readonly string[];
   /** Files of the guest. */
   readonly files: () => Readonly<Record<string, string>>;
   /** Seconds after which the guest is cut off. */
   readonly deadline: number;
 }
 
-export function tryOnKernels({ verb, trials, files, modules = [], deadline }: Trials): void {
+export function tryOnKernels({ verb, trials, on, files, modules = [], deadline }: Trials): void {
   for (const { name, files: kernel } of testedKernels({ own: false })) {
+    if (on !== undefined && !on.includes(name)) continue;
     test(
       `Linux ${name} ${verb}`,
       { skip: typeof kernel === "string" && kernel, timeout: (deadline + 30) * 1000 },

@@ -610,6 +610,8 @@ describe("generated code on this kernel", live, () => {
       { aggregate: "variance", signed: false },
       { aggregate: "llhist", signed: true, parameters: [10n, 0n, 5n, 20n] },
       { aggregate: "llhist", signed: true, parameters: [2n, 3n, 61n, 4n] },
+      { aggregate: "sllhist", signed: true, parameters: [10n, 1n, 5n, 20n] },
+      { aggregate: "shist", signed: true, parameters: [] },
     ].map((one): [AggregateType, (values: bigint[]) => [number, bigint][]] => {
       const type = { kind: "aggregate", ...one } as const;
       return [

@@ -134,6 +134,32 @@ test("a place in a program", { ...options }, async (t) => {
     assert.deepEqual(lines(), []);
   });
 
+  await t.test("is enabled and disabled for the top-level buffer", async () => {
+    assert.equal((await strobe(["events", "add", place])).stdout, `${name}\n`);
+    const enabled = (): string => readFileSync(`${tracefsRoot()}/events/strobe/read_${mark}/enable`, "latin1").trim();
+    assert.deepEqual([(await strobe(["events", "enable", name])).stdout, enabled()], [`${name}\n`, "1"]);
+    assert.deepEqual([(await strobe(["events", "disable", `*${mark}*`])).stdout, enabled()], [`${name}\n`, "0"]);
+    const none = await strobe(["events", "enable", `sched:no_${mark}`]);
+    assert.deepEqual([none.code, none.stderr], [1, `strobe: there is no event sched:no_${mark}\n`]);
+    assert.equal((await strobe(["events", "remove", name])).code, 0);
+  });
+
+  await t.test("may be on an event or a function, without defining it", async () => {
+    const event = 'tracepoint:sched:sched_waking /args.prio < 100 && comm == "x"/ { args.pid; who = args.comm; comm }';
+    const { stdout } = await strobe(["events", "add", "--dry-run", event, "fexit:vfs_read { retval; args.count }"]);
+    assert.equal(
+      stdout,
+      `e:strobe/sched_waking sched.sched_waking pid=$pid:s32 who=$comm:string comm=$COMM:string if prio < 100 && COMM == "x"
+f:strobe/vfs_read__return vfs_read%return retval=$retval:s64 count=$arg3:u64
+`,
+    );
+    const refused = await strobe(["events", "add", "--dry-run", "tracepoint:sched:sched_waking /args.pid % 2/ { }"]);
+    assert.match(
+      refused.stderr,
+      /event:1:32: error: an event cannot carry a condition on something else than the event's fields/,
+    );
+  });
+
   await t.test("an event carries what it can fetch", async () => {
     const complaints: readonly (readonly [string, RegExp])[] = [
       ["{ all = kstack }", /event:1:\d+: error: an event cannot carry a stack: whoever uses the event asks for stacks/],

@@ -2,6 +2,7 @@
 // behind.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { after, describe, it } from "node:test";
 import {
   createMap,
@@ -291,6 +292,17 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
     sleeper.kill();
     assert.equal(await sleeper.exited, 128 + 15);
     assert.throws(() => spawnTraced("/no/such/program"), /\/no\/such\/program/);
+  });
+
+  it("begins a command that was ended while it waited", { timeout: 300_000 }, async () => {
+    const child = spawnTraced("sleep 600");
+    await child.ready;
+    process.kill(child.pid, "SIGKILL");
+    // Its end is not told while this waits.
+    const pause = new Int32Array(new SharedArrayBuffer(4));
+    while (!readFileSync(`/proc/${child.pid}/stat`, "latin1").includes(") Z ")) Atomics.wait(pause, 0, 0, 5);
+    child.go();
+    assert.equal(await child.exited, 128 + 9);
   });
 
   it("tells what the kernel offers", () => {

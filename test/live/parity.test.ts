@@ -257,7 +257,7 @@ test("a probe that needs more memory than the kernel has for it is refused at it
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^-e:1:1: error: this probe needs \d+ bytes of working memory, and the kernel has 32768 for it\n/,
+    /^-e:1:1: error: this probe needs \d+ bytes of working memory, and the kernel has 32760 for it\n/,
   );
 });
 

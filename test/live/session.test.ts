@@ -108,7 +108,7 @@ function bpfOf(...programs: KernelProgram[]): BpfPlan {
   return {
     storage: [{ kind: "percpu-slot", offset: 0 }, { kind: "hash" }, { kind: "slot", offset: 0 }],
     loops: [],
-    counters: { lost: [lostOffset, lostOffset, lostOffset, lostOffset], watches: [], loops: [] },
+    counters: { lost: [lostOffset, lostOffset, lostOffset, lostOffset], watches: [], loops: [], missed: [] },
     maps: kernelMaps,
     programs,
   };

@@ -1,7 +1,7 @@
 // Scripts in SystemTap's language, run live.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -215,9 +215,47 @@ probe begin {
   try { assert(0, "not so") } catch (m) { println(m) }
   exit()
 }`;
-  assert.equal(await stap("-e", script), '10 "a\\tb" 80 16777216  146K\n1 PF_INET SIGKILL\nnot so\n');
+  assert.equal(await stap("-e", script), '10 "a\\tb" 80 16777216  146K\n1 INET KILL\nnot so\n');
   const switches = `global n probe scheduler.ctxswitch { if (prev_pid == target() && prev_task_name == "sleep") n++ } probe end { println(n > 0) }`;
   assert.equal(await stap("-e", switches, "-c", "sleep 0.1"), "1\n");
+});
+
+test("libraries of the user's own: what a script uses of them, and their macros", root, async () => {
+  const own = join(folder, "library");
+  mkdirSync(join(own, "more"), { recursive: true });
+  writeFileSync(
+    join(own, "calls.stp"),
+    `global calls, first = 3
+function doubled(x) { calls++; return more(x) * 2 }
+probe mine.start = begin { name = "mine"; n = first }
+probe end { println("calls: ", calls) }
+`,
+  );
+  writeFileSync(join(own, "more", "more.stp"), "function more(x) { return x + 1 }\n");
+  writeFileSync(join(own, "sums.stpm"), "@define sum(a, b) %( (@a + @b) %)\n");
+  writeFileSync(join(own, "other.stp"), 'probe begin { println("never") }\nfunction other() { return 1 }\n');
+  const script = `probe mine.start { println(name, " ", n, " ", doubled(@sum(1, 2))); exit() }`;
+  assert.equal(await stap("-I", own, "-e", script), "mine 3 8\ncalls: 1\n");
+});
+
+test("errors up to MAXERRORS, kept apart from scripts that have another", root, async () => {
+  const script = 'global n probe timer.ms(10) { n++; error("e") } probe error { println("error ", n) }';
+  for (const [most, said] of [
+    ["2", "error 3\n"],
+    ["1", "error 2\n"],
+  ] as const) {
+    const { stdout, stderr, code } = await strobe(["stap", "-D", `MAXERRORS=${most}`, "-e", script]);
+    const count = Number(most) + 1;
+    const line = "ERROR: e near identifier 'error' at -e:1:36 in probe timer.ms(10)\n";
+    assert.equal(stdout, said);
+    assert.equal(stderr, `${line.repeat(count)}WARNING: Number of errors: ${count}, skipped probes: 0\n`);
+    assert.equal(code, 1);
+  }
+});
+
+test("what system calls return, as text", root, async () => {
+  const script = `probe syscall.openat.return { if (pid() == target() && retval < 0) { println(name, " ", retstr); exit() } }`;
+  assert.equal(await stap("-w", "-e", script, "-c", "grep -s x /nowhere/at/all"), "openat -2 (ENOENT)\n");
 });
 
 test("functions with priorities, slices, texts that grow, widths that are computed", root, async () => {
@@ -245,4 +283,67 @@ test("a mistake in the use of the library is told where it is used", root, async
   const { stderr, code } = await strobe(["stap", "-e", "probe begin { println(isdigit(5)) }"]);
   assert.match(stderr, /-e:1:\d+: error: semantic error: type mismatch: expected string, found long/);
   assert.equal(code, 1);
+});
+
+test("what the library says of connections, of groups of processes and of blocked signals", compiled, async () => {
+  const file = join(folder, "connects.c");
+  const binary = join(folder, "connects");
+  writeFileSync(
+    file,
+    `#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((noinline)) void ready(int a, unsigned b) { __asm__(""); }
+int main(void) {
+  struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001) };
+  socklen_t size = sizeof at;
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &blocked, 0);
+  setpgid(0, 0);
+  int listening = socket(AF_INET, SOCK_STREAM, 0), one = socket(AF_INET, SOCK_STREAM, 0);
+  bind(listening, (void *)&at, size);
+  getsockname(listening, (void *)&at, &size);
+  listen(listening, 1);
+  connect(one, (void *)&at, size);
+  ready(-2, ntohs(at.sin_port));
+  printf("%d %d\\n", getpgid(0), getsid(0));
+  fflush(stdout);
+  return 0;
+}
+`,
+  );
+  execFileSync("gcc", ["-g", "-O1", "-o", binary, file]);
+  const script = `
+global address, own
+probe kernel.trace("inet_sock_set_state") {
+  // SYN_SENT becomes ESTABLISHED.
+  if ($oldstate == 2 && $newstate == 1) {
+    address[tcpmib_remote_port($sk)] = tcpmib_remote_addr($sk); own[tcpmib_remote_port($sk)] = tcpmib_local_port($sk)
+  }
+}
+probe process("${binary}").function("ready") {
+  println(pgrp(), " ", sid())
+  println(format_ipaddr(htonl(address[u32_arg(2)]), 2), " ", own[u32_arg(2)] > 0, " ", s32_arg(1), " ",
+    is_sig_blocked(task_current(), 10), is_sig_blocked(task_current(), 12))
+}`;
+  const lines = (await stap("-e", script, "-c", binary)).trim().split("\n");
+  const [told, ...own] = lines.filter((line) => /^\d+ \d+$/.test(line));
+  assert.deepEqual(own, [told]);
+  assert.deepEqual(
+    lines.filter((line) => line !== told),
+    ["127.0.0.1 1 -2 10"],
+  );
+});
+
+test("doubles that no whole number is, and places that no text has", root, async () => {
+  const script = `probe begin {
+  nothing = fp_div(long_to_fp(0), long_to_fp(0))
+  println(fp_to_long(nothing, 1, 0), " ", fp_to_long(string_to_fp("1e30"), 1, 0), " ", fp_to_long(string_to_fp("-2.5"), 1, 0))
+  println(fp_to_string(long_to_fp(3), -2), " ", strlen(fp_to_string(long_to_fp(3), 500)))
+  exit()
+}`;
+  assert.equal(await stap("-e", script), "-9223372036854775808 -9223372036854775808 -2\n3 102\n");
 });

@@ -96,6 +96,17 @@ const scripts = (): readonly string[] => [
   `uretprobe:${program}:work { @[args.number, retval > 100] = count(); }`,
   `uprobe:${program}:work /args.number > 0/ { @a = count(); } uprobe:${program}:work { @b[func] = count(); @probe[probe] = count(); }`,
   `uprobe:${program}:work { @pair[args.outer.next.inner.pair[1]] = count(); $x = args.outer.next; if ($x != 0) { @number[$x->number >> 39] = count(); } }`,
+  // Conditions that become the events' own filters, and such that look like it.
+  `tracepoint:syscalls:sys_enter_write /args.count > 10 && args.count < 100 && tid == cpid/ { @ = count(); } tracepoint:syscalls:sys_enter_write /args.count == 7 && pid == cpid/ { @seven = count(); }`,
+  `tracepoint:syscalls:sys_enter_write /comm == "${comm}" && (args.count & 0x81) == 0/ { @even[comm] = count(); }`,
+  `tracepoint:sched:sched_process_exec /pid == cpid && str(args.filename) == "${program}"/ { @ = count(); } tracepoint:sched:sched_process_exec /pid == cpid && str(args.filename) == "${program.slice(0, -1)}"/ { @no = count(); }`,
+  `tracepoint:task:task_rename /pid == cpid && strncmp(args.newcomm, "tfs-th", 6) == 0/ { @[str(args.newcomm)] = count(); } tracepoint:task:task_newtask /pid == cpid && args.comm != "${comm}"/ { @other = count(); }`,
+  `tracepoint:syscalls:sys_exit_write { if (args.ret > 150 && args.ret <= 190) { if (pid == cpid) { @a = count(); } } else if ((int64)args.ret < 0 && tid == cpid) { @b = count(); } }`,
+  `uprobe:${program}:work /args.number < 0/ { @negative = count(); } uprobe:${program}:work /(uint32)args.number > 1 || arg0 == 0/ { @rest[args.number] = count(); }`,
+  `uprobe:${program}:work /str(args.text) == "odd" && args.outer.inner.small == -3/ { @[args.outer.inner.small] = count(); }`,
+  `uprobe:${program}:work /args.outer.inner.small != -1/ { @[args.outer.inner.small] = count(); }`,
+  `uprobe:${program}:work /args.outer.number <= -7/ { @ = count(); } uprobe:${program}:work /str(args.text) != "odd"/ { @even = count(); }`,
+  `uretprobe:${program}:work /(int32)retval >= 101/ { @[(int32)retval] = count(); } uretprobe:${program}:work /@seen[retval] == 0/ { @seen[retval] = 1; }`,
   `uprobe:${program}:work { @text[tid == pid] = str(args.text, 3); for ($kv : @text) { @loops[$kv.0] = count(); } }`,
 ];
 
@@ -134,14 +145,63 @@ test("eBPF and tracefs give equal answers", async (t) => {
     await t.test(script.replace(/\s+/g, " ").slice(0, 70), async () => {
       const [bpf, events] = [
         await strobe(["--engine", "bpf", "-e", script, "-c", program]),
-        await strobe(["--engine", "tracefs", "-e", script, "-c", program]),
+        await strobe(["-v", "--engine", "tracefs", "-e", script, "-c", program]),
       ];
       assert.equal(bpf.code, 0, bpf.stderr);
       assert.equal(events.code, 0, events.stderr);
+      assert.doesNotMatch(events.stderr, /has no filter/);
       assert.ok(lines(bpf).length > 0, bpf.stderr);
       assert.deepEqual(lines(events), lines(bpf));
     });
   }
+});
+
+test("conditions of the record are the kernel's filters, and --explain shows them", async () => {
+  const explained = async (script: string): Promise<readonly string[]> => {
+    const { code, stdout, stderr } = await strobe(["--engine", "tracefs", "--explain", "-e", script]);
+    assert.equal(code, 0, stderr);
+    return stdout.split("\n").filter((line) => /^ {2}(filter|every)/.test(line));
+  };
+  const filter = async (predicate: string, event = "tracepoint:sched:sched_waking"): Promise<string> =>
+    (await explained(`${event} /${predicate}/ { @ = count(); @x = 1; }`)).join();
+  assert.equal(
+    await filter("!(args.prio & 4) && tid == 3 && cpu == 1 && (args.pid > 3 || args.target_cpu)"),
+    "  filter: !(prio & 4) && common_pid == 3 && CPU == 1 && (pid > 3 || target_cpu != 0)",
+  );
+  assert.equal(
+    await filter('args.comm == "bash" && strncmp(comm, "sw", 2) == 0 && pid == 3'),
+    '  filter: comm == "bash" && COMM ~ "sw*"',
+  );
+  assert.equal(
+    await filter('str(args.filename) == "/bin/true" || comm != "x"', "tracepoint:sched:sched_process_exec"),
+    '  filter: filename == "/bin/true" || COMM != "x"',
+  );
+  // What might be said otherwise than it is meant: cut numbers, signs, quotes, maps, what is done before.
+  for (const predicate of [
+    "args.pid == 0x100000001",
+    "(uint64)args.pid > 5",
+    'args.comm == "a\\"b"',
+    "@x == 0",
+    "@n++ < 5 && args.pid == 1",
+    "args.pid == 1 || @x",
+    "args.pid % 2 == 0",
+  ])
+    assert.equal(await filter(predicate), "  every event", predicate);
+  assert.deepEqual(
+    await explained(
+      `uprobe:${program}:work /args.number == 1/ { @a = count(); } uprobe:${program}:work /args.outer.inner.small > 3/ { @b = count(); }`,
+    ),
+    ["  filter: a0 == 1 || a3 > 3"],
+  );
+  const ofCommand = `tracepoint:sched:sched_switch ${here} { @ = count(); } tracepoint:sched:sched_waking /pid == 7 && tid != 8/ { @b = count(); }`;
+  const { stdout: lines } = await strobe(["--engine", "tracefs", "--explain", "-e", ofCommand]);
+  assert.match(lines, /^processes: the command, 7, and what they start$/m);
+  assert.deepEqual(await explained(ofCommand), ["  every event", "  filter: common_pid != 8"]);
+  const script = `uprobe:${program}:work /args.number < 0/ { @ = count(); }`;
+  const { stdout, stderr } = await strobe(["-v", "--engine", "tracefs", "-e", script, "-c", program]);
+  assert.match(stderr, /^events of the processes \d+ and of what they start$/m);
+  assert.match(stderr, /^enabled strobe_\d+:uprobe_0 for uprobe:\S+ %di:s32 if a0 < 0$/m);
+  assert.match(stdout, /^@: 67$/m);
 });
 
 test("what no event of tracefs tells is refused with its reason", async () => {

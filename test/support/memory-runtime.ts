@@ -1,7 +1,9 @@
 // A HostRuntime over plain memory: maps are JavaScript Maps, events are collected. For tests, and as the oracle that
 // the differential suite holds against the kernel.
+import { Speculations } from "../../src/session/speculations.ts";
 import { WrittenMemory } from "../../src/session/written-memory.ts";
 import { aggregateWords } from "../../src/language/aggregations/table.ts";
+import { aggregateBucket } from "../../src/language/aggregations/one-bucket.ts";
 import { addToCopy, aggregateDouble } from "../../src/language/aggregations/value.ts";
 import type { IrMap } from "../../src/compiler/ir/ir.ts";
 import type { HostRuntime } from "../../src/compiler/runtime.ts";
@@ -54,8 +56,12 @@ export class MemoryRuntime implements HostRuntime {
     return this.#entries[map]?.get(name(key))?.value;
   }
 
-  mapStore(map: number, key: Uint8Array | null, value: Uint8Array): void {
-    const entry = this.#entry(map, key, value.length);
+  mapRows(): never {
+    throw new Error("this runtime knows no rows");
+  }
+
+  mapStore(map: number, key: Uint8Array | null, value: Uint8Array, asks = false): void {
+    const entry = this.#entry(map, key, value.length, asks);
     if (entry) entry.value = value.slice();
   }
 
@@ -88,6 +94,12 @@ export class MemoryRuntime implements HostRuntime {
     return aggregateDouble(type, words, of);
   }
 
+  aggregateBucket(map: number, words: Uint8Array, of: number, bucket: bigint): bigint {
+    const type = this.#options.maps[map]?.value;
+    if (type?.kind !== "aggregate") throw new Error(`map ${map} is no aggregation`);
+    return aggregateBucket(type, words, of, bucket);
+  }
+
   mapEntries(map: number): Iterable<readonly [Uint8Array, Uint8Array]> {
     return [...(this.#entries[map]?.values() ?? [])].map(({ key, value }) => [key.slice(), value.slice()] as const);
   }
@@ -107,6 +119,7 @@ export class MemoryRuntime implements HostRuntime {
   }
 
   readonly written = new WrittenMemory();
+  readonly speculations = new Speculations();
 
   signal(signal: bigint): bigint {
     this.signals.push(signal);
@@ -117,13 +130,13 @@ export class MemoryRuntime implements HostRuntime {
   rest(): void {}
 
   /** The entry, made of zeros when it is missing; undefined when the map is full. */
-  #entry(map: number, key: Uint8Array | null, size: number): { value: Uint8Array } | undefined {
+  #entry(map: number, key: Uint8Array | null, size: number, asks = false): { value: Uint8Array } | undefined {
     const entries = this.#entries[map];
     if (entries === undefined) throw new Error(`there is no map ${map}`);
     let entry = entries.get(name(key));
     if (entry) return entry;
     if (key !== null && entries.size >= (this.#options.maps[map]?.entries ?? Infinity)) {
-      this.refused[map] = (this.refused[map] ?? 0) + 1;
+      if (!asks) this.refused[map] = (this.refused[map] ?? 0) + 1;
       return undefined;
     }
     entry = { key: key?.slice() ?? new Uint8Array(0), value: new Uint8Array(size) };

@@ -3,7 +3,7 @@ import type { Plan } from "../../src/compiler/plan.ts";
 import type { RecordMemory, SymbolResolver, Trouble } from "../../src/session/events.ts";
 import type { LiveMap, MapEntries } from "../../src/session/maps.ts";
 import { memoryMaps } from "../../src/session/memory-maps.ts";
-import type { MapSize, RecordStream, Source, SourceUser } from "../../src/session/source.ts";
+import type { MapSize, RecordStream, Once, Source, SourceUser } from "../../src/session/source.ts";
 import type { Timeline } from "../../src/session/timers.ts";
 
 /** What happened, at a time in milliseconds since the beginning. */
@@ -95,7 +95,9 @@ export class MemorySource implements Source, RecordStream {
     this.#user = user;
   }
 
-  runOnce(): void {}
+  once(): readonly [] {
+    return [];
+  }
   attach(): void {}
   go(): void {}
 
@@ -256,8 +258,8 @@ export class NotingSource implements Source {
   prepare(user: SourceUser): Promise<void> {
     return this.#of.prepare(user);
   }
-  runOnce(provider: "begin" | "end"): void {
-    this.#of.runOnce(provider);
+  once(when: "begin" | "end"): readonly Once[] {
+    return this.#of.once(when);
   }
   attach(): void {
     this.#of.attach();

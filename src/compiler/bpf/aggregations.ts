@@ -116,11 +116,18 @@ function update(
   scope: FunctionScope,
   type: AggregateType,
   words: Memory,
-  { value, time }: Of<"aggregate">,
+  { value, time, weight }: Of<"aggregate">,
   atomic: boolean,
   shared?: number,
 ): void {
-  const adding: Adding = { value, time, signed: type.signed, atomic, ...(shared === undefined ? {} : { shared }) };
+  const adding: Adding = {
+    value,
+    time,
+    weight,
+    signed: type.signed,
+    atomic,
+    ...(shared === undefined ? {} : { shared }),
+  };
   for (const { part, at: place } of aggregateLayout(type).parts) addToPart(scope, part, at(words, place * 8), adding);
 }
 

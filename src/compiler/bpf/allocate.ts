@@ -28,6 +28,7 @@ import {
 } from "./machine.ts";
 import type { Emitter } from "./emitter.ts";
 import { Points } from "./point-set.ts";
+import { ownerBytes } from "./scratch.ts";
 import { loopDepths, straighten } from "./straighten.ts";
 
 interface Interval {
@@ -496,8 +497,8 @@ function rename(code: readonly MachineInstruction[], to: (register: Register) =>
 /** What a handler needs is more than the kernel has: the script's to change. */
 export class TooLarge extends Error {}
 
-/** Of scratch memory: what a per-CPU value of the kernel holds (PCPU_MIN_UNIT_SIZE). */
-export const mostScratchBytes = 32 * 1024;
+/** Of scratch memory: what a per-CPU value of the kernel holds (PCPU_MIN_UNIT_SIZE), without the word of its owner. */
+export const mostScratchBytes = 32 * 1024 - ownerBytes;
 
 /** Of scratch memory. */
 export class TooMuchMemory extends TooLarge {

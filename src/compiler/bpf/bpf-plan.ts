@@ -44,6 +44,8 @@ export interface Counters {
   readonly watches: readonly number[];
   /** How often each of `loops` was cut short: a u64, in the first CPU's stripe. */
   readonly loops: readonly number[];
+  /** Events that found no scratch memory, for each program that takes it from the pool (scratch.ts): a u64. */
+  readonly missed: readonly number[];
 }
 
 /** What a kernel map is for, so that the session finds it again. */
@@ -70,7 +72,7 @@ export type KernelMapRole =
   | { readonly kind: "events" }
   /** Packets for capture files: perf events. */
   | { readonly kind: "packets" }
-  /** Scratch memory for what does not fit the BPF stack. */
+  /** Scratch memory for what does not fit the BPF stack; the first entries may be a pool (scratch.ts). */
   | { readonly kind: "scratch" };
 
 /**
@@ -125,11 +127,19 @@ export interface Relocation {
   readonly offset: number;
 }
 
+/** A program's part of the scratch map. */
+export type ScratchEntry =
+  | { readonly index: number }
+  /** One of the pool's, whichever is free; `missed`: where in the per-CPU stripe events are counted that found none. */
+  | { readonly missed: number };
+
 export interface KernelProgram {
   readonly name: string;
   readonly provider: string;
   /** Runs once, before everything else or after it; others whenever their sites say. */
   readonly once?: "begin" | "end";
+  /** Of those that run once, in this process or not, the least is first; 0 unless it says. */
+  readonly order?: number;
   readonly type: ProgramType;
   readonly binding: Binding;
   readonly sites: readonly SiteRef[];
@@ -142,4 +152,6 @@ export interface KernelProgram {
   readonly relocations: readonly Relocation[];
   /** Subprograms of the code (map callbacks): the verifier finds them by their calls. For dumps. */
   readonly subprograms: readonly { readonly name: string; readonly start: number }[];
+  /** Where in the per-CPU stripe events are counted that found no scratch memory (scratch.ts): a u64. */
+  readonly missed?: number;
 }

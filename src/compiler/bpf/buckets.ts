@@ -1,7 +1,7 @@
 // The bucket of a histogram that a value falls into (language/aggregations/buckets.ts), within its bounds for the verifier
 // too.
 import { Alu, Jump } from "../../bpf/instruction.ts";
-import { bucketCount, type Buckets, type Piece } from "../../language/aggregations/buckets.ts";
+import { bucketCount, mirroredZero, type Buckets, type Piece } from "../../language/aggregations/buckets.ts";
 import type { Value } from "../ir/ir.ts";
 import type { Register } from "./machine.ts";
 import type { FunctionScope } from "./scope.ts";
@@ -16,6 +16,8 @@ export function bucketOf(
   switch (buckets.by) {
     case "power":
       return powerBucket(scope, value, buckets.bits, bitsOf(scope, definition));
+    case "mirrored":
+      return mirroredBucket(scope, value, bitsOf(scope, definition));
     case "step":
       return linearBucket(scope, value, buckets);
     case "pieces":
@@ -46,7 +48,8 @@ export function bitsOf(scope: FunctionScope, value: Value | undefined): number {
 
 /**
  * floor(log2(value)) of a positive value of so many bits, without branches: halve the range four times, or less often.
- * The verifier knows it to be below the bits, rounded up to a power of two.
+ * The verifier knows it to be below the bits, rounded up to a power of two: its bits are added, since before Linux 6.10
+ * it keeps no bounds of what is joined by or (adjust_scalar_min_max_vals() in kernel/bpf/verifier.c).
  */
 function log2(scope: FunctionScope, value: Register, bits: number): Register {
   const { emitter } = scope;
@@ -61,7 +64,7 @@ function log2(scope: FunctionScope, value: Register, bits: number): Register {
     emitter.aluConstant(Alu.LSH, above, BigInt(step));
     emitter.alu(Alu.RSH, rest, above);
     if (power === undefined) power = above;
-    else emitter.alu(Alu.OR, power, above);
+    else emitter.alu(Alu.ADD, power, above);
   }
   // Below 16 is left: two bits for each.
   const last = emitter.constant(0xffff_aa50n);
@@ -69,7 +72,7 @@ function log2(scope: FunctionScope, value: Register, bits: number): Register {
   emitter.alu(Alu.RSH, last, rest);
   emitter.aluConstant(Alu.AND, last, 3n);
   if (power === undefined) return last;
-  emitter.alu(Alu.OR, power, last);
+  emitter.alu(Alu.ADD, power, last);
   return power;
 }
 
@@ -110,6 +113,32 @@ function powerBucket(scope: FunctionScope, value: Register, bits: number, valueB
     emitter.aluConstant(Alu.AND, bucket, perPower - 1n);
     emitter.add(bucket, 1);
   }
+  emitter.bind(done);
+  return bucket;
+}
+
+/** The bucket of shist(value). */
+function mirroredBucket(scope: FunctionScope, value: Register, valueBits: number): Register {
+  const { emitter } = scope;
+  const bucket = emitter.constant(BigInt(mirroredZero));
+  const done = emitter.label();
+  emitter.branchConstant(Jump.JEQ, value, 0n, done);
+  const size = emitter.copy(value);
+  const sign = emitter.copy(value);
+  emitter.aluConstant(Alu.ARSH, sign, 63n);
+  emitter.alu(Alu.XOR, size, sign);
+  emitter.alu(Alu.SUB, size, sign);
+  emitter.move(bucket, log2(scope, size, valueBits));
+  emitter.add(bucket, 1);
+  emitter.alu(Alu.XOR, bucket, sign);
+  emitter.alu(Alu.SUB, bucket, sign);
+  emitter.add(bucket, mirroredZero);
+  // -2^63 is one below the first.
+  const fine = emitter.label();
+  emitter.branchConstant(Jump.JSGE, bucket, 0n, fine);
+  emitter.set(bucket, 0n);
+  emitter.bind(fine);
+  clamp(scope, bucket, bucketCount({ by: "mirrored" }) - 1);
   emitter.bind(done);
   return bucket;
 }

@@ -19,6 +19,7 @@ import {
   temporaryBytes,
   unwinds,
 } from "./scope.ts";
+import { isPooled, ownerBytes } from "./scratch.ts";
 import { select } from "./select.ts";
 import { crowdedSlots, uncountedBlocks, withoutNeedlessGuards } from "./uncounted.ts";
 import { UNWINDER, UNWINDER_STACK } from "../layouts/unwind-layout.ts";
@@ -44,6 +45,8 @@ const MAY_GOTO_BYTES = 16;
 const CALLBACK_BYTES = 192;
 /** Slots larger than this go to scratch memory. */
 const LARGE_SLOT = 256;
+/** What a map callback shares with its caller is on the stack up to this, where it is reached without a load. */
+const SHARED_ON_STACK = 128;
 
 /** Generates a handler and, behind it, the callbacks it needs. Throws when the program is beyond what eBPF can hold. */
 export function generateProgram(fn: IrFunction, module: IrModule, options: GenerateOptions): GeneratedProgram {
@@ -74,7 +77,7 @@ function callsLoops({ easyToVerify, capabilities }: Partial<GenerateOptions>): b
   );
 }
 
-function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions, shared: number): GeneratedProgram {
+function writeProgram(fn: IrFunction, module: IrModule, given: GenerateOptions, shared: number): GeneratedProgram {
   const programType = fn.context?.program.type ?? "raw_tracepoint";
   const assembler = new Assembler<RelocationNote>();
   const callbackLabels = new Map<number, Label>();
@@ -90,6 +93,7 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
   const callbacks = new Map<number, Finished>();
   const levels = callbackLevels(fn, module);
   const called = [...levels.keys()];
+  const options = { ...given, sharingByPointer: sharingByPointer(fn, called, module, given, programType) };
   let scratchEnd = shared;
   for (const index of called) {
     const callback = module.functions[index];
@@ -97,7 +101,7 @@ function writeProgram(fn: IrFunction, module: IrModule, options: GenerateOptions
     const finished = generateFunction(
       callback,
       module,
-      options,
+      { ...options, sharesByPointer: options.sharingByPointer.has(index) },
       programType,
       callbackBytes(levels.get(index) ?? 1),
       scratchEnd,
@@ -167,7 +171,7 @@ export function scratchBytes(fn: IrFunction, module: IrModule, options: Partial<
   for (const one of functions) {
     const slots = one.slots.reduce((sum, { size }) => sum + Math.ceil(size / 8) * 8, 0);
     const rounds = callsLoops(options) ? one.blocks.filter(({ terminator }) => terminator.op === "guard").length : 0;
-    if (rounds > 0 || slots > SURE_BYTES || crowdedSlots(one, options.easyToVerify ? 0 : BRANCHES_ON_STACK).size > 0) {
+    if (rounds > 0 || slots > SURE_BYTES || crowdedSlots(one, branchesOnStack(options)).size > 0) {
       total += slots + (uncountedBlocks(one).size > 0 ? (rounds + 1) * CROWDED_BYTES : 0);
     }
     total += (rounds + 1) * Math.ceil(temporaryBytes(one, module) / 8) * 8;
@@ -179,7 +183,8 @@ export function scratchBytes(fn: IrFunction, module: IrModule, options: Partial<
 const SURE_BYTES = 128;
 
 function scratchSize(options: GenerateOptions): number {
-  return options.kernelMaps.find((map) => map.role.kind === "scratch")?.valueSize ?? 0;
+  const { valueSize = 0 } = options.kernelMaps.find((map) => map.role.kind === "scratch") ?? {};
+  return isPooled(options) ? valueSize - ownerBytes : valueSize;
 }
 
 /** All callbacks that a handler comes to, and how deep: a loop's in a loop is at 2. */
@@ -193,6 +198,33 @@ function callbackLevels(fn: IrFunction, module: IrModule): ReadonlyMap<number, n
   };
   visit(fn, 1);
   return levels;
+}
+
+/**
+ * Callbacks of loops over maps that share much with their callers: it is in scratch memory, and they are handed a
+ * pointer to it. Not where it holds pointers: of those the verifier knows nothing any more once they are in a map.
+ */
+function sharingByPointer(
+  fn: IrFunction,
+  called: readonly number[],
+  module: IrModule,
+  options: GenerateOptions,
+  programType: FunctionScope["programType"],
+): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (const one of [fn, ...called.map((index) => module.functions[index])]) {
+    const loops = one.blocks.flatMap(({ instructions }) =>
+      instructions.flatMap((i) =>
+        i.op === "for-each" && i.captures !== undefined && one.slots[i.captures].size > SHARED_ON_STACK
+          ? [{ callback: i.callback, slot: i.captures }]
+          : [],
+      ),
+    );
+    if (loops.length === 0) continue;
+    const pointers = slotsOfPointers(new FunctionScope(one, module, options, programType, new Set(), 0));
+    for (const { callback, slot } of loops) if (!pointers.has(slot)) found.add(callback);
+  }
+  return found;
 }
 
 /** All frames of a chain of calls share the stack. */
@@ -222,20 +254,23 @@ function generateFunction(
 ): Finished {
   const fn = withoutNeedlessGuards(whole, options.capabilities, options.easyToVerify ?? false);
   const pinned = new Set<number>();
+  const far = new Set<number>();
   for (const { instructions } of fn.blocks) {
     for (const instruction of instructions) {
-      if (instruction.op === "for-each" && instruction.captures !== undefined) pinned.add(instruction.captures);
+      if (instruction.op === "for-each" && instruction.captures !== undefined)
+        (options.sharingByPointer?.has(instruction.callback) ? far : pinned).add(instruction.captures);
       else if (instruction.op === "rounds") pinned.add(instruction.frame);
     }
   }
-  const crowded = crowdedSlots(fn, branchesOnStack(options, fn));
+  const crowded = crowdedSlots(fn, branchesOnStack(options));
   const pointers =
     crowded.size === 0
       ? crowded
       : slotsOfPointers(new FunctionScope(fn, module, options, programType, crowded, scratchStart));
   const moved = new Set(
     fn.slots.flatMap(({ size, shared }, slot) =>
-      !pinned.has(slot) && (shared !== undefined || size > LARGE_SLOT || (crowded.has(slot) && !pointers.has(slot)))
+      far.has(slot) ||
+      (!pinned.has(slot) && (shared !== undefined || size > LARGE_SLOT || (crowded.has(slot) && !pointers.has(slot))))
         ? [slot]
         : [],
     ),
@@ -270,9 +305,7 @@ function generateFunction(
 }
 
 /** How many branches the loops of a function may have whose slots are on the stack (uncounted.ts). */
-function branchesOnStack({ easyToVerify }: GenerateOptions, { context }: IrFunction): number {
-  if (easyToVerify) return 0;
-  // Another run of the handler may come between, and have the same scratch memory.
-  return context?.program.type === "kprobe" && context.defaultSpace === "user" ? Infinity : BRANCHES_ON_STACK;
+function branchesOnStack({ easyToVerify }: Partial<GenerateOptions>): number {
+  return easyToVerify ? 0 : BRANCHES_ON_STACK;
 }
 const BRANCHES_ON_STACK = 6;

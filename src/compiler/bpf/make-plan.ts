@@ -13,9 +13,10 @@ import { taskComm, threadPointer } from "../kernel-structures/task.ts";
 import type { LoweredProgram } from "../lower/lower.ts";
 import { pairReturns } from "../sites/return-pairs.ts";
 import { mostScratchBytes, TooLarge, TooMuchMemory } from "./allocate.ts";
-import type { BpfPlan, KernelMap, KernelProgram } from "./bpf-plan.ts";
+import type { BpfPlan, KernelMap, KernelProgram, ScratchEntry } from "./bpf-plan.ts";
 import { generateProgram, scratchBytes } from "./generate.ts";
 import { ownTables } from "./own-tables.ts";
+import { scratchPool, sharesItsCpu } from "./scratch.ts";
 import { gatesMap, grownGates, grownScratch, kernelMaps, layRegions, packetsMap, scratchMap } from "./maps.ts";
 
 export interface BpfOptions {
@@ -46,6 +47,14 @@ export function makeBpfPlan(
   const capabilities = options.calledRounds ? { ...system.capabilities, mayGoto: false } : system.capabilities;
   const { directLoads, governed, growing, paired, without, easyToVerify, held } = options;
   const { schemas, watches, loops, handlers } = lowered;
+  const inKernel = handlers.filter(({ handler }) => handler.placement !== "host");
+  const mayScratch = inKernel.map((h) =>
+    scratchBytes(module.functions[h.function], module, { easyToVerify, capabilities }),
+  );
+  const pools = inKernel.map(
+    ({ handler: { context } }, i) => mayScratch[i] > 0 && context !== "host" && sharesItsCpu(context),
+  );
+  const pooled = pools.filter(Boolean).length;
   const regions = layRegions(
     module.maps,
     capabilities.cpus,
@@ -53,20 +62,19 @@ export function makeBpfPlan(
       schemas: schemas.length,
       watches: watches.length,
       loops: loops.length,
+      pooled,
       growing,
     },
     ownTables(module, { hashTables: checked.config.hashTables, schemas, growing, easyToVerify, held, capabilities }),
   );
   const { storage, counters } = regions;
   const maps = kernelMaps(module.maps, regions, checked.config, capabilities);
-  const inKernel = handlers.filter(({ handler }) => handler.placement !== "host");
-  const mayScratch = inKernel.map((h) =>
-    scratchBytes(module.functions[h.function], module, { easyToVerify, capabilities }),
-  );
   const mostScratch = Math.max(0, ...mayScratch);
-  const scratchUsers = mayScratch.filter((bytes) => bytes > 0).length;
-  if (mostScratch > 0)
-    maps.push({ ...scratchMap(mostScratch), entries: growing ? Math.max(scratchUsers, grownScratch) : scratchUsers });
+  const scratchUsers = mayScratch.filter((bytes, i) => bytes > 0 && !pools[i]).length;
+  const hasPool = pooled > 0 || growing;
+  const scratchOf = (bytes: number): KernelMap =>
+    scratchMap(bytes, growing ? Math.max(scratchUsers, grownScratch) : scratchUsers, hasPool);
+  if (mostScratch > 0) maps.push(scratchOf(mostScratch));
 
   if (lowered.packetFiles.length > 0) maps.push(packetsMap(capabilities));
   if (governed && inKernel.length > 0)
@@ -81,13 +89,16 @@ export function makeBpfPlan(
     if (numbers.size === 0) for (const [i, one] of module.probeNames.entries()) numbers.set(one, i);
     return numbers.get(name) ?? 0;
   };
-  let scratchIndex = 0;
+  let scratchIndex = hasPool ? scratchPool : 0;
+  const missed = counters.missed.values();
   let scratchUsed = 8;
   const programs = inKernel.map((h, i): KernelProgram => {
     const { handler } = h;
     const { context } = handler;
     if (context === "host") throw new InternalError("a handler without a context cannot run in the kernel");
     const fn = module.functions[h.function];
+    const entry: ScratchEntry | undefined =
+      mayScratch[i] === 0 ? undefined : pools[i] ? { missed: missed.next().value! } : { index: scratchIndex++ };
     const { scratch, ...generated } = asDiagnostic(checked, handler, () =>
       generateProgram(fn, module, {
         schemas,
@@ -102,7 +113,7 @@ export function makeBpfPlan(
         without,
         easyToVerify,
         ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
-        ...(mayScratch[i] > 0 ? { scratchIndex: scratchIndex++ } : {}),
+        ...(entry === undefined ? {} : { scratch: entry }),
         ...(governed ? { gate: i } : {}),
       }),
     );
@@ -112,10 +123,12 @@ export function makeBpfPlan(
       name: fn.name,
       provider: handler.provider,
       ...onceIn(context),
+      order: h.function,
       type: context.program.type,
       binding: bindingOf(context),
       sites: handler.sites,
       cookies: handler.sites.map((site) => (asks ? cookieOf(site) : 0)),
+      ...(entry !== undefined && "missed" in entry ? { missed: entry.missed } : {}),
       ...generated,
     };
   });
@@ -127,7 +140,7 @@ export function makeBpfPlan(
     ? maps
     : maps.map((map, i): KernelMap => {
         if (map.role.kind === "events" && !asked.has(i)) return { ...map, unused: true };
-        return map.role.kind === "scratch" ? { ...map, ...scratchMap(scratchUsed), entries: map.entries } : map;
+        return map.role.kind === "scratch" ? scratchOf(scratchUsed) : map;
       });
   return { storage, loops, counters, maps: created, programs: paired ? pairReturns(programs) : programs };
 }

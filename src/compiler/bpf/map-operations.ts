@@ -6,7 +6,7 @@ import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { kernelAtLeast } from "../../base/kernel-features.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, Place, Value } from "../ir/ir.ts";
-import { countFailed, countRefusal, justMade } from "./trouble-counters.ts";
+import { countFailed, countRefusal, full, justMade } from "./trouble-counters.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import { copy, fill, inPlace, zero } from "./memory.ts";
@@ -160,8 +160,10 @@ export function mapMake(scope: FunctionScope, { map, key: at, result }: Of<"map-
     const why = resultOfMap(scope);
     emitter.branchConstant(Jump.JEQ, why, 0n, done);
     emitter.branchConstant(Jump.JEQ, why, justMade, done);
-    countRefusal(scope, map, why);
     emitter.set(refused, 1n);
+    // That it is full is told to whoever asked.
+    emitter.branchConstant(Jump.JEQ, why, full, done);
+    countRefusal(scope, map, why);
     emitter.jump(done);
   });
 }
@@ -324,7 +326,8 @@ export function mapLength(scope: FunctionScope, instruction: Of<"map-length">): 
 
 export function forEachEntry(scope: FunctionScope, instruction: Of<"for-each">): void {
   const { emitter } = scope;
-  const captured = instruction.captures === undefined ? undefined : scope.slot(instruction.captures);
+  const captured =
+    instruction.captures === undefined ? undefined : sharedWith(scope, instruction.captures, instruction.callback);
   const map = scope.kernelMapOf(instruction.map).index;
   const inLoop = forgetsCallers(scope.options.capabilities) ? emitter.label() : undefined;
   if (inLoop !== undefined) emitter.bind(inLoop);
@@ -337,6 +340,15 @@ export function forEachEntry(scope: FunctionScope, instruction: Of<"for-each">):
   );
   // Never goes back, which the verifier sees when it comes here, but not yet when it looks for loops.
   if (inLoop !== undefined) emitter.branchConstant(Jump.JNE, emitter.constant(0n), 0n, inLoop);
+}
+
+/** What the callback is handed: what it shares with its caller on the stack, or a pointer to what it shares elsewhere. */
+function sharedWith(scope: FunctionScope, slot: number, callback: number): Memory {
+  const shared = scope.slot(slot);
+  if (!scope.options.sharingByPointer?.has(callback)) return shared;
+  const pointer = scope.emitter.temporary(8);
+  scope.emitter.store(pointer, 8, scope.emitter.addressRegister(shared));
+  return pointer;
 }
 
 /**

@@ -10,6 +10,7 @@ import type { IrMap } from "../ir/ir.ts";
 import type { Counters, KernelMap, MapStorage } from "./bpf-plan.ts";
 import { sharedTable } from "../layouts/shared-table.ts";
 import type { OwnTables } from "./own-tables.ts";
+import { ownerBytes, scratchPool } from "./scratch.ts";
 import { resultCounters } from "../layouts/refusals.ts";
 import {
   fileKeyBytes,
@@ -98,13 +99,15 @@ interface Counted {
   readonly schemas: number;
   readonly watches: number;
   readonly loops: number;
+  /** Programs that take scratch memory from the pool. */
+  readonly pooled: number;
   readonly growing: boolean;
 }
 
 export function layRegions(
   maps: readonly IrMap[],
   cpus: number,
-  { schemas, watches, loops, growing }: Counted,
+  { schemas, watches, loops, pooled, growing }: Counted,
   own: OwnTables,
 ): Regions {
   const storage = storageOf(maps, cpus, own);
@@ -128,9 +131,10 @@ export function layRegions(
     (_, i) => i % 2 === 0,
   );
   const cut = words(growing && loops > 0 ? Math.max(loops, grownLoops) : loops);
+  const missed = words(growing && pooled > 0 ? Math.max(pooled, grownScratch) : pooled);
   return {
     storage,
-    counters: { lost, watches: failures, loops: cut },
+    counters: { lost, watches: failures, loops: cut, missed },
     globals: globals + zeroes + 8,
     stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)),
     failureOffsets,
@@ -259,15 +263,18 @@ export function gatesMap(programs: number, { cpus }: Capabilities): KernelMap {
   };
 }
 
-/** Scratch memory of `bytes` for each CPU. */
-export function scratchMap(bytes: number): KernelMap {
+/**
+ * Scratch memory of `bytes` for each CPU: for so many programs, and for runs of programs that may be preempted
+ * (scratch.ts).
+ */
+export function scratchMap(bytes: number, programs: number, pooled: boolean): KernelMap {
   return {
     role: { kind: "scratch" },
     name: "scratch",
     type: mapTypes.percpuArray,
     keySize: 4,
-    valueSize: roundUp(bytes, 8),
-    entries: 1,
+    valueSize: roundUp(bytes, 8) + (pooled ? ownerBytes : 0),
+    entries: programs + (pooled ? scratchPool : 0),
     flags: 0,
   };
 }

@@ -18,6 +18,8 @@ export interface Adding {
   /** Nanoseconds since the epoch, for series. */
   readonly time: Value | undefined;
   readonly signed: boolean;
+  /** How often the value counts in buckets; absent: once. */
+  readonly weight: Value | undefined;
   /** Other handlers may change the words meanwhile. */
   readonly atomic: boolean;
   /** The map, where other CPUs change the same words. */
@@ -28,7 +30,7 @@ export function addToPart(
   scope: FunctionScope,
   part: Part,
   words: Memory,
-  { value, time, signed, atomic, shared }: Adding,
+  { value, time, weight, signed, atomic, shared }: Adding,
 ): void {
   switch (part.kind) {
     case "count":
@@ -46,7 +48,7 @@ export function addToPart(
     case "double-sum":
       return addDouble(scope, words, needed(scope, value), atomic);
     case "buckets":
-      return bumpBucket(scope, words, bucketOf(scope, part.of, needed(scope, value), value), atomic);
+      return bumpBucket(scope, words, bucketOf(scope, part.of, needed(scope, value), value), weight, atomic);
     case "series":
       return addToSeries(scope, part.of, signed, words, needed(scope, value), needed(scope, time), atomic, shared);
   }
@@ -82,11 +84,17 @@ export function staying(extreme: "min" | "max", signed: boolean): Condition {
   return signed ? Jump.JSLE : Jump.JLE;
 }
 
-function bumpBucket(scope: FunctionScope, words: Memory, bucket: Register, atomic: boolean): void {
+function bumpBucket(
+  scope: FunctionScope,
+  words: Memory,
+  bucket: Register,
+  weight: Value | undefined,
+  atomic: boolean,
+): void {
   const { emitter } = scope;
   emitter.aluConstant(Alu.LSH, bucket, 3n);
   emitter.alu(Alu.ADD, bucket, emitter.addressRegister({ ...words, offset: 0 }));
-  bump(scope, behind(bucket, words.offset), undefined, atomic);
+  bump(scope, behind(bucket, words.offset), weight, atomic);
 }
 
 function keepExtreme(

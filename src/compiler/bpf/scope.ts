@@ -5,7 +5,7 @@ import { InternalError } from "../../base/internal-error.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { ProgramType } from "../../language/context.ts";
-import type { Counters, KernelMap, MapStorage } from "./bpf-plan.ts";
+import type { Counters, KernelMap, MapStorage, ScratchEntry } from "./bpf-plan.ts";
 import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } from "../ir/ir.ts";
 import type { EventSchema } from "../plan.ts";
 import type { MappedFiles } from "../kernel-structures/mapped-files.ts";
@@ -27,8 +27,8 @@ export interface GenerateOptions {
   readonly directLoads: boolean;
   /** Where a task_struct has its comm, when the kernel keeps what follows the name zero: it is loaded from there. */
   readonly taskComm?: (() => number | undefined) | undefined;
-  /** This program's entry in the scratch map (a PERCPU_ARRAY), so that programs never share scratch memory. */
-  readonly scratchIndex?: number;
+  /** Of the scratch map (a PERCPU_ARRAY): programs never share scratch memory. */
+  readonly scratch?: ScratchEntry;
   /** Where the kernel keeps what uretprobes replaced, for the unwinder. */
   readonly returnInstances?: ReturnInstances | undefined;
   /** Where the kernel keeps which file is mapped, for the unwinder; undefined where it cannot ask. */
@@ -45,6 +45,10 @@ export interface GenerateOptions {
   readonly gate?: number;
   /** The verifier gave up on the program as it usually is: it is written to be easy to walk through, and slower. */
   readonly easyToVerify?: boolean | undefined;
+  /** Map callbacks that are handed a pointer to what they share with their caller, not that itself (generate.ts). */
+  readonly sharingByPointer?: ReadonlySet<number>;
+  /** This function is one of them. */
+  readonly sharesByPointer?: boolean;
 }
 
 export interface Stripe {
@@ -246,6 +250,10 @@ export class FunctionScope {
   }
   get scratchRegister(): Register {
     return this.#scratch;
+  }
+  /** Has the register of scratch memory from here on, also where nothing is there: the way out releases it. */
+  needScratch(): Register {
+    return this.#scratchBase();
   }
   /** Where scratch memory is free for slots. */
   get slotsStart(): number {

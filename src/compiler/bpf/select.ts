@@ -4,7 +4,7 @@ import { Jump } from "../../bpf/instruction.ts";
 import type { Instruction, IrBlock, Value } from "../ir/ir.ts";
 import { aggregate, aggregateRead } from "./aggregations.ts";
 import { writeMatch } from "./dispatch.ts";
-import { addressOf, behind, kernelMap } from "./emitter.ts";
+import { behind } from "./emitter.ts";
 import { forgetChoices, storeInHalves } from "./opaque-values.ts";
 import { writeEnd, writeGate } from "./gate.ts";
 import {
@@ -49,6 +49,7 @@ import {
   storeValue,
 } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
+import { findScratch, isPooled, releaseScratch } from "./scratch.ts";
 import { stackLength } from "./stacks.ts";
 import { differ, findString, orderStrings, stringLength } from "./strings.ts";
 
@@ -67,7 +68,7 @@ export function select(scope: FunctionScope): void {
       if (gate !== undefined) writeGate(scope, gate, out);
       emitter.cold(() => {
         emitter.bind(out);
-        leave(scope, undefined);
+        end(scope, undefined);
       });
     }
   } else if (fn.kind === "round" && fn.within !== "map-callback") scope.context = emitter.register();
@@ -94,16 +95,7 @@ export function select(scope: FunctionScope): void {
   enter(scope);
   emitter.code.push(...body.slice(0, gate));
   for (const counter of scope.roundCounters) emitter.storeConstant(counter, 8, 0n);
-  if (scope.scratchRegister >= 0) {
-    const key = emitter.temporary(8);
-    emitter.storeConstant(key, 4, BigInt(scope.options.scratchIndex ?? 0));
-    emitter.call("map_lookup_elem", kernelMap(scope.scratchMap), addressOf(key));
-    emitter.move(scope.scratchRegister, 0);
-    const found = emitter.label();
-    emitter.branchConstant(Jump.JNE, scope.scratchRegister, 0n, found);
-    leave(scope, undefined);
-    emitter.bind(found);
-  }
+  if (scope.scratchRegister >= 0) findScratch(scope, scope.scratchRegister, () => end(scope, undefined));
   for (const instruction of body.slice(gate)) emitter.code.push(instruction);
 }
 
@@ -118,7 +110,9 @@ function enter(scope: FunctionScope): void {
       emitter.emit({ kind: "enter", parameters: 4 });
       emitter.move(scope.key, 2);
       emitter.move(scope.value, 3);
-      return emitter.move(scope.captures, 4);
+      emitter.move(scope.captures, 4);
+      if (scope.options.sharesByPointer) emitter.load(scope.captures, behind(scope.captures, 0), 8);
+      return;
     case "round":
       emitter.emit({ kind: "enter", parameters: 2 });
       emitter.move(scope.frame, 2);
@@ -341,7 +335,13 @@ function moveArguments(scope: FunctionScope, parameters: readonly Value[], args:
   }
 }
 
+/** The way out of a function that has what it needs: `end`, and what was taken is released. */
 function leave(scope: FunctionScope, stop: boolean | undefined): void {
+  if (scope.fn.kind === "handler" && isPooled(scope.options)) releaseScratch(scope, scope.needScratch());
+  end(scope, stop);
+}
+
+function end(scope: FunctionScope, stop: boolean | undefined): void {
   // What has an address is in use to the end.
   for (const slot of scope.addressed) scope.emitter.touch(scope.slot(slot));
   const result = scope.fn.kind !== "handler" ? (stop === true ? 1 : 0) : (scope.fn.context?.program.result ?? 0);

@@ -8,10 +8,7 @@ import { copy } from "./memory.ts";
 import { at, behind, pieces } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
 import type { FunctionScope } from "./scope.ts";
-import { countBusy, countRefusal } from "./trouble-counters.ts";
-
-/** E2BIG: what an update says when the table is full. */
-const full = -7n;
+import { countBusy, countRefusal, full } from "./trouble-counters.ts";
 
 /** A table as a function reaches it. */
 interface Reached {

@@ -18,6 +18,8 @@ function bump({ emitter }: FunctionScope, counter: Memory): void {
 
 /** EEXIST: what an update says that is to make an entry, when somebody else has just made it. */
 export const justMade = -17n;
+/** E2BIG: what an update says when the map is full. */
+export const full = -7n;
 
 /** The result of an update that did not make an entry: why is known by its number (refusals.ts). */
 export function countRefusal(scope: FunctionScope, map: number, result: Register): void {

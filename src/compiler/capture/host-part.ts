@@ -2,7 +2,7 @@
 import type { Instruction, IrBlock, IrFunction, IrModule, Value } from "../ir/ir.ts";
 import { operandsOf, resultOf, terminatorOperands } from "../optimize/operands.ts";
 import type { Control } from "./control.ts";
-import { isDouble, natureOf, slotsRead, slotWritten } from "./operations.ts";
+import { isGathered, natureOf, slotsRead, slotWritten } from "./operations.ts";
 
 /** What is known of where things are, while it is found out; it only grows. */
 export interface Homes {
@@ -72,7 +72,7 @@ export function isForHost(module: Pick<IrModule, "functions" | "maps">, i: Instr
       return true;
     case "map-read":
     case "map-write":
-      return "map" in i && (homes.maps.has(i.map) || (i.op === "aggregate-read" && isDouble(module.maps[i.map], i.of)));
+      return "map" in i && (homes.maps.has(i.map) || (i.op === "aggregate-read" && isGathered(module, i)));
     case "loop":
       return (
         i.op === "for-each" &&

@@ -1,7 +1,7 @@
 // What an instruction asks of the place where it runs.
 import { resultAt } from "../../language/aggregations/table.ts";
 import { InternalError } from "../../base/internal-error.ts";
-import type { Instruction, IrMap, Place, Source } from "../ir/ir.ts";
+import type { Instruction, IrMap, IrModule, Place, Source } from "../ir/ir.ts";
 import { sourceSize } from "../ir/ir.ts";
 import { mapSlots, writtenSlot } from "../optimize/operands.ts";
 
@@ -81,7 +81,12 @@ export function isOfMoment({ kind }: Source): boolean {
 }
 
 /** A result (`of`) that is computed of all words of an aggregation, in floating point: the kernel has none. */
-export function isDouble(map: IrMap | undefined, of: number | undefined): boolean {
+export function isGathered(
+  { maps }: Pick<IrModule, "maps">,
+  { map: index, of, bucket }: Extract<Instruction, { op: "aggregate-read" }>,
+): boolean {
+  const map = maps[index] as IrMap | undefined;
+  if (bucket !== undefined) return true;
   if (map?.value.kind !== "aggregate") return false;
   const result = resultAt(map.value, of);
   return result !== undefined && "double" in result;

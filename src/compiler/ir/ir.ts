@@ -420,7 +420,7 @@ export type Instruction =
   | { readonly op: "map-length"; readonly result: Value; readonly map: number }
   /**
    * Adds a value to an aggregation entry: this CPU's copy. `value` absent for count; `time` (ns since the epoch) for
-   * tseries.
+   * tseries; `weight`: how often a value counts in buckets.
    */
   | {
       readonly op: "aggregate";
@@ -428,10 +428,11 @@ export type Instruction =
       readonly key?: Place;
       readonly value?: Value;
       readonly time?: Value;
+      readonly weight?: Value;
     }
   /**
    * Reads an aggregation as a number, all CPUs together: count, sum, min, max; avg (total / count); 0 when missing. `of`:
-   * which result of a statistic.
+   * which result of a statistic. `bucket`: of buckets the one with that number, on the host only.
    */
   | {
       readonly op: "aggregate-read";
@@ -439,6 +440,7 @@ export type Instruction =
       readonly map: number;
       readonly key?: Place;
       readonly of?: number;
+      readonly bucket?: Value;
       readonly signed: boolean;
     }
   /** Runs a map callback for each entry, with the slot `captures` of this function shared. */
@@ -449,6 +451,8 @@ export type Instruction =
       readonly callback: number;
       readonly captures?: number;
       readonly order?: MapOrder;
+      /** Of an order by rows. */
+      readonly beside?: readonly number[];
       readonly limit?: Value;
     }
 

@@ -155,9 +155,9 @@ export function printInstruction(i: Instruction): string {
     case "map-length":
       return `${result}map-length map ${i.map}`;
     case "aggregate":
-      return `aggregate ${entry(i)}${i.value === undefined ? "" : ` v${i.value}`}${i.time === undefined ? "" : ` at v${i.time}`}`;
+      return `aggregate ${entry(i)}${i.value === undefined ? "" : ` v${i.value}`}${i.time === undefined ? "" : ` at v${i.time}`}${i.weight === undefined ? "" : ` times v${i.weight}`}`;
     case "aggregate-read":
-      return `${result}aggregate-read ${entry(i)}${i.of === undefined ? "" : ` result ${i.of}`}${i.signed ? " signed" : ""}`;
+      return `${result}aggregate-read ${entry(i)}${i.of === undefined ? "" : ` result ${i.of}`}${i.bucket === undefined ? "" : ` bucket v${i.bucket}`}${i.signed ? " signed" : ""}`;
     case "loop-cut":
       return `loop-cut ${i.loop}`;
     case "rounds":

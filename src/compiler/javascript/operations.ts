@@ -1,7 +1,7 @@
 // One IR instruction as JavaScript statements; the comments in ir.ts are the specification.
 import { rankMask } from "../../language/aggregations/parts.ts";
 import { aggregateLayout, aggregateWords, askedAt, resultAt } from "../../language/aggregations/table.ts";
-import { hostText, isOnMemory, parameterAt } from "../../language/host-texts.ts";
+import { hostText, isOnMemory, isOnSpeculations, parameterAt } from "../../language/host-texts.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { orderFields } from "./compared-fields.ts";
 import { keyLayout, sizeOf } from "../../language/layout.ts";
@@ -128,7 +128,12 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
         if (parameterAt(spec, i) === "bytes") return placeBytes(out, arg.text, arg.capacity);
         return `${out.support("textIn")}(${at(out.place(arg.text))}, ${arg.capacity}, ${encoding})`;
       });
-      const call = `${isOnMemory(name) ? `runtime.written.${name}` : out.support(name)}(${args.join(", ")})`;
+      const target = isOnMemory(name)
+        ? `runtime.written.${name}`
+        : isOnSpeculations(name)
+          ? `runtime.speculations.${name}`
+          : out.support(name);
+      const call = `${target}(${args.join(", ")})`;
       if (to !== undefined)
         out.line(`${out.support("putText")}(${at(out.place(to))}, ${capacity}, ${call}, ${encoding});`);
       if (result !== undefined) out.line(`v${result} = ${wrap(call)};`);
@@ -187,7 +192,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "map-make": {
       const map = out.module.maps[instruction.map];
       const [bytes, at] = [map ? sizeInMap(map.value) : 8, mapKey(out, instruction)];
-      out.line(`if (!runtime.mapLookup(${at})) runtime.mapStore(${at}, new Uint8Array(${bytes}));`);
+      out.line(`if (!runtime.mapLookup(${at})) runtime.mapStore(${at}, new Uint8Array(${bytes}), true);`);
       out.line(`v${instruction.result} = runtime.mapLookup(${at}) ? 0n : 1n;`);
       return;
     }
@@ -210,7 +215,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       return;
     case "aggregate":
       out.line(
-        `runtime.aggregate(${mapKey(out, instruction)}, ${instruction.value === undefined ? "1n" : `v${instruction.value}`}${instruction.time === undefined ? "" : `, v${instruction.time}`});`,
+        `runtime.aggregate(${mapKey(out, instruction)}, ${instruction.value === undefined ? "1n" : `v${instruction.value}`}${instruction.time === undefined ? (instruction.weight === undefined ? "" : ", 0n") : `, v${instruction.time}`}${instruction.weight === undefined ? "" : `, v${instruction.weight}`});`,
       );
       return;
     case "aggregate-read":
@@ -364,7 +369,9 @@ function compare(kind: CompareOp, left: string, right: string): string {
 }
 
 /** A map's entries, in the order of the loop. */
-function entries(out: Writer, { map, order, limit }: Extract<Instruction, { op: "for-each" }>): string {
+function entries(out: Writer, { map, order, limit, beside = [] }: Extract<Instruction, { op: "for-each" }>): string {
+  if (order?.layout !== undefined)
+    return `runtime.mapRows(${JSON.stringify([map, ...beside])}, ${JSON.stringify(order.layout)})`;
   const all = `runtime.mapEntries(${map})`;
   if (order === undefined && limit === undefined) return all;
   const { keys, value } = out.module.maps[map];
@@ -377,6 +384,12 @@ function entries(out: Writer, { map, order, limit }: Extract<Instruction, { op: 
 function writeAggregateRead(out: Writer, instruction: Extract<Instruction, { op: "aggregate-read" }>): void {
   const type = out.module.maps[instruction.map]?.value;
   const result = type?.kind === "aggregate" ? resultAt(type, instruction.of) : undefined;
+  if (instruction.bucket !== undefined) {
+    out.line(
+      `{ const words = runtime.mapLookup(${mapKey(out, instruction)}); v${instruction.result} = words ? runtime.aggregateBucket(${instruction.map}, words, ${instruction.of}, v${instruction.bucket}) : 0n; }`,
+    );
+    return;
+  }
   if (type?.kind !== "aggregate" || result === undefined) return out.missing("the value of a histogram");
   if ("double" in result) {
     out.line(

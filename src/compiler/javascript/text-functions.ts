@@ -54,6 +54,9 @@ export const textFunctions = {
   const short = { "\\n": "\\\\n", "\\t": "\\\\t", "\\r": "\\\\r", "\\f": "\\\\f", "\\v": "\\\\v", "\\b": "\\\\b", "\\x07": "\\\\a", '"': '\\\\"', "\\\\": "\\\\\\\\" };
   return text.replace(/[^ !#-[\\]-~]/g, (one) => short[one] ?? "\\\\" + one.charCodeAt(0).toString(8).padStart(3, "0"));
 }`,
+  wordOfList: `function wordOfList(words, number) {
+  return number < 0n ? "" : (words.split(",")[Number(number)] ?? "");
+}`,
   replacedText: `function replacedText(text, before, after) {
   return before === "" ? text : text.split(before).join(after);
 }`,
@@ -89,7 +92,16 @@ export const textFunctions = {
   const known = (matchesPattern.patterns ??= new Map());
   let compiled = known.get(pattern);
   if (compiled === undefined) known.set(pattern, (compiled = new RegExp(pattern, "s")));
-  const found = compiled.exec(text);
+  let found = compiled.exec(text);
+  // Of alternatives the longest that matches there is meant, not the first.
+  if (found !== null && pattern.includes("|") && !pattern.includes("$")) {
+    const whole = new RegExp("(?:" + pattern + ")$", "sy");
+    for (let end = text.length; end > found.index + found[0].length; end--) {
+      whole.lastIndex = found.index;
+      const longer = whole.exec(text.slice(0, end));
+      if (longer !== null) { found = longer; break; }
+    }
+  }
   if (found !== null) matchesPattern.found = found;
   return found === null ? 0n : 1n;
 }`,
@@ -156,6 +168,62 @@ export const textFunctions = {
 }`,
   matchedGroups: `function matchedGroups() {
   return BigInt(matchesPattern.found?.length ?? 0);
+}`,
+  doubleComputed: `function doubleComputed(operation, left, right) {
+  const view = new DataView(new ArrayBuffer(8));
+  const double = (bits) => { view.setBigUint64(0, BigInt.asUintN(64, bits)); return view.getFloat64(0); };
+  const bits = (value) => { view.setFloat64(0, value); return view.getBigInt64(0); };
+  const a = double(left), b = double(right);
+  switch (operation) {
+    case "long": return bits(Number(BigInt.asIntN(64, left)));
+    case "single": view.setUint32(0, Number(BigInt.asUintN(32, left))); return bits(view.getFloat32(0));
+    case "+": return bits(a + b);
+    case "-": return bits(a - b);
+    case "*": return bits(a * b);
+    case "/": return bits(a / b);
+    case "sqrt": return bits(Math.sqrt(a));
+    case "==": return a === b ? 1n : 0n;
+    case "<=": return a <= b ? 1n : 0n;
+    case "<": return a < b ? 1n : 0n;
+  }
+  // Of the nearest multiple; of the even one of two as near.
+  if (!Number.isFinite(a) || b === 0 || Number.isNaN(b)) return bits(NaN);
+  if (!Number.isFinite(b)) return bits(a);
+  const size = Math.abs(b), wide = size <= Number.MAX_VALUE / 2;
+  let rest = wide ? Math.abs(a) % (size * 2) : Math.abs(a);
+  if (rest > size - rest) {
+    rest -= size;
+    if (rest >= size - rest) rest -= size;
+  }
+  return bits(a < 0 || Object.is(a, -0) ? -rest : rest);
+}`,
+  /** A double is a whole number times a power of two: its digits are those of whole numbers. */
+  doubleText: `function doubleText(bits, places) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, BigInt.asUintN(64, bits));
+  const value = view.getFloat64(0);
+  return Number.isFinite(value) ? value.toFixed(Math.min(Math.max(Number(places), 0), 100)) : String(value);
+}`,
+  parsedDouble: `function parsedDouble(text) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, Number.parseFloat(text));
+  return view.getBigInt64(0);
+}`,
+  doubleAsNumber: `function doubleAsNumber(bits, mode) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, BigInt.asUintN(64, bits));
+  const value = view.getFloat64(0);
+  const down = Math.floor(value), part = value - down, up = Math.ceil(value);
+  const even = down % 2 === 0 ? down : up;
+  const rounded =
+    mode === 1n ? Math.trunc(value)
+    : mode === 2n ? down
+    : mode === 3n ? up
+    : mode === 6n ? (part === 0 || down % 2 !== 0 ? down : up)
+    : part < 0.5 ? down : part > 0.5 ? up
+    : mode === 4n ? (value < 0 ? down : up) : even;
+  // What no number of 64 bits is, is the least, as of the processor's cvtsd2si.
+  return rounded >= -(2 ** 63) && rounded < 2 ** 63 ? BigInt(rounded) : -(1n << 63n);
 }`,
   upperCase: `function upperCase(text) { return text.toUpperCase(); }`,
   lowerCase: `function lowerCase(text) { return text.toLowerCase(); }`,

@@ -1,6 +1,6 @@
 // Calls that do something: events for the host, and acts on the traced process.
 import { parsePrintf, type PrintfConversion, type PrintfFormat } from "../../language/printf.ts";
-import type { Call, Expression, MapAccess } from "../../language/program.ts";
+import type { Call, Expression, MapAccess, MapLayout } from "../../language/program.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { StringType, Type } from "../../language/types.ts";
 import { i64, integer, u64 } from "../../language/types.ts";
@@ -41,6 +41,9 @@ export function action(f: FunctionState, e: Call): boolean {
       return true;
     case "system":
       formatted(f, e, (format) => ({ kind: "system", format }));
+      return true;
+    case "print_rows":
+      printRows(f, e);
       return true;
     case "print":
       print(f, e);
@@ -185,12 +188,7 @@ function print(f: FunctionState, e: Call): void {
   }
   const { index, map } = mapOf(f, subject);
   if (subject.keys.length === 0) {
-    const number = (name: string, from: Expression | undefined): Field => ({
-      name,
-      type: u64,
-      source: () => ({ kind: "value", value: from === undefined ? f.build.constant(0n) : f.value(from), width: 8 }),
-    });
-    send(f, e, { kind: "print-map", map: index }, [number("top", top), number("divisor", divisor)]);
+    send(f, e, { kind: "print-map", map: index }, [number(f, "top", top), number(f, "divisor", divisor)]);
     return;
   }
   if (subject.type.kind === "aggregate") {
@@ -203,17 +201,51 @@ function print(f: FunctionState, e: Call): void {
   send(f, e, { kind: "print-entry", map: index }, [...keys, field(f, "value", subject)]);
 }
 
-/** What is kept for each CPU on its own is gathered when the event is handled. `of`: which result of a statistic. */
-function printAggregate(f: FunctionState, e: Call, subject: MapAccess, of?: number): void {
-  const { index, map } = mapOf(f, subject);
-  const key: Type = { kind: "tuple", elements: map.keys };
-  const from = keyPlace(f, subject);
+function number(f: FunctionState, name: string, from: Expression | undefined): Field {
+  return {
+    name,
+    type: u64,
+    source: () => ({ kind: "value", value: from === undefined ? f.build.constant(0n) : f.value(from), width: 8 }),
+  };
+}
+
+function printRows(f: FunctionState, e: Call): void {
+  const [layout, ...rest] = e.args;
+  const maps = rest.filter((arg): arg is MapAccess => arg.kind === "map");
+  const divisors = rest.filter((_, i) => i % 2 === 1);
+  const [map] = maps;
+  const rows = JSON.parse(literalText(layout)) as MapLayout;
+  if (map.keys.length > 0) return printAggregate(f, e, map, undefined, divisors[0], rows);
   send(
     f,
     e,
-    { kind: "print-aggregate", map: index, ...(of === undefined ? {} : { of }) },
-    from === undefined ? [] : [{ name: "key", type: key, source: () => ({ kind: "copy", from, size: sizeOf(key) }) }],
+    {
+      kind: "print-rows",
+      maps: maps.map((one) => mapOf(f, one).index),
+      layout: rows,
+    },
+    divisors.map((divisor) => number(f, "divisor", divisor)),
   );
+}
+
+/** What is kept for each CPU on its own is gathered when the event is handled. `of`: which result of a statistic. */
+function printAggregate(
+  f: FunctionState,
+  e: Call,
+  subject: MapAccess,
+  of?: number,
+  divisor?: Expression,
+  layout?: MapLayout,
+): void {
+  const { index, map } = mapOf(f, subject);
+  const key: Type = { kind: "tuple", elements: map.keys };
+  const from = keyPlace(f, subject);
+  const fields: Field[] = [];
+  if (from !== undefined)
+    fields.push({ name: "key", type: key, source: () => ({ kind: "copy", from, size: sizeOf(key) }) });
+  if (divisor !== undefined) fields.push(number(f, "divisor", divisor));
+  const more = { ...(of === undefined ? {} : { of }), ...(layout === undefined ? {} : { layout }) };
+  send(f, e, { kind: "print-aggregate", map: index, ...more }, fields);
 }
 
 /** As many as execve(2) traces usually show. */

@@ -24,6 +24,8 @@ import { stackSource } from "./stacks.ts";
 import type { FunctionState, Located } from "./state.ts";
 import { Failure } from "../../base/failure.ts";
 
+// Loaded for addresses as texts.
+const hexTexts = lazy<typeof import("./hex-text.ts")>(() => require("./hex-text.ts"));
 const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 
 // ── numbers ──
@@ -287,6 +289,12 @@ function textLength(f: FunctionState, e: Expression): Value {
       build.emit({ op: "fill", to, source, length: result });
       return result;
     }
+    // What makes a text is run once.
+    if (e.kind === "block-expression") {
+      const text = f.slot("text", e.type);
+      build.emit({ op: "fill", to: text, source });
+      return build.give((result) => ({ op: "string-length", result, text, capacity: sizeOf(e.type) }));
+    }
   }
   const text = textPlace(f, e);
   return build.give((result) => ({
@@ -391,6 +399,8 @@ export function callLocated(f: FunctionState, e: Call): Located {
       build.emit({ op: "concat-strings", to, capacity: sizeOf(type), left, leftCapacity, right, rightCapacity });
       return { at: "place", place: to };
     }
+    case "hex_text":
+      return { at: "place", place: hexTexts().hexText(f, f.value(args[0])) };
     case "write_memory":
       if (isRegister(type)) break;
       return writtenBytes(f, e);

@@ -11,9 +11,13 @@ import { u64 } from "../../language/types.ts";
 import { sourceSize, type Instruction, type Place, type Source, type Value } from "../ir/ir.ts";
 import { leaveHandler } from "./exits.ts";
 import { at, constantString } from "./memory.ts";
+import { lazy } from "../../base/lazy.ts";
 import { placeIn } from "./script-places.ts";
 import { send, type Field } from "./send.ts";
 import type { Catch, FunctionState } from "./state.ts";
+
+// Loaded for languages that have words of their own.
+const telling = lazy<typeof import("./told-faults.ts")>(() => require("./told-faults.ts"));
 
 /** `try`: ways that fail in the body meet at the handler's block. */
 export function tryCatch(f: FunctionState, s: Extract<Statement, { kind: "try" }>): void {
@@ -25,6 +29,7 @@ export function tryCatch(f: FunctionState, s: Extract<Statement, { kind: "try" }
     owner: f,
     block: handler,
     kinds: s.kinds === undefined ? catchable : new Set(s.kinds),
+    tells: s.tells === true,
     ...(slot === undefined ? {} : { error: f.home(slot) }),
     ...(outer === undefined ? {} : { outer }),
   };
@@ -48,6 +53,7 @@ function endsHandlers(kind: FaultKind, { integers, maps, failedRead }: Rules): b
     case "division":
       return integers.byZero === "fault";
     case "key":
+    case "empty":
       return maps.missing === "fault";
     case "full":
     case "error":
@@ -68,10 +74,22 @@ function catchOf(f: FunctionState, kind: FaultKind): Catch | undefined {
 }
 
 /** On the way on which something failed: goes to whoever sees it, and nothing follows. False when nobody does. */
-export function raise(f: FunctionState, kind: FaultKind, message: string, span: Span, address?: Value): boolean {
+export function raise(
+  f: FunctionState,
+  kind: FaultKind,
+  message: string,
+  span: Span,
+  address?: Value,
+  most = 0,
+): boolean {
   const target = catchOf(f, kind);
   if (target === undefined) return endHandler(f, kind, message, span, address);
-  const text = textBytes(message);
+  const words = f.rules.faults === undefined ? message : telling().wordsOf(f, { kind, most, otherwise: message }, span);
+  if (target.tells) {
+    const fields = address === undefined ? [] : [addressField(address)];
+    send(f, { span }, { kind: "printf", format: parsePrintf(telling().told(f, words, span)), to: "error" }, fields);
+  }
+  const text = textBytes(words);
   tell(f, target, kind, span, address, () => {
     const bytes = new Uint8Array(text.length + 1);
     bytes.set(text);
@@ -86,29 +104,31 @@ function endHandler(f: FunctionState, kind: FaultKind, message: string, span: Sp
   if (!endsHandlers(kind, f.module.checked.program.rules)) return false;
   const text = message.replaceAll("%", "%%");
   const format = parsePrintf(address === undefined ? text : `${text} at 0x%lx`);
-  const field = (value: Value): Field => ({
-    name: "address",
-    type: u64,
-    source: () => ({ kind: "value", value, width: 8 }),
-  });
-  send(f, { span }, { kind: "printf", format, to: "error" }, address === undefined ? [] : [field(address)]);
+  send(f, { span }, { kind: "printf", format, to: "error" }, address === undefined ? [] : [addressField(address)]);
   leaveHandler(f);
   return true;
 }
+
+const addressField = (value: Value): Field => ({
+  name: "address",
+  type: u64,
+  source: () => ({ kind: "value", value, width: 8 }),
+});
 
 /** `throw` */
 export function throwError(f: FunctionState, s: Extract<Statement, { kind: "throw" }>): void {
   const target = catchOf(f, "error");
   const { value } = s;
-  if (target === undefined) {
+  if (target === undefined || target.tells) {
     const message: Expression =
       value.type.kind === "string"
         ? value
         : { kind: "member", object: value, name: "message", nameSpan: s.span, span: s.span, type: messageType(value) };
-    send(f, s, { kind: "printf", format: parsePrintf("%s"), to: "error" }, [
+    const format = parsePrintf(target === undefined ? "%s" : `%s${telling().told(f, "", s.span)}`);
+    send(f, s, { kind: "printf", format, to: "error" }, [
       { name: "message", type: message.type, source: () => f.source(message, message.type, false) },
     ]);
-    return leaveHandler(f);
+    if (target === undefined) return leaveHandler(f);
   }
   if (value.type.kind === "string") tell(f, target, "error", s.span, undefined, () => ({ kind: "value", value }));
   else {
@@ -278,8 +298,9 @@ function filled(f: FunctionState, i: Fill, span: Span): Instruction | undefined 
 }
 
 /** What is read is read before anything is done with it. */
-function madeFirst(f: FunctionState, source: Source, span: Span): Source {
+function madeFirst(f: FunctionState, source: Source, around: Span): Source {
   if (!reads(source) || !matters(f, "read")) return source;
+  const span = f.written.get(source) ?? around;
   const size = sourceSize(source);
   const place = f.slotOf("read", size);
   const padded = source.kind === "memory" ? source : { ...source, padded: true };
@@ -289,11 +310,13 @@ function madeFirst(f: FunctionState, source: Source, span: Span): Source {
 
 /** A key that the map has no room for is noticed before anything is put there. */
 function makeRoom(f: FunctionState, { map, key }: { readonly map: number; readonly key?: Place }, span: Span): void {
-  const { evicts, name } = f.module.maps[map];
+  const { evicts, name, entries } = f.module.maps[map];
   if (key === undefined || evicts) return;
-  if (catchOf(f, "full") === undefined) return;
+  const target = catchOf(f, "full");
+  // Where nobody wrote a `try`, it is a mistake only of a map that says how much it holds.
+  if (target === undefined || (target.tells && f.module.checked.maps[map]?.entries === undefined)) return;
   const failed = f.build.give((result) => ({ op: "map-make", result, map, key }));
   unlessFailed(f, failed, () => {
-    raise(f, "full", `${f.spelling.map(name)} is full`, span);
+    raise(f, "full", `${f.spelling.map(name)} is full`, span, undefined, entries);
   });
 }

@@ -29,6 +29,7 @@ export function inlineCall(f: FunctionState, e: Call): Home | undefined {
     variables: fn.variables,
     homes: new Map(),
     caller: f.frame,
+    call: e.span,
     inlined: { result, exit, owner: f },
   };
   // A body that ends without a return gives nothing; a call before this one (in a loop) may have left something here.

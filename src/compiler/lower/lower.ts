@@ -6,10 +6,10 @@ import { fetchValue } from "./fetch.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { Config } from "../../language/check/config.ts";
 import type { CheckedHandler, CheckedMap, CheckedProgram } from "../../language/checked-program.ts";
-import { ScriptError, type Source } from "../../language/diagnostic.ts";
+import { ScriptError } from "../../language/diagnostic.ts";
 import { fieldLayout, roundUp } from "../../language/layout.ts";
-import type { Expression } from "../../language/program.ts";
-import type { Spelling } from "../../language/rules.ts";
+import type { Expression, Program } from "../../language/program.ts";
+import type { Rules, Spelling } from "../../language/rules.ts";
 import type { Type } from "../../language/types.ts";
 import type { IrFunction, IrMap, IrModule } from "../ir/ir.ts";
 import type { EventSchema } from "../plan.ts";
@@ -115,7 +115,7 @@ export function lower(
         );
   return {
     module: { functions: module.functions, maps: module.maps, probeNames: module.probeNames },
-    schemas: module.schemas.map((draft) => laidOut(draft, checked.program.source, header)),
+    schemas: module.schemas.map((draft) => laidOut(draft, checked.program, header)),
     timeFormats: module.timeFormats,
     packetFiles: module.packetFiles,
     watches: (module.watches?.list ?? []).map(({ span, call }) => ({
@@ -206,10 +206,14 @@ function functionName(handler: CheckedHandler): string {
   return last.replace(/[^A-Za-z0-9_]/g, "_").slice(0, 15) || "handler";
 }
 
+function isBare({ action }: SchemaDraft, { bareMessages }: Rules): boolean {
+  return bareMessages === true && action.kind === "printf" && (action.to === "error" || action.to === "warning");
+}
+
 /** Far more than any ring of events has room for; the verifier takes up to 512 MiB. */
 const mostRecordBytes = 1 << 28;
 
-function laidOut(draft: SchemaDraft, source: Source, asked: readonly HeaderField[]): EventSchema {
+function laidOut(draft: SchemaDraft, { source, rules }: Program, asked: readonly HeaderField[]): EventSchema {
   // Events that the host makes of it have what was asked for.
   const header = draft.action.kind === "captured" ? [] : asked;
   const headerBytes = headerSize(header);
@@ -224,7 +228,7 @@ function laidOut(draft: SchemaDraft, source: Source, asked: readonly HeaderField
     fields: draft.fields.map((field, i) => ({ ...field, offset: headerBytes + offsets[i] })),
     ...(header.length === 0 ? {} : { header }),
     size: headerBytes + roundUp(size, 8),
-    place: placeIn(source, draft.span),
+    ...(isBare(draft, rules) ? {} : { place: placeIn(source, draft.span) }),
     probe: draft.probe,
   };
 }

@@ -99,6 +99,7 @@ function readAggregate(
   { signed }: AggregateType,
   key: Place | undefined,
   of?: number,
+  bucket?: Value,
 ): Value {
   return f.build.give((result) => ({
     op: "aggregate-read",
@@ -106,6 +107,7 @@ function readAggregate(
     map,
     ...keyed(key),
     ...(of === undefined ? {} : { of }),
+    ...(bucket === undefined ? {} : { bucket }),
     signed,
   }));
 }
@@ -118,9 +120,10 @@ export function resultValue(f: FunctionState, e: StatisticResult): Value {
   const { index, map } = mapOf(f, e.of);
   const key = keyPlace(f, e.of);
   if (map.value.kind !== "aggregate") return f.fault(e.span, "a result of a map that holds no statistic");
-  if (e.aggregate !== "count")
-    orFails(f, "key", () => hasEntry(f, index, key), `${f.spelling.map(map.name)} has no values`, e.span);
-  return readAggregate(f, index, map.value, key, e.asked);
+  if (e.aggregate !== "count" && e.orZero !== true && e.bucket === undefined)
+    orFails(f, "empty", () => hasEntry(f, index, key), `${f.spelling.map(map.name)} has no values`, e.span);
+  const bucket = e.bucket === undefined ? undefined : f.value(e.bucket);
+  return readAggregate(f, index, map.value, key, e.asked, bucket);
 }
 
 export function lookup(f: FunctionState, map: number, key: Place): Value {

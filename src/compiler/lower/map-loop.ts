@@ -46,6 +46,7 @@ export function forMap(f: FunctionState, s: Statement & { kind: "for-map" }): vo
     callback,
     ...(captures === undefined ? {} : { captures }),
     ...(s.order === undefined ? {} : { order: s.order }),
+    ...(s.beside === undefined ? {} : { beside: s.beside.map((map) => mapOf(f, map).index) }),
     ...(limit === undefined ? {} : { limit }),
   });
   takeBack();

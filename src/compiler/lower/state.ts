@@ -118,8 +118,9 @@ interface Capture {
 export interface Frame {
   readonly variables: readonly CheckedVariable[];
   readonly homes: Map<number, Home>;
-  /** The frame that an inlined function was called from. */
+  /** The frame that an inlined function was called from, and where. */
   readonly caller?: Frame;
+  readonly call?: Span;
   /** While a function is inlined: where `return` goes. Otherwise it leaves the handler. */
   readonly inlined?: { readonly result: Home | undefined; readonly exit: number; readonly owner: FunctionState };
 }
@@ -130,6 +131,8 @@ export interface Catch {
   readonly block: number;
   readonly kinds: ReadonlySet<FaultKind>;
   readonly error?: Home;
+  /** What fails is told before it goes there. */
+  readonly tells: boolean;
   /** The one around it. */
   readonly outer?: Catch;
 }
@@ -164,6 +167,8 @@ export class FunctionState {
    * of its array.
    */
   outside: { readonly elements: ReadonlySet<IndexAccess>; block: number | undefined } | undefined;
+  /** Where in the script sources stand that are read later. */
+  readonly written = new WeakMap<Source, Span>();
   /** How often what is being lowered is there, through the `unroll`s around it. */
   unrolled = 1;
   frame: Frame;
@@ -208,6 +213,7 @@ export class FunctionState {
   }
   source(expression: Expression, type: Type, padded: boolean): Source {
     const source = this.#at(expression, () => this.module.walk.source(this, expression, type, padded));
+    if (this.#looks && !this.written.has(source)) this.written.set(source, expression.span);
     return this.module.watches === undefined ? source : this.module.watches.source(source, expression.span);
   }
   condition(expression: Expression, then: number, otherwise: number): void {
@@ -220,13 +226,15 @@ export class FunctionState {
     this.#statement = outer;
   }
 
+  /** Somebody may look at what fails. */
+  get #looks(): boolean {
+    return this.catching !== undefined || this.#ends;
+  }
+
   /** With what looks at its failures: a `try` around it, and the counters of `-k`. */
   #looked(instruction: Instruction): Instruction | undefined {
     const { walk, watches } = this.module;
-    const left =
-      this.catching === undefined && !this.#ends
-        ? instruction
-        : walk.looked(this, instruction, this.#span ?? this.#statement);
+    const left = this.#looks ? walk.looked(this, instruction, this.#span ?? this.#statement) : instruction;
     return left === undefined || watches === undefined ? left : watched(left, watches, this.#span);
   }
 

@@ -45,12 +45,14 @@ export function statement(f: FunctionState, s: Statement): void {
         map.value.kind === "aggregate" && partOf(map.value, "series") !== undefined
           ? build.give((result) => ({ op: "builtin", result, name: "nsecs-wall" }), "now")
           : undefined;
+      const weight = s.weight === undefined ? undefined : f.value(s.weight);
       build.emit({
         op: "aggregate",
         map: index,
         ...(key === undefined ? {} : { key }),
         ...(value === undefined ? {} : { value }),
         ...(time === undefined ? {} : { time }),
+        ...(weight === undefined ? {} : { weight }),
       });
       return;
     }

@@ -44,7 +44,10 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
         ...i,
         ...(i.value === undefined ? {} : { value: to(i.value) }),
         ...(i.time === undefined ? {} : { time: to(i.time) }),
+        ...(i.weight === undefined ? {} : { weight: to(i.weight) }),
       };
+    case "aggregate-read":
+      return i.bucket === undefined ? i : { ...i, bucket: to(i.bucket) };
     case "emit":
       return { ...i, fields: i.fields.map((f) => mapSource(f, to)) };
     case "signal":
@@ -75,7 +78,6 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "map-has":
     case "map-delete":
     case "map-length":
-    case "aggregate-read":
     case "stack-length":
     case "rounds":
     case "loop-cut":

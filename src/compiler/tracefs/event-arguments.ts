@@ -117,6 +117,20 @@ class Writing {
         this.#out.push({ ...i, offset: number });
         return undefined;
       }
+      case "extend": {
+        const made = this.#made.fetch(i.value);
+        if (made.kind !== "context" || made.size * 8 <= i.bits) {
+          this.#out.push(i);
+          return undefined;
+        }
+        // A part of a register is asked for as it is: filters know no parts.
+        const { result, bits, signed } = i;
+        const size = (bits / 8) as 1 | 2 | 4;
+        const number = this.#number({ kind: "narrow", of: made, size, signed });
+        if (number instanceof Failure) return number;
+        this.#out.push({ op: "load-context", result, offset: number, size, signed });
+        return undefined;
+      }
       case "read": {
         const { result, size, signed } = i;
         const number = this.#number(this.#made.fetch(result));

@@ -1,38 +1,51 @@
-// Probes as definitions of the kernel's dynamic events: lines for tracefs, with what each event is to carry resolved to
-// registers and memory, so that kernels without type information for events take them, too.
+// Probes as definitions of the kernel's dynamic events: lines for tracefs. What an event is to carry of a place in code is
+// resolved to registers and memory, so that kernels without type information for events take them, too; events on
+// functions' entries that ftrace knows (fprobe) have the arguments' numbers, events on events (eprobe) the fields' names.
+// (Documentation/trace/kprobetrace.rst, uprobetracer.rst, fprobetrace.rst, eprobetrace.rst)
 import { Failure } from "../../base/failure.ts";
 import type { Context } from "../../language/context.ts";
 import { shortName, type SiteRef } from "../../language/resolved-probe.ts";
 import type { Type } from "../../language/types.ts";
+import type { TracepointField } from "../../machine/system.ts";
 import { hostMachine } from "../../machine/contexts/registers.ts";
 import type { IrFunction, IrModule, Source } from "../ir/ir.ts";
 import type { LoweredProgram } from "../lower/lower.ts";
 import { bytesWords, numberWords, textWords, type EventPlace, type FetchWords } from "./fetch-words.ts";
 import { MadeValues } from "./made-values.ts";
+import { filterWords, isSayable } from "./event-filter.ts";
+import { wholeFilter } from "./handler-filter.ts";
+import {
+  argumentNames,
+  filePlaceWords,
+  functionPlaceWords,
+  isTracedFunction,
+  kernelPlaceWords,
+  tracepointOf,
+  type FilePlace,
+  type KernelPlace,
+} from "./event-lines.ts";
 
 /** An event: several places where its function is at several. */
 export interface EventDefinition {
   /** What it is about: `vfs_read`, `vfs_read__return`; what of it no event's name can have is `_`. */
   readonly name: string;
   /** The file of tracefs that takes it. */
-  readonly file: "kprobe_events" | "uprobe_events";
-  readonly returns: boolean;
-  /** `vfs_read`, `/usr/bin/app:0x1140` */
+  readonly file: "kprobe_events" | "uprobe_events" | "dynamic_events";
+  /** What its lines begin with: `p`, `r`, `f`, `e`. */
+  readonly letter: string;
+  /** `vfs_read`, `/usr/bin/app:0x1140`, `sched.sched_switch` */
   readonly places: readonly string[];
   /** `bytes=%dx:u64` */
   readonly args: readonly string[];
+  /** Of an event on an event: which ones it is for. */
+  readonly condition?: string;
 }
 
-/** Where in a file a probe of a program is (providers/attaching/user-attachment.ts). */
-interface FilePlace {
-  readonly path: string;
-  readonly offset: bigint;
-  readonly semaphore: bigint;
-}
-/** Where in the kernel (providers/places/kernel-functions.ts). */
-interface KernelPlace {
-  readonly symbol?: string;
-  readonly offset: bigint;
+/** Why a program is no definition: which name it is about, the condition, or (neither) the probe itself. */
+export interface NoDefinition {
+  readonly failure: Failure;
+  readonly name?: number;
+  readonly condition?: true;
 }
 
 /**
@@ -43,33 +56,42 @@ export function eventDefinitions(
   { handlers, schemas }: LoweredProgram,
   { functions }: IrModule,
   names: readonly string[],
-): readonly EventDefinition[] | { readonly failure: Failure; readonly name?: number } {
+  fieldsOf: (category: string, event: string) => readonly TracepointField[],
+): readonly EventDefinition[] | NoDefinition {
   const definitions: EventDefinition[] = [];
   for (const { handler, function: index } of handlers) {
     const { context, provider, sites } = handler;
-    if (context === "host" || context.program.type !== "kprobe")
-      return { failure: new Failure(`${provider} probes: it is defined at a place in code`) };
-    const place = { machine: hostMachine, inProgram: context.inProgram === true };
+    const kind = context === "host" ? undefined : kindOf(context, provider);
+    if (context === "host" || kind === undefined)
+      return { failure: new Failure(`${provider} probes: it is defined at a place in code or on an event`) };
+    const fields = kind === "event" ? fieldsOf(...tracepointOf(sites[0])) : [];
+    const place = placeOf(kind, context, fields);
     const args: string[] = [];
-    const emitted = printed(functions[index]);
+    const fn = functions[index];
+    const condition = wholeFilter(fn);
+    if (condition === undefined || !isSayable(condition, fields))
+      return { failure: new Failure("a condition on something else than the event's fields"), condition: true };
+    const words = filterWords(condition, fields, 0n);
+    const emitted = printed(fn);
     if (emitted.length !== names.length)
       return { failure: new Failure("an event carries values, and does nothing else") };
-    const made = new MadeValues(functions[index]);
+    const made = new MadeValues(fn);
     for (const [i, { source, schema }] of emitted.entries()) {
-      const words = wordsOf(source, schemas[schema].fields[0].type, made, place);
-      if (words instanceof Failure) return { failure: words, name: i };
-      args.push(`${names[i]}=${words.words}:${words.type}`);
+      const fetched = wordsOf(source, schemas[schema].fields[0].type, made, place);
+      if (fetched instanceof Failure) return { failure: fetched, name: i };
+      args.push(`${names[i]}=${fetched.words}:${fetched.type}`);
     }
-    for (const [name, places] of placesByName(sites, context, provider)) {
+    for (const [name, places] of placesByName(sites, place.inProgram ? "file" : kind, provider)) {
       const bad = places.find((one) => /\s/.test(one));
       if (bad !== undefined)
         return { failure: new Failure(`a path with spaces (${bad}), which tracefs does not take`) };
       definitions.push({
         name,
-        file: place.inProgram ? "uprobe_events" : "kprobe_events",
-        returns: isReturn(provider, sites),
+        file: kind === "code" ? (place.inProgram ? "uprobe_events" : "kprobe_events") : "dynamic_events",
+        letter: kind === "event" ? "e" : kind === "function" ? "f" : isReturn(provider, sites) ? "r" : "p",
         places,
         args,
+        ...(words === undefined ? {} : { condition: words }),
       });
     }
   }
@@ -77,8 +99,35 @@ export function eventDefinitions(
 }
 
 /** What stands in the file of tracefs, a line a place. */
-export function linesOf({ returns, places, args }: EventDefinition, group: string, name: string): readonly string[] {
-  return places.map((place) => [`${returns ? "r" : "p"}:${group}/${name}`, place, ...args].join(" "));
+export function linesOf(definition: EventDefinition, group: string, name: string): readonly string[] {
+  const { letter, places, args, condition } = definition;
+  const end = condition === undefined ? [] : ["if", condition];
+  return places.map((place) => [`${letter}:${group}/${name}`, place, ...args, ...end].join(" "));
+}
+
+/** `code`: any place in it, by a breakpoint; `function`: as ftrace sees it; `event`: another event. */
+type DefinedOn = "code" | "function" | "event";
+
+function kindOf({ program: { type } }: Context, provider: string): DefinedOn | undefined {
+  if (type === "kprobe") return "code";
+  if (type === "tracepoint") return "event";
+  return isTracedFunction(provider) ? "function" : undefined;
+}
+
+function placeOf(kind: DefinedOn, context: Context, fields: readonly TracepointField[]): EventPlace {
+  const place = { machine: hostMachine, inProgram: context.inProgram === true };
+  switch (kind) {
+    case "code":
+      return place;
+    case "function":
+      return { ...place, named: argumentNames(context) };
+    case "event":
+      return {
+        ...place,
+        comm: "$COMM",
+        named: (at) => fields.flatMap(({ offset, name }) => (offset === at ? `$${name}` : []))[0],
+      };
+  }
 }
 
 function printed({ blocks }: IrFunction): { readonly source: Source; readonly schema: number }[] {
@@ -94,12 +143,16 @@ function wordsOf(source: Source, type: Type, made: MadeValues, place: EventPlace
       if (words instanceof Failure) return words;
       return { ...words, type: shownType(type, words.type) };
     }
-    case "string":
-      return textWords(made.fetch(source.address), source.space, place);
+    case "string": {
+      const own = made.recordText(source.address);
+      if (own === undefined) return textWords(made.fetch(source.address), source.space, place);
+      const name = place.named?.(own.offset);
+      return name === undefined ? new Failure("a text within the record") : { words: name, type: "string" };
+    }
     case "memory":
       return bytesWords(made.fetch(source.address), source.size, source.space, place);
     case "comm":
-      return { words: "$comm", type: "string" };
+      return { words: place.comm ?? "$comm", type: "string" };
     case "stack":
       return new Failure("a stack: whoever uses the event asks for stacks");
     case "buffer":
@@ -122,14 +175,14 @@ function isReturn(provider: string, sites: readonly SiteRef[]): boolean {
   return provider.endsWith("retprobe") && !sites.some(({ data }) => (data as { inPlace?: boolean }).inPlace === true);
 }
 
-function placesByName(sites: readonly SiteRef[], { inProgram }: Context, provider: string): Map<string, string[]> {
+function placesByName(sites: readonly SiteRef[], kind: DefinedOn | "file", provider: string): Map<string, string[]> {
   const all = new Map<string, string[]>();
   for (const site of sites) {
-    const suffix = provider.endsWith("retprobe") ? "__return" : "";
+    const suffix = provider.endsWith("retprobe") || provider === "fexit" ? "__return" : "";
     const name = `${shortName(site)
       .replaceAll(/\W/g, "_")
       .replace(/^(?=\d)/, "_")}${suffix}`;
-    const place = inProgram ? filePlace(site.data as FilePlace) : kernelPlace(site.data as KernelPlace);
+    const place = placeWords(site, kind, provider);
     const places = all.get(name);
     if (places === undefined) all.set(name, [place]);
     else if (!places.includes(place)) places.push(place);
@@ -137,11 +190,15 @@ function placesByName(sites: readonly SiteRef[], { inProgram }: Context, provide
   return all;
 }
 
-function filePlace({ path, offset, semaphore }: FilePlace): string {
-  return `${path}:0x${offset.toString(16)}${semaphore === 0n ? "" : `(0x${semaphore.toString(16)})`}`;
-}
-
-function kernelPlace({ symbol, offset }: KernelPlace): string {
-  if (symbol === undefined) return `0x${offset.toString(16)}`;
-  return offset === 0n ? symbol : `${symbol}+${offset}`;
+function placeWords(site: SiteRef, kind: DefinedOn | "file", provider: string): string {
+  switch (kind) {
+    case "file":
+      return filePlaceWords(site.data as FilePlace);
+    case "code":
+      return kernelPlaceWords(site.data as KernelPlace);
+    case "function":
+      return functionPlaceWords(site, provider === "fexit");
+    case "event":
+      return tracepointOf(site).join(".");
+  }
 }

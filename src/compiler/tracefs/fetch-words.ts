@@ -10,6 +10,10 @@ export interface EventPlace {
   readonly machine: Machine;
   /** On a function of a program: all memory is that program's. */
   readonly inProgram: boolean;
+  /** What the event calls the bytes at an offset of its context, where that is not registers: `$arg1`, `$prev_pid`. */
+  readonly named?: (offset: number) => string | undefined;
+  /** The thread's name, where `$comm` may be a field. */
+  readonly comm?: string;
 }
 
 /** A fetch argument without its name: `words:type`. */
@@ -95,7 +99,8 @@ function valueWords(fetch: Fetch, place: EventPlace): string | Failure {
   }
 }
 
-function registerWords(offset: number, { machine }: EventPlace): string | Failure {
+function registerWords(offset: number, { machine, named }: EventPlace): string | Failure {
+  if (named !== undefined) return named(offset) ?? new Failure("a part of a field");
   for (const [name, at] of registersOf(machine).offsets) {
     // `pc` and `lr` are second names.
     if (at === offset && name !== "pc") return machine === "arm64" ? `%${name.replace(/^r(?=\d)/, "x")}` : `%${name}`;

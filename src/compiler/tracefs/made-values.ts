@@ -38,6 +38,28 @@ export class MadeValues {
         return computed;
     }
   }
+
+  /** Where in the event's own record a text is, if it is there. */
+  recordText(address: Value): RecordText | undefined {
+    const made = this.#made.get(address);
+    if (made?.op !== "binary" || made.kind !== "add") return undefined;
+    const sides = [made.left, made.right].map((side) => this.#made.get(side));
+    if (!sides.some((side) => side?.op === "builtin" && side.name === "context")) return undefined;
+    for (const side of sides) {
+      if (side?.op === "constant") return { offset: Number(side.value), located: false };
+      if (side?.op !== "binary" || side.kind !== "and") continue;
+      const [word, mask] = [this.#made.get(side.left), this.#made.get(side.right)];
+      if (mask?.op === "constant" && mask.value === 0xffffn && word?.op === "load-context" && word.size === 4)
+        return { offset: word.offset, located: true };
+    }
+    return undefined;
+  }
+}
+
+/** `located`: at the offset is the word that says where the text is (`__data_loc`). */
+export interface RecordText {
+  readonly offset: number;
+  readonly located: boolean;
 }
 
 const zero: Fetch = { kind: "constant", value: 0n };

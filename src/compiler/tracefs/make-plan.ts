@@ -11,6 +11,10 @@ import { generate } from "../javascript/generate.ts";
 import { notInRows } from "../javascript/recorded.ts";
 import type { IrFunction, IrModule } from "../ir/ir.ts";
 import type { LoweredProgram } from "../lower/lower.ts";
+import { either, processesIn, type EventFilter } from "./event-filter.ts";
+import { handlerFilter } from "./handler-filter.ts";
+import { argumentNames, isTracedFunction } from "./event-lines.ts";
+import type { EventPlace } from "./fetch-words.ts";
 import { EventArguments, withArguments, type RecordShape } from "./event-arguments.ts";
 import type {
   EventArgument,
@@ -46,11 +50,13 @@ interface Draft {
   readonly fn: IrFunction;
   readonly event: EventKind;
   readonly sites: readonly SiteRef[];
-  readonly inProgram: boolean;
+  readonly place: EventPlace;
   /** Keeps something for the others of its place. */
   readonly first: boolean;
   /** What is asked of its events, by it and by others that share some of them. */
   args: EventArguments;
+  /** Events that it does something for. */
+  filter: EventFilter;
 }
 
 /** The programs, or what of the script no event of tracefs can tell. */
@@ -76,9 +82,14 @@ export function makeTracefsPlan(
       fn: functions[index],
       event,
       sites,
-      inProgram: context.inProgram === true,
+      place: {
+        machine: hostMachine,
+        inProgram: context.inProgram === true,
+        ...(isTracedFunction(provider) ? { named: argumentNames(context) } : {}),
+      },
       first: context.kept?.at === "entry",
       args,
+      filter: true,
     };
     drafts.push(draft);
     return [{ draft, spec: probe.specs[0] }];
@@ -91,12 +102,20 @@ export function makeTracefsPlan(
       refuse(spec, asked ?? "");
       continue;
     }
+    draft.filter = handlerFilter(fn);
     programs.push({ name: fn.name, source: generate(fn, { functions, maps, schemas }) });
     for (const space of ["kernel", "user"] as const) if (takesStack(fn, space)) stacks.add(space);
     if (takesStack(fn, "user")) diagnostics.push({ severity: "warning", span: spec.span, ...tracefs.userStacks() });
   }
   if (diagnostics.some(({ severity }) => severity === "error")) return { diagnostics };
-  return { plan: { events: eventsOf(drafts), programs, stacks: [...stacks] }, diagnostics };
+  const processes = processesIn(drafts.map(({ filter }) => filter).reduce(either, false));
+  const plan = {
+    events: eventsOf(drafts),
+    programs,
+    ...(processes === undefined ? {} : { processes: [...processes] }),
+    stacks: [...stacks],
+  };
+  return { plan, diagnostics };
 }
 
 /** Handlers of one place have one event, and so have all places of theirs the same arguments. */
@@ -118,13 +137,14 @@ function shareArguments(drafts: readonly Draft[]): void {
 function eventsOf(drafts: readonly Draft[]): TracefsEvent[] {
   const events = new Map<
     string,
-    { event: EventKind; site: SiteRef; args: EventArgument[]; handlers: TracefsHandler[] }
+    { event: EventKind; site: SiteRef; args: EventArgument[]; handlers: TracefsHandler[]; filter: EventFilter }
   >();
-  drafts.forEach(({ event, sites, args, first }, program) => {
+  drafts.forEach(({ event, sites, args, first, filter }, program) => {
     for (const site of sites) {
       const key = placeKey(event, site);
       let one = events.get(key);
-      if (one === undefined) events.set(key, (one = { event, site, args: args.all, handlers: [] }));
+      if (one === undefined) events.set(key, (one = { event, site, args: args.all, handlers: [], filter }));
+      else one.filter = either(one.filter, filter);
       one.handlers[first ? "unshift" : "push"]({ program, site });
     }
   });
@@ -132,13 +152,15 @@ function eventsOf(drafts: readonly Draft[]): TracefsEvent[] {
 }
 
 function placeKey(event: EventKind, { name, found = name, data }: SiteRef): string {
-  return event === "tracepoint"
+  // A traced function is its name.
+  return data === null || event === "tracepoint"
     ? found
     : `${event} ${JSON.stringify(data, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))}`;
 }
 
 function eventOf({ program, inProgram }: Context, provider: string, sites: readonly SiteRef[]): EventKind | undefined {
   if (program.type === "tracepoint") return "tracepoint";
+  if (isTracedFunction(provider)) return provider === "fexit" ? "fretprobe" : "fprobe";
   if (program.type !== "kprobe") return undefined;
   // Instructions of their own serve some returns: those are places like others.
   const inPlace = sites.some(({ data }) => (data as { readonly inPlace?: boolean }).inPlace === true);
@@ -147,13 +169,13 @@ function eventOf({ program, inProgram }: Context, provider: string, sites: reado
   return returns ? "kretprobe" : "kprobe";
 }
 
-function ofEvent({ fn, event, inProgram, args }: Draft, functions: readonly IrFunction[]): IrFunction | Failure {
+function ofEvent({ fn, event, place, args }: Draft, functions: readonly IrFunction[]): IrFunction | Failure {
   if (event === "tracepoint") return fn;
   for (const body of loopBodies(fn, functions)) {
     if (body.blocks.some(({ instructions }) => instructions.some(({ op }) => op === "load-context")))
       return new Failure("what a loop over a map reads of the event");
   }
-  return withArguments(fn, { machine: hostMachine, inProgram }, args);
+  return withArguments(fn, place, args);
 }
 
 function* loopBodies(fn: IrFunction, functions: readonly IrFunction[]): Iterable<IrFunction> {

@@ -1,5 +1,6 @@
 // What the tracefs engine is given of a plan: plain data.
 import type { SiteRef } from "../../language/resolved-probe.ts";
+import type { EventFilter } from "./event-filter.ts";
 import type { FetchWords } from "./fetch-words.ts";
 
 /** A field that is asked of an event, and where its record has it. */
@@ -8,7 +9,7 @@ export interface EventArgument extends FetchWords {
 }
 
 /** `tracepoint`: an event that the kernel has; others are defined. */
-export type EventKind = "tracepoint" | "kprobe" | "kretprobe" | "uprobe" | "uretprobe";
+export type EventKind = "tracepoint" | "kprobe" | "kretprobe" | "uprobe" | "uretprobe" | "fprobe" | "fretprobe";
 
 /** An event, and the handlers that run for it, in the script's order. */
 export interface TracefsEvent {
@@ -17,6 +18,8 @@ export interface TracefsEvent {
   /** What a defined event is asked for. */
   readonly args: readonly EventArgument[];
   readonly handlers: readonly TracefsHandler[];
+  /** The kernel need not write others. */
+  readonly filter: EventFilter;
 }
 
 export interface TracefsHandler {
@@ -35,6 +38,8 @@ export interface TracefsProgram {
 export interface TracefsPlan {
   readonly events: readonly TracefsEvent[];
   readonly programs: readonly TracefsProgram[];
+  /** Handlers do something for events of these alone; absent: of any. */
+  readonly processes?: readonly (bigint | "child")[];
   /** Stacks that the kernel is to write behind each record. */
   readonly stacks: readonly ("kernel" | "user")[];
 }

@@ -74,6 +74,9 @@ test("buckets lie side by side, and a value is in the one whose range it is in",
     typeOf("llhist", [10n, 0n, 6n, 20n]),
     typeOf("llhist", [2n, 3n, 61n, 4n]),
     typeOf("llhist", [3n, 2n, 2n, 9n]),
+    typeOf("sllhist", [10n, 0n, 6n, 20n]),
+    typeOf("sllhist", [3n, 2n, 2n, 9n]),
+    typeOf("shist"),
   ]) {
     const buckets = bucketsOf(type);
     const ranges = Array.from({ length: bucketCount(buckets) }, (_, i) => bucketRange(buckets, i));

@@ -5,12 +5,14 @@
  * - power, with B = 2^bits: 0: negative values; then, values 0 ≤ n < B each have a bucket of their own (1 + n), and every
  *   further power of two [2^k, 2^(k+1)), k ≥ bits, is split into B buckets of equal width:
  *   1 + B + (k - bits) * B + ((n >> (k - bits)) - B). k ends at 62.
+ * - mirrored: 63: zero; 64 + k: [2^k, 2^(k+1)), and 62 - k: (-2^(k+1), -2^k], k up to 62; -2^63 is with -2^62
  * - step: below min, one each whole step, and the rest up from there
  * - pieces: 0: below the first piece; from each piece's `from` on buckets of `step` values, the first of them `bucket`.
  *   The last piece is one bucket without an end.
  */
 export type Buckets =
   | { readonly by: "power"; readonly bits: number }
+  | { readonly by: "mirrored" }
   | { readonly by: "step"; readonly min: bigint; readonly max: bigint; readonly step: bigint }
   | { readonly by: "pieces"; readonly pieces: readonly Piece[] };
 
@@ -21,12 +23,17 @@ export interface Piece {
   readonly step: bigint;
 }
 
+/** The bucket of 0 among mirrored ones. */
+export const mirroredZero = 63;
+
 export function bucketCount(buckets: Buckets): number {
   switch (buckets.by) {
     case "power": {
       const perPower = 1 << buckets.bits;
       return 1 + perPower + (63 - buckets.bits) * perPower;
     }
+    case "mirrored":
+      return 2 * mirroredZero + 1;
     case "step":
       return Number((buckets.max - buckets.min) / buckets.step) + 2;
     case "pieces":
@@ -44,6 +51,11 @@ export function bucketOf(buckets: Buckets, value: bigint): number {
       const power = value.toString(2).length - 1;
       const shift = power - bits;
       return 1 + perPower + shift * perPower + (Number(value >> BigInt(shift)) - perPower);
+    }
+    case "mirrored": {
+      if (value === 0n) return mirroredZero;
+      const power = (value < 0n ? -value : value).toString(2).length - 1;
+      return value > 0n ? mirroredZero + 1 + power : Math.max(0, mirroredZero - 1 - power);
     }
     case "step":
       if (value < buckets.min) return 0;
@@ -75,6 +87,12 @@ export function bucketRange(buckets: Buckets, index: number): BucketRange {
       const shift = BigInt(Math.floor(place / perPower));
       const step = BigInt(place % perPower) + BigInt(perPower);
       return { low: step << shift, high: (step + 1n) << shift };
+    }
+    case "mirrored": {
+      const power = BigInt(Math.abs(index - mirroredZero) - 1);
+      if (index === mirroredZero) return { low: 0n, high: 1n };
+      if (index > mirroredZero) return { low: 1n << power, high: 1n << (power + 1n) };
+      return { low: index === 0 ? -(1n << 63n) : 1n - (1n << (power + 1n)), high: 1n - (1n << power) };
     }
     case "step": {
       const { min, step } = buckets;

@@ -20,6 +20,24 @@ function logLinear(constants: Constants | undefined) {
   return { by: "pieces", pieces } as const;
 }
 
+/** The same on the other side of 0, with one bucket for what is nearer to it than factor^low. */
+function mirrored(constants: Constants | undefined) {
+  const { pieces: above } = logLinear(constants);
+  const pieces: Piece[] = [];
+  let bucket = 1;
+  const add = (from: bigint, step: bigint, buckets: number): void => {
+    pieces.push({ from, bucket, step });
+    bucket += buckets;
+  };
+  for (let i = above.length - 1; i > 0; i--)
+    add(1n - above[i].from, above[i - 1].step, above[i].bucket - above[i - 1].bucket);
+  const [{ from }] = above;
+  add(1n - from, 2n * from - 1n, 1);
+  const shift = bucket - 1;
+  for (const piece of above) pieces.push({ ...piece, bucket: piece.bucket + shift });
+  return { by: "pieces", pieces } as const;
+}
+
 /** Whether a power of the factor is a multiple of the steps: then all further ones are, and no bucket has a fraction. */
 function divides(steps: bigint, factor: bigint): boolean {
   let power = factor;
@@ -29,7 +47,6 @@ function divides(steps: bigint, factor: bigint): boolean {
 
 export const llhist: Aggregation = {
   name: "llhist",
-  spelling: { d: ["llquantize"] },
   doc: "A histogram by powers of a factor, from factor^low to factor^(high + 1), each in equal steps.",
   takes: "integers",
   parameters: [{ name: "factor" }, { name: "low" }, { name: "high" }, { name: "steps" }],
@@ -53,4 +70,12 @@ export const llhist: Aggregation = {
   parts: ({ parameters }) => [{ kind: "buckets", of: logLinear(parameters) }],
   results: () => ({}),
   shape: "buckets",
+};
+
+export const sllhist: Aggregation = {
+  ...llhist,
+  name: "sllhist",
+  spelling: { d: ["llquantize"] },
+  doc: "The same of negative values too, on both sides of 0.",
+  parts: ({ parameters }) => [{ kind: "buckets", of: mirrored(parameters) }],
 };

@@ -67,7 +67,7 @@ export function rankMask(which: "min" | "max", signed: boolean): bigint {
 
 /**
  * Adds a value to the part at `at`. The words may be shared with the kernel: sums are atomic. `signed`: how the values'
- * bits are read; `time`: nanoseconds since the epoch.
+ * bits are read; `time`: nanoseconds since the epoch; `weight`: how often the value counts in buckets.
  */
 export function addToPart(
   part: Part,
@@ -76,6 +76,7 @@ export function addToPart(
   at: number,
   value: bigint,
   time: bigint,
+  weight = 1n,
 ): void {
   switch (part.kind) {
     case "count":
@@ -103,7 +104,7 @@ export function addToPart(
     case "double-sum":
       return doubleSums().addToSum((word, amount) => add(words, at + word, amount), value);
     case "buckets":
-      return add(words, at + bucketOf(part.of, BigInt.asIntN(64, value)), 1n);
+      return add(words, at + bucketOf(part.of, BigInt.asIntN(64, value)), weight);
     case "series": {
       const { interval, intervals, kind } = part.of;
       const number = BigInt.asUintN(64, time) / interval;

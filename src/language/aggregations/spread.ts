@@ -50,3 +50,31 @@ export const stddev: Aggregation = {
   value: "stddev",
   shape: "number",
 };
+
+/** In whole numbers at each step, each divided by a number; 0 where that has no root. */
+export function wholeDeviation(words: readonly bigint[], by = 1n): bigint {
+  const [count] = words;
+  if (count === 0n) return 0n;
+  const squares = 1 + digitWords.value;
+  const average = sumOfDigits(words.slice(1, squares)) / count / by;
+  const square = sumOfDigits(words.slice(squares, squares + digitWords.square)) / count / by;
+  return rootOf(square - average * average);
+}
+
+/** The whole number below a root. */
+function rootOf(of: bigint): bigint {
+  if (of <= 0n) return 0n;
+  let root = BigInt(Math.floor(Math.sqrt(Number(of))));
+  while (root * root > of) root--;
+  while ((root + 1n) * (root + 1n) <= of) root++;
+  return root;
+}
+
+/** Computed as DTrace does. */
+export const istddev: Aggregation = {
+  ...stddev,
+  name: "istddev",
+  spelling: { d: ["stddev"] },
+  doc: "The standard deviation in whole numbers: of their average square and their average, without fractions.",
+  results: () => ({ count: { part: 0 }, stddev: { double: (_type, words) => Number(wholeDeviation(words)) } }),
+};

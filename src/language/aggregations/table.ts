@@ -5,14 +5,31 @@ import type { Aggregation, Result } from "./aggregation.ts";
 import { max, min } from "./extremes.ts";
 import { hist } from "./hist.ts";
 import { lhist } from "./lhist.ts";
-import { llhist } from "./llhist.ts";
+import { llhist, sllhist } from "./llhist.ts";
 import { partWords, type Part } from "./parts.ts";
-import { stddev, variance } from "./spread.ts";
+import { shist } from "./shist.ts";
+import { istddev, stddev, variance } from "./spread.ts";
 import { composition, statistic, wordsOfResult } from "./statistic.ts";
 import { avg, count, stats, sum } from "./totals.ts";
 import { tseries } from "./tseries.ts";
 
-const rows = [count, sum, avg, min, max, stats, variance, stddev, hist, lhist, llhist, tseries];
+const rows = [
+  count,
+  sum,
+  avg,
+  min,
+  max,
+  stats,
+  variance,
+  stddev,
+  istddev,
+  hist,
+  shist,
+  lhist,
+  llhist,
+  sllhist,
+  tseries,
+];
 
 export const aggregations: Map<string, Aggregation> = new Map(
   [...rows, statistic(named)].map((row) => [row.name, row]),

@@ -11,9 +11,16 @@ import { lazy } from "../../base/lazy.ts";
 const doubleSums = lazy<typeof import("./double-sums.ts")>(() => require("./double-sums.ts"));
 
 /** Adds a value to the copy whose first word is at `at`; see addToPart. */
-export function addToCopy(type: AggregateType, words: BigUint64Array, at: number, value: bigint, time = 0n): void {
+export function addToCopy(
+  type: AggregateType,
+  words: BigUint64Array,
+  at: number,
+  value: bigint,
+  time = 0n,
+  weight = 1n,
+): void {
   for (const placed of aggregateLayout(type).parts)
-    addToPart(placed.part, type.signed, words, at + placed.at, value, time);
+    addToPart(placed.part, type.signed, words, at + placed.at, value, time, weight);
 }
 
 /**

@@ -15,17 +15,17 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
     type: voidType,
     doc: "Prints a value or a whole map.",
   },
-  // What front-ends write whose aggregations are divided by what is known when they are printed.
+  // What front-ends write whose aggregations are laid out side by side, and divided by what is known when they are printed.
   {
-    name: "print_divided",
+    name: "print_rows",
     spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
     form: "function",
-    arity: [2, 2],
-    signature: "print_divided(@map, divisor)",
+    arity: [3, 255],
+    signature: 'print_rows("layout", @map, divisor, …)',
     placement: "both",
     statement: true,
     type: voidType,
-    doc: "Prints a map's values divided by a number.",
+    doc: "Prints maps side by side, each divided by a number.",
   },
   {
     name: "printf",

@@ -128,6 +128,16 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
     doc: "A computation on texts that the host does.",
   },
   {
+    // An address as text where handlers run, 0x and its digits: it is a key, or stands for what cannot be read there.
+    name: "hex_text",
+    spelling: { bpftrace: [], typescript: [] },
+    form: "function",
+    arity: [1, 1],
+    signature: "hex_text(number)",
+    placement: "both",
+    doc: "A number's 64 bits as text, in hexadecimal.",
+  },
+  {
     // What a front-end makes of an assignment to a place in memory. Only memory of scripts' own can be written.
     name: "write_memory",
     spelling: { bpftrace: [], typescript: [] },

@@ -129,6 +129,16 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
     doc: "Whether a command was started with -c.",
   },
   {
+    name: "any_process",
+    spelling: { systemtap: [], d: [] },
+    form: "both",
+    arity: [0, 0],
+    signature: "any_process",
+    placement: "both",
+    type: boolType,
+    doc: "True. A handler whose predicate has it is let through in any process: -p, --comm, --user, --cgroup and --follow choose among the others, as those where something begins whose end may come in any process.",
+  },
+  {
     name: "curtask",
     form: "both",
     arity: [0, 0],

@@ -10,7 +10,7 @@ import { arityOf, usageOf } from "../builtins/aggregations.ts";
 import { shownResults } from "../aggregations/statistic.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, MapAccess, MapOrder, Statement, StatisticResult } from "../program.ts";
-import { isFloat, unknownType, type AggregateType, type AskedResult, type Type } from "../types.ts";
+import { i64, isFloat, unknownType, type AggregateType, type AskedResult, type Type } from "../types.ts";
 import { constantOf } from "./constants.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps } from "./map-access.ts";
@@ -60,7 +60,14 @@ export function checkAggregate(node: Extract<Statement, { kind: "aggregate" }>, 
     if (typeof constant === "string") return written === undefined ? [] : [written];
     return [integerLiteral(constant, literalType(constant), written?.span ?? node.span)];
   });
-  return { ...node, target: { ...access, type: map.value }, ...(value === undefined ? {} : { value }), parameters };
+  const weight = node.weight === undefined ? undefined : checkValue(node.weight, body);
+  return {
+    ...node,
+    target: { ...access, type: map.value },
+    ...(value === undefined ? {} : { value }),
+    parameters,
+    ...(weight === undefined ? {} : { weight }),
+  };
 }
 
 /** Whether the aggregation can have these parameters; reported where not. */
@@ -101,6 +108,11 @@ export function checkResult(node: StatisticResult, body: Body, drawn = false): E
   if (map.value.kind === "unknown") return failed();
   if (map.value.kind !== "aggregate" || map.value.aggregate !== "statistic")
     return failed(maps.keepsNoStatistic(mapName(body, map.name), describe(map.value)));
+  if (node.bucket !== undefined) {
+    const bucket = checkValue(node.bucket, body);
+    body.hostNeeds.push({ what: `a bucket of ${mapName(body, map.name)}`, span: node.span });
+    return { ...node, of: { ...access, type: map.value }, bucket, asked, type: i64 };
+  }
   const own = resultAlone(map.value, asked).type;
   // What the host alone computes is gathered when it is printed.
   const result = readResult(own);

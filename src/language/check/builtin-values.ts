@@ -36,6 +36,8 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       return { kind: "integer", value: BigInt(pass.options.capabilities.cpus), span, type: u64 };
     case "has_cpid":
       return { kind: "boolean", value: pass.options.command !== undefined, span, type: boolType };
+    case "any_process":
+      return { kind: "boolean", value: true, span, type: boolType };
     case "probe":
       return node({ kind: "named", of: "probe" });
     case "probetype":

@@ -56,11 +56,20 @@ export function aggregateValue(type: AggregateType, { span, name }: MapAccess, b
 }
 
 /** A map as a whole: no keys joined, no value read. */
-export function wholeMap(node: Extract<Expression, { kind: "map" }>, body: Body): Expression {
+export function wholeMap(node: MapAccess, body: Body): MapAccess {
   const map = mapState(body, node.name, node.span);
   if (isUndefined(map))
     report(body, node.span, mapsMessages.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   return { ...node, keys: [], map: map.index, type: settled(map.value) };
+}
+
+/** Maps that are shown side by side: their keys get the same types, so that each has the others'. */
+export function wholeMaps(nodes: readonly MapAccess[], body: Body): MapAccess[] {
+  const states = nodes.map((node) => mapState(body, node.name, node.span));
+  for (const map of states)
+    for (const [i, { keys }] of states.entries())
+      if (keys !== undefined && states[i] !== map) mergeKeys(body, map, keys, nodes[i].span, "store");
+  return nodes.map((node) => wholeMap(node, body));
 }
 
 /** Nothing is ever stored in it. */

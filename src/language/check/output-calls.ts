@@ -9,7 +9,7 @@ import { unknownType, voidType } from "../types.ts";
 import { argumentNumber } from "../builtins/table.ts";
 import { askForAll, checkResult } from "./aggregations.ts";
 import { constantOf } from "./constants.ts";
-import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
+import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap, wholeMaps } from "./map-access.ts";
 import { isIntegral, literalType, settled } from "./integers.ts";
 import { checkFormat, intsIn, withLetters } from "./printf-arguments.ts";
 import type { Body, CallCheck } from "./pass.ts";
@@ -114,12 +114,22 @@ const print: CallCheck = (call, body) => {
   return { ...call, args: [wholeMap(first, body), ...numbers], type: voidType };
 };
 
-const printDivided: CallCheck = (call, body) => {
-  const [map, divisor] = call.args as [Expression, Expression];
-  if (map.kind !== "map") throw new InternalError("print_divided() of what is no map");
-  askForAll(mapState(body, map.name, map.span), body);
-  const all = integerLiteral(0n, literalType(0n), call.span);
-  return { ...call, name: "print", args: [wholeMap(map, body), all, checkValue(divisor, body)], type: voidType };
+/** A layout, and maps with their divisors; or an entry of one. */
+const printRows: CallCheck = (call, body) => {
+  const [layout, ...rest] = call.args;
+  const divisors = rest.filter((_, i) => i % 2 === 1).map((arg) => checkValue(arg, body));
+  const accesses = rest.filter((arg) => arg.kind === "map");
+  if (accesses.length !== divisors.length) throw new InternalError("print_rows() of what is no map");
+  for (const { name, span } of accesses) askForAll(mapState(body, name, span), body);
+  const [entry] = accesses;
+  const shown =
+    entry.keys.length === 0
+      ? wholeMaps(accesses, body)
+      : [entry].map((one) => {
+          const { access, map } = checkMapEntry(one, body, "store");
+          return { ...access, type: map.value };
+        });
+  return { ...call, args: [layout, ...shown.flatMap((one, i) => [one, divisors[i]])], type: voidType };
 };
 
 /** `negative`: it means 0, all of them. */
@@ -241,7 +251,7 @@ export const outputCalls: Readonly<Record<string, CallCheck>> = {
   cat: formatted,
   system: formatted,
   print,
-  print_divided: printDivided,
+  print_rows: printRows,
   emit,
   time,
   exit,

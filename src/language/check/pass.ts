@@ -255,6 +255,18 @@ export function assignVariable(body: Body, slot: number, type: Type): boolean {
   return true;
 }
 
+/**
+ * Makes a variable stand for a value in place, which nothing else is assigned to: its type is that value's, also where a
+ * text of it became shorter (a map's key that was looked up before its first store was seen, see mergeKeys()).
+ */
+export function bindVariable(body: Body, slot: number, type: Type): void {
+  const { state } = body.slots[slot];
+  if (state.assigned && sameType(type, state.type)) return;
+  state.assigned = true;
+  state.type = type;
+  body.pass.changed = true;
+}
+
 function placeDeclared(body: Body, state: VariableState, declared: Type, value: Type): boolean {
   if (!fitsInto(value, declared)) return false;
   const own = withSpacesOf(declared, value);

@@ -21,12 +21,13 @@ import type { Inside } from "./control.ts";
 import { checkFor, checkJump, checkLoop, checkSwitch, checkThrow, checkTry, checkWhile } from "./control.ts";
 import { fits, isIntegral, literalType, settled } from "./integers.ts";
 import { checkAggregate, checkOrder } from "./aggregations.ts";
-import { aggregateValue, checkMapEntry, isUndefined, nearMaps, threadEntry } from "./map-access.ts";
+import { aggregateValue, checkMapEntry, isUndefined, nearMaps, threadEntry, wholeMaps } from "./map-access.ts";
 import { binaryType } from "./operators.ts";
 import { plainMapLoop, type MapLoop } from "./map-loops.ts";
 import type { Body } from "./pass.ts";
 import {
   assignVariable,
+  bindVariable,
   declareVariable,
   defaultSpace,
   findVariable,
@@ -463,6 +464,7 @@ function checkForMap(node: MapLoop, body: Body): Statement {
   if (map.keys === undefined && !isUndefined(map))
     report(body, node.map.span, statementsMessages.nothingSaysWhatKeys(mapName(body, map.name)));
   const limit = node.limit === undefined ? undefined : checkValue(node.limit, body);
+  const beside = node.beside === undefined ? undefined : wholeMaps([node.map, ...node.beside], body).slice(1);
   let { order } = node;
   if (order !== undefined) {
     body.hostNeeds.push({ what: "a loop in an order", span: node.map.span });
@@ -491,7 +493,7 @@ function checkForMap(node: MapLoop, body: Body): Statement {
   }
   if (map.keys !== undefined && map.keys.length > 0 && isKnown(value)) {
     const keys = map.keys.map(settled);
-    assignVariable(body, slot, {
+    bindVariable(body, slot, {
       kind: "tuple",
       elements: [keys.length === 1 ? keys[0] : { kind: "tuple", elements: keys }, value],
     });
@@ -502,6 +504,7 @@ function checkForMap(node: MapLoop, body: Body): Statement {
   return {
     ...node,
     ...(order === undefined ? {} : { order }),
+    ...(beside === undefined ? {} : { beside }),
     map: { ...node.map, keys: [], map: map.index, type: map.value },
     ...(limit === undefined ? {} : { limit }),
     variable: { ...node.variable, slot, type: variableType(body, slot) },

@@ -164,6 +164,12 @@ const computedText: CallCheck = (call, body) => {
   return { ...all, type: { kind: "string", capacity: spec.capacity?.(sizes) ?? 1 } };
 };
 
+const hexText: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  wantsInteger(args[0], call, body);
+  return { ...call, args, type: { kind: "string", capacity: 19 } };
+};
+
 const buf: CallCheck = (call, body) => {
   const [data, length] = checked(call, body) as [Expression, Expression | undefined];
   const args = length === undefined ? [data] : [data, length];
@@ -231,5 +237,6 @@ export const textCalls: Readonly<Record<string, CallCheck>> = {
   memcmp: compared,
   str_concat: concat,
   host_text: computedText,
+  hex_text: hexText,
   kstr: kernelText,
 };

@@ -171,7 +171,7 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
       type: report(body, node.span, expressions.entryNoAddress(mapName(body, of.name))),
     };
   }
-  const operand = wholeMap(of, body) as MapAccess;
+  const operand = wholeMap(of, body);
   const map = mapState(body, of.name, of.span);
   needsKernel(body, "the address of a map", node.span);
   if (map.value.kind === "unknown") return { ...node, operand, type: unknownType };

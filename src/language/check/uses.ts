@@ -23,6 +23,13 @@ export function asksForOption({ predicate, body }: Probe, name: string): boolean
   return asks([predicate, body]);
 }
 
+/** Whether a probe's handler is let through in any process, whichever are chosen: its predicate says `any_process`. */
+export function isOfAnyProcess({ predicate }: Probe): boolean {
+  const names = new Set<string>();
+  collect([predicate], names);
+  return names.has("any_process");
+}
+
 function isBuiltin(node: unknown, name: string): boolean {
   return (
     typeof node === "object" &&

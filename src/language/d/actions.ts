@@ -76,6 +76,19 @@ const ofMap = (name: string, doc: string): Action => ({
   items: (args, span) => [{ does: [statement(call(name, args, span))] }],
 });
 
+const onSpeculation = (name: "speculate" | "commit" | "discard", doc: string): Action => ({
+  least: 1,
+  most: 1,
+  prototype: ["int"],
+  doc,
+  items: ([id], span, unit) => [
+    {
+      does: [nodes.statement(nodes.hostText(name, [unit.cast("int64", id)], span))],
+      ...(name === "speculate" ? { speculates: true } : {}),
+    },
+  ],
+});
+
 const actions: Readonly<Record<string, Action>> = {
   // ── printing ──
   trace: {
@@ -191,9 +204,9 @@ const actions: Readonly<Record<string, Action>> = {
   setopt: later("setopt()"),
   freopen: later("freopen()", 1),
   ftruncate: later("ftruncate()", 0, 0),
-  speculate: later("speculation", 1, 1),
-  commit: later("speculation", 1, 1),
-  discard: later("speculation", 1, 1),
+  speculate: onSpeculation("speculate", "What the clause records behind it is kept for a speculation."),
+  commit: onSpeculation("commit", "Prints what is kept for a speculation."),
+  discard: onSpeculation("discard", "Forgets what is kept for a speculation."),
   jstack: later("jstack()", 0, 2),
   mod: later("mod()", 1, 1),
   umod: later("umod()", 1, 1),
@@ -206,6 +219,11 @@ const actions: Readonly<Record<string, Action>> = {
 };
 
 export const actionNames: ReadonlySet<string> = new Set([...Object.keys(actions), "printa", "trunc"]);
+
+/** What changes more than strobe's output. */
+export const destructiveActions: ReadonlySet<string> = new Set(
+  "system raise copyout copyoutstr stop chill panic breakpoint freopen".split(" "),
+);
 
 /** A call of an action as a statement; undefined where it is none. */
 export function action(unit: Unit): readonly Item[] | undefined {

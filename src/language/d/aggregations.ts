@@ -5,7 +5,8 @@ import * as nodes from "../nodes.ts";
 import type { Expression, Statement } from "../program.ts";
 import type { AggregateKind } from "../types.ts";
 import { argumentsOf, assignment, bracketed, checkCount } from "./expressions.ts";
-import { isNumber } from "./types.ts";
+import { checkQuantized } from "./quantized.ts";
+import { isNumber, spelledType, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
 interface Aggregating {
@@ -26,8 +27,8 @@ const aggregatingFunctions: Readonly<Record<string, Aggregating>> = {
   avg: one("avg"),
   min: one("min"),
   max: one("max"),
-  stddev: one("stddev"),
-  quantize: { aggregate: "hist", least: 1, most: 2, parameters: () => [], weighted: 2 },
+  stddev: one("istddev"),
+  quantize: { aggregate: "shist", least: 1, most: 2, parameters: () => [], weighted: 2 },
   lquantize: {
     aggregate: "lhist",
     least: 3,
@@ -35,7 +36,7 @@ const aggregatingFunctions: Readonly<Record<string, Aggregating>> = {
     weighted: 5,
     parameters: ([low, high, step], span) => [low, high, step ?? nodes.integer(1, span)],
   },
-  llquantize: { aggregate: "llhist", least: 5, most: 6, parameters: (args) => args, weighted: 6 },
+  llquantize: { aggregate: "sllhist", least: 5, most: 6, parameters: (args) => args, weighted: 6 },
 };
 
 export const aggregatingNames: ReadonlySet<string> = new Set(Object.keys(aggregatingFunctions));
@@ -61,21 +62,36 @@ export function aggregation(unit: Unit): Statement {
   const [value, ...rest] = argumentsOf(unit);
   const span = p.from(name);
   checkCount(unit, by.text, rest.length + (value === undefined ? 0 : 1), found.least, found.most, span);
-  if (rest.length + 1 === found.weighted) p.fail(d.notYet(`${by.text}() of a value that counts more than once`), span);
+  const weight = rest.length + 1 === found.weighted ? rest.pop() : undefined;
   const before = unit.aggregations.get(name.text);
   if (before !== undefined && before.keys !== keys.length)
     p.fail(d.keyCount(name.text, keys.length, before.keys), span);
   if (before !== undefined && before.aggregate !== by.text)
-    p.fail(d.aggregationRedefined(name.text, before.aggregate, by.text), span);
-  unit.aggregations.set(name.text, before ?? { keys: keys.length, aggregate: by.text, printed: false });
+    p.fail(d.aggregationRedefined(name.text, before.aggregate, by.text, before.line), span);
+  const types = keys.map((key) => unit.known(key));
+  before?.types.forEach((type, i) => {
+    if (isOther(type, types[i])) p.fail(d.keyType(name.text, i + 1, spelledType(type!), spelledType(types[i]!)), span);
+  });
+  if (value !== undefined && unit.known(value) === "string") p.fail(d.aggregatesNoText(by.text), value.span);
+  const line = p.source.text.slice(0, name.start).split("\n").length;
+  const constants = checkQuantized(unit, by.text, rest, before?.constants ?? []);
+  const known = before ?? { keys: keys.length, types, aggregate: by.text, constants, line, printed: false };
+  unit.aggregations.set(name.text, known);
   return {
     kind: "aggregate",
     target,
     aggregate: found.aggregate,
-    ...(value === undefined ? {} : { value: unit.value(value) }),
+    // A number without a sign is one with it.
+    ...(value === undefined ? {} : { value: isNumber(unit.known(value)) ? unit.cast("int64", value) : value }),
     parameters: found.parameters?.(rest, span) ?? [],
+    ...(weight === undefined ? {} : { weight: unit.cast("int64", weight) }),
     span,
   };
+}
+
+/** A text, and what is known to be none. */
+export function isOther(a: Known | undefined, b: Known | undefined): boolean {
+  return a !== undefined && b !== undefined && (a === "string") !== (b === "string");
 }
 
 /** A number by its type in C, by which its column is as wide as it is. */

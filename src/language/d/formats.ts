@@ -13,7 +13,14 @@ export interface Text {
 }
 
 /** What a statement leaves: a part of the clause's line, or something that is done. */
-export type Item = { readonly text: Text } | { readonly prints: Statement } | { readonly does: readonly Statement[] };
+export type Item =
+  | { readonly text: Text }
+  | { readonly prints: Statement }
+  | {
+      readonly does: readonly Statement[];
+      /** What the clause records behind it is kept for the time being. */
+      readonly speculates?: true;
+    };
 
 const conversion = /%(@?)([-+ #0']*@?)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L|w)?([a-zA-Z@%])/y;
 
@@ -159,16 +166,25 @@ export function printfText(name: string, format: string, args: readonly Expressi
     const of = args[next++];
     const known = unit.known(of);
     const number = next + 1;
-    if (piece.letter === "s" && known !== undefined && known !== "string")
-      unit.cursor.fail(
-        d.conversionType(name, number, piece.text, "char [] or string (or use stringof)", spelledType(known)),
-        of.span,
-      );
-    if ("diuxXoc".includes(piece.letter) && known === "string")
-      unit.cursor.fail(d.conversionType(name, number, piece.text, integerPrototype(piece.letter), "string"), of.span);
+    checkConversion(name, piece, known, number, of.span, unit);
     made.push(converted(piece, of, unit));
   }
   return together(made);
+}
+
+/** A text wants a text's conversion, a number a number's. `number`: of the argument. */
+export function checkConversion(
+  name: string,
+  { letter, text }: Piece,
+  known: Known | undefined,
+  number: number,
+  span: Span,
+  { cursor }: Unit,
+): void {
+  if (letter === "s" && known !== undefined && known !== "string")
+    cursor.fail(d.conversionType(name, number, text, "char [] or string (or use stringof)", spelledType(known)), span);
+  if ("diuxXoc".includes(letter) && known === "string")
+    cursor.fail(d.conversionType(name, number, text, integerPrototype(letter), "string"), span);
 }
 
 function integerPrototype(letter: string): string {

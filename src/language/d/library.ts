@@ -106,6 +106,23 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     value: ([of], span) => nodes.cast(named("void", span, 1), address(of, "uptr"), span),
   },
 
+  speculation: {
+    least: 0,
+    most: 0,
+    known: "int32",
+    doc: "A speculation that is free, or 0.",
+    value: (_, span, { options }) =>
+      nodes.cast(
+        named("int32", span),
+        nodes.hostText(
+          "speculation",
+          [nodes.integer(options.speculations, span), nodes.integer(options.speculationSize, span)],
+          span,
+        ),
+        span,
+      ),
+  },
+
   // ── text ──
   strlen: plain("strlen", 1, "uint64", "Bytes of a text."),
   strjoin: plain("str_concat", 2, "string", "Two texts, one behind the other."),
@@ -144,9 +161,10 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   basename: host("baseName", [1, 1], "string", "A path's last part."),
   dirname: host("directoryName", [1, 1], "string", "A path without its last part."),
   cleanpath: host("cleanPath", [1, 1], "string", "A path without `.`, `..` and doubled slashes."),
-  lltostr: host("numberText", [1, 2], "string", "A number as text, to a base.", (args, span) =>
-    args.length === 2 ? args : [...args, nodes.integer(10, span)],
-  ),
+  lltostr: host("numberText", [1, 1], "string", "A number as text.", (args, span) => [
+    ...args,
+    nodes.integer(10, span),
+  ]),
   strtoll: host("parsedNumber", [1, 2], "int64", "The number that a text begins with, to a base.", (args, span) =>
     args.length === 2 ? args : [...args, nodes.integer(10, span)],
   ),

@@ -6,12 +6,55 @@ import type { Options } from "./unit.ts";
 type Setting = Program["config"][number];
 type Take = (value: string | undefined, options: Options, span: Setting["span"]) => readonly Setting[] | "invalid";
 
+export function defaultOptions(): Options {
+  const layout = { byKey: false, key: 0, map: 0, descending: false };
+  return {
+    quiet: false,
+    flowindent: false,
+    destructive: false,
+    defaultargs: false,
+    speculations: 1,
+    speculationSize: 0,
+    layout,
+  };
+}
+
+const isSet = (value: string | undefined): boolean | "invalid" =>
+  value !== undefined && !/^(?:0|1|on|off|true|false|yes|no|enabled?|disabled?|set|unset)$/i.test(value)
+    ? "invalid"
+    : value === undefined || /^(?:1|on|true|yes|enable|set)/i.test(value);
+
 const flag =
-  (name: keyof Options): Take =>
+  (name: "quiet" | "flowindent" | "destructive" | "defaultargs"): Take =>
   (value, options) => {
-    if (value !== undefined && !/^(?:0|1|on|off|true|false|yes|no|enabled?|disabled?|set|unset)$/i.test(value))
-      return "invalid";
-    options[name] = value === undefined || /^(?:1|on|true|yes|enable|set)/i.test(value);
+    const set = isSet(value);
+    if (set === "invalid") return "invalid";
+    options[name] = set;
+    return [];
+  };
+
+const amount =
+  (name: "speculations" | "speculationSize"): Take =>
+  (value, options, span) => {
+    if (value === undefined || size(value, options, span) === "invalid") return "invalid";
+    options[name] = bytes(value);
+    return [];
+  };
+
+const order =
+  (name: "byKey" | "descending"): Take =>
+  (value, options) => {
+    const set = isSet(value);
+    if (set === "invalid") return "invalid";
+    options.layout = { ...options.layout, [name]: set };
+    return [];
+  };
+
+const position =
+  (name: "key" | "map"): Take =>
+  (value, options, span) => {
+    if (value === undefined || size(value, options, span) === "invalid") return "invalid";
+    options.layout = { ...options.layout, [name]: bytes(value) };
     return [];
   };
 
@@ -31,16 +74,24 @@ const takes: Readonly<Record<string, Take>> = {
   flowindent: flag("flowindent"),
   destructive: flag("destructive"),
   defaultargs: flag("defaultargs"),
+  nspec: amount("speculations"),
+  specsize: amount("speculationSize"),
+  aggsortkey: order("byKey"),
+  aggsortrev: order("descending"),
+  aggsortkeypos: position("key"),
+  aggsortpos: position("map"),
   strsize: (value, _, span) =>
-    size(value, _, span) === "invalid" ? "invalid" : [{ name: "max_strlen", value: String(bytes(value!)), span }],
+    size(value, _, span) === "invalid"
+      ? "invalid"
+      : [{ name: "max_strlen", value: String(Math.max(1, bytes(value!) - 1)), span }],
   ...Object.fromEntries(
-    "aggsize bufsize dynvarsize scratchsize specsize nspec maxframes stackframes ustackframes jstackframes jstackstrsize stackindent aggsortkeypos aggsortpos cpu pcapsize"
+    "aggsize bufsize dynvarsize scratchsize maxframes stackframes ustackframes jstackframes jstackstrsize stackindent cpu pcapsize"
       .split(" ")
       .map((name) => [name, size]),
   ),
   ...Object.fromEntries("aggrate cleanrate statusrate switchrate".split(" ").map((name) => [name, rate])),
   ...Object.fromEntries(
-    "aggsortkey aggsortrev bufpolicy bufresize grabanon lockmem quietresize rawbytes errtags droptags nolibs linkmode linktype btfpath amin argref core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone agghist aggpack aggzoom temporal"
+    "bufpolicy bufresize grabanon lockmem quietresize rawbytes errtags droptags nolibs linkmode linktype btfpath amin argref core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone temporal"
       .split(" ")
       .map((name) => [name, any]),
   ),
@@ -48,9 +99,7 @@ const takes: Readonly<Record<string, Take>> = {
 
 /** What output would look like with them is not known here: said where they are set. */
 export const withoutEffect: ReadonlySet<string> = new Set(
-  "aggsortkey aggsortrev aggsortkeypos aggsortpos flowindent cpu maxframes stackframes ustackframes stackindent rawbytes temporal agghist".split(
-    " ",
-  ),
+  "flowindent cpu maxframes stackframes ustackframes stackindent rawbytes temporal".split(" "),
 );
 
 export const optionNames: readonly string[] = Object.keys(takes);

@@ -8,9 +8,10 @@ import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression, Probe, Program, Statement, TypeName } from "../program.ts";
 import { actionNames } from "./actions.ts";
 import { aggregatingNames } from "./aggregations.ts";
-import { Cursor, failure } from "./cursor.ts";
+import { failure } from "../words.ts";
+import { Cursor } from "./cursor.ts";
 import { assignments, expression, constant as readConstant } from "./expressions.ts";
-import { optionNames, readOption, withoutEffect } from "./options.ts";
+import { defaultOptions, optionNames, readOption, withoutEffect } from "./options.ts";
 import { macroText, preprocess } from "./preprocess.ts";
 import { printWhole } from "./printa.ts";
 import { placed, type Placed } from "./probes.ts";
@@ -26,7 +27,7 @@ import { faultNumbers, faultVariables, isBuiltIn } from "./variables.ts";
 export function parse(source: Source, given: Given): Parsed {
   const { tokens, options, diagnostics } = preprocess(source, given);
   const cursor = new Cursor(source, tokens, diagnostics);
-  const settings: Options = { quiet: false, flowindent: false, destructive: false, defaultargs: false };
+  const settings: Options = defaultOptions();
   const config: Program["config"][number][] = [];
   for (const option of options) {
     const read = readOption(option, settings);
@@ -436,6 +437,6 @@ function unprinted(unit: Unit, span: Span): Probe[] {
   const left = [...unit.aggregations].filter(([, { printed }]) => !printed);
   const spec: ProbeSpec = { provider: "end", parts: [], sequence: 2 ** 31, text: "aggregations", span };
   const line = nodes.statement(nodes.call("printf", [nodes.text("\n", span)], span));
-  const prints = [line, ...left.map(([name]) => printWhole(unit, name, span))];
+  const prints = [line, ...left.map(([name]) => printWhole(unit, [name], span))];
   return [{ specs: [spec], body: nodes.block(prints, span), span }];
 }

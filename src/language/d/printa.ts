@@ -2,9 +2,11 @@
 import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
-import type { Expression, MapAccess, Statement, Variable } from "../program.ts";
+import type { Expression, MapAccess, MapLayout, Statement, Variable } from "../program.ts";
+import { isOther } from "./aggregations.ts";
 import { assignment, checkCount, checkPrototype } from "./expressions.ts";
-import { converted, pieces, plain, together, type Item, type Piece, type Text } from "./formats.ts";
+import { checkConversion, converted, pieces, plain, together, type Item, type Piece, type Text } from "./formats.ts";
+import { constantValue } from "./type-names.ts";
 import { spelledType } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
@@ -46,10 +48,24 @@ export function printed(unit: Unit): readonly Item[] {
     if (count === undefined) return [{ does: [nodes.statement(nodes.call("clear", [whole()], span))] }];
     return [{ does: truncated(unit, name, count, span) }];
   }
+  matchKeys(unit, names, span);
   for (const one of names) unit.aggregations.get(one)!.printed = true;
   if (format === undefined || format.kind !== "string")
-    return names.flatMap((one) => [{ text: { format: "\n", args: [] } }, { prints: printWhole(unit, one, span) }]);
+    return [{ text: { format: "\n", args: [] } }, { prints: printWhole(unit, names, span) }];
   return [{ prints: formatted(unit, names, format.value, span) }];
+}
+
+/** What is printed side by side has the same keys. */
+function matchKeys(unit: Unit, [first, ...others]: readonly string[], span: Span): void {
+  const { types } = unit.aggregations.get(first)!;
+  for (const other of others) {
+    const { types: own } = unit.aggregations.get(other)!;
+    if (own.length !== types.length) unit.cursor.fail(d.printaKeyCounts(first, types.length, other, own.length), span);
+    own.forEach((type, i) => {
+      if (isOther(type, types[i]))
+        unit.cursor.fail(d.printaKeys(first, spelledType(types[i]!), other, spelledType(type!), i + 1), span);
+    });
+  }
 }
 
 /** The entries, those with the least values first, each by a format. */
@@ -65,7 +81,8 @@ function formatted(unit: Unit, names: readonly string[], format: string, span: S
     map: nodes.map(name.slice(1), [], span),
     keys,
     keysOnly: true,
-    order: { by: "value", descending: false },
+    order: { by: "rows", layout: unit.options.layout, descending: false },
+    beside: names.slice(1).map((one) => nodes.map(one.slice(1), [], span)),
     body: entry,
     span,
   };
@@ -97,7 +114,12 @@ function entryStatements(
       const of = nodes.map(name.slice(1), keys, span);
       if (unit.aggregations.get(name)!.aggregate.endsWith("quantize")) {
         flush();
-        statements.push(nodes.statement(nodes.call("print", [of], span)));
+        statements.push(nodes.statement(rowsCall(unit, [of], span)));
+      } else if (unit.normalized.has(name) && unit.aggregations.get(name)!.aggregate === "stddev") {
+        // What is divided is below the root.
+        flush();
+        const { format: conversion } = converted(piece, unit.cast("int64", of), unit);
+        statements.push(nodes.statement(rowsCall(unit, [of], span, conversion)));
       } else made.push(valueText(unit, piece, of));
       continue;
     }
@@ -109,6 +131,8 @@ function entryStatements(
         ),
         span,
       );
+    const { types } = unit.aggregations.get(names[0])!;
+    checkConversion("printa", piece, types[key - 1], piece.number + 1, span, unit);
     made.push(converted(piece, of, unit));
   }
   flush();
@@ -118,7 +142,12 @@ function entryStatements(
 function valueText(unit: Unit, piece: Piece, of: MapAccess): Text {
   const name = `@${of.name}`;
   if (!unit.normalized.has(name)) return converted(piece, unit.cast("int64", of), unit);
-  return converted(piece, nodes.binary("/", unit.cast("int64", of), divisor(name, of.span), of.span), unit);
+  const type = unit.aggregations.get(name)?.aggregate === "avg" ? "uint64" : "int64";
+  return converted(
+    piece,
+    unit.cast("int64", nodes.binary("/", unit.cast(type, of), unit.cast(type, divisor(name, of.span)), of.span)),
+    unit,
+  );
 }
 
 /** What an aggregation is divided by. */
@@ -133,58 +162,82 @@ function divisor(name: string, span: Span): Expression {
   return nodes.conditional(nodes.binary("==", normal, nodes.integer(0, span), span), one, normal, span);
 }
 
-/** All of an aggregation, as it is laid out without a format. */
-export function printWhole(unit: Unit, name: string, span: Span): Statement {
-  const map = nodes.map(name.slice(1), [], span);
+/** All of aggregations, as they are laid out without a format. */
+export function printWhole(unit: Unit, names: readonly string[], span: Span): Statement {
   return nodes.statement(
-    unit.normalized.has(name)
-      ? nodes.call("print_divided", [map, divisor(name, span)], span)
-      : nodes.call("print", [map], span),
+    rowsCall(
+      unit,
+      names.map((name) => nodes.map(name.slice(1), [], span)),
+      span,
+    ),
   );
 }
 
+function rowsCall(unit: Unit, maps: readonly MapAccess[], span: Span, conversion?: string): Expression {
+  const columns = maps.flatMap((map): Expression[] => {
+    const name = `@${map.name}`;
+    return [map, unit.normalized.has(name) ? divisor(name, span) : nodes.integer(1, span)];
+  });
+  const layout = { ...unit.options.layout, ...(conversion === undefined ? {} : { conversion }) };
+  return nodes.call("print_rows", [nodes.text(JSON.stringify(layout), span), ...columns], span);
+}
+
+const plainLayout: MapLayout = { byKey: false, key: 0, map: 0, descending: false };
+
 /** Only the `count` entries with the largest values stay; with a negative number those with the least. */
 function truncated(unit: Unit, name: string, count: Expression, span: Span): Statement[] {
-  const { keys: number } = unit.aggregations.get(name)!;
-  const keys = Array.from({ length: number }, () => nodes.variable(unit.name("key"), span));
+  const clears = nodes.statement(nodes.call("clear", [nodes.map(name.slice(1), [], span)], span));
+  const isValue = unit.aggregations.get(name)!.keys === 0;
+  const written = constantValue(count, unit);
+  if (written !== undefined) {
+    if (isValue) return written === 0n ? [clears] : [];
+    const kept = nodes.integer(written < 0n ? -written : written, span);
+    return removed(unit, name, kept, written < 0n, span);
+  }
+  const wanted = nodes.variable(unit.name("count"), span);
+  const is = (operator: "<" | "==", of: Statement[], otherwise: Statement[] = []): Statement => ({
+    kind: "if",
+    condition: nodes.binary(operator, wanted, nodes.integer(0, span), span),
+    then: nodes.block(of, span),
+    ...(otherwise.length === 0 ? {} : { otherwise: nodes.block(otherwise, span) }),
+    span,
+  });
+  const known = declared(wanted, unit.cast("int64", count), span);
+  if (isValue) return [known, is("==", [clears])];
+  const negated = nodes.binary("-", nodes.integer(0, span), wanted, span);
+  return [known, is("<", removed(unit, name, negated, true, span), removed(unit, name, wanted, false, span))];
+}
+
+function declared(variable: Variable, value: Expression, span: Span): Statement {
+  return nodes.declare(variable.name, value, { name: "int64", pointers: 0, dimensions: [], span });
+}
+
+/** All entries but so many: those with the least values go, or those with the largest. */
+function removed(unit: Unit, name: string, kept: Expression, descending: boolean, span: Span): Statement[] {
+  const keys = Array.from({ length: unit.aggregations.get(name)!.keys }, () => nodes.variable(unit.name("key"), span));
   const [only] = keys;
   const key: Expression = keys.length === 1 ? only : { kind: "tuple", elements: keys, span, type: { kind: "unknown" } };
-  const literal = count.kind === "integer" ? count.value : undefined;
-  const negative =
-    count.kind === "unary" && count.operator === "-" && count.operand.kind === "integer" ? count.operand : undefined;
-  if (literal === undefined && negative === undefined)
-    unit.cursor.fail(d.notYet("trunc() to a number that is not written out"), count.span);
-  if (number === 0)
-    return literal === 0n ? [nodes.statement(nodes.call("clear", [nodes.map(name.slice(1), [], span)], span))] : [];
-  const kept = negative ?? count;
   const left = nodes.variable(unit.name("left"), span);
+  const one = [
+    nodes.statement(nodes.call("delete", [nodes.map(name.slice(1), [], span), key], span)),
+    nodes.assign(left, nodes.integer(1, span), span, "-"),
+  ];
   const length = nodes.call("len", [nodes.map(name.slice(1), [], span)], span);
   return [
-    nodes.declare(left.name, nodes.binary("-", unit.cast("int64", length), unit.cast("int64", kept), span), {
-      name: "int64",
-      pointers: 0,
-      dimensions: [],
-      span,
-    }),
+    declared(left, nodes.binary("-", unit.cast("int64", length), unit.cast("int64", kept), span), span),
     {
       kind: "for-map",
       variable: nodes.variable(unit.name("entry"), span),
       map: nodes.map(name.slice(1), [], span),
       keys,
       keysOnly: true,
-      order: { by: "value", descending: negative !== undefined },
+      order: { by: "rows", layout: { ...plainLayout, descending }, descending: false },
       body: nodes.block(
         [
           {
             kind: "if",
             condition: nodes.binary(">", left, nodes.integer(0, span), span),
-            then: nodes.block(
-              [
-                nodes.statement(nodes.call("delete", [nodes.map(name.slice(1), [], span), key], span)),
-                nodes.assign(left, nodes.integer(1, span), span, "-"),
-              ],
-              span,
-            ),
+            then: nodes.block(one, span),
             span,
           },
         ],

@@ -4,10 +4,11 @@ import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Block, Expression, Statement } from "../program.ts";
-import { action } from "./actions.ts";
+import { action, destructiveActions } from "./actions.ts";
 import { aggregation } from "./aggregations.ts";
 import { expression } from "./expressions.ts";
 import { together, type Item, type Text } from "./formats.ts";
+import type { Token } from "./tokens.ts";
 import type { Unit } from "./unit.ts";
 import { partHere } from "./variables.ts";
 
@@ -19,11 +20,15 @@ export function body(unit: Unit): Block {
   const first = p.expect("{");
   const items: Item[] = [];
   let written = false;
+  const order = new Recording();
   while (!p.at("}")) {
     if (p.token.kind === "end") p.unexpected("`}`");
     if (p.accept(";")) continue;
     written = true;
-    items.push(...statement(unit));
+    const { token } = p;
+    const made = statement(unit);
+    order.take(token, made, unit);
+    items.push(...made);
     if (!p.at("}") && !p.accept(";") && items.at(-1) !== undefined && !branched) p.unexpected("`;`");
     branched = false;
   }
@@ -31,6 +36,35 @@ export function body(unit: Unit): Block {
   const span = p.from(first);
   // The default action: the line alone.
   return nodes.block(lines(unit, written ? items : [{ text: { format: "", args: [] } }], span), span);
+}
+
+/** What a clause may not do behind what: it records, keeps what it records, or shows what was kept. */
+class Recording {
+  #records = false;
+  #speculates = false;
+  #commits = false;
+
+  take(token: Token, items: readonly Item[], { cursor }: Unit): void {
+    const refuse = (tag: string, message: string): never => cursor.fail(d.notBehind(tag, message), token);
+    const name = token.text;
+    const records = items.some((item) => "text" in item || "prints" in item);
+    if (this.#speculates && token.kind === "aggregation")
+      refuse("D_AGG_SPEC", "aggregating actions may not follow speculate( )");
+    if (name === "speculate" || name === "commit") {
+      if (this.#speculates && name === "speculate") refuse("D_SPEC_SPEC", "speculate( ) may not follow speculate( )");
+      if (this.#commits && name === "speculate") refuse("D_SPEC_COMM", "speculate( ) may not follow commit( )");
+      if (this.#records)
+        refuse(`D_${name.slice(0, 4).toUpperCase()}_DREC`, `${name}( ) may not follow data-recording action(s)`);
+      if (name === "speculate") this.#speculates = true;
+      else this.#commits = true;
+    } else if (records) {
+      if (this.#commits) refuse("D_DREC_COMM", "data-recording actions may not follow commit( )");
+      if (this.#speculates && name === "exit") refuse("D_EXIT_SPEC", "exit( ) may not follow speculate( )");
+      this.#records = true;
+    }
+    if (this.#speculates && destructiveActions.has(name))
+      refuse("D_ACT_SPEC", "destructive actions may not follow speculate( )");
+  }
 }
 
 /** What was read last ended with a block. */
@@ -109,7 +143,17 @@ function effects(e: Expression): Statement[] {
 }
 
 /** Texts that stand together are printed at once; around all of them is what a line begins and ends with. */
-function lines(unit: Unit, items: readonly Item[], span: Span): Statement[] {
+function lines(unit: Unit, all: readonly Item[], span: Span): Statement[] {
+  const speculates = all.findIndex((item) => "does" in item && item.speculates === true);
+  if (speculates < 0) return recorded(unit, all, span);
+  return [
+    ...merged(all.slice(0, speculates + 1), span),
+    ...recorded(unit, [{ text: { format: "", args: [] } }, ...all.slice(speculates + 1)], span),
+    nodes.statement(nodes.hostText("speculated", [], span)),
+  ];
+}
+
+function recorded(unit: Unit, items: readonly Item[], span: Span): Statement[] {
   const records = items.some((item) => "text" in item || "prints" in item);
   if (!records || unit.options.quiet) return merged(items, span);
   const last = items.findLastIndex((item) => "text" in item || "prints" in item);

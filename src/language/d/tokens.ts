@@ -1,5 +1,5 @@
 // D's words. White space and comments separate them and mean nothing else.
-import type { Span } from "../diagnostic.ts";
+import { behind, quoted, wordsOf, type Word } from "../words.ts";
 
 export type TokenKind =
   | "identifier"
@@ -18,9 +18,8 @@ export type TokenKind =
   | "bad"
   | "end";
 
-export interface Token extends Span {
+export interface Token extends Word {
   readonly kind: TokenKind;
-  readonly text: string;
   /** A string's characters, escapes carried out. */
   readonly value?: string;
   /** A number's or a character's value, and the type that C gives it. */
@@ -76,11 +75,6 @@ const patterns: readonly (readonly [TokenKind, RegExp])[] = [
   ["punctuation", punctuation],
 ];
 
-function behind(pattern: RegExp, text: string, start: number): number {
-  pattern.lastIndex = start;
-  return pattern.test(text) ? pattern.lastIndex : start;
-}
-
 function bad(text: string, start: number, end: number, problem: string): Token {
   return { kind: "bad", text: text.slice(start, end), start, end, problem };
 }
@@ -109,45 +103,18 @@ function numbered(plain: Token): Token {
   return { ...plain, number: value, type };
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  a: "\x07",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
-
 function scanQuoted(text: string, start: number, kind: "string" | "character"): Token {
-  const quote = text[start];
-  let value = "";
-  let at = start + 1;
-  while (at < text.length) {
-    const char = text[at];
-    if (char === quote) {
-      const found: Token = { kind, text: text.slice(start, at + 1), start, end: at + 1, value };
-      return kind === "string" ? found : character(found, value);
-    }
-    if (char === "\n") break;
-    if (char !== "\\") {
-      value += char;
-      at++;
-      continue;
-    }
-    const [code] = /^(?:[0-7]{1,3}|x[0-9a-fA-F]{1,2}|\r?\n|[^])/.exec(text.slice(at + 1, at + 4)) ?? [""];
-    if (/^[0-7]/.test(code)) value += String.fromCharCode(Number.parseInt(code, 8) & 255);
-    else if (/^x./.test(code)) value += String.fromCharCode(Number.parseInt(code.slice(1), 16));
-    // A backslash before the line's end joins the lines.
-    else if (!code.endsWith("\n")) value += escapes[code] ?? code;
-    at += 1 + code.length;
+  const { value, end, closed } = quoted(text, start);
+  if (closed) {
+    const found: Token = { kind, text: text.slice(start, end), start, end, value };
+    return kind === "string" ? found : character(found, value);
   }
   const [what, tag] = kind === "string" ? ["string literal", "D_STR"] : ["character constant", "D_CHR"];
-  const ended = at >= text.length;
+  const ended = end >= text.length;
   return {
-    ...bad(text, start, Math.min(at, text.length), `${ended ? "end-of-file" : "newline"} encountered in ${what}`),
+    ...bad(text, start, end, `${ended ? "end-of-file" : "newline"} encountered in ${what}`),
     tag: `${tag}_${ended ? "EOF" : "NL"}`,
-    noticed: Math.min(at + 1, text.length),
+    noticed: Math.min(end + 1, text.length),
   };
 }
 
@@ -162,11 +129,5 @@ function character(token: Token, value: string): Token {
 
 /** All of them, the end included. */
 export function tokensOf(text: string): Token[] {
-  const tokens: Token[] = [];
-  for (let at = 0; ;) {
-    const next = scan(text, at);
-    tokens.push(next);
-    if (next.kind === "end") return tokens;
-    at = next.end;
-  }
+  return wordsOf(text, scan);
 }

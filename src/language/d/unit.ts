@@ -2,7 +2,7 @@
 import type { Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import * as nodes from "../nodes.ts";
-import type { EnumDeclaration, Expression, Statement, StructDeclaration, TypeName } from "../program.ts";
+import type { EnumDeclaration, Expression, MapLayout, Statement, StructDeclaration, TypeName } from "../program.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Token } from "./tokens.ts";
 import { isNumber, named, type Known } from "./types.ts";
@@ -47,6 +47,11 @@ export interface Options {
   flowindent: boolean;
   destructive: boolean;
   defaultargs: boolean;
+  /** How many there can be, and how many bytes are kept for each; 0: as many as strobe thinks fit. */
+  speculations: number;
+  speculationSize: number;
+  /** How aggregations are ordered. */
+  layout: MapLayout;
 }
 
 /** The clause that is being read. */
@@ -77,7 +82,19 @@ export class Unit {
   readonly constants = new Map<string, bigint>();
   readonly inlines = new Map<string, Inline>();
   /** By name with `@`: how many keys, and how it adds. */
-  readonly aggregations = new Map<string, { keys: number; readonly aggregate: string; printed: boolean }>();
+  readonly aggregations = new Map<
+    string,
+    {
+      keys: number;
+      readonly types: readonly (Known | undefined)[];
+      readonly aggregate: string;
+      /** Behind the value. */
+      readonly constants: readonly bigint[];
+      /** Of the source, where it is first added to. */
+      readonly line: number;
+      printed: boolean;
+    }
+  >();
   /** Aggregations that are divided somewhere. */
   readonly normalized = new Set<string>();
   /** What runs where something fails: clauses of ERROR. */

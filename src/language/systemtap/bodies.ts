@@ -3,12 +3,15 @@ import { systemtap } from "../../messages/systemtap.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Block, Expression, MapAccess, Statement, Variable } from "../program.ts";
 import type { FunctionTypes } from "./infer.ts";
+import { bucketsOf } from "./histograms.ts";
+import { faultKinds, mayRead } from "./failing.ts";
+import { ending } from "./leaving.ts";
 import { libraryFunction, printers } from "./library.ts";
 import { printStatements } from "./printing.ts";
 import type { Expr, Foreach, Stmt } from "./syntax.ts";
 import * as tree from "./tree.ts";
 import type { Unit } from "./unit.ts";
-import { assigned, condition, storage, value } from "./values.ts";
+import { assigned, atSign, condition, storage, value } from "./values.ts";
 
 export function block(s: Stmt, unit: Unit): Block {
   const statements = s.kind === "block" ? s.statements : [s];
@@ -61,7 +64,9 @@ function statement(s: Stmt, unit: Unit): readonly Statement[] {
     case "foreach":
       return [loop(s, unit)];
     case "next":
-      return unit.scope.function === undefined ? [{ kind: "next", span }] : [goesOn(unit.scope.function, unit, span)];
+      return unit.scope.function === undefined
+        ? [...ending(unit, span), { kind: "next", span }]
+        : [goesOn(unit.scope.function, unit, span)];
     case "break":
     case "continue":
       return [{ kind: s.kind, span }];
@@ -70,25 +75,23 @@ function statement(s: Stmt, unit: Unit): readonly Statement[] {
         { kind: "return", ...(s.value === undefined ? zero(unit, span) : { value: value(s.value, unit) }), span },
       ];
     case "delete":
-      return s.target.kind === "element" && s.target.keys.includes(undefined)
-        ? [eachOf(s.target, unit, (key, of) => [tree.statement(tree.call("delete", [of, key], span))])]
-        : [tree.statement(deleted(s.target, unit))];
+      return emptied(s.target, unit) ?? [tree.statement(deleted(s.target, unit))];
     case "try": {
-      unit.tries++;
       const body = block(s.body, unit);
-      unit.tries--;
       const caught = s.message === undefined ? undefined : tree.variable(unit.shared.name(s.message), span);
       const handler = block(s.handler, unit);
+      const functions = new Set([...unit.types.functions.values()].flat().map(({ name }) => name));
       return [
         {
           kind: "try",
+          kinds: faultKinds,
           body,
           ...(caught === undefined ? {} : { caught }),
           handler: tree.block(
             caught === undefined
               ? handler.statements
               : [
-                  tree.assign(tree.variable(s.message!, span), tree.member(caught, "message", span), span),
+                  tree.assign(tree.variable(s.message!, span), wordsOf(caught, mayRead(body, functions)), span),
                   ...handler.statements,
                 ],
             handler.span,
@@ -98,6 +101,19 @@ function statement(s: Stmt, unit: Unit): readonly Statement[] {
       ];
     }
   }
+}
+
+/** What was caught, as text. Of memory that could not be read it has the address, which the host puts in. */
+function wordsOf(caught: Variable, reads: boolean): Expression {
+  const { span } = caught;
+  const message = tree.member(caught, "message", span);
+  if (!reads) return message;
+  return tree.conditional(
+    tree.binary("==", tree.member(caught, "kind", span), tree.text("read", span), span),
+    tree.hostText("formattedText", [message, tree.member(caught, "address", span)], span),
+    message,
+    span,
+  );
 }
 
 /** `next` in a function: the one of the same name behind it, with what this one was given. */
@@ -146,7 +162,7 @@ function expressionStatement(e: Expr, unit: Unit): readonly Statement[] {
           tree.block([tree.declare(text.name, given, tree.textType(span)), tree.assign(target, text, span)], span),
         ];
       }
-      return [tree.assign(target, given, span, operator)];
+      return [tree.assign(target, given, atSign(e), operator)];
     }
     case "call": {
       if (unit.types.function(e.name, e.args.length) !== undefined) return [tree.statement(value(e, unit))];
@@ -208,6 +224,23 @@ function deleted(e: Expr, unit: Unit): Expression {
   return tree.call("clear", [tree.map(e.name, [], span)], span);
 }
 
+/** An array, or a part of it, is emptied at once: no clear() that the host does once it hears of it. */
+function emptied(e: Expr, unit: Unit): Statement[] | undefined {
+  const global = e.kind === "name" ? unit.types.globals.get(e.name) : undefined;
+  if (global?.keys?.length === 0 && global.value !== "stats") {
+    const none = global.value === "string" ? tree.text("", e.span) : tree.integer(0, e.span);
+    return [tree.assign(tree.map(global.global.name, [], e.span), none, e.span)];
+  }
+  const array = e.kind === "name" ? (unit.types.globals.get(e.name)?.keys ?? []).map(() => undefined) : [];
+  const slice = e.kind === "element" && e.keys.includes(undefined) ? e : undefined;
+  const of =
+    array.length > 0 && e.kind === "name"
+      ? ({ kind: "element", name: e.name, keys: array, span: e.span } as const)
+      : slice;
+  if (of === undefined) return undefined;
+  return [eachOf(of, unit, (key, map) => [tree.statement(tree.call("delete", [map, key], e.span))])];
+}
+
 /** A loop over the entries of a slice, `a[1, *]`. */
 function eachOf(
   e: Extract<Expr, { kind: "element" }>,
@@ -230,9 +263,45 @@ function eachOf(
   };
 }
 
+/** `foreach (b in @hist_log(s))`: over the numbers of all its buckets. */
+function bucketLoop(s: Foreach, buckets: NonNullable<Foreach["buckets"]>, unit: Unit): Statement {
+  const { span } = s;
+  const [key] = s.keys;
+  const number = tree.variable(unit.shared.name("bucket"), span);
+  const count = tree.integer(bucketsOf(buckets), span);
+  const descending = s.order?.descending === true;
+  const at = descending ? tree.binary("-", tree.binary("-", count, tree.integer(1, span), span), number, span) : number;
+  const limit = s.limit === undefined ? undefined : value(s.limit, unit);
+  const inside = tree.binary("<", number, count, span);
+  return {
+    kind: "for",
+    before: [tree.declare(number.name, tree.integer(0, span), tree.longType(span))],
+    condition: limit === undefined ? inside : tree.binary("&&", inside, tree.binary("<", number, limit, span), span),
+    step: [tree.assign(number, tree.integer(1, span), span, "+")],
+    body: tree.block(
+      [
+        tree.assign(tree.variable(key, span), at, span),
+        ...(s.value === undefined
+          ? []
+          : [
+              tree.assign(
+                tree.variable(s.value, span),
+                value({ ...buckets, index: { kind: "name", name: key, span } }, unit),
+                span,
+              ),
+            ]),
+        ...block(s.body, unit).statements,
+      ],
+      span,
+    ),
+    span,
+  };
+}
+
 /** `foreach`: the variables are the handler's own, and keep what they had in the last round. */
 function loop(s: Foreach, unit: Unit): Statement {
   const { span } = s;
+  if (s.buckets !== undefined) return bucketLoop(s, s.buckets, unit);
   const bound: { readonly name: string; readonly from: Variable }[] = [];
   const bind = (name: string): Variable => {
     const from = tree.variable(unit.shared.name(name), span);

@@ -1,5 +1,6 @@
 // Expressions, from the weakest operator to the strongest.
 import { systemtap } from "../../messages/systemtap.ts";
+import type { Span } from "../diagnostic.ts";
 import type { Cursor } from "./cursor.ts";
 import {
   statisticsOperators,
@@ -21,8 +22,19 @@ export function parseExpression(p: Cursor): Expr {
     if (left.kind !== "name" && left.kind !== "element" && left.kind !== "target")
       p.fail(systemtap.assignmentTarget(operator.text), left.span);
     const value = parseExpression(p);
-    return { kind: "assign", operator: operator.text as AssignWord, target: left, value, span: p.from(left.span) };
+    return {
+      kind: "assign",
+      operator: operator.text as AssignWord,
+      target: left,
+      value,
+      sign: spanOf(operator),
+      span: p.from(left.span),
+    };
   });
+}
+
+function spanOf({ start, end }: Span): Span {
+  return { start, end };
 }
 
 function conditional(p: Cursor): Expr {
@@ -67,7 +79,14 @@ function binary(p: Cursor, weakest: number): Expr {
     if (level === undefined || level < weakest) return left;
     p.advance();
     const right = p.nested(() => binary(p, level + 1));
-    left = { kind: "binary", operator: token.text as BinaryWord, left, right, span: p.from(left.span) };
+    left = {
+      kind: "binary",
+      operator: token.text as BinaryWord,
+      left,
+      right,
+      sign: spanOf(token),
+      span: p.from(left.span),
+    };
   }
 }
 
@@ -139,7 +158,7 @@ function increment(p: Cursor, target: Expr, word: string, prefix: boolean, start
   return { kind: "increment", target, delta: word === "++" ? 1 : -1, prefix, span: { start, end: p.last } };
 }
 
-function primary(p: Cursor): Expr {
+export function primary(p: Cursor): Expr {
   const { token } = p;
   switch (token.kind) {
     case "number":
@@ -242,6 +261,13 @@ function target(p: Cursor, base: TargetExpr["base"], start: number): TargetExpr 
   return { kind: "target", base, steps, address: false, pretty, span: { start, end: p.last } };
 }
 
+function bucketIndex(p: Cursor): Expr {
+  p.expect("[");
+  const index = parseExpression(p);
+  p.expect("]", "behind the number of the bucket");
+  return index;
+}
+
 /** `@count(…)`, `@cast(…)`, `@defined(…)` */
 function operator(p: Cursor): Expr {
   const token = p.advance();
@@ -262,7 +288,15 @@ function operator(p: Cursor): Expr {
       p.expect(")");
       if (parameters.length !== (name === "hist_log" ? 0 : 3))
         p.fail(systemtap.histogramParameters(name), p.from(token));
-      return { kind: "histogram", linear: name === "hist_linear", of, parameters, span: p.from(token) };
+      const index = p.at("[") ? bucketIndex(p) : undefined;
+      return {
+        kind: "histogram",
+        linear: name === "hist_linear",
+        of,
+        parameters,
+        ...(index === undefined ? {} : { index }),
+        span: p.from(token),
+      };
     }
     case "var": {
       const [text, module] = strings(p, name, 1, 2);

@@ -14,6 +14,8 @@ export interface GlobalTypes {
   keys?: (ValueType | undefined)[];
   read: boolean;
   written: boolean;
+  /** Something is stored in it that may run. */
+  stored: boolean;
 }
 
 export interface FunctionTypes {
@@ -50,6 +52,8 @@ export class Types {
   /** What a regular expression found is asked for somewhere. */
   matches = false;
   #changed = false;
+  /** In how many branches what is read stands that may never run. */
+  #never = 0;
   /** Mistakes are said in the last round. */
   #report: Report | undefined;
 
@@ -61,6 +65,7 @@ export class Types {
         global,
         read: false,
         written: false,
+        stored: initial !== undefined,
         ...(initial === undefined ? {} : { value: initial.kind === "string" ? "string" : "long", keys: [] }),
       });
     }
@@ -161,7 +166,9 @@ export class Types {
         return "long";
       case "histogram":
         this.of(e.of, scope, "stats");
-        return undefined;
+        if (e.index === undefined) return undefined;
+        this.of(e.index, scope, "long");
+        return "long";
       case "unary":
         this.of(e.operand, scope, "long");
         return "long";
@@ -176,9 +183,13 @@ export class Types {
       }
       case "assign":
         return this.#assign(e, scope, wanted);
-      case "increment":
+      case "increment": {
         this.#target(e.target, scope, "long");
+        // What it was, or is now, goes somewhere.
+        const changed = this.#readOf(e.target);
+        if (changed !== undefined) changed.global.read = true;
         return "long";
+      }
       case "in": {
         const array = this.#array(e.array, e.span);
         if (array === undefined) return "long";
@@ -263,8 +274,7 @@ export class Types {
       this.#merge(scope.locals, name, type === "stats" ? undefined : type);
       return scope.locals.get(name);
     }
-    if (use === "read") global.read = true;
-    else global.written = true;
+    this.#use(global, use);
     if (global.keys !== undefined && global.keys.length > 0)
       this.#report?.(span, systemtap.keyCount(name, global.keys.length, 0));
     else if (global.keys === undefined) {
@@ -272,6 +282,14 @@ export class Types {
       this.#changed = true;
     }
     return this.#valueOf(global, span, type);
+  }
+
+  #use(global: GlobalTypes, use: "read" | "write"): void {
+    if (use === "read") global.read = true;
+    else {
+      global.written = true;
+      if (this.#never === 0) global.stored = true;
+    }
   }
 
   #valueOf(global: GlobalTypes, span: Span, type: ValueType | undefined): ValueType | undefined {
@@ -329,8 +347,7 @@ export class Types {
       for (const key of e.keys) if (key !== undefined) this.of(key, scope);
       return type;
     }
-    if (use === "read") array.read = true;
-    else array.written = true;
+    this.#use(array, use);
     this.#keys(array, e.keys, e.span, scope);
     return this.#valueOf(array, e.span, type);
   }
@@ -433,7 +450,9 @@ export class Types {
       }
       case "if":
         this.of(s.condition, scope, "long");
+        if (s.condition.kind === "number") this.#never++;
         this.#statement(s.then, scope);
+        if (s.condition.kind === "number") this.#never--;
         if (s.otherwise !== undefined) this.#statement(s.otherwise, scope);
         return;
       case "while":
@@ -447,10 +466,21 @@ export class Types {
         this.#statement(s.body, scope);
         return;
       case "foreach": {
+        if (s.buckets !== undefined) {
+          this.of(s.buckets, scope);
+          if (s.limit !== undefined) this.of(s.limit, scope, "long");
+          for (const name of [s.keys[0], ...(s.value === undefined ? [] : [s.value])]) {
+            scope.assigned.add(name);
+            this.#merge(scope.locals, name, "long");
+          }
+          this.#statement(s.body, scope);
+          return;
+        }
         const array = this.#array(s.array, s.arraySpan);
         if (s.limit !== undefined) this.of(s.limit, scope, "long");
         if (array !== undefined) {
-          array.read = true;
+          // A loop that has no round reads nothing.
+          if (s.limit?.kind !== "number" || s.limit.value !== 0n) array.read = true;
           if (s.slice !== undefined) this.#keys(array, s.slice, s.arraySpan, scope);
           if (array.keys === undefined) {
             array.keys = s.keys.map(() => undefined);

@@ -14,6 +14,7 @@ export const systemtap: Language = {
   endings: [".stp"],
   commands: ["stap"],
   rules: systemtapRules,
+  output: "stap",
   parse: (source, given) => parser().parse(source, given),
   format: (source) => formatter().format(source),
 };

@@ -3,36 +3,10 @@
 import type { Span } from "../diagnostic.ts";
 import type { HostTextName } from "../host-texts.ts";
 import type { Expression, Statement, TypeName } from "../program.ts";
+import { doubles } from "./doubles.ts";
+import type { CallingUnit, LibraryFunction } from "./library-function.ts";
 import type { ValueType } from "./syntax.ts";
 import * as tree from "./tree.ts";
-
-/** Text that is put together where it is printed: a format of the tree's printf(), and its arguments. */
-export interface Text {
-  readonly format: string;
-  readonly args: readonly Expression[];
-}
-
-/** What functions ask of the handler that they are called in. */
-export interface CallingUnit {
-  readonly where: { readonly returns: boolean };
-  target(span: Span): Expression;
-  point(span: Span): Expression;
-  indent(delta: Expression, span: Span): Text;
-  refuseArgument(span: Span): Expression;
-}
-
-/** `value`, `text` or `does`: text is printed, and a value where there is one. */
-export interface LibraryFunction {
-  readonly parameters: readonly ValueType[];
-  /** How many there must be; all unless it says. */
-  readonly least?: number;
-  /** Nothing where it is absent. */
-  readonly result?: ValueType;
-  readonly doc: string;
-  readonly value?: (args: readonly Expression[], span: Span, unit: CallingUnit) => Expression;
-  readonly text?: (args: readonly Expression[], span: Span, unit: CallingUnit) => Text;
-  readonly does?: (args: readonly Expression[], span: Span, unit: CallingUnit) => readonly Statement[];
-}
 
 /** Those whose arguments may be of any type: printing.ts knows them. */
 export const printers: ReadonlySet<string> = new Set([
@@ -81,54 +55,140 @@ const clock = (which: string, unit: number, doc: string): LibraryFunction => ({
 
 const pointer = (name: string, span: Span): TypeName => ({ name, pointers: 1, dimensions: [], span });
 
-/** What lies at an address: `space` is uptr or kptr. */
-const load = (space: "uptr" | "kptr", type: string, doc: string): LibraryFunction => ({
+/** A value, or another where memory cannot be read that it needs. */
+function instead(value: Expression, otherwise: Expression, span: Span, unit: CallingUnit): Expression {
+  const read = tree.variable(unit.fresh("read"), span);
+  const nothing = otherwise.kind === "integer" ? integer(0, span) : tree.text("", span);
+  const type = otherwise.kind === "integer" ? tree.longType(span) : undefined;
+  return {
+    kind: "block-expression",
+    statements: [
+      tree.declare(read.name, nothing, type),
+      {
+        kind: "try",
+        kinds: ["read"],
+        body: tree.block([tree.assign(read, value, span)], span),
+        handler: tree.block([tree.assign(read, otherwise, span)], span),
+        span,
+      },
+    ],
+    value: read,
+    span,
+    type: value.type,
+  };
+}
+
+function loaded(space: "uptr" | "kptr", type: string, address: Expression, span: Span): Expression {
+  return toLong({
+    kind: "unary",
+    operator: "*",
+    operand: call(space, [{ kind: "cast", to: pointer(type, span), operand: address, span, type: address.type }], span),
+    span,
+    type: address.type,
+  });
+}
+
+/** What lies at an address of the kernel's. */
+const load = (type: string, doc: string): LibraryFunction => ({
   parameters: ["long"],
   result: "long",
   doc,
-  value: ([address], span) =>
-    toLong({
-      kind: "unary",
-      operator: "*",
-      operand: call(
-        space,
-        [{ kind: "cast", to: pointer(type, span), operand: address, span, type: address.type }],
-        span,
-      ),
-      span,
-      type: address.type,
-    }),
+  value: ([address], span) => loaded("kptr", type, address, span),
 });
 
-/** Text at an address, of so many bytes at most. */
-const textAt = (space: "uptr" | "kptr", parameters: readonly ValueType[], doc: string): LibraryFunction => ({
-  parameters,
+/** What lies at an address of the process's; 0 where that cannot be read. */
+const loadUser = (type: string, doc: string): LibraryFunction => ({
+  parameters: ["long"],
+  result: "long",
+  doc,
+  value: ([address], span, unit) => instead(loaded("uptr", type, address, span), integer(0, span), span, unit),
+});
+
+const userNumbers: readonly (readonly [name: string, type: string, words: string])[] = [
+  ["char", "int8", "A char"],
+  ["short", "int16", "A short"],
+  ["ushort", "uint16", "An unsigned short"],
+  ["int", "int32", "An int"],
+  ["uint", "uint32", "An unsigned int"],
+  ["long", "int64", "A long"],
+  ["ulong", "uint64", "An unsigned long"],
+  ["int8", "int8", "8 bits"],
+  ["uint8", "uint8", "8 unsigned bits"],
+  ["int16", "int16", "16 bits"],
+  ["uint16", "uint16", "16 unsigned bits"],
+  ["int32", "int32", "32 bits"],
+  ["uint32", "uint32", "32 unsigned bits"],
+  ["int64", "int64", "64 bits"],
+  ["uint64", "uint64", "64 bits"],
+];
+
+/** Each as 0 and as an error where it cannot be read. */
+const ofUser: Readonly<Record<string, LibraryFunction>> = Object.fromEntries(
+  userNumbers.flatMap(([name, type, words]) => [
+    [`user_${name}`, loadUser(type, `${words} at a user address.`)],
+    [
+      `user_${name}_error`,
+      {
+        parameters: ["long"],
+        result: "long",
+        doc: `${words} at a user address; an error where that cannot be read.`,
+        value: ([address], span) => loaded("uptr", type, address, span),
+      } satisfies LibraryFunction,
+    ],
+  ]),
+);
+
+type Space = "uptr" | "kptr";
+
+function textIn(space: Space, address: Expression, length: Expression | undefined, span: Span): Expression {
+  return call("str", length === undefined ? [addressed(space, address)] : [addressed(space, address), length], span);
+}
+
+/** Of so many bytes at most. */
+const textOfSize = (space: Space, doc: string): LibraryFunction => ({
+  parameters: ["long", "long"],
+  result: "string",
+  doc,
+  value: ([address, length], span) => textIn(space, address, length, span),
+});
+
+/** Another text where it cannot be read. */
+const textOr = (space: Space, doc: string): LibraryFunction => ({
+  parameters: ["long", "string"],
   least: 1,
   result: "string",
   doc,
-  value: ([address, length], span) =>
-    call(
-      "str",
-      [addressed(space, address), ...(length !== undefined && parameters[1] === "long" ? [length] : [])],
-      span,
-    ),
+  value([address, otherwise], span, unit) {
+    const text = textIn(space, address, undefined, span);
+    return otherwise === undefined ? text : instead(text, otherwise, span, unit);
+  },
 });
 
-/** What a program has says itself where it is, and may be the text: `char comm[16]`. */
-function addressed(space: "uptr" | "kptr", address: Expression): Expression {
-  if (address.kind === "cast" && ["member", "index"].includes(address.operand.kind)) return address.operand;
+const textOfSizeOr = (space: Space, doc: string): LibraryFunction => ({
+  parameters: ["long", "long", "string"],
+  least: 2,
+  result: "string",
+  doc,
+  value([address, length, otherwise], span, unit) {
+    const text = textIn(space, address, length, span);
+    return otherwise === undefined ? text : instead(text, otherwise, span, unit);
+  },
+});
+
+function addressed(space: Space, address: Expression): Expression {
   return call(space, [address], address.span);
 }
 
-const quotedAt = (space: "uptr" | "kptr", doc: string): LibraryFunction => ({
+/** Text at an address in quotes; the address where it cannot be read. */
+const quotedAt = (space: Space, doc: string): LibraryFunction => ({
   parameters: ["long"],
   result: "string",
   doc,
-  text: ([address], span) => ({ format: '"%s"', args: [call("str", [addressed(space, address)], span)] }),
-  value: ([address], span) => {
+  value([address], span, unit) {
     const quote = tree.text('"', span);
-    const text = call("str", [addressed(space, address)], span);
-    return call("str_concat", [call("str_concat", [quote, text], span), quote], span);
+    const text = textIn(space, address, undefined, span);
+    const quoted = call("str_concat", [call("str_concat", [quote, text], span), quote], span);
+    return instead(quoted, call("hex_text", [address], span), span, unit);
   },
 });
 
@@ -264,6 +324,14 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     ...clock("monotonic", 1_000, "Microseconds since boot, the same on every processor."),
     parameters: ["long"],
   },
+  cpu_clock_ms: {
+    ...clock("monotonic", 1_000_000, "Milliseconds since boot, the same on every processor."),
+    parameters: ["long"],
+  },
+  cpu_clock_s: {
+    ...clock("monotonic", 1_000_000_000, "Seconds since boot, the same on every processor."),
+    parameters: ["long"],
+  },
   jiffies: number("jiffies", "The kernel's tick counter."),
   ctime: {
     parameters: ["long"],
@@ -296,6 +364,12 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     doc: "The probe point as the script has it.",
     value: (_, span, unit) => unit.point(span),
   },
+  probe_type: {
+    parameters: [],
+    result: "string",
+    doc: "What SystemTap calls the kind of the probe: `begin_end`.",
+    value: (_, span, unit) => unit.kindOfProbe(span),
+  },
   is_return: {
     parameters: [],
     result: "long",
@@ -307,6 +381,12 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   uint_arg: argument("The Nth argument of the function, from 1, as an unsigned int.", "uint32"),
   long_arg: argument("The Nth argument of the function, from 1."),
   ulong_arg: argument("The Nth argument of the function, from 1."),
+  longlong_arg: argument("The Nth argument of the function, from 1."),
+  ulonglong_arg: argument("The Nth argument of the function, from 1."),
+  s32_arg: argument("The Nth argument of the function, from 1, as 32 bits.", "int32"),
+  u32_arg: argument("The Nth argument of the function, from 1, as 32 unsigned bits.", "uint32"),
+  s64_arg: argument("The Nth argument of the function, from 1."),
+  u64_arg: argument("The Nth argument of the function, from 1."),
   pointer_arg: argument("The Nth argument of the function, from 1."),
   symname: named("ksym", ["long"], "Name of the kernel function that an address lies in."),
   symdata: named("ksym", ["long"], "The same."),
@@ -342,32 +422,44 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   },
 
   // ── memory ──
-  user_string: textAt("uptr", ["long", "string"], "Text at a user address."),
-  user_string_warn: textAt("uptr", ["long"], "Text at a user address."),
-  user_string_n: textAt("uptr", ["long", "long"], "Text at a user address, of so many bytes at most."),
-  user_string_quoted: quotedAt("uptr", "Text at a user address, in quotes."),
-  kernel_string: textAt("kptr", ["long", "string"], "Text at a kernel address."),
-  kernel_string_n: textAt("kptr", ["long", "long"], "Text at a kernel address, of so many bytes at most."),
-  kernel_string_quoted: quotedAt("kptr", "Text at a kernel address, in quotes."),
-  user_char: load("uptr", "int8", "A char at a user address."),
-  user_short: load("uptr", "int16", "A short at a user address."),
-  user_ushort: load("uptr", "uint16", "An unsigned short at a user address."),
-  user_int: load("uptr", "int32", "An int at a user address."),
-  user_uint: load("uptr", "uint32", "An unsigned int at a user address."),
-  user_long: load("uptr", "int64", "A long at a user address."),
-  user_int8: load("uptr", "int8", "8 bits at a user address."),
-  user_uint8: load("uptr", "uint8", "8 unsigned bits at a user address."),
-  user_int16: load("uptr", "int16", "16 bits at a user address."),
-  user_uint16: load("uptr", "uint16", "16 unsigned bits at a user address."),
-  user_int32: load("uptr", "int32", "32 bits at a user address."),
-  user_uint32: load("uptr", "uint32", "32 unsigned bits at a user address."),
-  user_int64: load("uptr", "int64", "64 bits at a user address."),
-  user_uint64: load("uptr", "uint64", "64 bits at a user address."),
-  kernel_char: load("kptr", "int8", "A char at a kernel address."),
-  kernel_short: load("kptr", "int16", "A short at a kernel address."),
-  kernel_int: load("kptr", "int32", "An int at a kernel address."),
-  kernel_long: load("kptr", "int64", "A long at a kernel address."),
-  kernel_pointer: load("kptr", "int64", "A pointer at a kernel address."),
+  user_string: textOr("uptr", "Text at a user address; another where that cannot be read."),
+  user_string2: textOr("uptr", "The same."),
+  user_string_n: textOfSizeOr("uptr", "Text at a user address, of so many bytes at most."),
+  user_string_n2: textOfSizeOr("uptr", "The same."),
+  user_string_quoted: quotedAt("uptr", "Text at a user address, in quotes; the address where that cannot be read."),
+  user_string_nofault: {
+    parameters: ["long"],
+    result: "string",
+    doc: "Text at a user address; empty where that cannot be read.",
+    value: ([address], span, unit) =>
+      instead(textIn("uptr", address, undefined, span), tree.text("", span), span, unit),
+  },
+  user_string_warn: {
+    parameters: ["long"],
+    result: "string",
+    doc: "Text at a user address; empty where that cannot be read, with a warning.",
+    value([address], span, unit) {
+      const warning = "user string copy fault -14 at 0x%lx [man error::fault]";
+      const warned: Expression = {
+        kind: "block-expression",
+        statements: [tree.statement(call("warnf", [tree.text(warning, span), address], span))],
+        value: tree.text("", span),
+        span,
+        type: address.type,
+      };
+      return instead(textIn("uptr", address, undefined, span), warned, span, unit);
+    },
+  },
+  kernel_string: textOr("kptr", "Text at a kernel address; another where that cannot be read."),
+  kernel_string2: textOr("kptr", "The same."),
+  kernel_string_n: textOfSize("kptr", "Text at a kernel address, of so many bytes at most."),
+  kernel_string_quoted: quotedAt("kptr", "Text at a kernel address, in quotes; the address where that cannot be read."),
+  ...ofUser,
+  kernel_char: load("int8", "A char at a kernel address."),
+  kernel_short: load("int16", "A short at a kernel address."),
+  kernel_int: load("int32", "An int at a kernel address."),
+  kernel_long: load("int64", "A long at a kernel address."),
+  kernel_pointer: load("int64", "A pointer at a kernel address."),
 
   // ── text ──
   strlen: {
@@ -390,6 +482,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   },
   substr: computed("bytesOfText", ["string", "long", "long"], "string", "Bytes of a text, from one on, so many."),
   stringat: computed("byteOfText", ["string", "long"], "long", "The byte of a text at a place, from 0."),
+  __word: computed("wordOfList", ["string", "long"], "string", "Of words with commas between, the one with a number."),
   __escaped: computed("escapedText", ["string"], "string", "A text with escapes."),
   strtol: computed("parsedNumber", ["string", "long"], "long", "The number that a text begins with, to a base."),
   tokenize: computed(
@@ -404,9 +497,34 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     "string",
     "A text with all occurrences of the second replaced by the third.",
   ),
-  matched: computed("matchedPart", ["long"], "string", "What the last `=~` found: all of it (0), or a group."),
+  matched: {
+    parameters: ["long"],
+    result: "string",
+    doc: "What the last `=~` found: all of it (0), or a group; an error where there is no such group.",
+    value([group], span) {
+      const groups = tree.hostText("matchedGroups", [], span);
+      const words = tree.text("Attempted to get nonexistent subexpression %d", span);
+      const missing: Statement = {
+        kind: "if",
+        condition: tree.binary(
+          "&&",
+          tree.binary("!=", groups, integer(0, span), span),
+          tree.binary(">=", group, groups, span),
+          span,
+        ),
+        then: tree.block([{ kind: "throw", value: tree.hostText("formattedText", [words, group], span), span }], span),
+        span,
+      };
+      return {
+        kind: "block-expression",
+        statements: [missing],
+        value: tree.hostText("matchedPart", [group], span),
+        span,
+        type: group.type,
+      };
+    },
+  },
   ngroups: computed("matchedGroups", [], "long", "How many groups the last `=~` found, all of it included."),
-  errno_str: named("strerror", ["long"], "Words for an error number."),
   syscall_name: named("syscall_name", ["long"], "Name of a system call."),
   ip_ntop: named("ntop", ["long"], "An IPv4 address as text."),
 
@@ -436,11 +554,18 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     value: ([major, minor], span) => tree.binary("|", tree.binary("<<", major, integer(20, span), span), minor, span),
   },
 
+  ...doubles,
+
   // ── doing ──
   exit: {
     parameters: [],
     doc: "Ends tracing; end probes still run.",
-    does: (_, span) => [tree.statement(call("exit", [], span))],
+    does: (_, span, unit) => [unit.exit(span)],
+  },
+  abort: {
+    parameters: [],
+    doc: "Ends tracing at once: nothing more of the handler runs; end probes do.",
+    does: (_, span, unit) => [unit.abort(span)],
   },
   system: {
     parameters: ["string"],
@@ -452,11 +577,11 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     doc: "Sends a signal to the current process.",
     does: ([signal], span) => [tree.statement(call("signal", [signal], span))],
   },
-  ansi_clear_screen: writes("\x1b[H\x1b[J", "Clears the terminal."),
-  ansi_new_line: writes("\x1b[1D\n", "Moves to a new line of the terminal."),
+  ansi_clear_screen: writes("\x1b[1;1H\x1b[J", "Clears the terminal."),
+  ansi_new_line: writes("\n", "Moves to a new line of the terminal."),
   ansi_reset_color: writes("\x1b[0;0m", "The terminal's own colour."),
-  ansi_cursor_hide: writes("\x1b[?25l", "Hides the terminal's cursor."),
-  ansi_cursor_show: writes("\x1b[?25h", "Shows the terminal's cursor."),
+  ansi_cursor_hide: writes("\x1b[>5I", "Hides the terminal's cursor."),
+  ansi_cursor_show: writes("\x1b[>5h", "Shows the terminal's cursor."),
   ansi_cursor_move: {
     parameters: ["long", "long"],
     doc: "Moves the terminal's cursor to a column and a row.",

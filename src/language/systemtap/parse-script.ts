@@ -2,7 +2,8 @@
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Diagnostic, Source } from "../diagnostic.ts";
 import type { MachineGiven } from "../language.ts";
-import { Cursor, failure } from "./cursor.ts";
+import { failure } from "../words.ts";
+import { Cursor } from "./cursor.ts";
 import { parseExpression } from "./expressions.ts";
 import { preprocess } from "./preprocess.ts";
 import { parseBlock } from "./statements.ts";
@@ -22,9 +23,15 @@ export interface Read {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export function parseScript(source: Source, positional: readonly string[], machine: MachineGiven | undefined): Read {
+/** `macros`: texts whose macros the script may use. */
+export function parseScript(
+  source: Source,
+  positional: readonly string[],
+  machine: MachineGiven | undefined,
+  macros: readonly string[] = [],
+): Read {
   // A first line `#!` is a comment like any other.
-  const { tokens, diagnostics } = preprocess(source.text, positional, machine);
+  const { tokens, diagnostics } = preprocess(source.text, positional, machine, macros);
   const p = new Cursor(source, tokens, diagnostics);
   const globals: Global[] = [];
   const functions: FunctionDefinition[] = [];

@@ -7,23 +7,28 @@ import type { Given, Parsed } from "../language.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Statement } from "../program.ts";
 import { expandPoint } from "./aliases.ts";
+import { samplesOf } from "./samples.ts";
 import { printing, unread } from "./autoprint.ts";
 import { block } from "./bodies.ts";
 import { Scope, Types, type FunctionTypes } from "./infer.ts";
+import { afterFailing, canFail, errorLimit, failingFunctions, guarded, lastWords } from "./failing.ts";
 import { libraryFunction } from "./library.ts";
 import { callsOthers, used } from "./names.ts";
 import { parseScript } from "./parse-script.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
-import { failed, failing } from "./printing.ts";
 import { systemtapRules } from "./rules.ts";
-import type { Expr, Global, Stmt } from "./syntax.ts";
+import type { Expr, Global, ProbeDefinition, Script, Stmt } from "./syntax.ts";
 import type { Taken } from "./tapset.ts";
 import * as tree from "./tree.ts";
+import { exitsOf, unlessLeft, withExit } from "./leaving.ts";
 import { Translation, Unit } from "./unit.ts";
 import { condition, storage, value } from "./values.ts";
 
 // Loaded where a script uses something of the library that is written in the language itself.
 const tapset = lazy<typeof import("./tapset.ts")>(() => require("./tapset.ts"));
+
+// Loaded for `-I`.
+const libraryFiles = lazy<typeof import("./libraries.ts")>(() => require("./libraries.ts"));
 
 /** A handler as it runs at some points: prologues, its own body and epilogues. */
 interface Handler {
@@ -35,10 +40,11 @@ interface Handler {
   readonly span: Span;
 }
 
-export function parse(source: Source, given: Given): Parsed {
-  const { script, diagnostics: found } = parseScript(source, given.positional, given.machine);
-  const diagnostics: Diagnostic[] = [...found];
-  const globals = script.globals.map((global) => withGiven(global, given));
+export function parse(written: Source, given: Given): Parsed {
+  const libraries = given.library === undefined ? undefined : new (libraryFiles().Libraries)(written, given);
+  const read = parseScript(written, given.positional, given.machine, libraries?.macros);
+  const source = libraries?.source ?? written;
+  const diagnostics: Diagnostic[] = [...read.diagnostics];
   let taken: Taken | undefined;
   const library = (): Taken => (taken ??= new (tapset().Taken)(source, given.machine));
   function report(of: Span, message: Message): void {
@@ -51,13 +57,37 @@ export function parse(source: Source, given: Given): Parsed {
     diagnostics.push({ severity: "warning", span: { start, end }, ...message });
   }
 
-  const handlers = script.probes.flatMap((probe) => {
-    const expanded = probe.points.flatMap((point) =>
-      expandPoint(point, script.aliases, (one) => library().aliasesOf(one), report),
+  // What prologues store in and call, wherever that stands.
+  const known = {
+    functions: [...read.script.functions, ...(libraries?.all.functions ?? [])],
+    globals: [...read.script.globals, ...(libraries?.all.globals ?? [])],
+  };
+  const handlersAt = ({ points, body, span }: ProbeDefinition): Handler[] => {
+    const expanded = points.flatMap((point) =>
+      expandPoint(
+        point,
+        read.script.aliases,
+        (one) => {
+          const own = libraries?.aliasesOf(one) ?? [];
+          return own.length > 0 ? own : library().aliasesOf(one);
+        },
+        report,
+      ),
     );
-    return handlersOf(expanded, probe.body, probe.span);
-  });
-  const bodies = handlers.map(({ body, conditions }) => ({ body, conditions }));
+    return handlersOf(expanded, body, span);
+  };
+  const handlers = read.script.probes.flatMap(handlersAt);
+  const bodiesOf = (): unknown => handlers.map(({ body, conditions }) => ({ body, conditions }));
+  libraries?.take([read.script.functions, bodiesOf()], read.script.functions);
+  handlers.push(...(libraries?.probes ?? []).flatMap(handlersAt));
+  diagnostics.push(...(libraries?.diagnostics ?? []));
+  const script: Script = {
+    ...read.script,
+    functions: [...read.script.functions, ...(libraries?.functions(read.script.functions) ?? [])],
+    globals: [...read.script.globals, ...(libraries?.globals(read.script.globals) ?? [])],
+  };
+  const globals = script.globals.map((global) => withGiven(global, given));
+  const bodies = bodiesOf();
   if (callsOthers(script.functions, bodies)) library().functionsOf(script, bodies);
   const types = new Types(
     [...globals, ...(taken?.globals ?? [])],
@@ -65,7 +95,7 @@ export function parse(source: Source, given: Given): Parsed {
     report,
   );
   const shared = new Translation(types, given);
-  if (script.probes.length === 0 && diagnostics.length === 0)
+  if (handlers.length === 0 && script.probes.length === 0 && diagnostics.length === 0)
     report({ start: source.text.length, end: source.text.length }, systemtap.neverProbes());
   types.infer(handlers, report);
   // Printing reads: what is printed is chosen before it is added.
@@ -77,9 +107,18 @@ export function parse(source: Source, given: Given): Parsed {
   }
   const scopes = types.infer(handlers, report);
   const functions = [...scopes].map(([own, scope]) => functionOf(own, scope));
-  const probes = handlers.flatMap(probesOf);
+  const sized = new Set(globals.flatMap(({ name, size, wraps }) => (size === undefined || wraps ? [] : [name])));
+  const doubtful = { functions: failingFunctions(functions, sized), sized };
+  const limit = errorLimit(given.settings);
+  const begins = handlers.filter(({ placed: [{ place }] }) => place.phase === "begin");
+  shared.beginsAgain = begins.reduce((sum, { placed }) => sum + placed.length, 0) > 1;
+  const translated = handlers.flatMap(probesOf);
+  const probes = shared.leavesBegin ? translated.map(unlessLeft) : translated;
   const begin = initial();
   if (begin !== undefined) probes.unshift(begin);
+  if (shared.fails) probes.push(lastWords(limit, { start: source.text.length, end: source.text.length }));
+  const samples = samplesOf(types.globals.values());
+  if (samples !== undefined) functions.push(samples);
   const program = {
     source: taken?.source ?? source,
     rules: systemtapRules,
@@ -88,8 +127,8 @@ export function parse(source: Source, given: Given): Parsed {
     enums: [],
     maps: maps(),
     functions,
-    probes: probes.map(afterFailing),
-    options: globals.map(({ name, initial: first }) => ({
+    probes: probes.map((probe) => afterFailing(probe, shared.fails, limit)),
+    options: globals.slice(0, read.script.globals.length).map(({ name, initial: first }) => ({
       name,
       takes: first?.kind === "string" ? ("text" as const) : ("number" as const),
       fallback: first?.kind === "string" ? first.value : first?.kind === "number" ? String(first.value) : "",
@@ -105,7 +144,7 @@ export function parse(source: Source, given: Given): Parsed {
   function handlersOf(expanded: readonly ReturnType<typeof expandPoint>[number][], body: Stmt, span: Span): Handler[] {
     const made: { handler: Handler; key: string; placed: Placed[] }[] = [];
     for (const { point, before: prologues, behind, conditions } of expanded) {
-      const before = used(prologues, [body, behind, conditions], script);
+      const before = used(prologues, [body, behind, conditions], known);
       const reading = placeOf(point, given.machine);
       if (reading === "nothing") continue;
       if ("problem" in reading) {
@@ -140,7 +179,8 @@ export function parse(source: Source, given: Given): Parsed {
   function probesOf(handler: Handler): Probe[] {
     const { placed, scope, conditions, span } = handler;
     const [{ place, guard }] = placed;
-    const unit = new Unit(shared, scope, place, { value, storage }, handler.texts);
+    const all = [...script.functions, ...(taken?.functions ?? [])];
+    const unit = new Unit(shared, scope, place, { value, storage }, handler.texts, exitsOf(handler.body, all));
     const wanted = conditions.map((one) => condition(one, unit));
     const own = block(handler.body, unit);
     const declared = localsOf(scope, unit, span);
@@ -151,7 +191,11 @@ export function parse(source: Source, given: Given): Parsed {
     );
     const specs = placed.map(({ spec }) => spec);
     let statements: readonly Statement[] = [...declared, ...own.statements];
-    if (throwing(own.statements) || shared.fails) statements = guarded(statements, span);
+    if (canFail(statements, doubtful)) {
+      shared.fails = true;
+      statements = [guarded(statements, limit, place.phase === "end" || place.phase === "error", span)];
+    }
+    statements = withExit(statements, unit, span);
     if (unit.entries.size === 0)
       return [{ specs, ...(predicate === undefined ? {} : { predicate }), body: tree.block(statements, span), span }];
     return withEntries(unit, placed, predicate, statements, span);
@@ -219,41 +263,6 @@ export function parse(source: Source, given: Given): Parsed {
         span,
       },
     ];
-  }
-
-  /** An error that nothing catches is told, and ends the script. */
-  function guarded(statements: readonly Statement[], span: Span): Statement[] {
-    const caught = tree.variable(shared.name("error"), span);
-    const message = tree.member(caught, "message", span);
-    return [
-      {
-        kind: "try",
-        kinds: ["error"],
-        body: tree.block(statements, span),
-        caught,
-        handler: tree.block(
-          failing("errorf", { format: "%s", args: [message] }, { kind: "string", value: "", span }),
-          span,
-        ),
-        span,
-      },
-    ];
-  }
-
-  /** `error` probes run instead of `end` probes where the script failed. */
-  function afterFailing(probe: Probe): Probe {
-    const [spec] = probe.specs;
-    if (spec?.provider !== "end" || spec.text === "") return probe;
-    const isError = spec.text.startsWith("error");
-    if (!shared.fails && !isError) return probe;
-    const { span } = probe;
-    const asked = shared.fails
-      ? tree.binary(isError ? "!=" : "==", tree.map(failed, [], span), tree.integer(0, span), span)
-      : tree.binary("!=", tree.integer(0, span), tree.integer(0, span), span);
-    return {
-      ...probe,
-      predicate: probe.predicate === undefined ? asked : tree.binary("&&", asked, probe.predicate, span),
-    };
   }
 
   function functionOf(own: FunctionTypes, scope: Scope): FunctionDeclaration {
@@ -357,26 +366,4 @@ function isText({ name, args }: Extract<Expr, { kind: "call" }>): boolean {
 function last(span: Span): Placed {
   const place: Place = { variables: "none", returns: false, space: "kernel" };
   return { spec: { provider: "end", parts: [], sequence: 2 ** 31, text: "", span }, place };
-}
-
-function throwing(statements: readonly Statement[]): boolean {
-  return statements.some((one) => {
-    switch (one.kind) {
-      case "throw":
-        return true;
-      case "block":
-        return throwing(one.statements);
-      case "if":
-        return throwing([one.then, ...(one.otherwise === undefined ? [] : [one.otherwise])]);
-      case "while":
-      case "do-while":
-      case "for":
-      case "for-map":
-        return throwing(one.body.statements);
-      case "try":
-        return throwing(one.handler.statements);
-      default:
-        return false;
-    }
-  });
 }

@@ -22,7 +22,13 @@ interface Macro {
 const mostTokens = 1_000_000;
 const deepest = 100;
 
-export function preprocess(text: string, positional: readonly string[], machine: MachineGiven | undefined): Prepared {
+/** `shared`: texts whose macros are there, too. */
+export function preprocess(
+  text: string,
+  positional: readonly string[],
+  machine: MachineGiven | undefined,
+  shared: readonly string[] = [],
+): Prepared {
   const diagnostics: Diagnostic[] = [];
   const macros = new Map<string, Macro>();
   const words = tokensOf(text);
@@ -242,6 +248,8 @@ export function preprocess(text: string, positional: readonly string[], machine:
     }
   }
 
+  for (const one of shared) expand(tokensOf(one).slice(0, -1), new Map(), { start: 0, end: 0 }, 0);
+  out.length = 0;
   expand(words.slice(0, -1), new Map(), undefined, 0);
   out.push(end);
   return { tokens: out, diagnostics };

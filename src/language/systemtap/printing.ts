@@ -3,10 +3,12 @@
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Expression, Statement } from "../program.ts";
 import { parseFormat, type Conversion } from "./formats.ts";
-import { libraryFunction, printers, type Text } from "./library.ts";
+import type { Text } from "./library-function.ts";
+import { libraryFunction, printers } from "./library.ts";
 import type { Expr } from "./syntax.ts";
 import * as tree from "./tree.ts";
 import type { Unit } from "./unit.ts";
+import { histogramOf } from "./histograms.ts";
 
 type Call = Extract<Expr, { kind: "call" }>;
 
@@ -143,30 +145,49 @@ function converted(
     if (of.format === "%s") return { format: `%${modifiers}s`, args: [...given, ...of.args] };
     return { format: `%${modifiers}s`, args: [...given, unit.storing(() => unit.value(arg))] };
   }
+  if (letter === "b") return blob(modifiers, unit.value(arg), arg, unit);
   const of = unit.value(arg);
+  // As the kernel has them: %#x of 0 is 0x0, and a 0 behind another flag is none.
+  const [, flags = "", size = ""] = /^([-+ #0]*)(.*)$/.exec(modifiers) ?? [];
+  const own = (flags[0] === "0" ? flags : flags.replaceAll("0", "")).replace("#", "##");
   switch (letter) {
     case "p":
-      return { format: `0x%${modifiers}x`, args: [...given, of] };
+      return { format: `%${own.replaceAll("#", "")}##${size}lx`, args: [...given, of] };
     case "d":
     case "i":
+      return { format: `%${own}${size}ld`, args: [...given, of] };
     case "u":
     case "x":
     case "X":
     case "o":
+      return { format: `%${own}${size}l${letter}`, args: [...given, of] };
     case "c":
-      // As the kernel has them: %#x of 0 is 0x0.
-      return { format: `%${modifiers}l${letter === "i" ? "d" : letter}`.replace("lc", "c"), args: [...given, of] };
+      return { format: `%${modifiers}c`, args: [...given, of] };
     default:
       return { format: "", args: [unit.refuse(arg.span, systemtap.notYet(`the conversion ${text}`))] };
   }
+}
+
+/** `%b`: the value's bytes as they are, all eight of them or as many as the width says. */
+function blob(width: string, of: Expression, { span }: Expr, unit: Unit): Text {
+  const bytes = width === "" ? 8 : Number(width);
+  if (![1, 2, 4, 8].includes(bytes))
+    return { format: "", args: [unit.refuse(span, systemtap.expected("%b, %1b, %2b, %4b or %8b", `%${width}b`))] };
+  const value = tree.variable(unit.shared.name("blob"), span);
+  unit.before.push(tree.declare(value.name, of, tree.longType(span)));
+  const shifted = (by: number): Expression => tree.binary(">>", value, tree.integer(by, span), span);
+  return {
+    format: "%c".repeat(bytes),
+    args: Array.from({ length: bytes }, (_, i) => shifted(8 * i)),
+  };
 }
 
 /** A call of a printer as statements. */
 export function printStatements(e: Call, unit: Unit): Statement[] {
   const { span } = e;
   const histogram = e.args.find((arg) => arg.kind === "histogram");
-  if (histogram !== undefined && histogram.kind === "histogram" && /^print(?:ln)?$/.test(e.name))
-    return [drawn(histogram, unit)];
+  if (histogram?.kind === "histogram" && histogram.index === undefined && /^print(?:ln)?$/.test(e.name))
+    return [drawn(histogram, unit), ...(e.name === "println" ? printed("printf", plain("\n"), e) : [])];
   const [first] = e.args;
   switch (e.name) {
     case "error":
@@ -192,32 +213,19 @@ function printed(by: string, { format, args }: Text, { span }: Expr): Statement[
 }
 
 /** print(@hist_log(s)) */
-function drawn({ of, linear, parameters, span }: Extract<Expr, { kind: "histogram" }>, unit: Unit): Statement {
-  const access = unit.storage(of);
+function drawn(e: Extract<Expr, { kind: "histogram" }>, unit: Unit): Statement {
+  const { span } = e;
+  const access = unit.storage(e.of);
   if (access.kind !== "map")
     return tree.statement(unit.refuse(span, systemtap.expected("statistics", "another value")));
-  const result = tree.result(access, linear ? "lhist" : "hist", parameters, span);
+  const result = tree.result(access, ...histogramOf(e), span);
   return tree.statement(tree.call("print", [result], span));
 }
 
 /** error(): what a `try` around sees; else the end of the script. */
 function thrown(message: Expr, { span }: Call, unit: Unit): Statement[] {
-  unit.shared.fails = true;
   const { format, args } = shown(message, unit);
   if (args.length === 0) return [{ kind: "throw", value: tree.text(format.replaceAll("%%", "%"), message.span), span }];
   if (format === "%s") return [{ kind: "throw", value: args[0], span }];
-  if (unit.tries > 0 || unit.scope.function !== undefined) return [{ kind: "throw", value: unit.value(message), span }];
-  return [...failing("errorf", { format, args }, message), { kind: "next", span }];
+  return [{ kind: "throw", value: unit.value(message), span }];
 }
-
-/** What is left to do where an error ends the script. */
-export function failing(by: string, { format, args }: Text, { span }: Expr): Statement[] {
-  return [
-    tree.statement(tree.call(by, [tree.text(format, span), ...args], span)),
-    tree.assign(tree.map(failed, [], span), tree.integer(1, span), span),
-    tree.statement(tree.call("exit", [tree.integer(1, span)], span)),
-  ];
-}
-
-/** The map that says that the script has failed. */
-export const failed = "failed#0";

@@ -1,5 +1,9 @@
+import { lazy } from "../../base/lazy.ts";
 import type { Rules } from "../rules.ts";
 import { writtenName } from "../written-name.ts";
+
+// Loaded where a handler can fail.
+const faults = lazy<typeof import("./faults.ts")>(() => require("./faults.ts"));
 
 export const systemtapRules: Rules = {
   language: "systemtap",
@@ -21,4 +25,9 @@ export const systemtapRules: Rules = {
   objectsAreTrue: false,
   writesMemory: false,
   failedRead: "fault",
+  faults: {
+    words: (fault) => faults().words(fault),
+    told: (words, places, probe) => faults().told(words, places, probe),
+  },
+  bareMessages: true,
 };

@@ -1,7 +1,7 @@
 // Statements. A `;` is an empty one: it may stand between any two, and need not.
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Cursor } from "./cursor.ts";
-import { parseExpression, parseKeys } from "./expressions.ts";
+import { parseExpression, parseKeys, primary } from "./expressions.ts";
 import { statisticsOperators, type Expr, type Foreach, type Stmt } from "./syntax.ts";
 
 export function parseBlock(p: Cursor, of: string): Stmt {
@@ -140,8 +140,10 @@ function foreach(p: Cursor): Foreach {
     p.expect("]", "behind the keys");
   } else key();
   if (!p.acceptWord("in")) p.fail(systemtap.expected("`in` behind the keys", p.describe()));
-  if (p.token.kind === "at" && p.token.text.startsWith("@hist_")) p.fail(systemtap.bucketLoop());
-  const array = p.expectName("an array");
+  const buckets = p.token.kind === "at" && p.token.text.startsWith("@hist_") ? primary(p) : undefined;
+  if (buckets !== undefined && (buckets.kind !== "histogram" || keys.length !== 1))
+    p.fail(systemtap.expected("a histogram, for one variable", "another value"), buckets.span);
+  const array = buckets === undefined ? p.expectName("an array") : { text: "", ...buckets.span };
   const slice = p.at("[") ? parseKeys(p) : undefined;
   if (p.token.kind === "at") {
     const { token: word } = p;
@@ -157,6 +159,7 @@ function foreach(p: Cursor): Foreach {
     kind: "foreach",
     ...(value === undefined ? {} : { value }),
     keys,
+    ...(buckets?.kind === "histogram" ? { buckets } : {}),
     array: array.text,
     arraySpan: { start: array.start, end: array.end },
     ...(slice === undefined ? {} : { slice }),

@@ -92,6 +92,8 @@ export interface Foreach extends Node {
   /** `foreach (value = key in array)` */
   readonly value?: string;
   readonly keys: readonly string[];
+  /** Of the numbers of a histogram's buckets: `foreach (b in @hist_log(s))`. */
+  readonly buckets?: Extract<Expr, { kind: "histogram" }>;
   readonly array: string;
   readonly arraySpan: Span;
   /** `array[*, x]`: undefined where any key will do. */
@@ -152,19 +154,33 @@ export type Expr =
   /** `@hist_log(s)`, `@hist_linear(s, low, high, step)`; `index`: one bucket. */
   | (Node & {
       readonly kind: "histogram";
+      readonly index?: Expr;
       readonly linear: boolean;
       readonly of: Expr;
       readonly parameters: readonly bigint[];
     })
   | (Node & { readonly kind: "unary"; readonly operator: "-" | "!" | "~" | "+"; readonly operand: Expr })
-  | (Node & { readonly kind: "binary"; readonly operator: BinaryWord; readonly left: Expr; readonly right: Expr })
+  /** `sign`: where the operator stands. */
+  | (Node & {
+      readonly kind: "binary";
+      readonly operator: BinaryWord;
+      readonly left: Expr;
+      readonly right: Expr;
+      readonly sign?: Span;
+    })
   | (Node & {
       readonly kind: "conditional";
       readonly condition: Expr;
       readonly then: Expr;
       readonly otherwise: Expr;
     })
-  | (Node & { readonly kind: "assign"; readonly operator: AssignWord; readonly target: Expr; readonly value: Expr })
+  | (Node & {
+      readonly kind: "assign";
+      readonly operator: AssignWord;
+      readonly target: Expr;
+      readonly value: Expr;
+      readonly sign?: Span;
+    })
   | (Node & { readonly kind: "increment"; readonly target: Expr; readonly delta: 1 | -1; readonly prefix: boolean })
   /** `[a, *] in array` */
   | (Node & { readonly kind: "in"; readonly keys: readonly (Expr | undefined)[]; readonly array: string });

@@ -74,6 +74,9 @@ const numbers: Readonly<Record<string, readonly string[]>> = {
   mkdir: ["mode"],
 };
 
+/** Calls that return one. */
+const addresses = new Set(["brk", "mmap", "mmap2", "mremap", "shmat"]);
+
 /** The alias that a point means; undefined for what is no system call's. */
 export function syscallAlias({ components, span }: Point): Alias | undefined {
   const [family, call, suffix] = components;
@@ -81,6 +84,8 @@ export function syscallAlias({ components, span }: Point): Alias | undefined {
   const returns = suffix?.name === "return";
   // The kernel's own names, where the call has another there.
   const own = { stat: "newstat", lstat: "newlstat", fstat: "newfstat", uname: "newuname" }[call.name] ?? call.name;
+  const number = (value: bigint): Expr => ({ kind: "number", value, span });
+  const called = (name: string, args: readonly Expr[]): Expr => ({ kind: "call", name, args, span });
   const component = (name: string, argument?: string): Component => ({
     name,
     ...(argument === undefined ? {} : { argument }),
@@ -89,7 +94,15 @@ export function syscallAlias({ components, span }: Point): Alias | undefined {
   const statements = [
     assign("name", { kind: "call", name: "syscall_name", args: [target("__syscall_nr", span)], span }, span),
     ...(returns
-      ? [assign("retval", target("return", span), span)]
+      ? [
+          assign("retval", target("return", span), span),
+          // Errors have their names; addresses are in hexadecimal.
+          assign(
+            "retstr",
+            called("return_str", [number(addresses.has(call.name) ? 2n : 1n), target("return", span)]),
+            span,
+          ),
+        ]
       : [
           ...(texts[call.name] ?? []).map((name) =>
             assign(name, { kind: "call", name: "user_string_quoted", args: [target(name, span)], span }, span),

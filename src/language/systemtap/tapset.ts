@@ -14,6 +14,7 @@ import indentation from "./tapset/indentation.stp";
 import interrupts from "./tapset/interrupts.stp";
 import memory from "./tapset/memory.stp";
 import network from "./tapset/network.stp";
+import once from "./tapset/once.stp";
 import processes from "./tapset/processes.stp";
 import queues from "./tapset/queues.stp";
 import scheduler from "./tapset/scheduler.stp";
@@ -70,6 +71,7 @@ function index(): Index {
     interrupts,
     memory,
     network,
+    once,
     processes,
     queues,
     scheduler,

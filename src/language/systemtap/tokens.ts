@@ -1,5 +1,5 @@
 // SystemTap's words. White space and comments separate them and mean nothing else: a line's end ends no statement.
-import type { Span } from "../diagnostic.ts";
+import { behind, quoted, wordsOf, type Word } from "../words.ts";
 
 export type TokenKind =
   | "identifier"
@@ -16,9 +16,8 @@ export type TokenKind =
   | "bad"
   | "end";
 
-export interface Token extends Span {
+export interface Token extends Word {
   readonly kind: TokenKind;
-  readonly text: string;
   /** A string's characters, escapes carried out; a number's value. */
   readonly value?: string;
   readonly number?: bigint;
@@ -70,11 +69,6 @@ const patterns: readonly (readonly [TokenKind, RegExp])[] = [
   ["punctuation", punctuation],
 ];
 
-function behind(pattern: RegExp, text: string, start: number): number {
-  pattern.lastIndex = start;
-  return pattern.test(text) ? pattern.lastIndex : start;
-}
-
 function token(kind: TokenKind, text: string, start: number, end: number): Token {
   return { kind, text: text.slice(start, end), start, end };
 }
@@ -93,45 +87,12 @@ function scanNumber(text: string, start: number, end: number): Token {
   return { ...plain, number: BigInt.asIntN(64, value) };
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  a: "\x07",
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  v: "\v",
-};
-
 function scanString(text: string, start: number): Token {
-  let value = "";
-  let at = start + 1;
-  while (at < text.length) {
-    const char = text[at];
-    if (char === '"') return { ...token("string", text, start, at + 1), value };
-    if (char === "\n") break;
-    if (char !== "\\") {
-      value += char;
-      at++;
-      continue;
-    }
-    const [code] = /^(?:[0-7]{1,3}|x[0-9a-fA-F]{1,2}|\r?\n|[^])/.exec(text.slice(at + 1, at + 4)) ?? [""];
-    if (/^[0-7]/.test(code)) value += String.fromCharCode(Number.parseInt(code, 8) & 255);
-    else if (/^x./.test(code)) value += String.fromCharCode(Number.parseInt(code.slice(1), 16));
-    // A backslash before the line's end joins the lines.
-    else if (!code.endsWith("\n")) value += escapes[code] ?? code;
-    at += 1 + code.length;
-  }
-  return bad(text, start, Math.min(at, text.length), "unterminated string");
+  const { value, end, closed } = quoted(text, start);
+  return closed ? { ...token("string", text, start, end), value } : bad(text, start, end, "unterminated string");
 }
 
 /** All of them, the end included. */
 export function tokensOf(text: string): Token[] {
-  const tokens: Token[] = [];
-  for (let at = 0; ;) {
-    const next = scan(text, at);
-    tokens.push(next);
-    if (next.kind === "end") return tokens;
-    at = next.end;
-  }
+  return wordsOf(text, scan);
 }

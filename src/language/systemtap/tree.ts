@@ -1,7 +1,7 @@
 // Nodes of the tree that all languages share, as the translation makes them.
 import type { Span } from "../diagnostic.ts";
 import { cast, integer, typeName } from "../nodes.ts";
-import type { Expression, MapAccess, TypeName } from "../program.ts";
+import type { Expression, MapAccess, StatisticResult, TypeName } from "../program.ts";
 import { unknownType, type AggregateKind } from "../types.ts";
 
 export * from "../nodes.ts";
@@ -16,7 +16,12 @@ export function longType(span: Span): TypeName {
 }
 
 /** What comes of a statistic. */
-export function result(of: MapAccess, aggregate: AggregateKind, parameters: readonly bigint[], span: Span): Expression {
+export function result(
+  of: MapAccess,
+  aggregate: AggregateKind,
+  parameters: readonly bigint[],
+  span: Span,
+): StatisticResult {
   return {
     kind: "result",
     of,

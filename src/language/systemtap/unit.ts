@@ -6,7 +6,8 @@ import type { Diagnostic, Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import type { Expression, Statement } from "../program.ts";
 import type { Scope, Types } from "./infer.ts";
-import type { CallingUnit, Text } from "./library.ts";
+import type { CallingUnit, Text } from "./library-function.ts";
+import { exit, leave, type Exits } from "./leaving.ts";
 import type { Place } from "./points.ts";
 import type { Expr } from "./syntax.ts";
 import * as tree from "./tree.ts";
@@ -18,6 +19,10 @@ export class Translation {
   readonly diagnostics: Diagnostic[] = [];
   /** A script that fails ends: there are handlers for that. */
   fails = false;
+  /** There are begin probes behind others. */
+  beginsAgain = false;
+  /** One of them ends the script. */
+  leavesBegin = false;
   #names = 0;
 
   constructor(types: Types, given: Given) {
@@ -54,8 +59,8 @@ export class Unit implements CallingUnit {
   before: Statement[] = [];
   /** Texts of prologues, which are put together where they are used: what each stands for. */
   readonly texts: ReadonlyMap<string, Expr>;
-  /** How many `try` blocks are around. */
-  tries = 0;
+  /** Of a handler; a function has none. */
+  readonly exits: Exits | undefined;
   /** What a `.return` probe has of the function's entry, by how it is written. */
   readonly entries = new Map<
     string,
@@ -70,8 +75,10 @@ export class Unit implements CallingUnit {
     where: Place,
     reading: Reading,
     texts: ReadonlyMap<string, Expr> = new Map(),
+    exits?: Exits,
   ) {
     this.texts = texts;
+    this.exits = exits;
     this.shared = shared;
     this.value = (e) => reading.value(e, this);
     this.storage = (e) => reading.storage(e, this);
@@ -114,9 +121,27 @@ export class Unit implements CallingUnit {
     return tree.integer(target ?? 0, span);
   }
 
+  fresh(of: string): string {
+    return this.shared.name(of);
+  }
+
+  exit(span: Span): Statement {
+    return exit(this, span);
+  }
+
+  abort(span: Span): Statement {
+    return leave(this, span);
+  }
+
   point(span: Span): Expression {
     const { text } = this.where;
     return text === undefined ? tree.builtin("probe", span) : tree.text(text, span);
+  }
+
+  /** What probe_type() is of those that are known. */
+  kindOfProbe(span: Span): Expression {
+    if (this.where.phase !== undefined) return tree.text("begin_end", span);
+    return this.refuse(span, systemtap.notYet("`probe_type()` elsewhere than in begin, end and error probes"));
   }
 
   /** thread_indent(): the thread's depth, and since when. */

@@ -1,11 +1,14 @@
 // Expressions as values of the tree: numbers are its int64, texts its strings.
 import { Failure } from "../../base/failure.ts";
+import type { Span } from "../diagnostic.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { BinaryOperator, Expression, MapAccess, Variable } from "../program.ts";
-import { libraryFunction, printers, type Text } from "./library.ts";
+import type { Text } from "./library-function.ts";
+import { libraryFunction, printers } from "./library.ts";
 import { printedText } from "./printing.ts";
 import { toPattern } from "./patterns.ts";
 import type { Expr, Step, TargetExpr } from "./syntax.ts";
+import { histogramOf } from "./histograms.ts";
 import { isCondition } from "./conditions.ts";
 import * as tree from "./tree.ts";
 import type { Unit } from "./unit.ts";
@@ -31,17 +34,28 @@ export function value(e: Expr, unit: Unit): Expression {
       return operator(e, unit);
     case "statistics": {
       const of = storage(e.of, unit);
-      return of.kind === "map" ? tree.toLong(tree.result(of, e.operator, [], span)) : of;
+      if (of.kind !== "map") return of;
+      const found = tree.result(of, e.operator, [], span);
+      return tree.toLong(e.operator === "sum" ? { ...found, orZero: true } : found);
     }
-    case "histogram":
-      return unit.refuse(span, systemtap.notHere("@hist_log", "but in print()"));
+    case "histogram": {
+      if (e.index === undefined) return unit.refuse(span, systemtap.notHere("@hist_log", "but in print()"));
+      const of = storage(e.of, unit);
+      if (of.kind !== "map") return of;
+      const index = value(e.index, unit);
+      return tree.toLong({
+        ...tree.result(of, ...histogramOf(e), span),
+        // Theirs have one for what is below all others, in which there is never anything.
+        bucket: e.linear ? index : tree.binary("-", index, tree.integer(1, span), span),
+      });
+    }
     case "unary":
       if (e.operator === "!") return asNumber(condition(e, unit));
       return { kind: "unary", operator: e.operator, operand: value(e.operand, unit), span, type: { kind: "unknown" } };
     case "binary":
       if (isCondition(e)) return asNumber(condition(e, unit));
       if (e.operator === ".") return joined(value(e.left, unit), value(e.right, unit), e);
-      return tree.binary(e.operator as BinaryOperator, value(e.left, unit), value(e.right, unit), span);
+      return tree.binary(e.operator as BinaryOperator, value(e.left, unit), value(e.right, unit), atSign(e));
     case "in":
       return asNumber(condition(e, unit));
     case "conditional":
@@ -51,7 +65,7 @@ export function value(e: Expr, unit: Unit): Expression {
       const target = storage(e.target, unit);
       if (target.kind !== "variable" && target.kind !== "map") return target;
       const { operator: of, value: given } = assigned(e, target, unit);
-      return { kind: "assignment", target, operator: of, value: given, span, type: { kind: "unknown" } };
+      return { kind: "assignment", target, operator: of, value: given, span: atSign(e), type: { kind: "unknown" } };
     }
     case "increment": {
       const target = storage(e.target, unit);
@@ -59,6 +73,11 @@ export function value(e: Expr, unit: Unit): Expression {
       return { kind: "increment", target, delta: e.delta, prefix: e.prefix, span, type: { kind: "unknown" } };
     }
   }
+}
+
+/** A division is told of by where its sign stands. */
+export function atSign({ operator, sign, span }: Extract<Expr, { kind: "binary" | "assign" }>): Span {
+  return sign !== undefined && /^[/%]/.test(operator) ? sign : span;
 }
 
 /** What an assignment's operator and value are in the tree. */

@@ -7,7 +7,7 @@ import { tracefsRoot } from "./tracefs.ts";
 import { ownName } from "./trace-instance.ts";
 import { isProcess } from "../processes/procfs.ts";
 
-export type DynamicKind = "kprobe" | "kretprobe" | "uprobe" | "uretprobe";
+export type DynamicKind = "kprobe" | "kretprobe" | "uprobe" | "uretprobe" | "fprobe" | "fretprobe";
 
 export interface DynamicEvent extends Disposable {
   readonly group: string;
@@ -24,8 +24,9 @@ let made = 0;
  */
 export function defineEvent(kind: DynamicKind, place: string, args: readonly string[], doing: string): DynamicEvent {
   const name = `${kind}_${made++}`;
-  const file = kind.startsWith("u") ? "uprobe_events" : "kprobe_events";
-  const line = `${kind.endsWith("retprobe") ? "r" : "p"}:${ownGroup}/${name} ${[place, ...args].join(" ")}`;
+  const ofFtrace = kind === "fprobe" || kind === "fretprobe";
+  const file = ofFtrace ? "dynamic_events" : kind.startsWith("u") ? "uprobe_events" : "kprobe_events";
+  const line = `${ofFtrace ? "f" : kind.endsWith("retprobe") ? "r" : "p"}:${ownGroup}/${name} ${[place, ...args].join(" ")}`;
   writeDefinition(file, line, doing);
   return {
     group: ownGroup,

@@ -59,7 +59,7 @@ export function writeDefinition(file: string, line: string, doing: string): void
       call === "write"
         ? code === "EBUSY"
           ? "somebody uses it"
-          : lastComplaint()
+          : (lastComplaint(line) ?? lacking[line[0]])
         : code === "ENOENT"
           ? `this kernel has no ${file} (${file === "uprobe_events" ? "CONFIG_UPROBE_EVENTS" : "CONFIG_KPROBE_EVENTS"})`
           : undefined;
@@ -81,14 +81,39 @@ export function writeDefinition(file: string, line: string, doing: string): void
   }
 }
 
+/** Whether the top-level buffer has an event's records. @throws LinuxError */
+export function enableEvent(group: string, name: string, on: boolean): void {
+  const file = `events/${group}/${name}/enable`;
+  const doing = `${on ? "enable" : "disable"} ${group}:${name}`;
+  try {
+    const descriptor = openSync(`${tracefsRoot()}/${file}`, O_WRONLY);
+    try {
+      writeSync(descriptor, on ? "1\n" : "0\n");
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const { errno = 0 } = error as NodeJS.ErrnoException;
+    throw new LinuxError({ call: "write", code: -errno, doing });
+  }
+}
+
 const O_WRONLY = 1;
 const O_APPEND = 0o2000;
 
-/** What the kernel last said of a command (`error_log`). */
-function lastComplaint(): string | undefined {
+/** Why lines of a kind may not be taken at all, by their letters. */
+const lacking: Readonly<Record<string, string>> = {
+  e: "events on events need Linux 5.15 with CONFIG_EPROBE_EVENTS",
+  f: "events on functions' entries need Linux 6.5 with CONFIG_FPROBE_EVENTS",
+};
+
+/** What the kernel last said of such a command (`error_log`). */
+function lastComplaint(line: string): string | undefined {
   try {
     const text = readFileSync(`${tracefsRoot()}/error_log`, "latin1");
-    return [...text.matchAll(/^\[[^\]]*\] \w+: error: (.*)$/gm)].at(-1)?.[1];
+    const last = [...text.matchAll(/^\[[^\]]*\] \w+: error: (.*)(?:\n +Command: (\S+))?/gm)].at(-1);
+    // Lines of these kinds are not looked at where the kernel does not know them.
+    return last === undefined || (line[0] in lacking && last[2] !== line.split(" ", 1)[0]) ? undefined : last[1];
   } catch {
     return undefined;
   }

@@ -75,11 +75,30 @@ export class TraceInstance implements Disposable {
     writeFile(`${this.#folder}/${file}`, text, `write "${text}" to ${file} of an instance of tracefs`);
   }
 
-  /** Its event is written into this instance's buffers, as far as the filter lets it. @throws LinuxError */
-  enable(category: string, event: string, filter?: string): void {
-    const folder = `events/${category}/${event}`;
-    if (filter !== undefined) this.write(`${folder}/filter`, filter);
-    this.write(`${folder}/enable`, "1");
+  /** Of an event, only what fulfils this is written. @throws LinuxError with the event unfiltered */
+  filter(category: string, event: string, filter: string): void {
+    this.write(`events/${category}/${event}/filter`, filter);
+  }
+
+  /**
+   * Events of these threads alone are written, and of those that they start. Asked again until none has begun in
+   * between. @throws LinuxError with all chosen
+   */
+  chooseThreads(threads: () => readonly number[]): void {
+    this.write("options/event-fork", "1");
+    const chosen = new Set<number>();
+    for (;;) {
+      const more = threads().filter((thread) => !chosen.has(thread));
+      if (more.length === 0) break;
+      // Opened without truncation, the file adds to those that it has.
+      this.write("set_event_pid", more.join(" "));
+      for (const thread of more) chosen.add(thread);
+    }
+  }
+
+  /** Its event is written into this instance's buffers, as far as its filter lets it. @throws LinuxError */
+  enable(category: string, event: string): void {
+    this.write(`events/${category}/${event}/enable`, "1");
   }
 
   /** @throws LinuxError */

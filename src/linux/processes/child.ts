@@ -64,7 +64,12 @@ export function spawnTraced(command: string, folders = usualFolders): TracedChil
     pid: child.pid,
     ready,
     go: () => {
-      if (open) writeSync(writer, "\n");
+      try {
+        if (open) writeSync(writer, "\n");
+      } catch (error) {
+        // It was ended while it waited, as by a Ctrl-C that both of us get: `exited` says so.
+        if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
+      }
       shut();
     },
     exited,

@@ -14,6 +14,8 @@ const helpOfUnkept: Readonly<Record<UnkeptCalls["where"], string>> = {
   inside: "in calls whose entry it did not see: it asks for what they were called with",
 };
 
+const helpOfCrowded = "more threads than it keeps memory for were in its handler on one CPU";
+
 interface Counter {
   readonly offsets: readonly number[];
   readonly trouble: (count: number) => Trouble;
@@ -61,6 +63,11 @@ export class TroubleCounters {
     plan.schemas.forEach(({ probe }, i) => {
       add(lost[i], (count) => ({ kind: "lost", probe, count }));
     });
+    for (const { missed, sites, name } of plan.bpf.programs) {
+      if (missed === undefined) continue;
+      const probe = sites[0]?.name ?? name;
+      add(missed, (count) => ({ kind: "missed", probe, count, help: helpOfCrowded }));
+    }
     for (const { role, failureOffset } of plan.bpf.maps) {
       if (role.kind === "unwind-processes") {
         for (const why of Object.keys(cutStack) as (keyof typeof cutStack)[]) {

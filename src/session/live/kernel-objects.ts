@@ -401,11 +401,12 @@ export class KernelObjects implements Disposable {
 function tableOf(fd: number, keySize: number, valueSize: number, refused: (why: Refusal) => void): KernelTable {
   return {
     lookup: (key) => mapLookup(fd, key, valueSize),
-    update: (key, value) => {
+    update: (key, value, asks) => {
       try {
         update(fd, key, value);
       } catch (error) {
         if (!(error instanceof LinuxError) || (error.code !== E2BIG && !passing.has(error.code))) throw error;
+        if (asks === true && error.code === E2BIG) return;
         refused(refusalOf(error.code));
       }
     },

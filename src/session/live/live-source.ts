@@ -6,7 +6,7 @@ import { takeRefusals } from "../../linux/refused-files.ts";
 import type { Attacher } from "../../providers/provider.ts";
 import type { Trouble } from "../events.ts";
 import type { LiveMap } from "../maps.ts";
-import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
+import type { MapSize, Once, RecordStream, Source, SourceUser } from "../source.ts";
 import type { Measurement, SessionStats } from "../stats.ts";
 import { Attachments } from "./attachments.ts";
 import { readClock, steadyTime, type SessionClock } from "./clock.ts";
@@ -164,10 +164,13 @@ export class LiveSource implements Source {
     await this.#target?.ready;
   }
 
-  runOnce(when: "begin" | "end"): void {
-    for (const { program, descriptor } of this.#kernel.programs) {
-      if (program.once === when) testRun(descriptor, { ctxIn: new Uint8Array(64) });
-    }
+  once(when: "begin" | "end"): Once[] {
+    return this.#kernel.programs
+      .filter(({ program }) => program.once === when)
+      .map(({ program: { order = 0 }, descriptor }) => ({
+        order,
+        run: () => void testRun(descriptor, { ctxIn: new Uint8Array(64) }),
+      }));
   }
 
   attach(): void {

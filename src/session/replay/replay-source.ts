@@ -1,5 +1,6 @@
 // A recording as a session's source: its events are handed to the plan's handlers, which run in this process, one event
 // after the other, and intervals in the recording's time.
+import { Speculations } from "../speculations.ts";
 import { WrittenMemory } from "../written-memory.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import { evaluate } from "../../compiler/javascript/evaluate.ts";
@@ -61,6 +62,7 @@ export class ReplaySource implements Source, RecordStream {
   readonly #from: bigint;
   readonly #to: bigint;
   readonly written = new WrittenMemory();
+  readonly speculations = new Speculations();
   readonly #event: RecordedEvent;
   readonly #runtime: EventRuntime;
   readonly #blocks: Iterator<{ head: BlockHead; block: EventBlock }>;
@@ -102,6 +104,7 @@ export class ReplaySource implements Source, RecordStream {
       maps: this.maps,
       surroundings: this.#event,
       written: this.written,
+      speculations: this.speculations,
       emit: (_schema, record) => this.#records.put(record),
       failed: () => {},
       rest: () => {
@@ -146,7 +149,9 @@ export class ReplaySource implements Source, RecordStream {
     this.#user = user;
   }
 
-  runOnce(): void {}
+  once(): readonly [] {
+    return [];
+  }
 
   attach(): void {
     this.#attached = true;

@@ -1,6 +1,12 @@
 // What the kernel is given for an event: the place of a site in its words, and the lines that define it.
+import {
+  argumentWords,
+  filePlaceWords,
+  functionPlaceWords,
+  kernelPlaceWords,
+  tracepointOf,
+} from "../../compiler/tracefs/event-lines.ts";
 import type { TracefsEvent } from "../../compiler/tracefs/tracefs-plan.ts";
-import { InternalError } from "../../base/internal-error.ts";
 import { defineEvent, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
 import { inFile, type UserSite } from "../../providers/attaching/user-attachment.ts";
 import type { KprobeSite } from "../../providers/places/kernel-functions.ts";
@@ -15,13 +21,12 @@ export interface NamedEvent {
 
 /** The event of a site; defined where the kernel has none. @throws LinuxError */
 export function eventAt({ event, site, args }: TracefsEvent): NamedEvent {
-  const { name: shown, found = shown, data } = site;
+  const { name: shown, data } = site;
   if (event === "tracepoint") {
-    const [, category, name, ...more] = found.split(":");
-    if (name === undefined || more.length > 0) throw new InternalError(`${found} is no tracepoint's name`);
+    const [category, name] = tracepointOf(site);
     return { category, name };
   }
-  const words = args.map(({ words: fetched, type }, i) => `a${i}=${fetched}:${type}`);
+  const words = argumentWords(args);
   const doing = `define an event for ${shown}`;
   const make = (kind: typeof event, place: string): NamedEvent => {
     const defined = defineEvent(kind, place, words, doing);
@@ -30,17 +35,8 @@ export function eventAt({ event, site, args }: TracefsEvent): NamedEvent {
   if (event === "uprobe" || event === "uretprobe") {
     const { path, offset, semaphore } = data as UserSite;
     // The file itself, by a descriptor: names may have spaces, and what is at the path may be another by now.
-    return inFile(path, (file) =>
-      make(
-        event,
-        `/proc/self/fd/${file}:0x${offset.toString(16)}${semaphore === 0n ? "" : `(0x${semaphore.toString(16)})`}`,
-      ),
-    );
+    return inFile(path, (file) => make(event, filePlaceWords({ path: `/proc/self/fd/${file}`, offset, semaphore })));
   }
-  return make(event, kernelPlace(data as KprobeSite));
-}
-
-function kernelPlace({ symbol, offset }: KprobeSite): string {
-  if (symbol === undefined) return `0x${offset.toString(16)}`;
-  return offset === 0n ? symbol : `${symbol}+${offset}`;
+  if (event === "fprobe" || event === "fretprobe") return make(event, functionPlaceWords(site, event === "fretprobe"));
+  return make(event, kernelPlaceWords(data as KprobeSite));
 }

@@ -38,7 +38,7 @@ export class Lives {
   /** All that run now; what begins from here on is told by events. */
   readAll(): void {
     for (const process of numbersIn("/proc"))
-      for (const thread of numbersIn(`/proc/${process}/task`)) {
+      for (const thread of threadsOf(process)) {
         const life = lifeIn(`/proc/${process}/task/${thread}/comm`, process);
         if (life !== undefined) this.#lives.set(thread, life);
       }
@@ -102,6 +102,11 @@ function padded(name: Uint8Array): Uint8Array {
   const end = name.indexOf(0);
   comm.set(name.subarray(0, Math.min(end < 0 ? name.length : end, commBytes - 1)));
   return comm;
+}
+
+/** None where there is no such process. */
+export function threadsOf(process: number): readonly number[] {
+  return numbersIn(`/proc/${process}/task`);
 }
 
 function numbersIn(folder: string): number[] {

@@ -117,6 +117,8 @@ export class TracefsEvent implements HandledEvent {
         return this.#head.kernelStack?.subarray(1);
       case "kprobe":
       case "kretprobe":
+      case "fprobe":
+      case "fretprobe":
         return this.#head.kernelStack;
       case "uprobe":
       case "uretprobe":

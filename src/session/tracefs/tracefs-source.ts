@@ -1,10 +1,12 @@
 // tracefs as a session's source: events are defined and enabled in an instance of strobe's own, read from its pages, and
 // handed to the plan's handlers, which run in this process.
+import { Speculations } from "../speculations.ts";
 import { WrittenMemory } from "../written-memory.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import type { EventKind, TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
+import { filterWords } from "../../compiler/tracefs/event-filter.ts";
 import { evaluate } from "../../compiler/javascript/evaluate.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
 import { ENOENT, LinuxError } from "../../linux/error.ts";
@@ -31,7 +33,7 @@ import { TakenStacks } from "../taken-stacks.ts";
 import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
 import { eventAt, type NamedEvent } from "./event-places.ts";
 import { EventStreams, type Head } from "./event-streams.ts";
-import { lifeEvents, Lives, type LifeEvent } from "./lives.ts";
+import { lifeEvents, Lives, threadsOf, type LifeEvent } from "./lives.ts";
 import { TracefsEvent } from "./tracefs-event.ts";
 
 export interface TracefsOptions {
@@ -81,6 +83,7 @@ export class TracefsSource implements Source, RecordStream {
   attached = 0;
   readonly #plan: Plan;
   readonly written = new WrittenMemory();
+  readonly speculations = new Speculations();
   readonly #events: TracefsPlan;
   readonly #options: TracefsOptions;
   readonly #clock = readClock();
@@ -140,6 +143,7 @@ export class TracefsSource implements Source, RecordStream {
       maps: this.maps,
       surroundings: this.#event,
       written: this.written,
+      speculations: this.speculations,
       emit: (_schema, record) => this.#records.put(record),
       failed: () => {},
       rest: () => {
@@ -213,14 +217,31 @@ export class TracefsSource implements Source, RecordStream {
     this.#streams = new EventStreams(this.#instances, this.#clock.start, numbers);
   }
 
-  runOnce(): void {}
+  once(): readonly [] {
+    return [];
+  }
 
   attach(): void {
     if (this.#events.events.length > 0) {
+      this.#chooseProcesses();
       this.#enable();
       this.#instances[scripts].tracing(true);
     }
     this.#owners.start(this.#target?.pid);
+  }
+
+  /** Of others the kernel need not write events. What was started by a process is one of its threads, or as good. */
+  #chooseProcesses(): void {
+    const { processes = [] } = this.#events;
+    const numbers = processes.map((one) => (one === "child" ? this.childPid : Number(one)));
+    if (numbers.length === 0 || !numbers.every((one) => one !== undefined && one > 0)) return;
+    try {
+      this.#instances[scripts].chooseThreads(() => numbers.flatMap((pid) => threadsOf(pid!)));
+      this.#options.log?.(`events of the processes ${numbers.join(", ")} and of what they start`);
+    } catch (error) {
+      if (!(error instanceof LinuxError)) throw error;
+      this.#options.log?.(`events of all processes: ${error.message}`);
+    }
   }
 
   #enable(): void {
@@ -239,13 +260,15 @@ export class TracefsSource implements Source, RecordStream {
           const there = fields.find(({ name }) => name === `a${i}`)?.offset;
           if (there !== offset) throw new InternalError(`argument ${i} of ${site.name} is at ${there}, not ${offset}`);
         });
+        const filter = filterWords(event.filter, fields, BigInt(this.childPid ?? 0));
+        const filtered = filter !== undefined && this.#filter(named, filter);
         this.#instances[scripts].enable(named.category, named.name);
         const handlers = event.handlers.map(({ program, site: { name } }) => ({
           run: functions[program],
           cookie: BigInt(Math.max(0, this.#plan.probeNames.indexOf(name))),
         }));
         this.#options.log?.(
-          `enabled ${named.category}:${named.name} for ${site.name}${args.map(({ words, type }) => ` ${words}:${type}`).join("")}`,
+          `enabled ${named.category}:${named.name} for ${site.name}${args.map(({ words, type }) => ` ${words}:${type}`).join("")}${filtered ? ` if ${filter}` : ""}`,
         );
         this.#wanted.set(id, { kind: event.event, handlers });
         for (const {
@@ -264,6 +287,18 @@ export class TracefsSource implements Source, RecordStream {
     if (failed.length === 0 || missingProbes === "ignore") return;
     if (missingProbes === "error") throw new AttachError(failed);
     for (const { probe, reason } of failed) this.#user?.trouble({ kind: "attach", probe, reason });
+  }
+
+  /** The handlers decide over each event, so it may come without its filter. @returns whether it has it */
+  #filter({ category, name }: NamedEvent, filter: string): boolean {
+    try {
+      this.#instances[scripts].filter(category, name, filter);
+      return true;
+    } catch (error) {
+      if (!(error instanceof LinuxError)) throw error;
+      this.#options.log?.(`${category}:${name} has no filter, the kernel does not take "${filter}": ${error.message}`);
+      return false;
+    }
   }
 
   go(): void {

@@ -1,0 +1,119 @@
+// What tracefs is given for events: places in the words of dynamic events (`vfs_read+4`, `/usr/bin/app:0x1140(0x4010)`),
+// arguments, and filters, as lines for people.
+import { InternalError } from "../../base/internal-error.ts";
+import type { Context } from "../../language/context.ts";
+import type { SiteRef } from "../../language/resolved-probe.ts";
+import type { TracepointField, TracepointFormat } from "../../machine/system.ts";
+import { filterWords } from "./event-filter.ts";
+import type { EventArgument, EventKind, TracefsEvent, TracefsPlan } from "./tracefs-plan.ts";
+
+/** Where in a file a probe of a program is (providers/attaching/user-attachment.ts). */
+export interface FilePlace {
+  readonly path: string;
+  readonly offset: bigint;
+  readonly semaphore: bigint;
+}
+
+/** Where in the kernel (providers/places/kernel-functions.ts). */
+export interface KernelPlace {
+  readonly symbol?: string;
+  readonly offset: bigint;
+}
+
+export function filePlaceWords({ path, offset, semaphore }: FilePlace): string {
+  return `${path}:0x${offset.toString(16)}${semaphore === 0n ? "" : `(0x${semaphore.toString(16)})`}`;
+}
+
+export function kernelPlaceWords({ symbol, offset }: KernelPlace): string {
+  if (symbol === undefined) return `0x${offset.toString(16)}`;
+  return offset === 0n ? symbol : `${symbol}+${offset}`;
+}
+
+/** Functions that ftrace calls handlers at: fprobe events (Linux 6.5). */
+export function isTracedFunction(provider: string): boolean {
+  return provider === "fentry" || provider === "fexit";
+}
+
+export function functionPlaceWords({ func, name }: SiteRef, returns: boolean): string {
+  return `${func ?? name}${returns ? "%return" : ""}`;
+}
+
+/** What fprobe events call the slots of a traced function's context: its arguments, then its result. */
+export function argumentNames({ numbered = [] }: Context): (offset: number) => string | undefined {
+  return (offset) => {
+    const slot = offset / 8;
+    if (!Number.isInteger(slot) || slot > numbered.length) return undefined;
+    return slot === numbered.length ? "$retval" : `$arg${slot + 1}`;
+  };
+}
+
+export function argumentWords(args: readonly EventArgument[]): readonly string[] {
+  return args.map(({ words, type }, i) => `a${i}=${words}:${type}`);
+}
+
+/** The file of tracefs that takes a kind of event, and what its lines begin with. */
+const definedIn: Readonly<
+  Record<Exclude<EventKind, "tracepoint">, { readonly file: string; readonly letter: string }>
+> = {
+  kprobe: { file: "kprobe_events", letter: "p" },
+  kretprobe: { file: "kprobe_events", letter: "r" },
+  uprobe: { file: "uprobe_events", letter: "p" },
+  uretprobe: { file: "uprobe_events", letter: "r" },
+  fprobe: { file: "dynamic_events", letter: "f" },
+  fretprobe: { file: "dynamic_events", letter: "f" },
+};
+
+/** The events of a plan, a site at a time: what defines it, and its filter. */
+export function eventLines(
+  { events, processes = [] }: TracefsPlan,
+  tracepoint: (category: string, name: string) => TracepointFormat | undefined,
+): readonly string[] {
+  const names = processes.map((one) => (one === "child" ? "the command" : `${one}`)).join(", ");
+  const lines = processes.length === 0 ? [] : [`processes: ${names}, and what they start`];
+  return lines.concat(linesOfEvents(events, tracepoint));
+}
+
+function linesOfEvents(
+  events: TracefsPlan["events"],
+  tracepoint: (category: string, name: string) => TracepointFormat | undefined,
+): readonly string[] {
+  return events.flatMap((event, i) => {
+    const { site, args, filter } = event;
+    const lines = [site.name];
+    if (event.event !== "tracepoint") {
+      const { file, letter } = definedIn[event.event];
+      const line = [`${letter}:strobe/${event.event}_${i}`, placeWords(event), ...argumentWords(args)];
+      lines.push(`  ${file}: ${line.join(" ")}`);
+    }
+    const words = filterWords(filter, fieldsOf(event, tracepoint), 0n);
+    return [...lines, words === undefined ? "  every event" : `  filter: ${words}`];
+  });
+}
+
+function placeWords({ event, site }: TracefsEvent): string {
+  const { data } = site;
+  if (event === "fprobe" || event === "fretprobe") return functionPlaceWords(site, event === "fretprobe");
+  return event.startsWith("u") ? filePlaceWords(data as FilePlace) : kernelPlaceWords(data as KernelPlace);
+}
+
+function fieldsOf(
+  { event, site, args }: TracefsEvent,
+  tracepoint: (category: string, name: string) => TracepointFormat | undefined,
+): readonly TracepointField[] {
+  if (event === "tracepoint") {
+    const [category, name] = tracepointOf(site);
+    return tracepoint(category, name)?.fields ?? [];
+  }
+  return args.map(({ type, offset }, i): TracepointField => {
+    const [, sign, bits] = /^([us])(\d+)$/.exec(type) ?? [];
+    if (bits === undefined) return { name: `a${i}`, declaration: "__data_loc char[]", offset, size: 4, signed: false };
+    return { name: `a${i}`, declaration: type, offset, size: Number(bits) / 8, signed: sign === "s" };
+  });
+}
+
+/** Category and name. */
+export function tracepointOf({ name: shown, found = shown }: SiteRef): readonly [string, string] {
+  const [, category, name, ...more] = found.split(":");
+  if (name === undefined || more.length > 0) throw new InternalError(`${found} is no tracepoint's name`);
+  return [category, name];
+}

@@ -1,0 +1,38 @@
+// A function of SystemTap's library: what it takes and gives, and what it asks of the handler that it is called in.
+import type { Span } from "../diagnostic.ts";
+import type { Expression, Statement } from "../program.ts";
+import type { ValueType } from "./syntax.ts";
+
+/** Text that is put together where it is printed: a format of the tree's printf(), and its arguments. */
+export interface Text {
+  readonly format: string;
+  readonly args: readonly Expression[];
+}
+
+/** What functions ask of the handler that they are called in. */
+export interface CallingUnit {
+  readonly where: { readonly returns: boolean };
+  target(span: Span): Expression;
+  point(span: Span): Expression;
+  kindOfProbe(span: Span): Expression;
+  /** A name that no script has. */
+  fresh(of: string): string;
+  /** exit() */
+  exit(span: Span): Statement;
+  abort(span: Span): Statement;
+  indent(delta: Expression, span: Span): Text;
+  refuseArgument(span: Span): Expression;
+}
+
+/** `value`, `text` or `does`: text is printed, and a value where there is one. */
+export interface LibraryFunction {
+  readonly parameters: readonly ValueType[];
+  /** How many there must be; all unless it says. */
+  readonly least?: number;
+  /** Nothing where it is absent. */
+  readonly result?: ValueType;
+  readonly doc: string;
+  readonly value?: (args: readonly Expression[], span: Span, unit: CallingUnit) => Expression;
+  readonly text?: (args: readonly Expression[], span: Span, unit: CallingUnit) => Text;
+  readonly does?: (args: readonly Expression[], span: Span, unit: CallingUnit) => readonly Statement[];
+}
