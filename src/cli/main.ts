@@ -51,7 +51,7 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
       return { exitCode: await (await import("./run-program.ts")).runProgram([tool.path, ...rest]), traced: false };
     const options = known ?? (tool === undefined ? readOptions(argv) : readOptions(rest, tools().openTool(tool)));
     if (tool !== undefined && options.help) return { exitCode: write(tools().toolHelp(tool)), traced: false };
-    nameThread();
+    nameThread(word === "dtrace" ? word : "strobe");
     // What is wrong with them is said at once.
     if (options.types !== undefined) descriptions().readDescriptions(options.types);
     const exitCode = await dispatch(options, build);
@@ -68,11 +68,11 @@ function isToolName(word: string | undefined): word is string {
 
 /**
  * So that scripts know strobe's own doings by `comm`, not those of a Node. (process.title would take the arguments away
- * from ps.)
+ * from ps.) Scripts in D leave out what calls itself dtrace.
  */
-function nameThread(): void {
+function nameThread(name: string): void {
   try {
-    writeFileSync("/proc/self/comm", "strobe");
+    writeFileSync("/proc/self/comm", name);
   } catch {
     // Without /proc it stays "node".
   }

@@ -90,7 +90,7 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     run: async (argv) => (await import("./replay.ts")).recordingInfo(argv),
   },
   events: {
-    usage: "events [list | add 'PROBE { NAME = VALUE; … }' | remove EVENT…]",
+    usage: "events [list | add 'PROBE { NAME = VALUE; … }' | remove | enable | disable EVENT…]",
     doc: "dynamic events of the kernel in probes' words, for perf, trace-cmd and others",
     run: async (argv) => (await import("./events.ts")).events(argv),
   },
@@ -108,6 +108,11 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     "follow",
     "'PROBE OBJECT' [FUNCTIONS…] [--value MEMBER] [--writes MEMBER:BYTES]",
     "what happens to an object: each call that gets it, until it is freed",
+  ),
+  ...question(
+    "func",
+    "[BINARY:]FUNCTION… [--lines | --hist] [--least TIME]",
+    "how often functions are called, how long they take, and with which arguments",
   ),
   clean: {
     usage: "clean",

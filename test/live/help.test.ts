@@ -30,7 +30,7 @@ test("help explains builtins, probes, options, settings, tools, other tools' wor
   assert.equal(await first("--comm"), "option of strobe");
   assert.equal(await first("max_map_keys"), "config = { max_map_keys = … }: a setting");
   assert.equal(await first("opens"), "strobe opens: a tool");
-  assert.equal(await first("quantize(x)"), "DTrace's quantize is hist here");
+  assert.equal(await first("quantize(x)"), "@ = shist(n)");
   assert.equal(await first("unknown function"), "message calls.unknownFunction");
   assert.equal(await first(), "strobe: ask a running Linux system a question");
   const none = await strobe(["help", "strr"]);

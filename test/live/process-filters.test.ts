@@ -46,6 +46,13 @@ test("--comm sees the threads of these names", async () => {
   assert.deepEqual(counts(await strobe(["--comm", "one,three", "-e", reads, "-c", all])), { one: 11, three: 33 });
 });
 
+test("a handler that says any_process is let through in those that are not chosen, too", async () => {
+  const ends = `tracepoint:syscalls:sys_exit_read /any_process && args.ret == ${size}/ { @[comm] = count(); }`;
+  const only = ["--comm", "two", "-c", all];
+  assert.deepEqual(counts(await strobe(["-e", ends, ...only])), { one: 11, two: 22, three: 33 });
+  assert.deepEqual(counts(await strobe(["-e", ends.replace("any_process && ", ""), ...only])), { two: 22 });
+});
+
 test("a script that ran is not taken for the same one with another filter", async () => {
   for (const name of ["one", "two", "one"])
     assert.deepEqual(Object.keys(counts(await strobe(["--comm", name, "-e", reads, "-c", all]))), [name]);

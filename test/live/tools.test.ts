@@ -11,6 +11,7 @@ import {
   readFileSync,
   readdirSync,
   rmdirSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -24,7 +25,6 @@ import {
   documentation,
   documentOf,
   histogram,
-  ran,
   rows,
   run,
   start,
@@ -114,6 +114,54 @@ test("block-latency: a time for every write that went to the disk", async (t) =>
   between(writes, 20, Infinity, "writes");
 });
 
+/** Whether what is below the test's folder is on a disk of the kernel's own: neither in memory nor one above others. */
+function onDisk(): boolean {
+  const { dev } = statSync(folder.path);
+  const disk = `/sys/dev/block/${(dev >> 8) & 0xfff}:${(dev & 0xff) | ((dev >> 12) & 0xfff00)}`;
+  return existsSync(disk) && ["", ".."].some((above) => existsSync(join(disk, above, "device")));
+}
+
+test("block-io: each request of a program to the disk", async (t) => {
+  if (!onDisk()) return t.skip("needs a temporary folder on a disk");
+  const trace = await traced("block-io", [], () => run(work, "direct", join(folder.path, "blocks")));
+  if (trace.result.output !== "27\n") return t.skip("needs a file system with O_DIRECT");
+  const own = rows(trace, ([, pid]) => pid === String(trace.result.pid));
+  const direct = own.filter((columns) => ["4096", "8192"].includes(columns[6])).slice(-27);
+  assert.deepEqual(
+    direct.map((columns) => `${columns[4]} ${columns[6]}`),
+    [...Array<string>(20).fill("write 4096"), ...Array<string>(7).fill("read 8192")],
+  );
+  const sectors = direct.map((columns) => Number(columns[5]));
+  // What was written and read again lies at one place.
+  assert.deepEqual(
+    sectors.slice(20).map((sector) => sector - sectors[0]),
+    sectors.slice(0, 14).flatMap((sector, i) => (i % 2 === 0 ? [sector - sectors[0]] : [])),
+  );
+  assert.ok(
+    direct.every(
+      ([time, , name, , , , , ms, error]) => trace.during(time) && name === comm && error === "0" && Number(ms) > 0,
+    ),
+  );
+});
+
+test("block-top: requests and bytes by program", async (t) => {
+  if (!onDisk()) return t.skip("needs a temporary folder on a disk");
+  const { text, result } = await traced("block-top", [], async () => {
+    const done = await run(work, "direct", join(folder.path, "blocks"));
+    // What it did is told at the end of the second.
+    await new Promise((later) => setTimeout(later, 1500));
+    return done;
+  });
+  if (result.output !== "27\n") return t.skip("needs a file system with O_DIRECT");
+  const sums = (map: string, what: string): number =>
+    [...text.matchAll(/^@(\w+)\[(\d+), (.*), \w+, (\w+)\]: (\d+)$/gm)]
+      .filter(([, name, pid, , kind]) => name === map && pid === String(result.pid) && kind === what)
+      .reduce((sum, [, , , , , value]) => sum + Number(value), 0);
+  assert.deepEqual([sums("requests", "read"), sums("bytes", "read")], [7, 7 * 8192]);
+  // Beside these, what it wrote through the page cache and made sure of.
+  assert.ok(sums("requests", "write") >= 20 && sums("bytes", "write") >= 20 * 4096, text);
+});
+
 test("cpu-stacks --pid: where a program spins", async () => {
   const spinning = start(work, ["spin"]);
   spinning.release();
@@ -162,6 +210,44 @@ test("execs: who started what, with which arguments", async () => {
   const [own, parent] = [pid, process.pid].map((number) => String(number).padEnd(7));
   assert.equal(line.slice(9), `${own} ${parent} ${ownComm.padEnd(16)} /bin/echo one two words three`);
   assert.ok(trace.during(line.slice(0, 8)));
+});
+
+test("fsyncs: each way to wait for the disk, where it was called from", async () => {
+  const path = join(folder.path, "synchronised");
+  const trace = await traced("fsyncs", ["--ms=0"], async () => [
+    (await run(work, "files", path)).pid,
+    (await run(work, "ring-files", path)).pid,
+  ]);
+  const blocks = trace.text.split("\n\n").flatMap((block) => {
+    const [line = "", ...stack] = block.split("\n").filter((text) => text !== "" && !text.startsWith("TIME "));
+    const [time, , pid, ms, error, call, ...file] = line.split(/\s+/);
+    if (!trace.result.map(String).includes(pid)) return [];
+    assert.ok(trace.during(time) && /^\d+\.\d{3}$/.test(ms) && error === "0", line);
+    const callers = stack.map((frame) => /^ {8}(\w+)\+\d+$/.exec(frame)?.[1]).slice(1, 3);
+    return [[call, file.join(" "), ...callers].join(" ")];
+  });
+  const called = (call: string, file: string): string => `${call} ${file} files main`;
+  const expected = ["fsync", "fdatasync", "sync_file_range", "syncfs"].map((call) => called(call, "synchronised"));
+  expected.push(called("msync", "(mapped)"), called("sync", "(every file)"));
+  const ring = blocks.slice(expected.length);
+  assert.deepEqual(blocks.slice(0, expected.length), expected);
+  // Where the kernel lets rings be made.
+  if (ring.length > 0) assert.deepEqual(ring, ["io_uring synchronised ring_do ring_files"]);
+});
+
+test("futex-waits: one for each wait, whatever it is for, where it was", async () => {
+  const { text, result } = await traced("futex-waits", [], () => run(work, "futexes"));
+  assert.ok(Number(result.output) >= 10, result.output);
+  assert.equal(counted(text, `@each[${comm}, ${result.pid}]`), Number(result.output));
+  const stacks = [...text.matchAll(/^@us\[(.*), (\d+), \n((?: {8}.*\n)+)\]: (\d+)$/gm)].filter(
+    ([, , pid]) => pid === String(result.pid),
+  );
+  assert.ok(
+    stacks.every(([, , , stack]) => /^ {8}futexes\+\d+\n {8}main\+\d+$/m.test(stack)),
+    text,
+  );
+  // Each is a line of its own.
+  assert.equal(stacks.length, Number(result.output));
 });
 
 /** How often each device has interrupted, by its name; only those whose interrupt nobody shares. */
@@ -261,18 +347,27 @@ test("lifetimes: age, exit status and signal", async () => {
   between(Number(own[0][4]), 250, most + 1, "age of the sleeper in ms");
 });
 
+test("lock-contention: each thread that waited for a pipe's lock", async (t) => {
+  const { text, result } = await traced("lock-contention", [], () => run(work, "contend", "7"));
+  if (result.output !== "7\n") return t.skip("needs userfaultfd(2)");
+  // Who reads what it prints may have that pipe's lock for a moment.
+  between(counted(text, `@each[${comm}, mutex]`), 7, 8, "waits");
+  assert.match(text, new RegExp(`^@us\\[${comm}, mutex, \\n(?: {8}.*\\n)*? {8}\\w*pipe_write\\+\\d+\\n`, "m"));
+});
+
 test("off-cpu: a program that sleeps, where and how long", async () => {
   const { text, result } = await traced("off-cpu", [], async () => {
     const started = Date.now();
     await run(work, "sleep", "300");
     return Date.now() - started;
   });
-  const stacks = [...text.matchAll(/^@us\[(.*?), (?:\n((?: {8}.*\n)+))?\]: (\d+)$/gm)].filter(
+  const stacks = [...text.matchAll(/^@us\[(.*?), \n((?: {8}.*\n)+), \n((?: {8}.*\n)+)\]: (\d+)$/gm)].filter(
     ([, name]) => name === comm,
   );
   const asleep = stacks.filter(([, , stack]) => /^ {8}hrtimer_nanosleep\+\d+$/m.test(stack));
   assert.equal(asleep.length, 1);
-  between(Number(asleep[0][3]), 300_000, (result + 1) * 1000, "us asleep");
+  assert.match(asleep[0][3], /^ {8}pause_ms\+\d+\n {8}main\+\d+$/m);
+  between(Number(asleep[0][4]), 300_000, (result + 1) * 1000, "us asleep");
 });
 
 /** A group below one that has the memory controller, if this machine lets one make it. */
@@ -580,10 +675,14 @@ test("tcp-retransmits: a line for each SYN that is sent again", async () => {
   assert.deepEqual([...new Set(own.map((columns) => columns[2]))].sort(), waiting.sort());
 });
 
-test("every script was run", () => {
+test("every script is traced by a test", () => {
+  const tests = readdirSync("test/live").filter((name) => name.endsWith("tools.test.ts"));
+  const traces = tests.flatMap((name) =>
+    [...readFileSync(join("test/live", name), "utf8").matchAll(/\btraced\("([\w-]+)"/g)].map(([, script]) => script),
+  );
   // Those of kernel functions run in guests (test/guest/cases.ts).
   assert.deepEqual(
-    [...ran].sort(),
+    [...new Set(traces)].sort(),
     scripts.filter((name) => !name.startsWith("kernel-")),
   );
 });

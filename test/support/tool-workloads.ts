@@ -10,18 +10,23 @@ import { bpfObjects, compileC, nothingLeft, temporaryFolder } from "./strobe.ts"
 const workSource = `
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <linux/io_uring.h>
 #include <linux/openat2.h>
+#include <linux/userfaultfd.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sendfile.h>
@@ -355,6 +360,118 @@ static void unanswered(void)
 	}
 }
 
+static int waited;
+
+static void wait_for(int error)
+{
+	if (error == ETIMEDOUT)
+		waited++;
+}
+
+/* Waits in vain in each way that there is, and once not at all; prints how often. */
+static void futexes(void)
+{
+	static unsigned word = 1, other, held;
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+	struct timespec two = { 0, 2000000 }, soon;
+	struct { unsigned long value, address; unsigned flags, reserved; } several = { 1, (unsigned long)&word, 2, 0 };
+	sem_t semaphore;
+	sem_init(&semaphore, 0, 0);
+#define SOON (clock_gettime(CLOCK_REALTIME, &soon), soon.tv_nsec += 2000000, soon.tv_sec += soon.tv_nsec / 1000000000, soon.tv_nsec %= 1000000000, &soon)
+#define SAYS(call) wait_for((call) < 0 ? errno : 0)
+	SAYS(syscall(SYS_futex, &word, 0, 1, &two));
+	SAYS(syscall(SYS_futex, &word, 0 | 128, 1, &two));
+	SAYS(syscall(SYS_futex, &word, 9 | 128 | 256, 1, SOON, NULL, ~0u));
+	SAYS(syscall(SYS_futex, &word, 11 | 256, 1, SOON, &other));
+	held = getppid();
+	SAYS(syscall(SYS_futex, &held, 6, 0, SOON));
+	held = getppid();
+	SAYS(syscall(SYS_futex, &held, 13 | 256, 0, SOON));
+	clock_gettime(CLOCK_MONOTONIC, &soon);
+	SAYS(syscall(449, &several, 1, 0, (soon.tv_sec++, &soon), CLOCK_MONOTONIC));
+	clock_gettime(CLOCK_MONOTONIC, &soon);
+	SAYS(syscall(455, &word, 1ul, 0xfffffffful, 2, (soon.tv_nsec = 0, soon.tv_sec++, &soon), CLOCK_MONOTONIC));
+	/* The value is another. */
+	SAYS(syscall(SYS_futex, &word, 0, 7, &two));
+	pthread_mutex_lock(&mutex);
+	wait_for(pthread_mutex_timedlock(&mutex, SOON));
+	wait_for(pthread_cond_timedwait(&condition, &mutex, SOON));
+	SAYS(sem_timedwait(&semaphore, SOON));
+	dprintf(1, "%d\\n", waited);
+}
+
+static int through[2];
+static char *absent;
+
+static void *write_absent(void *nothing)
+{
+	return (void *)write(through[1], absent, 1);
+}
+
+static void *write_more(void *nothing)
+{
+	return (void *)write(through[1], "x", 1);
+}
+
+/* One thread holds a pipe's lock while it writes from a page that is not there yet; so many others wait for it. */
+static void contend(long n)
+{
+	pthread_t first, others[n];
+	char text[64], state;
+	int fd = syscall(SYS_userfaultfd, 0);
+	struct uffdio_api api = { .api = UFFD_API };
+	absent = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register range = { .range = { (unsigned long)absent, 4096 }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_zeropage page = { .range = range.range };
+	struct uffd_msg message;
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range) || pipe(through))
+		return;
+	pthread_create(&first, NULL, write_absent, NULL);
+	if (read(fd, &message, sizeof message) != sizeof message)
+		return;
+	for (long i = 0; i < n; i++)
+		pthread_create(&others[i], NULL, write_more, NULL);
+	/* All asleep: the kernel says so of each thread. */
+	for (long asleep = 0; asleep < n + 1;) {
+		DIR *tasks = opendir("/proc/self/task");
+		struct dirent *task;
+		asleep = 0;
+		while ((task = readdir(tasks))) {
+			snprintf(text, sizeof text, "/proc/self/task/%s/stat", task->d_name);
+			FILE *stat = fopen(text, "r");
+			if (!stat)
+				continue;
+			if (fscanf(stat, "%*d %*s %c", &state) == 1)
+				asleep += state == 'D' || state == 'S';
+			fclose(stat);
+		}
+		closedir(tasks);
+		pause_ms(1);
+	}
+	ioctl(fd, UFFDIO_ZEROPAGE, &page);
+	pthread_join(first, NULL);
+	for (long i = 0; i < n; i++)
+		pthread_join(others[i], NULL);
+	dprintf(1, "%ld\\n", n);
+}
+
+/* Reads and writes of a file past the page cache: 20 of 4096 bytes, 7 of 8192. Prints how many went well. */
+static void direct(const char *path)
+{
+	char *bytes = aligned_alloc(4096, 20 * 4096);
+	int done = 0, fd = open(path, O_RDWR | O_CREAT, 0600);
+	memset(bytes, 1, 20 * 4096);
+	if (write(fd, bytes, 20 * 4096) != 20 * 4096 || fsync(fd) || close(fd))
+		return;
+	fd = open(path, O_RDWR | O_DIRECT);
+	for (int i = 0; i < 20; i++)
+		done += pwrite(fd, bytes, 4096, i * 4096) == 4096;
+	for (int i = 0; i < 7; i++)
+		done += pread(fd, bytes, 8192, i * 8192) == 8192;
+	dprintf(1, "%d\\n", done);
+}
+
 int main(int argc, char **argv)
 {
 	const char *deed = argc > 1 ? argv[1] : "", *first = argc > 2 ? argv[2] : "0";
@@ -377,6 +494,9 @@ int main(int argc, char **argv)
 	else if (strcmp(deed, "ring-names") == 0) ring_names(first, argv[3]);
 	else if (strcmp(deed, "pingpong") == 0) pingpong(atol(first));
 	else if (strcmp(deed, "unanswered") == 0) unanswered();
+	else if (strcmp(deed, "futexes") == 0) futexes();
+	else if (strcmp(deed, "contend") == 0) contend(atol(first));
+	else if (strcmp(deed, "direct") == 0) direct(first);
 	else return atoi(deed);
 	return 0;
 }

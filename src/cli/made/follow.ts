@@ -6,7 +6,7 @@ import { listProbes } from "../../providers/registry.ts";
 import { UsageError } from "../usage-error.ts";
 import { chosenCondition } from "./chosen.ts";
 import type { Asked, MadeScript, Written } from "./made-script.ts";
-import { readSighting, type Sighting } from "./sighting.ts";
+import { readSighting, valuesIn, type Sighting } from "./sighting.ts";
 
 /** Integer arguments in registers: six on x86-64, and more than most functions have elsewhere. */
 const most = 6;
@@ -173,7 +173,7 @@ function callProbes(seen: Sighting, patterns: readonly string[], { options: { pi
     if (found.length === 0 || found.length > mostNamed) add(undefined, probe);
     else
       for (const { probe: name, details = [] } of found)
-        add(details.length === 0 ? undefined : Math.min(most, details.length), name);
+        add(details.length === 0 ? undefined : Math.min(most, valuesIn(details).length), name);
   }
   return [...byArguments].map(([known, probes]) => ({ known, probes: [...probes] }));
 }

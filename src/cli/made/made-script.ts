@@ -111,7 +111,8 @@ export function openMade(made: MadeScript, argv: readonly string[]): number | Op
   };
 }
 
-function compiles(name: string, text: string): boolean {
+/** Whether this machine can run it. */
+export function compiles(name: string, text: string): boolean {
   return compileScript({ name, text }, {}).plan !== undefined;
 }
 

@@ -39,3 +39,10 @@ export function readSighting(flag: string, text: string, bare: "kprobe" | undefi
     space: "kernel",
   };
 }
+
+/** Of what a verbose listing says of a function, its arguments or its result; not its variables, source and copies. */
+export function valuesIn(details: readonly string[]): readonly string[] {
+  const lines = details.map((line) => line.trim());
+  const others = lines.findIndex((line) => /^(?:var|at) /.test(line));
+  return others < 0 ? lines : lines.slice(0, others);
+}

@@ -49,6 +49,18 @@ const tools: Readonly<Record<string, Tool>> = {
     only: [`block:block_rq_issue ${inside}`, `block:block_rq_complete ${inside}`],
     seen: ({ rows }) => assert.deepEqual(rows, []),
   },
+  "block-io": {
+    deed: ["direct", path],
+    seen: ({ rows, pid }) => assert.ok(rows.every((columns) => columns[1] === pid)),
+  },
+  "block-top": {
+    deed: ["direct", path],
+    seen: ({ text, pid }) =>
+      assert.ok(
+        [...text.matchAll(/^@\w+\[(\d+), /gm)].every(([, of]) => of === pid),
+        text,
+      ),
+  },
   callees: {
     deed: ["calls", "3"],
     args: [work, "calls", "[acp]a*s"],
@@ -79,6 +91,15 @@ const tools: Readonly<Record<string, Tool>> = {
         [[pid, comm, missing]],
       ),
   },
+  dns: {
+    deed: ["sleep", "1"],
+    seen: ({ rows }) => assert.deepEqual(rows, []),
+  },
+  drops: {
+    deed: ["sleep", "1"],
+    only: [`skb:kfree_skb ${inside}`],
+    seen: ({ rows }) => assert.deepEqual(rows, []),
+  },
   execs: {
     deed: ["ways", path, missing],
     seen: ({ rows, pid }) =>
@@ -86,6 +107,21 @@ const tools: Readonly<Record<string, Tool>> = {
         rows.map((columns) => [columns[1], ...columns.slice(3)]),
         [[pid, comm, "true", "by", "descriptor"]],
       ),
+  },
+  fsyncs: {
+    deed: ["files", path],
+    args: ["--ms=0"],
+    seen: ({ rows, pid }) => {
+      const calls = rows.filter((columns) => /^\d\d:/.test(columns[0]));
+      assert.deepEqual(
+        calls.map(([, name, of, , , call]) => [name, of, call]),
+        ["fsync", "fdatasync", "sync_file_range", "syncfs", "msync", "sync"].map((call) => [comm, pid, call]),
+      );
+    },
+  },
+  "futex-waits": {
+    deed: ["futexes"],
+    seen: ({ text, pid, output }) => assert.equal(counted(text, `@each[${comm}, ${pid}]`), Number(output)),
   },
   interrupts: {
     deed: ["sleep", "1"],
@@ -108,6 +144,10 @@ const tools: Readonly<Record<string, Tool>> = {
         rows.map((columns) => [columns[1], columns[3], columns[5]]),
         [[pid, comm, "7"]],
       ),
+  },
+  "lock-contention": {
+    deed: ["contend", "3"],
+    seen: ({ text, output }) => assert.ok(output === "" || counted(text, `@each[${comm}, mutex]`) >= 3, text),
   },
   "off-cpu": {
     deed: ["sleep", "300"],
@@ -184,6 +224,16 @@ const tools: Readonly<Record<string, Tool>> = {
       assert.ok(calls.every((line) => line.startsWith(`${comm} `)));
     },
   },
+  "tcp-connects": {
+    deed: ["unanswered"],
+    seen: ({ rows, pid, output }) => {
+      const port = output.split(" ")[0];
+      assert.deepEqual(
+        rows.map((columns) => `${columns[1]} ${columns[5]}`),
+        Array<string>(4).fill(`${pid} ${port}`),
+      );
+    },
+  },
   "tcp-connections": {
     deed: ["sleep", "1"],
     only: [`sock:inet_sock_set_state ${inside}`],
@@ -197,6 +247,10 @@ const tools: Readonly<Record<string, Tool>> = {
   "tcp-retransmits": {
     deed: ["sleep", "1"],
     only: [`tcp:tcp_retransmit_skb ${inside}`],
+    seen: ({ rows }) => assert.deepEqual(rows, []),
+  },
+  tls: {
+    deed: ["sleep", "1"],
     seen: ({ rows }) => assert.deepEqual(rows, []),
   },
 };

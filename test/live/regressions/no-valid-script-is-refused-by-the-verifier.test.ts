@@ -38,6 +38,13 @@ const scripts: Readonly<Record<string, string>> = {
   "a text in another, in a loop over a map": `
     for ($entry : @sums) { if (strcontains(str_concat("the quick brown fox jumps", ""), str("", $entry.0 & 7))) { @n++; } }
     @sums[arg0 & 3]++;`,
+  "a loop over a map whose keys are looked up by longer texts before their own are known": `
+    @m[@n & 3, str(arg0, 10)] = 1; @x = @m[1, str(arg1)];
+    for ($entry : @m) { if (strcontains($entry.0.1, $entry.0.1)) { @n = 33; } }`,
+  "texts of the usual length from outside of a loop over a map": `
+    $text = str(arg0); $both = (str(arg1), arg2); @m[$text]++;
+    for ($entry : @m) { if ($entry.0 == $text) { @n += $both.1; } else { $text = $both.0; } }
+    print($text);`,
   "long chains of else if, one after the other": `
     ${chains}
     if (arg0 == 3 && arg1 == 4) { @x = arg0; }
