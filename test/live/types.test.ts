@@ -1,8 +1,7 @@
 // Declarations of this machine: written in time, whole, and right in the eyes of the TypeScript compiler.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { release } from "node:os";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { compileC, strobe, temporaryFolder } from "../support/strobe.ts";
@@ -186,38 +185,6 @@ test("a misspelt event, function, argument or member is red", () => {
       "program.ts:20 TS2339",
       "program.ts:21 TS2551",
     ],
-  );
-});
-
-test("nothing is written twice, and nothing else is overwritten", async () => {
-  const again = await strobe(["types", "-o", types, "--binary", program]);
-  assert.deepEqual([again.stdout, again.code], [`${types} is up to date\n`, 0]);
-  assert.match((await strobe(["types", "-o", types, "--binary", program, "--force"])).stdout, /tracepoints/);
-  const index = join(types, "index.d.ts");
-  writeFileSync(index, readFileSync(index, "utf8").replace(/Linux \S+/, "Linux 5.15.0"));
-  const project = join(folder.path, "stale");
-  mkdirSync(project);
-  symlinkSync(types, join(project, "strobe-types"));
-  writeFileSync(join(project, "program.mjs"), "console.log(1);\n");
-  const stale = await strobe(["run", join(project, "program.mjs")]);
-  assert.deepEqual([stale.stdout, stale.code], ["1\n", 0]);
-  assert.equal(
-    stale.stderr,
-    `strobe: ${join(project, "strobe-types")} is of Linux 5.15.0, and this is Linux ${release()}; \`strobe types\` writes it anew\n`,
-  );
-  const renewed = await strobe(["types", "-o", types, "--binary", program]);
-  assert.match(renewed.stdout, /tracepoints/);
-  assert.equal((await strobe(["run", join(project, "program.mjs")])).stderr, "");
-  const foreign = join(folder.path, "foreign");
-  mkdirSync(foreign);
-  writeFileSync(join(foreign, "mine.ts"), "");
-  const refused = await strobe(["types", "-o", foreign]);
-  assert.deepEqual([refused.stdout, refused.code], ["", 1]);
-  assert.match(refused.stderr, /holds something else/);
-  assert.deepEqual(readdirSync(foreign), ["mine.ts"]);
-  assert.deepEqual(
-    readdirSync(folder.path).filter((name) => name.startsWith("types.")),
-    [],
   );
 });
 

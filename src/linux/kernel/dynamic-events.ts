@@ -3,8 +3,7 @@
 // (Documentation/trace/kprobetrace.rst, uprobetracer.rst)
 import { readdirSync, rmdirSync } from "node:fs";
 import { dynamicEvents, writeDefinition } from "./event-files.ts";
-import { tracefsRoot } from "./tracefs.ts";
-import { ownName } from "./trace-instance.ts";
+import { ownName, tracefsRoot } from "./tracefs.ts";
 import { isProcess } from "../processes/procfs.ts";
 
 export type DynamicKind = "kprobe" | "kretprobe" | "uprobe" | "uretprobe" | "fprobe" | "fretprobe";

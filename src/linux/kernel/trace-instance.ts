@@ -15,10 +15,7 @@ import {
 import { InternalError } from "../../base/internal-error.ts";
 import { EAGAIN, EBUSY, LinuxError } from "../error.ts";
 import { pageSize } from "../ffi.ts";
-import { tracefsRoot } from "./tracefs.ts";
-
-/** What belongs to a process of strobe's, by name. */
-export const ownName = /^strobe[-_](\d+)(?:[-_]\w+)?$/;
+import { ownName, tracefsRoot } from "./tracefs.ts";
 
 export interface InstanceOptions {
   /** Of the buffers of all CPUs together. */

@@ -3,6 +3,9 @@ import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { EACCES, ENOENT, LinuxError } from "../error.ts";
 import { cString, syscall, SYS } from "../ffi.ts";
 
+/** What belongs to a process of strobe's, by name: an instance, or a group of events. */
+export const ownName = /^strobe[-_](\d+)(?:[-_]\w+)?$/;
+
 let root: string | undefined;
 
 /** Where tracefs is mounted; mounted here when it is not and we may. @throws LinuxError */
@@ -77,12 +80,13 @@ export function readFormat(category: string, name: string): string | undefined {
   return readText(`${tracefsRoot()}/events/${category}/${name}/format`);
 }
 
-/** Every tracepoint, as tracefs lists them. */
+/** Every tracepoint, as tracefs lists them, but those that running strobes have defined for themselves. */
 export function listEvents(): { category: string; name: string }[] {
   const events: { category: string; name: string }[] = [];
   for (const line of readFileSync(`${tracefsRoot()}/available_events`, "latin1").split("\n")) {
     const colon = line.indexOf(":");
-    if (colon > 0) events.push({ category: line.slice(0, colon), name: line.slice(colon + 1) });
+    const category = line.slice(0, colon);
+    if (colon > 0 && !ownName.test(category)) events.push({ category, name: line.slice(colon + 1) });
   }
   return events;
 }
