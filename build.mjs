@@ -3,7 +3,7 @@
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { globSync } from "./test/support/glob.mjs";
 import { build } from "esbuild";
-import { asModule } from "./modules.mjs";
+import { asModule, libraryOptions, serverOptions } from "./modules.mjs";
 import { buildParts } from "./parts.mjs";
 
 const flags = new Set(process.argv.slice(2));
@@ -17,15 +17,7 @@ const shared = {
 };
 
 rmSync("dist", { recursive: true, force: true });
-const entryPoints = {
-  index: "src/index.ts",
-  register: "src/register.ts",
-  hooks: "src/rewrite/hooks.ts",
-  esbuild: "src/esbuild-plugin.ts",
-  rollup: "src/rollup-plugin.ts",
-  "run-file": "src/cli/run-file.ts",
-};
-await build({ ...shared, entryPoints, outdir: "dist", outExtension: { ".js": ".mjs" }, minify: true, keepNames: true });
+await build({ ...shared, ...libraryOptions, outdir: "dist" });
 
 // The command is CommonJS, which Node starts faster; its launcher keeps the compiled code.
 const command = {
@@ -44,13 +36,7 @@ await build({
   sourcemap: false,
   define: { ...command.define, PARTS: JSON.stringify(parts) },
 });
-await build({
-  ...command,
-  entryPoints: { lsp: "src/lsp/server.ts" },
-  sourcemap: false,
-  packages: "bundle",
-  external: ["koffi", "iced-x86"],
-});
+await build({ ...command, ...serverOptions });
 // A thread's own code: it is started by its file.
 await build({ ...command, entryPoints: { "scan-worker": "src/machine/binaries/scan-worker.ts" }, sourcemap: false });
 writeFileSync("dist/package.json", '{ "type": "commonjs" }\n');

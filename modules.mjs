@@ -15,3 +15,26 @@ export const asModule = {
     js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);',
   },
 };
+
+/** The library, and what is started beside it: its entries and what they are called. */
+export const libraryOptions = {
+  entryPoints: {
+    index: "src/index.ts",
+    register: "src/register.ts",
+    hooks: "src/rewrite/hooks.ts",
+    esbuild: "src/esbuild-plugin.ts",
+    rollup: "src/rollup-plugin.ts",
+    "run-file": "src/cli/run-file.ts",
+  },
+  outExtension: { ".js": ".mjs" },
+  minify: true,
+  keepNames: true,
+};
+
+/** The language server, with what it is made of. */
+export const serverOptions = {
+  entryPoints: { lsp: "src/lsp/server.ts" },
+  sourcemap: false,
+  packages: "bundle",
+  external: ["koffi", "iced-x86"],
+};

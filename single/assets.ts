@@ -4,15 +4,25 @@ import type { openSync } from "node:fs";
 type Asset = (name: string) => ArrayBuffer;
 
 const builtin = (name: string): unknown => process.getBuiltinModule(name as "node:fs");
-const asset: Asset = (name) => (builtin("node:sea") as { getRawAsset: Asset }).getRawAsset(name);
+/** As it lies in the file: it must not be written to. */
+export const asset = (name: string): Buffer =>
+  Buffer.from((builtin("node:sea") as { getRawAsset: Asset }).getRawAsset(name));
 
-/** The command's require(). */
+const text = "strobe-text:";
+const packages: Readonly<Record<string, () => unknown>> = { "koffi.node": addon, "iced-x86": iced, "lsp.js": server };
+const loaded = new Map<string, unknown>();
+
+/** The command's require(), and the library's. */
 export function requireAsset(name: string): unknown {
-  if (name.endsWith("/koffi.node")) return addon();
-  if (name === "iced-x86") return iced();
-  const module = builtin(name);
-  if (module !== undefined) return module;
-  throw new Error(`${name} is not part of strobe as a single file: install strobe with npm`);
+  if (name.startsWith(text)) return asset(name.slice(text.length)).toString();
+  const load = packages[name.slice(name.lastIndexOf("/") + 1)];
+  if (load === undefined) return builtin(name) ?? missing(name);
+  if (!loaded.has(name)) loaded.set(name, load());
+  return loaded.get(name);
+}
+
+function missing(name: string): never {
+  throw new Error(`${name} is not part of strobe as a single file`);
 }
 
 /** The dynamic loader wants a file. This one has no name: nothing is left of it when the process is gone. */
@@ -21,7 +31,7 @@ function addon(): unknown {
   const O_TMPFILE = 0o20200000;
   const writable = openNameless(fs.openSync, O_TMPFILE | fs.constants.O_RDWR);
   try {
-    fs.writeSync(writable, new Uint8Array(asset("koffi.node")));
+    fs.writeSync(writable, asset("koffi.node"));
     // A file that is open for writing cannot be run from.
     const readable = fs.openSync(`/proc/self/fd/${writable}`, "r");
     try {
@@ -51,15 +61,25 @@ function openNameless(open: typeof openSync, flags: number): number {
 
 /** The package reads its WebAssembly from beside itself. */
 function iced(): unknown {
-  const module = { exports: {} };
-  const packages: Record<string, unknown> = {
+  const beside: Record<string, unknown> = {
     fs: { readFileSync: () => new Uint8Array(asset("iced-x86.wasm")) },
     path: builtin("node:path"),
     util: builtin("node:util"),
   };
-  const source = new TextDecoder().decode(asset("iced-x86.js"));
-  // oxlint-disable-next-line typescript/no-implied-eval -- a module of our own, kept as text
-  const run = new Function("module", "exports", "require", "__dirname", source) as (...parts: unknown[]) => void;
-  run(module, module.exports, (name: string) => packages[name], "/");
+  return evaluated("iced-x86.js", (name) => beside[name]);
+}
+
+/** `strobe lsp`. */
+function server(): unknown {
+  return evaluated("lsp.js", requireAsset);
+}
+
+function evaluated(name: string, require: (name: string) => unknown): unknown {
+  const module = { exports: {} };
+  // oxlint-disable-next-line typescript/no-implied-eval -- modules of our own, kept as text
+  const run = new Function("module", "exports", "require", "__filename", "__dirname", asset(name).toString()) as (
+    ...parts: unknown[]
+  ) => void;
+  run(module, module.exports, require, process.execPath, "/");
   return module.exports;
 }

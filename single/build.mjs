@@ -1,23 +1,24 @@
 // One file with everything in it: Node, the command with V8's compiled code for it, the native addon, the instruction
 // decoder. `node single/build.mjs [FILE]`; NODE names the Node that goes in.
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { inject } from "postject";
-import { loader } from "../modules.mjs";
+import { libraryOptions, loader, serverOptions } from "../modules.mjs";
 import { buildParts } from "../parts.mjs";
 
 const node = process.env.NODE ?? process.execPath;
 const scratch = resolve("build/single");
 const arch = process.arch;
 const target = resolve(process.argv[2] ?? `dist/strobe-linux-${arch}`);
-/** The ready scripts, which no folder beside the file has. Those in TypeScript need what the file is without. */
-const tools = Object.fromEntries(
-  readdirSync("tools")
-    .filter((name) => name.endsWith(".bt"))
-    .map((name) => [name, readFileSync(join("tools", name), "utf8")]),
-);
+/** The tools, which no folder beside the file has, and pages that `strobe help` reads. */
+const tools = readdirSync("tools")
+  .filter((name) => /\.(bt|ts)$/.test(name))
+  .sort();
+const programs = tools.filter((name) => name.endsWith(".ts"));
+const texts = [...tools.map((name) => `tools/${name}`), "docs/language.md", "docs/messages.md"];
 const bundle = {
   loader,
   bundle: true,
@@ -26,12 +27,16 @@ const bundle = {
   target: "node20.19",
   minify: true,
   logLevel: "warning",
-  define: { "import.meta.url": "__filename", TOOLS: JSON.stringify(tools) },
+  define: { "import.meta.url": "__filename", TOOLS: JSON.stringify(tools), PROGRAMS: JSON.stringify(programs) },
 };
+/** Packages that are assets (assets.ts). */
+const packagesInside = ["koffi", "@koromix/*", "iced-x86"];
 const assets = {
   "koffi.node": resolve(`node_modules/@koromix/koffi-linux-${arch}/linux_${arch}/koffi.node`),
   "iced-x86.js": resolve("node_modules/iced-x86/iced_x86.js"),
   "iced-x86.wasm": resolve("node_modules/iced-x86/iced_x86_bg.wasm"),
+  ...Object.fromEntries(texts.map((path) => [path, resolve(path)])),
+  ...Object.fromEntries(programs.map((name) => [name, resolve("tools", name)])),
 };
 
 function run(command, ...args) {
@@ -46,7 +51,13 @@ async function make(file, keep, more) {
     ...bundle,
     entryPoints: ["single/entry.ts"],
     outfile: main,
-    define: { ...bundle.define, KEEP: JSON.stringify(keep), BUILD: JSON.stringify(Object.values(parts).join(" ")) },
+    define: {
+      ...bundle.define,
+      KEEP: JSON.stringify(keep),
+      BUILD: JSON.stringify(Object.values(parts).join(" ")),
+      LIBRARY: JSON.stringify(Object.keys(library)),
+      LIBRARY_SUM: JSON.stringify(sumOf(Object.values(library))),
+    },
   });
   const blob = join(scratch, "strobe.blob");
   const config = join(scratch, "config.json");
@@ -64,10 +75,42 @@ async function make(file, keep, more) {
   });
 }
 
+/** What programs import, with its packages in it: writes it, gives its files by name. */
+async function makeLibrary() {
+  const outdir = join(scratch, "library");
+  rmSync(outdir, { recursive: true, force: true });
+  await build({
+    ...bundle,
+    ...libraryOptions,
+    format: "esm",
+    splitting: true,
+    keepNames: true,
+    define: {},
+    // The addon and the decoder are had from the file that this is in (entry.ts). Threads have none of it, nor any use.
+    banner: {
+      js: 'import { createRequire as createRequireHere } from "node:module"; const require = globalThis[Symbol.for("strobe.require")] ?? createRequireHere(import.meta.url);',
+    },
+    external: packagesInside,
+    outdir,
+  });
+  return Object.fromEntries(readdirSync(outdir).map((name) => [name, join(outdir, name)]));
+}
+
+/** Of files. */
+function sumOf(files) {
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest("hex").slice(0, 16);
+}
+
 mkdirSync(scratch, { recursive: true });
 // The library that rewrites the file warns of section names that Node's own build left out.
 console.warn = () => {};
-const parts = await buildParts({ ...bundle, outdir: scratch, external: ["koffi", "iced-x86"] });
+const parts = await buildParts({ ...bundle, outdir: scratch, external: packagesInside });
+const library = await makeLibrary();
+Object.assign(assets, library);
+assets["lsp.js"] = join(scratch, "lsp.js");
+await build({ ...bundle, ...serverOptions, outdir: scratch, external: packagesInside });
 for (const [name, file] of Object.entries(parts)) assets[`${name}.js`] = join(scratch, file);
 // Code is compiled when it runs, so it has to run once: in such a file, since V8 takes compiled code only from its
 // like.

@@ -1,7 +1,5 @@
 // `strobe help WORD`: what a word is, from the tables that the checker, the providers and the command read, and from
 // the pages that are installed with them.
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { builtins } from "../language/builtins/table.ts";
 import type { BuiltinSpec } from "../language/builtins/signature.ts";
 import { nearest } from "../language/nearest.ts";
@@ -13,6 +11,7 @@ import { print, tell } from "./files.ts";
 import { flagLines, helpText, subcommandHelp, type Commands } from "./help.ts";
 import { flags } from "./options.ts";
 import { otherToolsOption } from "./other-tools.ts";
+import { ownText } from "./own-files.ts";
 import { findTool, toolHelp, toolNames } from "./tools.ts";
 
 /** Several words are one: of a message. Gives the exit code: 1 where nothing is known of it. */
@@ -102,7 +101,7 @@ function ofProbe(word: string): readonly string[] {
 
 /** Rows of the page's table of settings. */
 function ofSetting(word: string): readonly string[] {
-  const [, table = ""] = /^## Settings\n(.*?)^## /ms.exec(page("language.md")) ?? [];
+  const [, table = ""] = /^## Settings\n(.*?)^## /ms.exec(ownText("docs/language.md") ?? "") ?? [];
   return table.split("\n").flatMap((line) => {
     const [name, otherwise, doc] = line
       .split(/(?<!\\)\|/)
@@ -125,7 +124,7 @@ function ofOtherTool(word: string): readonly string[] {
 /** Of docs/messages.md: by a message's name, or words that it says. */
 function ofMessage(word: string): readonly string[] {
   const wanted = word.toLowerCase();
-  return page("messages.md")
+  return (ownText("docs/messages.md") ?? "")
     .split(/^### /m)
     .slice(1)
     .filter((section) => {
@@ -141,17 +140,6 @@ function ofMessage(word: string): readonly string[] {
           .replaceAll(/^```.*\n/gm, "")
           .trimEnd()}\n`,
     );
-}
-
-/** Beside the folder of the command's files; "" in the single file, which has no pages. */
-function page(name: string): string {
-  try {
-    return readFileSync(join(dirname(import.meta.url), "..", "docs", name), "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" || (error as NodeJS.ErrnoException).code === "ENOTDIR")
-      return "";
-    throw error;
-  }
 }
 
 function names(subcommands: Commands): readonly string[] {

@@ -18,6 +18,9 @@ const plain = process.execArgv.length === 0 && !process.env["NODE_OPTIONS"] && !
 const fileOf = (name: PartName): string => `${__dirname}/${PARTS[name]}`;
 const kept = new KeptCode(__dirname);
 
+const importModule = (name: string): Promise<unknown> =>
+  import(process.getBuiltinModule("node:url").pathToFileURL(`${__dirname}/${name}`).href);
+
 function startCommand(): void {
   const parts = new Parts(
     (name) => ({
@@ -28,6 +31,7 @@ function startCommand(): void {
       compiled: kept.read(PARTS[name]),
     }),
     require,
+    importModule,
   );
   const { exitNow, main } = parts.command;
   void main(words, Object.values(PARTS).join(" ")).then(async ({ exitCode, traced }) => {
@@ -49,9 +53,7 @@ async function startProgram(file: string, args: readonly string[]): Promise<void
   };
   const compiled = plain && enableCompileCache ? storePath("compiled") : undefined;
   if (compiled !== undefined) enableCompileCache?.(compiled);
-  const { runFile } = (await import(
-    process.getBuiltinModule("node:url").pathToFileURL(`${__dirname}/run-file.mjs`).href
-  )) as typeof import("./run-file.ts");
+  const { runFile } = (await importModule("run-file.mjs")) as typeof import("./run-file.ts");
   await runFile(file, args);
 }
 

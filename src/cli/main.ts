@@ -47,8 +47,9 @@ export async function main(argv: readonly string[], build?: string): Promise<Out
     const known = Object.hasOwn(subcommands, word ?? "") ? await subcommands[word].run(rest) : undefined;
     if (typeof known === "number") return { exitCode: known, traced: false };
     const tool = known === undefined && isToolName(word) ? tools().findTool(word) : undefined;
-    if (tool?.kind === "program")
+    if (tool?.kind === "program" && !["--help", "-h"].includes(rest[0]))
       return { exitCode: await (await import("./run-program.ts")).runProgram([tool.path, ...rest]), traced: false };
+    if (tool?.kind === "program") return { exitCode: write(tools().programHelp(tool)), traced: false };
     const options = known ?? (tool === undefined ? readOptions(argv) : readOptions(rest, tools().openTool(tool)));
     if (tool !== undefined && options.help) return { exitCode: write(tools().toolHelp(tool)), traced: false };
     nameThread(word === "dtrace" ? word : "strobe");

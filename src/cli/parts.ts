@@ -15,10 +15,9 @@ export interface PartSource {
 
 type Modules = Readonly<Record<string, () => unknown>>;
 type Require = (name: string) => unknown;
+/** Imports a module that lies beside the library, by its file's name. */
+type ImportModule = (name: string) => Promise<unknown>;
 type Command = typeof import("./main.ts");
-
-// import() of a script's own is an experiment still, and warns.
-const importModule = (url: string): Promise<unknown> => import(url);
 
 class Part {
   readonly exports: { readonly modules: Modules };
@@ -26,7 +25,7 @@ class Part {
   /** V8 takes compiled code only of its own version and flags. */
   readonly known: boolean;
 
-  constructor({ source, filename, folder, compiled }: PartSource, require: Require) {
+  constructor({ source, filename, folder, compiled }: PartSource, require: Require, importModule: ImportModule) {
     this.script = new Script(source, {
       filename,
       cachedData: compiled,
@@ -42,12 +41,14 @@ class Part {
 export class Parts {
   readonly #read: (name: PartName) => PartSource;
   readonly #requirePackage: Require;
+  readonly #importModule: ImportModule;
   readonly #parts = new Map<PartName, Part>();
   readonly #asked = new Map<string, unknown>();
 
-  constructor(read: (name: PartName) => PartSource, requirePackage: Require) {
+  constructor(read: (name: PartName) => PartSource, requirePackage: Require, importModule: ImportModule) {
     this.#read = read;
     this.#requirePackage = requirePackage;
+    this.#importModule = importModule;
   }
 
   get command(): Command {
@@ -56,7 +57,8 @@ export class Parts {
 
   #part(name: PartName): Part {
     let part = this.#parts.get(name);
-    if (part === undefined) this.#parts.set(name, (part = new Part(this.#read(name), this.#require)));
+    if (part === undefined)
+      this.#parts.set(name, (part = new Part(this.#read(name), this.#require, this.#importModule)));
     return part;
   }
 

@@ -1,14 +1,12 @@
 // `strobe run FILE`: starts what runs beside the library, which the command, one file for speed, is no part of.
 // (launch.ts does it by itself where the command line has nothing wrong.)
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { UsageError } from "./usage-error.ts";
 import { isProgram } from "./program-name.ts";
 
 type Entry = typeof import("./run-file.ts");
 
-/** From launch.ts. */
-declare const importModule: (url: string) => Promise<unknown>;
+/** What starts the command gives it: see parts.ts. */
+declare const importModule: (name: string) => Promise<unknown>;
 
 /** Ends as the program ends: the process has its exit code then, so this never resolves. */
 export async function runProgram([file, ...args]: readonly string[]): Promise<number> {
@@ -17,7 +15,6 @@ export async function runProgram([file, ...args]: readonly string[]): Promise<nu
     throw new UsageError(`strobe run has no option ${file}: what is behind the program's path goes to the program`);
   if (!isProgram(file))
     throw new UsageError(`strobe run takes a program in TypeScript or JavaScript (a script runs as strobe ${file})`);
-  // In the command's bundle, this is the path of the bundle.
-  const { runFile } = (await importModule(pathToFileURL(join(dirname(import.meta.url), "run-file.mjs")).href)) as Entry;
+  const { runFile } = (await importModule("run-file.mjs")) as Entry;
   return runFile(file, args);
 }

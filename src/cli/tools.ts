@@ -1,16 +1,12 @@
 // `strobe opens`: the scripts and programs of `tools/`, by their names.
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { parseScript } from "../api/compile.ts";
 import type { Source } from "../language/diagnostic.ts";
 import type { ScriptOption } from "../language/program.ts";
 import { languageOf } from "../language/registry.ts";
 import { print } from "./files.ts";
 import type { Tool } from "./options.ts";
+import { ownPath, ownText, toolFiles } from "./own-files.ts";
 import { optionLines } from "./script-help.ts";
-
-/** The texts of the scripts by their files' names, where they are part of the command's own file (single/build.mjs). */
-declare const TOOLS: Readonly<Record<string, string>> | undefined;
 
 export interface FoundTool {
   readonly name: string;
@@ -19,9 +15,6 @@ export interface FoundTool {
   readonly path: string;
   readonly text: string;
 }
-
-/** Beside the folder that the command's files are in. */
-const folder = (): string => join(dirname(import.meta.url), "..", "tools");
 
 export function findTool(name: string): FoundTool | undefined {
   return allTools().find((tool) => tool.name === name);
@@ -33,26 +26,14 @@ export function toolNames(): readonly string[] {
 
 /** In alphabetical order. */
 function allTools(): readonly FoundTool[] {
-  return fileNames().flatMap((file) => {
+  return toolFiles().flatMap((file) => {
     const [, name, ending] = /^([a-z-]+)\.(bt|ts)$/.exec(file) ?? [];
     if (name === undefined) return [];
-    return [{ name, kind: ending === "bt" ? "script" : "program", path: join(folder(), file), text: textOf(file) }];
+    const path = `tools/${file}`;
+    return [
+      { name, kind: ending === "bt" ? "script" : "program", path: ownPath(path), text: ownText(path) ?? "" } as const,
+    ];
   });
-}
-
-function fileNames(): readonly string[] {
-  if (typeof TOOLS !== "undefined") return Object.keys(TOOLS).sort();
-  try {
-    return readdirSync(folder()).sort();
-  } catch (error) {
-    // Installed without them.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-}
-
-function textOf(file: string): string {
-  return typeof TOOLS === "undefined" ? readFileSync(join(folder(), file), "utf8") : TOOLS[file];
 }
 
 /** A script, and what it asks for. */
@@ -80,14 +61,18 @@ function question({ text }: FoundTool): string {
 
 /** `strobe NAME --help`: a script's first comment, and its options. */
 export function toolHelp(tool: FoundTool): string {
-  const about = columns(
-    aboutText(tool.text).map((line) =>
-      line.replaceAll(/strobe (?:run )?tools\/([a-z-]+)\.(?:bt|ts)(?: --(?= ))?/g, "strobe $1").trimEnd(),
-    ),
-  ).join("\n");
+  const about = programHelp(tool);
   const options = optionsOf({ name: tool.name, text: tool.text });
   const own = options.length === 0 ? "" : `\nOptions of its own:\n${optionLines(options)}`;
-  return `${about}\n${own}\nstrobe's options (strobe -h) work as for any script: -p, -c, --for, -f, -o and the others.\n`;
+  return `${about}${own}\nstrobe's options (strobe -h) work as for any script: -p, -c, --for, -f, -o and the others.\n`;
+}
+
+/** A tool's first comment: all there is to say of a program. */
+export function programHelp({ text }: FoundTool): string {
+  const lines = aboutText(text).map((line) =>
+    line.replaceAll(/strobe (?:run )?tools\/([a-z-]+)\.(?:bt|ts)(?: --(?= ))?/g, "strobe $1").trimEnd(),
+  );
+  return `${columns(lines).join("\n")}\n`;
 }
 
 /** Command lines with what they do, one below the other. */

@@ -1,10 +1,17 @@
 // The command as one file: built, and run where there is no Node, nothing installed and no environment.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { bpfObjects, compileC, nothingLeft, temporaryFolder } from "../support/strobe.ts";
+import {
+  createProtocolConnection,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type InitializeResult,
+  type PublishDiagnosticsParams,
+} from "vscode-languageserver/node";
+import { bpfObjects, command, compileC, nothingLeft, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
 const single = join(folder.path, "strobe");
@@ -20,11 +27,19 @@ after(async () => {
   folder.remove();
 });
 
-function run(...args: string[]): { stdout: string; stderr: string; status: number | null } {
+interface Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly status: number | null;
+}
+
+const run = (...args: string[]): Ended => runIn({}, ...args);
+
+function runIn(env: NodeJS.ProcessEnv, ...args: string[]): Ended {
   const { stdout, stderr, status } = spawnSync(single, args, {
     encoding: "utf8",
     cwd: folder.path,
-    env: {},
+    env,
     timeout: 300_000,
   });
   return { stdout, stderr, status };
@@ -59,12 +74,78 @@ test("options, mistakes and listings are the command's", () => {
   assert.match(run("-e", "begin { print(pidd) }").stderr, /did you mean `pid`\?/);
 });
 
-test("what is not in it says where it is", () => {
-  const { stderr, status } = run("lsp");
-  assert.equal(status, 1);
-  assert.match(stderr, /not part of strobe as a single file: install strobe with npm/);
+test("it runs programs in TypeScript", () => {
+  const program = join(folder.path, "program.ts");
+  writeFileSync(
+    program,
+    `import { exit, map, pid, trace, tracepoint } from "strobe";
+    const own = process.pid;
+    const calls = map<string, "count">();
+    await using session = await trace(tracepoint("syscalls:sys_enter_umask", () => {
+      if (pid !== own) return;
+      calls.at("umask").count();
+      exit();
+    }));
+    process.umask(0o22);
+    await session.ended;
+    console.log(process.argv[2] as string, JSON.stringify([...(await calls.entries())]));`,
+  );
+  for (const environment of [{}, { STROBE_CACHE: "no folder of ours", TMPDIR: folder.path }])
+    assert.deepEqual(runIn(environment, "run", program, "counted"), {
+      stdout: 'counted [["umask",1]]\n',
+      stderr: "",
+      status: 0,
+    });
+  assert.match(run("run", "absent.ts").stderr, /failed to open file 'absent.ts'/);
+});
+
+test("tools are in it, those in TypeScript as well", () => {
+  assert.equal(run("tools").stdout, execFileSync(process.execPath, [command, "tools"], { encoding: "utf8" }));
+  for (const tool of ["opens", "supervise"])
+    assert.deepEqual(run(tool, "--help"), {
+      stdout: execFileSync(process.execPath, [command, tool, "--help"], { encoding: "utf8" }),
+      stderr: "",
+      status: 0,
+    });
+  const { stderr, status } = run("supervise", "sh", "-c", "exit 3");
+  assert.equal(status, 3);
+  assert.match(stderr, /status 3  .*\/sh$/m);
+});
+
+test("help of messages and settings is in it", () => {
+  for (const word of ["max_map_keys", "compiler.unrolledTooOften"])
+    assert.equal(
+      run("help", word).stdout,
+      execFileSync(process.execPath, [command, "help", word], { encoding: "utf8" }),
+    );
+});
+
+test("the language server is in it", async () => {
+  const server = spawn(single, ["lsp"], { stdio: ["pipe", "pipe", "inherit"], env: {}, timeout: 300_000 });
+  const connection = createProtocolConnection(
+    new StreamMessageReader(server.stdout),
+    new StreamMessageWriter(server.stdin),
+  );
+  connection.listen();
+  const { serverInfo } = await connection.sendRequest<InitializeResult>("initialize", {
+    processId: process.pid,
+    rootUri: null,
+    capabilities: {},
+  });
+  assert.equal(serverInfo?.name, "strobe");
+  const marked = new Promise<PublishDiagnosticsParams>((done) =>
+    connection.onNotification("textDocument/publishDiagnostics", done),
+  );
+  const uri = "file:///script.bt";
+  const textDocument = { uri, languageId: "bpftrace", version: 1, text: "begin { print(pidd); }" };
+  await connection.sendNotification("textDocument/didOpen", { textDocument });
+  assert.match(JSON.stringify((await marked).diagnostics), /did you mean `pid`\?/);
+  await connection.sendRequest("shutdown");
+  await connection.sendNotification("exit");
+  await new Promise((done) => server.once("exit", done));
+  connection.dispose();
 });
 
 test("it leaves no file behind", () => {
-  assert.deepEqual(readdirSync(folder.path).sort(), ["calls", "calls.c", "strobe"]);
+  assert.deepEqual(readdirSync(folder.path).sort(), ["calls", "calls.c", "program.ts", "strobe"]);
 });

@@ -15,16 +15,13 @@ const largest = 4 * 2 ** 30;
 const inStore = new KeptFiles({ folder: "debuginfod", names: /^[0-9a-f]+$/, files: 256, bytes: 2 * largest });
 
 /**
- * Writes what a URL answers to standard output; run apart, since whoever asks cannot wait for events. The URL comes by
- * standard input: arguments are for all to see, and it may have a password.
+ * A thread that writes what a URL answers to a file: whoever asks cannot wait for events. (Not a Node of its own: the
+ * program that runs this may have no other in it than itself.) What it tells at the end: 1 all is written, 2 it is not.
  */
 const fetchScript = `
-  const { createWriteStream, readFileSync } = require("node:fs"), { pipeline } = require("node:stream/promises"), { Readable } = require("node:stream");
-  const url = new URL(readFileSync(0, "utf8")), { username, password } = url, headers = { "user-agent": "strobe" };
-  if (username || password) {
-    headers.authorization = "Basic " + Buffer.from(decodeURIComponent(username) + ":" + decodeURIComponent(password)).toString("base64");
-    url.username = url.password = "";
-  }
+  const { workerData: { path, state, address } } = require("node:worker_threads");
+  const { createWriteStream, openSync } = require("node:fs"), { pipeline } = require("node:stream/promises"), { Readable } = require("node:stream");
+  const end = (how) => { Atomics.store(state, 0, how); Atomics.notify(state, 0); };
   async function* most(chunks) {
     let left = ${largest};
     for await (const chunk of chunks) {
@@ -32,10 +29,18 @@ const fetchScript = `
       yield chunk;
     }
   }
-  fetch(url, { headers }).then((answer) => {
-    if (!answer.ok) process.exit(answer.status === 404 ? 4 : 1);
-    return pipeline(Readable.fromWeb(answer.body), most, createWriteStream("", { fd: 1 }));
-  }).catch(() => process.exit(1));`;
+  async function get() {
+    const fd = openSync(path, "w");
+    const url = new URL(address), { username, password } = url, headers = { "user-agent": "strobe" };
+    if (username || password) {
+      headers.authorization = "Basic " + Buffer.from(decodeURIComponent(username) + ":" + decodeURIComponent(password)).toString("base64");
+      url.username = url.password = "";
+    }
+    const answer = await fetch(url, { headers });
+    if (!answer.ok) throw new Error(answer.statusText);
+    await pipeline(Readable.fromWeb(answer.body), most, createWriteStream("", { fd }));
+  }
+  get().then(() => end(1), () => end(2));`;
 
 /**
  * What `open` makes of the debug file of a build id: of one that was fetched before, or is fetched now. Undefined where
@@ -72,12 +77,16 @@ export function downloaded<T>(
 }
 
 /** False where the server has it not, or does not answer. */
-function fetchTo(fd: number, url: string): boolean {
-  const { spawnSync } = process.getBuiltinModule("node:child_process");
-  return (
-    spawnSync(process.execPath, ["-e", fetchScript], { input: url, timeout: fetchTime, stdio: ["pipe", fd, "ignore"] })
-      .status === 0
-  );
+function fetchTo(fd: number, address: string): boolean {
+  const { Worker } = process.getBuiltinModule("node:worker_threads");
+  const state = new Int32Array(new SharedArrayBuffer(4));
+  // By the descriptor's name, it opens the file once more: ours may be closed, and its number another's, by its end.
+  const workerData = { path: `/proc/self/fd/${fd}`, state, address };
+  const worker = new Worker(fetchScript, { eval: true, workerData, execArgv: [], stdout: true, stderr: true });
+  worker.unref();
+  Atomics.wait(state, 0, 0, fetchTime);
+  void worker.terminate();
+  return Atomics.load(state, 0) === 1;
 }
 
 /** The name of a debug file in the client's folder for its build id. */
