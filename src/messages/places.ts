@@ -43,6 +43,35 @@ export const places = {
       `target file '${target}' does not exist or is not executable`,
       "give a path, or a name that the shell or the loader finds",
     ),
+  /** Of a file in which bytes are not what its format says. */
+  damagedFile: (message: Shown): Message =>
+    says("name", `${message}`, "the file is damaged or cut short: build it again, or copy it anew"),
+  /** @example uprobe:/bin/stripped:main@main.c { } */
+  functionsOfFileUnknown: (file: Shown, reason: Shown): Message =>
+    says("arguments", `which functions \`${file}\` has is not known: ${reason}`),
+  /** @example uprobe:/bin/app:0x401001 { } */
+  addressInsideInstruction: (address: Shown, name: Shown, inside: Shown): Message =>
+    says("arguments", `${address} is inside an instruction of \`${name}\`, which begins at ${name}+${inside}`),
+  /** @example uprobe:/bin/app:0x10 { } */
+  addressOutsideCode: (address: Shown, binary: Shown, help?: string): Message =>
+    says("arguments", `the address ${address} is in no code of ${binary}`, help),
+  /** @example uprobe:/bin/app:main+two { } */
+  notBytes: (text: Shown): Message => says("arguments", `\`${text}\` is not a number of bytes`),
+  /** @example uretprobe:/bin/app:main+2 { } */
+  returnTakesNoOffset: (): Message => says("arguments", "a return probe takes no offset"),
+  /** @example uprobe:/bin/app:main+16 { } */
+  onlySoManyBytes: (name: Shown, size: Shown): Message => says("arguments", `\`${name}\` has only ${size} bytes`),
+  /** @example uprobe:/bin/app:main+1 { } */
+  offsetInsideInstruction: (text: Shown, name: Shown, inside: Shown): Message =>
+    says("arguments", `\`${text}\` is inside an instruction, which begins at ${name}+${inside}`),
+  /**
+   * @on without-code
+   * @example ret:vfs_read { }
+   */
+  codeUnreadable: (reason: Shown, help?: string): Message => says("feature", `${reason}`, help),
+  /** Only on machines other than x86-64, of functions that a return trampoline would harm. */
+  returnsOutOfReach: (why: Shown, unsafely: Shown): Message =>
+    says("feature", `${why}`, `strobe decodes x86-64 instructions only, to probe those that return; ${unsafely}`),
   returnsProbedReturnInstructionsRet: (what: Shown, why: Shown, help?: string): Message =>
     says("feature", `returns are probed at ${what} return instructions, as by \`ret:\`: ${why}`, help),
   functionsLeftOutOne: (count: Shown, name: Shown, why: Shown, unsafely: Shown): Message =>

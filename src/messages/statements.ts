@@ -73,6 +73,8 @@ export const statements = {
     says("feature", `${what} is not known here: ${reason}`, help),
   /** @example kprobe:f { print(var(5)); } */
   varExpectsNameStringLiteral: (): Message => says("arguments", "var() expects a name as a string literal"),
+  /** @example uprobe:app:main { print(var("gone")); } */
+  variableOutOfReach: (reason: Shown): Message => says("name", `${reason}`),
   /** @example uprobe:app:main { print(var("coutn")); } */
   seesNoVariable: (value: Shown, name: Shown, help?: string): Message =>
     says("name", `${value} sees no variable \`${name}\``, help),

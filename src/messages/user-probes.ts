@@ -1,4 +1,4 @@
-// Probes of programs, of single instructions, of watched memory and of counters.
+// Probes of programs, of single instructions and of counters.
 import { kernelFeatures } from "../base/kernel-features.ts";
 import { lacks, says, type Message, type Shown } from "./message.ts";
 
@@ -38,6 +38,18 @@ export const userProbes = {
       `\`${name}\` has no code of its own: it was inlined into others`,
       `insn:${name}:entry and insn:${name}:return probe all copies`,
     ),
+  /** Where a function's bytes are data, or instructions that the decoder does not know. */
+  noInstructions: (name: Shown, from: Shown): Message =>
+    says("arguments", `the bytes of \`${name}\` are no instructions from ${from} on`),
+  /** @example insn:/bin/app:main:3 { } */
+  insideInstruction: (place: Shown, begin: Shown, next?: Shown): Message =>
+    says(
+      "arguments",
+      `${place} is inside an instruction, which begins at ${begin}${next === undefined ? "" : `; the next begins at ${next}`}`,
+    ),
+  /** @example insn:/bin/app:locked:0 { } */
+  instructionNotProbed: (text: Shown, place: Shown, reason: Shown): Message =>
+    says("arguments", `\`${text}\` at ${place} cannot be probed: ${reason}`),
   /** Only on machines other than x86-64. */
   strobeKnowsLinkageTablesX: (): Message =>
     says("feature", "strobe reads linkage tables of x86-64 only", "probe the function in its library by `uprobe`"),
@@ -108,30 +120,4 @@ export const userProbes = {
   /** @example usdt:/bin/app:app:tock { } */
   noStaticProbeMatches: (where: Shown, name: Shown, help?: string): Message =>
     says("name", `no static probe ${where} matches \`${name}\``, help),
-  /** @example watchpoint:NAME:LENGTH:MODE { } */
-  invalidWatchpointMode: (modeText: Shown, value: Shown): Message =>
-    says("arguments", `invalid watchpoint mode: \`${modeText}\``, `the modes are ${value}`),
-  /** @example watchpoint:opened+arg0:8:w { } */
-  whatArgumentPointsWatchedHandler: (
-    func: Shown,
-    value: Shown,
-    name: Shown,
-    lengthText: Shown,
-    value2: Shown,
-  ): Message =>
-    says(
-      "arguments",
-      "a watchpoint on an argument needs a handler of its function",
-      `write uprobe:BINARY:${func} { watch("${func}", ${value}); } and ${name}:${func}:${lengthText}:${value2} { … }`,
-    ),
-  /** @example watchpoint:0xx:x:x { @ = count(); } */
-  variableNotExecuted: (): Message =>
-    says("arguments", "a watchpoint on a variable cannot have mode x", "the modes are w and rw"),
-  /** @example watchpoint:/bin/*:x:8:w { } */
-  watchpointOneBinary: (): Message =>
-    says("arguments", "expected one binary for the watchpoint", "name it without wildcards"),
-  useCopy: (wanted: Shown, shownPath: Shown, copied: Shown, name: Shown, value: Shown): Message =>
-    says("name", `\`${wanted}\` of ${shownPath} is in use as a copy in ${copied}`, `write ${name}:${copied}:${value}`),
-  noCodeWhichTellsWhere: (shownPath: Shown): Message =>
-    says("arguments", `${shownPath} has no code, so that its load address is unknown`),
 };

@@ -1,6 +1,6 @@
 // All providers, and where each is. A run loads those it uses: most know binaries and debug information that other
 // probes need not. A new kind of probe is a file and a line here.
-import { says } from "../messages/message.ts";
+import { places } from "../messages/places.ts";
 import { probes } from "../messages/probes.ts";
 import { DamageError } from "../debuginfo/damage.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
@@ -261,11 +261,7 @@ export function resolveSpec(spec: ProbeSpec, system: System, options: ResolveOpt
     if (!isDamage(error)) throw error;
     const message =
       error.file === undefined ? `what \`${spec.text}\` is in cannot be read: ${error.message}` : error.message;
-    return missing(
-      spec,
-      options,
-      says("name", message, "the file is damaged or cut short: build it again, or copy it anew"),
-    );
+    return missing(spec, options, places.damagedFile(message));
   }
 }
 

@@ -13,6 +13,7 @@ import type { System } from "../../src/machine/system.ts";
 import { probe } from "./handlers.ts";
 import { madeUpCapabilities, madeUpSystem, resolveMadeUp } from "./made-up-system.ts";
 import type { Entry } from "./messages.ts";
+import { program, stripped } from "./made-up-program.ts";
 import { smallMachine } from "./small-machine.ts";
 
 export interface Told {
@@ -61,7 +62,11 @@ const contexts: Readonly<Record<string, Context | undefined>> = {
   },
   "uprobe:app:main": {
     ...user,
-    variables: { find: () => undefined, inScope: [], names: () => ["count"] },
+    variables: {
+      find: (name) => (name === "gone" ? new Failure("`gone` is optimised out here") : undefined),
+      inScope: [],
+      names: () => ["count"],
+    },
     userSymbol: (name) => (name === "version" ? "the symbols of app cannot be read" : undefined),
   },
   "uprobe:stripped:main": { ...user, variables: new Failure("stripped has no debug information") },
@@ -89,12 +94,23 @@ interface Surroundings {
   readonly complete?: boolean;
 }
 
+const machine: System = {
+  ...smallMachine,
+  binary: (name) => (name === "/bin/app" || name === "app" ? program : name === "/bin/stripped" ? stripped : undefined),
+};
+
+/** Tables about what is on the machine: probes and places are those of the providers. */
+const realTables = new Set(["places", "source-lines", "inlined-copies", "watchpoints"]);
+
 /** What `@on` names, in the order of their use. */
 const surroundings: Readonly<Record<string, Surroundings | undefined>> = {
   bare: { system: madeUpSystem },
-  pid: { system: smallMachine, options: { pid: 42 } },
-  "without-btf": { system: { ...smallMachine, capabilities: { ...madeUpCapabilities, btf: false } } },
+  pid: { system: machine, options: { pid: 42 } },
+  "without-btf": { system: { ...machine, capabilities: { ...madeUpCapabilities, btf: false } } },
   "old-kernel": { system: { ...madeUpSystem, capabilities: { ...madeUpCapabilities, kernel: [5, 4] } } },
+  "without-code": {
+    system: { ...machine, kernelCode: () => new Failure("the kernel's code cannot be read") },
+  },
   "without-command": { options: { parameters: new Map() } },
   unsafe: { options: { unsafe: true } },
   filter: { filter: true },
@@ -111,10 +127,10 @@ export function told({ file, on }: Entry, example: string): Told {
     : parse({ name: "script.bt", text: example }, { positional: [], probes: spellingOf });
   const { source } = program;
   if (diagnostics.some((d) => d.severity === "error")) return { source, diagnostics };
-  // Probes and places are those of the providers; others are there whatever they name.
-  const real = file.endsWith("probes") || file === "places";
+  // Other probes are there whatever they name.
+  const real = file.endsWith("probes") || realTables.has(file);
   try {
-    const compiled = compile(program, around.system ?? (real ? smallMachine : madeUpSystem), {
+    const compiled = compile(program, around.system ?? (real ? machine : madeUpSystem), {
       resolve: (spec, system, options) => (real ? undefined : madeUp(spec)) ?? resolveSpec(spec, system, options),
       ...around.options,
     });

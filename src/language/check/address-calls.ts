@@ -1,5 +1,4 @@
 // Calls that give addresses: of symbols, in another memory, of what a member is in; and registers.
-import { types as typeMessages } from "../../messages/types.ts";
 import { calls } from "../../messages/calls.ts";
 import { nearest } from "../nearest.ts";
 import type { Expression } from "../program.ts";
@@ -131,8 +130,7 @@ const containerOf: CallCheck = (call, body) => {
   const where = pointer.type.kind === "pointer" ? pointer.type.space : defaultSpace(body);
   const to = { name: type.name, tag: "struct" as const, pointers: 1, dimensions: [], span: type.span };
   const resolved = resolveType(to, where, body);
-  if (!("type" in resolved))
-    return { ...call, type: report(body, type.span, typeMessages.unresolved(resolved.problem, resolved.help)) };
+  if (!("type" in resolved)) return { ...call, type: report(body, type.span, resolved.problem) };
   const struct = resolved.type.kind === "pointer" ? resolved.type.target : resolved.type;
   const found = struct.kind === "struct" ? findMember(struct, member.name) : undefined;
   if (found === undefined)

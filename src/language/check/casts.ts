@@ -13,8 +13,7 @@ import { checkValue, isText } from "./values.ts";
 export function checkCast(node: Cast, body: Body): Expression {
   const operand = checkValue(node.operand, body);
   const resolved = resolveType(node.to, pointerSpace(operand, body), body);
-  if ("problem" in resolved)
-    return { ...node, operand, type: report(body, node.to.span, types.unresolved(resolved.problem, resolved.help)) };
+  if ("problem" in resolved) return { ...node, operand, type: report(body, node.to.span, resolved.problem) };
   if (operand.type.kind === "unknown")
     return { ...node, operand, type: resolved.type.kind === "array" ? unknownType : resolved.type };
   const from = operand.type;

@@ -269,13 +269,7 @@ function declareFunctions(pass: Pass, diagnostics: Diagnostic[]): void {
     const typeOf = (written: Parameters<TypeNames["resolve"]>[0]): ReturnType<typeof widen> => {
       const resolved = pass.names.resolve(written, "kernel");
       if ("type" in resolved) return resolved.type;
-      diagnostics.push({
-        severity: "error",
-        code: "name",
-        span: written.span,
-        message: resolved.problem,
-        ...(resolved.help === undefined ? {} : { help: resolved.help }),
-      });
+      diagnostics.push({ severity: "error", span: written.span, ...resolved.problem });
       return unknownType;
     };
     pass.functions.set(name, {

@@ -1,5 +1,4 @@
 // sizeof and offsetof: known before the script runs.
-import { types as typeMessages } from "../../messages/types.ts";
 import { sizeOf } from "../layout.ts";
 import type { Expression, TypeName } from "../program.ts";
 import { u64, unknownType } from "../types.ts";
@@ -64,6 +63,6 @@ function typeOf(of: TypeName | Expression, body: Body): Type | undefined {
   // A lone name may be a constant's.
   const bare = of.tag === undefined && of.pointers === 0 && of.dimensions.length === 0;
   if (bare && body.pass.names.constant(of.name) !== undefined) return u64;
-  report(body, of.span, typeMessages.unresolved(resolved.problem, resolved.help));
+  report(body, of.span, resolved.problem);
   return undefined;
 }

@@ -411,7 +411,7 @@ function checkDeclare(node: Extract<Statement, { kind: "declare" }>, body: Body)
   if (node.declared !== undefined) {
     const resolved = resolveType(node.declared, defaultSpace(body), body);
     if ("type" in resolved) declared = resolved.type;
-    else report(body, node.declared.span, typeMessages.unresolved(resolved.problem, resolved.help));
+    else report(body, node.declared.span, resolved.problem);
   }
   if (findVariable(body, variable.name) !== undefined) {
     report(body, variable.span, statementsMessages.variableWasAlreadyDeclared(variableName(body, variable.name)));

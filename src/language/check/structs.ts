@@ -1,4 +1,6 @@
 // Struct declarations of the script, laid out as C does on a 64-bit little-endian machine.
+import type { Message } from "../../messages/message.ts";
+import { types } from "../../messages/types.ts";
 import type { Span } from "../diagnostic.ts";
 import type { StructDeclaration, TypeName } from "../program.ts";
 import type { Member, StructType, Type } from "../types.ts";
@@ -18,7 +20,7 @@ function alignmentInC(type: Type): number {
   }
 }
 
-type Refuse = (span: Span, message: string) => void;
+type Refuse = (span: Span, said: Message) => void;
 
 interface Layout {
   readonly members: Member[];
@@ -80,7 +82,7 @@ function lay(declaration: StructDeclaration, resolve: (name: TypeName) => Type, 
     const bytes = sizeOf(type);
     const problem = wrongMember(member, type, bytes);
     if (problem !== undefined || size + bytes > largest) {
-      refuse(member.span, problem ?? `\`${name}\` makes its struct larger than ${largest} bytes`);
+      refuse(member.span, problem ?? types.structTooLarge(name, largest));
       continue;
     }
     const own = Math.max(packed || attributes?.packed === true ? 1 : alignmentInC(type), attributes?.align ?? 1);
@@ -110,17 +112,14 @@ function wrongMember(
   { name, bitWidth }: StructDeclaration["members"][number],
   type: Type,
   bytes: number,
-): string | undefined {
+): Message | undefined {
   let element = type;
   while (element.kind === "array") element = element.element;
-  if (element.kind === "struct" && incomplete.has(element))
-    return `\`${name}\` would hold the struct that it is in; a pointer to it can be a member`;
+  if (element.kind === "struct" && incomplete.has(element)) return types.structInItself(name);
   if (bitWidth === undefined) return undefined;
-  if (type.kind !== "integer" && type.kind !== "enum" && type.kind !== "boolean")
-    return `the bit-field \`${name}\` is no integer`;
-  if (bitWidth < 0 || bitWidth > bytes * 8)
-    return `the bit-field \`${name}\` has at most the ${bytes * 8} bits of its type`;
-  return bitWidth === 0 && name !== "" ? `a bit-field of no bits has no name: \`${name}\`` : undefined;
+  if (type.kind !== "integer" && type.kind !== "enum" && type.kind !== "boolean") return types.bitFieldNoInteger(name);
+  if (bitWidth < 0 || bitWidth > bytes * 8) return types.bitFieldTooWide(name, bytes * 8);
+  return bitWidth === 0 && name !== "" ? types.bitFieldWithoutBits(name) : undefined;
 }
 
 /** Packed ones begin at any bit, and may need a wider read than their own type's. */

@@ -1,4 +1,5 @@
 // Written types (`struct task_struct *`, `uint8[16]`, `string[64]`) to types.
+import type { Message } from "../../messages/message.ts";
 import { types } from "../../messages/types.ts";
 import type { Context } from "../context.ts";
 import type { Diagnostic } from "../diagnostic.ts";
@@ -70,7 +71,7 @@ const basic: ReadonlyMap<string, Type> = new Map<string, Type>([
   ]),
 ]);
 
-export type ResolvedTypeName = { readonly type: Type } | { readonly problem: string; readonly help?: string };
+export type ResolvedTypeName = { readonly type: Type } | { readonly problem: Message };
 
 /** Looks written types up: the script's own declarations first, then the language's types, then the kernel's. */
 export class TypeNames {
@@ -100,11 +101,10 @@ export class TypeNames {
         (written) => {
           const found = this.resolve(written, "kernel");
           if ("type" in found) return found.type;
-          const help = found.help === undefined ? {} : { help: found.help };
-          this.problems.push({ severity: "error", code: "name", span: written.span, message: found.problem, ...help });
+          this.problems.push({ severity: "error", span: written.span, ...found.problem });
           return voidType;
         },
-        (place, message) => this.problems.push({ severity: "error", code: "type", span: place, message }),
+        (span, said) => this.problems.push({ severity: "error", span, ...said }),
       ),
     );
   }
@@ -147,7 +147,7 @@ export class TypeNames {
       (written.name === "string" || written.name === "buffer") &&
       written.pointers === 0
     ) {
-      if (written.dimensions.length > 1) return { problem: `\`${written.name}\` takes one size` };
+      if (written.dimensions.length > 1) return { problem: types.takesOneSize(written.name) };
       const { behind, ...sizedName } = written;
       const own: Type = { kind: written.name, capacity: sized ?? 64 };
       return { type: behind === undefined ? own : this.derived(own, { ...sizedName, dimensions: [], behind }, space) };
@@ -191,9 +191,7 @@ export class TypeNames {
       ...nearest(name, tag === undefined ? basic.keys() : this.#structs.keys()),
       ...this.#scope.similar(name, tag),
     ].slice(0, 3);
-    return {
-      problem: `cannot resolve unknown type "${tag === undefined ? "" : `${tag} `}${name}"`,
-      ...(near.length === 0 ? {} : { help: `did you mean ${near.map((n) => `\`${n}\``).join(" or ")}?` }),
-    };
+    const help = near.length === 0 ? undefined : `did you mean ${near.map((n) => `\`${n}\``).join(" or ")}?`;
+    return { problem: types.unknownType(tag === undefined ? name : `${tag} ${name}`, help) };
   }
 }

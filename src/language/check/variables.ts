@@ -1,7 +1,6 @@
 // Variables of the traced program: `var("x")`, `vars`, `vars.x`, and what all arguments look like as one record.
 import { expressions } from "../../messages/expressions.ts";
 import { statements } from "../../messages/statements.ts";
-import { says } from "../../messages/message.ts";
 import { absentType } from "../absent.ts";
 import type { Argument, ProgramVariables } from "../context.ts";
 import type { Span } from "../diagnostic.ts";
@@ -71,7 +70,8 @@ function variable(call: Call, name: string, span: Span, body: Body): Expression 
   const variables = variablesOf("var()", call.span, body, inKernel(body) ? untyped(name, body) : undefined);
   if (variables === undefined) return { ...checked, type: unknownType };
   const found = variables.find(name);
-  if (found instanceof Failure) return { ...checked, type: report(body, span, says("name", found.reason)) };
+  if (found instanceof Failure)
+    return { ...checked, type: report(body, span, statements.variableOutOfReach(found.reason)) };
   if (found === undefined) {
     const near = didYouMean(nearest(name, variables.names()));
     return {

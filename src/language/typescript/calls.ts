@@ -10,7 +10,7 @@ import { entryMethod, mapMethod } from "./map-methods.ts";
 import { mathCall } from "./mathematics.ts";
 import { printCall, valueFormat } from "./printing.ts";
 import { argumentValue, isGlobal, mapUsage, record, refer, valueOf } from "./references.ts";
-import { missingMethods } from "./refused.ts";
+import { missingMethods } from "./missing-methods.ts";
 import { casts, isCast } from "./specials.ts";
 import { entryAt, hasEntry, isOneOf, itemsOf } from "./tables.ts";
 import { textMethod } from "./text-methods.ts";

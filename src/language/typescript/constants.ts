@@ -1,10 +1,9 @@
 // Literals, and captured values, which are literals that somebody else wrote.
 import { handlerNames } from "../../messages/typescript-names.ts";
-import { says } from "../../messages/message.ts";
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { unknownType } from "../types.ts";
-import { refusedSyntax } from "./refused.ts";
+import { refusedSyntax } from "../../messages/typescript-refused.ts";
 import type { Unit } from "./unit.ts";
 import { integer, text } from "./unit.ts";
 
@@ -27,8 +26,7 @@ export function constant(
     case "number": {
       const said = name === undefined ? "" : `\`${name}\` is ${value}: `;
       if (!Number.isInteger(value)) return { kind: "float", value, span, type: unknownType };
-      if (!Number.isSafeInteger(value))
-        return unit.refuse(node, says("limit", said + refusedSyntax.inexact.message, refusedSyntax.inexact.help));
+      if (!Number.isSafeInteger(value)) return unit.refuse(node, refusedSyntax.inexact(said));
       return integer(BigInt(value), span);
     }
     case "bigint":

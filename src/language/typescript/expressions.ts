@@ -171,7 +171,7 @@ function binaryExpression(unit: Unit, node: js.BinaryExpression): Expression {
     case "**": {
       const [base, power] = [value(unit, left), value(unit, right)];
       if (base.kind !== "integer" || power.kind !== "integer" || power.value < 0n || power.value > 64n)
-        return unit.refuseSyntax(node, "**");
+        return unit.refuseSyntax(node, "power");
       return constant(unit, base.value ** power.value, node);
     }
     case ">>>":

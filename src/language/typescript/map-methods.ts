@@ -7,7 +7,7 @@ import { builtinsFor } from "../builtins/table.ts";
 import type { Expression, MapAccess, Statement } from "../program.ts";
 import { assigned } from "./expressions.ts";
 import { keys as keysOf, mapUsage, ownEntry } from "./references.ts";
-import { missingMethods } from "./refused.ts";
+import { missingMethods } from "./missing-methods.ts";
 import type { Outcome, Reference, Unit } from "./unit.ts";
 import { call, expressionStatement, hasKey, mapAccess, oneKey } from "./unit.ts";
 import { typescriptRules } from "./rules.ts";

@@ -2,7 +2,7 @@
 import { handlerCalls } from "../../messages/typescript-calls.ts";
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
-import { refusedGlobals } from "./refused.ts";
+import { refusedGlobals } from "../../messages/typescript-refused.ts";
 import { kept } from "./tables.ts";
 import type { Unit } from "./unit.ts";
 import { binary, call, conditional, integer } from "./unit.ts";
@@ -56,7 +56,7 @@ export function mathCall(
     case "round":
       return unit.refuse(node, handlerCalls.thereNoMathRoundKernel());
     default:
-      return unit.refuse(node, handlerCalls.thereNoMathKernel(name, refusedGlobals["Math"].help));
+      return unit.refuse(node, handlerCalls.thereNoMathKernel(name, refusedGlobals.Math().help));
   }
 }
 

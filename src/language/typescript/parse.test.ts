@@ -5,7 +5,7 @@ import { parse } from "../bpftrace/parse.ts";
 import { printTree } from "../print-tree.ts";
 import type { Binding, FunctionSource, ProbeSource } from "./binding.ts";
 import { parseProbes } from "./parse.ts";
-import { refusedGlobals, refusedSyntax, type RefusedSyntax } from "./refused.ts";
+import { refusedGlobals, refusedSyntax, type RefusedSyntax } from "../../messages/typescript-refused.ts";
 
 /** The tree of a handler, after asserting that nothing was wrong with it. */
 function tree(text: string, filter?: string): string {
@@ -540,7 +540,7 @@ const invalid: Readonly<Record<RefusedSyntax, readonly [text: string, at: string
   delete: ["(args) => { delete args.x; }", "delete args.x"],
   in: ['(args) => print("a" in args)', '"a" in args'],
   instanceof: ["(args) => print(args instanceof Object)", "args instanceof Object"],
-  "**": ["(args) => m.sum(args.a ** 2)", "args.a ** 2"],
+  power: ["(args) => m.sum(args.a ** 2)", "args.a ** 2"],
   inexact: ["(args) => m.sum(1e30)", "1e30"],
   null: ["(args) => m.set(1, null)", "null"],
   undefined: ["(args) => m.set(1, undefined)", "undefined"],
@@ -552,13 +552,14 @@ for (const [kind, [text, at]] of Object.entries(invalid)) {
     const { diagnostics, pieces } = parseProbes([probe(text)]);
     assert.equal(diagnostics.length, 1, JSON.stringify(diagnostics));
     const [{ message, help, span }] = diagnostics;
-    const { message: wanted, help: wantedHelp } = refusedSyntax[kind as RefusedSyntax];
+    const { message: wanted, help: wantedHelp } = refusedSyntax[kind as RefusedSyntax]();
     assert.deepEqual([message, help, pieces.text.slice(span.start, span.end)], [wanted, wantedHelp, at]);
   });
 }
 
-for (const [name, { message, help }] of Object.entries(refusedGlobals)) {
+for (const [name, said] of Object.entries(refusedGlobals)) {
   test(`refused: ${name}`, () => {
+    const { message, help } = said();
     const { diagnostics, pieces } = parseProbes([probe(`(args) => { print(${name}.x); }`)]);
     const [first, ...rest] = diagnostics;
     assert.deepEqual(rest, []);

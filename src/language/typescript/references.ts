@@ -1,6 +1,6 @@
 // Names, members, `m.at(key)`: what an expression stands for.
 import { handlerNames } from "../../messages/typescript-names.ts";
-import { says } from "../../messages/message.ts";
+import { isRefusedGlobal, refusedGlobals } from "../../messages/typescript-refused.ts";
 import type * as js from "acorn";
 import { aggregations } from "../aggregations/table.ts";
 import { findBuiltin } from "../builtins/table.ts";
@@ -9,7 +9,6 @@ import type { Expression, MapAccess } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding } from "./binding.ts";
 import { constant } from "./constants.ts";
-import { refusedGlobals } from "./refused.ts";
 import { entryAt } from "./tables.ts";
 import { typeNameOf } from "./type-names.ts";
 import type { Reference, Unit } from "./unit.ts";
@@ -59,8 +58,7 @@ function referName(unit: Unit, node: js.Identifier): Reference {
   const binding = unit.source.resolve(name);
   if (binding !== undefined) return bound(unit, binding, name, node);
   if (globals.has(name)) return { kind: "global", name };
-  const refused = Object.hasOwn(refusedGlobals, name) ? refusedGlobals[name] : undefined;
-  if (refused !== undefined) return unit.refuse(node, says("placement", refused.message, refused.help));
+  if (isRefusedGlobal(name)) return unit.refuse(node, refusedGlobals[name]());
   return unit.source.complete
     ? unit.refuse(node, handlerNames.unknownName(name))
     : unit.refuse(node, handlerNames.whatCannotSeenFromHandler(name, howToTell(name)));

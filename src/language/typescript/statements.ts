@@ -217,7 +217,7 @@ function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
     case ">>>=":
       return [assign(unsignedShift(target, operand, span))];
     case "**=":
-      return unit.refuseSyntax(node, "**");
+      return unit.refuseSyntax(node, "power");
     default:
       return [assign(operand, binaryOperators[node.operator.slice(0, -1)])];
   }

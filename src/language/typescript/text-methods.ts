@@ -3,7 +3,7 @@ import { handlerCalls } from "../../messages/typescript-calls.ts";
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { unknownType } from "../types.ts";
-import { missingMethods } from "./refused.ts";
+import { missingMethods } from "./missing-methods.ts";
 import { kept } from "./tables.ts";
 import type { Unit } from "./unit.ts";
 import { binary, call, hostText, cast, conditional, integer, text, variable } from "./unit.ts";

@@ -3,7 +3,6 @@
 import { InternalError } from "../../base/internal-error.ts";
 import type { Message } from "../../messages/message.ts";
 import { handlers } from "../../messages/typescript.ts";
-import { says } from "../../messages/message.ts";
 import type * as js from "acorn";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import type {
@@ -23,7 +22,7 @@ import type { HostTextName } from "../host-texts.ts";
 import { unknownType } from "../types.ts";
 import type { Binding, EventBinding, FunctionSource, MapBinding, StructBinding, TypeBinding } from "./binding.ts";
 import type { Pieces } from "./script-text.ts";
-import { refusedSyntax, type RefusedSyntax } from "./refused.ts";
+import { refusedSyntax, type RefusedSyntax } from "../../messages/typescript-refused.ts";
 
 /** What an expression of TypeScript stands for here. Only values are values of the tree. */
 export type Reference =
@@ -288,8 +287,7 @@ export class Unit {
 
   /** Refuses what the kernel has nothing for. */
   refuseSyntax(node: { readonly start: number; readonly end: number }, what: RefusedSyntax): never {
-    const { message, help } = refusedSyntax[what];
-    return this.refuse(node, says("placement", message, help));
+    return this.refuse(node, refusedSyntax[what]());
   }
 
   /** Reads something within something. What is nested without end is refused, not overflowed by. */

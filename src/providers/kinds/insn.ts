@@ -1,7 +1,8 @@
 // insn: single instructions of functions, all of them or the one at an offset. In programs by uprobe, in the kernel by
 // kprobe. And as DTrace's kinst has it, the first and the last ones of all copies of an inlined kernel function.
 import { userProbes } from "../../messages/user-probes.ts";
-import { says } from "../../messages/message.ts";
+import { places as placesMessages } from "../../messages/places.ts";
+import type { Message } from "../../messages/message.ts";
 import { decode, disassemble, isFiller } from "../../debuginfo/instructions.ts";
 import { kprobeRefusal } from "../../debuginfo/kprobe-refusals.ts";
 import { uprobeRefusal, type Refusal } from "../../debuginfo/uprobe-refusals.ts";
@@ -24,7 +25,6 @@ import { missing, refused, wrongParts } from "../resolution.ts";
 import type { Binary, KernelCode, System } from "../../machine/system.ts";
 import { bodiesNamed, functionName, noSuchFunction, siteAt } from "../places/user-functions.ts";
 import { variantsAt, type FoundPlace } from "../places/user-variants.ts";
-import { Failure } from "../../base/failure.ts";
 
 const usage = "insn:[BINARY:]FUNCTION:(OFFSET|*) or insn:[MODULE:]FUNCTION:(OFFSET|*|entry|return)";
 /** How many instructions a warning names. */
@@ -161,7 +161,7 @@ function inPrograms(spec: ProbeSpec, wanted: WantedInProgram, system: System, op
     if ("problem" in bodies) {
       // A name that one of many binaries does not know is no mistake.
       if (binaries.length > 1) continue;
-      return refused(spec, says("arguments", bodies.problem, bodies.help));
+      return refused(spec, bodies.problem);
     }
     for (const body of bodies) {
       functions++;
@@ -169,7 +169,7 @@ function inPrograms(spec: ProbeSpec, wanted: WantedInProgram, system: System, op
       const of = code.at(body);
       if (of === undefined) return refused(spec, userProbes.thereNoCode(body.name, binary.shownPath));
       const found = instructionsOf(of, wanted.offset, uprobeRefusal);
-      if (found instanceof Failure) return refused(spec, says("arguments", found.reason));
+      if ("code" in found) return refused(spec, found);
       for (const { range, offset } of found.places) {
         const place: Place = {
           name: placeName(of, range, offset),
@@ -201,7 +201,7 @@ function inKernel(
 ): Resolution {
   const { found: functions, problem } = kernelFunctions({ module, function: name }, system);
   if (functions.length === 0) {
-    if (problem !== undefined) return missing(spec, options, says("feature", problem));
+    if (problem !== undefined) return missing(spec, options, placesMessages.codeUnreadable(problem));
     return isInlinedInKernel(name, system)
       ? missing(spec, options, userProbes.onlyCopiesOf(name))
       : noFunction(spec, { module, name }, system, options);
@@ -210,7 +210,7 @@ function inKernel(
   const diagnostics: Diagnostic[] = [];
   for (const code of functions) {
     const found = instructionsOf(code, offset, kernelRefusal(code));
-    if (found instanceof Failure) return refused(spec, says("arguments", found.reason));
+    if ("code" in found) return refused(spec, found);
     const wildcard = offset === "all" ? `insn:${code.name}:*` : undefined;
     for (const place of found.places)
       sites.push(kernelSite(`insn:${placeName(code, place.range, place.offset)}`, code, place, wildcard));
@@ -271,7 +271,7 @@ interface Found {
 }
 
 /** The instructions to probe, and those that cannot be; or why the one that was asked for is not to be had. */
-export function instructionsOf(code: FunctionCode, wanted: Offset, refusal: RefusalOf): Found | Failure {
+export function instructionsOf(code: FunctionCode, wanted: Offset, refusal: RefusalOf): Found | Message {
   const [body] = code.ranges;
   if (wanted !== "all") return oneInstruction(code.name, body, wanted, refusal);
   const places: { range: CodeRange; offset: number }[] = [];
@@ -299,25 +299,21 @@ export function instructionsOf(code: FunctionCode, wanted: Offset, refusal: Refu
   return { places, skipped };
 }
 
-function oneInstruction(name: string, body: CodeRange, wanted: bigint, refusal: RefusalOf): Found | Failure {
-  if (wanted >= BigInt(body.bytes.length)) return new Failure(`\`${name}\` has only ${body.bytes.length} bytes`);
+function oneInstruction(name: string, body: CodeRange, wanted: bigint, refusal: RefusalOf): Found | Message {
+  if (wanted >= BigInt(body.bytes.length)) return placesMessages.onlySoManyBytes(name, body.bytes.length);
   const offset = Number(wanted);
   const { instructions, brokenAt } = decode(body.bytes);
   const within = instructions.findLast((instruction) => instruction.offset <= offset);
   if (within === undefined || (brokenAt !== undefined && offset >= brokenAt))
-    return new Failure(`the bytes of \`${name}\` are no instructions from ${brokenAt ?? 0} on`);
+    return userProbes.noInstructions(name, brokenAt ?? 0);
   if (within.offset !== offset) {
     const next = within.offset + within.length;
-    const behind = instructions.some((instruction) => instruction.offset === next)
-      ? `; the next begins at ${name}:${next}`
-      : "";
-    return new Failure(`${name}:${offset} is inside an instruction, which begins at ${name}:${within.offset}${behind}`);
+    const behind = instructions.some((instruction) => instruction.offset === next) ? `${name}:${next}` : undefined;
+    return userProbes.insideInstruction(`${name}:${offset}`, `${name}:${within.offset}`, behind);
   }
   const refused = refusal(body.bytes.subarray(offset, offset + within.length), body.address + wanted);
   if (refused !== undefined && refused.mild !== true)
-    return new Failure(
-      `\`${textAt(body, offset, within.length)}\` at ${name}:${offset} cannot be probed: ${refused.reason}`,
-    );
+    return userProbes.instructionNotProbed(textAt(body, offset, within.length), `${name}:${offset}`, refused.reason);
   return { places: [{ range: body, offset }], skipped: [] };
 }
 

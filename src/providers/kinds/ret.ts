@@ -1,8 +1,8 @@
 // ret: functions' return instructions, found by decoding them and probed in place. The stack is never touched, as a
 // return trampoline (uretprobe, kretprobe) does, which programs that move or walk their stacks do not survive
 // (return-hazards.ts).
+import { places as placesMessages } from "../../messages/places.ts";
 import { userProbes } from "../../messages/user-probes.ts";
-import { says } from "../../messages/message.ts";
 import { functionEnds } from "../../debuginfo/function-ends.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
@@ -106,11 +106,9 @@ function inPrograms(spec: ProbeSpec, wanted: Required<Asked>, system: System, op
     if ("problem" in places) {
       // A name that one of many binaries does not know is no mistake.
       if (binaries.length > 1) continue;
-      return places.unseen === true
-        ? missing(spec, options, says("name", places.problem, places.help))
-        : refused(spec, says("arguments", places.problem, places.help));
+      return places.unseen === true ? missing(spec, options, places.problem) : refused(spec, places.problem);
     }
-    for (const note of places.notes) notes.push({ severity: "warning", code: "name", span: spec.span, ...note });
+    for (const note of places.notes) notes.push({ severity: "warning", span: spec.span, ...note });
     const add = (place: Place): void =>
       void found.push({ binary, place, site: siteAt(`ret:${binary.shownPath}:${place.name}`, binary, place, true) });
     for (const copy of places.places) if (copy.inlined !== undefined) add(copy);
@@ -150,7 +148,7 @@ function useInstead(system: System): string | undefined {
 function inKernel(spec: ProbeSpec, wanted: string, system: System, options: ResolveOptions): Resolution {
   const { found, problem } = kernelFunctions({ function: wanted }, system);
   if (found.length === 0 && problem !== undefined)
-    return missing(spec, options, says("feature", problem, useInstead(system)));
+    return missing(spec, options, placesMessages.codeUnreadable(problem, useInstead(system)));
   if (found.length === 0) {
     const inlined = hasWildcard(wanted)
       ? undefined

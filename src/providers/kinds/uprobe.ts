@@ -1,6 +1,5 @@
 // uprobe and uretprobe: functions, lines and instructions of programs and libraries.
 import { userProbes } from "../../messages/user-probes.ts";
-import { says } from "../../messages/message.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import { uprobes, uretprobes } from "../attaching/attachers.ts";
@@ -122,11 +121,10 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
           // A name that one of many binaries does not know is no mistake.
           if (binaries.length > 1) continue;
           return source === undefined && places.unseen !== true
-            ? refused(spec, says("arguments", places.problem, places.help))
-            : missing(spec, options, says("name", places.problem, places.help));
+            ? refused(spec, places.problem)
+            : missing(spec, options, places.problem);
         }
-        for (const note of places.notes)
-          diagnostics.push({ severity: "warning", code: "name", span: spec.span, ...note });
+        for (const note of places.notes) diagnostics.push({ severity: "warning", span: spec.span, ...note });
         const shown = (place: string): string =>
           `${binary.shownPath}${source === undefined ? `:${wanted.qualifier === undefined ? "" : `${wanted.qualifier}:`}${place}` : shownLine(source, place)}`;
         const safe = returns && options.unsafe !== true ? inPlace.of(binary, places.places) : places.places;

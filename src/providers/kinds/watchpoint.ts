@@ -1,6 +1,6 @@
 // watchpoint: memory accesses, by the processor's breakpoint registers.
-import { userProbes } from "../../messages/user-probes.ts";
-import { says } from "../../messages/message.ts";
+import { watchpoints } from "../../messages/watchpoints.ts";
+import type { Message } from "../../messages/message.ts";
 import { boundBy, type Argument, type Context } from "../../language/context.ts";
 import { u64, voidType, type Type } from "../../language/types.ts";
 import { LinuxError } from "../../linux/error.ts";
@@ -19,7 +19,6 @@ import { ArmedWatchpoints, type Armed, type ArmedSite } from "../attaching/armed
 import { unsigned, watchedVariable } from "../places/watched-variable.ts";
 import { WatchedProcesses, type VariableSite } from "../attaching/watched-processes.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
-import { Failure } from "../../base/failure.ts";
 
 // HW_BREAKPOINT_ bits (include/uapi/linux/hw_breakpoint.h). x86 cannot watch reads alone.
 const modes: Readonly<Record<string, number>> =
@@ -49,14 +48,14 @@ function watch(name: Name, alias: string): Provider {
       if (parts.length < 3) return wrongParts(spec, usage);
       const mode = modes[modeText.split("").sort().join("")];
       if (mode === undefined)
-        return refused(spec, userProbes.invalidWatchpointMode(modeText, Object.keys(modes).join(", ")));
+        return refused(spec, watchpoints.invalidWatchpointMode(modeText, Object.keys(modes).join(", ")));
       const address = parseCount(parts[0]);
       if (address === undefined && parts.length === 3 && parseCount(parts[1]) !== undefined)
         return ofHandlers(name, spec, parts, mode, system);
       if (address === undefined) return ofVariable(name, spec, parts.slice(0, -1), mode, system, options);
       if (parts.length > 3) return wrongParts(spec, usage);
       const length = lengthOf(parts[1], address, mode);
-      if (length instanceof Failure) return refused(spec, says("arguments", length.reason));
+      if (typeof length !== "number") return refused(spec, length);
       // An instruction is watched where it begins, however long it is; the kernel wants the size of a long.
       const data: WatchSite = { address, length: mode === modes["x"] ? 8 : length, mode };
       return resolved({
@@ -80,14 +79,11 @@ function watchContext(name: Name, system: System, type: Type = voidType): Contex
   return { ...boundBy(perfEventContext(name, system), { cookie: false }), defaultSpace: "user", args };
 }
 
-/** Bytes, or why not. */
-function lengthOf(text: string, address: bigint, mode: number): number | Failure {
+/** Bytes, or why not; `help` where it is no length of a watchpoint. */
+function lengthOf(text: string, address: bigint, mode: number, help?: string): number | Message {
   const length = Number(parseCount(text) ?? 0n);
-  if (![1, 2, 4, 8].includes(length))
-    return new Failure(`watchpoint length must be one of 1, 2, 4, 8, not \`${text}\``);
-  return mode !== modes["x"] && address % BigInt(length) !== 0n
-    ? new Failure(`the address must be a multiple of the length, ${length}`)
-    : length;
+  if (![1, 2, 4, 8].includes(length)) return watchpoints.invalidLength(text, help);
+  return mode !== modes["x"] && address % BigInt(length) !== 0n ? watchpoints.unaligned(length) : length;
 }
 
 /** `NAME:LENGTH:MODE`: the addresses that handlers give to watch(). */
@@ -101,10 +97,13 @@ function ofHandlers(
   const argument = /^(.+)\+(arg\d+)$/.exec(armed);
   if (argument !== null) {
     const [, func, value] = argument;
-    return refused(spec, userProbes.whatArgumentPointsWatchedHandler(func, value, name, lengthText, spec.parts.at(-1)));
+    return refused(
+      spec,
+      watchpoints.whatArgumentPointsWatchedHandler(func, value, name, lengthText, spec.parts.at(-1)),
+    );
   }
   const length = lengthOf(lengthText, 0n, mode);
-  if (length instanceof Failure) return refused(spec, says("arguments", length.reason));
+  if (typeof length !== "number") return refused(spec, length);
   const data: WatchSite = { armed, length: mode === modes["x"] ? 8 : length, mode };
   // The program's memory or the kernel's: what is not there reads as 0.
   const address = watchedAddress();
@@ -127,33 +126,26 @@ function ofVariable(
   options: ResolveOptions,
 ): Resolution {
   const [target = "", ...rest] = parts;
-  if (mode === modes["x"]) return refused(spec, userProbes.variableNotExecuted());
-  if (hasWildcard(target)) return refused(spec, userProbes.watchpointOneBinary());
+  if (mode === modes["x"]) return refused(spec, watchpoints.variableNotExecuted());
+  if (hasWildcard(target)) return refused(spec, watchpoints.watchpointOneBinary());
   const lengthText = rest.length > 1 && parseCount(rest.at(-1) ?? "") !== undefined ? rest.at(-1) : undefined;
   const wanted = (lengthText === undefined ? rest : rest.slice(0, -1)).join(":");
   const binary = system.binary(target, options.pid);
-  if (binary === undefined) {
-    const { code, message, help } = noBinary(target);
-    return missing(spec, options, says(code, message, `${help}; an address is a number such as 0x10000000`));
-  }
+  if (binary === undefined) return missing(spec, options, watchpoints.noBinary(noBinary(target)));
   const variable = watchedVariable(binary, wanted);
-  if ("problem" in variable) return missing(spec, options, says("name", variable.problem, variable.help));
+  if ("problem" in variable) return missing(spec, options, variable.problem);
   const { address, size, type } = variable;
   const copied = copyElsewhere(binary, wanted, system, options);
   if (copied !== undefined)
-    return refused(spec, userProbes.useCopy(wanted, binary.shownPath, copied, name, spec.parts.slice(1).join(":")));
-  const length = lengthOf(lengthText ?? `${size}`, address, mode);
-  if (length instanceof Failure) {
-    const help =
-      lengthText === undefined && ![1, 2, 4, 8].includes(size)
-        ? `\`${wanted}\` has ${size} bytes: watch a part of it, as in \`${wanted}${partOf(type)}\`, or say a length, ${name}:${target}:${wanted}:8:w`
-        : undefined;
-    return refused(spec, says("arguments", length.reason, help));
-  }
+    return refused(spec, watchpoints.useCopy(wanted, binary.shownPath, copied, name, spec.parts.slice(1).join(":")));
+  const part = `watch a part of it, as in \`${wanted}${partOf(type)}\`, or say a length, ${name}:${target}:${wanted}:8:w`;
+  const help = lengthText === undefined ? `\`${wanted}\` has ${size} bytes: ${part}` : undefined;
+  const length = lengthOf(lengthText ?? `${size}`, address, mode, help);
+  if (typeof length !== "number") return refused(spec, length);
   const [code] = binary.code ?? [];
   const begin = code === undefined ? undefined : binary.address(code.low);
   if (code === undefined || begin === undefined)
-    return refused(spec, userProbes.noCodeWhichTellsWhere(binary.shownPath));
+    return refused(spec, watchpoints.noCodeWhichTellsWhere(binary.shownPath));
   const data: WatchSite = { path: binary.path, code: { offset: code.low, address: begin }, address, length, mode };
   const site = { name: `${name}:${binary.shownPath}:${spec.parts.slice(1).join(":")}`, data };
   return resolved({

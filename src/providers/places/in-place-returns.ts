@@ -1,7 +1,6 @@
 // Returns that a uretprobe was asked for, where a trampoline would harm the program: seen at the functions' return
 // instructions instead, as `ret:` sees them, and said.
 import { places as placesMessages } from "../../messages/places.ts";
-import { says } from "../../messages/message.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { Place } from "./places.ts";
@@ -63,14 +62,7 @@ export class InPlace {
       };
     }
     const [lost] = this.#lost;
-    return (
-      lost &&
-      missing(
-        this.#spec,
-        options,
-        says("feature", lost.why, `strobe decodes x86-64 instructions only, to probe those that return; ${unsafely}`),
-      )
-    );
+    return lost && missing(this.#spec, options, placesMessages.returnsOutOfReach(lost.why, unsafely));
   }
 
   /** What to say of it. */

@@ -4,6 +4,8 @@ import { u64 } from "../../language/types.ts";
 import { conditionHolds, InlinedEnds } from "./inlined-ends.ts";
 import { wantsArguments } from "../../machine/calls/kept-arguments.ts";
 import type { Binary } from "../../machine/system.ts";
+import { inlinedCopies, type SomeCopies } from "../../messages/inlined-copies.ts";
+import type { Message } from "../../messages/message.ts";
 import type { Place, Places, Wanted } from "./places.ts";
 import type { InlinedCopy } from "../../machine/values/user-variables.ts";
 import { usesNumbered } from "../../language/check/uses.ts";
@@ -28,17 +30,13 @@ export function placesOfCopies(
     callers.length <= named ? callers.map((name) => `\`${name}\``).join(", ") : `${callers.length} functions`;
   const { bodiesOnly, returns } = options;
   if (bodiesOnly !== undefined) {
-    const problem = `\`${wanted}\` is inlined into ${into}, and ${bodiesOnly}`;
-    const help = returns
-      ? "a copy has no result of its own: leave `retval` out"
-      : 'name its parameters: `args.NAME`, or `var("NAME")`';
-    if (bodies.length === 0) return { problem, help };
-    const rest = `probing its body alone, not ${copies.length === 1 ? "its one copy" : `its ${copies.length} copies`}`;
-    return { places: bodies, notes: [{ message: `${problem}: ${rest}`, help }] };
+    const problem = inlinedCopies.bodyOnly(wanted, into, bodiesOnly, returns);
+    if (bodies.length === 0) return { problem };
+    return { places: bodies, notes: [inlinedCopies.probingBodyAlone(problem, itsCopies(copies))] };
   }
   if (binary.machine !== "x86-64") {
-    const problem = `strobe decodes x86-64 instructions only, to find where copies of \`${wanted}\` end`;
-    if (returns) return bodies.length === 0 ? { problem } : { places: bodies, notes: [{ message: problem }] };
+    const problem = inlinedCopies.endsNeedX86(wanted);
+    if (returns) return bodies.length === 0 ? { problem } : { places: bodies, notes: [problem] };
     const begun = copies.map((copy): Place => ({
       name: wanted,
       func: wanted,
@@ -74,47 +72,20 @@ export function placesOfCopies(
     // What its debug information says is the best that is known of it.
     if (!returns && seen.length === 0) add(inlined.instance.entry);
   }
-  const notes: { message: string; help?: string }[] = [];
+  const notes: Message[] = [];
   if (places.length > 0) notes.push(inlinedNote(wanted, into, bodies, copies, returns));
-  const warn = (count: number, what: string, help?: string): void => {
-    if (count > 0)
-      notes.push({
-        message: `${copies.length === 1 ? "the one copy" : `${count} of the ${copies.length} copies`} of \`${wanted}\` ${what}`,
-        ...(help === undefined ? {} : { help }),
-      });
+  const warn = (count: number, said: (copies: SomeCopies) => Message): void => {
+    if (count > 0) notes.push(said({ wanted, count, all: copies.length }));
   };
-  const several = (count: number, one: string, more: string): string => (count === 1 ? one : more);
-  warn(
-    mixed,
-    `${several(mixed, "is", "are")} so mixed with the code around ${several(mixed, "it", "them")} that ${returns ? "returns" : "calls"} may be missed, or seen twice`,
-  );
-  if (returns) {
-    warn(
-      lost,
-      `${several(lost, "has", "have")} an end that no instruction tells from others: some returns are not seen`,
-    );
-    warn(
-      unknown,
-      `${several(unknown, "has", "have")} code that does not agree with the debug information: their returns are not seen`,
-    );
-    warn(endless, `never ${several(endless, "returns", "return")}`);
-    warn(
-      tails,
-      `${several(tails, "ends", "end")} with a jump to another function, and ${several(tails, "is", "are")} seen before it`,
-    );
-    if (places.length === 0 && bodies.length === 0) {
-      const [first, ...more] = notes;
-      return {
-        problem: first?.message ?? `where copies of \`${wanted}\` end is not known`,
-        help: more[0]?.message ?? "probe a line behind the call, or the return of the function that it is inlined into",
-        unseen: true,
-      };
-    }
-  } else {
-    warn(
-      lost,
-      `${several(lost, "has", "have")} a way in that no instruction tells from others: some calls are not seen`,
-    );
+  warn(mixed, (some) => inlinedCopies.mixed(some, returns ? "returns" : "calls"));
+  if (!returns) warn(lost, inlinedCopies.entriesLost);
+  else {
+    warn(lost, inlinedCopies.endsLost);
+    warn(unknown, inlinedCopies.endsUnknown);
+    warn(endless, inlinedCopies.neverReturn);
+    warn(tails, inlinedCopies.tails);
+    if (places.length === 0 && bodies.length === 0)
+      return { problem: inlinedCopies.unseen(wanted, notes), unseen: true };
   }
   return { places: [...bodies, ...places], notes };
 }
@@ -126,8 +97,8 @@ function inlinedNote(
   bodies: readonly Place[],
   copies: readonly InlinedCopy[],
   returns: boolean,
-): { readonly message: string; readonly help: string } {
-  const many = copies.length === 1 ? "its one copy" : `its ${copies.length} copies`;
+): Message {
+  const many = itsCopies(copies);
   const what = returns ? `where ${many} ${copies.length === 1 ? "ends" : "end"}` : many;
   const body =
     bodies.length === 0
@@ -137,10 +108,11 @@ function inlinedNote(
         : bodies.length === 1
           ? "its body and "
           : `its ${bodies.length} bodies and `;
-  return {
-    message: `\`${wanted}\` is inlined: probing ${body}${what}, in ${into}`,
-    help: "what the compiler folded away, merged with other code, or unrolled as one copy is not told apart",
-  };
+  return inlinedCopies.probed(wanted, `${body}${what}`, into);
+}
+
+function itsCopies(copies: readonly InlinedCopy[]): string {
+  return copies.length === 1 ? "its one copy" : `its ${copies.length} copies`;
 }
 
 /** Several names may lead to one copy. */

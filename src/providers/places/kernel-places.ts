@@ -1,7 +1,6 @@
 // Places of the kernel that only its debug information knows: source lines, and the copies of functions that were
 // inlined. And what a handler sees there: parameters and locals.
 import { places as placesMessages } from "../../messages/places.ts";
-import { says } from "../../messages/message.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Context } from "../../language/context.ts";
 import type { Diagnostic } from "../../language/diagnostic.ts";
@@ -83,7 +82,7 @@ export function kernelLines(spec: ProbeSpec, context: Context, system: System, o
       module !== undefined || source.func === undefined ? undefined : `no module \`${source.func}\` is loaded either`;
     const here =
       "problem" in places
-        ? missing(spec, options, says("name", places.problem, places.help ?? noModule))
+        ? missing(spec, options, { ...(noModule === undefined ? {} : { help: noModule }), ...places.problem })
         : resolution(
             spec,
             shown,
@@ -321,10 +320,9 @@ function resolution(
   options: ResolveOptions,
   wildcard?: string,
 ): Resolution {
-  if ("problem" in places) return refused(spec, says("name", places.problem, places.help));
+  if ("problem" in places) return refused(spec, places.problem);
   const diagnostics = places.notes.map((note): Diagnostic => ({
     severity: "warning",
-    code: "name",
     span: spec.span,
     ...note,
   }));

@@ -1,4 +1,5 @@
 // What a probe's name means in a binary, as whoever finds it tells it.
+import type { Message } from "../../messages/message.ts";
 import type { Surroundings } from "./inlined-ends.ts";
 import type { InlinedCopy } from "../../machine/values/user-variables.ts";
 
@@ -20,18 +21,15 @@ export interface Place {
   readonly condition?: number;
 }
 
+/** What is wrong with a name. */
+export interface Problem {
+  readonly problem: Message;
+  /** What is meant is there, and no probe can see it. */
+  readonly unseen?: true;
+}
+
 /** Places, and what their author should know about them; or what is wrong. */
-export type Places =
-  | {
-      readonly places: readonly Place[];
-      readonly notes: readonly { readonly message: string; readonly help?: string }[];
-    }
-  | {
-      readonly problem: string;
-      readonly help?: string;
-      /** What is meant is there, and no probe can see it. */
-      readonly unseen?: true;
-    };
+export type Places = { readonly places: readonly Place[]; readonly notes: readonly Message[] } | Problem;
 
 export interface Wanted {
   /** As a C++ name, whatever symbols there are. */

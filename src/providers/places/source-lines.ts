@@ -11,7 +11,9 @@ import type {
 } from "../../debuginfo/dwarf/facts.ts";
 import { uprobeRefusal } from "../../debuginfo/uprobe-refusals.ts";
 import { spellDebugType } from "../../machine/values/debug-types.ts";
-import type { Place, Places } from "./places.ts";
+import { sourceLines } from "../../messages/source-lines.ts";
+import type { Message } from "../../messages/message.ts";
+import type { Place, Places, Problem } from "./places.ts";
 import type { Listed, ListOptions } from "../provider.ts";
 import { parseCount } from "../quantity.ts";
 import { didYouMean } from "../resolution.ts";
@@ -50,19 +52,15 @@ interface Item extends LineRange {
 }
 
 /** What is wrong is told. */
-function itemsOf(text: string): readonly Item[] | { readonly problem: string; readonly help?: string } {
+function itemsOf(text: string): readonly Item[] | Problem {
   const items: Item[] = [];
   for (const item of text.split(",")) {
     const [, plus, first, last = first] = /^(\+?)(\w+)(?:-\+?(\w+))?$/.exec(item === "*" ? "1" : item) ?? [];
     const [low, high] = [first, last].map((number) => Number(parseCount(number ?? "") ?? NaN));
     const relative = plus === "+";
-    if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high) || (!relative && low < 1)) {
-      return {
-        problem: `\`${item}\` is not a line`,
-        help: "lines are written 12, 12,20,30-35, +2 from a function's first line on, or *",
-      };
-    }
-    if (high < low) return { problem: `the lines ${item} end before they begin` };
+    if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high) || (!relative && low < 1))
+      return { problem: sourceLines.notALine(item) };
+    if (high < low) return { problem: sourceLines.endBeforeTheyBegin(item) };
     items.push({ text: item, relative, first: low, last: item === "*" ? Number.MAX_SAFE_INTEGER : high });
   }
   return items;
@@ -88,7 +86,7 @@ export function placesOfLines(
   { most = mostPlaces, inKernel = false }: Taken = {},
 ): Places {
   const info = debugInfoOf(binary);
-  if (info instanceof Failure) return { problem: `lines are not known: ${info.reason}` };
+  if (info instanceof Failure) return { problem: sourceLines.unknown(info.reason) };
   const [text = "", columnText, ...more] = source.lines;
   const items = itemsOf(text);
   if ("problem" in items) return items;
@@ -96,19 +94,11 @@ export function placesOfLines(
   if (
     more.length > 0 ||
     (column !== undefined && (!Number.isSafeInteger(column) || items.length !== 1 || items[0].first !== items[0].last))
-  ) {
-    return {
-      problem: `\`${source.lines.join(":")}\` is not a line and a column`,
-      help: "a column stands behind one line: FILE:LINE:COLUMN",
-    };
-  }
+  )
+    return { problem: sourceLines.notLineAndColumn(source.lines.join(":")) };
   const relative = items.find((item) => item.relative);
-  if (relative !== undefined && source.func === undefined) {
-    return {
-      problem: `\`${relative.text}\` counts from the first line of a function`,
-      help: `name one, as in FUNCTION@${source.file}:${text}`,
-    };
-  }
+  if (relative !== undefined && source.func === undefined)
+    return { problem: sourceLines.countsFromFunction(relative.text, source.file, text) };
   const all = { moved: [] as FoundLines["moved"][number][], empty: [] as FoundLines["empty"][number][] };
   // Lines may begin at one instruction: each of them is a probe there.
   const places = new Map<string, Place>();
@@ -130,20 +120,16 @@ export function placesOfLines(
       const offset = binary.fileOffset(address);
       const name = `${shownFile(source.file, path)}:${line}${column === undefined ? "" : `:${column}`}`;
       if (offset === undefined || places.has(`${offset} ${name}`)) continue;
-      if (places.size === most)
-        return {
-          problem: `${source.file}:${text} means more than ${most} places, which is too many for one probe`,
-          help: "name fewer lines or files",
-        };
+      if (places.size === most) return { problem: sourceLines.tooManyPlaces(source.file, text, most) };
       places.set(`${offset} ${name}`, { name, offset, ...(func === undefined ? {} : { func }) });
     }
   }
   if (places.size === 0) return noLines(binary, source, info, all.empty, column);
-  const said = new Set([
-    ...all.moved.map(({ line, to }) => `line ${line} of ${source.file} has no code: probing line ${to}`),
+  const said = [
+    ...all.moved.map(({ line, to }) => sourceLines.moved(line, source.file, to)),
     ...all.empty.map((range) => withoutCode(source, range)),
-  ]);
-  const notes = [...said].map((message) => ({ message }));
+  ];
+  const notes = [...new Map(said.map((each) => [each.message, each])).values()];
   return inKernel ? { places: [...places.values()], notes } : withoutRefused(binary, [...places.values()], notes);
 }
 
@@ -154,11 +140,7 @@ interface Scope {
 }
 
 /** Where lines are looked for: in files, or in functions of files. */
-function scopesOf(
-  info: DebugInfo,
-  { func, file }: SourceLines,
-  binary: Binary,
-): readonly Scope[] | { readonly problem: string; readonly help?: string } {
+function scopesOf(info: DebugInfo, { func, file }: SourceLines, binary: Binary): readonly Scope[] | Problem {
   const meant = fileMeant(file);
   if (func === undefined) return [{ file: meant }];
   const pattern = hasWildcard(func);
@@ -167,19 +149,15 @@ function scopesOf(
     : functionsOf(info, func);
   if (named.length === 0) {
     const help = pattern ? undefined : didYouMean(func, info.functionNames());
-    return {
-      problem: `${binary.shownPath} has no function \`${func}\`${pattern ? ` in ${file}` : ""}`,
-      ...(help === undefined ? {} : { help }),
-    };
+    return { problem: sourceLines.noFunction(binary.shownPath, func, pattern ? ` in ${file}` : "", help) };
   }
   const there = named.filter(({ declared }) =>
     typeof meant === "string" ? isFile(declared.file, meant) : meant(declared.file),
   );
-  if (there.length === 0)
-    return {
-      problem: `\`${func}\` is not in a file ${file}`,
-      help: `it is in ${[...new Set(named.map(({ declared }) => declared.file))].join(" and ")}`,
-    };
+  if (there.length === 0) {
+    const files = [...new Set(named.map(({ declared }) => declared.file))];
+    return { problem: sourceLines.functionElsewhere(func, file, files) };
+  }
   const around = new Map(
     [...new Set(there.map(({ declared }) => declared.file))].map((path) => [path, functionsIn(info, path)]),
   );
@@ -259,15 +237,11 @@ function shownFile(wanted: string, path: string): string {
 function withoutCode(
   { file, func }: SourceLines,
   { first, last, before, behind }: FoundLines["empty"][number],
-): string {
+): Message {
   const near = [before, behind].filter((line) => line !== undefined);
-  const nearest =
-    near.length === 0
-      ? ""
-      : `; the nearest ${near.length === 1 ? "line that has some is" : "lines that have some are"} ${near.join(" and ")}`;
   const lines =
     first === last ? `line ${first}` : last === Number.MAX_SAFE_INTEGER ? "what" : `lines ${first} to ${last}`;
-  return `${lines} of ${func === undefined ? "" : `\`${func}\` in `}${file} ${first === last ? "has" : "have"} no code${nearest}`;
+  return sourceLines.withoutCode(lines, first === last, `${func === undefined ? "" : `\`${func}\` in `}${file}`, near);
 }
 
 function noLines(
@@ -284,22 +258,15 @@ function noLines(
       source.file.split("/").at(-1) ?? source.file,
       new Set(files.map((path) => path.split("/").at(-1) ?? path)),
     );
-    return {
-      problem: `no code of ${binary.shownPath} comes from a file ${source.file}`,
-      ...(help === undefined ? {} : { help }),
-    };
+    return { problem: sourceLines.noFile(binary.shownPath, source.file, help) };
   }
   const [first] = empty;
-  if (first !== undefined) return { problem: `no code of ${binary.shownPath} is there: ${withoutCode(source, first)}` };
-  return { problem: `no statement of line ${source.lines[0]} of ${source.file} begins at column ${column}` };
+  if (first !== undefined) return { problem: sourceLines.noCodeThere(binary.shownPath, withoutCode(source, first)) };
+  return { problem: sourceLines.noStatementAtColumn(source.lines[0], source.file, column) };
 }
 
 /** Statements that begin with an instruction on which there can be no uprobe are left out. */
-function withoutRefused(
-  binary: Binary,
-  all: readonly Place[],
-  notes: Exclude<Places, { problem: string }>["notes"],
-): Places {
+function withoutRefused(binary: Binary, all: readonly Place[], notes: readonly Message[]): Places {
   if (binary.machine !== "x86-64") return { places: all, notes };
   const refused: { readonly place: Place; readonly reason: string }[] = [];
   const places = all.filter((place) => {
@@ -310,15 +277,9 @@ function withoutRefused(
   });
   const [first] = refused;
   if (first === undefined) return { places, notes };
-  const why = `the instruction that ${first.place.name} begins with cannot be probed: ${first.reason}`;
+  const why = sourceLines.notProbed(first.place.name, first.reason);
   if (places.length === 0) return { problem: why };
-  return {
-    places,
-    notes: [
-      ...notes,
-      { message: `${refused.length} of ${all.length} places ${refused.length === 1 ? "is" : "are"} left out: ${why}` },
-    ],
-  };
+  return { places, notes: [...notes, sourceLines.leftOut(refused.length, all.length, why)] };
 }
 
 /** Bytes of the longest x86-64 instruction. */

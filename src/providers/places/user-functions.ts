@@ -5,7 +5,7 @@ import type { SiteRef } from "../../language/resolved-probe.ts";
 import { cppName } from "../../machine/binaries/binaries.ts";
 import { coldPart } from "../../debuginfo/function-ends.ts";
 import { UserCode } from "./function-code.ts";
-import type { Place, Wanted } from "./places.ts";
+import type { Place, Problem, Wanted } from "./places.ts";
 import type { Resolution, ResolveOptions } from "../provider.ts";
 import { didYouMean, missing } from "../resolution.ts";
 import type { Binary, BinarySymbol } from "../../machine/system.ts";
@@ -45,7 +45,7 @@ export function bodiesNamed(
   binary: Binary,
   wanted: FunctionName,
   options: Pick<ResolveOptions, "symbolsOnly"> = {},
-): readonly Place[] | { readonly problem: string; readonly help?: string } {
+): readonly Place[] | Problem {
   const found = placesNamed(binary, wanted.name, wantedPlaces(wanted, false, options));
   return "problem" in found
     ? found

@@ -1,5 +1,7 @@
 // What the last parts of a uprobe mean in a binary: symbols, names as their authors wrote them, places in functions,
 // source lines. Debug information is only opened where no symbol answers.
+import { inlinedCopies } from "../../messages/inlined-copies.ts";
+import { places as placesMessages } from "../../messages/places.ts";
 import { DamageError } from "../../debuginfo/damage.ts";
 import type { DebugInfo, SourceFunction, SourcePosition } from "../../debuginfo/dwarf/facts.ts";
 import { instructionAt } from "../../debuginfo/instructions.ts";
@@ -89,7 +91,7 @@ export function placesNamed(binary: Binary, wanted: string, options: Wanted): Pl
 /** Functions of a name or a wildcard that a file of the source has. */
 function placesInFile(binary: Binary, name: string, file: string): Places {
   const info = debugInfoOf(binary);
-  if (info instanceof Failure) return { problem: `which functions \`${file}\` has is not known: ${info.reason}` };
+  if (info instanceof Failure) return { problem: placesMessages.functionsOfFileUnknown(file, info.reason) };
   const found = placesByName(binary.symbols(), matcher(name), (symbol) => symbol);
   return just(
     ...found.filter(({ offset }) => {
@@ -112,10 +114,7 @@ function placeAt(binary: Binary, wanted: string, address: bigint): Places {
   if (offset === undefined) return none;
   const within = binary.functionAt(offset);
   const inside = within && insideInstruction(binary, offset - BigInt(within.offset), within.offset);
-  if (inside !== undefined)
-    return {
-      problem: `${wanted} is inside an instruction of \`${within?.name}\`, which begins at ${within?.name}+${inside}`,
-    };
+  if (inside !== undefined) return { problem: placesMessages.addressInsideInstruction(wanted, within?.name, inside) };
   return just({ name: wanted, ...(within === undefined ? {} : { func: within.name }), offset });
 }
 
@@ -141,24 +140,22 @@ function outsideCode(binary: Binary, wanted: string, address: bigint, offset: bi
     ...(ranges.length === 0 ? [] : [`its code is at ${ranges.join(" and ")}`]),
     ...(nearest === undefined ? [] : [`the nearest function is \`${nearest.name}\` at ${hex(nearest.address)}`]),
   ];
-  return {
-    problem: `the address ${wanted} is in no code of ${binary.shownPath}`,
-    ...(where.length === 0 ? {} : { help: where.join("; ") }),
-  };
+  const help = where.length === 0 ? undefined : where.join("; ");
+  return { problem: placesMessages.addressOutsideCode(wanted, binary.shownPath, help) };
 }
 
 function placeIn(binary: Binary, wanted: string, name: string, by: string, returns: boolean): Places | undefined {
   const symbol = binary.symbol(name);
   if (symbol === undefined) return undefined;
   const offset = parseCount(by);
-  if (offset === undefined) return { problem: `\`${by}\` is not a number of bytes` };
+  if (offset === undefined) return { problem: placesMessages.notBytes(by) };
   const outside = outsideCode(binary, wanted, symbol.address + offset, symbol.fileOffset + offset);
   if (outside !== undefined) return outside;
-  if (returns && offset > 0n) return { problem: "a return probe takes no offset" };
-  if (offset >= symbol.size && symbol.size > 0n) return { problem: `\`${symbol.name}\` has only ${symbol.size} bytes` };
+  if (returns && offset > 0n) return { problem: placesMessages.returnTakesNoOffset() };
+  if (offset >= symbol.size && symbol.size > 0n)
+    return { problem: placesMessages.onlySoManyBytes(symbol.name, symbol.size) };
   const inside = insideInstruction(binary, symbol.fileOffset, Number(offset));
-  if (inside !== undefined)
-    return { problem: `\`${wanted}\` is inside an instruction, which begins at ${symbol.name}+${inside}` };
+  if (inside !== undefined) return { problem: placesMessages.offsetInsideInstruction(wanted, symbol.name, inside) };
   return just({ name: wanted, func: symbol.name, offset: symbol.fileOffset + offset });
 }
 
@@ -254,8 +251,7 @@ function matchesSource(wanted: string, cpp: CppName | undefined): boolean {
  */
 function placesOfSource(binary: Binary, wanted: string, options: Wanted): Places {
   const info = debugInfoOf(binary);
-  if (info instanceof Failure)
-    return options.inlined ? { problem: `what was inlined is not known: ${info.reason}` } : none;
+  if (info instanceof Failure) return options.inlined ? { problem: inlinedCopies.unknown(info.reason) } : none;
   const functions = functionsOf(info, wanted);
   const copies = copiesOf(functions);
   const found = new Map<bigint, Place>();
@@ -285,22 +281,9 @@ function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], op
           wanted,
           bodies.map(({ offset }) => offset),
         );
-  if (dissolved)
-    return {
-      places: bodies,
-      notes: [
-        { message: `\`${wanted}\` was also inlined where the compiler left no code of it: calls there are not seen` },
-      ],
-    };
+  if (dissolved) return { places: bodies, notes: [inlinedCopies.dissolved(wanted)] };
   if (folded) {
-    return {
-      places: bodies,
-      notes: [
-        {
-          message: `nothing in ${binary.shownPath} calls the body of \`${wanted}\`: calls that the compiler inlined and folded away are not seen`,
-        },
-      ],
-    };
+    return { places: bodies, notes: [inlinedCopies.folded(binary.shownPath, wanted)] };
   }
   return placesOfCopies(binary, wanted, bodies, copies, options);
 }

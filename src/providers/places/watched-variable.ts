@@ -8,6 +8,8 @@ import { parseCount } from "../quantity.ts";
 import { didYouMean } from "../resolution.ts";
 import type { Binary } from "../../machine/system.ts";
 import { debugInfoOf, isFile, userTypeOf } from "../../machine/values/user-variables.ts";
+import { watchpoints } from "../../messages/watchpoints.ts";
+import type { Problem } from "./places.ts";
 import { Failure } from "../../base/failure.ts";
 
 export interface WatchedVariable {
@@ -16,11 +18,6 @@ export interface WatchedVariable {
   /** In bytes. */
   readonly size: number;
   readonly type: Type;
-}
-
-interface Problem {
-  readonly problem: string;
-  readonly help?: string;
 }
 
 /** Members of members are no deeper. */
@@ -33,24 +30,17 @@ export function watchedVariable(binary: Binary, wanted: string): WatchedVariable
   const found = info instanceof Failure ? [] : variablesNamed(info, name);
   if (info instanceof Failure || found.length === 0) {
     const symbol = binary.symbol(name);
-    if (symbol?.kind === "object" && path !== "")
-      return {
-        problem: `the members of \`${name}\` are not known: ${info instanceof Failure ? info.reason : "no debug information tells its type"}`,
-      };
+    if (symbol?.kind === "object" && path !== "") {
+      const reason = info instanceof Failure ? info.reason : "no debug information tells its type";
+      return { problem: watchpoints.membersUnknown(name, reason) };
+    }
     if (symbol?.kind === "object")
       return { address: symbol.address, size: Number(symbol.size), type: unsigned(Number(symbol.size)) };
+    if (symbol !== undefined) return { problem: watchpoints.isFunction(name) };
+    const [, func, argument] = /^(\w+)\+(arg\d)$/.exec(name) ?? [];
+    if (func !== undefined) return { problem: watchpoints.argumentOfFunction(binary.shownPath, name, func, argument) };
     const objects = [...binary.symbols()].filter(({ kind }) => kind === "object").map((each) => each.name);
-    const argument = /^(\w+)\+(arg\d)$/.exec(name);
-    const help =
-      argument !== null
-        ? `an argument is watched in a handler of its function: watch("${argument[1]}", ${argument[2]})`
-        : symbol !== undefined
-          ? "probe a function with uprobe, or watch its code by an address and the mode x"
-          : didYouMean(name, objects);
-    return {
-      problem: symbol !== undefined ? `\`${name}\` is a function` : `${binary.shownPath} has no variable \`${name}\``,
-      ...(help === undefined ? {} : { help }),
-    };
+    return { problem: watchpoints.noVariable(binary.shownPath, name, didYouMean(name, objects)) };
   }
   const places = new Map<bigint, Variable>();
   for (const variable of found) {
@@ -61,21 +51,13 @@ export function watchedVariable(binary: Binary, wanted: string): WatchedVariable
   const [first, ...others] = places;
   if (first === undefined) {
     const [{ kind }] = found;
-    return kind === "thread-local"
-      ? {
-          problem: `\`${name}\` is thread-local: each thread has one of its own`,
-          help: "watch its address in a handler of the thread, with watch()",
-        }
-      : { problem: `\`${name}\` has no address: the compiler left it out` };
+    return { problem: kind === "thread-local" ? watchpoints.threadLocal(name) : watchpoints.noAddress(name) };
   }
   if (others.length > 0) {
     const choices = [...places.values()].map(
       ({ declared }) => `${name.replace(/@.*/s, "")}@${declared.file.split("/").at(-1)}`,
     );
-    return {
-      problem: `there are several variables \`${name}\``,
-      help: `say which: ${choices.slice(0, 4).join(" or ")}`,
-    };
+    return { problem: watchpoints.several(name, choices.slice(0, 4)) };
   }
   const [address, variable] = first;
   return part(info, variable.type, path, address, name);
@@ -114,31 +96,21 @@ function part(
           member,
           type.members().map((each) => each.name),
         );
-        return { problem: `\`${shown}\` has no member \`${member}\``, ...(help === undefined ? {} : { help }) };
+        return { problem: watchpoints.noMember(shown, member, help) };
       }
-      if (at.member.bitWidth !== undefined)
-        return {
-          problem: `\`${shown}.${member}\` is a bit field, which shares its bytes with others`,
-          help: `watch the bytes that it is in, as in \`${shown}\``,
-        };
+      if (at.member.bitWidth !== undefined) return { problem: watchpoints.bitField(shown, member) };
       type = behindTypedefs(at.member.type());
       address += BigInt(at.offset);
     } else if (index !== undefined && type.kind === "array") {
       const [length, ...inner] = type.lengths;
       const number = parseCount(index);
       if (number === undefined || (length > 0 && number >= BigInt(length)))
-        return { problem: `\`${shown}\` has the elements 0 to ${length - 1}, not ${index}` };
+        return { problem: watchpoints.noElement(shown, length - 1, index) };
       const element = type.element();
       type = inner.length > 0 ? { kind: "array", lengths: inner, element: () => element } : behindTypedefs(element);
       address += number * BigInt(bytesOfDebugType(type));
     } else {
-      const pointer = type.kind === "pointer";
-      return {
-        problem: pointer
-          ? `\`${shown}\` is a pointer: what it points to has no address before the program runs`
-          : `\`${shown}\` has no \`${step}\``,
-        ...(pointer ? { help: "watch that address in a handler, with watch()" } : {}),
-      };
+      return { problem: type.kind === "pointer" ? watchpoints.pointer(shown) : watchpoints.noPart(shown, step) };
     }
     shown += step;
   }
