@@ -5,6 +5,7 @@ import type { Plan } from "../compiler/plan.ts";
 import { eventLines } from "../compiler/tracefs/event-lines.ts";
 import { printModule } from "../compiler/ir/print-ir.ts";
 import { printTree } from "../language/print-tree.ts";
+import { hasHistograms } from "../linux/kernel/tracefs.ts";
 import type { Stage } from "./options.ts";
 
 /** `--explain`: which engine, where handlers run, and what tracefs is given. */
@@ -12,7 +13,10 @@ export function explanation({ machine }: CompiledScript, { tracefs, placements, 
   if (tracefs === undefined) return ["engine: eBPF", ...placements, ""].join("\n");
   return [
     "engine: tracefs: handlers run in strobe, over records of these events",
-    ...eventLines(tracefs, (category, name) => machine.tracepoint(category, name)),
+    ...eventLines(tracefs, {
+      tracepoint: (category, name) => machine.tracepoint(category, name),
+      histograms: hasHistograms(),
+    }),
     ...hosts.map(({ name }) => `${name}\n  by strobe itself`),
     "",
   ].join("\n");

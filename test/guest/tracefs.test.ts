@@ -29,7 +29,18 @@ const onFunctions: readonly string[] = [
   `fentry:vfs_read /pid == cpid && args.count == 512/ { @[str(args.file.f_path.dentry.d_name.name), args.file.f_inode.i_mode] = count(); }`,
   `fexit:vfs_read /pid == cpid && (int64)retval == 512/ { @[retval, func] = count(); }`,
 ];
-const hasFprobes = (kernel: string): boolean => kernel === "6.12";
+const hasFprobes = (kernel: string): boolean => kernel !== "6.1";
+
+/** What the kernel's own histograms count. */
+const counted: readonly string[] = [
+  `tracepoint:syscalls:sys_enter_write /pid == cpid/ { @[tid == pid, args.fd] = sum(args.count); @n = count(); @mean = avg(args.count); }`,
+  `tracepoint:raw_syscalls:sys_enter /pid == cpid && args.id == 110/ { @[args.id] = count(); @h = hist(args.id); @l = lhist(args.id, 0, 200, 10); @most = max(args.id); @i++; }`,
+  `kprobe:vfs_read /pid == cpid && arg2 == 512/ { @[arg2] = count(); @sum = sum(arg2); @s = stats(arg2); }`,
+  `kprobe:vfs_write /pid == cpid/ { if (arg2 == 64) { @[probe] = count(); } else if (arg2 < 64) { @less = count(); } else { @more[tid] = count(); } } end { printf("%d\\n", @less); clear(@more); }`,
+  `kretprobe:vfs_read /pid == cpid && (int64)retval == 512/ { @[retval, cpu < 100] = sum(-(int64)retval); @spread = variance(retval); }`,
+  `uprobe:/bin/work:leaf_add { @sum = sum(arg0); @even = sum(arg0 & 1 ? 0 : arg0); } uretprobe:/bin/work:leaf_sub /pid == cpid/ { @r = sum((int32)retval); }`,
+  `tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @all = count(); } tracepoint:syscalls:sys_exit_getppid /pid == cpid/ { @[args.ret == 0] = count(); }`,
+];
 
 const definitions = `cd /sys/kernel/tracing
 strobe events add 'tracepoint:raw_syscalls:sys_enter /args.id == 110 && comm == "work"/ { nr = args.id; who = comm }' 'fentry:vfs_read { count = args.count; name = str(args.file.f_path.dentry.d_name.name) }' 'fexit:vfs_read { retval }'
@@ -46,6 +57,7 @@ const run = (engine: string, script: string): string =>
 
 tryOnKernels({
   verb: "answers on tracefs as on eBPF",
+  own: true,
   files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-g", "-static"]) }),
   deadline: 900,
   trials: (kernel): readonly Trial[] => [
@@ -84,6 +96,31 @@ strobe:vfs_read__return fprobe
         assert.equal(tracefs, bpf, stderr);
       },
     })),
+    ...counted.map((script): Trial => ({
+      name: `the kernel counts: ${script.replace(/\s+/g, " ").slice(0, 90)}`,
+      script: `${run("bpf", script)}; echo ---; ${run("tracefs -v", script)}`,
+      check: ({ stdout, stderr }) => {
+        const [bpf, tracefs] = stdout.split("---\n");
+        assert.match(bpf, /^@/m, stderr);
+        assert.equal(tracefs, bpf, stderr);
+        assert.match(stderr, /^the kernel counts .* hist:keys=/m);
+        assert.doesNotMatch(stderr, /^enabled /m);
+      },
+    })),
+    {
+      name: "--explain shows the kernel's histograms",
+      script: `strobe --engine tracefs --explain -e ${quoted(counted[0])} -c /bin/work`,
+      check: ({ stdout, stderr }) =>
+        assert.equal(
+          stdout,
+          `engine: tracefs: handlers run in strobe, over records of these events
+processes: the command, and what they start
+tracepoint:syscalls:sys_enter_write
+  counted by the kernel: hist:keys=fd,common_pid:vals=hitcount,count:size=16384
+`,
+          stderr,
+        ),
+    },
     {
       name: "nothing is left in tracefs",
       script: "ls /sys/kernel/tracing/instances; cat /sys/kernel/tracing/dynamic_events",

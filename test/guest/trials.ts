@@ -17,14 +17,16 @@ export interface Trials extends Pick<GuestOptions, "modules"> {
   readonly trials: (kernel: string) => readonly Trial[];
   /** The kernels, by their names; all unless given. */
   readonly on?: readonly string[];
+  /** Ours as well. */
+  readonly own?: boolean;
   /** Files of the guest. */
   readonly files: () => Readonly<Record<string, string>>;
   /** Seconds after which the guest is cut off. */
   readonly deadline: number;
 }
 
-export function tryOnKernels({ verb, trials, on, files, modules = [], deadline }: Trials): void {
-  for (const { name, files: kernel } of testedKernels({ own: false })) {
+export function tryOnKernels({ verb, trials, on, own = false, files, modules = [], deadline }: Trials): void {
+  for (const { name, files: kernel } of testedKernels({ own })) {
     if (on !== undefined && !on.includes(name)) continue;
     test(
       `Linux ${name} ${verb}`,

@@ -185,6 +185,12 @@ function textField(
   return /^(?:const )?char ?\[\d+\]$/.test(declaration) && text.length < size ? name : undefined;
 }
 
+/** The name of the field that a number is read from. */
+export function fieldName(of: RecordedNumber, fields: readonly TracepointField[]): string | undefined {
+  const field = fields.find(({ offset, size }) => offset === of.offset && size === of.size);
+  return field === undefined || isText(field) ? undefined : field.name;
+}
+
 function isText({ declaration }: TracepointField): boolean {
   return /\[|__data_loc|__rel_loc|^(?:const )?char ?\*$/.test(declaration);
 }

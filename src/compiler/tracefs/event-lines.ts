@@ -5,6 +5,7 @@ import type { Context } from "../../language/context.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { TracepointField, TracepointFormat } from "../../machine/system.ts";
 import { filterWords } from "./event-filter.ts";
+import { histogramWords } from "./histogram-words.ts";
 import type { EventArgument, EventKind, TracefsEvent, TracefsPlan } from "./tracefs-plan.ts";
 
 /** Where in a file a probe of a program is (providers/attaching/user-attachment.ts). */
@@ -63,29 +64,39 @@ const definedIn: Readonly<
   fretprobe: { file: "dynamic_events", letter: "f" },
 };
 
-/** The events of a plan, a site at a time: what defines it, and its filter. */
-export function eventLines(
-  { events, processes = [] }: TracefsPlan,
-  tracepoint: (category: string, name: string) => TracepointFormat | undefined,
-): readonly string[] {
-  const names = processes.map((one) => (one === "child" ? "the command" : `${one}`)).join(", ");
-  const lines = processes.length === 0 ? [] : [`processes: ${names}, and what they start`];
-  return lines.concat(linesOfEvents(events, tracepoint));
+/** What of a machine the events of a plan are told by. */
+export interface EventMachine {
+  tracepoint(category: string, name: string): TracepointFormat | undefined;
+  /** The kernel counts for handlers. */
+  readonly histograms: boolean;
 }
 
-function linesOfEvents(
-  events: TracefsPlan["events"],
-  tracepoint: (category: string, name: string) => TracepointFormat | undefined,
-): readonly string[] {
+/** The events of a plan, a site at a time: what defines it, its filter, and what the kernel counts by itself. */
+export function eventLines(plan: TracefsPlan, machine: EventMachine): readonly string[] {
+  const { processes = [] } = plan;
+  const names = processes.map((one) => (one === "child" ? "the command" : `${one}`)).join(", ");
+  const lines = processes.length === 0 ? [] : [`processes: ${names}, and what they start`];
+  return lines.concat(linesOfEvents(plan, machine));
+}
+
+function linesOfEvents({ events, programs }: TracefsPlan, machine: EventMachine): readonly string[] {
   return events.flatMap((event, i) => {
-    const { site, args, filter } = event;
+    const { site, args, filter, handlers } = event;
     const lines = [site.name];
     if (event.event !== "tracepoint") {
       const { file, letter } = definedIn[event.event];
       const line = [`${letter}:strobe/${event.event}_${i}`, placeWords(event), ...argumentWords(args)];
       lines.push(`  ${file}: ${line.join(" ")}`);
     }
-    const words = filterWords(filter, fieldsOf(event, tracepoint), 0n);
+    const fields = fieldsOf(event, machine);
+    const triggers = handlers.flatMap(({ program }) => {
+      const { histogram } = programs[program];
+      if (histogram === undefined || !machine.histograms) return [];
+      return histogramWords(histogram, fields, 0n)?.trigger ?? [];
+    });
+    lines.push(...triggers.map((trigger) => `  counted by the kernel: ${trigger}`));
+    if (triggers.length === handlers.length) return lines;
+    const words = filterWords(filter, fields, 0n);
     return [...lines, words === undefined ? "  every event" : `  filter: ${words}`];
   });
 }
@@ -96,13 +107,10 @@ function placeWords({ event, site }: TracefsEvent): string {
   return event.startsWith("u") ? filePlaceWords(data as FilePlace) : kernelPlaceWords(data as KernelPlace);
 }
 
-function fieldsOf(
-  { event, site, args }: TracefsEvent,
-  tracepoint: (category: string, name: string) => TracepointFormat | undefined,
-): readonly TracepointField[] {
+function fieldsOf({ event, site, args }: TracefsEvent, machine: EventMachine): readonly TracepointField[] {
   if (event === "tracepoint") {
     const [category, name] = tracepointOf(site);
-    return tracepoint(category, name)?.fields ?? [];
+    return machine.tracepoint(category, name)?.fields ?? [];
   }
   return args.map(({ type, offset }, i): TracepointField => {
     const [, sign, bits] = /^([us])(\d+)$/.exec(type) ?? [];

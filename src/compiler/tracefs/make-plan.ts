@@ -13,12 +13,14 @@ import type { IrFunction, IrModule } from "../ir/ir.ts";
 import type { LoweredProgram } from "../lower/lower.ts";
 import { either, processesIn, type EventFilter } from "./event-filter.ts";
 import { handlerFilter } from "./handler-filter.ts";
+import { handlerHistogram } from "./handler-histogram.ts";
 import { argumentNames, isTracedFunction } from "./event-lines.ts";
 import type { EventPlace } from "./fetch-words.ts";
 import { EventArguments, withArguments, type RecordShape } from "./event-arguments.ts";
 import type {
   EventArgument,
   EventKind,
+  HandlerHistogram,
   TracefsEvent,
   TracefsHandler,
   TracefsPlan,
@@ -62,8 +64,9 @@ interface Draft {
 /** The programs, or what of the script no event of tracefs can tell. */
 export function makeTracefsPlan(
   { handlers, schemas }: LoweredProgram,
-  { functions, maps }: IrModule,
+  module: IrModule,
 ): { readonly plan?: TracefsPlan; readonly diagnostics: readonly Diagnostic[] } {
+  const { functions, maps } = module;
   const diagnostics: Diagnostic[] = [];
   const refuse = ({ span, text }: ProbeSpec, what: string): void =>
     void diagnostics.push({ severity: "error", span, ...tracefs.needsBpf(what, text) });
@@ -95,6 +98,8 @@ export function makeTracefsPlan(
     return [{ draft, spec: probe.specs[0] }];
   });
   shareArguments(drafts);
+  const counted = new Map<IrFunction, HandlerHistogram>();
+  const ready: { readonly fn: IrFunction; readonly filter: EventFilter }[] = [];
   for (const { draft, spec } of known) {
     const fn = ofEvent(draft, functions);
     const asked = fn instanceof Failure ? fn.reason : notInRows(fn, functions, row);
@@ -103,11 +108,24 @@ export function makeTracefsPlan(
       continue;
     }
     draft.filter = handlerFilter(fn);
-    programs.push({ name: fn.name, source: generate(fn, { functions, maps, schemas }) });
+    ready.push({ fn, filter: draft.filter });
+    const histogram = handlerHistogram(fn, module, schemas);
+    if (histogram !== undefined) counted.set(fn, histogram);
     for (const space of ["kernel", "user"] as const) if (takesStack(fn, space)) stacks.add(space);
     if (takesStack(fn, "user")) diagnostics.push({ severity: "warning", span: spec.span, ...tracefs.userStacks() });
   }
   if (diagnostics.some(({ severity }) => severity === "error")) return { diagnostics };
+  // What looks at a map while events come has to see what each of them adds.
+  const looked = new Set(ready.flatMap(({ fn }) => (counted.has(fn) ? [] : [...mapsLookedAt(fn, functions)])));
+  for (const { fn, filter } of ready) {
+    const histogram = counted.get(fn);
+    const apart = histogram !== undefined && !histogram.maps.some((map) => looked.has(map));
+    programs.push({
+      name: fn.name,
+      source: generate(fn, { functions, maps, schemas }),
+      ...(apart ? { histogram: { ...histogram, filter } } : {}),
+    });
+  }
   const processes = processesIn(drafts.map(({ filter }) => filter).reduce(either, false));
   const plan = {
     events: eventsOf(drafts),
@@ -176,6 +194,13 @@ function ofEvent({ fn, event, place, args }: Draft, functions: readonly IrFuncti
       return new Failure("what a loop over a map reads of the event");
   }
   return withArguments(fn, place, args);
+}
+
+/** Maps that a handler or a loop in it does more with than to add to aggregations. */
+function* mapsLookedAt(fn: IrFunction, functions: readonly IrFunction[]): Iterable<number> {
+  for (const one of [fn, ...loopBodies(fn, functions)])
+    for (const { instructions } of one.blocks)
+      for (const i of instructions) if ("map" in i && i.op !== "aggregate") yield i.map;
 }
 
 function* loopBodies(fn: IrFunction, functions: readonly IrFunction[]): Iterable<IrFunction> {

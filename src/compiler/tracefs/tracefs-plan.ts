@@ -1,6 +1,6 @@
 // What the tracefs engine is given of a plan: plain data.
 import type { SiteRef } from "../../language/resolved-probe.ts";
-import type { EventFilter } from "./event-filter.ts";
+import type { EventFilter, RecordedNumber } from "./event-filter.ts";
 import type { FetchWords } from "./fetch-words.ts";
 
 /** A field that is asked of an event, and where its record has it. */
@@ -33,6 +33,8 @@ export interface TracefsHandler {
 export interface TracefsProgram {
   readonly name: string;
   readonly source: string;
+  /** The kernel can count for it: of the events that pass the filter. */
+  readonly histogram?: HandlerHistogram & { readonly filter: EventFilter };
 }
 
 export interface TracefsPlan {
@@ -43,3 +45,22 @@ export interface TracefsPlan {
   /** Stacks that the kernel is to write behind each record. */
   readonly stacks: readonly ("kernel" | "user")[];
 }
+
+/** What the kernel counts by, and the handler as it runs for a combination of that. */
+export interface HandlerHistogram {
+  /** One to three. */
+  readonly keys: readonly HistogramKey[];
+  /** Of these only the sum is asked; they are found behind the record, as 8 bytes from `sumsAt` on. */
+  readonly sums: readonly RecordedNumber[];
+  /** Combinations that there is room for. */
+  readonly entries: number;
+  /** As TracefsProgram.source; a weight of 0 says that the value is a sum. */
+  readonly source: string;
+  /** That it adds to, by their numbers. */
+  readonly maps: readonly number[];
+}
+
+export type HistogramKey = RecordedNumber | "thread" | "cpu";
+
+/** Behind the longest record. */
+export const sumsAt = 4096;

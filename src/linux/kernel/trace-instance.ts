@@ -32,20 +32,20 @@ export class TraceInstance implements Disposable {
   readonly pageBytes = pageSize();
   #disposed = false;
 
-  /** With tracing off, in the boot clock. @throws LinuxError with nothing left behind */
-  constructor(name: string, { bytes, options }: InstanceOptions) {
-    if (!ownName.test(name)) throw new InternalError(`an instance is named ${name}`);
+  /**
+   * With tracing off, in the boot clock. `made`: one that was made at boot, which is left as it is; without a name, the
+   * top-level buffer. @throws LinuxError with nothing left behind
+   */
+  constructor(name: string, made: InstanceOptions | "made") {
+    if (made !== "made" && !ownName.test(name)) throw new InternalError(`an instance is named ${name}`);
     this.name = name;
-    this.#folder = `${tracefsRoot()}/instances/${name}`;
-    attempt("mkdir", `make an instance of tracefs, ${name}`, () => mkdirSync(this.#folder, 0o700));
+    this.#folder = name === "" ? tracefsRoot() : `${tracefsRoot()}/instances/${name}`;
+    if (made !== "made") attempt("mkdir", `make an instance of tracefs, ${name}`, () => mkdirSync(this.#folder, 0o700));
     const opened: { cpu: number; descriptor: number }[] = [];
     try {
       this.write("tracing_on", "0");
-      this.write("trace_clock", "boot");
-      for (const [option, on] of Object.entries(options)) this.write(`options/${option}`, on ? "1" : "0");
       const cpus = readdirSync(`${this.#folder}/per_cpu`).map((entry) => Number(entry.slice("cpu".length)));
-      const kilobytes = Math.max(64, Math.ceil(bytes / cpus.length / 1024));
-      this.write("buffer_size_kb", String(kilobytes));
+      if (made !== "made") this.#set(made, cpus.length);
       for (const cpu of cpus.sort((a, b) => a - b)) {
         const path = `${this.#folder}/per_cpu/cpu${cpu}/trace_pipe_raw`;
         opened.push({
@@ -57,10 +57,16 @@ export class TraceInstance implements Disposable {
       }
     } catch (error) {
       for (const { descriptor } of opened) closeSync(descriptor);
-      rmdirSync(this.#folder);
+      if (made !== "made") rmdirSync(this.#folder);
       throw error;
     }
     this.#cpus = opened;
+  }
+
+  #set({ bytes, options }: InstanceOptions, cpus: number): void {
+    this.write("trace_clock", "boot");
+    for (const [option, on] of Object.entries(options)) this.write(`options/${option}`, on ? "1" : "0");
+    this.write("buffer_size_kb", String(Math.max(64, Math.ceil(bytes / cpus / 1024))));
   }
 
   get cpus(): readonly number[] {
@@ -98,6 +104,20 @@ export class TraceInstance implements Disposable {
     this.write(`events/${category}/${event}/enable`, "1");
   }
 
+  /** No records of it any more. @throws LinuxError */
+  disable(category: string, event: string): void {
+    this.write(`events/${category}/${event}/enable`, "0");
+  }
+
+  /** What the kernel does by itself at an event (Documentation/trace/events.rst, "Event triggers"). @throws LinuxError */
+  trigger(category: string, event: string, trigger: string): void {
+    this.write(`events/${category}/${event}/trigger`, trigger);
+  }
+
+  readFile(file: string): string {
+    return readFileSync(`${this.#folder}/${file}`, "latin1");
+  }
+
   /** @throws LinuxError */
   tracing(on: boolean): void {
     this.write("tracing_on", on ? "1" : "0");
@@ -129,7 +149,10 @@ export class TraceInstance implements Disposable {
     if (this.#disposed) return;
     this.#disposed = true;
     for (const { descriptor } of this.#cpus) closeSync(descriptor);
-    removeInstance(this.#folder);
+    if (this.name !== "") return removeInstance(this.#folder);
+    // The top-level buffer stays, empty and ready for others.
+    this.write("trace", "");
+    this.tracing(true);
   }
 }
 

@@ -96,6 +96,11 @@ export function hasUserEvents(): boolean {
   return isThere(`${tracefsRoot()}/user_events_data`);
 }
 
+/** Whether this kernel counts events by itself (CONFIG_HIST_TRIGGERS), as far as it lets us know. */
+export function hasHistograms(): boolean {
+  return readText(`${tracefsRoot()}/README`)?.includes("hist trigger") ?? false;
+}
+
 /** Functions that ftrace can trace, of the kernel and its modules; undefined where the kernel keeps them to itself. */
 export function traceableFunctions(): ReadonlySet<string> | undefined {
   let text: string;

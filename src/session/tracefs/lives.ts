@@ -34,6 +34,10 @@ export class Lives {
   readonly #idle = new Map<number, Life>();
   /** Threads that nobody told of. */
   unknown = 0;
+  /** Threads that have gone are asked for, too. */
+  remember = false;
+  /** Numbers of threads that went to others meanwhile, where those of threads that have gone are asked for. */
+  readonly reused = new Set<number>();
 
   /** All that run now; what begins from here on is told by events. */
   readAll(): void {
@@ -56,6 +60,11 @@ export class Lives {
     return life;
   }
 
+  /** Of any time; undefined where nobody told of it so far. */
+  past(thread: number, cpu: number): Life | undefined {
+    return thread === 0 ? this.#idleOf(cpu) : this.#lives.get(thread);
+  }
+
   #nobody(thread: number): Life {
     this.unknown++;
     return { pid: thread, comm: new Uint8Array(commBytes) };
@@ -72,6 +81,7 @@ export class Lives {
     const thread = view.getInt32(at("pid"), true);
     switch (event) {
       case "task_newtask": {
+        if (this.remember && this.#lives.get(thread)?.ended === true) this.reused.add(thread);
         const within = (view.getBigUint64(at("clone_flags"), true) & CLONE_THREAD) !== 0n;
         this.#lives.set(thread, {
           pid: within ? this.of(by, cpu).pid : thread,
@@ -91,7 +101,7 @@ export class Lives {
         return;
       }
       case "sched_process_free":
-        if (this.#lives.get(thread)?.ended === true) this.#lives.delete(thread);
+        if (!this.remember && this.#lives.get(thread)?.ended === true) this.#lives.delete(thread);
     }
   }
 }

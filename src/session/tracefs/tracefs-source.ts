@@ -20,7 +20,7 @@ import { parseTracepointFormat } from "../../machine/kernel/tracepoint-format.ts
 import type { SearchPaths } from "../../machine/search-paths.ts";
 import type { RecordMemory, Trouble } from "../events.ts";
 import { HandedRecords } from "../handed-records.ts";
-import { EventRuntime, Interrupted } from "../host-runtime.ts";
+import { EventRuntime, Interrupted, type HostServices } from "../host-runtime.ts";
 import type { LiveMap } from "../maps.ts";
 import { memoryMaps } from "../memory-maps.ts";
 import { AttachError } from "../live/attachments.ts";
@@ -33,6 +33,7 @@ import { TakenStacks } from "../taken-stacks.ts";
 import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
 import { eventAt, type NamedEvent } from "./event-places.ts";
 import { EventStreams, type Head } from "./event-streams.ts";
+import { KernelHistograms } from "./kernel-histograms.ts";
 import { lifeEvents, Lives, threadsOf, type LifeEvent } from "./lives.ts";
 import { TracefsEvent } from "./tracefs-event.ts";
 
@@ -94,6 +95,7 @@ export class TracefsSource implements Source, RecordStream {
   readonly #runtime: EventRuntime;
   readonly #lives = new Lives();
   readonly #wanted = new Map<number, Wanted>();
+  #histograms: KernelHistograms | undefined;
   readonly #lifeEvents = new Map<number, { readonly name: LifeEvent; readonly at: (field: string) => number }>();
   #user: SourceUser | undefined;
   #instances: TraceInstance[] = [];
@@ -139,8 +141,12 @@ export class TracefsSource implements Source, RecordStream {
       bootToTai,
       stacks,
     });
-    this.#runtime = new EventRuntime(this.#event, {
-      maps: this.maps,
+    this.#runtime = new EventRuntime(this.#event, this.#services);
+  }
+
+  get #services(): HostServices {
+    return {
+      maps: new Map(this.maps),
       surroundings: this.#event,
       written: this.written,
       speculations: this.speculations,
@@ -148,9 +154,9 @@ export class TracefsSource implements Source, RecordStream {
       failed: () => {},
       rest: () => {
         this.#user?.flush();
-        return options.interrupted?.() ?? false;
+        return this.#options.interrupted?.() ?? false;
       },
-    });
+    };
   }
 
   #warn(text: string): void {
@@ -248,6 +254,8 @@ export class TracefsSource implements Source, RecordStream {
     const { programs, events } = this.#events;
     const { missingProbes } = this.#plan.config;
     const functions = programs.map(({ source }) => evaluate(source));
+    const childPid = BigInt(this.childPid ?? 0);
+    this.#histograms = this.#kernelHistograms();
     const failed: { probe: string; reason: string }[] = [];
     const several = new Set<string>();
     for (const event of events) {
@@ -260,17 +268,22 @@ export class TracefsSource implements Source, RecordStream {
           const there = fields.find(({ name }) => name === `a${i}`)?.offset;
           if (there !== offset) throw new InternalError(`argument ${i} of ${site.name} is at ${there}, not ${offset}`);
         });
-        const filter = filterWords(event.filter, fields, BigInt(this.childPid ?? 0));
-        const filtered = filter !== undefined && this.#filter(named, filter);
-        this.#instances[scripts].enable(named.category, named.name);
-        const handlers = event.handlers.map(({ program, site: { name } }) => ({
-          run: functions[program],
-          cookie: BigInt(Math.max(0, this.#plan.probeNames.indexOf(name))),
-        }));
-        this.#options.log?.(
-          `enabled ${named.category}:${named.name} for ${site.name}${args.map(({ words, type }) => ` ${words}:${type}`).join("")}${filtered ? ` if ${filter}` : ""}`,
-        );
-        this.#wanted.set(id, { kind: event.event, handlers });
+        const handlers = event.handlers.flatMap(({ program, site: { name } }): Handler[] => {
+          const cookie = BigInt(Math.max(0, this.#plan.probeNames.indexOf(name)));
+          const { histogram } = programs[program];
+          if (histogram !== undefined && this.#count({ probe: name, event: named, histogram, cookie }, fields))
+            return [];
+          return [{ run: functions[program], cookie }];
+        });
+        if (handlers.length > 0) {
+          const filter = filterWords(event.filter, fields, childPid);
+          const filtered = filter !== undefined && this.#filter(named, filter);
+          this.#instances[scripts].enable(named.category, named.name);
+          this.#options.log?.(
+            `enabled ${named.category}:${named.name} for ${site.name}${args.map(({ words, type }) => ` ${words}:${type}`).join("")}${filtered ? ` if ${filter}` : ""}`,
+          );
+          this.#wanted.set(id, { kind: event.event, handlers });
+        }
         for (const {
           site: { among, name },
         } of event.handlers) {
@@ -287,6 +300,27 @@ export class TracefsSource implements Source, RecordStream {
     if (failed.length === 0 || missingProbes === "ignore") return;
     if (missingProbes === "error") throw new AttachError(failed);
     for (const { probe, reason } of failed) this.#user?.trouble({ kind: "attach", probe, reason });
+  }
+
+  /** Maps that the kernel counts for are read with what it has counted. */
+  #kernelHistograms(): KernelHistograms | undefined {
+    const counted = this.#events.programs.flatMap(({ histogram }) => histogram ?? []);
+    if (counted.length === 0) return undefined;
+    const histograms = new KernelHistograms(this.#instances[scripts], this.#lives, this.#event, this.#services);
+    this.#lives.remember = counted.some(({ keys }) => keys.includes("thread"));
+    for (const index of new Set(counted.flatMap(({ maps }) => maps)))
+      this.maps.set(index, histograms.over(this.maps.get(index)!));
+    return histograms;
+  }
+
+  /** @returns whether the kernel counts for a handler */
+  #count(asked: Parameters<KernelHistograms["add"]>[0], fields: Parameters<KernelHistograms["add"]>[1]): boolean {
+    const added = this.#histograms?.add(asked, fields, BigInt(this.childPid ?? 0));
+    if (added === undefined) return false;
+    const { category, name } = asked.event;
+    if ("refused" in added) this.#options.log?.(`${category}:${name} is not counted by the kernel: ${added.refused}`);
+    else this.#options.log?.(`the kernel counts ${category}:${name} for ${asked.probe} ${added.trigger}`);
+    return "trigger" in added;
   }
 
   /** The handlers decide over each event, so it may come without its filter. @returns whether it has it */
@@ -424,12 +458,16 @@ export class TracefsSource implements Source, RecordStream {
     if (this.#detached) return;
     this.#owners[Symbol.dispose]();
     this.#running = false;
+    this.#dropped = this.#histograms?.end() ?? [];
     for (const instance of this.#instances) instance.tracing(false);
     this.#detached = true;
   }
 
+  #dropped: readonly { readonly probe: string; readonly count: number }[] = [];
+
   losses(): readonly Trouble[] {
-    const troubles: Trouble[] = [];
+    const troubles: Trouble[] = this.#dropped.map((dropped) => ({ kind: "lost", ...dropped }));
+    this.#dropped = [];
     this.#instances.forEach((instance, i) => {
       const lost = instance.lost();
       const count = lost - this.#lostBefore[i];
@@ -455,7 +493,17 @@ export class TracefsSource implements Source, RecordStream {
       unknown === 0
         ? []
         : [`${unknown} threads had gone before anybody said whose they were: their pid is the thread's, comm is empty`];
-    return [...nobody, ...takeRefusals()];
+    const { reused } = this.#lives;
+    const twice =
+      reused.size === 0
+        ? []
+        : [
+            `${reused.size} numbers of threads were given away again: what the kernel counted for both is the later one's`,
+          ];
+    const { unread = 0 } = this.#histograms ?? {};
+    const unreadable =
+      unread === 0 ? [] : [`${unread} histograms of the kernel could not be read: their events are missing`];
+    return [...nobody, ...twice, ...unreadable, ...takeRefusals()];
   }
 
   failed(): void {}
