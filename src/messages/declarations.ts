@@ -38,6 +38,10 @@ export const declarations = {
     says("limit", `${name}() calls itself`, "functions are inlined into their callers and cannot recurse"),
   /** @example kprobe:f { while (1) { @++; for ($i : 0..3) { break; } } } */
   loopNeverEnds: (): Message => says("limit", "infinite loop", "leave it with `break`, or let its condition change"),
+  /**
+   * @on typescript
+   * @example (args) => { throw new Error(5); }
+   */
   expectedTextOrCaughtError: (type: Shown): Message => says("type", `expected a text or a caught error, got ${type}`),
   /** @example begin { break; } */
   statementNotAllowed: (kind: Shown, what: Shown): Message =>

@@ -20,6 +20,7 @@ export const kernelProbes = {
   /** @example iter:task:x { x } */
   iterNotAvailableYourKernel: (name: Shown, help?: string): Message =>
     says("name", `iter ${name} not available for your kernel version`, help),
+  /** @example kretprobe:f@demo.c:8 { } */
   sourceLineDoesNotReturn: (): Message =>
     says("arguments", "a source line does not return", "probe the function's return, or the line with kprobe"),
   /** @example kretprobe:f:maxactive=0 { } */

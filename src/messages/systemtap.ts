@@ -7,23 +7,47 @@ const semantic = (code: DiagnosticCode, message: string, help?: string): Message
 
 export const systemtap = {
   // ── parsing ──
+  /** @example probe begin */
   expected: (what: string, found: string): Message => parse(`expected ${what}, found ${found}`),
+  /** @example probe begin { println("abc) } */
   unreadable: (problem: string): Message => parse(problem),
+  /** @example probe begin { x = ⟨( × 300⟩1⟨) × 300⟩ } */
   nestedTooDeeply: (): Message => says("limit", "parse error: nesting is too deep", "use variables"),
+  /** @example probe begin { println(1) */
   unclosedBlock: (): Message => parse("expected `}` at the end of the block", "this `{` has no matching `}`"),
+  /** @example probe begin { global x; x = 1 } */
   declarationInBlock: (word: string): Message =>
     parse(`expected \`}\` before this \`${word}\``, "probes, functions and globals stand outside of blocks"),
+  /** @example probe begin { 5 = x } */
   assignmentTarget: (operator: string): Message => parse(`expected a variable on the left of \`${operator}\``),
+  /** @example probe begin { delete 5 } */
   deleteTarget: (): Message => parse("expected a variable, an array or an element behind `delete`"),
+  /** @example probe begin { println(8 >>> 1) } */
   noUnsignedShift: (): Message => parse("there is no `>>>`", "numbers are signed: mask the result of `>>`"),
+  /**
+   * @example
+   * global a
+   * probe begin { a[1] = 1; foreach (k+ in a-) println(k) }
+   */
   secondOrder: (): Message => parse("a loop has one order", "leave all but one `+` or `-` away"),
+  /** @example probe begin { println(@nothing(1)) } */
   unknownOperator: (name: string): Message =>
     parse(`unknown operator or macro \`${name}\``, `macros are defined by \`@define ${name.slice(1)} %( … %)\``),
+  /**
+   * @example
+   * global s
+   * probe begin { s <<< 1; print(@hist_linear(s)) }
+   */
   histogramParameters: (name: string): Message =>
     parse(
       `wrong number of parameters of @${name}`,
       name === "hist_log" ? "usage: @hist_log(s)" : "usage: @hist_linear(s, low, high, step)",
     ),
+  /**
+   * @example
+   * function f:long() %{ STAP_RETVALUE = 1; %}
+   * probe begin { println(f()) }
+   */
   embedded: (): Message =>
     semantic(
       "feature",
@@ -32,8 +56,11 @@ export const systemtap = {
     ),
 
   // ── preprocessing ──
+  /** @example probe begin { println(%( 1 == 1 %? 1 %: 2) } */
   unclosedCondition: (): Message => parse("`%(` has no `%)`"),
+  /** @example probe begin { println(%( 1 == 1 %? 1 %: 2) } */
   expectedInCondition: (what: string): Message => parse(`expected ${what} in the condition of \`%(\``),
+  /** @example probe begin { println(%( nothing == 1 %? 1 %: 2 %)) } */
   unknownInCondition: (name: string): Message =>
     parse(
       `\`${name}\` is unknown in a condition of \`%(\``,
@@ -41,9 +68,21 @@ export const systemtap = {
     ),
   configurationUnknown: (name: string, why: string): Message =>
     says("feature", `parse error: whether \`${name}\` is set is not known: ${why}`),
+  /**
+   * @example
+   * @define a0 %( 1 %)
+   * ⟨@define a{i+1} %( @a{i} + @a{i} %)
+   *  × 30⟩probe begin { x = @a30 }
+   */
   expansionTooLarge: (): Message => says("limit", "parse error: the macros of the script expand to too much"),
+  /**
+   * @example
+   * @define m(a) %( @a %)
+   * probe begin { println(@m(1, 2)) }
+   */
   macroArguments: (name: string, wanted: number, given: number): Message =>
     parse(`macro @${name} takes ${wanted} argument${wanted === 1 ? "" : "s"}, not ${given}`),
+  /** @example probe begin { println($1) } */
   missingParameter: (name: string, count: number): Message =>
     says(
       "arguments",
@@ -51,10 +90,14 @@ export const systemtap = {
     ),
 
   // ── meaning ──
+  /** @example probe begin { println(missing_function(1)) } */
   unresolvedFunction: (name: string, help?: string): Message =>
     semantic("name", `unresolved function: ${name}()`, help),
+  /** @example probe begin { missing_array[1] = 2 } */
   unresolvedArray: (name: string, help?: string): Message => semantic("name", `unresolved array: ${name}`, help),
+  /** @example probe kernal.function("x") { } */
   unresolvedPoint: (text: string, help?: string): Message => semantic("name", `probe point mismatch: ${text}`, help),
+  /** @example probe procfs("x").read { } */
   pointNotSupported: (text: string, why: string, help?: string): Message =>
     semantic("feature", `${text} is not supported: ${why}`, help),
   ticksUnknown: (text: string, why: string, instead: string): Message =>
@@ -63,37 +106,53 @@ export const systemtap = {
       `${text} is not supported: how long a jiffy is is not known: ${why}`,
       `use a time, as in ${instead}`,
     ),
+  /** @example probe begin { println($x) } */
   noTargetVariables: (name: string): Message =>
     semantic(
       "placement",
       `$${name} has no meaning here`,
       "probes of functions, statements, marks and tracepoints have target variables",
     ),
+  /** @example probe begin { println($return) } */
   noReturn: (): Message => semantic("placement", "$return has a meaning in `.return` probes only"),
+  /** @example probe begin { x = 1; x = "a" } */
   typeMismatch: (wanted: string, found: string): Message =>
     semantic("type", `type mismatch: expected ${wanted}, found ${found}`),
-  unresolvedType: (name: string): Message =>
-    semantic("type", `unresolved type of ${name}`, "nothing says whether it is a number or a string"),
+  /** @example probe begin { println(strlen("a", "b")) } */
   argumentCount: (name: string, wanted: string, given: number): Message =>
     semantic("arguments", `${name}() takes ${wanted}, not ${given}`),
+  /** @example global a, a */
   duplicate: (what: string, name: string): Message => semantic("name", `duplicate ${what} ${name}`),
+  /**
+   * @example
+   * global a
+   * probe begin { a[1] = 1; a[1, 2] = 2 }
+   */
   keyCount: (name: string, wanted: number, given: number): Message =>
     semantic("arguments", `inconsistent number of keys of ${name}: ${given}, elsewhere ${wanted}`),
+  /** @example probe begin { return 5 } */
   notHere: (what: string, where: string): Message => semantic("placement", `${what} is not allowed ${where}`),
+  /** @example probe begin { printf(x, 1) } */
   formatLiteral: (name: string): Message => semantic("arguments", `${name}() expects a string literal as its format`),
   badFormat: (problem: string): Message => semantic("arguments", problem),
+  /** @example probe begin { printf("%", 1) } */
   formatCount: (wanted: number, given: number): Message =>
     semantic("arguments", `the format wants ${wanted} argument${wanted === 1 ? "" : "s"}, not ${given}`),
+  /** @example probe begin { println("a" =~ "(") } */
   regex: (text: string, why: string): Message =>
     semantic("syntax", `regular expression ${JSON.stringify(text)}: ${why}`),
+  /** @example probe kernel.function("f") { $x = 1 } */
   guru: (): Message =>
     semantic("unsafe", "a target variable cannot be written to: strobe changes no program it traces"),
+  /** @example probe timer.s(1) { println(probe_type()) } */
   notYet: (what: string): Message => semantic("feature", `${what} is not supported yet`),
+  /** @example probe begin { foreach (k in nothing) println(k) } */
   neverAssigned: (name: string): Message =>
     says(
       "unused",
       `never-assigned local variable ${name}`,
       'it is 0 or ""; declare it if it is a global: global ' + name,
     ),
+  /** @example function f() { return 1 } */
   neverProbes: (): Message => semantic("syntax", "no probes found"),
 } as const;

@@ -1,6 +1,8 @@
 // What is said of the examples in the tables of messages, on machines that are made up.
 import { compile, type CompileOptions } from "../../src/compiler/compile.ts";
-import { parse } from "../../src/language/bpftrace/parse.ts";
+import { bpftrace } from "../../src/language/bpftrace/language.ts";
+import type { Given, Parsed } from "../../src/language/language.ts";
+import { languages } from "../../src/language/registry.ts";
 import { ScriptError, type Diagnostic, type Source } from "../../src/language/diagnostic.ts";
 import { parseProbes } from "../../src/language/typescript/parse.ts";
 import { resolveSpec, spellingOf } from "../../src/providers/registry.ts";
@@ -88,6 +90,10 @@ const everyEvent: Resolution = {
 interface Surroundings {
   readonly system?: System;
   readonly options?: CompileOptions;
+  /** The example's, where it is not that of the table. */
+  readonly language?: string;
+  /** What the command line gives to a script. */
+  readonly given?: Partial<Given>;
   /** The example is a handler's filter. */
   readonly filter?: boolean;
   /** The handler's file was read as it was loaded, so that every name around it is known. */
@@ -113,6 +119,9 @@ const surroundings: Readonly<Record<string, Surroundings | undefined>> = {
   },
   "without-command": { options: { parameters: new Map() } },
   unsafe: { options: { unsafe: true } },
+  argument: { given: { positional: ["one"] } },
+  typescript: { language: "typescript" },
+  systemtap: { language: "systemtap" },
   filter: { filter: true },
   "loaded-file": { complete: true },
 };
@@ -122,9 +131,10 @@ const madeUpKinds = new Set(["begin", "end", "interval", "tracepoint", "kprobe"]
 export function told({ file, on }: Entry, example: string): Told {
   const around = on === undefined ? {} : surroundings[on];
   if (around === undefined) throw new Error(`no surroundings are called ${on}`);
-  const { program, diagnostics } = file.startsWith("typescript")
+  const language = around.language ?? file;
+  const { program, diagnostics } = language.startsWith("typescript")
     ? parseProbes([handlerOf(example, around)])
-    : parse({ name: "script.bt", text: example }, { positional: [], probes: spellingOf });
+    : readScript(language, example, around);
   const { source } = program;
   if (diagnostics.some((d) => d.severity === "error")) return { source, diagnostics };
   // Other probes are there whatever they name.
@@ -139,6 +149,15 @@ export function told({ file, on }: Entry, example: string): Told {
     if (error instanceof ScriptError) return error;
     throw error;
   }
+}
+
+/** The scripts of a language's own table are in that language. */
+function readScript(name: string, text: string, { given }: Surroundings): Parsed {
+  const language = languages.find((one) => one.name === name && one.parse !== undefined) ?? bpftrace;
+  return language.parse!(
+    { name: `script${language.endings[0]}`, text },
+    { positional: [], probes: spellingOf, ...given },
+  );
 }
 
 /** What a spec means where only its handler matters; undefined for what is resolved as ever. */
