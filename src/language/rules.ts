@@ -95,6 +95,8 @@ export interface IntegerRules {
   readonly division: "truncates" | "floors";
   /** What dividing by 0 gives: 1 with a warning, or the end of the handler with a message. */
   readonly byZero: "one" | "fault";
+  /** What two written numbers give that 64 bits do not hold: it wraps as well, or is refused. */
+  readonly literals: "wrap" | "refused";
 }
 
 export interface TextRules {

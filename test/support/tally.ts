@@ -25,7 +25,7 @@ const tallyRules: Rules = {
     probe: (name) => name.replaceAll(":", " "),
   },
   advice: { wantsText: "tally writes no numbers as texts" },
-  integers: { widths: "64", signed: "all", division: "floors", byZero: "fault" },
+  integers: { widths: "64", signed: "all", division: "floors", byZero: "fault", literals: "wrap" },
   texts: { plusJoins: true, ordered: true },
   maps: {
     integerKeys: "64 bits",

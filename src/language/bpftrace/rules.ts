@@ -13,7 +13,7 @@ export const bpftraceRules: Rules = {
     builtinPrefix: "__builtin_",
   },
   advice: { joinTexts: "join texts with str_concat(first, second)" },
-  integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one" },
+  integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one", literals: "refused" },
   texts: { plusJoins: false, ordered: false },
   maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: true },
   variables: { scope: "block" },

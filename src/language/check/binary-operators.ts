@@ -51,7 +51,8 @@ export function checkBinary(node: Extract<Expression, { kind: "binary" }>, body:
   }
   const ordered = textOrder(node.operator, left, right);
   if (ordered !== undefined) return { kind: "boolean", value: ordered, span: node.span, type: boolType };
-  const written = writtenOut(node.operator, left, right);
+  const exact = body.pass.program.rules.integers.literals === "refused";
+  const written = exact ? writtenOut(node.operator, left, right) : undefined;
   if (written !== undefined && (written > maxUnsigned || written < -(1n << 63n))) {
     return { ...node, left, right, type: report(body, node.span, expressions.numberDoesNotFitInto()) };
   }
@@ -75,6 +76,8 @@ function writtenOut(operator: BinaryOperator, left: Expression, right: Expressio
   switch (operator) {
     case "+":
       return left.value + right.value;
+    case "-":
+      return left.value - right.value;
     case "*":
       return left.value * right.value;
     case "<<":

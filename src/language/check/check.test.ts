@@ -439,6 +439,12 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
   ],
   ['begin { $a = "a"; print($a + 1) }', "type: type mismatch for '+': it cannot be used on string[2] and int64"],
   [
+    "begin { print(10 << 63); print(-9223372036854775807 - 5); print(18446744073709551615 + 1) }",
+    "limit: the number does not fit in 64 bits",
+    "limit: the number does not fit in 64 bits",
+    "limit: the number does not fit in 64 bits",
+  ],
+  [
     "begin { print(1 << -1); print(1 >> 64) }",
     "limit: a shift by -1 is outside of 64 bits",
     "limit: a shift by 64 is outside of 64 bits",

@@ -107,9 +107,11 @@ export function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: B
       }
       if (!isIntegral(operand.type) && operand.type.kind !== "boolean") break;
       if (operand.kind === "integer" && isLiteral(operand) && node.operator === "-") {
-        if (operand.value > 1n << 63n)
+        const fits = operand.value <= 1n << 63n;
+        if (!fits && body.pass.program.rules.integers.literals === "refused")
           return { ...node, operand, type: report(body, node.span, expressions.numberDoesNotFitInto()) };
-        return integerLiteral(-operand.value, literalType(-operand.value), node.span);
+        const value = fits ? -operand.value : BigInt.asIntN(64, -operand.value);
+        return integerLiteral(value, literalType(value), node.span);
       }
       if (node.operator === "+") return operand.type.kind === "boolean" ? conditionalNumber(operand) : operand;
       const { integers } = body.pass.program.rules;

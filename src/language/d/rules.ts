@@ -19,7 +19,7 @@ export const dRules: Rules = {
     noMember: (type, name) => messages().d.noMemberOf(type, name),
     wantsText: "stringof(x) is the text at a pointer",
   },
-  integers: { widths: "C", signed: "unless unsigned", division: "truncates", byZero: "fault" },
+  integers: { widths: "C", signed: "unless unsigned", division: "truncates", byZero: "fault", literals: "wrap" },
   texts: { plusJoins: false, ordered: true },
   maps: {
     integerKeys: "as typed",

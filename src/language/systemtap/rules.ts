@@ -15,7 +15,7 @@ export const systemtapRules: Rules = {
     builtin: (name) => name,
   },
   advice: {},
-  integers: { widths: "64", signed: "all", division: "truncates", byZero: "fault" },
+  integers: { widths: "64", signed: "all", division: "truncates", byZero: "fault", literals: "wrap" },
   texts: { plusJoins: false, ordered: true },
   maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: false },
   variables: { scope: "handler" },

@@ -19,7 +19,7 @@ export const typescriptRules: Rules = {
       "numbers become text where they are printed: print(`${n}`); emit them beside the text, or make them a key of their own: m.at(text, n)",
     textBehindPointer: "the text behind a pointer is str(pointer)",
   },
-  integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one" },
+  integers: { widths: "64", signed: "unless unsigned", division: "truncates", byZero: "one", literals: "refused" },
   texts: { plusJoins: true, ordered: true },
   maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: true, warnsOfUnused: false },
   variables: { scope: "block" },
