@@ -289,7 +289,13 @@ test("clauses of one event run as one handler, and share what they leave in vari
 });
 
 test("integers are as wide as in C, where a language has it so", () => {
-  const integers = { widths: "C", signed: "unless unsigned", division: "truncates", byZero: "one", literals: "refused" } as const;
+  const integers = {
+    widths: "C",
+    signed: "unless unsigned",
+    division: "truncates",
+    byZero: "one",
+    literals: "refused",
+  } as const;
   const language = tallyBy({ integers, maps: { ...tally.rules.maps, storingZero: "keeps" } });
   const value = (of: string): string => ran(`$m{1} is ${of}`, language).maps["m"].slice(3);
   // PID is an unsigned number of 32 bits, 7.
