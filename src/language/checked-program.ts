@@ -27,6 +27,8 @@ export interface CheckedHandler {
   readonly predicate?: Expression;
   readonly body: Block;
   readonly variables: readonly CheckedVariable[];
+  /** Functions of the script that ask what only this probe has, as they are here. */
+  readonly functions?: readonly CheckedFunction[];
   /**
    * Decided from what the body uses: begin, end and interval run on the host unless they need the kernel. What begins in
    * the kernel and needs the host is captured; and the compiler captures handlers for the maps that they share with those.

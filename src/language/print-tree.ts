@@ -242,6 +242,8 @@ function untyped(e: Expression): Form {
       return list("record", ...e.fields.map((f) => list(f.name, expressionForm(f.value))));
     case "presence":
       return list(e.asks, expressionForm(e.of), ...(e.there === undefined ? [] : [expressionForm(e.there)]));
+    case "described":
+      return list("described", typeof e.of === "string" ? e.of : expressionForm(e.of), String(e.depth));
     case "result":
       return list(e.aggregate, expressionForm(e.of), ...e.parameters.map(expressionForm));
     case "sequence":

@@ -98,6 +98,8 @@ export interface FunctionDeclaration {
   /** Without a type a parameter has that of what it is called with. */
   readonly parameters: readonly { readonly name: string; readonly type?: TypeName; readonly span: Span }[];
   readonly result?: TypeName;
+  /** It asks what only the probe has that it is called from (`args`, `func`): each handler that calls it has its own. */
+  readonly ofProbe?: true;
   readonly body: Block;
   readonly span: Span;
 }
@@ -447,14 +449,26 @@ export interface RecordLiteral extends Node {
  * What JavaScript finds of a value that may be missing: whether it counts as true ("truth"), or is there at all
  * ("null": an address of 0 leads nowhere). `there` says so where the value does not: an object, a text. The checker
  * puts in its place what its type asks for. Without `there`, "entry": whether a map has the entry, or was ever given
- * anything.
+ * anything; "sense": whether it can be said at this probe (`@defined($x)`), which the checker answers.
  */
 export interface Presence extends Node {
   readonly kind: "presence";
-  readonly asks: "truth" | "null" | "undefined" | "entry";
+  readonly asks: "truth" | "null" | "undefined" | "entry" | "sense";
   readonly of: Expression;
   readonly there?: Expression;
 }
+/**
+ * What the program has as one text, `x=0x1 p=0xff00`: a value, or the probe's variables by name. `depth`: 0 shows numbers
+ * in hexadecimal and nothing of what is in a struct; 1 numbers as they are declared and a struct's members; 2 those of
+ * structs in it as well. The checker knows the types, and puts in its place what makes the text.
+ */
+export interface Described extends Node {
+  readonly kind: "described";
+  readonly of: Expression | DescribedGroup;
+  readonly depth: 0 | 1 | 2;
+}
+export type DescribedGroup = "vars" | "parms" | "locals" | "return";
+
 /**
  * What comes of the values that a map holds as a statistic, `@sum(m[k])`: the aggregation that it would be by itself. A
  * number, or what print() draws.
@@ -532,6 +546,7 @@ export type Expression =
   | TupleLiteral
   | RecordLiteral
   | Presence
+  | Described
   | StatisticResult
   | BlockExpression
   | SequenceLiteral

@@ -183,6 +183,90 @@ probe process("${binary}").function("*@trace.c").return { printf("%s <- %s retur
   );
 });
 
+test("a function of the script asks for the probe that calls it; variables are text", compiled, async () => {
+  const binary = program();
+  const script = `
+function trace(change, more) { printf("%s%s%s %s|%d\\n", thread_indent(change), change > 0 ? "->" : "<-", ppfunc(), more, is_return()) }
+function again(change, more) { trace(change, more) }
+probe process("${binary}").function("*@trace.c").call { trace(1, $$parms) }
+probe process("${binary}").function("*@trace.c").return { again(-1, $$return) }`;
+  const lines = (await stap("-e", script, "-c", binary)).trimEnd().split("\n");
+  assert.deepEqual(
+    lines.map((line) => line.replace(/^ *\d+ trace\(\d+\):/, "")),
+    [
+      "->main |0",
+      " ->traceme a=0x1 b=0x2|0",
+      " <-traceme return=0x3|1",
+      " ->traceme2 x=0x5 y=0x5|0",
+      "  ->traceme a=0x5 b=0x5|0",
+      "  <-traceme return=0xa|1",
+      "  ->larger |0",
+      "  <-larger return=0x0|1",
+      " <-traceme2 return=0x0|1",
+      " ->traceme2 x=0x1 y=0x1|0",
+      "  ->traceme a=0x1 b=0x1|0",
+      "  <-traceme return=0x2|1",
+      "  ->smaller |0",
+      "  <-smaller return=0x0|1",
+      " <-traceme2 return=0x0|1",
+      "<-main return=0x0|1",
+    ],
+  );
+});
+
+test("structs as text, and what is defined where", compiled, async () => {
+  const file = join(folder, "shown.c");
+  const binary = join(folder, "shown");
+  writeFileSync(
+    file,
+    `struct in { int a; char c; };
+struct pt { int x, y; const char *name; struct in in; int arr[3]; unsigned char flag; };
+enum color { RED, GREEN };
+__attribute__((noinline)) int f(int a, char c, const char *s, struct pt *p, struct pt v, unsigned long u, short neg, enum color col, unsigned char b) {
+  __asm__("");
+  return a + c;
+}
+__attribute__((noinline)) void nothing(void) { __asm__(""); }
+int main(void) {
+  // Memory that was touched can be read.
+  static char name[] = "-name", text[] = "-e\\"xt";
+  name[0] = 'p';
+  text[0] = 't';
+  struct pt p = {1, -2, name, {3, 'q'}, {4, 5, 6}, 200};
+  nothing();
+  return f(-5, 'x', text, &p, p, 99, -3, GREEN, 250) == 0;
+}
+`,
+  );
+  execFileSync("gcc", ["-g", "-O0", "-o", binary, file]);
+  const script = `
+probe process("${binary}").function("f") {
+  println($$parms)
+}
+probe process("${binary}").function("f") { println($$parms$$) }
+probe process("${binary}").function("f") {
+  println($p$); println($s$, $c$, $neg$, $b$)
+  println(@defined($p->z) ? $p->z : $p->y, " ", @defined($absent), @defined($a), @defined($return))
+}
+probe process("${binary}").function("*@shown.c").return {
+  if (@defined($return)) println(ppfunc(), " ", $return) else println(ppfunc(), "[", $$return, "]")
+}`;
+  const struct = `.x=1, .y=-2, .name="pname", .in={.a=3, .c='q'}, .arr=[4, ...], .flag='\\310'`;
+  const shown = (await stap("-e", script, "-c", binary)).replaceAll(/=0x[0-9a-f]{9,12}(?= )/g, "=ADDRESS");
+  assert.equal(
+    shown,
+    `nothing[]
+a=0xfffffffffffffffb c=0x78 s=ADDRESS p=ADDRESS v={...} u=0x63 neg=0xfffffffffffffffd col=0x1 b=0xfa
+a=-5 c='x' s="te\\"xt" p={${struct}} v={${struct}} u=99 neg=-3 col=1 b='\\372'
+{.x=1, .y=-2, .name="pname", .in={...}, .arr=[...], .flag='\\310'}
+"te\\"xt"'x'-3'\\372'
+-2 010
+f 115
+main 0
+`,
+  );
+});
+
 test("system calls by name, with what they are given", root, async () => {
   const script = `global n
 probe syscall.openat { if (pid() == target() && isinstr(filename, "strobe-systemtap")) printf("%s %s\\n", name, filename) }

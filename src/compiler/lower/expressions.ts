@@ -77,6 +77,7 @@ export function value(f: FunctionState, e: Expression): Value {
     case "result":
       return resultValue(f, e);
     case "presence":
+    case "described":
     case "string":
     case "tuple":
     case "record":
@@ -340,6 +341,7 @@ export function locate(f: FunctionState, e: Expression): Located {
         return { at: "source", source: { kind: "value", value: f.value(e), width: widthOf(e.type) } };
       return assignedPlace(f, e);
     case "presence":
+    case "described":
     case "result":
     case "integer":
     case "float":

@@ -1,6 +1,7 @@
 // Functions of the script: their bodies are built where they are called.
 import { compiler } from "../../messages/compiler.ts";
 import type { Call } from "../../language/program.ts";
+import type { CheckedFunction } from "../../language/checked-program.ts";
 import { convert } from "./scalars.ts";
 import { isRegister } from "./registers.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -10,12 +11,18 @@ import type { Frame, FunctionState, Home } from "./state.ts";
 const mostDepth = 32;
 
 export function isScriptFunction(f: FunctionState, e: Call): boolean {
-  return f.module.checked.functions.some((fn) => fn.name === e.name);
+  return functionNamed(f, e.name) !== undefined;
+}
+
+/** Those of the handler's own probe come first. */
+function functionNamed({ handler, module }: FunctionState, name: string): CheckedFunction | undefined {
+  const is = (fn: CheckedFunction): boolean => fn.name === name;
+  return handler.functions?.find(is) ?? module.checked.functions.find(is);
 }
 
 /** Builds the function's body here; gives the home of its result. */
 export function inlineCall(f: FunctionState, e: Call): Home | undefined {
-  const fn = f.module.checked.functions.find((candidate) => candidate.name === e.name);
+  const fn = functionNamed(f, e.name);
   if (fn === undefined) return f.fault(e.span, "a function that is not declared");
   const { build } = f;
   let depth = 0;

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import { leastMessage } from "../faults.ts";
 import { nearest } from "../nearest.ts";
-import type { Block, Expression, Program, Variable } from "../program.ts";
+import type { Block, Expression, Probe, Program, Variable } from "../program.ts";
 import { i64, unknownType, voidType, type Type } from "../types.ts";
 import type {
   CheckedFunction,
@@ -29,6 +29,7 @@ import { mapName, variableName } from "./spelling.ts";
 import { checkBlock } from "./statements.ts";
 import { TypeNames } from "./type-names.ts";
 import { sameType, type widen } from "./unify.ts";
+import { namesIn, usedBuiltins } from "./uses.ts";
 import { checkCondition } from "./values.ts";
 
 export type { CheckOptions } from "./pass.ts";
@@ -93,10 +94,10 @@ export function check(
     pass.events.states,
   ];
   const run = (): { handlers: CheckedHandler[]; functions: CheckedFunction[] } => {
-    const functions = [...pass.functions.values()].map((state) =>
-      checkFunction(state, functionStates.get(state.declaration.name)!, pass),
-    );
-    const checked = work.map((item) => checkHandler(item, pass));
+    const functions = [...pass.functions.values()]
+      .filter(({ declaration }) => declaration.ofProbe !== true)
+      .map((state) => checkFunction(state, functionStates.get(state.declaration.name)!, pass).checked);
+    const checked = work.map((item) => checkHandler(item, functionStates, pass));
     if (checked.some(({ apart }) => apart)) {
       work = work.flatMap((item, i) => (checked[i].apart ? eachSite(item) : [item]));
       pass.changed = true;
@@ -315,9 +316,16 @@ function variables(body: Body): CheckedVariable[] {
   }));
 }
 
-function checkFunction(state: FunctionState, states: Map<Variable, VariableState>, pass: Pass): CheckedFunction {
+/** `at`: the probe that it is called from, where it asks for that. */
+function checkFunction(
+  state: FunctionState,
+  states: Map<Variable, VariableState>,
+  pass: Pass,
+  at: Pick<Body, "context" | "provider" | "sites"> = { context: undefined, provider: "", sites: [] },
+): { readonly checked: CheckedFunction; readonly apart: boolean } {
   const { declaration } = state;
-  const body = newBody(pass, states, { context: undefined, provider: "", sites: [], function: state });
+  const { context, provider, sites } = at;
+  const body = newBody(pass, states, { context, provider, sites, function: state });
   declaration.parameters.forEach((parameter, i) => {
     // The node only serves as the variable's identity, and must be the same in every pass.
     const node = parameterNode(parameter);
@@ -327,13 +335,30 @@ function checkFunction(state: FunctionState, states: Map<Variable, VariableState
   const block = checkBlock(declaration.body, body);
   state.kernelNeeds = body.kernelNeeds;
   state.hostNeeds = body.hostNeeds;
-  return {
+  const checked: CheckedFunction = {
     name: declaration.name,
     parameters: declaration.parameters.length,
     variables: variables(body),
     result: settled(state.result),
     body: block,
   };
+  return { checked, apart: body.apart };
+}
+
+/** The functions that a probe's handler calls and that ask for the probe, those that they call before them. */
+function functionsOfProbe(probe: Probe, pass: Pass): FunctionState[] {
+  const found = new Set<FunctionState>();
+  const visit = (names: ReadonlySet<string>, before: readonly FunctionState[]): void => {
+    for (const name of names) {
+      const state = pass.functions.get(name);
+      if (state?.declaration.ofProbe !== true || found.has(state) || before.includes(state)) continue;
+      visit(namesIn(state.declaration.body), [...before, state]);
+      found.add(state);
+    }
+  };
+  if ([...pass.functions.values()].some(({ declaration }) => declaration.ofProbe === true))
+    visit(usedBuiltins(probe, []), []);
+  return [...found];
 }
 
 const parameterNodes = new WeakMap<object, Variable>();
@@ -347,8 +372,15 @@ function parameterNode(parameter: { readonly name: string; readonly span: Variab
   return node;
 }
 
-function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandler; readonly apart: boolean } {
+function checkHandler(
+  item: Work,
+  functionStates: ReadonlyMap<string, Map<Variable, VariableState>>,
+  pass: Pass,
+): { readonly handler: CheckedHandler; readonly apart: boolean } {
   const { probe, context, provider, sites } = item;
+  const functions = functionsOfProbe(probe, pass).map((state) =>
+    checkFunction(state, functionStates.get(state.declaration.name)!, pass, item),
+  );
   const body = newBody(pass, item.states, { context, provider, sites });
   const guard: Expression | undefined = probe.guard === undefined ? undefined : checkCondition(probe.guard, body);
   const predicate: Expression | undefined =
@@ -365,10 +397,11 @@ function checkHandler(item: Work, pass: Pass): { readonly handler: CheckedHandle
     ...(predicate === undefined ? {} : { predicate }),
     body: block,
     variables: variables(body),
+    ...(functions.length === 0 ? {} : { functions: functions.map(({ checked }) => checked) }),
     placement: "placement" in placed ? placed.placement : "host",
     ...("needsHost" in placed ? { needsHost: placed.needsHost } : {}),
   };
-  return { handler, apart: body.apart };
+  return { handler, apart: body.apart || functions.some(({ apart }) => apart) };
 }
 
 function refusePlacement(body: Body, need: KernelNeed): void {

@@ -1,5 +1,6 @@
 // Expressions, copied and typed. Each function gives a new node; a node of unknown type after a mistake silences those
 // above.
+import { lazy } from "../../base/lazy.ts";
 import { expressions } from "../../messages/expressions.ts";
 import { findBuiltin } from "../builtins/table.ts";
 import type { ChoiceLiteral, Expression } from "../program.ts";
@@ -24,6 +25,9 @@ import { checkIncrement, checkUnary } from "./unary-operators.ts";
 import { checkBinary } from "./binary-operators.ts";
 import { checkIndex, checkTupleIndex } from "./elements.ts";
 import { checkSizeOf, checkOffsetOf } from "./sizes.ts";
+
+// Loaded where a script asks for it.
+const described = lazy<typeof import("./described.ts")>(() => require("./described.ts"));
 
 export function checkExpression(node: Expression, body: Body): Expression {
   switch (node.kind) {
@@ -88,6 +92,8 @@ export function checkExpression(node: Expression, body: Body): Expression {
       return checkResult(node, body);
     case "presence":
       return checkPresence(node, body);
+    case "described":
+      return described().describe(node, body);
     case "block-expression":
       return checkBlockExpression(node, body);
     case "sequence":

@@ -13,6 +13,7 @@ import { InternalError } from "../../base/internal-error.ts";
 export function checkPresence(node: Presence, body: Body): Expression {
   const { asks, of, there } = node;
   if (asks === "entry") return ofEntry(node, body);
+  if (asks === "sense") return hasSense(of, body);
   const checked = checkPlace(of, body);
   switch (checked.type.kind) {
     case "unknown":
@@ -32,6 +33,22 @@ export function checkPresence(node: Presence, body: Body): Expression {
     default:
       return there === undefined ? always(checked) : checkExpression(there, body);
   }
+}
+
+/** Whether the expression has a meaning here, told before the script runs: its own mistakes are not said. */
+function hasSense(of: Expression, body: Body): Expression {
+  const { pass, kernelNeeds, hostNeeds } = body;
+  const { final, diagnostics } = pass;
+  const [kernel, host] = [kernelNeeds.length, hostNeeds.length];
+  pass.final = true;
+  pass.diagnostics = [];
+  checkPlace(of, body);
+  const value = !pass.diagnostics.some(({ severity }) => severity === "error");
+  pass.final = final;
+  pass.diagnostics = diagnostics;
+  kernelNeeds.length = kernel;
+  hostNeeds.length = host;
+  return { kind: "boolean", value, span: of.span, type: boolType };
 }
 
 function unlessZero(of: Expression): Expression {

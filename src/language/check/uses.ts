@@ -1,15 +1,22 @@
 // Which builtins a probe's body mentions: so that a provider can leave out what nobody reads.
-import type { FunctionDeclaration, Probe } from "../program.ts";
+import type { Block, Described, FunctionDeclaration, Probe } from "../program.ts";
 
 /**
  * Names of builtins and calls in the probe, and in the script's functions (any of which it may call). What is read of
  * `args` as well: `args.NAME`, or `args.*` where it is used as a whole; `var.NAME` of the program's variables,
  * `var.*NAME` where what one points to is looked at (of `args` too); `vars.*` where `args` or `vars` as a whole are
- * more than printed.
+ * more than printed. `sense` where the handler asks what there is: places that lack something are no mistakes then.
  */
 export function usedBuiltins(probe: Probe, functions: readonly FunctionDeclaration[]): ReadonlySet<string> {
   const names = new Set<string>();
   collect([probe.predicate, probe.body, ...functions.map((f) => f.body)], names);
+  return names;
+}
+
+/** Those of a function's body. */
+export function namesIn(body: Block): ReadonlySet<string> {
+  const names = new Set<string>();
+  collect(body, names);
   return names;
 }
 
@@ -96,6 +103,12 @@ function collect(node: object, names: Set<string>): void {
   }
 }
 
+function noteDescribed({ of }: Described, names: Set<string>): void {
+  names.add("sense");
+  if (of === "return") names.add("retval");
+  else if (typeof of === "string") names.add("args").add("args.*").add("vars").add("vars.*");
+}
+
 /** Notes what a node itself says; true when that is all there is to it. */
 function isNoted(node: object, kind: unknown, names: Set<string>): boolean {
   switch (kind) {
@@ -106,6 +119,12 @@ function isNoted(node: object, kind: unknown, names: Set<string>): boolean {
     case "builtin":
     case "identifier":
       break;
+    case "presence":
+      if ("asks" in node && node.asks === "sense") names.add("sense");
+      return false;
+    case "described":
+      noteDescribed(node as Described, names);
+      return false;
     default:
       return false;
   }

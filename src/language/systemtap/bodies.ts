@@ -11,7 +11,7 @@ import { printStatements } from "./printing.ts";
 import type { Expr, Foreach, Stmt } from "./syntax.ts";
 import * as tree from "./tree.ts";
 import type { Unit } from "./unit.ts";
-import { assigned, atSign, condition, storage, value } from "./values.ts";
+import { assigned, atSign, condition, decided, storage, value } from "./values.ts";
 
 export function block(s: Stmt, unit: Unit): Block {
   const statements = s.kind === "block" ? s.statements : [s];
@@ -38,7 +38,12 @@ function statement(s: Stmt, unit: Unit): readonly Statement[] {
       return [block(s, unit)];
     case "expression":
       return expressionStatement(s.expression, unit);
-    case "if":
+    case "if": {
+      const known = decided(s.condition, unit);
+      if (known !== undefined) {
+        const taken = known ? s.then : s.otherwise;
+        return taken === undefined ? [] : [block(taken, unit)];
+      }
       return [
         {
           kind: "if",
@@ -48,6 +53,7 @@ function statement(s: Stmt, unit: Unit): readonly Statement[] {
           span,
         },
       ];
+    }
     case "while":
       return [{ kind: "while", condition: repeated(s.condition, unit), body: block(s.body, unit), span }];
     case "for":
@@ -80,7 +86,7 @@ function statement(s: Stmt, unit: Unit): readonly Statement[] {
       const body = block(s.body, unit);
       const caught = s.message === undefined ? undefined : tree.variable(unit.shared.name(s.message), span);
       const handler = block(s.handler, unit);
-      const functions = new Set([...unit.types.functions.values()].flat().map(({ name }) => name));
+      const functions = new Set([...unit.types.functions.values()].flat().map((one) => unit.nameOf(one)));
       return [
         {
           kind: "try",
@@ -125,7 +131,7 @@ function goesOn({ definition, next, returns }: FunctionTypes, unit: Unit, span: 
       unit.refuse(span, systemtap.notYet(`\`next\` where the parameter ${name} is stored in`));
     return tree.variable(name, span);
   });
-  const called = tree.call(next.name, given, span);
+  const called = tree.call(unit.nameOf(next), given, span);
   return returns
     ? { kind: "return", value: called, span }
     : tree.block([tree.statement(called), { kind: "return", span }], span);

@@ -31,6 +31,8 @@ export interface LibraryFunction {
   readonly least?: number;
   /** Nothing where it is absent. */
   readonly result?: ValueType;
+  /** It asks what only the probe has. */
+  readonly ofProbe?: true;
   readonly doc: string;
   readonly value?: (args: readonly Expression[], span: Span, unit: CallingUnit) => Expression;
   readonly text?: (args: readonly Expression[], span: Span, unit: CallingUnit) => Text;

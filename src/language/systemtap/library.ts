@@ -254,6 +254,7 @@ const writes = (text: string, doc: string): LibraryFunction => ({
 });
 
 const argument = (doc: string, cut?: string): LibraryFunction => ({
+  ofProbe: true,
   parameters: ["long"],
   result: "long",
   doc,
@@ -275,7 +276,7 @@ const argument = (doc: string, cut?: string): LibraryFunction => ({
   },
 });
 
-const functionName = words("func", "Name of the function that was probed.");
+const functionName: LibraryFunction = { ...words("func", "Name of the function that was probed."), ofProbe: true };
 
 const functions: Readonly<Record<string, LibraryFunction>> = {
   // ── who ──
@@ -353,30 +354,34 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   ppfunc: functionName,
   pfunc: functionName,
   pp: {
+    ofProbe: true,
     parameters: [],
     result: "string",
     doc: "The probe point that fired.",
     value: (_, span, unit) => unit.point(span),
   },
   pn: {
+    ofProbe: true,
     parameters: [],
     result: "string",
     doc: "The probe point as the script has it.",
     value: (_, span, unit) => unit.point(span),
   },
   probe_type: {
+    ofProbe: true,
     parameters: [],
     result: "string",
     doc: "What SystemTap calls the kind of the probe: `begin_end`.",
     value: (_, span, unit) => unit.kindOfProbe(span),
   },
   is_return: {
+    ofProbe: true,
     parameters: [],
     result: "long",
     doc: "1 in a `.return` probe, else 0.",
     value: (_, span, unit) => integer(unit.where.returns ? 1 : 0, span),
   },
-  returnval: number("retval", "What the probed function returns."),
+  returnval: { ...number("retval", "What the probed function returns."), ofProbe: true },
   int_arg: argument("The Nth argument of the function, from 1, as an int.", "int32"),
   uint_arg: argument("The Nth argument of the function, from 1, as an unsigned int.", "uint32"),
   long_arg: argument("The Nth argument of the function, from 1."),
@@ -393,12 +398,14 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   usymname: named("usym", ["long"], "Name of the user function that an address lies in."),
   usymdata: named("usym", ["long"], "The same."),
   addr: {
+    ofProbe: true,
     parameters: [],
     result: "long",
     doc: "Address of the instruction.",
     value: (_, span) => toLong(call("reg", [tree.text("ip", span)], span)),
   },
   uaddr: {
+    ofProbe: true,
     parameters: [],
     result: "long",
     doc: "Address of the instruction.",

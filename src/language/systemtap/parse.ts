@@ -14,6 +14,7 @@ import { Scope, Types, type FunctionTypes } from "./infer.ts";
 import { afterFailing, canFail, errorLimit, failingFunctions, guarded, lastWords } from "./failing.ts";
 import { libraryFunction } from "./library.ts";
 import { callsOthers, used } from "./names.ts";
+import { functionsOfProbe } from "./of-probe.ts";
 import { parseScript } from "./parse-script.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
 import { systemtapRules } from "./rules.ts";
@@ -106,7 +107,8 @@ export function parse(written: Source, given: Given): Parsed {
     handlers.push({ placed: [last(span)], body, scope: new Scope(), conditions: [], texts: new Map(), span });
   }
   const scopes = types.infer(handlers, report);
-  const functions = [...scopes].map(([own, scope]) => functionOf(own, scope));
+  shared.ofProbe = functionsOfProbe(types);
+  const functions = [...scopes].flatMap(([own, scope]) => (shared.ofProbe.has(own) ? [] : [functionOf(own, scope)]));
   const sized = new Set(globals.flatMap(({ name, size, wraps }) => (size === undefined || wraps ? [] : [name])));
   const doubtful = { functions: failingFunctions(functions, sized), sized };
   const limit = errorLimit(given.settings);
@@ -184,6 +186,7 @@ export function parse(written: Source, given: Given): Parsed {
     const wanted = conditions.map((one) => condition(one, unit));
     const own = block(handler.body, unit);
     const declared = localsOf(scope, unit, span);
+    const ofProbe = functionsFor(unit);
     const predicates = [...(guard === undefined ? [] : [guard]), ...wanted];
     const predicate = predicates.reduce<Expression | undefined>(
       (all, one) => (all === undefined ? one : tree.binary("&&", all, one, one.span)),
@@ -191,7 +194,12 @@ export function parse(written: Source, given: Given): Parsed {
     );
     const specs = placed.map(({ spec }) => spec);
     let statements: readonly Statement[] = [...declared, ...own.statements];
-    if (canFail(statements, doubtful)) {
+    const known =
+      ofProbe.length === 0
+        ? doubtful
+        : { ...doubtful, functions: failingFunctions([...functions, ...ofProbe], doubtful.sized) };
+    functions.push(...ofProbe);
+    if (canFail(statements, known)) {
       shared.fails = true;
       statements = [guarded(statements, limit, place.phase === "end" || place.phase === "error", span)];
     }
@@ -265,10 +273,19 @@ export function parse(written: Source, given: Given): Parsed {
     ];
   }
 
-  function functionOf(own: FunctionTypes, scope: Scope): FunctionDeclaration {
+  /** Those that a handler calls, and that ask for its probe; what they call is found on the way. */
+  function functionsFor(unit: Unit): FunctionDeclaration[] {
+    const made: FunctionDeclaration[] = [];
+    for (const [own, name] of unit.own) made.push({ ...functionOf(own, scopes.get(own)!, unit), name, ofProbe: true });
+    return made;
+  }
+
+  /** `calling`: the handler whose probe it asks for. */
+  function functionOf(own: FunctionTypes, scope: Scope, calling?: Unit): FunctionDeclaration {
     const { definition } = own;
     const { span } = definition;
-    const unit = new Unit(shared, scope, { variables: "none", returns: false, space: "kernel" }, { value, storage });
+    const where = calling?.where ?? { variables: "none", returns: false, space: "kernel" };
+    const unit = new Unit(shared, scope, where, { value, storage }, new Map(), undefined, calling?.own);
     const body = block(definition.body, unit);
     const result = own.result === "string" ? tree.text("", span) : tree.integer(0, span);
     return {

@@ -5,7 +5,7 @@ import { systemtap } from "../../messages/systemtap.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import type { Expression, Statement } from "../program.ts";
-import type { Scope, Types } from "./infer.ts";
+import type { FunctionTypes, Scope, Types } from "./infer.ts";
 import type { CallingUnit, Text } from "./library-function.ts";
 import { exit, leave, type Exits } from "./leaving.ts";
 import type { Place } from "./points.ts";
@@ -23,6 +23,8 @@ export class Translation {
   beginsAgain = false;
   /** One of them ends the script. */
   leavesBegin = false;
+  /** Functions that ask for the probe (of-probe.ts). */
+  ofProbe: ReadonlySet<FunctionTypes> = new Set();
   #names = 0;
 
   constructor(types: Types, given: Given) {
@@ -67,6 +69,9 @@ export class Unit implements CallingUnit {
     { readonly name: string; readonly value: (unit: Unit) => Expression; readonly span: Span }
   >();
 
+  /** Functions that it calls and that ask for its probe, and those that they call: what they are named here. */
+  readonly own: Map<FunctionTypes, string>;
+
   #stores = false;
 
   constructor(
@@ -76,7 +81,9 @@ export class Unit implements CallingUnit {
     reading: Reading,
     texts: ReadonlyMap<string, Expr> = new Map(),
     exits?: Exits,
+    own = new Map<FunctionTypes, string>(),
   ) {
+    this.own = own;
     this.texts = texts;
     this.exits = exits;
     this.shared = shared;
@@ -119,6 +126,14 @@ export class Unit implements CallingUnit {
     const { target } = this.shared.given;
     if (target === "command") return tree.toLong(tree.builtin("cpid", span));
     return tree.integer(target ?? 0, span);
+  }
+
+  /** What a function of the script is named where this one calls it. */
+  nameOf(called: FunctionTypes): string {
+    if (!this.shared.ofProbe.has(called)) return called.name;
+    let name = this.own.get(called);
+    if (name === undefined) this.own.set(called, (name = this.shared.name(called.name)));
+    return name;
   }
 
   fresh(of: string): string {

@@ -2,7 +2,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { Span } from "../diagnostic.ts";
 import { systemtap } from "../../messages/systemtap.ts";
-import type { BinaryOperator, Expression, MapAccess, Variable } from "../program.ts";
+import type { BinaryOperator, DescribedGroup, Expression, MapAccess, Variable } from "../program.ts";
 import type { Text } from "./library-function.ts";
 import { libraryFunction, printers } from "./library.ts";
 import { printedText } from "./printing.ts";
@@ -58,8 +58,11 @@ export function value(e: Expr, unit: Unit): Expression {
       return tree.binary(e.operator as BinaryOperator, value(e.left, unit), value(e.right, unit), atSign(e));
     case "in":
       return asNumber(condition(e, unit));
-    case "conditional":
+    case "conditional": {
+      const known = decided(e.condition, unit);
+      if (known !== undefined) return value(known ? e.then : e.otherwise, unit);
       return tree.conditional(condition(e.condition, unit), value(e.then, unit), value(e.otherwise, unit), span);
+    }
     case "assign": {
       if (e.operator === "<<<") return unit.refuse(span, systemtap.notHere("`<<<`", "in an expression"));
       const target = storage(e.target, unit);
@@ -132,6 +135,17 @@ export function storage(e: Expr, unit: Unit): Expression {
 }
 
 // ── conditions ──
+
+/** Whether `@defined(…)` is true, where the probe point tells: what is not there has no meaning. */
+export function decided(e: Expr, unit: Unit): boolean | undefined {
+  if (e.kind === "unary" && e.operator === "!") {
+    const of = decided(e.operand, unit);
+    return of === undefined ? undefined : !of;
+  }
+  if (e.kind !== "operator" || e.name !== "defined") return undefined;
+  const found = defined(e, unit);
+  return found.kind === "integer" ? found.value !== 0n : undefined;
+}
 
 export function condition(e: Expr, unit: Unit): Expression {
   const { span } = e;
@@ -240,7 +254,7 @@ function called(e: Extract<Expr, { kind: "call" }>, unit: Unit): Expression {
   const own = unit.types.function(e.name, e.args.length);
   if (own !== undefined)
     return tree.call(
-      own.name,
+      unit.nameOf(own),
       e.args.map((arg) => value(arg, unit)),
       span,
     );
@@ -272,8 +286,9 @@ function stored({ format, args }: Text, e: Expr): Expression {
 // ── what the traced program or kernel has ──
 
 function targetValue(e: TargetExpr, unit: Unit): Expression {
-  if (e.pretty > 0) return place(e, unit);
   if (e.base.kind === "name" && e.base.name.startsWith("$")) return group(e, e.base.name, unit);
+  if (e.pretty > 0)
+    return { kind: "described", of: place(e, unit), depth: e.pretty, span: e.span, type: { kind: "unknown" } };
   const now = unit.where.result !== undefined || e.base.kind !== "name" || e.base.name === "return";
   if (unit.where.returns && !now) return atEntry(e, unit);
   return number(e, unit);
@@ -336,17 +351,22 @@ function base({ base: of, span }: TargetExpr, unit: Unit): Expression {
 }
 
 /** `$$vars` and its kin. */
-function group({ span }: TargetExpr, name: string, unit: Unit): Expression {
+function group({ span, pretty }: TargetExpr, name: string, unit: Unit): Expression {
   switch (name) {
     case "$vars":
     case "$locals":
     case "$parms":
-      if (unit.where.variables === "none") return unit.refuse(span, systemtap.noTargetVariables(name));
-      return tree.builtin(unit.where.variables === "args" || name === "$parms" ? "args" : "vars", span);
     case "$return":
-      return unit.where.returns ? tree.builtin("retval", span) : unit.refuse(span, systemtap.noReturn());
+      if (unit.where.variables === "none") return unit.refuse(span, systemtap.noTargetVariables(name));
+      return {
+        kind: "described",
+        of: name.slice(1) as DescribedGroup,
+        depth: pretty,
+        span,
+        type: { kind: "unknown" },
+      };
     case "$name":
-      return tree.builtin("probe", span);
+      return unit.refuse(span, systemtap.notYet("$$name"));
     default:
       return unit.refuse(span, systemtap.notYet(`$${name}`));
   }
@@ -409,12 +429,22 @@ function operator(e: Extract<Expr, { kind: "operator" }>, unit: Unit): Expressio
   return unit.refuse(span, systemtap.notYet(`@${e.name}`));
 }
 
-/** Whether there is such a variable: a probe point that has none is told by what it is. */
+/** Whether there is such a variable: the checker knows, but where the probe point tells. */
 function defined(e: Extract<Expr, { kind: "operator" }>, unit: Unit): Expression {
+  const { span } = e;
   const [of] = e.args;
-  if (of?.kind === "target" && of.base.kind === "name") {
-    if (of.base.name === "return") return tree.integer(unit.where.returns ? 1 : 0, e.span);
-    if (unit.where.variables === "none") return tree.integer(0, e.span);
+  if (of?.kind !== "target") return tree.integer(1, span);
+  const isVariable = of.base.kind === "name" && !of.base.name.startsWith("$");
+  if (of.base.kind === "name") {
+    if (/^\$?return$/.test(of.base.name) && !unit.where.returns) return tree.integer(0, span);
+    if (of.base.name !== "return" && unit.where.variables === "none") return tree.integer(0, span);
   }
-  return unit.refuse(e.span, systemtap.notYet("@defined of anything but $return"));
+  // Of the function's entry, whose variables are those.
+  const there = isVariable && unit.where.returns ? place(of, unit) : value(of, unit);
+  return tree.conditional(
+    { kind: "presence", asks: "sense", of: there, span, type: { kind: "unknown" } },
+    tree.integer(1, span),
+    tree.integer(0, span),
+    span,
+  );
 }

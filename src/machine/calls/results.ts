@@ -58,16 +58,18 @@ function asNumber(retval: Omit<Argument, "name">): Omit<Argument, "name"> | unde
 }
 
 /**
- * Those that lack nothing, and how many do: of many places some may lack what others have. Where all do, all of them.
+ * Those that lack nothing, and how many do: of many places some may lack what others have. Where all do, or where the
+ * handler asks what there is, all of them.
  */
 export function withoutLacking<T extends Seen>(
   spec: ProbeSpec,
   seen: readonly T[],
+  uses: ReadonlySet<string>,
   nameOf: (one: T) => string,
 ): { readonly complete: readonly T[]; readonly diagnostics: readonly Diagnostic[] } {
   const complete = seen.filter(({ lacking }) => lacking === undefined);
   const left = seen.find(({ lacking }) => lacking !== undefined);
-  if (left === undefined || complete.length === 0) return { complete: seen, diagnostics: [] };
+  if (left === undefined || complete.length === 0 || uses.has("sense")) return { complete: seen, diagnostics: [] };
   const [some, all] = [seen.length - complete.length, seen.length];
   const message = `${some} of the ${all} places of \`${spec.text}\` ${some === 1 ? "is" : "are"} left out: at ${nameOf(left)} ${left.lacking}`;
   return { complete, diagnostics: [{ severity: "warning", code: "name", span: spec.span, message }] };

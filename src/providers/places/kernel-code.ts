@@ -68,6 +68,7 @@ export function withKernelResults(
   const { complete, diagnostics } = withoutLacking(
     spec,
     alikeResults(apart),
+    options.uses,
     ({ sites: [site] }) => site?.name ?? spec.text,
   );
   const together = groupBy(

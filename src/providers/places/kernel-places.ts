@@ -222,7 +222,7 @@ export function withVariablesAt(
     site,
     ...withKernelVariables(context, (site.data as KprobeSite).offset, false, system, options),
   }));
-  const { complete, diagnostics } = withoutLacking(spec, seen, ({ site }) => site.name);
+  const { complete, diagnostics } = withoutLacking(spec, seen, options.uses, ({ site }) => site.name);
   const alike = [...groupBy(complete, ({ key }) => key).values()];
   const variants = alike.flatMap((group) =>
     variantsByFunction(

@@ -54,7 +54,7 @@ export function variantsAt(
 
   const made = found.map((one) => ({ ...one, ...seenAt(baseOf(one.place), one, kind, system, options) }));
   const results = uses.has("retval") ? alikeResults(made) : made;
-  const { complete, diagnostics } = withoutLacking(spec, results, ({ site }) => site.name);
+  const { complete, diagnostics } = withoutLacking(spec, results, uses, ({ site }) => site.name);
   const variants = new Map<
     string,
     {

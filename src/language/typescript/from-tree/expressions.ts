@@ -117,6 +117,8 @@ function written(w: Writing, e: Expression): Written {
       return e.asks === "truth"
         ? written(w, e.of)
         : { text: `${valueText(w, e.of, unaryStrength)} !== undefined`, strength: 0 };
+    case "described":
+      return typeof e.of === "string" ? written(w, { ...e, kind: "builtin", name: "args" }) : written(w, e.of);
     case "result":
       return whole(`${entryText(w, e.of)}.${e.aggregate}`);
     case "block-expression":
