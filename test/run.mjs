@@ -19,6 +19,7 @@ const long = [
   "differential",
   "rust-values",
   "damaged-kept-files",
+  "clean-debian",
   "installs",
   "unwind",
   "docs",

@@ -36,7 +36,7 @@ _strobe() {
   candidates=("\${(@f)$(strobe complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "\${candidates[1]}" ]]; then compadd -S '' -- "\${candidates[@]}"; else _files; fi
 }
-compdef _strobe strobe
+if [[ "\${funcstack[1]}" == _strobe ]]; then _strobe "$@"; else compdef _strobe strobe; fi
 `;
 const fish = `complete -c strobe -a '(strobe complete (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
 `;

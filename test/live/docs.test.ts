@@ -170,7 +170,7 @@ function assertScripts(line: string): void {
     const [, verb, name] = command.trim().split(/\s+/);
     if (verb === "run") assert.ok(Object.hasOwn(scripts, name), `no script ${name}`);
     else if (verb === "start" || verb === "test") assert.ok(Object.hasOwn(scripts, verb), `no script ${verb}`);
-    else assert.ok(["ci", "install", "link"].includes(verb), `npm ${verb}`);
+    else assert.ok(["ci", "install", "link", "pack"].includes(verb), `npm ${verb}`);
   }
 }
 
