@@ -73,7 +73,8 @@ export function compileRecording(wish: RecordedWish, system: LiveSystem, way: Co
     ...wish,
     stacks: {
       kernel: wish.stacks.kernel || script?.uses.has("kstack") === true,
-      user: wish.stacks.user || script?.uses.has("ustack") === true,
+      // The names of programs' code are kept of processes whose stacks are.
+      user: wish.stacks.user || script?.uses.has("ustack") === true || script?.uses.has("usym") === true,
     },
   };
   const named = probesIn(wish.probes);

@@ -12,7 +12,7 @@ import { Recorder } from "../output/recorder.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { languageOf, languages } from "../language/registry.ts";
 import { contextOfText } from "../machine/contexts/recorded-context.ts";
-import type { ClockReading, RecordedLoss, RecordingOrigin } from "../recordings/contents.ts";
+import type { ClockReading, RecordedLoss, RecordingCost, RecordingOrigin } from "../recordings/contents.ts";
 import { RecordingWriter, type Resumed, type WrittenRing } from "../recordings/writer.ts";
 import type { Session } from "../session/session.ts";
 import { useColor } from "./errors.ts";
@@ -40,6 +40,8 @@ interface RecordOptions {
   /** Texts become hashes. */
   readonly redact: boolean;
   readonly stacks: { readonly kernel: boolean; readonly user: boolean };
+  /** Measures what the handlers cost. */
+  readonly stats: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;
 }
@@ -103,7 +105,7 @@ export async function record(argv: readonly string[]): Promise<number> {
       const path = numbered(options.file, ++snapshots);
       const into = createRecording(path);
       try {
-        const written = await writer.writeHeld((bytes) => writeAll(into, bytes), readClock());
+        const written = await writer.writeHeld((bytes) => writeAll(into, bytes), readClock(), [consumer.cost]);
         if (!quiet) tell(ringSummary(path, written));
       } finally {
         closeSync(into);
@@ -117,6 +119,7 @@ export async function record(argv: readonly string[]): Promise<number> {
       consumer,
       pid,
       command,
+      stats: options.stats,
       log: verbose ? (line) => tell(`${line}\n`) : undefined,
       recompile: (way) => compileIt(way).compiled,
       // The command's process is there, and waits.
@@ -151,10 +154,11 @@ export async function record(argv: readonly string[]): Promise<number> {
         clock: readClock(),
         events: consumer.events + (before?.events ?? 0),
         lost: [...(before?.lost ?? []), ...lost],
+        costs: [...(before?.costs ?? []), consumer.cost],
       });
       if (!quiet) tell(summary(options.file, consumer, writer.size - (before?.resumed.size ?? 0)));
     } else {
-      const written = await writer.writeHeld(write, readClock());
+      const written = await writer.writeHeld(write, readClock(), [consumer.cost]);
       if (!quiet) tell(ringSummary(options.file, written));
     }
     return 0;
@@ -189,6 +193,7 @@ interface Continued {
   readonly resumed: Resumed;
   readonly events: number;
   readonly lost: readonly RecordedLoss[];
+  readonly costs: readonly RecordingCost[];
 }
 
 /** The recording that is to go on; what says where it ended is taken away. @throws UsageError, RecordingError */
@@ -203,7 +208,7 @@ function continued(file: string): Continued {
       throw new UsageError(`${file} has its texts as hashes, whose key is gone: record into another file`);
     const lost = [...recording.heads()].flatMap((head) => head.lost);
     ftruncateSync(descriptor, resumed.size);
-    return { descriptor, resumed, events: span?.events ?? 0, lost };
+    return { descriptor, resumed, events: span?.events ?? 0, lost, costs: recording.end?.costs ?? [] };
   } catch (error) {
     closeSync(descriptor);
     throw error;
@@ -310,6 +315,7 @@ function readOptions(argv: readonly string[]): RecordOptions {
     duration: time === undefined ? undefined : readRunTime(time),
     mostBytes: size === undefined ? undefined : readSize("--max-size", size),
     stacks: { kernel: stacks.includes("kernel"), user: stacks.includes("user") },
+    stats: given.has("stats"),
     quiet: given.has("quiet"),
     verbose: given.has("verbose"),
   };
@@ -345,9 +351,10 @@ const names: Readonly<Record<string, string>> = {
   "--redact": "redact",
   "-e": "execute",
   "--execute": "execute",
+  "--stats": "stats",
   "-q": "quiet",
   "--quiet": "quiet",
   "-v": "verbose",
   "--verbose": "verbose",
 };
-const switches: ReadonlySet<string> = new Set(["quiet", "verbose", "append"]);
+const switches: ReadonlySet<string> = new Set(["quiet", "verbose", "append", "stats"]);

@@ -6,7 +6,8 @@ import { shownText } from "../output/shown-text.ts";
 import { isTerminal } from "../linux/ffi.ts";
 import { OutputClosed } from "../output/sink.ts";
 import { RecordedProbes, type ReplayableRecording } from "../providers/recorded.ts";
-import { lossText } from "../recordings/contents.ts";
+import { lossText, type RecordingCost } from "../recordings/contents.ts";
+import { writtenNames } from "../recordings/written-names.ts";
 import type { Session } from "../session/session.ts";
 import { print, tell } from "./files.ts";
 import { readOptions, type Options } from "./options.ts";
@@ -172,8 +173,36 @@ function showInfo(recording: ReplayableRecording): void {
     byName.set(name, (byName.get(name) ?? 0) + number);
   }
   for (const [name, number] of [...byName].sort((a, b) => b[1] - a[1])) lines.push(["probe", `${name}  ${number}`]);
+  for (const cost of end?.costs ?? []) lines.push(...costLines(cost, origin.cpus));
+  for (const [path, buildId] of filesOf(recording)) lines.push(["code", `${path}  ${buildId ?? "no build id"}`]);
   const clean = isTerminal(1) ? shownText : (text: string): string => text;
   for (const [name, text] of lines) print(`${name.padEnd(9)} ${clean(text)}\n`);
+}
+
+/** What a run of the recorder took. */
+function costLines(
+  { seconds, cpuSeconds, events, handlers = [] }: RecordingCost,
+  cpus: number,
+): (readonly [string, string])[] {
+  const each = events === 0 ? "" : `, ${((cpuSeconds / events) * 1e6).toFixed(2)} us an event`;
+  return [
+    ["cost", `strobe used ${cpuSeconds.toFixed(3)} s of CPU time in ${seconds.toFixed(3)} s${each}`],
+    ...handlers
+      .filter(({ runs }) => runs > 0)
+      .map(({ probe, runs, nanoseconds }) => {
+        const share = (nanoseconds / 1e9 / seconds / cpus) * 100;
+        const text = `${runs} runs of ${(nanoseconds / runs).toFixed(0)} ns, ${share.toFixed(2)} % of ${cpus} CPUs`;
+        return ["cost", `${probe}: ${text}`] as const;
+      }),
+  ];
+}
+
+/** Files whose code addresses in it lie in, with their build ids. */
+function filesOf(recording: ReplayableRecording): ReadonlyMap<string, string | null> {
+  const files = new Map<string, string | null>();
+  for (const { mappings } of writtenNames(recording.symbols()))
+    for (const [, , , , path, buildId] of mappings ?? []) files.set(path, buildId);
+  return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function countSites(

@@ -70,7 +70,7 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   },
   record: {
     usage:
-      "record [-o FILE [--append]] [--for TIME] [-c CMD | -p PID] [--stack kernel,user] [--max-size SIZE] [--ring TIME [--when PROBE]] [--redact strings] PROBES… | SCRIPT | -e PROGRAM",
+      "record [-o FILE [--append]] [--for TIME] [-c CMD | -p PID] [--stack kernel,user] [--max-size SIZE] [--ring TIME [--when PROBE]] [--redact strings] [--stats] PROBES… | SCRIPT | -e PROGRAM",
     doc: "write events with all that is known of them into a file, to ask them later",
     run: async (argv) => (await import("./record.ts")).record(argv),
   },

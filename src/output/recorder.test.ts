@@ -75,6 +75,7 @@ async function recorded(
       systemCallName: () => "Unknown syscall",
       user: (address: bigint) => ({ address }),
       signalReturn: () => undefined,
+      code: () => undefined,
       stack: (id: bigint) => (id === 7n ? [0x10n, 0x20n] : undefined),
     },
     bootToWall: 0n,

@@ -3,19 +3,11 @@ import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import { headerOffset } from "../compiler/layouts/record-header.ts";
 import { sizeOf } from "../language/layout.ts";
 import type { StackType, Type } from "../language/types.ts";
-import type { ClockReading, RecordedLoss } from "../recordings/contents.ts";
+import type { ClockReading, RecordedLoss, RecordingCost } from "../recordings/contents.ts";
 import type { RecordingWriter } from "../recordings/writer.ts";
-import type { UserKind, WrittenNames } from "../recordings/written-names.ts";
-import type {
-  Consumer,
-  ConsumerServices,
-  Frame,
-  RecordHandler,
-  RecordMemory,
-  SymbolResolver,
-  Trouble,
-} from "../session/events.ts";
-import { writtenFrame } from "../session/replay/recorded-symbols.ts";
+import type { Consumer, ConsumerServices, RecordHandler, RecordMemory, Trouble } from "../session/events.ts";
+import type { SessionStats } from "../session/stats.ts";
+import { NotedNames } from "./noted-names.ts";
 import { Redactor } from "./redactor.ts";
 import { stackFrames, stackMapOf } from "./stack-frames.ts";
 import { troubleText } from "./trouble.ts";
@@ -27,6 +19,8 @@ const blockMilliseconds = 1000;
 /** Bytes of blocks that wait to be written: with more, the file cannot take what comes, and events are lost. */
 const mostWaiting = 128 << 20;
 const clockMilliseconds = 10_000;
+/** For reading places in the source out of debug information, when the recording ends. */
+const lineMilliseconds = 10_000;
 
 export interface RecorderOptions {
   readonly writer: RecordingWriter;
@@ -78,6 +72,8 @@ class RowBuffer {
   /** Where rows have a user, and a cgroup. */
   readonly user: number | undefined;
   readonly cgroup: number | undefined;
+  /** Where rows have what may be an address. */
+  readonly words: readonly number[];
   readonly texts: readonly TextField[];
   bytes: Uint8Array;
   count = 0;
@@ -90,6 +86,9 @@ class RowBuffer {
     this.size = size;
     this.stacks = fields.flatMap(({ type, offset }) => (type.kind === "stack" ? [{ type, offset }] : []));
     this.texts = fields.flatMap(({ type, offset }) => (isText(type) ? [{ offset, size: sizeOf(type) }] : []));
+    this.words = fields.flatMap(({ name, type, offset }) =>
+      name !== "cgroup" && (type.kind === "pointer" || (type.kind === "integer" && type.bits === 64)) ? [offset] : [],
+    );
     this.user = fields.find(({ name }) => name === "uid")?.offset;
     this.cgroup = fields.find(({ name }) => name === "cgroup")?.offset;
     this.bytes = new Uint8Array(size * 64);
@@ -106,6 +105,7 @@ export class Recorder implements Consumer {
   readonly patience = 50;
   readonly #options: RecorderOptions;
   #siteAt = 0;
+  #pidAt = 0;
   readonly #order = new Uint16Array(blockEvents);
   #present: RowBuffer[] = [];
   #count = 0;
@@ -115,7 +115,9 @@ export class Recorder implements Consumer {
   #losses: RecordedLoss[] = [];
   readonly #allLosses: RecordedLoss[] = [];
   #services: ConsumerServices | undefined;
-  #names: NotingSymbols | undefined;
+  #names: NotedNames | undefined;
+  /** Those of the time before, of which events may still be held. */
+  #earlierNames: NotedNames | undefined;
   readonly #redactor = new Redactor();
   /** When names were told anew, by the boot clock. */
   #namesSince = 0n;
@@ -134,6 +136,7 @@ export class Recorder implements Consumer {
     if (schema.action.kind === "data" && schema.action.name === whenName) return () => when?.();
     const buffer = new RowBuffer(schema, before?.layouts ?? 0);
     this.#siteAt = headerOffset(header.indexOf("probe"));
+    this.#pidAt = headerOffset(header.indexOf("pid"));
     const { bytes } = memory;
     return (offset) => {
       if (this.#stop) return;
@@ -173,7 +176,12 @@ export class Recorder implements Consumer {
   map(): void {}
   text(): void {}
 
+  #attachedAt = performance.now();
+  #usedAt = process.cpuUsage();
+
   attached(probes: number): void {
+    this.#attachedAt = performance.now();
+    this.#usedAt = process.cpuUsage();
     this.#options.tell(`Attached ${probes} probe${probes === 1 ? "" : "s"}\n`);
   }
 
@@ -183,19 +191,42 @@ export class Recorder implements Consumer {
     this.#allLosses.push(loss);
   }
 
+  #handlers: RecordingCost["handlers"];
+
+  stats({ handlers }: SessionStats): void {
+    this.#handlers = handlers.map(({ probe, runs, handlerNanoseconds }) => ({
+      probe,
+      runs,
+      nanoseconds: handlerNanoseconds,
+    }));
+  }
+
+  /** What this run has taken so far. */
+  get cost(): RecordingCost {
+    const { user, system } = process.cpuUsage(this.#usedAt);
+    return {
+      seconds: (performance.now() - this.#attachedAt) / 1e3,
+      cpuSeconds: (user + system) / 1e6,
+      events: this.events,
+      ...(this.#handlers === undefined ? {} : { handlers: this.#handlers }),
+    };
+  }
+
   /** What has come so far is handed to the writer. */
   handOver(): void {
     if (this.#count > 0 || this.#losses.length > 0) this.#write();
+    this.#writeLines();
   }
 
-  /** Writes what is left while the kernel still has the stacks. */
+  /** Writes what is left while the kernel still has the stacks, and programs may be read. */
   endOfEvents(): void {
     if (this.#count > 0) this.#write();
+    this.#writeLines();
   }
 
   /** All that has come is handed to the writer. */
   finish(): readonly RecordedLoss[] {
-    this.handOver();
+    if (this.#count > 0 || this.#losses.length > 0) this.#write();
     return this.#allLosses;
   }
 
@@ -241,8 +272,8 @@ export class Recorder implements Consumer {
       return;
     }
     this.#renewNames(services);
-    this.#names ??= new NotingSymbols(services.symbols);
-    const stacks = this.#numberStacks(services, this.#names);
+    const names = (this.#names ??= new NotedNames(services.symbols));
+    const stacks = this.#numberStacks(services, names);
     const sites = new Set<number>();
     this.#rewrite();
     // Where there are losses alone, it is of this moment.
@@ -254,7 +285,7 @@ export class Recorder implements Consumer {
       if (times.first < first) first = times.first;
       if (times.last > last) last = times.last;
       for (let i = 0, at = this.#siteAt; i < count; i++, at += size) sites.add(view.getUint32(at, true));
-      this.#names.note(view, buffer);
+      names.note(view, buffer, this.#pidAt);
     }
     writer.block(
       {
@@ -269,8 +300,7 @@ export class Recorder implements Consumer {
       },
       { first, last, sites: [...sites], lost: this.#losses },
     );
-    const names = this.#names.take();
-    if (names !== undefined) writer.symbols(names);
+    this.#writeNames(names);
     this.events += this.#count;
     this.#clear();
     this.#losses = [];
@@ -280,6 +310,27 @@ export class Recorder implements Consumer {
     }
   }
 
+  #writeNames(names: NotedNames): void {
+    const text = names.take();
+    if (text !== undefined) this.#options.writer.symbols(text);
+  }
+
+  /** Places in the source of all code that has a name: it is read now, when no event waits for it. */
+  #writeLines(): void {
+    const until = performance.now() + lineMilliseconds;
+    let without = 0;
+    for (const names of [this.#earlierNames, this.#names]) {
+      if (names === undefined) continue;
+      without += names.addLines(until);
+      this.#writeNames(names);
+    }
+    if (without === 0) return;
+    this.beforeWrite?.();
+    this.#options.tell(
+      `WARNING: ${without} places in programs are without their lines in the source: reading these took more than ${lineMilliseconds / 1000} s\n`,
+    );
+  }
+
   /** Of events that are let go of, the names are as well. */
   #renewNames({ symbols }: ConsumerServices): void {
     const { ring, writer } = this.#options;
@@ -287,7 +338,8 @@ export class Recorder implements Consumer {
     const now = this.#now();
     if (this.#names !== undefined && now - this.#namesSince < ring) return;
     this.#namesSince = now;
-    this.#names = new NotingSymbols(symbols);
+    this.#earlierNames = this.#names;
+    this.#names = new NotedNames(symbols);
     writer.forgetNames();
   }
 
@@ -307,7 +359,7 @@ export class Recorder implements Consumer {
   }
 
   /** Stacks' numbers in the kernel become those of the block. */
-  #numberStacks(services: ConsumerServices, names: NotingSymbols): BigUint64Array[] {
+  #numberStacks(services: ConsumerServices, names: NotedNames): BigUint64Array[] {
     const stacks: BigUint64Array[] = [];
     const noting = { ...services, symbols: names };
     for (const { bytes, count, size, stacks: fields } of this.#present) {
@@ -365,113 +417,4 @@ function timesOf(view: DataView, count: number, size: number, offset: number): {
     else if (later(first, at)) first = at;
   }
   return { first: view.getBigUint64(first, true), last: view.getBigUint64(last, true) };
-}
-
-type Writable<T> = { -readonly [key in keyof T]: T[key] extends readonly (infer Each)[] ? Each[] : never };
-
-/** Asks for names once each, and keeps those that are not in the recording yet. */
-class NotingSymbols implements SymbolResolver {
-  readonly #of: SymbolResolver;
-  readonly #known = new Set<string>();
-  #noted: Writable<WrittenNames> = nothingNoted();
-
-  constructor(of: SymbolResolver) {
-    this.#of = of;
-    // What numbers of system calls mean is the machine's.
-    for (let number = 0; number < mostCalls; number++) {
-      const name = of.systemCallName(number);
-      if (name !== "Unknown syscall") this.#noted.calls.push([number, name]);
-    }
-  }
-
-  /** What was noted since the last call, as text; undefined where nothing was. */
-  take(): string | undefined {
-    const noted = this.#noted;
-    this.#noted = nothingNoted();
-    return Object.values(noted).every((list) => list.length === 0) ? undefined : JSON.stringify(noted);
-  }
-
-  /** Users and cgroups of rows. */
-  note(view: DataView, { count, size, user, cgroup }: RowBuffer): void {
-    for (let i = 0, at = 0; i < count; i++, at += size) {
-      if (user !== undefined) this.#user(view.getUint32(at + user, true));
-      if (cgroup !== undefined) this.#cgroup(view.getBigUint64(at + cgroup, true));
-    }
-  }
-
-  #lastUser = -1;
-  #lastCgroup = -1n;
-
-  #user(uid: number): void {
-    if (uid === this.#lastUser) return;
-    this.#lastUser = uid;
-    if (this.#isNew(`uid ${uid}`)) this.#noted.users.push([uid, this.#of.userName(uid)]);
-  }
-
-  #cgroup(id: bigint): void {
-    if (id === this.#lastCgroup) return;
-    this.#lastCgroup = id;
-    if (this.#isNew(`cgroup ${id}`)) this.#noted.cgroups.push([String(id), this.#of.cgroupPath(id)]);
-  }
-
-  #isNew(name: string): boolean {
-    if (this.#known.has(name)) return false;
-    this.#known.add(name);
-    return true;
-  }
-
-  kernel(address: bigint): Frame {
-    const frame = this.#of.kernel(address);
-    if (this.#isNew(`kernel ${address}`)) this.#noted.kernel.push([String(address), writtenFrame(frame)]);
-    return frame;
-  }
-
-  user(address: bigint, pid: number): Frame {
-    return this.#ofProcess("user", address, pid, this.#of.user(address, pid)) ?? { address };
-  }
-
-  signalReturn(address: bigint, pid: number): Frame | undefined {
-    return this.#ofProcess("signalReturn", address, pid, this.#of.signalReturn?.(address, pid));
-  }
-
-  interpreted(address: bigint, pid: number): Frame | undefined {
-    return this.#ofProcess("interpreted", address, pid, this.#of.interpreted?.(address, pid));
-  }
-
-  #ofProcess(kind: UserKind, address: bigint, pid: number, frame: Frame | undefined): Frame | undefined {
-    if (frame !== undefined && this.#isNew(`${kind} ${pid} ${address}`))
-      this.#noted.user.push([kind, pid, String(address), writtenFrame(frame)]);
-    return frame;
-  }
-
-  stack(id: bigint, map: number): readonly bigint[] | undefined {
-    return this.#of.stack(id, map);
-  }
-
-  buildIdStack(id: bigint, map: number): ReturnType<SymbolResolver["buildIdStack"]> {
-    return this.#of.buildIdStack(id, map);
-  }
-
-  place(address: bigint, pid: number): ReturnType<SymbolResolver["place"]> {
-    return this.#of.place(address, pid);
-  }
-
-  userName(uid: number): string {
-    return this.#of.userName(uid);
-  }
-
-  cgroupPath(id: bigint): string {
-    return this.#of.cgroupPath(id);
-  }
-
-  systemCallName(number: number): string {
-    return this.#of.systemCallName(number);
-  }
-}
-
-/** Above every number of a system call. */
-const mostCalls = 1024;
-
-function nothingNoted(): Writable<WrittenNames> {
-  return { kernel: [], user: [], users: [], cgroups: [], calls: [] };
 }

@@ -30,10 +30,13 @@ export function buildIdFrames(
   services: ConsumerServices,
 ): readonly BuildIdFrame[] {
   const { symbols } = services;
-  if (type.unwind !== true) return symbols.buildIdStack(id, stackMapOf(type, services)) ?? [];
-  return stackAddresses(type, id, services).map(
-    (address) => symbols.place(address, pid) ?? { buildId: "", offset: address },
-  );
+  if (type.unwind !== true && symbols.buildIdStack) return symbols.buildIdStack(id, stackMapOf(type, services)) ?? [];
+  return stackAddresses(type, id, services).map((address) => {
+    const mapping = symbols.code(address, pid);
+    return mapping?.buildId === undefined
+      ? { buildId: "", offset: address }
+      : { buildId: mapping.buildId, offset: address - mapping.start + mapping.offset };
+  });
 }
 
 export function buildIdText({ buildId, offset }: BuildIdFrame): string {

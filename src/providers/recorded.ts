@@ -148,6 +148,8 @@ function notThere({ recorded }: Context, uses: ReadonlySet<string>): string[] {
   const stacks = [
     ["kstack", recorded.kernelStack],
     ["ustack", recorded.userStack],
+    // Of processes whose stacks were recorded.
+    ["usym", recorded.userStack],
   ] as const;
   const words = (Object.entries(wordsOf) as [string, RecordedWord][]).filter(
     ([builtin, word]) => uses.has(builtin) && recorded.words[word] === undefined,
@@ -162,7 +164,7 @@ function notThere({ recorded }: Context, uses: ReadonlySet<string>): string[] {
 /** What records a value that a script asks for. */
 function howToRecord(value: string, probe: string): string {
   if (value === "kstack") return `strobe record --stack kernel '${probe}' records it`;
-  if (value === "ustack") return `strobe record --stack user '${probe}' records it`;
+  if (value === "ustack" || value === "usym") return `strobe record --stack user '${probe}' records it`;
   if (Object.hasOwn(wordsOf, value)) return `strobe record '${probe}' records it`;
   return "its bytes are not kept: a live trace can read it";
 }

@@ -61,12 +61,23 @@ export function lossText({ cause, probe, count }: RecordedLoss): string {
   return `${count === 0 ? "uncounted" : count} ${cause === "stack" ? "stacks" : "events"} of ${probe}`;
 }
 
+/** What a run of the recorder took of the machine. */
+export interface RecordingCost {
+  /** From its first probe to its end. */
+  readonly seconds: number;
+  /** strobe's own CPU time, user and system. */
+  readonly cpuSeconds: number;
+  readonly events: number;
+  /** Of handlers in the kernel, where it was measured (`--stats`). */
+  readonly handlers?: readonly { readonly probe: string; readonly runs: number; readonly nanoseconds: number }[];
+}
+
 export interface RecordingEnd {
   readonly clock: ClockReading;
   readonly events: number;
   readonly lost: readonly RecordedLoss[];
-  /** Of all CPUs' time that the handlers took, where it was measured. */
-  readonly share?: number;
+  /** Of each run that wrote to it. */
+  readonly costs?: readonly RecordingCost[];
 }
 
 /** What an event block says without being decompressed. Times: of its first and its last event, in nanoseconds. */

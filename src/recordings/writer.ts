@@ -77,7 +77,11 @@ export class RecordingWriter {
   }
 
   /** Frames that are held in memory, as a recording of their own. @throws what `write` throws */
-  async writeHeld(write: (bytes: Uint8Array) => void, clock: ClockReading): Promise<WrittenRing> {
+  async writeHeld(
+    write: (bytes: Uint8Array) => void,
+    clock: ClockReading,
+    costs: RecordingEnd["costs"] = [],
+  ): Promise<WrittenRing> {
     await this.#chain;
     const file = new RecordingWriter(write);
     file.#put(fileHeader());
@@ -94,7 +98,7 @@ export class RecordingWriter {
       if (about.last > last) last = about.last;
       events += about.count;
     }
-    await file.end({ clock, events, lost });
+    await file.end({ clock, events, lost, costs });
     return { events, lost, size: file.size, nanoseconds: last - first };
   }
 

@@ -1,6 +1,8 @@
-// What a recording's texts of names hold, by kind; addresses and ids are decimal text.
+// What a recording's texts of names hold, by kind; addresses, ids and offsets are decimal text.
 
-/** A frame: address, symbol, offset, module, language, mark. */
+import { RecordingError } from "./damaged-recording.ts";
+
+/** A frame: address, symbol, offset, module, language, mark; file and line in the source of an interpreted function. */
 export type WrittenFrame = readonly [
   address: string,
   symbol: string | null,
@@ -8,7 +10,12 @@ export type WrittenFrame = readonly [
   module: string | null,
   language?: "python" | "javascript" | "interpreted" | null,
   mark?: string | null,
+  file?: string | null,
+  line?: number,
 ];
+
+/** One function at a place of code: its name where it is an inlined copy, and where in the source; line 0: unknown. */
+export type WrittenLine = readonly [inlined: string | null, file: string | null, line: number];
 
 export interface WrittenNames {
   readonly kernel: readonly (readonly [address: string, frame: WrittenFrame])[];
@@ -17,6 +24,45 @@ export interface WrittenNames {
   readonly users: readonly (readonly [uid: number, name: string])[];
   readonly cgroups: readonly (readonly [id: string, path: string])[];
   readonly calls: readonly (readonly [number: number, name: string])[];
+  /** Files' code in processes, as far as addresses in it occur. */
+  readonly mappings?: readonly (readonly [
+    pid: number,
+    start: string,
+    end: string,
+    offset: string,
+    path: string,
+    buildId: string | null,
+  ])[];
+  /** Of places in files, innermost function first. */
+  readonly lines?: readonly (readonly [
+    path: string,
+    buildId: string | null,
+    offset: string,
+    functions: readonly WrittenLine[],
+  ])[];
 }
 
 export type UserKind = "user" | "signalReturn" | "interpreted";
+
+/** Texts of names, read: lists of lists. @throws RecordingError */
+export function* writtenNames(texts: Iterable<string>): Iterable<WrittenNames> {
+  for (const text of texts) {
+    let names: unknown;
+    try {
+      names = JSON.parse(text);
+    } catch {
+      throw unreadableNames();
+    }
+    if (typeof names !== "object" || names === null || !Object.values(names).every(isTable)) throw unreadableNames();
+    const { kernel = [], user = [], users = [], cgroups = [], calls = [], ...more } = names as Partial<WrittenNames>;
+    yield { kernel, user, users, cgroups, calls, ...more };
+  }
+}
+
+function isTable(value: unknown): boolean {
+  return Array.isArray(value) && value.every((row) => Array.isArray(row));
+}
+
+export function unreadableNames(): RecordingError {
+  return new RecordingError("the names of its addresses cannot be read");
+}

@@ -93,19 +93,34 @@ export interface SymbolResolver {
   inlined?(address: bigint, pid: number): readonly Frame[];
   /** Addresses of a captured stack, innermost first; undefined when it was lost. */
   stack(id: bigint, map: number): readonly bigint[] | undefined;
-  /** Build id and file offset frames of a build-id stack. */
-  buildIdStack(id: bigint, map: number): readonly BuildIdFrame[] | undefined;
   /**
-   * Which file's code an address of a process is, and where in the file; undefined for what is in none that has a build
-   * id.
+   * Build id and file offset frames of a build-id stack; absent where stacks have addresses alone, whose files `code`
+   * tells.
    */
-  place(address: bigint, pid: number): BuildIdFrame | undefined;
+  buildIdStack?(id: bigint, map: number): readonly BuildIdFrame[] | undefined;
+  /** The mapping of a file's code that an address of a process lies in; undefined for what is in none. */
+  code(address: bigint, pid: number): FileMapping | undefined;
+  /** All code of a process, as far as it is known already. */
+  codeOf?(pid: number): readonly CodeRange[];
   userName(uid: number): string;
   /** What a process is called now; "" when it is gone. */
   processName?(pid: number): string;
   cgroupPath(id: bigint): string;
   /** `openat`; the number as text when unknown. */
   systemCallName(number: number): string;
+}
+
+/** Addresses from `start` and before `end`. */
+export interface CodeRange {
+  readonly start: bigint;
+  readonly end: bigint;
+}
+
+/** The file's bytes from `offset` on. `buildId`: in hexadecimal. */
+export interface FileMapping extends CodeRange {
+  readonly offset: bigint;
+  readonly path: string;
+  readonly buildId?: string | undefined;
 }
 
 /** `buildId`: in hexadecimal; "" where there is none, and `offset` is the address. */

@@ -1,7 +1,7 @@
 // What is recorded answers as the live kernel did: the same scripts over the same workload, both ways.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chownSync, existsSync, linkSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, linkSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -80,10 +80,11 @@ const scripts = (): readonly string[] => [
 ];
 
 const recorded = (): readonly string[] => [
-  "tracepoint:syscalls:sys_enter_openat",
-  "tracepoint:syscalls:sys_exit_openat",
-  "tracepoint:syscalls:sys_enter_write",
-  "tracepoint:syscalls:sys_enter_getppid",
+  // What else runs on the machine may be more than the recorder takes while others have the CPUs.
+  `tracepoint:syscalls:sys_enter_openat ${here}`,
+  `tracepoint:syscalls:sys_exit_openat ${here}`,
+  `tracepoint:syscalls:sys_enter_write ${here}`,
+  `tracepoint:syscalls:sys_enter_getppid ${here}`,
   `uprobe:${program}:work`,
   `uretprobe:${program}:work`,
 ];
@@ -160,6 +161,88 @@ test("a recording says what is in it, and what is not", async () => {
     await refused("t:syscalls:sys_enter_write { @[str(args.buf)] = count(); @b = buf(args.buf, 4); }"),
     /memory behind a pointer/,
   );
+});
+
+test("inlined functions, lines and names of code are in it, whatever becomes of the program", async () => {
+  const name = `inl-${process.pid}`;
+  const own = join(folder.path, "inlined.strobe");
+  const made = compileC(
+    folder.path,
+    name,
+    `#include <sys/syscall.h>
+#include <unistd.h>
+static inline __attribute__((always_inline)) long deep(int n)
+{
+	return syscall(SYS_getppid) + n;
+}
+static inline __attribute__((always_inline)) long middle(int n)
+{
+	return deep(n) + 1;
+}
+__attribute__((noinline)) long outer(int n)
+{
+	return middle(n) + 2;
+}
+int chosen(int n)
+{
+	return n;
+}
+__attribute__((noinline)) int takes(int (*function)(int), const char *text)
+{
+	__asm__ volatile("" ::"r"(function), "r"(text) : "memory");
+	return 1;
+}
+int main(void)
+{
+	long sum = 0;
+	for (int i = 0; i < 7; i++)
+		sum += outer(i) + takes(chosen, "x");
+	return sum == 0;
+}
+`,
+    ["-g", "-O2", "-fno-omit-frame-pointer"],
+  );
+  const script = `config = { show_debug_info = true }
+    tracepoint:syscalls:sys_enter_getppid /comm == "${name}"/ { @stack[ustack] = count(); }
+    uprobe:${made}:takes { @function[usym(arg0), usym(args.function)] = count(); }
+    tracepoint:kmem:kmalloc /comm == "${name}"/ { @kernel[ksym(args.call_site)] = count(); }`;
+  const probes = ["tracepoint:syscalls:sys_enter_getppid", `uprobe:${made}:takes`, "tracepoint:kmem:kmalloc"];
+  const recorder = startStrobe(["record", "-o", own, "--stack", "user", "--stats", ...probes]);
+  await recorder.attached;
+  const live = startStrobe(["-e", script]);
+  await live.attached;
+  execFileSync(made);
+  const outcome = await interrupt(live);
+  assert.equal((await interrupt(recorder)).code, 0, recorder.stderr());
+  const buildId = /Build ID: (\w+)/.exec(execFileSync("readelf", ["-n", made], { encoding: "utf8" }))?.[1];
+  rmSync(made);
+  const replayed = await strobe(["replay", own, "-e", script]);
+  assert.equal(replayed.code, 0, replayed.stderr);
+  for (const shown of [outcome.stdout, replayed.stdout]) {
+    assert.match(
+      shown,
+      / deep \[inlined\] \(.*:5\)\n +middle \[inlined\] \(.*:9\)\n +outer\+\d+ \(.*:13\)\n +main\+\d+ \(.*:28\)/,
+    );
+    assert.match(shown, /^@function\[chosen, chosen\]: 7$/m);
+  }
+  // The recorder's handlers and those of the live trace may miss different ones of the allocations that they cause.
+  const events = ({ stdout }: Outcome): readonly string[] =>
+    stdout.split("\n").filter((line) => !line.startsWith("@kernel"));
+  assert.deepEqual(events(replayed), events(outcome));
+  const kernel = [...replayed.stdout.matchAll(/^@kernel\[(.*)\]: \d+$/gm)].map(([, text]) => text);
+  assert.ok(kernel.length > 0, replayed.stdout);
+  assert.deepEqual(
+    kernel.filter((text) => text.startsWith("0x")),
+    [],
+  );
+  const { stdout } = await strobe(["info", own]);
+  assert.ok(stdout.split("\n").includes(`code      ${made}  ${buildId}`), stdout);
+  assert.match(stdout, /^cost +strobe used \d+\.\d+ s of CPU time in \d+\.\d+ s, /m);
+  assert.match(stdout, /^cost +tracepoint:kmem:kmalloc: \d+ runs of \d+ ns, /m);
+  const refused = await strobe(["record", "-q", "-o", own, "-c", "true", "tracepoint:syscalls:sys_enter_getppid"]);
+  assert.equal(refused.code, 0);
+  const asked = await strobe([own, "-e", "t:syscalls:sys_enter_getppid { @[usym(nsecs)] = count(); }"]);
+  assert.match(asked.stderr, /usym was not recorded[\s\S]*strobe record --stack user/);
 });
 
 test("a part of it, and intervals in its time", async () => {

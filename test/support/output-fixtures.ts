@@ -31,7 +31,7 @@ export function servicesOf(plan: Partial<Plan> = {}): ConsumerServices {
       user: (address) => ({ address, symbol: "main", offset: 4 }),
       stack: () => [0x1004n, 0x10n],
       buildIdStack: () => undefined,
-      place: () => undefined,
+      code: () => undefined,
       userName: (uid) => (uid === 0 ? "root" : String(uid)),
       cgroupPath: (id) => `/cgroup/${id}`,
       systemCallName: (number) => (number === 0 ? "read" : String(number)),

@@ -1,22 +1,29 @@
 // Names of a recording's addresses, as they were found when it was made.
-import { InternalError } from "../../base/internal-error.ts";
-import { RecordingError } from "../../recordings/damaged-recording.ts";
-import type { WrittenFrame, WrittenNames } from "../../recordings/written-names.ts";
-import type { BuildIdFrame, Frame, SymbolResolver } from "../events.ts";
+import { unreadableNames, writtenNames, type WrittenFrame, type WrittenLine } from "../../recordings/written-names.ts";
+import type { FileMapping, Frame, SymbolResolver } from "../events.ts";
 import { TakenStacks } from "../taken-stacks.ts";
 
-export function writtenFrame({ address, symbol, offset, module, language, mark }: Frame): WrittenFrame {
-  return [String(address), symbol ?? null, offset ?? null, module ?? null, language ?? null, mark ?? null];
+export function writtenFrame({ address, symbol, offset, module, language, mark, source }: Frame): WrittenFrame {
+  const frame = [
+    String(address),
+    symbol ?? null,
+    offset ?? null,
+    module ?? null,
+    language ?? null,
+    mark ?? null,
+  ] as const;
+  return source === undefined ? frame : [...frame, source.file, source.line];
 }
 
-function frameOf([address, symbol, offset, module, language, mark]: WrittenFrame): Frame {
+function frameOf([address, symbol, offset, module, language, mark, file, line = 0]: WrittenFrame): Frame {
   return {
     address: BigInt(address),
-    ...(symbol === null ? {} : { symbol }),
-    ...(offset === null ? {} : { offset }),
-    ...(module === null ? {} : { module }),
+    ...(symbol === null ? {} : { symbol: textOf(symbol) }),
+    ...(offset === null ? {} : { offset: numberOf(offset) }),
+    ...(module === null ? {} : { module: textOf(module) }),
     ...(language === undefined || language === null ? {} : { language }),
-    ...(mark === undefined || mark === null ? {} : { mark }),
+    ...(mark === undefined || mark === null ? {} : { mark: textOf(mark) }),
+    ...(file === undefined || file === null ? {} : { source: { file: textOf(file), line: numberOf(line) } }),
   };
 }
 
@@ -26,21 +33,35 @@ export class RecordedSymbols implements SymbolResolver {
   readonly #users = new Map<number, string>();
   readonly #cgroups = new Map<string, string>();
   readonly #calls = new Map<number, string>();
+  /** Of each process, in the order that they were met. */
+  readonly #mappings = new Map<number, FileMapping[]>();
+  /** By place in a file. */
+  readonly #lines = new Map<string, readonly WrittenLine[]>();
   /** Stacks that handlers have taken, by their number. */
   readonly #stacks = new TakenStacks();
 
   /** @throws RecordingError */
   constructor(texts: Iterable<string>) {
-    for (const text of texts) {
+    for (const names of writtenNames(texts)) {
       try {
-        const { kernel, user, users, cgroups, calls } = JSON.parse(text) as WrittenNames;
+        const { kernel, user, users, cgroups, calls, mappings = [], lines = [] } = names;
         for (const [address, frame] of kernel) this.#kernel.set(address, frameOf(frame));
         for (const [kind, pid, address, frame] of user) this.#user.set(`${kind} ${pid} ${address}`, frameOf(frame));
-        for (const [uid, name] of users) this.#users.set(uid, name);
-        for (const [id, path] of cgroups) this.#cgroups.set(id, path);
-        for (const [number, name] of calls) this.#calls.set(number, name);
+        for (const [uid, name] of users) this.#users.set(uid, textOf(name));
+        for (const [id, path] of cgroups) this.#cgroups.set(id, textOf(path));
+        for (const [number, name] of calls) this.#calls.set(number, textOf(name));
+        for (const [pid, start, end, offset, path, buildId] of mappings)
+          this.#mapped(pid).push({
+            start: BigInt(start),
+            end: BigInt(end),
+            offset: BigInt(offset),
+            path: textOf(path),
+            buildId: buildId === null ? undefined : textOf(buildId),
+          });
+        for (const [path, buildId, offset, functions] of lines)
+          this.#lines.set(placeName(path, buildId, BigInt(offset)), functions.map(lineOf));
       } catch {
-        throw new RecordingError("the names of its addresses cannot be read");
+        throw unreadableNames();
       }
     }
   }
@@ -71,12 +92,29 @@ export class RecordedSymbols implements SymbolResolver {
     return stack && [...stack];
   }
 
-  buildIdStack(): readonly BuildIdFrame[] | undefined {
-    throw new InternalError("a recording has no stacks of build ids");
+  #mapped(pid: number): FileMapping[] {
+    let mappings = this.#mappings.get(pid);
+    if (mappings === undefined) this.#mappings.set(pid, (mappings = []));
+    return mappings;
   }
 
-  place(): BuildIdFrame | undefined {
-    return undefined;
+  code(address: bigint, pid: number): FileMapping | undefined {
+    return this.#mappings.get(pid)?.findLast(({ start, end }) => address >= start && address < end);
+  }
+
+  inlined(address: bigint, pid: number): readonly Frame[] {
+    const frame = this.user(address, pid);
+    const mapping = this.code(address, pid);
+    if (mapping === undefined) return [frame];
+    const { path, buildId = null, start, offset } = mapping;
+    const functions = this.#lines.get(placeName(path, buildId, address - start + offset)) ?? [];
+    if (functions.length === 0) return [frame];
+    return functions.map(([symbol, file, line]) => {
+      const source = file === null ? {} : { source: { file, line } };
+      if (symbol === null) return { ...frame, ...source };
+      const { module } = frame;
+      return { address, symbol, inlined: true, ...source, ...(module === undefined ? {} : { module }) };
+    });
   }
 
   userName(uid: number): string {
@@ -90,4 +128,23 @@ export class RecordedSymbols implements SymbolResolver {
   systemCallName(number: number): string {
     return this.#calls.get(number) ?? "Unknown syscall";
   }
+}
+
+/** The file may be anybody's. @throws RecordingError for what is no text */
+function textOf(value: unknown): string {
+  if (typeof value !== "string") throw unreadableNames();
+  return value;
+}
+
+function numberOf(value: unknown): number {
+  if (typeof value !== "number") throw unreadableNames();
+  return value;
+}
+
+function lineOf([inlined, file, line]: WrittenLine): WrittenLine {
+  return [inlined === null ? null : textOf(inlined), file === null ? null : textOf(file), numberOf(line)];
+}
+
+function placeName(path: string, buildId: string | null, offset: bigint): string {
+  return `${path} ${buildId} ${offset}`;
 }

@@ -9,7 +9,7 @@ import { rootOf } from "../../../machine/binaries/live-binary.ts";
 import type { SearchPaths } from "../../../machine/search-paths.ts";
 import { filesOfCommand } from "./command-files.ts";
 import { ElfFiles } from "./elf-files.ts";
-import type { BuildIdFrame, Frame } from "../../events.ts";
+import type { FileMapping, Frame } from "../../events.ts";
 import { InterpretedFunctions } from "./interpreted-functions.ts";
 import { ScriptLines } from "./script-lines.ts";
 import type { ProcessMemory } from "./stack-owners.ts";
@@ -127,7 +127,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     const likely = Math.min(end, performance.now() + prepareLikely);
     for (const one of pid !== undefined ? [pid] : everyone ? busiestProcesses() : processIds().reverse()) {
       this.notice(one);
-      if (everyone) this.#unwinding.ask(one, this.#users.code(one));
+      if (everyone) this.#unwinding.ask(one, this.#users.mapped(one));
       if (performance.now() > likely) break;
     }
     this.#unwinding.finish((everyone ? likely : end) - performance.now());
@@ -137,7 +137,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
   #tellWanted(): void {
     for (const pid of this.#takeWanted?.() ?? []) {
       this.notice(pid);
-      this.#unwinding?.ask(pid, this.#users.code(pid));
+      this.#unwinding?.ask(pid, this.#users.mapped(pid));
     }
   }
 
@@ -154,7 +154,7 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
 
   hold(pid: number): void {
     const elsewhere = rootOf(pid) !== "";
-    for (const [i, mapping] of this.#users.code(pid).entries()) {
+    for (const [i, mapping] of this.#users.mapped(pid).entries()) {
       // The program itself comes first: it may be replaced by a newer one meanwhile.
       if (mapping.path.startsWith("/") && (i === 0 || elsewhere || withoutDeleted(mapping.path) !== mapping.path))
         this.#users.binary(mapping, pid);
@@ -206,9 +206,17 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
     return this.#functions?.nameless.size ?? 0;
   }
 
-  place(address: bigint, pid: number): BuildIdFrame | undefined {
-    this.read();
-    return this.#users.place(address, pid);
+  code(address: bigint, pid: number): FileMapping | undefined {
+    const now = performance.now();
+    if (now - this.#readAt >= trustMilliseconds) {
+      this.#readAt = now;
+      this.read();
+    }
+    return this.#users.code(address, pid);
+  }
+
+  codeOf(pid: number): readonly CodeMapping[] {
+    return this.#users.mapped(pid);
   }
 
   [Symbol.dispose](): void {

@@ -7,7 +7,7 @@ import type { Plan } from "../../../compiler/plan.ts";
 import { cgroupPath } from "../../../linux/kernel/cgroups.ts";
 import type { Kallsyms } from "../../../linux/kernel/kallsyms.ts";
 import { systemCallNames } from "../../../machine/kernel/syscall-numbers.ts";
-import type { BuildIdFrame, Frame, SymbolResolver } from "../../events.ts";
+import type { BuildIdFrame, CodeRange, FileMapping, Frame, SymbolResolver } from "../../events.ts";
 import type { SearchPaths } from "../../../machine/search-paths.ts";
 import type { ProcessSymbols, UnwindingOptions } from "./process-symbols.ts";
 import { lazy } from "../../../base/lazy.ts";
@@ -113,8 +113,12 @@ export class LiveSymbols implements SymbolResolver, Disposable {
     return this.processes.inlined(address, pid);
   }
 
-  place(address: bigint, pid: number): BuildIdFrame | undefined {
-    return this.processes.place(address, pid);
+  code(address: bigint, pid: number): FileMapping | undefined {
+    return this.processes.code(address, pid);
+  }
+
+  codeOf(pid: number): readonly CodeRange[] {
+    return this.processes.codeOf(pid);
   }
 
   stack(id: bigint, map: number): readonly bigint[] | undefined {

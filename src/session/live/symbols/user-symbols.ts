@@ -8,7 +8,7 @@ import { readOthersFile } from "../../../linux/others-files.ts";
 import type { PerfRecord } from "../../../linux/perf/perf-records.ts";
 import { mappedFile, processMaps, status, withoutDeleted, type Mapping } from "../../../linux/processes/procfs.ts";
 import { buildIdPrefix, vdsoPath, vdsoSymbols, type BinarySymbols } from "./elf-files.ts";
-import type { BuildIdFrame, Frame } from "../../events.ts";
+import type { FileMapping, Frame } from "../../events.ts";
 
 /** What naming needs of the machine; made up in tests. */
 export interface ProcessFiles {
@@ -239,16 +239,16 @@ export class UserSymbols {
     return frame || undefined;
   }
 
-  /** Which file's code an address is, as the kernel's build-id stacks tell it. */
-  place(address: bigint, pid: number): BuildIdFrame | undefined {
+  /** The file's code that an address is. */
+  code(address: bigint, pid: number): FileMapping | undefined {
     const process = this.#process(pid);
     const mapping = mappingOf(process, address) ?? this.#reread(process, address, pid);
     if (!mapping?.path.startsWith("/")) return undefined;
-    const { identity } = mapping;
+    const { identity, start, end, offset, path } = mapping;
     const buildId = identity.startsWith(buildIdPrefix)
       ? identity.slice(buildIdPrefix.length)
       : this.binary(mapping, pid)?.buildId;
-    return buildId === undefined ? undefined : { buildId, offset: address - mapping.start + mapping.offset };
+    return { start, end, offset, path: withoutDeleted(path), buildId };
   }
 
   #process(pid: number): Process {
@@ -277,7 +277,7 @@ export class UserSymbols {
   }
 
   /** A process's code, as far as it is known. */
-  code(pid: number): readonly CodeMapping[] {
+  mapped(pid: number): readonly CodeMapping[] {
     return this.#processes.get(pid)?.images[0] ?? [];
   }
 
