@@ -19,7 +19,7 @@ import type { Language } from "../language/language.ts";
 import { whenName } from "../output/recorder.ts";
 import { findProvider, resolveSpec, spellingOf } from "../providers/registry.ts";
 import type { RecordedLayout, RecordedSite } from "../recordings/contents.ts";
-import type { RowField } from "../recordings/layout.ts";
+import type { FieldRole, RowField } from "../recordings/layout.ts";
 import { parseScript, type CompiledScript } from "./compile.ts";
 import type { CodeChoices } from "./open.ts";
 
@@ -357,9 +357,15 @@ function described(plan: Plan, senders: readonly Sender[]): Pick<RecordingProgra
 }
 
 function rowFields({ fields }: EventSchema): RowField[] {
-  const rows: RowField[] = header.map((_, i) => ({ kind: "integer", offset: headerOffset(i), size: 8 }));
-  for (const { type, offset } of fields) {
+  const rows: RowField[] = header.map((name, i) => ({
+    kind: "integer",
+    offset: headerOffset(i),
+    size: 8,
+    ...roleOf(name),
+  }));
+  for (const { name, type, offset } of fields) {
     const size = sizeOf(type);
+    const role = roleOf(name);
     if (type.kind === "stack")
       rows.push(
         { kind: "stack", offset },
@@ -367,10 +373,27 @@ function rowFields({ fields }: EventSchema): RowField[] {
         { kind: "integer", offset: offset + 12, size: 4 },
       );
     else if (isScalar(type) && (size === 1 || size === 2 || size === 4 || size === 8))
-      rows.push({ kind: "integer", offset, size });
-    else rows.push({ kind: type.kind === "string" ? "text" : "bytes", offset, size });
+      rows.push({ kind: "integer", offset, size, ...role });
+    else rows.push({ kind: type.kind === "string" ? "text" : "bytes", offset, size, ...role });
   }
   return rows;
+}
+
+const roles: Readonly<Record<string, FieldRole>> = {
+  probe: "site",
+  pid: "thread",
+  tid: "thread",
+  comm: "thread",
+  uid: "thread",
+  gid: "thread",
+  cgroup: "thread",
+  cpu: "cpu",
+};
+
+/** What events have in common that are alike in what is called so. */
+function roleOf(name: string): { readonly role?: FieldRole } {
+  const role = roles[name];
+  return role === undefined ? {} : { role };
 }
 
 function viewOf({ context, kept, absent }: Sender, schema: EventSchema): RecordedView {

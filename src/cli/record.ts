@@ -13,6 +13,7 @@ import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { languageOf, languages } from "../language/registry.ts";
 import { contextOfText } from "../machine/contexts/recorded-context.ts";
 import type { ClockReading, RecordedLoss, RecordingCost, RecordingOrigin } from "../recordings/contents.ts";
+import { formatVersion } from "../recordings/frames.ts";
 import { RecordingWriter, type Resumed, type WrittenRing } from "../recordings/writer.ts";
 import type { Session } from "../session/session.ts";
 import { useColor } from "./errors.ts";
@@ -204,6 +205,8 @@ function continued(file: string): Continued {
     const { origin, resumed, span } = recording;
     if (origin.boot !== bootId() || origin.host !== hostname())
       throw new UsageError(`${file} is of another machine, or of before it was started again: its times are others`);
+    if (recording.version !== formatVersion)
+      throw new UsageError(`${file} is of version ${recording.version} of the format: record into another file`);
     if (origin.redacted !== undefined)
       throw new UsageError(`${file} has its texts as hashes, whose key is gone: record into another file`);
     const lost = [...recording.heads()].flatMap((head) => head.lost);

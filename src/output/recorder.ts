@@ -13,7 +13,7 @@ import { stackFrames, stackMapOf } from "./stack-frames.ts";
 import { troubleText } from "./trouble.ts";
 
 /** A block is written when it has so many bytes of rows, so many events, or is so old. */
-const blockBytes = 4 << 20;
+const blockBytes = 8 << 20;
 const blockEvents = 0xffff;
 const blockMilliseconds = 1000;
 /** Bytes of blocks that wait to be written: with more, the file cannot take what comes, and events are lost. */

@@ -44,7 +44,7 @@ export function replayable(recording: Recording): ReplayableRecording {
     span,
     contexts,
     heads: () => recording.heads(),
-    blocks: (wanted) => recording.blocks(wanted),
+    blocks: (wanted, fields) => recording.blocks(wanted, fields),
     symbols: () => recording.symbols(),
   };
 }

@@ -1,272 +1,356 @@
 // A block of events as columns, and back. It stands for itself: its dictionaries are in it.
 //
-//   u32 events, u16 layouts, u32 stacks
-//   column: which of the layouts each event has
+//   u32 events, u32 stacks, u16 groups; of each group u16 layout, u32 rows, u64 value of the field that tells groups
+//   column: which of the groups each event is of
 //   columns: low and high halves of the differences of the events' times
+//   texts: u32 different ones; column of lengths; their bytes
 //   stacks: column of lengths; columns of all addresses
-//   of each layout: u16 its index, u32 rows; of each field but the time the columns of its kind
-//     integer: low halves, and of 8 bytes high halves
-//     text, bytes: u32 different ones; column of lengths; their bytes; column of which each row has
-//     stack: column of which each row has, 0 for none, counted from 1
+//   unless there are no groups, of the fields of a thread and then of those of a CPU: u32 different ones, the fields'
+//     columns of these, a column of which each event has, from 1; 0: its group has them
+//   of each group the columns of the other fields
+//
+// What belongs to a thread is alike in all its events, whatever layout they have: it is told once for each thread, and
+// each event says of which thread it is. A layout whose fields of the thread are others than the first one's has them in
+// its groups.
+import {
+  mostEvents,
+  mostRowBytes,
+  readStacks,
+  readTimes,
+  viewOf,
+  skipTimes,
+  writeAddresses,
+  writeTimes,
+} from "./block-parts.ts";
 import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
-import { readColumn, writeColumn } from "./columns.ts";
+import { EarlierColumns, readColumn, writeColumn } from "./columns.ts";
 import { RecordingError } from "./damaged-recording.ts";
-import type { EventBlock, RowField, RowLayout, Rows } from "./layout.ts";
+import {
+  isText,
+  readField,
+  readTexts,
+  skipField,
+  Texts,
+  writeField,
+  type PlacedRows,
+  type RowBytes,
+} from "./fields.ts";
+import { fieldBytes, type EventBlock, type RowField, type RowLayout, type Rows } from "./layout.ts";
 
-/** Events of a block at most. */
-export const mostEvents = 1 << 20;
-/** Bytes of rows that a block may come to, whatever it says. */
-const mostRowBytes = 1 << 30;
+type Role = "thread" | "cpu";
+
+/** Fields of a role, one behind the other in rows of their own. */
+class RoleFields {
+  readonly fields: readonly RowField[];
+  /** Each field where it lies in a row of this role alone. */
+  readonly own: readonly RowField[];
+  readonly size: number;
+
+  constructor({ fields }: RowLayout, role: Role) {
+    // Looked at as words of 4 bytes.
+    this.fields = fields.filter((field) => field.role === role && fieldBytes(field) % 4 === 0);
+    let at = 0;
+    this.own = this.fields.map((field) => {
+      const own = { ...field, offset: at };
+      at += fieldBytes(field);
+      return own;
+    });
+    this.size = at;
+  }
+
+  /** Where the words of its own rows lie in a whole row. */
+  get words(): readonly number[] {
+    return this.fields.flatMap((field) =>
+      Array.from({ length: fieldBytes(field) / 4 }, (_, i) => field.offset + i * 4),
+    );
+  }
+
+  isLike({ fields }: RoleFields): boolean {
+    return (
+      fields.length === this.fields.length &&
+      fields.every((field, i) => field.kind === this.fields[i].kind && fieldBytes(field) === fieldBytes(this.fields[i]))
+    );
+  }
+}
+
+/** What is told of all events together: fields of a role in each of the block's layouts. */
+class CommonFields {
+  /** As the first layout has them. */
+  readonly first: RoleFields;
+  readonly #role: Role;
+  readonly #layouts: readonly RowLayout[];
+  readonly #of = new Map<number, RoleFields | undefined>();
+
+  constructor(layouts: readonly RowLayout[], first: number, role: Role) {
+    this.#layouts = layouts;
+    this.#role = role;
+    this.first = new RoleFields(layouts[first], role);
+  }
+
+  /** Undefined where rows of the layout have them in their groups. */
+  of(layout: number): RoleFields | undefined {
+    if (!this.#of.has(layout)) {
+      const fields = new RoleFields(this.#layouts[layout], this.#role);
+      this.#of.set(layout, this.first.fields.length > 0 && this.first.isLike(fields) ? fields : undefined);
+    }
+    return this.#of.get(layout);
+  }
+}
+
+/** Fields that groups of a layout have for themselves. */
+function restOf(layout: number, layouts: readonly RowLayout[], commons: readonly CommonFields[]): readonly RowField[] {
+  const { fields, time } = layouts[layout];
+  const told = new Set(commons.flatMap((common) => common.of(layout)?.fields ?? []));
+  const site = siteField(layouts[layout]);
+  return fields.filter((field) => field.offset !== time && field !== site && !told.has(field));
+}
+
+// ── writing ──
+
+/** Rows of a layout that are at one site. */
+interface Group {
+  readonly layout: number;
+  /** Among the block's. */
+  readonly rows: Rows;
+  readonly site: bigint;
+  /** Where they lie in the layout's rows. */
+  readonly places: number[];
+}
+
+function siteField({ fields }: RowLayout): RowField | undefined {
+  return fields.find((field) => field.role === "site" && fieldBytes(field) === 8);
+}
 
 /** @param layouts of the recording, by their index */
 export function writeBlock(block: EventBlock, layouts: readonly RowLayout[]): Uint8Array {
+  const { count, stacks } = block;
+  const { groups, order, places } = grouped(block, layouts);
   const out = new ByteBuffer(1 << 16);
-  out.u32(block.count);
-  out.u16(block.rows.length);
-  out.u32(block.stacks.length);
-  writeColumn(out, Uint32Array.from(block.order.subarray(0, block.count)));
+  out.u32(count);
+  out.u32(stacks.length);
+  out.u16(groups.length);
+  for (const { layout, site, places: of } of groups) {
+    out.u16(layout);
+    out.u32(of.length);
+    out.u64(site);
+  }
+  writeColumn(out, order);
   writeTimes(out, block, layouts);
+  const commons = groups.length === 0 ? [] : commonsOf(layouts, groups[0].layout);
+  // The same texts are in events of several kinds: a file is looked up, opened and read.
+  const texts = new Texts();
+  const tables = [
+    ...commons.map((common) => tableOf(common, block, places)),
+    ...groups.map(({ layout, rows: those, places: of }): Table => {
+      const rows = { bytes: those.bytes, view: viewOf(those), places: Uint32Array.from(of) };
+      return { rows, fields: restOf(layout, layouts, commons) };
+    }),
+  ];
+  const numbers = tables.map(({ rows, fields }) => fields.filter(isText).map((field) => texts.numbersOf(field, rows)));
+  texts.write(out);
   writeColumn(
     out,
-    Uint32Array.from(block.stacks, (stack) => stack.length),
+    Uint32Array.from(stacks, (stack) => stack.length),
   );
-  writeAddresses(out, block.stacks);
-  for (const rows of block.rows) {
-    out.u16(rows.layout);
-    out.u32(rows.count);
-    const layout = layouts[rows.layout];
-    const view = new DataView(rows.bytes.buffer, rows.bytes.byteOffset, rows.bytes.byteLength);
-    for (const field of layout.fields)
-      if (field.offset !== layout.time) writeField(out, field, rows, layout.size, view, block.stacks.length);
+  writeAddresses(out, stacks);
+  for (const [i, { rows, fields, of }] of tables.entries()) {
+    const earlier = new EarlierColumns();
+    if (of !== undefined) out.u32(rows.places.length);
+    for (const field of fields)
+      if (isText(field)) writeColumn(out, numbers[i].shift()!, earlier);
+      else writeField(out, field, rows, stacks.length, earlier);
+    if (of !== undefined) writeColumn(out, of);
   }
   return out.bytes;
 }
 
-function viewOf({ bytes }: Rows): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** Rows that are written as columns of some of their fields. `of`: of each event the number of its row, from 1. */
+interface Table {
+  readonly rows: PlacedRows;
+  readonly fields: readonly RowField[];
+  readonly of?: Uint32Array;
 }
 
-function writeTimes(out: ByteBuffer, { count, order, rows }: EventBlock, layouts: readonly RowLayout[]): void {
-  const low = new Uint32Array(count);
-  const high = new Uint32Array(count);
+function commonsOf(layouts: readonly RowLayout[], first: number): readonly CommonFields[] {
+  return [new CommonFields(layouts, first, "thread"), new CommonFields(layouts, first, "cpu")];
+}
+
+function rowsOf(count: number, size: number): RowBytes {
+  const bytes = new Uint8Array(count * size);
+  return { bytes, view: new DataView(bytes.buffer), count, size };
+}
+
+/** What events have in common; 0: their groups have these fields. */
+function tableOf(common: CommonFields, { count, order, rows }: EventBlock, places: Uint32Array): Table {
+  const { size, own } = common.first;
   const views = rows.map(viewOf);
-  const next = rows.map(({ layout }) => layouts[layout].time);
-  const sizes = rows.map(({ layout }) => layouts[layout].size);
-  let beforeLow = 0;
-  let beforeHigh = 0;
+  const wordsOf = rows.map(({ layout }) => common.of(layout)?.words);
+  const known = new DifferentRows(size / 4);
+  const numbers = new Uint32Array(count);
   for (let i = 0; i < count; i++) {
     const which = order[i];
-    const at = next[which];
-    next[which] += sizes[which];
-    const timeLow = views[which].getUint32(at, true);
-    const timeHigh = views[which].getUint32(at + 4, true);
-    // The first may be any number: it is written as it is. A step is small, and exact as a double.
-    if (i === 0) {
-      low[0] = timeLow;
-      high[0] = timeHigh;
-    } else {
-      const step = (timeHigh - beforeHigh) * 2 ** 32 + (timeLow - beforeLow);
-      const folded = step >= 0 ? step * 2 : -step * 2 - 1;
-      low[i] = folded % 2 ** 32;
-      high[i] = Math.floor(folded / 2 ** 32);
-    }
-    beforeLow = timeLow;
-    beforeHigh = timeHigh;
+    const words = wordsOf[which];
+    if (words !== undefined) numbers[i] = known.numberOf(views[which], places[i], words) + 1;
   }
-  if (count > 0) {
-    out.u32(low[0]);
-    out.u32(high[0]);
-  }
-  writeColumn(out, low.subarray(1));
-  writeColumn(out, high.subarray(1));
+  const { bytes } = known;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const table = { bytes, view, places: Uint32Array.from({ length: known.count }, (_, i) => i * size) };
+  return { rows: table, fields: own, of: numbers };
 }
 
-function readTimes(from: ByteReader, { count, order, rows }: EventBlock, layouts: readonly RowLayout[]): void {
-  if (count === 0) return;
-  let timeLow = from.u32();
-  let timeHigh = from.u32();
-  const low = readColumn(from, count - 1);
-  const high = readColumn(from, count - 1);
+/** Rows of words, each kept once. */
+class DifferentRows {
+  count = 0;
+  readonly #words: number;
+  #kept: Uint32Array;
+  /** Numbers from 1 by hash. */
+  #table = new Int32Array(1 << 10);
+  #last = -1;
+
+  constructor(words: number) {
+    this.#words = words;
+    this.#kept = new Uint32Array(words * 64);
+  }
+
+  numberOf(view: DataView, at: number, words: readonly number[]): number {
+    if (this.#last >= 0 && this.#is(this.#last, view, at, words)) return this.#last;
+    const mask = this.#table.length - 1;
+    let hash = 0;
+    for (const word of words) hash = Math.imul(hash ^ view.getUint32(at + word, true), 0x9e3779b1);
+    for (let place = (hash ^ (hash >>> 15)) & mask; ; place = (place + 1) & mask) {
+      const number = this.#table[place] - 1;
+      if (number < 0) return (this.#last = this.#keep(place, view, at, words));
+      if (this.#is(number, view, at, words)) return (this.#last = number);
+    }
+  }
+
+  #is(number: number, view: DataView, at: number, words: readonly number[]): boolean {
+    const start = number * this.#words;
+    for (let i = 0; i < words.length; i++)
+      if (this.#kept[start + i] !== view.getUint32(at + words[i], true)) return false;
+    return true;
+  }
+
+  #keep(place: number, view: DataView, at: number, words: readonly number[]): number {
+    const number = this.count++;
+    if (this.count * this.#words > this.#kept.length) {
+      const larger = new Uint32Array(this.#kept.length * 2);
+      larger.set(this.#kept);
+      this.#kept = larger;
+    }
+    for (let i = 0; i < words.length; i++) this.#kept[number * this.#words + i] = view.getUint32(at + words[i], true);
+    this.#table[place] = number + 1;
+    if (this.count * 2 > this.#table.length) this.#grow();
+    return number;
+  }
+
+  #grow(): void {
+    const table = new Int32Array(this.#table.length * 2);
+    const mask = table.length - 1;
+    for (let number = 0; number < this.count; number++) {
+      let hash = 0;
+      for (let i = 0; i < this.#words; i++) hash = Math.imul(hash ^ this.#kept[number * this.#words + i], 0x9e3779b1);
+      let place = (hash ^ (hash >>> 15)) & mask;
+      while (table[place] !== 0) place = (place + 1) & mask;
+      table[place] = number + 1;
+    }
+    this.#table = table;
+  }
+
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.#kept.buffer, 0, this.count * this.#words * 4);
+  }
+}
+
+/** Which group each event is of, and where its row lies among those of its layout. */
+function grouped(
+  { count, order, rows }: EventBlock,
+  layouts: readonly RowLayout[],
+): { groups: Group[]; order: Uint32Array; places: Uint32Array } {
+  const groups: Group[] = [];
+  const numbers = new Uint32Array(count);
+  const places = new Uint32Array(count);
+  const next = rows.map(() => 0);
   const views = rows.map(viewOf);
-  const next = rows.map(({ layout }) => layouts[layout].time);
-  const ends = rows.map(({ bytes }) => bytes.length);
-  const sizes = rows.map(({ layout }) => layouts[layout].size);
+  const sites = rows.map(({ layout }) => siteField(layouts[layout])?.offset);
+  const known = rows.map(() => new Map<number, number>());
   for (let i = 0; i < count; i++) {
-    if (i > 0) {
-      const folded = high[i - 1] * 2 ** 32 + low[i - 1];
-      const step = folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
-      const sum = timeLow + step;
-      timeHigh += Math.floor(sum / 2 ** 32);
-      timeLow = sum - Math.floor(sum / 2 ** 32) * 2 ** 32;
-    }
     const which = order[i];
+    const { layout } = rows[which];
     const at = next[which];
-    next[which] += sizes[which];
-    if (at + 8 > ends[which]) throw new RecordingError("a block has more events of a kind than rows");
-    views[which].setUint32(at, timeLow, true);
-    views[which].setUint32(at + 4, timeHigh >>> 0, true);
-  }
-}
-
-function writeAddresses(out: ByteBuffer, stacks: readonly BigUint64Array[]): void {
-  const frames = stacks.reduce((sum, { length }) => sum + length, 0);
-  const words = new Uint32Array(frames * 2);
-  let at = 0;
-  for (const stack of stacks) {
-    words.set(new Uint32Array(stack.buffer, stack.byteOffset, stack.length * 2), at);
-    at += stack.length * 2;
-  }
-  writeColumn(
-    out,
-    words.filter((_, i) => i % 2 === 0),
-  );
-  writeColumn(
-    out,
-    words.filter((_, i) => i % 2 === 1),
-  );
-}
-
-/** A stack has no more (kernel.perf_event_max_stack is at most that of a page of addresses). */
-const mostFrames = 1 << 12;
-
-function readStacks(from: ByteReader, count: number): BigUint64Array[] {
-  const lengths = readColumn(from, count);
-  let frames = 0;
-  for (const length of lengths) {
-    if (length > mostFrames) throw new RecordingError(`a stack has ${length} frames`);
-    frames += length;
-  }
-  if (frames > mostRowBytes / 8) throw new RecordingError(`a block has ${frames} frames of stacks`);
-  const low = readColumn(from, frames);
-  const high = readColumn(from, frames);
-  const words = new Uint32Array(frames * 2);
-  for (let i = 0; i < frames; i++) {
-    words[2 * i] = low[i];
-    words[2 * i + 1] = high[i];
-  }
-  let at = 0;
-  return Array.from(lengths, (length) => {
-    const stack = new BigUint64Array(words.buffer, at * 8, length);
-    at += length;
-    return stack;
-  });
-}
-
-function writeField(
-  out: ByteBuffer,
-  field: RowField,
-  { count, bytes }: Rows,
-  size: number,
-  view: DataView,
-  stacks: number,
-): void {
-  const { offset } = field;
-  const values = new Uint32Array(count);
-  switch (field.kind) {
-    case "integer":
-      switch (field.size) {
-        case 1:
-          for (let i = 0, at = offset; i < count; i++, at += size) values[i] = bytes[at];
-          break;
-        case 2:
-          for (let i = 0, at = offset; i < count; i++, at += size) values[i] = view.getUint16(at, true);
-          break;
-        case 4:
-        case 8:
-          for (let i = 0, at = offset; i < count; i++, at += size) values[i] = view.getUint32(at, true);
-      }
-      writeColumn(out, values);
-      if (field.size < 8) return;
-      for (let i = 0, at = offset + 4; i < count; i++, at += size) values[i] = view.getUint32(at, true);
-      writeColumn(out, values);
-      return;
-    case "stack":
-      for (let i = 0, at = offset; i < count; i++, at += size) {
-        const number = view.getUint32(at, true) + 1;
-        values[i] = number <= stacks ? number : 0;
-      }
-      writeColumn(out, values);
-      return;
-    case "text":
-    case "bytes":
-      writeTexts(out, field, bytes, size, values);
-  }
-}
-
-function writeTexts(
-  out: ByteBuffer,
-  { kind, offset, size: room }: Extract<RowField, { kind: "text" | "bytes" }>,
-  bytes: Uint8Array,
-  size: number,
-  numbers: Uint32Array,
-): void {
-  const rows = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const known = new Map<string, number>();
-  let before = "";
-  let beforeAt = -1;
-  let beforeEnd = -1;
-  for (let i = 0, at = offset; i < numbers.length; i++, at += size) {
-    // Rows that follow each other are alike more often than not.
-    if (beforeAt >= 0 && rows.compare(rows, beforeAt, beforeEnd, at, at + (beforeEnd - beforeAt)) === 0) {
-      const whole = kind === "bytes" || beforeEnd - beforeAt === room || rows[at + (beforeEnd - beforeAt)] === 0;
-      if (whole) {
-        numbers[i] = known.get(before)!;
-        continue;
-      }
+    next[which] += layouts[layout].size;
+    const site = sites[which];
+    // A number of a probe; the upper half tells others apart as well.
+    const key =
+      site === undefined
+        ? 0
+        : views[which].getUint32(at + site, true) + (views[which].getUint32(at + site + 4, true) % 2 ** 20) * 2 ** 32;
+    let number = known[which].get(key);
+    if (number === undefined) {
+      const value = site === undefined ? 0n : views[which].getBigUint64(at + site, true);
+      known[which].set(key, (number = groups.push({ layout, rows: rows[which], site: value, places: [] }) - 1));
     }
-    let end = at + room;
-    if (kind === "text") {
-      const nul = rows.indexOf(0, at);
-      if (nul >= 0 && nul < end) end = nul;
-    }
-    const text = rows.toString("latin1", at, end);
-    let number = known.get(text);
-    if (number === undefined) known.set(text, (number = known.size));
+    groups[number].places.push(at);
     numbers[i] = number;
-    [before, beforeAt, beforeEnd] = [text, at, end];
+    places[i] = at;
   }
-  out.u32(known.size);
-  writeColumn(
-    out,
-    Uint32Array.from(known.keys(), (text) => text.length),
-  );
-  for (const text of known.keys()) out.put(Buffer.from(text, "latin1"));
-  writeColumn(out, numbers);
+  return { groups, order: numbers, places };
 }
+
+// ── reading ──
+
+/** Which fields of a layout are read; rows have zeros where the others are. */
+export type WantedFields = (layout: number, field: RowField) => boolean;
 
 /** @throws RecordingError for what no block is, as the whole of what is wrong with it */
-export function readBlock(bytes: Uint8Array, layouts: readonly RowLayout[]): EventBlock {
+export function readBlock(
+  bytes: Uint8Array,
+  layouts: readonly RowLayout[],
+  wanted: WantedFields = () => true,
+): EventBlock {
   const from = new ByteReader(bytes);
   const count = from.u32();
   if (count > mostEvents) throw new RecordingError(`a block is said to have ${count} events`);
-  const kinds = from.u16();
   const stackCount = from.u32();
   if (stackCount > mostEvents * 2) throw new RecordingError(`a block is said to have ${stackCount} stacks`);
-  const order = Uint16Array.from(readColumn(from, count));
-  const counts = new Uint32Array(kinds);
-  for (const which of order) {
-    if (which >= kinds) throw new RecordingError("an event is of a kind that its block does not have");
-    counts[which]++;
-  }
-  // Times lie before the rows that they go into.
-  const times = from;
-  const timesAt = skipTimes(times, count);
-  const stacks = readStacks(from, stackCount);
-  const rows: Rows[] = [];
+  const rows: (Rows & { readonly site: bigint })[] = [];
   let room = 0;
-  for (let kind = 0; kind < kinds; kind++) {
+  for (let groups = from.u16(); groups > 0; groups--) {
     const layout = from.u16();
     const rowCount = from.u32();
+    const site = from.u64();
     const known = layouts[layout];
     if (known === undefined) throw new RecordingError(`a block has rows of the unknown layout ${layout}`);
-    if (rowCount !== counts[kind]) throw new RecordingError("a block has another number of rows than of events");
     room += rowCount * known.size;
-    if (room > mostRowBytes) throw new RecordingError("a block has more rows than any");
-    const rowsOf: Rows = { layout, count: rowCount, bytes: new Uint8Array(rowCount * known.size) };
-    const view = viewOf(rowsOf);
-    for (const field of known.fields)
-      if (field.offset !== known.time) readField(from, field, rowsOf, known.size, view, stacks.length);
-    rows.push(rowsOf);
+    if (rowCount > count || room > mostRowBytes) throw new RecordingError("a block has more rows than any");
+    rows.push({ layout, count: rowCount, site, bytes: new Uint8Array(rowCount * known.size) });
+  }
+  const order = Uint16Array.from(readColumn(from, count));
+  const counts = new Uint32Array(rows.length);
+  for (const which of order) {
+    if (which >= rows.length) throw new RecordingError("an event is of a kind that its block does not have");
+    counts[which]++;
+  }
+  if (rows.some((group, i) => group.count !== counts[i]))
+    throw new RecordingError("a block has another number of rows than of events");
+  const timesAt = skipTimes(from, count);
+  const tables = rows.map((group): RowBytes => {
+    const { size } = layouts[group.layout];
+    return { bytes: group.bytes, view: viewOf(group), count: group.count, size };
+  });
+  const commons = rows.length === 0 ? [] : commonsOf(layouts, rows[0].layout);
+  const texts = readTexts(from);
+  const stacks = readStacks(from, stackCount);
+  for (const common of commons) readCommon(from, common, { order, rows, tables, texts }, wanted);
+  for (const [i, { layout, site, count: some }] of rows.entries()) {
+    const earlier = new EarlierColumns();
+    for (const field of restOf(layout, layouts, commons))
+      if (wanted(layout, field)) readField(from, field, tables[i], stacks.length, earlier, texts);
+      else skipField(from, field, some, earlier);
+    const at = siteField(layouts[layout])?.offset;
+    if (at !== undefined)
+      for (let row = 0, place = at; row < some; row++, place += tables[i].size)
+        tables[i].view.setBigUint64(place, site, true);
   }
   if (from.left > 0) throw new RecordingError("a block has more bytes than it says");
   const block: EventBlock = { count, order, rows, stacks };
@@ -274,67 +358,53 @@ export function readBlock(bytes: Uint8Array, layouts: readonly RowLayout[]): Eve
   return block;
 }
 
-/** The bytes of the times. */
-function skipTimes(from: ByteReader, count: number): Uint8Array {
-  const before = from.left;
-  const start = from.rest;
-  if (count === 0) {
-    readColumn(from, 0);
-    readColumn(from, 0);
-  } else {
-    from.skip(8);
-    readColumn(from, count - 1);
-    readColumn(from, count - 1);
-  }
-  return start.subarray(0, before - from.left);
-}
-
-function readField(
+function readCommon(
   from: ByteReader,
-  field: RowField,
-  { count, bytes }: Rows,
-  size: number,
-  view: DataView,
-  stacks: number,
+  common: CommonFields,
+  {
+    order,
+    rows,
+    tables,
+    texts,
+  }: {
+    readonly order: Uint16Array;
+    readonly rows: readonly Rows[];
+    readonly tables: readonly RowBytes[];
+    readonly texts: readonly Uint8Array[];
+  },
+  wanted: WantedFields,
 ): void {
-  const { offset } = field;
-  switch (field.kind) {
-    case "integer": {
-      const values = readColumn(from, count);
-      for (let i = 0, at = offset; i < count; i++, at += size) {
-        if (field.size === 1) bytes[at] = values[i];
-        else if (field.size === 2) view.setUint16(at, values[i], true);
-        else view.setUint32(at, values[i], true);
-      }
-      if (field.size < 8) return;
-      const high = readColumn(from, count);
-      for (let i = 0, at = offset + 4; i < count; i++, at += size) view.setUint32(at, high[i], true);
-      return;
-    }
-    case "stack": {
-      const values = readColumn(from, count);
-      for (let i = 0, at = offset; i < count; i++, at += size) {
-        if (values[i] > stacks) throw new RecordingError("an event has a stack that its block does not have");
-        view.setInt32(at, values[i] - 1, true);
-        view.setInt32(at + 4, values[i] === 0 ? -1 : 0, true);
-      }
-      return;
-    }
-    case "text":
-    case "bytes": {
-      const known = from.u32();
-      if (known > count) throw new RecordingError("a block has more texts than rows");
-      const lengths = readColumn(from, known);
-      const texts = Array.from(lengths, (length) => {
-        if (length > field.size) throw new RecordingError("a text is longer than its field");
-        return from.take(length);
-      });
-      const numbers = readColumn(from, count);
-      for (let i = 0, at = offset; i < count; i++, at += size) {
-        const text = texts[numbers[i]];
-        if (text === undefined) throw new RecordingError("an event has a text that its block does not have");
-        bytes.set(text, at);
-      }
-    }
+  const { size, own } = common.first;
+  const known = from.u32();
+  if (known > order.length) throw new RecordingError("a block has more threads than events");
+  const table = rowsOf(known, size);
+  const earlier = new EarlierColumns();
+  for (const field of own) readField(from, field, table, 0, earlier, texts);
+  const numbers = readColumn(from, order.length);
+  // Words that are asked for: where they lie in rows of the table, and in rows of each group.
+  const moves = rows.map(({ layout }) => {
+    const fields = common.of(layout)?.fields;
+    return fields?.flatMap((field, i) =>
+      wanted(layout, field)
+        ? Array.from({ length: fieldBytes(field) / 4 }, (_, word) => [
+            own[i].offset + word * 4,
+            field.offset + word * 4,
+          ])
+        : [],
+    );
+  });
+  const next = rows.map(() => 0);
+  for (let i = 0; i < order.length; i++) {
+    const which = order[i];
+    const { view, size: rowSize } = tables[which];
+    const at = next[which];
+    next[which] += rowSize;
+    const words = moves[which];
+    if (words === undefined) continue;
+    const number = numbers[i];
+    if (number === 0 || number > known)
+      throw new RecordingError("an event is of a thread that its block does not have");
+    const start = (number - 1) * size;
+    for (const [one, other] of words) view.setUint32(at + other, table.view.getUint32(start + one, true), true);
   }
 }

@@ -5,20 +5,53 @@
 //     offsets:     u32 least, u8 width; width planes of a byte for each value (those above the least)
 //     differences: u32 first, u8 width; the same planes, of each value's difference from the one before (zigzag)
 //     table:       u16 count - 1, u32 values; a plane of indices
+//     same:        u16 back; the values of the column so many before, among those of other forms than this and constant
 //
 // A plane holds one byte of every value: what is alike lies together, which compresses far better. Of 64 bits, the high
 // and the low half are a column each.
 import { RecordingError } from "./damaged-recording.ts";
-import type { ByteBuffer, ByteReader } from "./byte-buffer.ts";
+import { ByteReader, type ByteBuffer } from "./byte-buffer.ts";
 
 const constant = 0;
 const offsets = 1;
 const differences = 2;
 const table = 3;
+const same = 4;
 
 const mostInTable = 256;
 /** Values looked at before a table is tried: columns of many different ones show it soon. */
 const sampled = 2048;
+
+/** Columns that were written or read before, by which others are told to be the same. */
+export class EarlierColumns {
+  readonly #columns: { readonly values: () => Uint32Array }[] = [];
+
+  /** How many columns back these values are; undefined where they are new. */
+  find(values: Uint32Array): number | undefined {
+    const middle = values.length >>> 1;
+    for (let i = this.#columns.length - 1; i >= 0 && this.#columns.length - i <= mostBack; i--) {
+      const other = this.#columns[i].values();
+      if (other[middle] !== values[middle] || other[0] !== values[0]) continue;
+      let at = 0;
+      while (at < values.length && other[at] === values[at]) at++;
+      if (at === values.length) return this.#columns.length - i;
+    }
+    return undefined;
+  }
+
+  add(values: () => Uint32Array): void {
+    this.#columns.push({ values });
+  }
+
+  /** @throws RecordingError */
+  at(back: number): Uint32Array {
+    const column = this.#columns[this.#columns.length - back];
+    if (column === undefined || back === 0) throw new RecordingError("a column is said to be the same as none");
+    return column.values();
+  }
+}
+
+const mostBack = 0xffff;
 
 /** Bytes that hold every value up to a most. */
 function widthOf(most: number): number {
@@ -29,7 +62,8 @@ function zigzag(difference: number): number {
   return ((difference << 1) ^ (difference >> 31)) >>> 0;
 }
 
-export function writeColumn(out: ByteBuffer, values: Uint32Array): void {
+/** `earlier`: columns of as many values, one of which this may be the same as. */
+export function writeColumn(out: ByteBuffer, values: Uint32Array, earlier?: EarlierColumns): void {
   const count = values.length;
   let least = 0xffff_ffff;
   let most = 0;
@@ -48,6 +82,13 @@ export function writeColumn(out: ByteBuffer, values: Uint32Array): void {
     out.u32(count === 0 ? 0 : least);
     return;
   }
+  const back = earlier?.find(values);
+  if (back !== undefined) {
+    out.u8(same);
+    out.u16(back);
+    return;
+  }
+  earlier?.add(() => values);
   const width = widthOf(most - least);
   const stepWidth = widthOf(farthest);
   const few = width > 1 && stepWidth > 1 ? tableOf(values) : undefined;
@@ -91,10 +132,47 @@ function tableOf(values: Uint32Array): Map<number, number> | undefined {
   return known;
 }
 
-/** @throws RecordingError */
-export function readColumn(from: ByteReader, count: number): Uint32Array {
-  const values = new Uint32Array(count);
+/** Goes past a column: it is read where a later one is the same. @throws RecordingError */
+export function skipColumn(from: ByteReader, count: number, earlier?: EarlierColumns): void {
+  const start = from.rest;
+  const left = from.left;
   const form = from.u8();
+  switch (form) {
+    case constant:
+      from.skip(4);
+      return;
+    case same:
+      from.skip(2);
+      return;
+    case offsets:
+    case differences: {
+      from.skip(4);
+      const width = from.u8();
+      if (width > 4) throw new RecordingError(`a column has values of ${width} bytes`);
+      from.skip(width * count);
+      break;
+    }
+    case table:
+      from.skip((from.u16() + 1) * 4 + count);
+      break;
+    default:
+      throw new RecordingError(`a column has the unknown form ${form}`);
+  }
+  const bytes = start.subarray(0, left - from.left);
+  let values: Uint32Array | undefined;
+  earlier?.add(() => (values ??= readColumn(new ByteReader(bytes), count)));
+}
+
+/** @throws RecordingError */
+export function readColumn(from: ByteReader, count: number, earlier?: EarlierColumns): Uint32Array {
+  const form = from.u8();
+  if (form === same) {
+    const back = from.u16();
+    if (earlier === undefined) throw new RecordingError("a column is said to be the same as none");
+    return earlier.at(back);
+  }
+  const values = new Uint32Array(count);
+  if (form !== constant) earlier?.add(() => values);
   switch (form) {
     case constant:
       return values.fill(from.u32());

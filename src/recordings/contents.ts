@@ -1,4 +1,5 @@
 // What a recording says beside its events. Numbers of 64 bits are decimal text in JSON.
+import type { WantedFields } from "./blocks.ts";
 import type { EventBlock, RowLayout } from "./layout.ts";
 
 /** One moment by all clocks, in nanoseconds: decimal. */
@@ -106,8 +107,14 @@ export interface EventRecording {
   readonly span: { readonly events: number; readonly first: bigint; readonly last: bigint } | undefined;
   /** What blocks say of themselves, in their order. @throws RecordingError */
   heads(): Iterable<BlockHead>;
-  /** Blocks in their order; those that are not `wanted` are not decompressed. @throws RecordingError */
-  blocks(wanted?: (head: BlockHead) => boolean): Iterable<{ head: BlockHead; block: EventBlock }>;
+  /**
+   * Blocks in their order; those that are not `wanted` are not decompressed. Of `fields` rows may have all: what is not
+   * asked for may be zeros. @throws RecordingError
+   */
+  blocks(
+    wanted?: (head: BlockHead) => boolean,
+    fields?: WantedFields,
+  ): Iterable<{ head: BlockHead; block: EventBlock }>;
   /** What addresses are called, text by text. @throws RecordingError */
   symbols(): Iterable<string>;
 }

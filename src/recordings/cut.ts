@@ -28,7 +28,7 @@ export async function cutRecording(
     if (head.last < from || head.first >= to) continue;
     const { block } = blocks.next().value as { readonly block: EventBlock };
     if (head.first >= from && head.last < to) {
-      writer.copy("EVTS", contents, head);
+      writer.copy(place.type as FrameType, contents, head);
       events += head.count;
     } else {
       const part = within(block, layouts, from, to);

@@ -12,12 +12,18 @@ export interface RecordingBytes {
 
 /** The file begins with it. The first byte is in no text, the last shows what changed line ends. */
 const magic = Buffer.from([0x89, 0x53, 0x54, 0x52, 0x4f, 0x42, 0x45, 0x0a]);
-export const formatVersion = 1;
+export const formatVersion = 2;
+const oldestVersion = 1;
 export const headerBytes = 16;
 const frameHeaderBytes = 12;
 
-export const frameTypes = ["META", "SITE", "EVTS", "SYMS", "TIME", "STAT", "INDX", "TAIL"] as const;
+export const frameTypes = ["META", "SITE", "EVTS", "EVTB", "SYMS", "TIME", "STAT", "INDX", "TAIL"] as const;
 export type FrameType = (typeof frameTypes)[number];
+
+/** Whether frames of a type are blocks of events: EVTS as version 1 has them, EVTB as later ones do. */
+export function isBlock(type: string): boolean {
+  return type === "EVTS" || type === "EVTB";
+}
 
 /** `offset`, `size`: of the contents in the file. A type of a later strobe is passed over. */
 export interface FramePlace {
@@ -37,13 +43,16 @@ export function isRecording(start: Uint8Array): boolean {
   return start.length >= magic.length && magic.equals(start.subarray(0, magic.length));
 }
 
-/** @throws RecordingError where this strobe cannot read the file */
-export function checkHeader(bytes: RecordingBytes): void {
+/** The version. @throws RecordingError where this strobe cannot read the file */
+export function checkHeader(bytes: RecordingBytes): number {
   const header = Buffer.from(bytes.read(0, headerBytes));
   if (header.length < headerBytes || !isRecording(header)) throw new RecordingError("it does not begin as one does");
   const version = header.readUInt32LE(magic.length);
-  if (version !== formatVersion)
-    throw new RecordingError(`it is of version ${version}, and this strobe reads version ${formatVersion}`);
+  if (version < oldestVersion || version > formatVersion)
+    throw new RecordingError(
+      `it is of version ${version}, and this strobe reads versions ${oldestVersion} to ${formatVersion}`,
+    );
+  return version;
 }
 
 /** A frame's bytes before its contents. */

@@ -5,10 +5,17 @@
  * - text: characters up to a NUL; bytes: all of them
  * - stack: a number of 8 bytes, by which a block's stacks are asked for; all ones where it was lost
  */
-export type RowField =
+export type RowField = (
   | { readonly kind: "integer"; readonly offset: number; readonly size: 1 | 2 | 4 | 8 }
   | { readonly kind: "text" | "bytes"; readonly offset: number; readonly size: number }
-  | { readonly kind: "stack"; readonly offset: number };
+  | { readonly kind: "stack"; readonly offset: number }
+) & { readonly role?: FieldRole };
+
+/**
+ * What events have in common that are alike in a field: they are at one probe's place, of one thread (or of its process
+ * or user), on one CPU.
+ */
+export type FieldRole = "site" | "thread" | "cpu";
 
 /** `time`: where a row has its time, a u64 of nanoseconds. What no field covers is zero. */
 export interface RowLayout {
@@ -18,7 +25,7 @@ export interface RowLayout {
   readonly fields: readonly RowField[];
 }
 
-/** Rows of a layout, one behind the other. */
+/** Rows of a layout, one behind the other; several may be of one layout. */
 export interface Rows {
   /** The layout's index in the recording. */
   readonly layout: number;
@@ -50,8 +57,13 @@ export function isSound({ size, time, fields }: RowLayout): boolean {
     size <= mostRowBytes &&
     within(time, 8) &&
     Array.isArray(fields) &&
-    fields.every((field) => within(field.offset, fieldBytes(field)))
+    fields.every(
+      (field) =>
+        within(field.offset, fieldBytes(field)) &&
+        (field.role === undefined || (roles.includes(field.role) && field.kind !== "stack")),
+    )
   );
 }
 
+const roles: readonly FieldRole[] = ["site", "thread", "cpu"];
 const mostRowBytes = 1 << 20;

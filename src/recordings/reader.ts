@@ -1,5 +1,5 @@
 // A recording as it is read: what it says of itself at once, its blocks when they are asked for.
-import { readBlock } from "./blocks.ts";
+import { readBlock, type WantedFields } from "./blocks.ts";
 import { ByteReader } from "./byte-buffer.ts";
 import { unpack } from "./compression.ts";
 import type {
@@ -18,9 +18,11 @@ import {
   frameBytes,
   frameContents,
   headerBytes,
+  isBlock,
   type FramePlace,
   type RecordingBytes,
 } from "./frames.ts";
+import { readFirstBlock } from "./first-blocks.ts";
 import { isSound, type EventBlock } from "./layout.ts";
 import type { Resumed } from "./writer.ts";
 
@@ -35,6 +37,8 @@ interface BlockPlace {
 const blockHeadBytes = 32;
 
 export class Recording implements EventRecording {
+  /** Of the format. */
+  readonly version: number;
   readonly origin: RecordingOrigin;
   readonly layouts: readonly RecordedLayout[];
   readonly sites: readonly RecordedSite[];
@@ -47,12 +51,12 @@ export class Recording implements EventRecording {
 
   /** @throws RecordingError */
   constructor(bytes: RecordingBytes) {
-    checkHeader(bytes);
+    this.version = checkHeader(bytes);
     this.#bytes = bytes;
     const { places, cut } = indexed(bytes) ?? scanned(bytes);
     this.#places = places;
     this.cut = cut;
-    this.#blocks = places.filter(({ type }) => type === "EVTS").map((place) => ({ place, ...this.#outline(place) }));
+    this.#blocks = places.filter(({ type }) => isBlock(type)).map((place) => ({ place, ...this.#outline(place) }));
     const [origin] = this.#texts("META");
     if (origin === undefined) throw new RecordingError("it ends before it says where it is from");
     this.origin = originOf(origin);
@@ -84,11 +88,15 @@ export class Recording implements EventRecording {
     for (const { place } of this.#blocks) yield this.#head(frameContents(this.#bytes, place)).head;
   }
 
-  *blocks(wanted: (head: BlockHead) => boolean = () => true): Iterable<{ head: BlockHead; block: EventBlock }> {
+  *blocks(
+    wanted: (head: BlockHead) => boolean = () => true,
+    fields?: WantedFields,
+  ): Iterable<{ head: BlockHead; block: EventBlock }> {
     for (const { place } of this.#blocks) {
       const { head, codec, size, bytes } = this.#head(frameContents(this.#bytes, place));
       if (!wanted(head)) continue;
-      const block = readBlock(unpack(codec, bytes, size), this.layouts);
+      const raw = unpack(codec, bytes, size);
+      const block = place.type === "EVTS" ? readFirstBlock(raw, this.layouts) : readBlock(raw, this.layouts, fields);
       if (block.count !== head.count) throw new RecordingError("a block has another number of events than it says");
       yield { head, block };
     }
@@ -109,7 +117,7 @@ export class Recording implements EventRecording {
     for (const place of this.#places) {
       if (place.type === "INDX" || place.type === "TAIL") continue;
       const contents = frameContents(this.#bytes, place);
-      yield place.type === "EVTS" ? { place, contents, head: this.#head(contents).head } : { place, contents };
+      yield isBlock(place.type) ? { place, contents, head: this.#head(contents).head } : { place, contents };
     }
   }
 

@@ -11,7 +11,7 @@ import type {
   RecordingEnd,
   RecordingOrigin,
 } from "./contents.ts";
-import { fileHeader, frameBytes, frameHeader, type FramePlace, type FrameType } from "./frames.ts";
+import { fileHeader, frameBytes, frameHeader, isBlock, type FramePlace, type FrameType } from "./frames.ts";
 import type { EventBlock } from "./layout.ts";
 
 /** A frame that waits in memory. */
@@ -114,14 +114,14 @@ export class RecordingWriter {
       return last !== undefined && last > most ? last : most;
     }, 0n);
     for (;;) {
-      const oldest = this.#held.findIndex((frame) => frame !== "mark" && frame.type === "EVTS");
+      const oldest = this.#held.findIndex((frame) => frame !== "mark" && isBlock(frame.type));
       const frame = this.#held[oldest];
       if (frame === undefined || frame === "mark") return;
       if (frame.about.last! >= newest - nanoseconds && this.#heldBytes <= bytes) break;
       this.#held.splice(oldest, 1);
       this.#heldBytes -= frame.contents.length;
     }
-    const oldest = this.#held.findIndex((frame) => frame !== "mark" && frame.type === "EVTS");
+    const oldest = this.#held.findIndex((frame) => frame !== "mark" && isBlock(frame.type));
     const mark = this.#held.lastIndexOf("mark", oldest);
     if (mark < 0) return;
     const behind = this.#held.slice(mark + 1);
@@ -162,7 +162,7 @@ export class RecordingWriter {
     const { first, last, count } = about;
     if (this.#ring !== undefined) {
       this.#held.push({ type, contents, about });
-      if (type !== "EVTS") return;
+      if (!isBlock(type)) return;
       this.#heldBytes += contents.length;
       this.#prune(this.#ring);
       return;
@@ -214,7 +214,7 @@ export class RecordingWriter {
       out.u32(about.length);
       out.put(about);
       out.put(bytes);
-      this.#frame("EVTS", out.bytes, { first, last, count: block.count, lost });
+      this.#frame("EVTB", out.bytes, { first, last, count: block.count, lost });
     }, raw.length);
   }
 

@@ -1,0 +1,135 @@
+// What every block has beside its fields: times, and stacks.
+import type { ByteBuffer, ByteReader } from "./byte-buffer.ts";
+import { readColumn, writeColumn } from "./columns.ts";
+import { RecordingError } from "./damaged-recording.ts";
+import type { EventBlock, RowLayout, Rows } from "./layout.ts";
+
+/** Events of a block at most. */
+export const mostEvents = 1 << 20;
+/** Bytes of rows that a block may come to, whatever it says. */
+export const mostRowBytes = 1 << 30;
+
+export function viewOf({ bytes }: Rows): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+export function writeTimes(out: ByteBuffer, { count, order, rows }: EventBlock, layouts: readonly RowLayout[]): void {
+  const low = new Uint32Array(count);
+  const high = new Uint32Array(count);
+  const views = rows.map(viewOf);
+  const next = rows.map(({ layout }) => layouts[layout].time);
+  const sizes = rows.map(({ layout }) => layouts[layout].size);
+  let beforeLow = 0;
+  let beforeHigh = 0;
+  for (let i = 0; i < count; i++) {
+    const which = order[i];
+    const at = next[which];
+    next[which] += sizes[which];
+    const timeLow = views[which].getUint32(at, true);
+    const timeHigh = views[which].getUint32(at + 4, true);
+    // The first may be any number: it is written as it is. A step is small, and exact as a double.
+    if (i === 0) {
+      low[0] = timeLow;
+      high[0] = timeHigh;
+    } else {
+      const step = (timeHigh - beforeHigh) * 2 ** 32 + (timeLow - beforeLow);
+      const folded = step >= 0 ? step * 2 : -step * 2 - 1;
+      low[i] = folded % 2 ** 32;
+      high[i] = Math.floor(folded / 2 ** 32);
+    }
+    beforeLow = timeLow;
+    beforeHigh = timeHigh;
+  }
+  if (count > 0) {
+    out.u32(low[0]);
+    out.u32(high[0]);
+  }
+  writeColumn(out, low.subarray(1));
+  writeColumn(out, high.subarray(1));
+}
+
+export function readTimes(from: ByteReader, { count, order, rows }: EventBlock, layouts: readonly RowLayout[]): void {
+  if (count === 0) return;
+  let timeLow = from.u32();
+  let timeHigh = from.u32();
+  const low = readColumn(from, count - 1);
+  const high = readColumn(from, count - 1);
+  const views = rows.map(viewOf);
+  const next = rows.map(({ layout }) => layouts[layout].time);
+  const ends = rows.map(({ bytes }) => bytes.length);
+  const sizes = rows.map(({ layout }) => layouts[layout].size);
+  for (let i = 0; i < count; i++) {
+    if (i > 0) {
+      const folded = high[i - 1] * 2 ** 32 + low[i - 1];
+      const step = folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
+      const sum = timeLow + step;
+      timeHigh += Math.floor(sum / 2 ** 32);
+      timeLow = sum - Math.floor(sum / 2 ** 32) * 2 ** 32;
+    }
+    const which = order[i];
+    const at = next[which];
+    next[which] += sizes[which];
+    if (at + 8 > ends[which]) throw new RecordingError("a block has more events of a kind than rows");
+    views[which].setUint32(at, timeLow, true);
+    views[which].setUint32(at + 4, timeHigh >>> 0, true);
+  }
+}
+
+export function writeAddresses(out: ByteBuffer, stacks: readonly BigUint64Array[]): void {
+  const frames = stacks.reduce((sum, { length }) => sum + length, 0);
+  const words = new Uint32Array(frames * 2);
+  let at = 0;
+  for (const stack of stacks) {
+    words.set(new Uint32Array(stack.buffer, stack.byteOffset, stack.length * 2), at);
+    at += stack.length * 2;
+  }
+  writeColumn(
+    out,
+    words.filter((_, i) => i % 2 === 0),
+  );
+  writeColumn(
+    out,
+    words.filter((_, i) => i % 2 === 1),
+  );
+}
+
+/** A stack has no more (kernel.perf_event_max_stack is at most that of a page of addresses). */
+const mostFrames = 1 << 12;
+
+export function readStacks(from: ByteReader, count: number): BigUint64Array[] {
+  const lengths = readColumn(from, count);
+  let frames = 0;
+  for (const length of lengths) {
+    if (length > mostFrames) throw new RecordingError(`a stack has ${length} frames`);
+    frames += length;
+  }
+  if (frames > mostRowBytes / 8) throw new RecordingError(`a block has ${frames} frames of stacks`);
+  const low = readColumn(from, frames);
+  const high = readColumn(from, frames);
+  const words = new Uint32Array(frames * 2);
+  for (let i = 0; i < frames; i++) {
+    words[2 * i] = low[i];
+    words[2 * i + 1] = high[i];
+  }
+  let at = 0;
+  return Array.from(lengths, (length) => {
+    const stack = new BigUint64Array(words.buffer, at * 8, length);
+    at += length;
+    return stack;
+  });
+}
+
+/** The bytes of the times. */
+export function skipTimes(from: ByteReader, count: number): Uint8Array {
+  const before = from.left;
+  const start = from.rest;
+  if (count === 0) {
+    readColumn(from, 0);
+    readColumn(from, 0);
+  } else {
+    from.skip(8);
+    readColumn(from, count - 1);
+    readColumn(from, count - 1);
+  }
+  return start.subarray(0, before - from.left);
+}

@@ -1,0 +1,190 @@
+// One field of many rows as columns, and back.
+//
+//   integer: low halves, and of 8 bytes high halves
+//   text, bytes: column of which of the texts each row has
+//   stack: column of which each row has, 0 for none, counted from 1
+// Texts: u32 different ones; column of lengths; their bytes.
+import type { ByteBuffer, ByteReader } from "./byte-buffer.ts";
+import { readColumn, skipColumn, writeColumn, type EarlierColumns } from "./columns.ts";
+import { RecordingError } from "./damaged-recording.ts";
+import type { RowField } from "./layout.ts";
+
+/** Rows that lie one behind the other. */
+export interface RowBytes {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly count: number;
+  /** Bytes of a row. */
+  readonly size: number;
+}
+
+const mostTexts = 1 << 24;
+
+/** Rows that lie anywhere. */
+export interface PlacedRows {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  /** Where each begins. */
+  readonly places: Uint32Array;
+}
+
+/** `stacks`: how many the block has. Of texts that the block has, their numbers are columns like any other. */
+export function writeField(
+  out: ByteBuffer,
+  field: Exclude<RowField, TextField>,
+  { bytes, view, places }: PlacedRows,
+  stacks: number,
+  earlier?: EarlierColumns,
+): void {
+  const { offset } = field;
+  const count = places.length;
+  const values = new Uint32Array(count);
+  switch (field.kind) {
+    case "integer": {
+      switch (field.size) {
+        case 1:
+          for (let i = 0; i < count; i++) values[i] = bytes[places[i] + offset];
+          break;
+        case 2:
+          for (let i = 0; i < count; i++) values[i] = view.getUint16(places[i] + offset, true);
+          break;
+        default:
+          for (let i = 0; i < count; i++) values[i] = view.getUint32(places[i] + offset, true);
+      }
+      writeColumn(out, values, earlier);
+      if (field.size < 8) return;
+      const high = new Uint32Array(count);
+      for (let i = 0; i < count; i++) high[i] = view.getUint32(places[i] + offset + 4, true);
+      writeColumn(out, high, earlier);
+      return;
+    }
+    case "stack":
+      for (let i = 0; i < count; i++) {
+        const number = view.getUint32(places[i] + offset, true) + 1;
+        values[i] = number <= stacks ? number : 0;
+      }
+      writeColumn(out, values, earlier);
+  }
+}
+
+export type TextField = Extract<RowField, { kind: "text" | "bytes" }>;
+
+export function isText(field: RowField): field is TextField {
+  return field.kind === "text" || field.kind === "bytes";
+}
+
+/** Texts, each once, by a number. */
+export class Texts {
+  readonly #known = new Map<string, number>();
+
+  /** The numbers of a field's. */
+  numbersOf({ kind, offset, size: room }: TextField, { bytes, places }: PlacedRows): Uint32Array {
+    const rows = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const numbers = new Uint32Array(places.length);
+    let before = 0;
+    let beforeAt = -1;
+    let beforeEnd = -1;
+    for (let i = 0; i < places.length; i++) {
+      const at = places[i] + offset;
+      // Rows that follow each other are alike more often than not.
+      if (beforeAt >= 0 && rows.compare(rows, beforeAt, beforeEnd, at, at + (beforeEnd - beforeAt)) === 0) {
+        const whole = kind === "bytes" || beforeEnd - beforeAt === room || rows[at + (beforeEnd - beforeAt)] === 0;
+        if (whole) {
+          numbers[i] = before;
+          continue;
+        }
+      }
+      let end = at + room;
+      if (kind === "text") {
+        const nul = rows.indexOf(0, at);
+        if (nul >= 0 && nul < end) end = nul;
+      }
+      const text = rows.toString("latin1", at, end);
+      let number = this.#known.get(text);
+      if (number === undefined) this.#known.set(text, (number = this.#known.size));
+      numbers[i] = number;
+      [before, beforeAt, beforeEnd] = [number, at, end];
+    }
+    return numbers;
+  }
+
+  write(out: ByteBuffer): void {
+    out.u32(this.#known.size);
+    writeColumn(
+      out,
+      Uint32Array.from(this.#known.keys(), (text) => text.length),
+    );
+    for (const text of this.#known.keys()) out.put(Buffer.from(text, "latin1"));
+  }
+}
+
+/** @throws RecordingError */
+export function readField(
+  from: ByteReader,
+  field: RowField,
+  { bytes, view, count, size }: RowBytes,
+  stacks: number,
+  earlier?: EarlierColumns,
+  texts: readonly Uint8Array[] = [],
+): void {
+  const { offset } = field;
+  switch (field.kind) {
+    case "integer": {
+      const values = readColumn(from, count, earlier);
+      switch (field.size) {
+        case 1:
+          for (let i = 0, at = offset; i < count; i++, at += size) bytes[at] = values[i];
+          return;
+        case 2:
+          for (let i = 0, at = offset; i < count; i++, at += size) view.setUint16(at, values[i], true);
+          return;
+        default:
+          for (let i = 0, at = offset; i < count; i++, at += size) view.setUint32(at, values[i], true);
+      }
+      if (field.size < 8) return;
+      const high = readColumn(from, count, earlier);
+      for (let i = 0, at = offset + 4; i < count; i++, at += size) view.setUint32(at, high[i], true);
+      return;
+    }
+    case "stack": {
+      const values = readColumn(from, count, earlier);
+      for (let i = 0, at = offset; i < count; i++, at += size) {
+        if (values[i] > stacks) throw new RecordingError("an event has a stack that its block does not have");
+        view.setInt32(at, values[i] - 1, true);
+        view.setInt32(at + 4, values[i] === 0 ? -1 : 0, true);
+      }
+      return;
+    }
+    case "text":
+    case "bytes": {
+      const numbers = readColumn(from, count, earlier);
+      for (let i = 0, at = offset; i < count; i++, at += size) {
+        const text = texts[numbers[i]];
+        if (text === undefined) throw new RecordingError("an event has a text that its block does not have");
+        if (text.length > field.size) throw new RecordingError("a text is longer than its field");
+        // Short ones take longer to hand over than to copy.
+        if (text.length > 32) bytes.set(text, at);
+        else for (let byte = 0; byte < text.length; byte++) bytes[at + byte] = text[byte];
+      }
+    }
+  }
+}
+
+/** @throws RecordingError */
+export function readTexts(from: ByteReader): readonly Uint8Array[] {
+  const known = from.u32();
+  if (known > mostTexts) throw new RecordingError(`a block is said to have ${known} texts`);
+  return Array.from(readColumn(from, known), (length) => from.take(length));
+}
+
+/** Goes past a field that nobody reads. @throws RecordingError */
+export function skipField(from: ByteReader, field: RowField, count: number, earlier: EarlierColumns): void {
+  switch (field.kind) {
+    case "integer":
+      skipColumn(from, count, earlier);
+      if (field.size === 8) skipColumn(from, count, earlier);
+      return;
+    default:
+      skipColumn(from, count, earlier);
+  }
+}
