@@ -1,18 +1,29 @@
 // The command line, after bpftrace's manual. Options may stand anywhere before `--`; what is left are the script's.
-
 import { headerFields, type HeaderField } from "../compiler/layouts/record-header.ts";
-import { closeSync, openSync } from "node:fs";
 import type { CompiledScript } from "../api/compile.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Language, LibraryFile } from "../language/language.ts";
 import type { ScriptOption } from "../language/program.ts";
-import { findLanguage, languages } from "../language/registry.ts";
+import { languages } from "../language/registry.ts";
 import { sql } from "../language/sql/language.ts";
 import { lazy } from "../base/lazy.ts";
 import type { ProcessFilter } from "../compiler/sites/process-filter.ts";
 import { readPid, UsageError } from "./usage-error.ts";
-import { formats, type Format } from "../output/formats.ts";
+import { formats } from "../output/formats.ts";
 import type { Buffering } from "../output/printer.ts";
+import {
+  type ChosenFormat,
+  oneOf,
+  oneToOutput,
+  readCount,
+  readFormat,
+  readLanguage,
+  readPattern,
+  readRunTime,
+  readShare,
+  readStamp,
+  readable,
+} from "./option-values.ts";
 
 // Loaded where processes are chosen by more than one number.
 const chosenProcesses = lazy<typeof import("./chosen-processes.ts")>(() => require("./chosen-processes.ts"));
@@ -360,12 +371,6 @@ export interface Voice {
   compiled(script: CompiledScript): boolean;
 }
 
-/** `file`: where to, instead of the output. */
-export interface ChosenFormat {
-  readonly format: Format;
-  readonly file?: string;
-}
-
 /** A script that strobe brings along, and what it asks for (`getopt`). */
 export interface Tool {
   readonly source: Source;
@@ -563,110 +568,6 @@ function takesValue(name: FlagName): boolean {
 function following(name: FlagName, next: string | undefined): string | undefined {
   const { otherwise } = flags[name] as Flag;
   return otherwise !== undefined && (next === undefined || next.startsWith("-")) ? otherwise : next;
-}
-
-/** `known`: how bpftrace says that it is none of them. */
-function oneOf<T extends string>(flag: string, value: string, choices: readonly T[], known?: string): T {
-  const found = choices.find((choice) => choice === value);
-  if (found === undefined)
-    throw new UsageError(
-      `${known === undefined ? "" : `${known}: `}${flag} takes one of ${choices.join(", ")}, not "${value}"`,
-    );
-  return found;
-}
-
-/** `json`, `json=FILE`. */
-function readFormat(text: string): ChosenFormat {
-  const [, name, file] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
-  const format =
-    formats[
-      formats.findIndex(
-        (one) =>
-          one.name ===
-          oneOf(
-            "-f",
-            name,
-            formats.map((known) => known.name),
-            `invalid output format "${name}"`,
-          ),
-      )
-    ];
-  if (file === "") throw new UsageError(`-f ${name}= needs a file`);
-  return file === undefined ? { format } : { format, file };
-}
-
-/** `time,pid`: each once. */
-function readStamp(text: string): readonly HeaderField[] {
-  const fields = text.split(",").map((word) => oneOf("--stamp", word, headerFields));
-  const twice = fields.find((field, i) => fields.indexOf(field) < i);
-  if (twice !== undefined) throw new UsageError(`--stamp has ${twice} twice`);
-  return fields;
-}
-
-/** Text is as the script's language has it. */
-export function spokenIn(language: Language, chosen: readonly ChosenFormat[]): readonly ChosenFormat[] {
-  const own = formats.find(({ name }) => name === language.output);
-  return own === undefined ? chosen : chosen.map((one) => (one.format.name === "text" ? { ...one, format: own } : one));
-}
-
-function oneToOutput(chosen: readonly ChosenFormat[], named: boolean): readonly ChosenFormat[] {
-  const [first, second] = chosen.filter(({ file }) => file === undefined);
-  if (second !== undefined)
-    throw new UsageError(
-      `-f ${first.format.name} and -f ${second.format.name} have one output: write -f ${second.format.name}=FILE`,
-    );
-  if (first === undefined && named)
-    throw new UsageError("-o takes a format's output, and each -f names a file of its own");
-  return chosen;
-}
-
-function readLanguage(flag: string, name: string, choices: readonly Language[]): Language {
-  const found = findLanguage(name);
-  if (found !== undefined && (choices.includes(found) || flag === "--lang")) return found;
-  const known = choices.flatMap((one) => [one.name, ...one.aliases]);
-  throw new UsageError(`${flag} takes one of ${known.join(", ")}, not "${name}"`);
-}
-
-function readable(file: string): void {
-  try {
-    closeSync(openSync(file, "r"));
-  } catch (error) {
-    throw new UsageError(`--traceable-functions takes a file that can be read: ${(error as Error).message}`);
-  }
-}
-
-function readCount(flag: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${flag} takes a number from 1 on, not "${text}"`);
-  return Number(text);
-}
-
-function readPattern(text: string): RegExp {
-  try {
-    return new RegExp(text);
-  } catch (error) {
-    throw new UsageError(`--probe-filter takes a regular expression: ${(error as Error).message}`);
-  }
-}
-
-const milliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-/** setTimeout takes no more. */
-const longest = 2 ** 31 - 1;
-
-/** What `--for` takes, in milliseconds: `10s`, `500ms`, or seconds alone. @throws UsageError */
-export function readRunTime(text: string): number {
-  const [, number, unit = "s"] = /^([0-9]*\.?[0-9]+) ?(ms|s|m|h)?$/.exec(text) ?? [];
-  const value = Math.round(Number(number) * milliseconds[unit]);
-  if (!(value > 0 && value <= longest))
-    throw new UsageError(`--for takes a time such as 500ms, 10s, 5m or 1h, up to 596h, not "${text}"`);
-  return value;
-}
-
-/** `2%`, `0.5%`, or the number alone. */
-function readShare(text: string): number {
-  const value = /^[0-9]*\.?[0-9]+ ?%?$/.test(text) ? Number.parseFloat(text) : 0;
-  if (!(value > 0 && value <= 100))
-    throw new UsageError(`--max-overhead takes a share of the CPU time above 0 % and up to 100 %, not "${text}"`);
-  return value / 100;
 }
 
 function readParameter(word: string, words: string[], named: Map<string, string | true>): void {

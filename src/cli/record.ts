@@ -18,7 +18,7 @@ import { RecordingWriter, type Resumed, type WrittenRing } from "../recordings/w
 import type { Session } from "../session/session.ts";
 import { useColor } from "./errors.ts";
 import { readText, tell } from "./files.ts";
-import { readRunTime } from "./options.ts";
+import { readRunTime } from "./option-values.ts";
 import { readPid, UsageError } from "./usage-error.ts";
 import { readDuration, readSize } from "./quantities.ts";
 import { createRecording, readRecording, reopenRecording } from "./recording-file.ts";

@@ -1,19 +1,13 @@
 // From a parsed script to a plan: resolve, check, lower, optimize, generate. Deterministic, given what the system says.
 import { compiler } from "../messages/compiler.ts";
-import { recordings } from "../messages/recordings.ts";
 import { asInternal, isUnexpected } from "../base/internal-error.ts";
 import { lazy } from "../base/lazy.ts";
 import type { CheckedProgram, TypedProgram } from "../language/checked-program.ts";
-import { shortName, type ResolvedProbe, type SiteRef } from "../language/resolved-probe.ts";
+import type { ResolvedProbe } from "../language/resolved-probe.ts";
 import { check } from "../language/check/check.ts";
 import { resolveConfig } from "../language/check/config.ts";
-import { onceAt, onceIn, type Context } from "../language/context.ts";
-import type { Diagnostic } from "../language/diagnostic.ts";
-import { ScriptError } from "../language/diagnostic.ts";
-import type { ProbeSpec } from "../language/probe-spec.ts";
+import { type Diagnostic, ScriptError } from "../language/diagnostic.ts";
 import type { Probe, Program } from "../language/program.ts";
-import type { Type } from "../language/types.ts";
-import { variantsByFunction } from "../providers/places/function-code.ts";
 import type { ResolveOptions, Suite } from "../providers/provider.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../machine/system.ts";
@@ -22,18 +16,15 @@ import { amongProcesses, isCommand, currentPid, isOneOf, type ProcessFilter } fr
 import { followingChildren, isFollowed } from "./sites/follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./sites/later-files.ts";
 import type { IrModule } from "./ir/ir.ts";
-import { generate } from "./javascript/generate.ts";
-import { cutText, notInRows } from "./javascript/recorded.ts";
-import type { LoweredProgram } from "./lower/lower.ts";
-import { lower } from "./lower/lower.ts";
+import { type LoweredProgram, lower } from "./lower/lower.ts";
 import { optimize } from "./optimize/optimize.ts";
 import { joinedClauses } from "./sites/joined-clauses.ts";
-import { placementLines } from "./placements.ts";
 import { placesTogether } from "./sites/places-together.ts";
-import { makeBpfPlan, type BpfOptions } from "./bpf/make-plan.ts";
-import type { EventSchema, HostProgram, Plan } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import { asksForOption, isOfAnyProcess, usedBuiltins } from "../language/check/uses.ts";
 import type { HeaderField } from "./layouts/record-header.ts";
+import { type Variant, filtered, likeFunctions, shareContexts, spelled } from "./sites/variants.ts";
+import { makePlan, noPrograms, notRecorded, planOfEngines, recordedPlan } from "./make-plan.ts";
 
 // Loaded for that engine.
 const tracefsPlanning = lazy<typeof import("./tracefs/make-plan.ts")>(() => require("./tracefs/make-plan.ts"));
@@ -394,219 +385,4 @@ function leftOut(probe: Probe, variants: readonly Variant[], filter: string): Di
     span: probe.span,
     ...compiler.notOfProcess(name, how, filter),
   }));
-}
-
-type Variant = ResolvedProbe["variants"][number];
-
-/** Its places named as the script's language names probes. */
-function spelled(variant: Variant, spec: ProbeSpec, { rules: { spelling } }: Program): Variant {
-  if (spelling.probe === undefined) return variant;
-  const { entry } = variant;
-  const named = (sites: readonly SiteRef[]): readonly SiteRef[] =>
-    sites.map((site) => ({ func: shortName(site), ...site, name: spelling.probe!(site.name, spec), found: site.name }));
-  return {
-    ...variant,
-    sites: named(variant.sites),
-    ...(entry === undefined ? {} : { entry: { ...entry, sites: named(entry.sites) } }),
-  };
-}
-
-function filtered(variant: Variant, filter: RegExp | undefined): Variant {
-  const { context } = variant;
-  // Filters choose among what is attached to; these are not.
-  if (filter === undefined || context === "host" || onceAt(context) !== undefined) return variant;
-  return { ...variant, sites: variant.sites.filter(({ name }) => filter.test(name)) };
-}
-
-/**
- * `kprobe:f, kprobe:g`: sites of several specs in equal contexts are one program, unless it could not tell them apart.
- */
-function shareContexts(variants: readonly Variant[], uses: ReadonlySet<string>): Variant[] {
-  const shared = new Map<
-    string,
-    { readonly variant: Variant; readonly sites: SiteRef[]; readonly functions: Set<string> }
-  >();
-  for (const variant of variants) {
-    const key = contextKey(variant, uses);
-    const known = key === undefined ? undefined : shared.get(key);
-    const functions = isLinked(variant) ? variant.sites.map(functionOf) : [];
-    if (key === undefined || (known !== undefined && functions.some((name) => known.functions.has(name)))) {
-      shared.set(`alone ${shared.size}`, { variant, sites: [], functions: new Set() });
-    } else if (known === undefined) {
-      shared.set(key, { variant, sites: [...variant.sites], functions: new Set(functions) });
-    } else {
-      for (const site of variant.sites) known.sites.push(site);
-      for (const name of functions) known.functions.add(name);
-    }
-  }
-  return [...shared.values()].map(({ variant, sites }) => (sites.length === 0 ? variant : { ...variant, sites }));
-}
-
-/**
- * `func` is one kind of value in all variants of a probe: a symbol that the kernel tells where one has several
- * functions, or the text where one has no such symbol.
- */
-function likeFunctions(variants: readonly Variant[], options: ResolveOptions): readonly Variant[] {
-  if (!options.uses.has("func") || variants.length < 2) return variants;
-  const isTold = ({ context, sites }: Variant): boolean =>
-    context !== "host" && context.func !== "site" && new Set(sites.map(({ func }) => func)).size > 1;
-  if (!variants.some(isTold)) return variants;
-  const asText = variants.some(({ context }) => context !== "host" && context.func === "site");
-  return variants.flatMap((variant) => {
-    if (variant.context === "host" || isTold(variant) !== asText) return [variant];
-    return asText
-      ? variantsByFunction(variant.context, variant.sites, options)
-      : [
-          {
-            ...variant,
-            sites: variant.sites.map(({ name, match, among, data }) => ({
-              name,
-              data,
-              ...(match === undefined ? {} : { match }),
-              ...(among === undefined ? {} : { among }),
-            })),
-          },
-        ];
-  });
-}
-
-/** Many sites by one link, in which each function can be once. */
-function isLinked({ context }: Variant): boolean {
-  return context !== "host" && context.program.load !== undefined;
-}
-
-function functionOf({ func, name }: SiteRef): string {
-  return func ?? name;
-}
-
-/** Equal for contexts that are equal; undefined for those with types of their own, or bound to one target. */
-function contextKey({ context, provider }: Variant, uses: ReadonlySet<string>): string | undefined {
-  if (
-    context === "host" ||
-    context.variables !== undefined ||
-    context.typeNamed !== undefined ||
-    context.kept !== undefined
-  )
-    return undefined;
-  if (context.program.dispatch !== undefined) return callKey(context, uses);
-  if (context.args !== undefined) return undefined;
-  // At kernel functions these are the same everywhere, unless the program is bound to one of them.
-  const atFunctions = context.program.type === "kprobe" && context.defaultSpace === "kernel";
-  if (context.program.load !== undefined && !(atFunctions && context.program.load.btfId === 0)) return undefined;
-  // Which type it is may take the kernel's types to tell.
-  if ("contextType" in context && (!atFunctions || uses.has("ctx"))) return undefined;
-  if (context.func === "site" && uses.has("func")) return undefined;
-  if (!context.program.cookie && uses.has("probe")) return undefined;
-  if (context.retval !== undefined && context.retval.type.kind !== "integer") return undefined;
-  const { contextType: _, ...rest } = context;
-  return `${provider} ${asText(rest)}`;
-}
-
-/**
- * System calls, which one program tells apart by their numbers: equal when what the handler reads of their arguments
- * is.
- */
-function callKey(context: Context, uses: ReadonlySet<string>): string | undefined {
-  const read = context.args?.filter(({ name }) => uses.has("args.*") || uses.has(`args.${name}`));
-  if (read?.some(({ type }) => !isPlain(type))) return undefined;
-  return asText({ ...context, args: read });
-}
-
-/** Equal types look equal: structs are known by where they came from as well. */
-function isPlain(type: Type): boolean {
-  return type.kind === "integer" || (type.kind === "pointer" && type.target.kind === "integer");
-}
-
-function asText(of: object): string {
-  return JSON.stringify(of, (_, value: unknown) =>
-    value instanceof Map ? [...value] : typeof value === "bigint" ? `${value}n` : value,
-  );
-}
-
-// ── the plan ──
-
-function makePlan(
-  checked: CheckedProgram,
-  lowered: LoweredProgram,
-  module: IrModule,
-  system: System,
-  options: BpfOptions,
-): Plan {
-  return { ...planOfEngines(checked, lowered, module), bpf: makeBpfPlan(checked, lowered, module, system, options) };
-}
-
-/** What a plan has whatever runs the handlers of events. */
-function planOfEngines(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule): Omit<Plan, "bpf"> {
-  const { timeFormats, packetFiles, watches, handlers } = lowered;
-  const schemas = withSources(lowered, module);
-  const hosts = handlers
-    .filter(({ handler }) => handler.placement === "host")
-    .map((h): HostProgram => ({
-      name: module.functions[h.function].name,
-      provider: h.handler.provider,
-      ...onceIn(h.handler.context),
-      order: h.function,
-      sites: h.handler.sites,
-      source: generate(module.functions[h.function], { functions: module.functions, maps: module.maps, schemas }),
-    }));
-  return {
-    config: checked.config,
-    maps: module.maps,
-    hosts,
-    schemas,
-    probeNames: module.probeNames,
-    timeFormats,
-    packetFiles,
-    watches,
-    placements: placementLines(checked, lowered.captured),
-  };
-}
-
-/** The kinds of records, with what the host runs of those that handlers are captured in. */
-function withSources({ schemas, captured }: LoweredProgram, { functions, maps }: IrModule): readonly EventSchema[] {
-  const hosts = new Map(captured.handlers.map(({ schema, host }) => [schema, functions[host]]));
-  if (hosts.size === 0) return schemas;
-  return schemas.map((schema, i) => {
-    const host = hosts.get(i);
-    if (host === undefined) return schema;
-    return { ...schema, action: { kind: "captured", source: generate(host, { functions, maps, schemas }) } };
-  });
-}
-
-// ── over a recording ──
-
-/** What handlers ask of the moment that the recording does not have, and texts that it has a part of. */
-function notRecorded({ handlers }: LoweredProgram, { functions }: IrModule): Diagnostic[] {
-  return handlers.flatMap(({ handler, function: index }): Diagnostic[] => {
-    const { context, placement, probe } = handler;
-    if (placement === "host") return [];
-    const row = context === "host" ? undefined : context.recorded;
-    const [{ span, text }] = probe.specs;
-    const asked = row === undefined ? `what ${handler.provider} asks` : notInRows(functions[index], functions, row);
-    if (asked !== undefined) return [{ severity: "error", span, ...recordings.onlyAtTheMoment(asked) }];
-    const cut = row === undefined ? undefined : cutText(functions[index], functions, row);
-    if (cut === undefined) return [];
-    const how = `STROBE_MAX_STRLEN=${cut.wanted} strobe record '${text}'`;
-    return [{ severity: "warning", span, ...recordings.textsCut(cut.kept, how) }];
-  });
-}
-
-const noPrograms: Plan["bpf"] = {
-  storage: [],
-  loops: [],
-  counters: { lost: [], watches: [], loops: [], missed: [] },
-  maps: [],
-  programs: [],
-};
-
-function recordedPlan(checked: CheckedProgram, lowered: LoweredProgram, module: IrModule): Plan {
-  const { functions, maps } = module;
-  const { schemas } = lowered;
-  const events = lowered.handlers.flatMap(({ handler: { context, placement, sites }, function: index }) => {
-    const row = context === "host" || placement === "host" ? undefined : context.recorded;
-    if (row === undefined) return [];
-    const fn = functions[index];
-    return [{ name: fn.name, sites, row, source: generate(fn, { functions, maps, schemas }) }];
-  });
-  return { ...planOfEngines(checked, lowered, module), events, bpf: noPrograms };
 }

@@ -5,7 +5,7 @@ import { sizeOf } from "../../language/layout.ts";
 import type { StringType, Type } from "../../language/types.ts";
 import { i64, integer, u64 } from "../../language/types.ts";
 import type { EventAction } from "../plan.ts";
-import { literalText, pointed } from "./calls.ts";
+import { literalText, pointed } from "./call-arguments.ts";
 import type { Value } from "../ir/ir.ts";
 import { idValue, plainBuiltin } from "./builtins.ts";
 import { contextOf } from "./fetch.ts";

@@ -1,28 +1,26 @@
 // Functions that give a value.
-import { InternalError } from "../../base/internal-error.ts";
-import type { Call, Expression, IndexAccess, MapAccess, MemberAccess, Unary } from "../../language/program.ts";
-import { constantOf } from "../../language/check/constants.ts";
+import type { Call, Expression } from "../../language/program.ts";
 import type { Argument } from "../../language/context.ts";
-import { i64, type Type } from "../../language/types.ts";
-import { hostText, isHostText, parameterAt, type HostTextName } from "../../language/host-texts.ts";
-import { compiler } from "../../messages/compiler.ts";
+import { i64 } from "../../language/types.ts";
+import { hostText, isHostText, parameterAt } from "../../language/host-texts.ts";
 import { sizeOf } from "../../language/layout.ts";
-import type { Instruction, Place, Source, Value, Width } from "../ir/ir.ts";
+import type { Instruction, Place, Value, Width } from "../ir/ir.ts";
 import { parseAddress } from "../javascript/parse-address.ts";
 import { idValue, plainBuiltin, userSymbol } from "./builtins.ts";
-import { locateAccess } from "./access.ts";
 import { capacityOf, endedText, equalStrings, textPlace } from "./equality.ts";
-import { orFails } from "./faults.ts";
 import { argumentPlace, argumentValue, contextOf, fetchValue } from "./fetch.ts";
 import { copyEntry, entryValue, hasEntry, keyPlace, mapOf } from "./map-access.ts";
-import { addressOf, at, behind, copy, loadBytes, part, placeOf, probeSpace, sourceOf } from "./memory.ts";
+import { at, copy, loadBytes, part, placeOf } from "./memory.ts";
 import { pathText } from "./paths.ts";
-import { isRegister, isSigned, widthOf } from "./registers.ts";
+import { isRegister, widthOf } from "./registers.ts";
 import { lazy } from "../../base/lazy.ts";
 import { convert } from "./scalars.ts";
 import { stackSource } from "./stacks.ts";
 import type { FunctionState, Located } from "./state.ts";
 import { Failure } from "../../base/failure.ts";
+import { bufferOf, cutText, internetAddress, textAt, timestamp } from "./made-texts.ts";
+import { clock, literalNumber, literalText, mapArgument, pointed, writeBytes } from "./call-arguments.ts";
+import { writtenBytes, writtenNumber } from "./written-memory.ts";
 
 // Loaded for addresses as texts.
 const hexTexts = lazy<typeof import("./hex-text.ts")>(() => require("./hex-text.ts"));
@@ -164,48 +162,6 @@ export function callValue(f: FunctionState, e: Call): Value {
   }
 }
 
-function writeBytes(f: FunctionState, e: Expression, size: number, to: Place): void {
-  if (isRegister(e.type) && e.type.kind !== "pointer") {
-    f.build.emit({ op: "store", to, value: f.value(e), size: widthOf(e.type) <= size ? widthOf(e.type) : 1 });
-    return;
-  }
-  const located = pointed(f, e);
-  const source: Source =
-    located.at === "memory"
-      ? { kind: "memory", space: probeSpace(located.space), address: addressOf(f, located), size }
-      : { kind: "copy", from: placeOf(f, located, e.type), size: Math.min(size, sizeOf(e.type)) };
-  f.build.emit({ op: "fill", to, source });
-}
-
-function clock(
-  which: Expression | undefined,
-): "nsecs-boot" | "nsecs-monotonic" | "nsecs-tai" | "nsecs-sw-tai" | "nsecs-wall" {
-  const name = which?.kind === "identifier" || which?.kind === "builtin" ? which.name : "boot";
-  switch (name) {
-    case "monotonic":
-      return "nsecs-monotonic";
-    case "tai":
-      return "nsecs-tai";
-    case "sw_tai":
-      return "nsecs-sw-tai";
-    case "wall":
-      return "nsecs-wall";
-    default:
-      return "nsecs-boot";
-  }
-}
-
-export function literalText(e: Expression | undefined): string {
-  if (e?.kind === "string") return e.value;
-  throw new InternalError("the checker let an argument pass that is not a string literal");
-}
-
-export function literalNumber(f: FunctionState, e: Expression): bigint {
-  if (e.kind === "integer") return e.value;
-  const known = f.build.constantOf(f.value(e));
-  return known ?? f.fault(e.span, "an argument that is not a constant");
-}
-
 function deleteEntry(f: FunctionState, e: Call): Value {
   const access = mapArgument(f, e);
   const key = keyPlace(f, access);
@@ -218,14 +174,7 @@ function hasKey(f: FunctionState, e: Call): Value {
   return hasEntry(f, mapOf(f, access).index, keyPlace(f, access));
 }
 
-/** The map access of `delete(@m[k])`, or of the older-shaped `delete(@m, k)`. */
-export function mapArgument(f: FunctionState, e: Call): MapAccess {
-  const [access, key] = e.args;
-  if (access?.kind !== "map") return f.fault(e.span, "an argument that is not a map");
-  return key === undefined || access.keys.length > 0 || e.name === "find" ? access : { ...access, keys: [key] };
-}
-
-function find(f: FunctionState, e: Call): Value {
+export function find(f: FunctionState, e: Call): Value {
   const { build } = f;
   const join = build.newBlock();
   const found = findEither(f, e, join, join);
@@ -267,7 +216,7 @@ export function findEither(f: FunctionState, e: Call, then: number, otherwise: n
   return found;
 }
 
-function length(f: FunctionState, e: Call): Value {
+export function length(f: FunctionState, e: Call): Value {
   const [subject] = e.args;
   if (subject.kind === "map" && subject.keys.length === 0 && subject.type.kind !== "stack") {
     const { index } = mapOf(f, subject);
@@ -441,59 +390,6 @@ export function callLocated(f: FunctionState, e: Call): Located {
   return f.fault(e.span, "a function without code");
 }
 
-/** Goes on where the memory could be written: it is of the scripts' own. */
-function writes(f: FunctionState, e: Call, i: { name: HostTextName; args: HostTextArguments }, address: Value): void {
-  const done = f.build.give((result) => ({ op: "host-text", ...i, result }));
-  orFails(f, "read", () => done, "cannot write memory", e.span, address);
-}
-
-type HostTextArguments = Extract<Instruction, { op: "host-text" }>["args"];
-
-/** Of a number: what the place holds then. */
-function writtenNumber(f: FunctionState, e: Call): Value {
-  const [target, given] = e.args as [MemberAccess | IndexAccess | Unary, Expression];
-  const { build } = f;
-  const { type } = target;
-  const bits = target.kind === "member" ? target.path : undefined;
-  const located = memoryOf(f, target);
-  const value = convert(f, f.value(given), given.type, type);
-  const address = addressOf(f, located);
-  if (bits?.bitWidth === undefined) {
-    const args = [address, value, ...[widthOf(type), 0, 0].map((one) => build.constant(BigInt(one)))];
-    writes(f, e, { name: "writtenNumber", args }, address);
-    return value;
-  }
-  const { bitOffset = 0, bitWidth } = bits;
-  const skip = Math.floor(bitOffset / 8);
-  const first = bitOffset - skip * 8;
-  const where = build.binary("add", address, build.constant(BigInt(skip)));
-  const size = Math.ceil((first + bitWidth) / 8);
-  const args = [where, value, ...[size, first, bitWidth].map((one) => build.constant(BigInt(one)))];
-  writes(f, e, { name: "writtenNumber", args }, where);
-  const up = build.binary("shl", value, build.constant(BigInt(64 - bitWidth)));
-  return build.binary(isSigned(type) ? "ashr" : "lshr", up, build.constant(BigInt(64 - bitWidth)));
-}
-
-/** Of anything else. */
-function writtenBytes(f: FunctionState, e: Call): Located {
-  const [target, given] = e.args as [MemberAccess | IndexAccess | Unary, Expression];
-  const { type } = target;
-  const size = sizeOf(type);
-  const place = f.slotOf("written", Math.max(1, size));
-  const value = f.locate(given);
-  const asArray: Type =
-    type.kind === "array" && given.type.kind === "string" ? { kind: "string", capacity: size } : type;
-  copy(f, value, given.type, asArray, place);
-  const address = addressOf(f, memoryOf(f, target));
-  writes(f, e, { name: "writtenBytes", args: [address, { text: place, capacity: size }] }, address);
-  return { at: "place", place };
-}
-
-function memoryOf(f: FunctionState, target: MemberAccess | IndexAccess | Unary): Located & { at: "memory" } {
-  const located = locateAccess(f, target);
-  return located.at === "memory" ? located : f.refuse(target.span, compiler.noAddress());
-}
-
 function hostTextOf(
   f: FunctionState,
   { args: [name, ...given], span }: Call,
@@ -517,116 +413,4 @@ function programVariable(f: FunctionState, e: Call): Argument {
   return found === undefined || found instanceof Failure
     ? f.fault(e.span, "a variable of a program that is not known")
     : found;
-}
-
-/** What an argument that means memory points to: a pointer's target, or the bytes of an array or a struct in place. */
-export function pointed(f: FunctionState, e: Expression): Located {
-  if (e.type.kind === "pointer") return behind(f, f.value(e), e.type);
-  if (isRegister(e.type)) {
-    return { at: "memory", space: contextOf(f)?.defaultSpace ?? "kernel", address: f.value(e), offset: 0 };
-  }
-  return f.locate(e);
-}
-
-/** Text that is here already, up to a length that only running tells. */
-function cutText(f: FunctionState, e: Call): Located | undefined {
-  const [subject, wanted] = e.args;
-  if (wanted === undefined || subject.type.kind !== "string" || constantOf(wanted) !== undefined) return undefined;
-  const text = textPlace(f, subject);
-  const length = countedLength(f, wanted);
-  const to = f.slot("text", e.type);
-  f.build.emit({ op: "cut-string", to, capacity: sizeOf(e.type), text, length });
-  return { at: "place", place: to };
-}
-
-/** The length counts the end of the text; no length takes nothing. */
-function countedLength(f: FunctionState, wanted: Expression): Value {
-  const count = f.value(wanted);
-  return f.build.binary("sub", count, f.build.compare("ne", count, f.build.constant(0n)));
-}
-
-function textAt(f: FunctionState, e: Call): Source {
-  const [subject, wanted] = e.args;
-  const { type } = e;
-  if (type.kind !== "string") return f.fault(e.span, "str() whose type is not a string");
-  if (!isRegister(subject.type)) {
-    return sourceOf(f, f.locate(subject), subject.type, type, true);
-  }
-  const memory = pointed(f, subject);
-  if (memory.at !== "memory") return f.fault(subject.span, "str() of what is not in memory");
-  let limit: { limit?: Value } = {};
-  if (wanted !== undefined && wanted.kind !== "integer") {
-    limit = { limit: countedLength(f, wanted) };
-  }
-  const address = addressOf(f, memory);
-  return { kind: "string", space: probeSpace(memory.space), address, ...limit, size: type.capacity, padded: true };
-}
-
-function bufferOf(f: FunctionState, e: Call): Located {
-  const { build } = f;
-  const [data, wanted] = e.args;
-  const { type } = e;
-  if (type.kind !== "buffer") return f.fault(e.span, "buf() whose type is not a buffer");
-  const { capacity } = type;
-  const own = isRegister(data.type) ? capacity : Math.min(capacity, bytesIn(data.type));
-  const length = wanted === undefined ? build.constant(BigInt(own)) : f.value(wanted);
-  const memory = pointed(f, data);
-  if (memory.at === "memory") {
-    const address = addressOf(f, memory);
-    return {
-      at: "source",
-      source: { kind: "buffer", space: probeSpace(memory.space), address, length, capacity, padded: true },
-    };
-  }
-  const place = f.slot("buffer", type);
-  build.emit({ op: "zero", at: place, size: sizeOf(type) });
-  build.emit({ op: "store", to: place, value: length, size: 4 });
-  build.emit({
-    op: "fill",
-    to: at(place, 4),
-    source: { kind: "copy", from: placeOf(f, memory, data.type), size: own },
-  });
-  return { at: "place", place };
-}
-
-/** Bytes of an array; a `char[N]` member is a text of N + 1. */
-function bytesIn(type: Type): number {
-  return type.kind === "string" ? type.capacity - 1 : sizeOf(type);
-}
-
-const AF_INET = 2n;
-const AF_INET6 = 10n;
-
-function internetAddress(f: FunctionState, e: Call): Place {
-  const { build } = f;
-  const address = e.args[e.args.length - 1];
-  const place = f.slot("inet", e.type);
-  build.emit({ op: "zero", at: place, size: sizeOf(e.type) });
-  const number = isRegister(address.type) && address.type.kind !== "pointer";
-  const bytes = number ? 4 : address.type.kind === "pointer" ? sizeOf(address.type.target) : bytesIn(address.type);
-  const family = e.args.length > 1 ? f.value(e.args[0]) : build.constant(bytes >= 16 ? AF_INET6 : AF_INET);
-  build.emit({ op: "store", to: place, value: family, size: 4 });
-  const to = at(place, 8);
-  if (number) build.emit({ op: "store", to, value: f.value(address), size: 4 });
-  else writeBytes(f, address, bytes >= 16 ? 16 : 4, to);
-  return place;
-}
-
-function timestamp(f: FunctionState, e: Call): Place {
-  const { build } = f;
-  const [format, time, of] = e.args;
-  const { timeFormats } = f.module;
-  const text = literalText(format);
-  const known = timeFormats.indexOf(text);
-  const index = known >= 0 ? known : timeFormats.push(text) - 1;
-  const isUtc = of?.kind === "identifier" && of.name === "utc";
-  const realTime =
-    of === undefined
-      ? time.kind === "call" && time.name === "nsecs" && /tai|wall/.test(clock(time.args[0]))
-      : isUtc || clock(of) === "nsecs-wall";
-  const place = f.slot("timestamp", e.type);
-  build.emit({ op: "store", to: place, value: f.value(time), size: 8 });
-  build.emit({ op: "store", to: at(place, 8), value: build.constant(BigInt(index)), size: 4 });
-  build.emit({ op: "store", to: at(place, 12), value: build.constant(isUtc ? 2n : realTime ? 1n : 0n), size: 4 });
-  return place;
 }

@@ -8,7 +8,7 @@ import { sizeOf } from "../../language/layout.ts";
 import type { Fetch } from "../../language/context.ts";
 import type { StringType, Type } from "../../language/types.ts";
 import type { Value } from "../ir/ir.ts";
-import { literalText } from "./calls.ts";
+import { literalText } from "./call-arguments.ts";
 import { fetchValue } from "./fetch.ts";
 import { at } from "./memory.ts";
 import { isRegister } from "./registers.ts";

@@ -1,7 +1,4 @@
 // Variables of programs at a place: `args`, `var()`, `vars` and a typed `retval`, from debug information.
-import { isUnset } from "../../debuginfo/entry-locations.ts";
-import type { CodeRange } from "../../debuginfo/function-ends.ts";
-import { framesIn } from "../../debuginfo/prologue.ts";
 import { splitName } from "../../debuginfo/dwarf/partial-names.ts";
 import type { DebugInfo, DebugType, FunctionInstance, SourceFunction, Variable } from "../../debuginfo/dwarf/facts.ts";
 import { expressions } from "../../messages/expressions.ts";
@@ -9,8 +6,8 @@ import { describe } from "../../language/check/unify.ts";
 import type { Argument, Context, Fetch, ProgramVariables } from "../../language/context.ts";
 import { sizeOf } from "../../language/layout.ts";
 import { u64, type Type } from "../../language/types.ts";
-import { isOnFrame, notYet, parametersAtEntry, onFrame, resultOf, type Prologue } from "../calls/call-arguments.ts";
-import { bytesOfDebugType, DebugTypes } from "./debug-types.ts";
+import { notYet, parametersAtEntry, onFrame, resultOf, type Prologue } from "../calls/call-arguments.ts";
+import { DebugTypes } from "./debug-types.ts";
 import type { CallSoFar } from "../calls/kept-arguments.ts";
 import { KeptEntry } from "../calls/kept-entry.ts";
 import { displaced, targetOf, valueOf, type Seen } from "./locations.ts";
@@ -19,6 +16,8 @@ import { perCpuAddress } from "./per-cpu.ts";
 import type { Binary, KernelImage, System } from "../system.ts";
 import { threadLocalAddress } from "./thread-locals.ts";
 import { Failure } from "../../base/failure.ts";
+import { type Around, codeOf, functionAround, isNotYet, prologueOf } from "./function-around.ts";
+import { linesWithValue, withLines } from "./lines-with-value.ts";
 
 /** Where a probe is in a program. */
 export interface ProgramPlace {
@@ -237,104 +236,6 @@ function seenInKernel({ binary, slide }: KernelImage, address: bigint, info: Deb
   };
 }
 
-interface Around {
-  readonly fn: SourceFunction;
-  readonly instance: FunctionInstance | undefined;
-  /** The place is where it begins. */ readonly entry: boolean;
-  readonly clone: boolean;
-  /** It may have lost its result as well. */ readonly reduced?: boolean;
-}
-
-/** What compilers call copies of a function with parameters of their own. */
-const cloned = /\.(constprop|isra|part|llvm|cold)\b/;
-
-/** The function at a place: what was compiled there, be it inlined. */
-function functionAround(info: DebugInfo, binary: Binary, offset: bigint, address: bigint): Around | undefined {
-  const found = info.functionAt(address);
-  if (found === undefined) return undefined;
-  const { instance } = found;
-  const symbol = binary.functionAt(offset)?.name ?? "";
-  return {
-    ...found,
-    entry: instance.kind === "body" && instance.entry === address,
-    clone: cloned.test(symbol),
-    reduced: /\.isra\b/.test(symbol),
-  };
-}
-
-/** Lines that are looked at for where a variable lives, and runs of them that are named. */
-const [linesSearched, linesNamed] = [4096, 4];
-
-/** Says at which lines of the function a variable has a value, when it has none here. */
-function withLines(
-  argument: Argument,
-  variable: Variable | undefined,
-  around: Around | undefined,
-  info: DebugInfo,
-  seen: Seen,
-  binary: Binary,
-): Argument {
-  const { absent } = argument;
-  if (absent === notYet && variable !== undefined && around?.instance !== undefined) {
-    const line = lineWhenSet(variable, around.instance, around.fn.declared.file, info, binary);
-    return line === undefined
-      ? argument
-      : {
-          ...argument,
-          absent: `${absent}; it can be read at uprobe:${binary.shownPath}@${around.fn.declared.file.split("/").at(-1)}:${line}`,
-        };
-  }
-  if (
-    absent === undefined ||
-    !/^optimised out( here|$)/.test(absent) ||
-    variable === undefined ||
-    around?.instance === undefined
-  )
-    return argument;
-  const lines = linesWithValue(variable, around.instance.ranges, around.fn.declared.file, info, seen);
-  return {
-    ...argument,
-    absent:
-      lines === undefined ? `${absent}, and all over ${around.fn.name}()` : `${absent}; it has a value at ${lines}`,
-  };
-}
-
-/** The lines of some code at which a variable has a value: `line 3`, `lines 12-15, 20`; undefined where there is none. */
-function linesWithValue(
-  variable: Variable,
-  ranges: FunctionInstance["ranges"],
-  file: string,
-  info: DebugInfo,
-  seen: Seen,
-): string | undefined {
-  const lines = new Map<number, boolean>();
-  let searched = 0;
-  for (const { line, address } of info.lines(file)) {
-    if (line === 0 || lines.get(line) === true || !ranges.some(({ low, high }) => low <= address && address < high))
-      continue;
-    if (++searched > linesSearched) break;
-    const there = valueOf(variable, { ...seen, address });
-    lines.set(line, there.absent === undefined && (there.type.kind !== "struct" || there.type.partial === undefined));
-  }
-  const runs = runsOf(lines);
-  if (runs.length === 0) return undefined;
-  const some = runs.length <= linesNamed ? runs.join(", ") : `${runs.slice(0, linesNamed).join(", ")} and others`;
-  return `${runs.length === 1 && !runs[0].includes("-") ? "line" : "lines"} ${some}`;
-}
-
-/** Lines that have something, as in `3`, `12-15`: lines without code are in no one's way. */
-function runsOf(lines: ReadonlyMap<number, boolean>): string[] {
-  const runs: { readonly first: number; last: number }[] = [];
-  let open = false;
-  for (const [line, has] of [...lines].sort(([a], [b]) => a - b)) {
-    const run = runs.at(-1);
-    if (has && open && run !== undefined) run.last = line;
-    else if (has) runs.push({ first: line, last: line });
-    open = has;
-  }
-  return runs.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`));
-}
-
 /** What Go's compiler calls a result without a name; results are among the parameters. */
 const unnamedResult = /^~[rb]\d+$/;
 
@@ -366,74 +267,6 @@ function parametersOf(
       ...(isNotYet(here, around, seen, binary) ? { absent: notYet } : {}),
     };
   });
-}
-
-/** The first line of a function all of whose code runs when a parameter is where debug information has it. */
-function lineWhenSet(
-  variable: Variable,
-  instance: FunctionInstance,
-  file: string,
-  info: DebugInfo,
-  binary: Binary,
-): number | undefined {
-  const { entry, ranges } = instance;
-  const bytes = bytesOfDebugType(variable.type);
-  let set = info.prologueEnd(instance);
-  for (const { offset, frame } of framesIn(codeFrom(instance, binary, longestPrologue))) {
-    const at = entry + BigInt(offset);
-    if (at > set && isUnset(variable.location(at), bytes, frame)) set = at + 1n;
-  }
-  const lines = new Map<number, { readonly line: number; first: bigint }>();
-  for (const { line, address } of info.lines(file)) {
-    if (line === 0 || !ranges.some(({ low, high }) => low <= address && address < high)) continue;
-    const known = lines.get(line);
-    if (known === undefined) lines.set(line, { line, first: address });
-    else if (address < known.first) known.first = address;
-  }
-  return [...lines.values()].filter(({ first }) => first >= set).sort((a, b) => Number(a.first - b.first))[0]?.line;
-}
-
-/**
- * Whether a parameter has not been put yet where debug information has it: the place is among the function's first
- * instructions.
- */
-function isNotYet(variable: Variable, { instance }: Around, { address }: Seen, binary: Binary): boolean {
-  if (variable.kind !== "parameter" || instance?.kind !== "body") return false;
-  const location = variable.location(address);
-  const length = Number(address - instance.entry);
-  if (!isOnFrame(location) || length <= 0 || length > longestPrologue) return false;
-  for (const { offset, frame } of framesIn(codeFrom(instance, binary, length))) {
-    if (offset === length) return isUnset(location, bytesOfDebugType(variable.type), frame);
-  }
-  return false;
-}
-
-/** Prologues are short; a damaged line table could make one of a megabyte. */
-const longestPrologue = 4096;
-/** Bytes of a function that are decoded. */
-const largestFunction = 1n << 20n;
-
-/** A function's instructions before its first statement. */
-function prologueOf(instance: FunctionInstance, info: DebugInfo, binary: Binary): Prologue | undefined {
-  const { entry } = instance;
-  const length = Number(info.prologueEnd(instance) - entry);
-  return length <= 0 || length > longestPrologue ? undefined : { entry, code: codeFrom(instance, binary, length) };
-}
-
-function codeOf({ instance }: Around, binary: Binary): CodeRange[] {
-  return (instance?.ranges ?? []).flatMap(({ low, high }) => {
-    const offset = binary.fileOffset(low);
-    return offset === undefined || high - low > largestFunction
-      ? []
-      : [{ address: low, bytes: binary.read(offset, Number(high - low)) }];
-  });
-}
-
-/** A function's first bytes, as many as it has. */
-function codeFrom({ entry, ranges }: FunctionInstance, binary: Binary, most: number): Uint8Array {
-  const offset = binary.fileOffset(entry);
-  const high = ranges.find((range) => range.low <= entry && entry < range.high)?.high ?? entry;
-  return offset === undefined ? new Uint8Array() : binary.read(offset, Math.min(most, Number(high - entry)));
 }
 
 /** Larger variables are not shown among the others: an event has an end. */
