@@ -4,20 +4,20 @@ import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { refusedSyntax } from "../../messages/typescript-refused.ts";
-import type { Unit } from "./unit.ts";
-import { integer, text } from "./unit.ts";
+import type { Reader } from "./reader.ts";
+import { integer, text } from "./reader.ts";
 
 const least = -(1n << 63n);
 const most = (1n << 64n) - 1n;
 
 /** `name` is there for a captured value. */
 export function constant(
-  unit: Unit,
+  reader: Reader,
   value: number | bigint | string | boolean,
   node: js.Node,
   name?: string,
 ): Expression {
-  const span = unit.span(node);
+  const span = reader.span(node);
   switch (typeof value) {
     case "string":
       return text(value, span);
@@ -26,25 +26,25 @@ export function constant(
     case "number": {
       const said = name === undefined ? "" : `\`${name}\` is ${value}: `;
       if (!Number.isInteger(value)) return { kind: "float", value, span, type: unknownType };
-      if (!Number.isSafeInteger(value)) return unit.refuse(node, refusedSyntax.inexact(said));
+      if (!Number.isSafeInteger(value)) return reader.refuse(node, refusedSyntax.inexact(said));
       return integer(BigInt(value), span);
     }
     case "bigint":
-      if (value < least || value > most) return unit.refuse(node, handlerNames.doesNotFitBits(value));
+      if (value < least || value > most) return reader.refuse(node, handlerNames.doesNotFitBits(value));
       return integer(value, span);
     default:
-      return unit.refuse(node, handlerNames.noValue());
+      return reader.refuse(node, handlerNames.noValue());
   }
 }
 
-export function literal(unit: Unit, node: js.Literal): Expression {
-  if (node.regex) return unit.refuseSyntax(node, "RegExpLiteral");
+export function literal(reader: Reader, node: js.Literal): Expression {
+  if (node.regex) return reader.refuseSyntax(node, "RegExpLiteral");
   const { value } = node;
-  if (value === null || value === undefined || value instanceof RegExp) return unit.refuseSyntax(node, "null");
+  if (value === null || value === undefined || value instanceof RegExp) return reader.refuseSyntax(node, "null");
   // `0xffff_ffff_ffff_ffff` would be rounded on the way: its text is exact.
   const rounded = typeof value === "number" && !Number.isSafeInteger(value);
   if (rounded && node.raw !== undefined && /^(0x[\da-f_]+|0[ob][0-7_]+|[\d_]+)$/i.test(node.raw)) {
-    return constant(unit, BigInt(node.raw.replaceAll("_", "")), node);
+    return constant(reader, BigInt(node.raw.replaceAll("_", "")), node);
   }
-  return constant(unit, value, node);
+  return constant(reader, value, node);
 }

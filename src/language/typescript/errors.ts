@@ -2,22 +2,22 @@
 import { handlers } from "../../messages/typescript.ts";
 import type * as js from "acorn";
 import type { Block, Expression, Statement } from "../program.ts";
-import type { Unit } from "./unit.ts";
-import { block, variable } from "./unit.ts";
+import type { Reader } from "./reader.ts";
+import { block, variable } from "./reader.ts";
 
-type Body = (unit: Unit, node: js.Statement) => Block;
+type Body = (reader: Reader, node: js.Statement) => Block;
 
-export function tryStatement(unit: Unit, node: js.TryStatement, body: Body): Statement[] {
+export function tryStatement(reader: Reader, node: js.TryStatement, body: Body): Statement[] {
   const { finalizer, handler } = node;
-  if (!finalizer) return tryCatch(unit, node, body);
+  if (!finalizer) return tryCatch(reader, node, body);
   const leaving = leaves(node.block) ?? (handler ? leaves(handler.body) : undefined);
-  if (leaving) return unit.refuse(leaving, handlers.leavesTryWithFinally());
-  const span = unit.span(node);
-  const tried = handler ? block(tryCatch(unit, node, body), span) : body(unit, node.block);
-  const failed = variable(unit.temporary("failed"), span);
+  if (leaving) return reader.refuse(leaving, handlers.leavesTryWithFinally());
+  const span = reader.span(node);
+  const tried = handler ? block(tryCatch(reader, node, body), span) : body(reader, node.block);
+  const failed = variable(reader.temporary("failed"), span);
   const again: Statement = { kind: "throw", value: failed, span };
-  const caught = block([body(unit, finalizer), again], span);
-  return [{ kind: "try", body: tried, caught: failed, handler: caught, span }, body(unit, finalizer)];
+  const caught = block([body(reader, finalizer), again], span);
+  return [{ kind: "try", body: tried, caught: failed, handler: caught, span }, body(reader, finalizer)];
 }
 
 /** What goes on elsewhere than behind a piece of source: a return, or a jump out of it. */
@@ -42,31 +42,31 @@ function leaves(node: unknown, inLoop = false, inSwitch = false): js.Node | unde
   return leaves(Object.values(node), loop, inSwitch || type === "SwitchStatement");
 }
 
-function tryCatch(unit: Unit, node: js.TryStatement, body: Body): Statement[] {
-  const span = unit.span(node);
+function tryCatch(reader: Reader, node: js.TryStatement, body: Body): Statement[] {
+  const span = reader.span(node);
   const { handler } = node;
-  if (!handler) return unit.fault(node, "a try without a catch");
-  const tried = body(unit, node.block);
+  if (!handler) return reader.fault(node, "a try without a catch");
+  const tried = body(reader, node.block);
   const { param } = handler;
-  return unit.scoped(() => {
-    if (!param) return [{ kind: "try", body: tried, handler: body(unit, handler.body), span }];
-    if (param.type !== "Identifier") return unit.refuse(param, handlers.errorCaughtUnderName());
-    const caught = variable(unit.declare(param.name, true), unit.span(param));
-    return [{ kind: "try", body: tried, caught, handler: body(unit, handler.body), span }];
+  return reader.scoped(() => {
+    if (!param) return [{ kind: "try", body: tried, handler: body(reader, handler.body), span }];
+    if (param.type !== "Identifier") return reader.refuse(param, handlers.errorCaughtUnderName());
+    const caught = variable(reader.declare(param.name, true), reader.span(param));
+    return [{ kind: "try", body: tried, caught, handler: body(reader, handler.body), span }];
   });
 }
 
-export function throwStatement(unit: Unit, node: js.ThrowStatement): Statement[] {
-  return [{ kind: "throw", value: thrown(unit, node.argument), span: unit.span(node) }];
+export function throwStatement(reader: Reader, node: js.ThrowStatement): Statement[] {
+  return [{ kind: "throw", value: thrown(reader, node.argument), span: reader.span(node) }];
 }
 
 /** `new Error("text")` is the text. */
-function thrown(unit: Unit, node: js.Expression): Expression {
+function thrown(reader: Reader, node: js.Expression): Expression {
   const made = node.type === "NewExpression" || node.type === "CallExpression" ? node : undefined;
-  if (made === undefined || made.callee.type !== "Identifier" || made.callee.name !== "Error" || unit.find("Error"))
-    return unit.grammar.value(unit, node);
+  if (made === undefined || made.callee.type !== "Identifier" || made.callee.name !== "Error" || reader.find("Error"))
+    return reader.grammar.value(reader, node);
   const [message] = made.arguments;
   if (made.arguments.length !== 1 || message.type === "SpreadElement")
-    return unit.refuse(node, handlers.errorMessageNothingElse());
-  return unit.grammar.value(unit, message);
+    return reader.refuse(node, handlers.errorMessageNothingElse());
+  return reader.grammar.value(reader, message);
 }

@@ -8,8 +8,8 @@ import { constant, literal } from "./constants.ts";
 import { isNothing, knownTruth, outside } from "./known.ts";
 import { isNamed, isThere, isTrue, missable } from "./missing.ts";
 import { record, refer, valueOf } from "./references.ts";
-import type { Reference, Unit } from "./unit.ts";
-import { behind, binary, boolean, call, cast, conditional, isPlain, not, text, variable } from "./unit.ts";
+import type { Reference, Reader } from "./reader.ts";
+import { behind, binary, boolean, call, cast, conditional, isPlain, not, text, variable } from "./reader.ts";
 
 export const binaryOperators: Readonly<Record<string, BinaryOperator>> = {
   "+": "+",
@@ -32,46 +32,51 @@ export const binaryOperators: Readonly<Record<string, BinaryOperator>> = {
   ">=": ">=",
 };
 
-export function value(unit: Unit, node: js.Expression): Expression {
-  return unit.nested(node, () => valueWithin(unit, node));
+export function value(reader: Reader, node: js.Expression): Expression {
+  return reader.nested(node, () => valueWithin(reader, node));
 }
 
-function valueWithin(unit: Unit, node: js.Expression): Expression {
-  const span = unit.span(node);
+function valueWithin(reader: Reader, node: js.Expression): Expression {
+  const span = reader.span(node);
   switch (node.type) {
     case "Literal":
-      return literal(unit, node);
+      return literal(reader, node);
     case "Identifier":
     case "MemberExpression":
     case "ChainExpression":
-      return valueOf(unit, refer(unit, node), node);
+      return valueOf(reader, refer(reader, node), node);
     case "CallExpression": {
-      const outcome = unit.grammar.call(unit, node);
+      const outcome = reader.grammar.call(reader, node);
       if (outcome.kind === "value") return outcome.expression;
-      return unit.refuse(node, handlers.givesNoValue());
+      return reader.refuse(node, handlers.givesNoValue());
     }
     case "ParenthesizedExpression":
-      return value(unit, node.expression);
+      return value(reader, node.expression);
     case "UnaryExpression":
-      return unary(unit, node);
+      return unary(reader, node);
     case "BinaryExpression":
-      return binaryExpression(unit, node);
+      return binaryExpression(reader, node);
     case "LogicalExpression":
-      return node.operator === "??" ? coalesce(unit, node) : logical(unit, node);
+      return node.operator === "??" ? coalesce(reader, node) : logical(reader, node);
     case "ConditionalExpression": {
-      const known = knownTruth(unit, node.test);
-      if (known !== undefined) return value(unit, known ? node.consequent : node.alternate);
-      return conditional(condition(unit, node.test), value(unit, node.consequent), value(unit, node.alternate), span);
+      const known = knownTruth(reader, node.test);
+      if (known !== undefined) return value(reader, known ? node.consequent : node.alternate);
+      return conditional(
+        condition(reader, node.test),
+        value(reader, node.consequent),
+        value(reader, node.alternate),
+        span,
+      );
     }
     case "UpdateExpression":
-      return update(unit, node);
+      return update(reader, node);
     case "TemplateLiteral": {
       const pieces = node.quasis.flatMap((quasi, i): Expression[] => {
         const inside = node.expressions[i];
         const written = quasi.value.cooked ?? "";
         return [
-          ...(written === "" ? [] : [text(written, unit.span(quasi))]),
-          ...(inside === undefined ? [] : [value(unit, inside)]),
+          ...(written === "" ? [] : [text(written, reader.span(quasi))]),
+          ...(inside === undefined ? [] : [value(reader, inside)]),
         ];
       });
       if (pieces.length === 0) return text("", span);
@@ -82,20 +87,22 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
     }
     case "ArrayExpression": {
       const elements = node.elements.map((element) => {
-        if (element === null) return unit.refuse(node, handlers.tupleNoHoles());
-        return element.type === "SpreadElement" ? unit.refuseSyntax(element, "SpreadElement") : value(unit, element);
+        if (element === null) return reader.refuse(node, handlers.tupleNoHoles());
+        return element.type === "SpreadElement"
+          ? reader.refuseSyntax(element, "SpreadElement")
+          : value(reader, element);
       });
       return { kind: "tuple", elements, span, type: unknownType };
     }
     case "ObjectExpression":
-      return record(unit, node);
+      return record(reader, node);
     case "SequenceExpression": {
       const { expressions } = node;
-      const before = expressions.slice(0, -1).flatMap((each) => unit.grammar.effect(unit, each));
+      const before = expressions.slice(0, -1).flatMap((each) => reader.grammar.effect(reader, each));
       return {
         kind: "block-expression",
         statements: before,
-        value: value(unit, expressions.at(-1)!),
+        value: value(reader, expressions.at(-1)!),
         span,
         type: unknownType,
       };
@@ -104,8 +111,8 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
     case "AssignmentExpression":
       return {
         kind: "block-expression",
-        statements: unit.grammar.effect(unit, node),
-        value: place(unit, node.left),
+        statements: reader.grammar.effect(reader, node),
+        value: place(reader, node.left),
         span,
         type: unknownType,
       };
@@ -119,82 +126,84 @@ function valueWithin(unit: Unit, node: js.Expression): Expression {
     case "YieldExpression":
     case "ImportExpression":
     case "TaggedTemplateExpression":
-      return unit.refuseSyntax(node, node.type);
+      return reader.refuseSyntax(node, node.type);
   }
 }
 
 /** Something that is asked whether it is true: no value is kept of it. */
-export function condition(unit: Unit, node: js.Expression): Expression {
-  if (node.type === "ParenthesizedExpression") return condition(unit, node.expression);
-  const known = knownTruth(unit, node);
-  if (known !== undefined) return boolean(known, unit.span(node));
+export function condition(reader: Reader, node: js.Expression): Expression {
+  if (node.type === "ParenthesizedExpression") return condition(reader, node.expression);
+  const known = knownTruth(reader, node);
+  if (known !== undefined) return boolean(known, reader.span(node));
   if (node.type === "LogicalExpression" && node.operator !== "??") {
     const { operator, left, right } = node;
     // What is known on the left leaves the right, or was all.
-    if (knownTruth(unit, left) !== undefined) return condition(unit, right);
-    return unit.nested(node, () => binary(operator, condition(unit, left), condition(unit, right), unit.span(node)));
+    if (knownTruth(reader, left) !== undefined) return condition(reader, right);
+    return reader.nested(node, () =>
+      binary(operator, condition(reader, left), condition(reader, right), reader.span(node)),
+    );
   }
-  const found = missable(unit, node);
-  return found === undefined ? value(unit, node) : behind(found.before, isTrue(found));
+  const found = missable(reader, node);
+  return found === undefined ? value(reader, node) : behind(found.before, isTrue(found));
 }
 
-function unary(unit: Unit, node: js.UnaryExpression): Expression {
-  const span = unit.span(node);
+function unary(reader: Reader, node: js.UnaryExpression): Expression {
+  const span = reader.span(node);
   switch (node.operator) {
     case "!":
-      return not(condition(unit, node.argument), span);
+      return not(condition(reader, node.argument), span);
     case "-": {
       // One literal, so that the least number of 64 bits can be written.
       const { argument } = node;
       if (argument.type === "Literal" && typeof argument.value === "bigint")
-        return constant(unit, -argument.value, node);
-      return { kind: "unary", operator: "-", operand: value(unit, argument), span, type: unknownType };
+        return constant(reader, -argument.value, node);
+      return { kind: "unary", operator: "-", operand: value(reader, argument), span, type: unknownType };
     }
     case "+":
     case "~":
-      return { kind: "unary", operator: node.operator, operand: value(unit, node.argument), span, type: unknownType };
+      return { kind: "unary", operator: node.operator, operand: value(reader, node.argument), span, type: unknownType };
     case "typeof":
     case "void":
     case "delete":
-      return unit.refuseSyntax(node, node.operator);
+      return reader.refuseSyntax(node, node.operator);
   }
 }
 
-function binaryExpression(unit: Unit, node: js.BinaryExpression): Expression {
+function binaryExpression(reader: Reader, node: js.BinaryExpression): Expression {
   const { left, right } = node;
-  const span = unit.span(node);
-  if (left.type === "PrivateIdentifier") return unit.refuseSyntax(left, "ClassExpression");
+  const span = reader.span(node);
+  if (left.type === "PrivateIdentifier") return reader.refuseSyntax(left, "ClassExpression");
   switch (node.operator) {
     case "in":
     case "instanceof":
-      return unit.refuseSyntax(node, node.operator);
+      return reader.refuseSyntax(node, node.operator);
     case "**": {
-      const [base, power] = [value(unit, left), value(unit, right)];
+      const [base, power] = [value(reader, left), value(reader, right)];
       if (base.kind !== "integer" || power.kind !== "integer" || power.value < 0n || power.value > 64n)
-        return unit.refuseSyntax(node, "power");
-      return constant(unit, base.value ** power.value, node);
+        return reader.refuseSyntax(node, "power");
+      return constant(reader, base.value ** power.value, node);
     }
     case ">>>":
-      return unsignedShift(value(unit, left), value(unit, right), span);
+      return unsignedShift(value(reader, left), value(reader, right), span);
     case "==":
     case "===":
     case "!=":
     case "!==": {
       const typed = typeofUndefined(left, right) ?? typeofUndefined(right, left);
       if (typed !== undefined) {
-        const there = isThere(unit, typed, "undefined");
+        const there = isThere(reader, typed, "undefined");
         return node.operator.startsWith("!") ? there : not(there, span);
       }
-      const [asked, nothing] = isNothing(unit, right) ? [left, right] : [right, left];
-      if (isNothing(unit, nothing)) {
-        const there = isThere(unit, asked, nothing.type === "Literal" ? "null" : "undefined");
+      const [asked, nothing] = isNothing(reader, right) ? [left, right] : [right, left];
+      if (isNothing(reader, nothing)) {
+        const there = isThere(reader, asked, nothing.type === "Literal" ? "null" : "undefined");
         return node.operator.startsWith("!") ? there : not(there, span);
       }
       break;
     }
     default:
   }
-  return binary(binaryOperators[node.operator], value(unit, left), value(unit, right), span);
+  return binary(binaryOperators[node.operator], value(reader, left), value(reader, right), span);
 }
 
 /** What `typeof x === "undefined"` asks for. */
@@ -220,18 +229,18 @@ export function unsignedShift(left: Expression, right: Expression, span: Express
  * `a ?? b`: of what may be missing. What `a?.b` reads behind a pointer that leads nowhere is 0, as every such read is;
  * `??` tells the two apart.
  */
-function coalesce(unit: Unit, node: js.LogicalExpression): Expression {
+function coalesce(reader: Reader, node: js.LogicalExpression): Expression {
   const { left, right } = node;
-  const around = outside(unit, left)?.kind;
-  if (around === "nothing") return value(unit, right);
-  if (around === "constant") return value(unit, left);
-  const found = missable(unit, left);
-  if (found === undefined && unit.isParameter(left)) return value(unit, left);
-  if (found === undefined) return unit.refuse(node, handlers.nothingCanMissingHere());
-  const otherwise = value(unit, right);
+  const around = outside(reader, left)?.kind;
+  if (around === "nothing") return value(reader, right);
+  if (around === "constant") return value(reader, left);
+  const found = missable(reader, left);
+  if (found === undefined && reader.isParameter(left)) return value(reader, left);
+  if (found === undefined) return reader.refuse(node, handlers.nothingCanMissingHere());
+  const otherwise = value(reader, right);
   return behind(
     found.before,
-    found.value === undefined ? otherwise : conditional(found.there, found.value, otherwise, unit.span(node)),
+    found.value === undefined ? otherwise : conditional(found.there, found.value, otherwise, reader.span(node)),
   );
 }
 
@@ -256,13 +265,13 @@ function isTruth(node: js.Expression): boolean {
 }
 
 /** `a || b` as a value: the first that is not 0. Truth is left as it is. */
-function logical(unit: Unit, node: js.LogicalExpression): Expression {
-  const span = unit.span(node);
-  if (isTruth(node)) return condition(unit, node);
+function logical(reader: Reader, node: js.LogicalExpression): Expression {
+  const span = reader.span(node);
+  if (isTruth(node)) return condition(reader, node);
   // `port || 80`, where there is none.
-  const known = knownTruth(unit, node.left);
-  if (known !== undefined) return known === (node.operator === "||") ? boolean(known, span) : value(unit, node.right);
-  const found = missable(unit, node.left);
+  const known = knownTruth(reader, node.left);
+  if (known !== undefined) return known === (node.operator === "||") ? boolean(known, span) : value(reader, node.right);
+  const found = missable(reader, node.left);
   // True or false is 1 or 0 beside a number.
   const number = (of: Expression): Expression => ({
     kind: "unary",
@@ -275,16 +284,16 @@ function logical(unit: Unit, node: js.LogicalExpression): Expression {
     found !== undefined
       ? undefined
       : isTruth(node.left) && !isTruth(node.right)
-        ? number(value(unit, node.left))
-        : value(unit, node.left);
-  const right = value(unit, node.right);
+        ? number(value(reader, node.left))
+        : value(reader, node.left);
+  const right = value(reader, node.right);
   const choose = (first: Expression, test = first): Expression =>
     node.operator === "&&" ? conditional(test, right, first, span) : conditional(test, first, right, span);
   if (found !== undefined)
     return behind(found.before, found.value === undefined ? right : choose(found.value, isTrue(found)));
   if (left === undefined) return right;
   if (isPlain(left)) return choose(left);
-  const kept = variable(unit.temporary("left"), span);
+  const kept = variable(reader.temporary("left"), span);
   return {
     kind: "block-expression",
     span,
@@ -294,42 +303,45 @@ function logical(unit: Unit, node: js.LogicalExpression): Expression {
   };
 }
 
-function update(unit: Unit, node: js.UpdateExpression): Expression {
-  const target = place(unit, node.argument);
+function update(reader: Reader, node: js.UpdateExpression): Expression {
+  const target = place(reader, node.argument);
   return {
     kind: "increment",
     target,
     delta: node.operator === "++" ? 1 : -1,
     prefix: node.prefix,
-    span: unit.span(node),
+    span: reader.span(node),
     type: unknownType,
   };
 }
 
 /** What can be assigned to: a variable that is no constant, an entry's `.value`. */
-export function place(unit: Unit, node: js.Expression | js.Pattern): Extract<Expression, { kind: "variable" | "map" }> {
+export function place(
+  reader: Reader,
+  node: js.Expression | js.Pattern,
+): Extract<Expression, { kind: "variable" | "map" }> {
   switch (node.type) {
     case "ParenthesizedExpression":
-      return place(unit, node.expression);
+      return place(reader, node.expression);
     case "Identifier": {
-      const meaning = unit.find(node.name);
+      const meaning = reader.find(node.name);
       if (meaning?.kind === "variable") {
-        if (!meaning.constant) return variable(meaning.name, unit.span(node));
-        return unit.refuse(node, handlers.constMessage(node.name));
+        if (!meaning.constant) return variable(meaning.name, reader.span(node));
+        return reader.refuse(node, handlers.constMessage(node.name));
       }
-      if (meaning !== undefined) return unit.refuse(node, handlers.cannotAssigned(node.name));
-      return unit.refuse(node, handlers.outsideHandlerWhichSeesConstant(node.name));
+      if (meaning !== undefined) return reader.refuse(node, handlers.cannotAssigned(node.name));
+      return reader.refuse(node, handlers.outsideHandlerWhichSeesConstant(node.name));
     }
     case "MemberExpression": {
-      const reference: Reference = refer(unit, node);
+      const reference: Reference = refer(reader, node);
       if (reference.kind === "value" && reference.expression.kind === "map") return reference.expression;
-      return unit.refuse(node, handlers.memoryWhatTracedCannotWritten());
+      return reader.refuse(node, handlers.memoryWhatTracedCannotWritten());
     }
     case "ObjectPattern":
     case "ArrayPattern":
-      return unit.refuse(node, handlers.onlyDeclarationsCanTakeThings());
+      return reader.refuse(node, handlers.onlyDeclarationsCanTakeThings());
     default:
-      return unit.refuse(node, handlers.targetCannotBeAssigned());
+      return reader.refuse(node, handlers.targetCannotBeAssigned());
   }
 }
 

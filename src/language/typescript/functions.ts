@@ -7,8 +7,8 @@ import type { FunctionSource } from "./binding.ts";
 import { isNothing, outside } from "./known.ts";
 import { giving, missable } from "./missing.ts";
 import { argumentValue, refer } from "./references.ts";
-import type { Called, InnerFunction, Outcome, Reference, Unit } from "./unit.ts";
-import { behind, block, call, tuplePart, variable } from "./unit.ts";
+import type { Called, InnerFunction, Outcome, Reference, Reader } from "./reader.ts";
+import { behind, block, call, tuplePart, variable } from "./reader.ts";
 import { unknownType } from "../types.ts";
 
 type FunctionNode = js.ArrowFunctionExpression | js.FunctionExpression;
@@ -51,7 +51,7 @@ function withPlainNames<N>(node: N): N {
 
 /** A call of a function of the program, which is compiled for what it is given here. */
 export function functionCall(
-  unit: Unit,
+  reader: Reader,
   node: js.CallExpression,
   source: FunctionSource,
   tellsPresence = false,
@@ -63,13 +63,13 @@ export function functionCall(
   const there: Expression[] = [];
   const args = node.arguments.flatMap((argument, i) => {
     const object =
-      argument.type === "Identifier" || argument.type === "MemberExpression" ? refer(unit, argument) : undefined;
+      argument.type === "Identifier" || argument.type === "MemberExpression" ? refer(reader, argument) : undefined;
     if (object?.kind === "map" || object?.kind === "event") {
       given.set(i, object);
       return [];
     }
-    const found = argument.type === "SpreadElement" ? undefined : missable(unit, argument);
-    if (found === undefined) return [argumentValue(unit, argument)];
+    const found = argument.type === "SpreadElement" ? undefined : missable(reader, argument);
+    if (found === undefined) return [argumentValue(reader, argument)];
     before.push(...found.before);
     if (found.value === undefined) {
       nothing.add(i);
@@ -79,55 +79,55 @@ export function functionCall(
     there.push(found.there);
     return [found.value];
   });
-  const name = unit.translation.functionName(source, {
+  const name = reader.translation.functionName(source, {
     count: node.arguments.length,
     given,
     missable: missing,
     nothing,
     tellsPresence,
   });
-  return behind(before, call(name, [...args, ...there], unit.span(node)));
+  return behind(before, call(name, [...args, ...there], reader.span(node)));
 }
 
 /** `(() => { const twice = x * 2; return twice + 1; })()`: statements where a value is wanted. */
-export function calledAtOnce(unit: Unit, node: js.CallExpression, fn: FunctionNode, give?: Giving): Outcome {
-  if (fn.async) unit.refuseSyntax(fn, "async");
-  if (fn.generator) unit.refuseSyntax(fn, "generator");
+export function calledAtOnce(reader: Reader, node: js.CallExpression, fn: FunctionNode, give?: Giving): Outcome {
+  if (fn.async) reader.refuseSyntax(fn, "async");
+  if (fn.generator) reader.refuseSyntax(fn, "generator");
   if (fn.params.length > 0 || node.arguments.length > 0)
-    return unit.refuse(fn, handlers.functionCalledWhereStandsTakes());
-  return inPlace(unit, node, fn, give);
+    return reader.refuse(fn, handlers.functionCalledWhereStandsTakes());
+  return inPlace(reader, node, fn, give);
 }
 
 /** A call of a function that the handler made: its body, with variables for its parameters. */
 export function innerCall(
-  unit: Unit,
+  reader: Reader,
   node: js.CallExpression,
   { node: fn, scopes }: Extract<Reference, { kind: "inner" }>,
   give?: Giving,
 ): Outcome {
-  if (unit.inside.has(fn)) return unit.refuse(node, handlers.functionHandlerMakesCannotCall());
+  if (reader.inside.has(fn)) return reader.refuse(node, handlers.functionHandlerMakesCannotCall());
   if (node.arguments.length > fn.params.length)
-    return unit.refuse(
+    return reader.refuse(
       node,
       handlers.functionTakes(fn.params.length === 1 ? "one argument" : `${fn.params.length} arguments`),
     );
-  const span = unit.span(node);
+  const span = reader.span(node);
   const given = node.arguments.map((argument) =>
     argument.type === "SpreadElement"
-      ? argumentValue(unit, argument)
-      : (missable(unit, argument) ?? argumentValue(unit, argument)),
+      ? argumentValue(reader, argument)
+      : (missable(reader, argument) ?? argumentValue(reader, argument)),
   );
-  unit.inside.add(fn);
+  reader.inside.add(fn);
   try {
-    return unit.within(scopes, () =>
-      unit.scoped((): Outcome => {
+    return reader.within(scopes, () =>
+      reader.scoped((): Outcome => {
         const declared = fn.params.flatMap((pattern, i): Statement[] => {
           const own = pattern.type === "AssignmentPattern" ? pattern.left : pattern;
-          if (own.type !== "Identifier") return unit.refuse(pattern, handlers.parametersFunctionHandlerMakesNames());
+          if (own.type !== "Identifier") return reader.refuse(pattern, handlers.parametersFunctionHandlerMakesNames());
           const otherwise = pattern.type === "AssignmentPattern" ? pattern.right : undefined;
-          return parameter(unit, own, given[i], otherwise);
+          return parameter(reader, own, given[i], otherwise);
         });
-        const result = inPlace(unit, node, fn, give);
+        const result = inPlace(reader, node, fn, give);
         if (result.kind === "statement")
           return { kind: "statement", statement: block([...declared, result.statement], span) };
         return {
@@ -143,42 +143,42 @@ export function innerCall(
       }),
     );
   } finally {
-    unit.inside.delete(fn);
+    reader.inside.delete(fn);
   }
 }
 
 /** Gives a parameter its name: of what it is given, of its default, or of nothing. */
 function parameter(
-  unit: Unit,
+  reader: Reader,
   own: js.Identifier,
   given: Expression | ReturnType<typeof missable>,
   otherwise: js.Expression | undefined,
 ): Statement[] {
-  const span = unit.span(own);
+  const span = reader.span(own);
   const declare = (value: Expression): Statement[] => [
-    { kind: "declare", variable: variable(unit.declareParameter(own.name), span), value, span },
+    { kind: "declare", variable: variable(reader.declareParameter(own.name), span), value, span },
   ];
   if (given !== undefined && "kind" in given) return declare(given);
   if (given?.value === undefined) {
-    if (otherwise !== undefined) return declare(unit.grammar.value(unit, otherwise));
-    unit.alias(own.name, () => ({ kind: "nothing", what: "undefined" }));
+    if (otherwise !== undefined) return declare(reader.grammar.value(reader, otherwise));
+    reader.alias(own.name, () => ({ kind: "nothing", what: "undefined" }));
     return [...(given?.before ?? [])];
   }
-  return missableParameter(unit, own, given, otherwise);
+  return missableParameter(reader, own, given, otherwise);
 }
 
 /** A parameter that may have got nothing: then its default. */
 export function missableParameter(
-  unit: Unit,
+  reader: Reader,
   own: js.Identifier,
   given: NonNullable<ReturnType<typeof missable>>,
   otherwise: js.Expression | undefined,
 ): Statement[] {
-  const span = unit.span(own);
-  const there = variable(unit.temporary("there"), span);
-  const instead = otherwise === undefined ? undefined : unit.grammar.value(unit, otherwise);
+  const span = reader.span(own);
+  const there = variable(reader.temporary("there"), span);
+  const instead = otherwise === undefined ? undefined : reader.grammar.value(reader, otherwise);
   const name = variable(
-    otherwise === undefined ? unit.declare(own.name, false, there.name) : unit.declareParameter(own.name),
+    otherwise === undefined ? reader.declare(own.name, false, there.name) : reader.declareParameter(own.name),
     span,
   );
   return [
@@ -202,22 +202,22 @@ export function missableParameter(
 type Giving = (result: js.Expression) => Statement[];
 
 /** A function's body where a call of it stands. */
-function inPlace(unit: Unit, node: js.CallExpression, fn: InnerFunction, give?: Giving): Outcome {
-  const span = unit.span(node);
+function inPlace(reader: Reader, node: js.CallExpression, fn: InnerFunction, give?: Giving): Outcome {
+  const span = reader.span(node);
   const { body } = fn;
   if (body.type !== "BlockStatement") {
     if (give !== undefined) return { kind: "statement", statement: block(give(body), span) };
     return body.type === "CallExpression"
-      ? unit.grammar.call(unit, body)
-      : { kind: "value", expression: unit.grammar.value(unit, body) };
+      ? reader.grammar.call(reader, body)
+      : { kind: "value", expression: reader.grammar.value(reader, body) };
   }
   const last = body.body.at(-1);
   const result = last?.type === "ReturnStatement" ? (last.argument ?? undefined) : undefined;
   const before = last?.type === "ReturnStatement" ? body.body.slice(0, -1) : body.body;
   const [early] = before.flatMap(returnsIn);
-  if (early !== undefined) return unit.refuse(early, handlers.functionHandlerMakesReturnsEnd());
-  return unit.scoped((): Outcome => {
-    const statements = before.flatMap((each) => unit.grammar.statements(unit, each));
+  if (early !== undefined) return reader.refuse(early, handlers.functionHandlerMakesReturnsEnd());
+  return reader.scoped((): Outcome => {
+    const statements = before.flatMap((each) => reader.grammar.statements(reader, each));
     if (result === undefined) return { kind: "statement", statement: block(statements, span) };
     if (give !== undefined) return { kind: "statement", statement: block([...statements, ...give(result)], span) };
     return {
@@ -225,7 +225,7 @@ function inPlace(unit: Unit, node: js.CallExpression, fn: InnerFunction, give?: 
       expression: {
         kind: "block-expression",
         statements,
-        value: unit.grammar.value(unit, result),
+        value: reader.grammar.value(reader, result),
         span,
         type: unknownType,
       },
@@ -251,28 +251,28 @@ function returnsIn(node: unknown): js.ReturnStatement[] {
 // ── what may be returned ──
 
 /** A call of a function that the program or the handler made; undefined for any other. */
-export function called(unit: Unit, node: js.CallExpression): Called | undefined {
+export function called(reader: Reader, node: js.CallExpression): Called | undefined {
   const { callee } = node;
-  const span = unit.span(node);
+  const span = reader.span(node);
   const inner = (fn: InnerFunction, make: (give: Giving) => Outcome): Called => ({
     mayMiss: mayReturnNothing(fn),
     give: (there, to) => {
-      const outcome = make((result) => giving(unit, result, there, to));
+      const outcome = make((result) => giving(reader, result, there, to));
       return outcome.kind === "statement" ? [outcome.statement] : [];
     },
   });
   if (callee.type === "ArrowFunctionExpression" || callee.type === "FunctionExpression")
-    return inner(callee, (give) => calledAtOnce(unit, node, callee, give));
-  const meaning = callee.type === "Identifier" ? unit.find(callee.name) : undefined;
+    return inner(callee, (give) => calledAtOnce(reader, node, callee, give));
+  const meaning = callee.type === "Identifier" ? reader.find(callee.name) : undefined;
   const reference =
-    meaning === undefined ? outside(unit, callee) : meaning.kind === "alias" ? meaning.refer(span) : undefined;
-  if (reference?.kind === "inner") return inner(reference.node, (give) => innerCall(unit, node, reference, give));
+    meaning === undefined ? outside(reader, callee) : meaning.kind === "alias" ? meaning.refer(span) : undefined;
+  if (reference?.kind === "inner") return inner(reference.node, (give) => innerCall(reader, node, reference, give));
   if (reference?.kind !== "function") return undefined;
   const { source } = reference;
   return {
-    mayMiss: mayMissOf(unit, source),
+    mayMiss: mayMissOf(reader, source),
     give: (there, to) => {
-      const both = variable(unit.temporary("result"), span);
+      const both = variable(reader.temporary("result"), span);
       const assign = (target: Variable, index: number): Statement => ({
         kind: "assign",
         target,
@@ -281,7 +281,7 @@ export function called(unit: Unit, node: js.CallExpression): Called | undefined 
         span,
       });
       return [
-        { kind: "declare", variable: both, value: functionCall(unit, node, source, true), span },
+        { kind: "declare", variable: both, value: functionCall(reader, node, source, true), span },
         assign(there, 0),
         assign(to, 1),
       ];
@@ -289,8 +289,8 @@ export function called(unit: Unit, node: js.CallExpression): Called | undefined 
   };
 }
 
-function mayMissOf(unit: Unit, source: FunctionSource): boolean {
-  const known = unit.translation.mayMiss.get(source.identity);
+function mayMissOf(reader: Reader, source: FunctionSource): boolean {
+  const known = reader.translation.mayMiss.get(source.identity);
   if (known !== undefined) return known;
   let found = false;
   try {
@@ -299,7 +299,7 @@ function mayMissOf(unit: Unit, source: FunctionSource): boolean {
   } catch {
     // Said where it is compiled.
   }
-  unit.translation.mayMiss.set(source.identity, found);
+  reader.translation.mayMiss.set(source.identity, found);
   return found;
 }
 
@@ -338,11 +338,11 @@ function mayBeNothing(node: AnyNode): boolean {
 }
 
 /** What a function that tells whether it returns anything returns. */
-export function returnPresence(unit: Unit, argument: js.Expression, span: Expression["span"]): Statement[] {
-  if (isNothing(unit, argument)) return [{ kind: "return", span }];
-  const found = missable(unit, argument);
+export function returnPresence(reader: Reader, argument: js.Expression, span: Expression["span"]): Statement[] {
+  if (isNothing(reader, argument)) return [{ kind: "return", span }];
+  const found = missable(reader, argument);
   const there: Expression = found?.there ?? { kind: "boolean", value: true, span, type: unknownType };
-  const value = found === undefined ? unit.grammar.value(unit, argument) : found.value;
+  const value = found === undefined ? reader.grammar.value(reader, argument) : found.value;
   const last: Statement =
     value === undefined
       ? { kind: "return", span }

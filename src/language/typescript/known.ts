@@ -1,27 +1,27 @@
 // What is known before a handler runs: whether something around it is undefined.
 import type * as js from "acorn";
 import type { Binding } from "./binding.ts";
-import type { Unit } from "./unit.ts";
+import type { Reader } from "./reader.ts";
 
 /**
  * What stands around the handler: a constant, or nothing; a member of an object that has none of that name is nothing,
  * too.
  */
-export function outside(unit: Unit, node: js.Expression | js.Super): Binding | undefined {
+export function outside(reader: Reader, node: js.Expression | js.Super): Binding | undefined {
   switch (node.type) {
     case "ParenthesizedExpression":
     case "ChainExpression":
-      return outside(unit, node.expression);
+      return outside(reader, node.expression);
     case "Identifier": {
-      const meaning = unit.find(node.name);
-      if (meaning === undefined) return unit.source.resolve(node.name);
+      const meaning = reader.find(node.name);
+      if (meaning === undefined) return reader.source.resolve(node.name);
       // A parameter that is not given.
-      const reference = meaning.kind === "alias" ? meaning.refer(unit.span(node)) : undefined;
+      const reference = meaning.kind === "alias" ? meaning.refer(reader.span(node)) : undefined;
       return reference?.kind === "nothing" ? reference : undefined;
     }
     case "MemberExpression": {
       if (node.computed || node.property.type !== "Identifier") return undefined;
-      const object = outside(unit, node.object);
+      const object = outside(reader, node.object);
       if (object?.kind === "nothing" && node.optional) return object;
       if (object?.kind !== "module") return undefined;
       return (
@@ -38,29 +38,29 @@ export function outside(unit: Unit, node: js.Expression | js.Super): Binding | u
  * What a condition comes to, where that depends on whether something around the handler is undefined: `target !==
  * undefined && pid !== target`. What is not needed then is not read.
  */
-export function knownTruth(unit: Unit, node: js.Expression): boolean | undefined {
+export function knownTruth(reader: Reader, node: js.Expression): boolean | undefined {
   switch (node.type) {
     case "ParenthesizedExpression":
-      return knownTruth(unit, node.expression);
+      return knownTruth(reader, node.expression);
     case "Identifier":
     case "MemberExpression":
     case "ChainExpression":
-      return outside(unit, node)?.kind === "nothing" ? false : undefined;
+      return outside(reader, node)?.kind === "nothing" ? false : undefined;
     case "UnaryExpression": {
-      const inner = node.operator === "!" ? knownTruth(unit, node.argument) : undefined;
+      const inner = node.operator === "!" ? knownTruth(reader, node.argument) : undefined;
       return inner === undefined ? undefined : !inner;
     }
     case "BinaryExpression": {
       const { left, right, operator } = node;
       if (!/^[!=]==?$/.test(operator) || left.type === "PrivateIdentifier") return undefined;
-      const asked = isNothing(unit, right) ? left : isNothing(unit, left) ? right : undefined;
-      const kind = asked === undefined ? undefined : outside(unit, asked)?.kind;
+      const asked = isNothing(reader, right) ? left : isNothing(reader, left) ? right : undefined;
+      const kind = asked === undefined ? undefined : outside(reader, asked)?.kind;
       return kind === "nothing" || kind === "constant" ? (kind === "constant") === operator.startsWith("!") : undefined;
     }
     case "LogicalExpression": {
-      const first = knownTruth(unit, node.left);
+      const first = knownTruth(reader, node.left);
       if (node.operator === "??" || first === undefined) return undefined;
-      return first === (node.operator === "||") ? first : knownTruth(unit, node.right);
+      return first === (node.operator === "||") ? first : knownTruth(reader, node.right);
     }
     default:
       return undefined;
@@ -68,9 +68,9 @@ export function knownTruth(unit: Unit, node: js.Expression): boolean | undefined
 }
 
 /** `null` and `undefined`. */
-export function isNothing(unit: Unit, node: js.Expression): boolean {
+export function isNothing(reader: Reader, node: js.Expression): boolean {
   if (node.type === "Literal") return node.raw === "null";
   // What bundlers make of `undefined`.
   if (node.type === "UnaryExpression") return node.operator === "void" && node.argument.type === "Literal";
-  return node.type === "Identifier" && node.name === "undefined" && unit.find("undefined") === undefined;
+  return node.type === "Identifier" && node.name === "undefined" && reader.find("undefined") === undefined;
 }

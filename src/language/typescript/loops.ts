@@ -6,39 +6,39 @@ import { declaration, nameParts } from "./declarations.ts";
 import { jumpable } from "./jumps.ts";
 import { refer } from "./references.ts";
 import { byNumber, itemsOf } from "./tables.ts";
-import type { Reference, Unit } from "./unit.ts";
-import { binary, block, integer, mapAccess, tuplePart, variable } from "./unit.ts";
+import type { Reference, Reader } from "./reader.ts";
+import { binary, block, integer, mapAccess, tuplePart, variable } from "./reader.ts";
 
-type Body = (unit: Unit, node: js.Statement) => Block;
+type Body = (reader: Reader, node: js.Statement) => Block;
 
 /** `for (let i = a; i < b; i++)` is a range, unless the body changes `i` or what it is compared with. */
-export function forLoop(unit: Unit, node: js.ForStatement, body: Body): Statement[] {
-  const span = unit.span(node);
+export function forLoop(reader: Reader, node: js.ForStatement, body: Body): Statement[] {
+  const span = reader.span(node);
   const range = rangeOf(node);
   if (range !== undefined) {
-    const from = unit.grammar.value(unit, range.from);
-    const limit = unit.grammar.value(unit, range.to);
+    const from = reader.grammar.value(reader, range.from);
+    const limit = reader.grammar.value(reader, range.to);
     const to = range.included ? plusOne(limit) : limit;
-    return jumpable(unit, "loop", span, () =>
-      unit.scoped(() => {
-        const counter = variable(unit.declare(range.name.name, true), unit.span(range.name));
-        return { kind: "for-range", variable: counter, from, to, body: body(unit, node.body), span };
+    return jumpable(reader, "loop", span, () =>
+      reader.scoped(() => {
+        const counter = variable(reader.declare(range.name.name, true), reader.span(range.name));
+        return { kind: "for-range", variable: counter, from, to, body: body(reader, node.body), span };
       }),
     );
   }
-  return unit.scoped(() => {
+  return reader.scoped(() => {
     const before = !node.init
       ? []
       : node.init.type === "VariableDeclaration"
-        ? declaration(unit, node.init)
-        : unit.grammar.effect(unit, node.init);
+        ? declaration(reader, node.init)
+        : reader.grammar.effect(reader, node.init);
     const { test, update } = node;
-    const loop = jumpable(unit, "loop", span, () => ({
+    const loop = jumpable(reader, "loop", span, () => ({
       kind: "for",
       before: [],
-      ...(test ? { condition: unit.grammar.condition(unit, test) } : {}),
-      step: update ? unit.grammar.effect(unit, update) : [],
-      body: body(unit, node.body),
+      ...(test ? { condition: reader.grammar.condition(reader, test) } : {}),
+      step: update ? reader.grammar.effect(reader, update) : [],
+      body: body(reader, node.body),
       span,
     }));
     // What the loop declares is seen in it alone.
@@ -97,25 +97,25 @@ function assigns(node: unknown, name: string): boolean {
   return Object.values(node).some((inner) => assigns(inner, name));
 }
 
-export function whileLoop(unit: Unit, node: js.WhileStatement | js.DoWhileStatement, body: Body): Statement[] {
-  const span = unit.span(node);
-  return jumpable(unit, "loop", span, () => ({
+export function whileLoop(reader: Reader, node: js.WhileStatement | js.DoWhileStatement, body: Body): Statement[] {
+  const span = reader.span(node);
+  return jumpable(reader, "loop", span, () => ({
     kind: node.type === "WhileStatement" ? "while" : "do-while",
-    condition: unit.grammar.condition(unit, node.test),
-    body: body(unit, node.body),
+    condition: reader.grammar.condition(reader, node.test),
+    body: body(reader, node.body),
     span,
   }));
 }
 
 /** `for (const i of range(a, b))`, `for (const [key, value] of m)`, `of m.keys()`, `of m.values()`. */
-export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statement[] {
-  const span = unit.span(node);
-  if (node.await) return unit.refuseSyntax(node, "AwaitExpression");
+export function forOf(reader: Reader, node: js.ForOfStatement, body: Body): Statement[] {
+  const span = reader.span(node);
+  if (node.await) return reader.refuseSyntax(node, "AwaitExpression");
   const pattern =
     node.left.type === "VariableDeclaration"
       ? node.left.declarations[0].id
-      : unit.refuse(node.left, handlers.loopVariableOwn());
-  const over = iterated(unit, node.right);
+      : reader.refuse(node.left, handlers.loopVariableOwn());
+  const over = iterated(reader, node.right);
   // What is written out is read before the first round.
   const before: Statement[] = [];
   const items =
@@ -123,48 +123,48 @@ export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statemen
       ? []
       : over.items.map((item) => {
           if (item.kind === "integer" || item.kind === "string" || item.kind === "boolean") return item;
-          const kept = variable(unit.temporary("item"), item.span);
+          const kept = variable(reader.temporary("item"), item.span);
           before.push({ kind: "declare", variable: kept, value: item, span: item.span });
           return kept;
         });
-  const loop = jumpable(unit, "loop", span, () =>
-    unit.scoped((): Statement => {
+  const loop = jumpable(reader, "loop", span, () =>
+    reader.scoped((): Statement => {
       if (over.kind === "range") {
-        if (pattern.type !== "Identifier") return unit.refuse(pattern, handlers.rangeGivesNumbers());
-        const counter = variable(unit.declare(pattern.name, true), unit.span(pattern));
+        if (pattern.type !== "Identifier") return reader.refuse(pattern, handlers.rangeGivesNumbers());
+        const counter = variable(reader.declare(pattern.name, true), reader.span(pattern));
         return {
           kind: "for-range",
           variable: counter,
           from: over.from,
           to: over.to,
-          body: body(unit, node.body),
+          body: body(reader, node.body),
           span,
         };
       }
       if (over.kind === "value") {
         const item = variable(
-          pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("item"),
-          unit.span(pattern),
+          pattern.type === "Identifier" ? reader.declare(pattern.name, true) : reader.temporary("item"),
+          reader.span(pattern),
         );
-        if (pattern.type !== "Identifier") nameParts(unit, pattern, item);
-        return { kind: "for-value", variable: item, of: over.of, body: body(unit, node.body), span };
+        if (pattern.type !== "Identifier") nameParts(reader, pattern, item);
+        return { kind: "for-value", variable: item, of: over.of, body: body(reader, node.body), span };
       }
-      if (over.kind === "list") return overList(unit, node, pattern, items, body);
+      if (over.kind === "list") return overList(reader, node, pattern, items, body);
       const ordered =
         over.most === undefined ? {} : ({ order: { by: "value", descending: true }, limit: over.most } as const);
       const pair = variable(
-        pattern.type === "Identifier" ? unit.declare(pattern.name, true) : unit.temporary("entry"),
-        unit.span(pattern),
+        pattern.type === "Identifier" ? reader.declare(pattern.name, true) : reader.temporary("entry"),
+        reader.span(pattern),
       );
-      if (over.part !== undefined) nameParts(unit, pattern, tuplePart(pair, over.part, unit.span(pattern)));
-      else if (pattern.type !== "Identifier") nameParts(unit, pattern, pair);
+      if (over.part !== undefined) nameParts(reader, pattern, tuplePart(pair, over.part, reader.span(pattern)));
+      else if (pattern.type !== "Identifier") nameParts(reader, pattern, pair);
       return {
         kind: "for-map",
         variable: pair,
-        map: mapAccess(over.map.name, [], unit.span(node.right)),
+        map: mapAccess(over.map.name, [], reader.span(node.right)),
         ...ordered,
         ...(over.part === 0 ? { keysOnly: true } : {}),
-        body: body(unit, node.body),
+        body: body(reader, node.body),
         span,
       };
     }),
@@ -174,20 +174,20 @@ export function forOf(unit: Unit, node: js.ForOfStatement, body: Body): Statemen
 
 /** A loop over numbers, which finds its value by them. */
 function overList(
-  unit: Unit,
+  reader: Reader,
   node: js.ForOfStatement,
   pattern: js.Pattern,
   items: readonly Expression[],
   body: Body,
 ): Statement {
-  const span = unit.span(node);
-  if (pattern.type !== "Identifier") return unit.refuse(pattern, handlers.listHoldsNumbersOrTexts());
-  const counter = variable(unit.temporary("at"), unit.span(pattern));
+  const span = reader.span(node);
+  if (pattern.type !== "Identifier") return reader.refuse(pattern, handlers.listHoldsNumbersOrTexts());
+  const counter = variable(reader.temporary("at"), reader.span(pattern));
   const constant = node.left.type === "VariableDeclaration" && node.left.kind === "const";
-  const item = variable(unit.declare(pattern.name, constant), unit.span(pattern));
-  const inside = body(unit, node.body);
+  const item = variable(reader.declare(pattern.name, constant), reader.span(pattern));
+  const inside = body(reader, node.body);
   const value = items.length === 0 ? integer(0n, span) : byNumber(items, counter);
-  const declared: Statement = { kind: "declare", variable: item, value, span: unit.span(pattern) };
+  const declared: Statement = { kind: "declare", variable: item, value, span: reader.span(pattern) };
   return {
     kind: "for-range",
     variable: counter,
@@ -209,13 +209,13 @@ type Iterated =
       readonly most?: Expression;
     };
 
-function iterated(unit: Unit, node: js.Expression): Iterated {
+function iterated(reader: Reader, node: js.Expression): Iterated {
   if (
     node.type === "CallExpression" &&
     node.callee.type === "MemberExpression" &&
     node.callee.property.type === "Identifier"
   ) {
-    const map = refer(unit, node.callee.object);
+    const map = refer(reader, node.callee.object);
     if (map.kind === "map") {
       switch (node.callee.property.name) {
         case "keys":
@@ -227,41 +227,43 @@ function iterated(unit: Unit, node: js.Expression): Iterated {
         case "top": {
           const [most] = node.arguments;
           if (node.arguments.length !== 1 || most.type === "SpreadElement")
-            return unit.refuse(node, handlers.topTakesHowManyWanted());
-          return { kind: "map", map, most: unit.grammar.value(unit, most) };
+            return reader.refuse(node, handlers.topTakesHowManyWanted());
+          return { kind: "map", map, most: reader.grammar.value(reader, most) };
         }
         default:
       }
     }
   }
   if (node.type === "CallExpression") {
-    const callee = refer(unit, node.callee);
+    const callee = refer(reader, node.callee);
     if (callee.kind === "special" && callee.name === "range") {
       const bounds = node.arguments.map((bound) =>
-        bound.type === "SpreadElement" ? unit.refuseSyntax(bound, "SpreadElement") : unit.grammar.value(unit, bound),
+        bound.type === "SpreadElement"
+          ? reader.refuseSyntax(bound, "SpreadElement")
+          : reader.grammar.value(reader, bound),
       );
       if (bounds.length === 1) return { kind: "range", from: integer(0n, bounds[0].span), to: bounds[0] };
       if (bounds.length === 2) return { kind: "range", from: bounds[0], to: bounds[1] };
-      return unit.refuse(node, handlers.rangeTakesWhereEndsOr());
+      return reader.refuse(node, handlers.rangeTakesWhereEndsOr());
     }
   } else if (node.type === "Identifier" || node.type === "MemberExpression") {
-    const map = refer(unit, node);
+    const map = refer(reader, node);
     if (map.kind === "map") return { kind: "map", map };
     if (map.kind !== "module" && node.type === "MemberExpression")
-      return { kind: "value", of: unit.grammar.value(unit, node) };
+      return { kind: "value", of: reader.grammar.value(reader, node) };
     if (map.kind === "module" && (map.table?.form === "list" || map.table?.form === "set"))
-      return { kind: "list", items: itemsOf(unit, map, node) };
+      return { kind: "list", items: itemsOf(reader, map, node) };
   } else if (node.type === "ArrayExpression") {
     return {
       kind: "list",
       items: node.elements.map((element) =>
         element === null
-          ? unit.refuse(node, handlers.listNoHolesHere())
+          ? reader.refuse(node, handlers.listNoHolesHere())
           : element.type === "SpreadElement"
-            ? unit.refuseSyntax(element, "SpreadElement")
-            : unit.grammar.value(unit, element),
+            ? reader.refuseSyntax(element, "SpreadElement")
+            : reader.grammar.value(reader, element),
       ),
     };
   }
-  return unit.refuse(node, handlers.handlerGoesOverMapsRanges());
+  return reader.refuse(node, handlers.handlerGoesOverMapsRanges());
 }

@@ -8,8 +8,8 @@ import type { Expression, MapAccess, Statement } from "../program.ts";
 import { assigned } from "./expressions.ts";
 import { keys as keysOf, mapUsage, ownEntry } from "./references.ts";
 import { missingMethods } from "./missing-methods.ts";
-import type { Outcome, Reference, Unit } from "./unit.ts";
-import { call, expressionStatement, hasKey, mapAccess, oneKey } from "./unit.ts";
+import type { Outcome, Reference, Reader } from "./reader.ts";
+import { call, expressionStatement, hasKey, mapAccess, oneKey } from "./reader.ts";
 import { typescriptRules } from "./rules.ts";
 
 const value = (expression: Expression): Outcome => ({ kind: "value", expression });
@@ -17,22 +17,22 @@ const statement = (made: Statement): Outcome => ({ kind: "statement", statement:
 
 /** `m.set(key, value)`, `m.count()` of a map without keys, `m.clear()`. */
 export function mapMethod(
-  unit: Unit,
+  reader: Reader,
   node: js.CallExpression,
   map: Extract<Reference, { kind: "map" }>,
   name: string,
   at: js.Node,
 ): Outcome {
-  const span = unit.span(node);
+  const span = reader.span(node);
   const own = ownEntry(map, span);
-  if (builtinsFor(typescriptRules).aggregate(name) !== undefined) return entryMethod(unit, node, own, name, at);
+  if (builtinsFor(typescriptRules).aggregate(name) !== undefined) return entryMethod(reader, node, own, name, at);
   if (Object.hasOwn(missingMethods, name))
-    return unit.refuse(at, handlerCalls.thereNoMapHandler(name, missingMethods[name]));
-  const args = keysOf(unit, node.arguments);
+    return reader.refuse(at, handlerCalls.thereNoMapHandler(name, missingMethods[name]));
+  const args = keysOf(reader, node.arguments);
   const entry = (keys: readonly Expression[]): MapAccess => ({ ...own, keys: [...own.keys, ...keys] });
   switch (name) {
     case "set":
-      if (args.length === 0) return unit.refuse(node, handlerCalls.setWantsKeysValue());
+      if (args.length === 0) return reader.refuse(node, handlerCalls.setWantsKeysValue());
       return assign(entry(args.slice(0, -1)), args.at(-1)!, span);
     case "get":
       return value(entry(args));
@@ -44,23 +44,23 @@ export function mapMethod(
     case "zero":
       return statement(expressionStatement(call(name, [mapAccess(map.name, [], span)], span), span));
     case "at":
-      return unit.refuse(node, handlerNames.entryMapNoValue());
+      return reader.refuse(node, handlerNames.entryMapNoValue());
     default:
-      return unit.refuse(at, handlerCalls.mapNoMethodHandler(name, mapUsage));
+      return reader.refuse(at, handlerCalls.mapNoMethodHandler(name, mapUsage));
   }
 }
 
 export function entryMethod(
-  unit: Unit,
+  reader: Reader,
   node: js.CallExpression,
   access: MapAccess,
   name: string,
   at: js.Node,
 ): Outcome {
-  const span = unit.span(node);
-  const args = keysOf(unit, node.arguments);
+  const span = reader.span(node);
+  const args = keysOf(reader, node.arguments);
   const none = (): void => {
-    if (args.length > 0) unit.refuse(node, handlerCalls.entryTakesNoArguments(name));
+    if (args.length > 0) reader.refuse(node, handlerCalls.entryTakesNoArguments(name));
   };
   const aggregate = builtinsFor(typescriptRules).aggregate(name);
   if (aggregate !== undefined) {
@@ -77,7 +77,7 @@ export function entryMethod(
   }
   switch (name) {
     case "set":
-      if (args.length !== 1) return unit.refuse(node, handlerCalls.setEntryTakesValue());
+      if (args.length !== 1) return reader.refuse(node, handlerCalls.setEntryTakesValue());
       return assign(access, args[0], span);
     case "get":
       none();
@@ -89,7 +89,7 @@ export function entryMethod(
       none();
       return remove(access, span);
     default:
-      return unit.refuse(at, handlerCalls.entryMapNoMethod(name, mapUsage));
+      return reader.refuse(at, handlerCalls.entryMapNoMethod(name, mapUsage));
   }
 }
 

@@ -4,34 +4,34 @@ import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { refusedGlobals } from "../../messages/typescript-refused.ts";
 import { kept } from "./tables.ts";
-import type { Unit } from "./unit.ts";
-import { binary, call, conditional, integer } from "./unit.ts";
+import type { Reader } from "./reader.ts";
+import { binary, call, conditional, integer } from "./reader.ts";
 
 /** `args` reads what it is called with. */
 export function mathCall(
-  unit: Unit,
+  reader: Reader,
   node: js.CallExpression,
   name: string,
   args: () => readonly Expression[],
 ): Expression {
-  const span = unit.span(node);
+  const span = reader.span(node);
   const only = (): Expression =>
-    node.arguments.length === 1 ? args()[0] : unit.refuse(node, handlerCalls.mathTakesOneArgument(name));
+    node.arguments.length === 1 ? args()[0] : reader.refuse(node, handlerCalls.mathTakesOneArgument(name));
   const zero = integer(0n, span);
   switch (name) {
     case "min":
     case "max": {
-      if (node.arguments.length === 0) return unit.refuse(node, handlerCalls.mathWantsNumbers(name));
+      if (node.arguments.length === 0) return reader.refuse(node, handlerCalls.mathWantsNumbers(name));
       return args().reduce((best, next) =>
-        kept(unit, best, span, (left) =>
-          kept(unit, next, span, (right) =>
+        kept(reader, best, span, (left) =>
+          kept(reader, next, span, (right) =>
             conditional(binary(name === "min" ? "<" : ">", right, left, span), right, left, span),
           ),
         ),
       );
     }
     case "abs":
-      return kept(unit, only(), span, (x) =>
+      return kept(reader, only(), span, (x) =>
         conditional(
           binary("<", x, zero, span),
           { kind: "unary", operator: "-", operand: x, span, type: x.type },
@@ -40,7 +40,7 @@ export function mathCall(
         ),
       );
     case "sign":
-      return kept(unit, only(), span, (x) =>
+      return kept(reader, only(), span, (x) =>
         conditional(
           binary("<", x, zero, span),
           integer(-1n, span),
@@ -52,20 +52,20 @@ export function mathCall(
       return call("trunc", [only()], span);
     case "floor":
     case "ceil":
-      return rounded(unit, name, only(), span);
+      return rounded(reader, name, only(), span);
     case "round":
-      return unit.refuse(node, handlerCalls.thereNoMathRoundKernel());
+      return reader.refuse(node, handlerCalls.thereNoMathRoundKernel());
     default:
-      return unit.refuse(node, handlerCalls.thereNoMathKernel(name, refusedGlobals.Math().help));
+      return reader.refuse(node, handlerCalls.thereNoMathKernel(name, refusedGlobals.Math().help));
   }
 }
 
 /** A division that does not truncate; of anything else there is nothing to round. */
-function rounded(unit: Unit, name: "floor" | "ceil", value: Expression, span: Expression["span"]): Expression {
+function rounded(reader: Reader, name: "floor" | "ceil", value: Expression, span: Expression["span"]): Expression {
   if (value.kind !== "binary" || value.operator !== "/") return call(name, [value], span);
   const zero = integer(0n, span);
-  return kept(unit, value.left, span, (a) =>
-    kept(unit, value.right, span, (b) => {
+  return kept(reader, value.left, span, (a) =>
+    kept(reader, value.right, span, (b) => {
       const whole = binary("/", a, b, span);
       const rest = binary("%", a, b, span);
       const step = integer(name === "floor" ? -1n : 1n, span);

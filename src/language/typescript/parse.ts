@@ -13,7 +13,7 @@ import { Pieces } from "./script-text.ts";
 import { refer } from "./references.ts";
 import { typescriptRules } from "./rules.ts";
 import { body, expression, safely } from "./statements.ts";
-import { block, builtin, refusal, Translation, Unit, variable, type CallForm, type Grammar } from "./unit.ts";
+import { block, builtin, refusal, Translation, Reader, variable, type CallForm, type Grammar } from "./reader.ts";
 
 const grammar: Grammar = {
   value,
@@ -124,17 +124,17 @@ function read(
   translation: Translation,
   source: FunctionSource,
   start: number,
-): { node: FunctionNode; unit: Unit } | undefined {
+): { node: FunctionNode; reader: Reader } | undefined {
   const { text } = source;
   let problem: unknown;
   try {
     const parsed = parseFunction(text);
     if (parsed !== undefined) {
       const { node, shift } = parsed;
-      const unit = new Unit(translation, source, node, start - shift);
-      if (node.async) unit.refuseSyntax({ start: node.start, end: node.start + 1 }, "async");
-      if (node.generator) unit.refuseSyntax({ start: node.start, end: node.start + 1 }, "generator");
-      return { node, unit };
+      const reader = new Reader(translation, source, node, start - shift);
+      if (node.async) reader.refuseSyntax({ start: node.start, end: node.start + 1 }, "async");
+      if (node.generator) reader.refuseSyntax({ start: node.start, end: node.start + 1 }, "generator");
+      return { node, reader };
     }
   } catch (error) {
     if (error === refusal) return undefined;
@@ -162,18 +162,18 @@ function handlerBody(
   const empty = block([], { start, end: start + source.text.length });
   const got = read(translation, source, start);
   if (got === undefined) return empty;
-  const { node, unit } = got;
+  const { node, reader } = got;
   try {
-    nameParameters(unit, node, parameters);
-    if (node.body.type === "BlockStatement") return body(unit, node.body);
-    return block(expression(unit, node.body), unit.span(node.body));
+    nameParameters(reader, node, parameters);
+    if (node.body.type === "BlockStatement") return body(reader, node.body);
+    return block(expression(reader, node.body), reader.span(node.body));
   } catch (error) {
     if (error !== refusal) throw error;
     return empty;
   }
 }
 
-function nameParameters(unit: Unit, node: FunctionNode, parameters: readonly ParameterMeaning[]): void {
+function nameParameters(reader: Reader, node: FunctionNode, parameters: readonly ParameterMeaning[]): void {
   node.params.forEach((pattern, i) => {
     const meaning = parameters[i];
     if (meaning === undefined) {
@@ -183,9 +183,9 @@ function nameParameters(unit: Unit, node: FunctionNode, parameters: readonly Par
           : parameters.length === 1
             ? "one parameter"
             : `${parameters.length} parameters`;
-      unit.refuse(pattern, handlers.handlerProbe(count));
+      reader.refuse(pattern, handlers.handlerProbe(count));
     }
-    nameParts(unit, pattern, builtin(meaning, unit.span(pattern)));
+    nameParts(reader, pattern, builtin(meaning, reader.span(pattern)));
   });
 }
 
@@ -197,15 +197,15 @@ function predicateOf(
   const start = translation.pieces.function(source);
   const got = read(translation, source, start);
   if (got === undefined) return undefined;
-  const { node, unit } = got;
+  const { node, reader } = got;
   try {
-    nameParameters(unit, node, parameters);
+    nameParameters(reader, node, parameters);
     const { body: inside } = node;
-    if (inside.type !== "BlockStatement") return condition(unit, inside);
+    if (inside.type !== "BlockStatement") return condition(reader, inside);
     const [only] = inside.body;
     if (inside.body.length === 1 && only.type === "ReturnStatement" && only.argument)
-      return condition(unit, only.argument);
-    return unit.refuse(inside, handlers.filterOneExpression());
+      return condition(reader, only.argument);
+    return reader.refuse(inside, handlers.filterOneExpression());
   } catch (error) {
     if (error !== refusal) throw error;
     return undefined;
@@ -223,28 +223,28 @@ function declareFunction(
   const span = { start, end: start + source.text.length };
   const got = read(translation, source, start);
   if (got === undefined) return { name, parameters: [], body: block([], span), span };
-  const { node, unit } = got;
+  const { node, reader } = got;
   const { count, given, missable, nothing } = form;
-  unit.tellsPresence = form.tellsPresence;
+  reader.tellsPresence = form.tellsPresence;
   const presences: typeof parameters = [];
   const parameters: { name: string; span: { start: number; end: number } }[] = [];
   try {
     const before = node.params.flatMap((pattern, i): Statement[] => {
-      const at = unit.span(pattern);
+      const at = reader.span(pattern);
       const object = given.get(i);
       const own = pattern.type === "AssignmentPattern" ? pattern.left : pattern;
       if (object !== undefined) {
-        if (own.type !== "Identifier") return unit.refuse(pattern, handlers.cannotTakenApart(object.kind));
-        unit.alias(own.name, () => object);
+        if (own.type !== "Identifier") return reader.refuse(pattern, handlers.cannotTakenApart(object.kind));
+        reader.alias(own.name, () => object);
         return [];
       }
-      if (own.type === "RestElement") return unit.refuseSyntax(own, "RestElement");
+      if (own.type === "RestElement") return reader.refuseSyntax(own, "RestElement");
       if (missable.has(i) && own.type === "Identifier") {
-        const [whole, there] = [unit.temporary("given"), unit.temporary("there")];
+        const [whole, there] = [reader.temporary("given"), reader.temporary("there")];
         parameters.push({ name: whole, span: at });
         presences.push({ name: there, span: at });
         return missableParameter(
-          unit,
+          reader,
           own,
           { before: [], there: variable(there, at), value: variable(whole, at) },
           pattern.type === "AssignmentPattern" ? pattern.right : undefined,
@@ -252,20 +252,21 @@ function declareFunction(
       }
       const missing = nothing.has(i) || i >= count;
       if (missing && own.type === "Identifier" && pattern.type !== "AssignmentPattern") {
-        unit.alias(own.name, () => ({ kind: "nothing", what: "undefined" }));
+        reader.alias(own.name, () => ({ kind: "nothing", what: "undefined" }));
         return [];
       }
       // Read before its name is there.
-      const otherwise = pattern.type === "AssignmentPattern" && missing ? value(unit, pattern.right) : undefined;
-      const variableName = own.type === "Identifier" ? unit.declareParameter(own.name) : unit.temporary("parameter");
-      if (own.type !== "Identifier") nameParts(unit, own, variable(variableName, at));
+      const otherwise = pattern.type === "AssignmentPattern" && missing ? value(reader, pattern.right) : undefined;
+      const variableName =
+        own.type === "Identifier" ? reader.declareParameter(own.name) : reader.temporary("parameter");
+      if (own.type !== "Identifier") nameParts(reader, own, variable(variableName, at));
       if (otherwise !== undefined)
         return [{ kind: "declare", variable: variable(variableName, at), value: otherwise, span: at }];
       parameters.push({ name: variableName, span: at });
       return [];
     });
     parameters.push(...presences);
-    const whole = bodyOf(unit, node);
+    const whole = bodyOf(reader, node);
     return {
       name,
       parameters,
@@ -279,14 +280,14 @@ function declareFunction(
 }
 
 /** A function's body; of an expression, its return. */
-function bodyOf(unit: Unit, node: FunctionNode): Block {
-  if (node.body.type === "BlockStatement") return body(unit, node.body);
-  const inside = unit.span(node.body);
-  if (unit.tellsPresence) return block(returnPresence(unit, node.body, inside), inside);
+function bodyOf(reader: Reader, node: FunctionNode): Block {
+  if (node.body.type === "BlockStatement") return body(reader, node.body);
+  const inside = reader.span(node.body);
+  if (reader.tellsPresence) return block(returnPresence(reader, node.body, inside), inside);
   const outcome =
     node.body.type === "CallExpression"
-      ? unit.grammar.call(unit, node.body)
-      : ({ kind: "value", expression: value(unit, node.body) } as const);
+      ? reader.grammar.call(reader, node.body)
+      : ({ kind: "value", expression: value(reader, node.body) } as const);
   return block(
     [outcome.kind === "statement" ? outcome.statement : { kind: "return", value: outcome.expression, span: inside }],
     inside,

@@ -4,8 +4,8 @@ import { handlerCalls } from "../../messages/typescript-calls.ts";
 import type * as js from "acorn";
 import type { Expression } from "../program.ts";
 import { keys, mapUsage, ownEntry, refer, valueOf } from "./references.ts";
-import type { Outcome, Unit } from "./unit.ts";
-import { call, expressionStatement, mapAccess, text } from "./unit.ts";
+import type { Outcome, Reader } from "./reader.ts";
+import { call, expressionStatement, mapAccess, text } from "./reader.ts";
 
 interface Format {
   readonly format: string;
@@ -17,14 +17,14 @@ const escaped = (literal: string): string => literal.replaceAll("%", "%%");
 /** Bases that `x.toString(base)` can be printed in. */
 const bases: Readonly<Record<number, string>> = { 2: "%b", 8: "%o", 10: "%v", 16: "%x" };
 
-export function valueFormat(unit: Unit, node: js.TemplateLiteral): Format {
+export function valueFormat(reader: Reader, node: js.TemplateLiteral): Format {
   let format = "";
   const values: Expression[] = [];
   node.quasis.forEach((quasi, i) => {
     format += escaped(quasi.value.cooked ?? "");
     const inside = node.expressions[i];
     if (inside === undefined) return;
-    const piece = formatOf(unit, inside);
+    const piece = formatOf(reader, inside);
     format += piece.format;
     values.push(...piece.values);
   });
@@ -32,8 +32,8 @@ export function valueFormat(unit: Unit, node: js.TemplateLiteral): Format {
 }
 
 /** One value within a text. */
-function formatOf(unit: Unit, node: js.Expression): Format {
-  if (node.type === "TemplateLiteral") return valueFormat(unit, node);
+function formatOf(reader: Reader, node: js.Expression): Format {
+  if (node.type === "TemplateLiteral") return valueFormat(reader, node);
   if (node.type === "Literal" && typeof node.value === "string") return { format: escaped(node.value), values: [] };
   if (
     node.type === "CallExpression" &&
@@ -50,8 +50,8 @@ function formatOf(unit: Unit, node: js.Expression): Format {
         : base.type === "Literal" && typeof base.value === "number"
           ? bases[base.value]
           : undefined;
-    if (format === undefined) return unit.refuse(node, handlerCalls.tostringKnowsBases());
-    return { format, values: [unit.grammar.value(unit, node.callee.object)] };
+    if (format === undefined) return reader.refuse(node, handlerCalls.tostringKnowsBases());
+    return { format, values: [reader.grammar.value(reader, node.callee.object)] };
   }
   if (
     node.type === "CallExpression" &&
@@ -59,17 +59,17 @@ function formatOf(unit: Unit, node: js.Expression): Format {
     node.arguments.length === 1 &&
     node.arguments[0].type !== "SpreadElement"
   ) {
-    const callee = refer(unit, node.callee);
-    if (callee.kind === "global" && callee.name === "String") return formatOf(unit, node.arguments[0]);
+    const callee = refer(reader, node.callee);
+    if (callee.kind === "global" && callee.name === "String") return formatOf(reader, node.arguments[0]);
   }
   const sum = added(node);
   if (sum !== undefined) {
-    const pieces = sum.map((piece) => formatOf(unit, piece));
+    const pieces = sum.map((piece) => formatOf(reader, piece));
     return { format: pieces.map((piece) => piece.format).join(""), values: pieces.flatMap((piece) => piece.values) };
   }
-  const padded = paddedFormat(unit, node);
+  const padded = paddedFormat(reader, node);
   if (padded !== undefined) return padded;
-  return { format: "%v", values: [unit.grammar.value(unit, node)] };
+  return { format: "%v", values: [reader.grammar.value(reader, node)] };
 }
 
 /** `"pid " + pid + …`: what stands from the first text on is text; undefined where none is written out. */
@@ -101,7 +101,7 @@ function isFormatted(node: js.Expression): boolean {
 }
 
 /** `x.toString(16).padStart(8, "0")`, `name.padEnd(16)`: the width of a conversion. */
-function paddedFormat(unit: Unit, node: js.Expression): Format | undefined {
+function paddedFormat(reader: Reader, node: js.Expression): Format | undefined {
   if (
     node.type !== "CallExpression" ||
     node.callee.type !== "MemberExpression" ||
@@ -118,29 +118,33 @@ function paddedFormat(unit: Unit, node: js.Expression): Format | undefined {
   const filled = fill === undefined ? " " : fill.type === "Literal" ? fill.value : undefined;
   const zeros = filled === "0" && name === "padStart";
   if (width?.type !== "Literal" || typeof width.value !== "number" || (filled !== " " && !zeros))
-    return unit.refuse(
+    return reader.refuse(
       node,
       handlerCalls.wantsWidthWrittenOutPads(name, name === "padStart" ? ", or numbers with zeros" : ""),
     );
   const inner =
     object.type === "Literal" && typeof object.value === "string"
-      ? { format: "%v", values: [text(object.value, unit.span(object))] }
-      : formatOf(unit, object);
-  if (!/^%[a-z]$/.test(inner.format)) return unit.refuse(node, handlerCalls.oneValueName(name));
+      ? { format: "%v", values: [text(object.value, reader.span(object))] }
+      : formatOf(reader, object);
+  if (!/^%[a-z]$/.test(inner.format)) return reader.refuse(node, handlerCalls.oneValueName(name));
   // Zeros are for numbers, in decimal unless said otherwise.
   const conversion = zeros && inner.format === "%v" ? "d" : inner.format.slice(1);
   return { ...inner, format: `%${name === "padEnd" ? "-" : zeros ? "0" : ""}${width.value}${conversion}` };
 }
 
 /** `print(value)` prints one value, a map, or an entry of one, as it is; texts and several values make a line. */
-export function printCall(unit: Unit, node: js.CallExpression, name: "print" | "printf" | "warnf" | "errorf"): Outcome {
-  const span = unit.span(node);
+export function printCall(
+  reader: Reader,
+  node: js.CallExpression,
+  name: "print" | "printf" | "warnf" | "errorf",
+): Outcome {
+  const span = reader.span(node);
   const done = (called: string, args: readonly Expression[]): Outcome => ({
     kind: "statement",
     statement: expressionStatement(call(called, args, span), span),
   });
   const [first, ...rest] = node.arguments.map((argument) =>
-    argument.type === "SpreadElement" ? unit.refuseSyntax(argument, "SpreadElement") : argument,
+    argument.type === "SpreadElement" ? reader.refuseSyntax(argument, "SpreadElement") : argument,
   );
   if (first === undefined) return done(name === "print" ? "printf" : name, [text("\n", span)]);
   const textual = isFormatted(first);
@@ -148,18 +152,18 @@ export function printCall(unit: Unit, node: js.CallExpression, name: "print" | "
     !textual &&
     (first.type === "Identifier" || first.type === "MemberExpression" || first.type === "CallExpression")
   ) {
-    const reference = refer(unit, first);
+    const reference = refer(reader, first);
     if (reference.kind === "map") {
-      if (name !== "print" && name !== "printf") return unit.refuse(first, handlerCalls.mapPrintedPrint(mapUsage));
-      const at = unit.span(first);
+      if (name !== "print" && name !== "printf") return reader.refuse(first, handlerCalls.mapPrintedPrint(mapUsage));
+      const at = reader.span(first);
       const printed = reference.map.threadLocal === true ? ownEntry(reference, at) : mapAccess(reference.name, [], at);
-      return done("print", [printed, ...keys(unit, rest)]);
+      return done("print", [printed, ...keys(reader, rest)]);
     }
     if (reference.kind === "entry" && rest.length === 0) return done("print", [reference.access]);
-    if (name === "print" && rest.length === 0) return done("print", [valueOf(unit, reference, first)]);
+    if (name === "print" && rest.length === 0) return done("print", [valueOf(reader, reference, first)]);
   }
-  if (name === "print" && rest.length === 0 && !textual) return done("print", [unit.grammar.value(unit, first)]);
-  const pieces = [first, ...rest].map((argument) => formatOf(unit, argument));
+  if (name === "print" && rest.length === 0 && !textual) return done("print", [reader.grammar.value(reader, first)]);
+  const pieces = [first, ...rest].map((argument) => formatOf(reader, argument));
   const format = `${pieces.map((piece) => piece.format).join(" ")}\n`;
   return done(name === "print" ? "printf" : name, [text(format, span), ...pieces.flatMap((piece) => piece.values)]);
 }

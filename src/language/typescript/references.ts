@@ -11,57 +11,57 @@ import type { Binding } from "./binding.ts";
 import { constant } from "./constants.ts";
 import { entryAt } from "./tables.ts";
 import { typeNameOf } from "./type-names.ts";
-import type { Reference, Unit } from "./unit.ts";
-import { builtin, call, cast, hostText, integer, mapAccess, member, variable, writtenKey } from "./unit.ts";
+import type { Reference, Reader } from "./reader.ts";
+import { builtin, call, cast, hostText, integer, mapAccess, member, variable, writtenKey } from "./reader.ts";
 
 /** Objects of every program that mean something here. */
 const globals = new Set(["console", "Number", "BigInt", "Boolean", "String", "parseInt", "undefined"]);
 
 /** Whether a name is JavaScript's own here. */
-export function isGlobal(unit: Unit, name: string): boolean {
-  return unit.find(name) === undefined && unit.source.resolve(name) === undefined;
+export function isGlobal(reader: Reader, name: string): boolean {
+  return reader.find(name) === undefined && reader.source.resolve(name) === undefined;
 }
 
-export function refer(unit: Unit, node: js.Expression | js.Super): Reference {
-  return unit.nested(node, () => referWithin(unit, node));
+export function refer(reader: Reader, node: js.Expression | js.Super): Reference {
+  return reader.nested(node, () => referWithin(reader, node));
 }
 
-function referWithin(unit: Unit, node: js.Expression | js.Super): Reference {
+function referWithin(reader: Reader, node: js.Expression | js.Super): Reference {
   switch (node.type) {
     case "Identifier":
-      return referName(unit, node);
+      return referName(reader, node);
     case "MemberExpression":
-      return referMember(unit, node);
+      return referMember(reader, node);
     case "ChainExpression":
-      return refer(unit, node.expression);
+      return refer(reader, node.expression);
     case "ParenthesizedExpression":
-      return refer(unit, node.expression);
+      return refer(reader, node.expression);
     case "CallExpression": {
-      const at = entryOf(unit, node);
+      const at = entryOf(reader, node);
       if (at !== undefined) return at;
       break;
     }
     case "Super":
-      return unit.refuseSyntax(node, "Super");
+      return reader.refuseSyntax(node, "Super");
     default:
   }
-  return { kind: "value", expression: unit.grammar.value(unit, node) };
+  return { kind: "value", expression: reader.grammar.value(reader, node) };
 }
 
-function referName(unit: Unit, node: js.Identifier): Reference {
-  const span = unit.span(node);
+function referName(reader: Reader, node: js.Identifier): Reference {
+  const span = reader.span(node);
   const { name } = node;
-  const meaning = unit.find(name);
+  const meaning = reader.find(name);
   if (meaning !== undefined) {
     return meaning.kind === "alias" ? meaning.refer(span) : { kind: "value", expression: variable(meaning.name, span) };
   }
-  const binding = unit.source.resolve(name);
-  if (binding !== undefined) return bound(unit, binding, name, node);
+  const binding = reader.source.resolve(name);
+  if (binding !== undefined) return bound(reader, binding, name, node);
   if (globals.has(name)) return { kind: "global", name };
-  if (isRefusedGlobal(name)) return unit.refuse(node, refusedGlobals[name]());
-  return unit.source.complete
-    ? unit.refuse(node, handlerNames.unknownName(name))
-    : unit.refuse(node, handlerNames.whatCannotSeenFromHandler(name, howToTell(name)));
+  if (isRefusedGlobal(name)) return reader.refuse(node, refusedGlobals[name]());
+  return reader.source.complete
+    ? reader.refuse(node, handlerNames.unknownName(name))
+    : reader.refuse(node, handlerNames.whatCannotSeenFromHandler(name, howToTell(name)));
 }
 
 /** What makes a name known, by who made the name. */
@@ -81,19 +81,19 @@ function howToTell(name: string): string {
     : `${pass}; or ${rewritten}`;
 }
 
-export function bound(unit: Unit, binding: Binding, name: string, node: js.Node): Reference {
+export function bound(reader: Reader, binding: Binding, name: string, node: js.Node): Reference {
   switch (binding.kind) {
     case "constant":
-      return { kind: "value", expression: constant(unit, binding.value, node, name) };
+      return { kind: "value", expression: constant(reader, binding.value, node, name) };
     case "map":
-      return { kind: "map", map: binding.map, name: unit.translation.mapName(binding.map, name, unit.span(node)) };
+      return { kind: "map", map: binding.map, name: reader.translation.mapName(binding.map, name, reader.span(node)) };
     case "event":
-      return { kind: "event", name: unit.translation.eventName(binding.event, name) };
+      return { kind: "event", name: reader.translation.eventName(binding.event, name) };
     case "type":
       return { kind: "type", type: binding.type, name };
     case "nothing":
     case "unusable":
-      return unit.refuse(node, handlerNames.whichHandlerCannotUse(name, binding.what));
+      return reader.refuse(node, handlerNames.whichHandlerCannotUse(name, binding.what));
     case "builtin":
     case "special":
     case "function":
@@ -103,24 +103,27 @@ export function bound(unit: Unit, binding: Binding, name: string, node: js.Node)
 }
 
 /** `text.split(separator)[1]`: there are no lists of texts, and one part is a text. */
-function partOfText(unit: Unit, { object, computed, property, ...node }: js.MemberExpression): Expression | undefined {
+function partOfText(
+  reader: Reader,
+  { object, computed, property, ...node }: js.MemberExpression,
+): Expression | undefined {
   if (!computed || object.type !== "CallExpression" || object.callee.type !== "MemberExpression") return undefined;
   const { callee, arguments: args } = object;
   if (callee.computed || callee.property.type !== "Identifier" || callee.property.name !== "split") return undefined;
   const index = literalIndex(property);
   if (index === undefined || args.length !== 1) return undefined;
-  const span = unit.span(node);
-  const of = unit.grammar.value(unit, callee.object as js.Expression);
-  return hostText("partOfText", [of, argumentValue(unit, args[0]), integer(BigInt(index), span)], span);
+  const span = reader.span(node);
+  const of = reader.grammar.value(reader, callee.object as js.Expression);
+  return hostText("partOfText", [of, argumentValue(reader, args[0]), integer(BigInt(index), span)], span);
 }
 
-function referMember(unit: Unit, node: js.MemberExpression): Reference {
-  const part = partOfText(unit, node);
+function referMember(reader: Reader, node: js.MemberExpression): Reference {
+  const part = partOfText(reader, node);
   if (part !== undefined) return { kind: "value", expression: part };
-  const object = refer(unit, node.object);
-  const span = unit.span(node);
+  const object = refer(reader, node.object);
+  const span = reader.span(node);
   const { property } = node;
-  if (property.type === "PrivateIdentifier") return unit.refuseSyntax(node, "ClassExpression");
+  if (property.type === "PrivateIdentifier") return reader.refuseSyntax(node, "ClassExpression");
   const name = node.computed
     ? (literalName(property) ?? (object.kind === "module" ? literalIndex(property) : undefined))
     : property.type === "Identifier"
@@ -132,9 +135,9 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
       if (name === "size" && (object.table?.form === "set" || object.table?.form === "map"))
         return { kind: "value", expression: integer(BigInt(object.table.entries().length), span) };
       if (name === undefined)
-        return { kind: "value", expression: entryAt(unit, object, unit.grammar.value(unit, property), node) };
-      if (binding === undefined) return unit.refuse(property, handlerNames.thereNo(name));
-      return bound(unit, binding, name, node);
+        return { kind: "value", expression: entryAt(reader, object, reader.grammar.value(reader, property), node) };
+      if (binding === undefined) return reader.refuse(property, handlerNames.thereNo(name));
+      return bound(reader, binding, name, node);
     }
     case "special":
       if (object.name === "enums" && name !== undefined)
@@ -144,27 +147,27 @@ function referMember(unit: Unit, node: js.MemberExpression): Reference {
       if (name === "value") return { kind: "value", expression: ownEntry(object, span) };
       if (name === "size") return { kind: "value", expression: call("len", [mapAccess(object.name, [], span)], span) };
       if (isResult(name)) return { kind: "value", expression: resultOf(ownEntry(object, span), name) };
-      return unit.refuse(property, handlerNames.mapNoHandler(name ?? "[…]", mapUsage));
+      return reader.refuse(property, handlerNames.mapNoHandler(name ?? "[…]", mapUsage));
     case "entry":
       if (name === "value") return { kind: "value", expression: { ...object.access, span } };
       if (isResult(name)) return { kind: "value", expression: resultOf({ ...object.access, span }, name) };
-      return unit.refuse(property, handlerNames.entryMapNo(name ?? "[…]"));
+      return reader.refuse(property, handlerNames.entryMapNo(name ?? "[…]"));
     case "event":
-      return unit.refuse(property, handlerNames.eventNoHandler(name ?? "[…]"));
+      return reader.refuse(property, handlerNames.eventNoHandler(name ?? "[…]"));
     case "function":
     case "inner":
-      return unit.refuse(node, handlerNames.functionNoMembersHandler());
+      return reader.refuse(node, handlerNames.functionNoMembersHandler());
     case "type":
-      return { kind: "value", expression: enumConstant(unit, object, name, node) };
+      return { kind: "value", expression: enumConstant(reader, object, name, node) };
     case "global":
-      return unit.refuse(node, handlerNames.thereNoHandler(object.name, name ?? "[…]"));
+      return reader.refuse(node, handlerNames.thereNoHandler(object.name, name ?? "[…]"));
     case "nothing":
-      return unit.refuse(node, handlerNames.nothingGivenWhichNoMembers());
+      return reader.refuse(node, handlerNames.nothingGivenWhichNoMembers());
     case "value":
     case "builtin":
-      return { kind: "value", expression: memberOf(unit, valueOf(unit, object, node.object), node) };
+      return { kind: "value", expression: memberOf(reader, valueOf(reader, object, node.object), node) };
   }
-  return unit.refuse(node, handlerNames.noMembers());
+  return reader.refuse(node, handlerNames.noMembers());
 }
 
 /** Numbers that come of a statistic. */
@@ -178,10 +181,10 @@ function resultOf(of: MapAccess, aggregate: string): Expression {
 }
 
 /** A member of a value, by its name or its number. */
-export function memberOf(unit: Unit, of: Expression, node: js.MemberExpression): Expression {
-  const span = unit.span(node);
+export function memberOf(reader: Reader, of: Expression, node: js.MemberExpression): Expression {
+  const span = reader.span(node);
   const { property } = node;
-  if (property.type === "PrivateIdentifier") return unit.refuseSyntax(node, "ClassExpression");
+  if (property.type === "PrivateIdentifier") return reader.refuseSyntax(node, "ClassExpression");
   const name = node.computed ? literalName(property) : property.type === "Identifier" ? property.name : undefined;
   if (name !== undefined) {
     // Settings are spelled as in TypeScript: config.maxStrlen.
@@ -189,24 +192,27 @@ export function memberOf(unit: Unit, of: Expression, node: js.MemberExpression):
       of.kind === "builtin" && of.name === "config"
         ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
         : name;
-    return member(of, own, unit.span(property), span);
+    return member(of, own, reader.span(property), span);
   }
-  if (of.kind === "builtin" && of.name === "args") return numberedArgument(unit, property, span);
-  return { kind: "index", object: of, index: unit.grammar.value(unit, property), span, type: unknownType };
+  if (of.kind === "builtin" && of.name === "args") return numberedArgument(reader, property, span);
+  return { kind: "index", object: of, index: reader.grammar.value(reader, property), span, type: unknownType };
 }
 
 /** `Color.RED` of an enumeration that the program described. */
 function enumConstant(
-  unit: Unit,
+  reader: Reader,
   { type, name: captured }: Extract<Reference, { kind: "type" }>,
   name: string | undefined,
   node: js.MemberExpression,
 ): Expression {
-  if (type.kind !== "enum") return unit.refuse(node, handlerNames.typeNoMembersHandler(captured));
+  if (type.kind !== "enum") return reader.refuse(node, handlerNames.typeNoMembersHandler(captured));
   const value = name === undefined ? undefined : type.constants.get(name);
   if (value === undefined)
-    return unit.refuse(node.property, handlerNames.no(captured, name ?? "[…]", [...type.constants.keys()].join(", ")));
-  return cast(typeNameOf(unit, type, node, captured), integer(value, unit.span(node)), unit.span(node));
+    return reader.refuse(
+      node.property,
+      handlerNames.no(captured, name ?? "[…]", [...type.constants.keys()].join(", ")),
+    );
+  return cast(typeNameOf(reader, type, node, captured), integer(value, reader.span(node)), reader.span(node));
 }
 
 export const mapUsage = "m.at(key) is an entry: count(), sum(n), hist(n), set(v), get(), delete(), has()";
@@ -222,7 +228,7 @@ function literalIndex(property: js.Expression | js.PrivateIdentifier): string | 
 }
 
 /** `args[0]` is the first argument as a bare number. */
-function numberedArgument(unit: Unit, property: js.Expression, span: Span): Expression {
+function numberedArgument(reader: Reader, property: js.Expression, span: Span): Expression {
   if (
     property.type === "Literal" &&
     typeof property.value === "number" &&
@@ -231,7 +237,7 @@ function numberedArgument(unit: Unit, property: js.Expression, span: Span): Expr
   ) {
     return builtin(`arg${property.value}`, span);
   }
-  return unit.refuse(property, handlerNames.argumentNumberMustWrittenOut());
+  return reader.refuse(property, handlerNames.argumentNumberMustWrittenOut());
 }
 
 /** The entry of a map without keys, or of this thread. */
@@ -243,7 +249,7 @@ export function ownEntry(
 }
 
 /** `m.at(key, …)`, and nothing else. */
-function entryOf(unit: Unit, node: js.CallExpression): Reference | undefined {
+function entryOf(reader: Reader, node: js.CallExpression): Reference | undefined {
   const { callee } = node;
   if (
     callee.type !== "MemberExpression" ||
@@ -252,87 +258,87 @@ function entryOf(unit: Unit, node: js.CallExpression): Reference | undefined {
     callee.property.name !== "at"
   )
     return undefined;
-  const object = refer(unit, callee.object);
+  const object = refer(reader, callee.object);
   if (object.kind !== "map") return undefined;
-  return { kind: "entry", access: mapAccess(object.name, keys(unit, node.arguments), unit.span(node)) };
+  return { kind: "entry", access: mapAccess(object.name, keys(reader, node.arguments), reader.span(node)) };
 }
 
-export function keys(unit: Unit, nodes: readonly (js.Expression | js.SpreadElement)[]): Expression[] {
+export function keys(reader: Reader, nodes: readonly (js.Expression | js.SpreadElement)[]): Expression[] {
   return nodes.map((node) =>
-    node.type === "SpreadElement" ? unit.refuseSyntax(node, "SpreadElement") : keyValue(unit, node),
+    node.type === "SpreadElement" ? reader.refuseSyntax(node, "SpreadElement") : keyValue(reader, node),
   );
 }
 
 /** Keys may be records: `m.at({ pid, comm })`. */
-function keyValue(unit: Unit, node: js.Expression): Expression {
-  return node.type === "ObjectExpression" ? record(unit, node) : unit.grammar.value(unit, node);
+function keyValue(reader: Reader, node: js.Expression): Expression {
+  return node.type === "ObjectExpression" ? record(reader, node) : reader.grammar.value(reader, node);
 }
 
-export function record(unit: Unit, node: js.ObjectExpression): Extract<Expression, { kind: "record" }> {
+export function record(reader: Reader, node: js.ObjectExpression): Extract<Expression, { kind: "record" }> {
   const fields = node.properties.map((property) => {
-    if (property.type === "SpreadElement") return unit.refuseSyntax(property, "SpreadElement");
+    if (property.type === "SpreadElement") return reader.refuseSyntax(property, "SpreadElement");
     const { key } = property;
     const name = writtenKey(property);
-    if (name === undefined) return unit.refuse(key, handlerNames.fieldNameMustWrittenOut());
-    if (property.kind !== "init" || property.method) return unit.refuseSyntax(property, "FunctionExpression");
-    return { name, value: keyValue(unit, property.value) };
+    if (name === undefined) return reader.refuse(key, handlerNames.fieldNameMustWrittenOut());
+    if (property.kind !== "init" || property.method) return reader.refuseSyntax(property, "FunctionExpression");
+    return { name, value: keyValue(reader, property.value) };
   });
-  if (fields.length === 0) unit.refuse(node, handlerNames.recordNeedsField());
-  return { kind: "record", fields, span: unit.span(node), type: unknownType };
+  if (fields.length === 0) reader.refuse(node, handlerNames.recordNeedsField());
+  return { kind: "record", fields, span: reader.span(node), type: unknownType };
 }
 
 /** What can stand as a value does; the rest says what it is. */
-export function valueOf(unit: Unit, reference: Reference, node: js.Node): Expression {
-  const span = unit.span(node);
+export function valueOf(reader: Reader, reference: Reference, node: js.Node): Expression {
+  const span = reader.span(node);
   switch (reference.kind) {
     case "value":
       return reference.expression;
     case "builtin": {
       const form = findBuiltin(reference.name)?.form;
       if (form === "value" || form === "both") return builtin(reference.name, span);
-      return unit.refuse(node, handlerNames.functionMessage());
+      return reader.refuse(node, handlerNames.functionMessage());
     }
     case "entry":
-      return unit.refuse(node, handlerNames.entryMapNoValue());
+      return reader.refuse(node, handlerNames.entryMapNoValue());
     case "map":
       return reference.map.threadLocal === true
-        ? unit.refuse(node, handlerNames.threadVariableNoValueItself())
-        : unit.refuse(node, handlerNames.mapNoValue(mapUsage));
+        ? reader.refuse(node, handlerNames.threadVariableNoValueItself())
+        : reader.refuse(node, handlerNames.mapNoValue(mapUsage));
     case "event":
-      return unit.refuse(node, handlerNames.eventNoValue());
+      return reader.refuse(node, handlerNames.eventNoValue());
     case "function":
     case "inner":
     case "special":
-      return unit.refuse(node, handlerNames.functionMessage());
+      return reader.refuse(node, handlerNames.functionMessage());
     case "module":
-      return unit.refuse(
+      return reader.refuse(
         node,
         node.type === "Identifier"
           ? handlerNames.memberCannotBeUsed((node as js.Identifier).name, reference.what)
           : handlerNames.noValueHandler(reference.what),
       );
     case "type":
-      return unit.refuse(node, handlerNames.typeNoValue(reference.name));
+      return reader.refuse(node, handlerNames.typeNoValue(reference.name));
     case "nothing":
-      return unit.refuse(
+      return reader.refuse(
         node,
         handlerNames.notGiven(node.type === "Identifier" ? `\`${(node as js.Identifier).name}\`` : "this"),
       );
     case "global":
-      if (reference.name === "undefined") return unit.refuseSyntax(node, "undefined");
-      return unit.refuse(node, handlerNames.nameNotValue(reference.name));
+      if (reference.name === "undefined") return reader.refuseSyntax(node, "undefined");
+      return reader.refuse(node, handlerNames.nameNotValue(reference.name));
   }
 }
 
 /** A value; a map as a whole for those that take one. */
-export function argumentValue(unit: Unit, node: js.Expression | js.SpreadElement): Expression {
-  if (node.type === "SpreadElement") return unit.refuseSyntax(node, "SpreadElement");
+export function argumentValue(reader: Reader, node: js.Expression | js.SpreadElement): Expression {
+  if (node.type === "SpreadElement") return reader.refuseSyntax(node, "SpreadElement");
   if (node.type === "Identifier" || node.type === "MemberExpression" || node.type === "CallExpression") {
-    const reference: Reference = refer(unit, node);
+    const reference: Reference = refer(reader, node);
     if (reference.kind === "map" && reference.map.threadLocal !== true)
-      return mapAccess(reference.name, [], unit.span(node));
+      return mapAccess(reference.name, [], reader.span(node));
     if (reference.kind === "entry") return reference.access;
-    return valueOf(unit, reference, node);
+    return valueOf(reader, reference, node);
   }
-  return unit.grammar.value(unit, node);
+  return reader.grammar.value(reader, node);
 }

@@ -11,119 +11,121 @@ import { declaration, innerFunction } from "./declarations.ts";
 import { jump, labelled } from "./jumps.ts";
 import { forLoop, forOf, whileLoop } from "./loops.ts";
 import { choice } from "./switch.ts";
-import type { Unit } from "./unit.ts";
-import { block, expressionStatement, hasKey, not, refusal, variable } from "./unit.ts";
+import type { Reader } from "./reader.ts";
+import { block, expressionStatement, hasKey, not, refusal, variable } from "./reader.ts";
 
-export function body(unit: Unit, node: js.Statement): Block {
+export function body(reader: Reader, node: js.Statement): Block {
   const statements = node.type === "BlockStatement" ? node.body : [node];
-  return unit.nested(node, () =>
-    unit.scoped(() => {
+  return reader.nested(node, () =>
+    reader.scoped(() => {
       // They may be called before the line that they stand in.
-      for (const each of statements) if (each.type === "FunctionDeclaration") innerFunction(unit, each.id, each);
+      for (const each of statements) if (each.type === "FunctionDeclaration") innerFunction(reader, each.id, each);
       return block(
-        statements.flatMap((s) => safely(unit, s)),
-        unit.span(node),
+        statements.flatMap((s) => safely(reader, s)),
+        reader.span(node),
       );
     }),
   );
 }
 
 /** What could be read of a statement; nothing after a mistake, which is told already. */
-export function safely(unit: Unit, node: js.Statement): Statement[] {
+export function safely(reader: Reader, node: js.Statement): Statement[] {
   try {
-    return statement(unit, node);
+    return statement(reader, node);
   } catch (error) {
     if (error !== refusal) throw error;
     return [];
   }
 }
 
-function statement(unit: Unit, node: js.Statement): Statement[] {
-  const span = unit.span(node);
+function statement(reader: Reader, node: js.Statement): Statement[] {
+  const span = reader.span(node);
   switch (node.type) {
     case "BlockStatement":
-      return [body(unit, node)];
+      return [body(reader, node)];
     case "EmptyStatement":
       return [];
     case "ExpressionStatement":
-      return expression(unit, node.expression);
+      return expression(reader, node.expression);
     case "VariableDeclaration":
-      return declaration(unit, node);
+      return declaration(reader, node);
     case "IfStatement": {
-      const known = knownTruth(unit, node.test);
+      const known = knownTruth(reader, node.test);
       if (known !== undefined) {
         const taken = known ? node.consequent : node.alternate;
-        return taken ? [body(unit, taken)] : [];
+        return taken ? [body(reader, taken)] : [];
       }
-      const condition = unit.grammar.condition(unit, node.test);
-      const then = body(unit, node.consequent);
+      const condition = reader.grammar.condition(reader, node.test);
+      const then = body(reader, node.consequent);
       return [
-        { kind: "if", condition, then, ...(!node.alternate ? {} : { otherwise: body(unit, node.alternate) }), span },
+        { kind: "if", condition, then, ...(!node.alternate ? {} : { otherwise: body(reader, node.alternate) }), span },
       ];
     }
     case "ForStatement":
-      return forLoop(unit, node, body);
+      return forLoop(reader, node, body);
     case "ForOfStatement":
-      return forOf(unit, node, body);
+      return forOf(reader, node, body);
     case "WhileStatement":
     case "DoWhileStatement":
-      return whileLoop(unit, node, body);
+      return whileLoop(reader, node, body);
     case "SwitchStatement":
-      return choice(unit, node);
+      return choice(reader, node);
     case "BreakStatement":
     case "ContinueStatement":
-      return jump(unit, node);
+      return jump(reader, node);
     case "LabeledStatement":
-      return labelled(unit, node);
+      return labelled(reader, node);
     case "ReturnStatement":
-      if (node.argument && isUndefined(unit, node.argument)) return [{ kind: "return", span }];
+      if (node.argument && isUndefined(reader, node.argument)) return [{ kind: "return", span }];
       // `return m.count()`: what has no value is done, and nothing is returned.
-      if (node.argument?.type === "CallExpression" && !unit.tellsPresence) {
-        const outcome = unit.grammar.call(unit, node.argument);
+      if (node.argument?.type === "CallExpression" && !reader.tellsPresence) {
+        const outcome = reader.grammar.call(reader, node.argument);
         if (outcome.kind === "statement") return [outcome.statement, { kind: "return", span }];
         return [{ kind: "return", value: outcome.expression, span }];
       }
-      if (node.argument && unit.tellsPresence) return returnPresence(unit, node.argument, span);
-      return [{ kind: "return", ...(!node.argument ? {} : { value: unit.grammar.value(unit, node.argument) }), span }];
+      if (node.argument && reader.tellsPresence) return returnPresence(reader, node.argument, span);
+      return [
+        { kind: "return", ...(!node.argument ? {} : { value: reader.grammar.value(reader, node.argument) }), span },
+      ];
     case "TryStatement":
-      return tryStatement(unit, node, body);
+      return tryStatement(reader, node, body);
     case "ThrowStatement":
-      return throwStatement(unit, node);
+      return throwStatement(reader, node);
     case "FunctionDeclaration":
       return [];
     case "ClassDeclaration":
     case "WithStatement":
     case "DebuggerStatement":
     case "ForInStatement":
-      return unit.refuseSyntax(node, node.type);
+      return reader.refuseSyntax(node, node.type);
   }
 }
 
 /** `undefined`, which is what a handler returns anyway; `void exit()` is for its effect. */
-function isUndefined(unit: Unit, node: js.Expression): boolean {
-  return node.type === "Identifier" && node.name === "undefined" && unit.find(node.name) === undefined;
+function isUndefined(reader: Reader, node: js.Expression): boolean {
+  return node.type === "Identifier" && node.name === "undefined" && reader.find(node.name) === undefined;
 }
 
 /** An expression for its effect. */
-export function expression(unit: Unit, node: js.Expression): Statement[] {
-  const span = unit.span(node);
+export function expression(reader: Reader, node: js.Expression): Statement[] {
+  const span = reader.span(node);
   switch (node.type) {
     case "ParenthesizedExpression":
-      return expression(unit, node.expression);
+      return expression(reader, node.expression);
     case "AssignmentExpression":
-      return assignment(unit, node);
+      return assignment(reader, node);
     case "CallExpression": {
-      const outcome = unit.grammar.call(unit, node);
+      const outcome = reader.grammar.call(reader, node);
       return [outcome.kind === "statement" ? outcome.statement : expressionStatement(outcome.expression, span)];
     }
     case "ChainExpression":
-      if (node.expression.type === "CallExpression") return expression(unit, node.expression);
+      if (node.expression.type === "CallExpression") return expression(reader, node.expression);
       break;
     case "LogicalExpression": {
       // `a && m.count()`
       if (node.operator === "??") break;
-      const condition = unit.grammar.condition(unit, node.left);
-      const then = block(expression(unit, node.right), unit.span(node.right));
+      const condition = reader.grammar.condition(reader, node.left);
+      const then = block(expression(reader, node.right), reader.span(node.right));
       return [
         { kind: "if", condition: node.operator === "&&" ? condition : not(condition, condition.span), then, span },
       ];
@@ -132,37 +134,42 @@ export function expression(unit: Unit, node: js.Expression): Statement[] {
       return [
         {
           kind: "if",
-          condition: unit.grammar.condition(unit, node.test),
-          then: block(expression(unit, node.consequent), unit.span(node.consequent)),
-          otherwise: block(expression(unit, node.alternate), unit.span(node.alternate)),
+          condition: reader.grammar.condition(reader, node.test),
+          then: block(expression(reader, node.consequent), reader.span(node.consequent)),
+          otherwise: block(expression(reader, node.alternate), reader.span(node.alternate)),
           span,
         },
       ];
     case "SequenceExpression":
-      return node.expressions.flatMap((inner) => expression(unit, inner));
+      return node.expressions.flatMap((inner) => expression(reader, inner));
     case "UnaryExpression":
-      if (node.operator === "void") return expression(unit, node.argument);
+      if (node.operator === "void") return expression(reader, node.argument);
       break;
     default:
   }
-  return [expressionStatement(unit.grammar.value(unit, node), span)];
+  return [expressionStatement(reader.grammar.value(reader, node), span)];
 }
 
 /** `[a, b] = [b, a]`: all are read before any is written. */
-function together(unit: Unit, left: js.ArrayPattern, right: js.ArrayExpression, span: Expression["span"]): Statement[] {
-  if (left.elements.length !== right.elements.length) return unit.refuse(left, handlers.manyAssignedThereValues());
+function together(
+  reader: Reader,
+  left: js.ArrayPattern,
+  right: js.ArrayExpression,
+  span: Expression["span"],
+): Statement[] {
+  if (left.elements.length !== right.elements.length) return reader.refuse(left, handlers.manyAssignedThereValues());
   const kept = right.elements.map((element) => {
     if (element === null || element.type === "SpreadElement")
-      return unit.refuse(right, handlers.valuesMustWrittenOut());
-    return { name: unit.temporary("kept"), value: unit.grammar.value(unit, element) };
+      return reader.refuse(right, handlers.valuesMustWrittenOut());
+    return { name: reader.temporary("kept"), value: reader.grammar.value(reader, element) };
   });
   return [
     ...kept.map(({ name, value }): Statement => ({ kind: "declare", variable: variable(name, span), value, span })),
     ...left.elements.map((element, i): Statement => {
-      if (element === null) return unit.refuse(left, handlers.thereNothingAssignHere());
+      if (element === null) return reader.refuse(left, handlers.thereNothingAssignHere());
       return {
         kind: "assign",
-        target: place(unit, element),
+        target: place(reader, element),
         operator: null,
         value: variable(kept[i].name, span),
         span,
@@ -171,16 +178,16 @@ function together(unit: Unit, left: js.ArrayPattern, right: js.ArrayExpression, 
   ];
 }
 
-function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
-  const span = unit.span(node);
+function assignment(reader: Reader, node: js.AssignmentExpression): Statement[] {
+  const span = reader.span(node);
   if (node.left.type === "ArrayPattern" && node.right.type === "ArrayExpression" && node.operator === "=")
-    return together(unit, node.left, node.right, span);
-  const target = place(unit, node.left);
-  const there = knownThere(unit, node.left);
+    return together(reader, node.left, node.right, span);
+  const target = place(reader, node.left);
+  const there = knownThere(reader, node.left);
   if (there !== undefined && target.kind === "variable" && ["=", "??=", "||=", "&&="].includes(node.operator)) {
     // Whoever asks later is to know what it was given.
     const isThere = variable(there, span);
-    const given = giving(unit, node.right, isThere, target);
+    const given = giving(reader, node.right, isThere, target);
     if (node.operator === "=") return given.some(({ kind }) => kind === "declare") ? [block(given, span)] : given;
     const true_ = isTrue({ before: [], there: isThere, value: target });
     return [
@@ -192,7 +199,7 @@ function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
       },
     ];
   }
-  const operand = unit.grammar.value(unit, node.right);
+  const operand = reader.grammar.value(reader, node.right);
   const assign = (
     value: Expression,
     operator: Extract<Statement, { kind: "assign" }>["operator"] = null,
@@ -211,13 +218,13 @@ function assignment(unit: Unit, node: js.AssignmentExpression): Statement[] {
     case "||=":
       return [only(not(target, span))];
     case "??=":
-      if (unit.isParameter(node.left)) return [];
-      if (target.kind !== "map") return unit.refuse(node, handlers.variableNeverMissing());
+      if (reader.isParameter(node.left)) return [];
+      if (target.kind !== "map") return reader.refuse(node, handlers.variableNeverMissing());
       return [only(not(hasKey(target, span), span))];
     case ">>>=":
       return [assign(unsignedShift(target, operand, span))];
     case "**=":
-      return unit.refuseSyntax(node, "power");
+      return reader.refuseSyntax(node, "power");
     default:
       return [assign(operand, binaryOperators[node.operator.slice(0, -1)])];
   }

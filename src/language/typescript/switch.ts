@@ -2,18 +2,18 @@
 import type * as js from "acorn";
 import type { Statement, SwitchCase } from "../program.ts";
 import { jumpable } from "./jumps.ts";
-import type { Unit } from "./unit.ts";
-import { block, variable } from "./unit.ts";
+import type { Reader } from "./reader.ts";
+import { block, variable } from "./reader.ts";
 
-export function choice(unit: Unit, node: js.SwitchStatement): Statement[] {
-  const span = unit.span(node);
-  const subject = variable(unit.temporary("case"), unit.span(node.discriminant));
-  const of = unit.grammar.value(unit, node.discriminant);
-  return jumpable(unit, "switch", span, () => ({ kind: "switch", subject, of, cases: casesOf(unit, node), span }));
+export function choice(reader: Reader, node: js.SwitchStatement): Statement[] {
+  const span = reader.span(node);
+  const subject = variable(reader.temporary("case"), reader.span(node.discriminant));
+  const of = reader.grammar.value(reader, node.discriminant);
+  return jumpable(reader, "switch", span, () => ({ kind: "switch", subject, of, cases: casesOf(reader, node), span }));
 }
 
 /** Cases without statements share the body of the next one. */
-function casesOf(unit: Unit, node: js.SwitchStatement): SwitchCase[] {
+function casesOf(reader: Reader, node: js.SwitchStatement): SwitchCase[] {
   const cases: SwitchCase[] = [];
   let tests: js.Expression[] = [];
   let otherwise = false;
@@ -24,12 +24,12 @@ function casesOf(unit: Unit, node: js.SwitchStatement): SwitchCase[] {
     const statements = item.consequent.length === 1 && only.type === "BlockStatement" ? only.body : item.consequent;
     if (statements.length === 0 && i < node.cases.length - 1) return;
     cases.push({
-      values: tests.map((test) => unit.grammar.value(unit, test)),
+      values: tests.map((test) => reader.grammar.value(reader, test)),
       ...(otherwise ? { otherwise } : {}),
-      body: unit.scoped(() =>
+      body: reader.scoped(() =>
         block(
-          statements.flatMap((s) => unit.grammar.statements(unit, s)),
-          unit.span(item),
+          statements.flatMap((s) => reader.grammar.statements(reader, s)),
+          reader.span(item),
         ),
       ),
     });

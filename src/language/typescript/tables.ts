@@ -6,8 +6,8 @@ import type { Expression, Statement } from "../program.ts";
 import { unknownType } from "../types.ts";
 import type { Binding } from "./binding.ts";
 import { constant } from "./constants.ts";
-import type { Reference, Unit } from "./unit.ts";
-import { binary, conditional, integer, isPlain, text, variable } from "./unit.ts";
+import type { Reference, Reader } from "./reader.ts";
+import { binary, conditional, integer, isPlain, text, variable } from "./reader.ts";
 
 type Module = Extract<Reference, { kind: "module" }>;
 
@@ -16,53 +16,54 @@ const longest = 64;
 
 /** The keys of a table, and what they lead to, written out. */
 function entriesOf(
-  unit: Unit,
+  reader: Reader,
   { what, table }: Module,
   node: js.Node,
 ): { readonly key: Expression; readonly value: Binding }[] {
-  if (table === undefined) return unit.refuse(node, handlerCalls.notLookedThroughHandler(what));
+  if (table === undefined) return reader.refuse(node, handlerCalls.notLookedThroughHandler(what));
   const entries = table.entries();
   if (entries.length > longest)
-    return unit.refuse(node, handlerCalls.entriesTooLongLookedThrough(what, entries.length));
-  return entries.map(([key, value]) => ({ key: plain(unit, key, node), value }));
+    return reader.refuse(node, handlerCalls.entriesTooLongLookedThrough(what, entries.length));
+  return entries.map(([key, value]) => ({ key: plain(reader, key, node), value }));
 }
 
-function plain(unit: Unit, binding: Binding, node: js.Node): Expression {
-  if (binding.kind !== "constant") return unit.refuse(node, handlerCalls.whatHandlerLooksThroughHolds());
-  return constant(unit, binding.value, node);
+function plain(reader: Reader, binding: Binding, node: js.Node): Expression {
+  if (binding.kind !== "constant") return reader.refuse(node, handlerCalls.whatHandlerLooksThroughHolds());
+  return constant(reader, binding.value, node);
 }
 
 /** The items of a list or a Set, to go over. */
-export function itemsOf(unit: Unit, module: Module, node: js.Node): Expression[] {
-  return entriesOf(unit, module, node).map(({ key, value }) =>
-    module.table?.form === "list" ? plain(unit, value, node) : key,
+export function itemsOf(reader: Reader, module: Module, node: js.Node): Expression[] {
+  return entriesOf(reader, module, node).map(({ key, value }) =>
+    module.table?.form === "list" ? plain(reader, value, node) : key,
   );
 }
 
 /** Whether a table has a key. */
-export function hasEntry(unit: Unit, module: Module, key: Expression, node: js.Node): Expression {
+export function hasEntry(reader: Reader, module: Module, key: Expression, node: js.Node): Expression {
   return isOneOf(
-    unit,
+    reader,
     key,
-    entriesOf(unit, module, node).map((entry) => entry.key),
+    entriesOf(reader, module, node).map((entry) => entry.key),
     node,
   );
 }
 
 /** What a key leads to; `otherwise` where it leads nowhere, which is 0 or an empty text unless said otherwise. */
 export function entryAt(
-  unit: Unit,
+  reader: Reader,
   module: Module,
   key: Expression,
   node: js.Node,
   otherwise?: Expression,
 ): Expression {
-  const span = unit.span(node);
-  const entries = entriesOf(unit, module, node).map((entry) => ({
+  const span = reader.span(node);
+  const entries = entriesOf(reader, module, node).map((entry) => ({
     key: entry.key,
-    value: plain(unit, entry.value, node),
+    value: plain(reader, entry.value, node),
   }));
-  if (entries.length === 0) return otherwise ?? unit.refuse(node, handlerCalls.withoutMembersLeadsNowhere(module.what));
+  if (entries.length === 0)
+    return otherwise ?? reader.refuse(node, handlerCalls.withoutMembersLeadsNowhere(module.what));
   const [{ value: first }] = entries;
   const nothing: Expression =
     otherwise ??
@@ -71,7 +72,7 @@ export function entryAt(
       : first.kind === "boolean"
         ? { kind: "boolean", value: false, span, type: unknownType }
         : integer(0n, span));
-  return kept(unit, key, span, (asked) =>
+  return kept(reader, key, span, (asked) =>
     entries.reduceRight(
       (rest, entry) => conditional(binary("==", asked, entry.key, span), entry.value, rest, span),
       nothing,
@@ -80,10 +81,10 @@ export function entryAt(
 }
 
 /** Whether a value is one of several. */
-export function isOneOf(unit: Unit, value: Expression, items: readonly Expression[], node: js.Node): Expression {
-  const span = unit.span(node);
+export function isOneOf(reader: Reader, value: Expression, items: readonly Expression[], node: js.Node): Expression {
+  const span = reader.span(node);
   const no: Expression = { kind: "boolean", value: false, span, type: unknownType };
-  return kept(unit, value, span, (asked) =>
+  return kept(reader, value, span, (asked) =>
     items
       .map((item) => binary("==", asked, item, span))
       .reduce<Expression>((all, one) => (all === no ? one : binary("||", all, one, span)), no),
@@ -103,13 +104,13 @@ export function byNumber(items: readonly Expression[], number: Expression): Expr
 
 /** Reads a value once, however often `use` names it. */
 export function kept(
-  unit: Unit,
+  reader: Reader,
   value: Expression,
   span: Expression["span"],
   use: (value: Expression) => Expression,
 ): Expression {
   if (isPlain(value)) return use(value);
-  const once = variable(unit.temporary("kept"), span);
+  const once = variable(reader.temporary("kept"), span);
   const statements: Statement[] = [{ kind: "declare", variable: once, value, span }];
   return { kind: "block-expression", statements, value: use(once), span, type: unknownType };
 }

@@ -5,24 +5,24 @@ import type { Expression } from "../program.ts";
 import { unknownType } from "../types.ts";
 import { missingMethods } from "./missing-methods.ts";
 import { kept } from "./tables.ts";
-import type { Unit } from "./unit.ts";
-import { binary, call, hostText, cast, conditional, integer, text, variable } from "./unit.ts";
+import type { Reader } from "./reader.ts";
+import { binary, call, hostText, cast, conditional, integer, text, variable } from "./reader.ts";
 
 type Span = Expression["span"];
 
 /** `args` reads what it is called with. */
 export function textMethod(
-  unit: Unit,
+  reader: Reader,
   node: js.CallExpression,
   of: Expression,
   name: string,
   property: js.Node,
   args: () => readonly Expression[],
 ): Expression {
-  const span = unit.span(node);
+  const span = reader.span(node);
   const textual = (least: number, most = least): readonly Expression[] => {
     if (node.arguments.length < least || node.arguments.length > most)
-      unit.refuse(
+      reader.refuse(
         node,
         handlerCalls.takesHandler(
           name,
@@ -55,10 +55,10 @@ export function textMethod(
     case "endsWith": {
       const [suffix] = textual(1);
       const size = suffix.kind === "string" ? integer(BigInt(Buffer.byteLength(suffix.value)), span) : undefined;
-      return stored(unit, of, span, (whole) =>
-        kept(unit, suffix, span, (end) =>
-          kept(unit, size ?? lengthOf(end, span), span, (long) =>
-            kept(unit, lengthOf(whole, span), span, (length) =>
+      return stored(reader, of, span, (whole) =>
+        kept(reader, suffix, span, (end) =>
+          kept(reader, size ?? lengthOf(end, span), span, (long) =>
+            kept(reader, lengthOf(whole, span), span, (length) =>
               binary(
                 "&&",
                 binary(">=", length, long, span),
@@ -76,8 +76,8 @@ export function textMethod(
     }
     case "charAt": {
       const [at] = textual(1);
-      return stored(unit, of, span, (whole) =>
-        kept(unit, at, span, (from) =>
+      return stored(reader, of, span, (whole) =>
+        kept(reader, at, span, (from) =>
           within(binary("<", from, lengthOf(whole, span), span), part(whole, from, integer(1n, span), span), span),
         ),
       );
@@ -86,7 +86,7 @@ export function textMethod(
       return textual(0, Infinity).reduce((all, next) => call("str_concat", [all, next], span), of);
     case "slice":
     case "substring":
-      return slice(unit, node, of, textual(1, 2), name);
+      return slice(reader, node, of, textual(1, 2), name);
     // What follows only the host does.
     case "toUpperCase":
     case "toLowerCase":
@@ -102,7 +102,7 @@ export function textMethod(
       return hostText("paddedText", [of, size, filled, integer(name === "padStart" ? 0n : 1n, span)], span);
     }
     default:
-      return unit.refuse(
+      return reader.refuse(
         property,
         handlerCalls.noFunction(
           name,
@@ -114,22 +114,22 @@ export function textMethod(
 }
 
 function slice(
-  unit: Unit,
+  reader: Reader,
   node: js.CallExpression,
   of: Expression,
   [from, to]: readonly Expression[],
   name: string,
 ): Expression {
-  const span = unit.span(node);
+  const span = reader.span(node);
   if (from.kind === "integer" && from.value === 0n && (to === undefined || !isNegative(to))) {
     return to === undefined ? of : call("str", [call("str", [of], span), withEnd(of, to)], span);
   }
   if (name === "substring" && [from, to].some((bound) => bound !== undefined && isNegative(bound)))
-    return unit.refuse(node, handlerCalls.substringCountsFromBeginning());
-  return stored(unit, of, span, (whole) =>
-    kept(unit, lengthOf(whole, span), span, (length) =>
-      kept(unit, bound(from, length, span), span, (begin) =>
-        kept(unit, to === undefined ? length : bound(to, length, span), span, (end) => {
+    return reader.refuse(node, handlerCalls.substringCountsFromBeginning());
+  return stored(reader, of, span, (whole) =>
+    kept(reader, lengthOf(whole, span), span, (length) =>
+      kept(reader, bound(from, length, span), span, (begin) =>
+        kept(reader, to === undefined ? length : bound(to, length, span), span, (end) => {
           const there = binary("&&", binary("<", begin, length, span), binary("<", begin, end, span), span);
           return within(there, part(whole, begin, binary("-", end, begin, span), span), span);
         }),
@@ -158,9 +158,9 @@ const within = (there: Expression, value: Expression, span: Span): Expression =>
   conditional(there, value, text("", span), span);
 
 /** In a variable, so that it has an address. */
-function stored(unit: Unit, of: Expression, span: Span, use: (whole: Expression) => Expression): Expression {
+function stored(reader: Reader, of: Expression, span: Span, use: (whole: Expression) => Expression): Expression {
   if (of.kind === "variable") return use(of);
-  const whole = variable(unit.temporary("text"), span);
+  const whole = variable(reader.temporary("text"), span);
   return {
     kind: "block-expression",
     statements: [{ kind: "declare", variable: whole, value: of, span }],

@@ -6,7 +6,7 @@ import type { Span } from "../diagnostic.ts";
 import type { TypeModifiers, TypeName } from "../program.ts";
 import type { TypeBinding } from "./binding.ts";
 import { casts, isCast } from "./specials.ts";
-import type { Unit } from "./unit.ts";
+import type { Reader } from "./reader.ts";
 
 const written = /^\s*(?:(struct|union|enum)\s+)?([A-Za-z_][\w:]*(?:\s+[A-Za-z_]\w*)*?)\s*((?:\*|\[\d*\])*)\s*$/;
 
@@ -32,42 +32,42 @@ export function parseTypeName(text: string, span: Span): TypeName | undefined {
 }
 
 /** The type that an argument names. */
-export function typeArgument(unit: Unit, node: js.Expression | js.SpreadElement): TypeName {
-  const span = unit.span(node);
-  if (node.type === "SpreadElement") return unit.refuseSyntax(node, "SpreadElement");
+export function typeArgument(reader: Reader, node: js.Expression | js.SpreadElement): TypeName {
+  const span = reader.span(node);
+  if (node.type === "SpreadElement") return reader.refuseSyntax(node, "SpreadElement");
   if (node.type === "UnaryExpression" && node.operator === "typeof") {
-    return { name: "typeof", pointers: 0, dimensions: [], of: unit.grammar.value(unit, node.argument), span };
+    return { name: "typeof", pointers: 0, dimensions: [], of: reader.grammar.value(reader, node.argument), span };
   }
   if (
     node.type === "CallExpression" &&
     (node.callee.type === "Identifier" || node.callee.type === "MemberExpression")
   ) {
-    const callee = unit.grammar.refer(unit, node.callee);
+    const callee = reader.grammar.refer(reader, node.callee);
     if (callee.kind === "special" && (callee.name === "pointerTo" || callee.name === "arrayOf")) {
       const [of, length] = node.arguments;
       const wanted = callee.name === "pointerTo" ? 1 : 2;
       if (node.arguments.length !== wanted)
-        unit.refuse(node, handlerNames.takes(callee.name, wanted === 1 ? "a type" : "a type and a length"));
-      const inner = typeArgument(unit, of);
+        reader.refuse(node, handlerNames.takes(callee.name, wanted === 1 ? "a type" : "a type and a length"));
+      const inner = typeArgument(reader, of);
       if (callee.name === "pointerTo") return pointerTo(inner, span);
-      const count = length.type === "SpreadElement" ? undefined : unit.grammar.value(unit, length);
-      if (count?.kind !== "integer") return unit.refuse(length, handlerNames.arrayLengthConstant());
+      const count = length.type === "SpreadElement" ? undefined : reader.grammar.value(reader, length);
+      if (count?.kind !== "integer") return reader.refuse(length, handlerNames.arrayLengthConstant());
       return { ...arrayOf(inner, Number(count.value)), span };
     }
   }
   if (node.type === "Identifier" || node.type === "MemberExpression") {
-    const reference = unit.grammar.refer(unit, node);
-    if (reference.kind === "type") return typeNameOf(unit, reference.type, node, reference.name);
+    const reference = reader.grammar.refer(reader, node);
+    if (reference.kind === "type") return typeNameOf(reader, reference.type, node, reference.name);
     if (reference.kind === "special" && isCast(reference.name))
       return { name: casts[reference.name], pointers: 0, dimensions: [], span };
-    if (reference.kind !== "value") return notAType(unit, node);
+    if (reference.kind !== "value") return notAType(reader, node);
   }
-  const text = unit.grammar.value(unit, node);
-  return (text.kind === "string" ? parseTypeName(text.value, span) : undefined) ?? notAType(unit, node);
+  const text = reader.grammar.value(reader, node);
+  return (text.kind === "string" ? parseTypeName(text.value, span) : undefined) ?? notAType(reader, node);
 }
 
-function notAType(unit: Unit, node: js.Node): never {
-  return unit.refuse(node, handlerNames.noType());
+function notAType(reader: Reader, node: js.Node): never {
+  return reader.refuse(node, handlerNames.noType());
 }
 
 /** A struct alone means a pointer to one: what a handler has is always its address. */
@@ -79,23 +79,29 @@ export function addressType(type: TypeName): TypeName {
 /**
  * A described type, by name; its structs and enums become the script's own. `captured` is what the handler calls it.
  */
-export function typeNameOf(unit: Unit, type: TypeBinding, node: js.Node, captured: string): TypeName {
-  const span = unit.span(node);
+export function typeNameOf(reader: Reader, type: TypeBinding, node: js.Node, captured: string): TypeName {
+  const span = reader.span(node);
   switch (type.kind) {
     case "written":
-      return parseTypeName(type.text, span) ?? unit.refuse(node, handlerNames.textNotType(JSON.stringify(type.text)));
+      return parseTypeName(type.text, span) ?? reader.refuse(node, handlerNames.textNotType(JSON.stringify(type.text)));
     case "struct": {
-      const name = unit.translation.structName(type, captured, span, (member, of) =>
-        typeNameOf(unit, of, node, `${captured}_${member}`),
+      const name = reader.translation.structName(type, captured, span, (member, of) =>
+        typeNameOf(reader, of, node, `${captured}_${member}`),
       );
       return { name, tag: type.union ? "union" : "struct", pointers: 0, dimensions: [], span };
     }
     case "enum":
-      return { name: unit.translation.enumName(type, captured, span), tag: "enum", pointers: 0, dimensions: [], span };
+      return {
+        name: reader.translation.enumName(type, captured, span),
+        tag: "enum",
+        pointers: 0,
+        dimensions: [],
+        span,
+      };
     case "pointer":
-      return pointerTo(typeNameOf(unit, type.to, node, captured), span);
+      return pointerTo(typeNameOf(reader, type.to, node, captured), span);
     case "array":
-      return arrayOf(typeNameOf(unit, type.of, node, captured), type.length);
+      return arrayOf(typeNameOf(reader, type.of, node, captured), type.length);
   }
 }
 

@@ -2,7 +2,7 @@
 import { translation } from "../../../messages/translation.ts";
 import type { Block, Expression, Statement, TypeName, Variable } from "../../program.ts";
 import { unknownType } from "../../types.ts";
-import { integer, text } from "../unit.ts";
+import { integer, text } from "../reader.ts";
 import { conditionText, convertedText, effectText, entryText, entryValue, valueText } from "./expressions.ts";
 import { indented, type Writing } from "./writing.ts";
 

@@ -77,15 +77,15 @@ export type GivenObjects = ReadonlyMap<number, Extract<Reference, { kind: "map" 
 
 /** What is needed below where it is written: statements hold expressions, which hold calls, which hold expressions. */
 export interface Grammar {
-  effect(unit: Unit, node: js.Expression): Statement[];
+  effect(reader: Reader, node: js.Expression): Statement[];
   /** What could be read of a statement; nothing after a mistake, which is told already. */
-  statements(unit: Unit, node: js.Statement): Statement[];
-  value(unit: Unit, node: js.Expression): Expression;
-  condition(unit: Unit, node: js.Expression): Expression;
-  refer(unit: Unit, node: js.Expression | js.Super): Reference;
-  call(unit: Unit, node: js.CallExpression): Outcome;
+  statements(reader: Reader, node: js.Statement): Statement[];
+  value(reader: Reader, node: js.Expression): Expression;
+  condition(reader: Reader, node: js.Expression): Expression;
+  refer(reader: Reader, node: js.Expression | js.Super): Reference;
+  call(reader: Reader, node: js.CallExpression): Outcome;
   /** A call of a function that the program or the handler made; undefined for any other. */
-  called(unit: Unit, node: js.CallExpression): Called | undefined;
+  called(reader: Reader, node: js.CallExpression): Called | undefined;
   function(translation: Translation, source: FunctionSource, name: string, form: CallForm): FunctionDeclaration;
 }
 
@@ -225,7 +225,7 @@ export class Translation {
 /** Far beyond what a person writes, and far from what the stack holds. */
 const nestingLimit = 400;
 
-export class Unit {
+export class Reader {
   readonly translation: Translation;
   readonly source: FunctionSource;
   /** The function as it was read. */
