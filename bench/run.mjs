@@ -11,6 +11,7 @@ import { captured } from "./captured.mjs";
 import { compileTime } from "./compile.mjs";
 import { debuginfo } from "./debuginfo.mjs";
 import { engineCost } from "./engines.mjs";
+import { growth } from "./growth.mjs";
 import { handlerCost } from "./handlers.mjs";
 import { latency } from "./latency.mjs";
 import { iterator } from "./iterator.mjs";
@@ -30,6 +31,7 @@ const suites = {
   unwinding: ["Unwound stacks", unwinding],
   debuginfo: ["Debug information of a large program", debuginfo],
   compile: ["Compiling scripts of many statements", compileTime],
+  growth: ["What grows", growth],
   passes: ["What the optimizer's passes are worth", passWorth],
   printing: ["Printed events", printing],
   captured: ["Handlers that go on at the host", captured],

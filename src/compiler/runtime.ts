@@ -37,7 +37,7 @@ export interface HostRuntime {
   aggregate(map: number, key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void;
   /** The bits of the double that an aggregation comes to, or a result of a statistic. `words`: what mapLookup() gave. */
   aggregateDouble(map: number, words: Uint8Array, of?: number): bigint;
-  /** A snapshot: entries deleted while iterating are still visited. */
+  /** Each once; of entries that are made or deleted while iterating, some. Bytes that nobody writes again. */
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]>;
   /** Those of several maps side by side, with the first one's values (session/rows.ts). */
   mapRows(maps: readonly number[], layout: MapLayout): Iterable<readonly [key: Uint8Array, value: Uint8Array]>;

@@ -131,7 +131,8 @@ export class JsonConsumer implements Printer {
     const { map } = snapshot;
     const by = BigInt(divisor || 1);
     const entries = orderedEntries(snapshot, top);
-    if (entries.length === 0) return;
+    const first = entries.at(0);
+    if (first === undefined) return;
     const one = (value: Uint8Array) =>
       map.value.kind === "aggregate"
         ? aggregateJson(map.value, readWords(memoryOf(value), 0, value.length), by)
@@ -139,13 +140,19 @@ export class JsonConsumer implements Printer {
     if (bare)
       return this.#object(
         map.value.kind === "aggregate" && valueOf(map.value) === undefined ? mapKind(map.value) : "value",
-        one(entries[0][1]),
+        one(first[1]),
       );
-    const data =
-      map.keys.length === 0
-        ? one(entries[0][1])
-        : `{${entries.map(([key, value]) => `${textJson(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`).join(", ")}}`;
-    this.#object(mapKind(map.value), `{${JSON.stringify(map.shown)}: ${data}}`);
+    const kind = mapKind(map.value);
+    const name = JSON.stringify(map.shown);
+    if (map.keys.length === 0) return this.#object(kind, `{${name}: ${one(first[1])}}`);
+    // Written piece by piece: a line of a million entries is as long as they are.
+    let before = `${this.#head(kind)}{${name}: {`;
+    for (const [key, value] of entries) {
+      this.#out.text(`${before}${textJson(keyText(map.keys, memoryOf(key), services))}: ${one(value)}`);
+      before = ", ";
+      if (this.#out.length > flushBytes) this.#write();
+    }
+    this.#line("}}}");
   }
 
   text(text: Uint8Array, from: "system" | "cat"): void {
@@ -228,7 +235,11 @@ export class JsonConsumer implements Printer {
   }
 
   #object(type: string, data: string): void {
-    this.#line(`{"type": "${type}"${this.#stamp}, "data": ${data}}`);
+    this.#line(`${this.#head(type)}${data}}`);
+  }
+
+  #head(type: string): string {
+    return `{"type": "${type}"${this.#stamp}, "data": `;
   }
 
   #line(line: string): void {

@@ -1,24 +1,24 @@
-// The order in which a map is printed: by value, smallest first, so that the largest stand nearest to the prompt.
+// The order in which a map is printed: by value, smallest first, so that the largest stand nearest to the prompt. A
+// million entries are as quickly sorted when many values are equal, and without an object for each: by one byte of all
+// of them after the other (a radix sort from the least one on).
 import { bucketCount } from "../language/aggregations/buckets.ts";
-import { partOf, valueOf } from "../language/aggregations/table.ts";
+import { aggregateLayout, partOf, valueOf } from "../language/aggregations/table.ts";
 import { resultOf } from "../language/aggregations/value.ts";
+import { keyLayout, sizeOf } from "../language/layout.ts";
 import { isFloat, type AggregateType, type Type } from "../language/types.ts";
 import type { MapSnapshot } from "../session/events.ts";
-import { memoryOf, readFloat, readInteger, readString, readWords } from "./values.ts";
-
-export type MapEntry = MapSnapshot["entries"][number];
+import { PackedEntries, type MapEntries, type MapEntry } from "../session/map-entries.ts";
+import { memoryOf, readFloat, readWords } from "./values.ts";
 
 /**
  * Entries by value (a histogram's is its total, a record's its first field), equal ones by key; the `top` largest when
  * top is not 0.
  */
-export function orderedEntries(snapshot: MapSnapshot, top: number): readonly MapEntry[] {
-  const { map } = snapshot;
-  const type = firstField(map.value);
-  const ranked = snapshot.entries.map((entry) => ({ entry, rank: rank(type, entry[1]) }));
-  ranked.sort((a, b) => compare(a.rank, b.rank) || compareKeys(map.keys, a.entry[0], b.entry[0]));
-  const entries = ranked.map(({ entry }) => entry);
-  return top > 0 ? entries.slice(-top) : entries;
+export function orderedEntries({ map, entries }: MapSnapshot, top: number): MapEntries {
+  if (entries.length < 2) return entries;
+  const packed = PackedEntries.of(entries, keyLayout(map.keys).size, sizeOf(map.value));
+  const order = sorted(packed.length, [...keyDigits(map.keys, packed), ...valueDigits(firstField(map.value), packed)]);
+  return new OrderedEntries(packed, top > 0 ? order.subarray(Math.max(0, order.length - top)) : order);
 }
 
 /** What the values of a map are compared by: of a record its first field, which lies at its beginning. */
@@ -26,61 +26,163 @@ export function firstField(type: Type): Type {
   return type.kind === "record" && type.fields.length > 0 ? firstField(type.fields[0].type) : type;
 }
 
-type Rank = bigint | number | string;
+class OrderedEntries implements MapEntries {
+  readonly #packed: PackedEntries;
+  readonly #order: Uint32Array;
 
-/** What is no number comes first. */
-function rankOf(value: number): number {
-  return Number.isNaN(value) ? -Infinity : value;
+  constructor(packed: PackedEntries, order: Uint32Array) {
+    this.#packed = packed;
+    this.#order = order;
+  }
+
+  get length(): number {
+    return this.#order.length;
+  }
+
+  at(index: number): MapEntry | undefined {
+    return this.#packed.at(this.#order[index] ?? -1);
+  }
+
+  *[Symbol.iterator](): Generator<MapEntry> {
+    for (let i = 0; i < this.length; i++) yield this.at(i) as MapEntry;
+  }
+
+  map<T>(make: (entry: MapEntry) => T): T[] {
+    return Array.from(this, make);
+  }
 }
 
-function rank(type: Type, bytes: Uint8Array): Rank {
-  const memory = memoryOf(bytes);
+/** A byte of each entry: at `at`, and so on in steps of `step`. `flip`: the bit of a sign. */
+interface Digit {
+  readonly bytes: Uint8Array;
+  readonly at: number;
+  readonly step: number;
+  readonly flip: number;
+}
+
+/** The numbers of entries in their order. `digits`: the last decides first. */
+function sorted(count: number, digits: readonly Digit[]): Uint32Array {
+  let order = new Uint32Array(count);
+  for (let i = 0; i < count; i++) order[i] = i;
+  let next = new Uint32Array(count);
+  const places = new Uint32Array(256);
+  for (const { bytes, at, step, flip } of digits) {
+    places.fill(0);
+    for (let i = 0, from = at; i < count; i++, from += step) places[bytes[from]]++;
+    // Equal in all.
+    if (places[bytes[at]] === count) continue;
+    for (let value = 0, place = 0; value < 256; value++) {
+      const entries = places[value ^ flip];
+      places[value ^ flip] = place;
+      place += entries;
+    }
+    for (let i = 0; i < count; i++) next[places[bytes[at + order[i] * step]]++] = order[i];
+    [order, next] = [next, order];
+  }
+  return order;
+}
+
+/** Bytes of numbers with the low one first. */
+function numberDigits(bytes: Uint8Array, at: number, step: number, size: number, signed: boolean): Digit[] {
+  return Array.from({ length: size }, (_, i) => ({
+    bytes,
+    at: at + i,
+    step,
+    flip: signed && i === size - 1 ? 128 : 0,
+  }));
+}
+
+/** The first byte decides first. */
+function textDigits(bytes: Uint8Array, step: number, size: number): Digit[] {
+  return Array.from({ length: size }, (_, i) => ({ bytes, at: size - 1 - i, step, flip: 0 }));
+}
+
+/** Numbers in an order of their own: one word each. */
+function wordDigits(count: number, word: (index: number) => bigint): Digit[] {
+  const words = new BigUint64Array(count);
+  for (let i = 0; i < count; i++) words[i] = word(i);
+  return numberDigits(new Uint8Array(words.buffer), 0, 8, 8, false);
+}
+
+function keyDigits(types: readonly Type[], { keys, keySize, length }: PackedEntries): Digit[] {
+  const [type] = types;
+  if (types.length === 1 && type.kind === "integer") return numberDigits(keys, 0, keySize, type.bits / 8, type.signed);
+  const bytes = textDigits(keys, keySize, keySize);
+  if (types.length !== 1 || !isFloat(type)) return bytes;
+  const memory = memoryOf(keys);
+  return [...bytes, ...wordDigits(length, (i) => orderOfDouble(readFloat(type, memory, i * keySize)))];
+}
+
+function valueDigits(type: Type, { values, valueSize, length }: PackedEntries): Digit[] {
   switch (type.kind) {
     case "integer":
     case "enum":
-      return readInteger(type.bits, type.signed, memory, 0);
+      return numberDigits(values, 0, valueSize, type.bits / 8, type.signed);
     case "boolean":
-      return BigInt(bytes[0]);
+      return numberDigits(values, 0, valueSize, 1, false);
     case "pointer":
-      return memory.view.getBigUint64(0, true);
+      return numberDigits(values, 0, valueSize, 8, false);
     case "string":
-      return readString(memory, 0, type.capacity);
+      return stringDigits(values, valueSize, type.capacity, length);
     case "aggregate":
-      return aggregateRank(type, readWords(memory, 0, bytes.length));
-    case "named":
-      return isFloat(type) ? rankOf(readFloat(type, memory, 0)) : 0n;
+      return aggregateDigits(type, values, valueSize, length);
+    case "named": {
+      if (!isFloat(type)) return [];
+      const memory = memoryOf(values);
+      return wordDigits(length, (i) => orderOfDouble(readFloat(type, memory, i * valueSize)));
+    }
     default:
-      return 0n;
+      return [];
   }
+}
+
+/** What is behind a string's end is no part of it. */
+function stringDigits(values: Uint8Array, step: number, capacity: number, count: number): Digit[] {
+  const texts = new Uint8Array(count * capacity);
+  for (let i = 0; i < count; i++) {
+    const text = values.subarray(i * step, i * step + capacity);
+    const end = text.indexOf(0);
+    texts.set(end < 0 ? text : text.subarray(0, end), i * capacity);
+  }
+  return textDigits(texts, capacity, capacity);
 }
 
 /** By its value; of buckets, how many values are in them. */
-function aggregateRank(type: AggregateType, words: readonly bigint[]): Rank {
+function aggregateDigits(type: AggregateType, values: Uint8Array, step: number, count: number): Digit[] {
+  const memory = memoryOf(values);
   const result = valueOf(type);
   if (result !== undefined) {
-    const value = resultOf(type, result, words);
-    return typeof value === "number" ? rankOf(value) : value;
+    if ("part" in result && result.averaged !== true) {
+      const { part, at } = aggregateLayout(type).parts[result.part];
+      const sums = part.kind === "sum" && type.float !== true;
+      if (part.kind === "count" || sums) return numberDigits(values, at * 8, step, 8, sums && type.signed);
+    }
+    const results = (i: number): bigint | number => resultOf(type, result, readWords(memory, i * step, step));
+    if (typeof results(0) === "number") return wordDigits(count, (i) => orderOfDouble(results(i) as number));
+    // Of numbers with and without a sign: their bits, and above them whether they are negative.
+    const signs = new Uint8Array(count);
+    const words = wordDigits(count, (i) => {
+      const value = results(i) as bigint;
+      signs[i] = value < 0n ? 0 : 1;
+      return BigInt.asUintN(64, value);
+    });
+    return [...words, ...numberDigits(signs, 0, 1, 1, false)];
   }
   const buckets = partOf(type, "buckets");
-  if (buckets === undefined) return 0n;
-  return words.slice(buckets.at, buckets.at + bucketCount(buckets.part.of)).reduce((sum, word) => sum + word, 0n);
+  if (buckets === undefined) return [];
+  const size = bucketCount(buckets.part.of) * 8;
+  return wordDigits(count, (i) =>
+    readWords(memory, i * step + buckets.at * 8, size).reduce((sum, word) => sum + word, 0n),
+  );
 }
 
-function compareKeys(types: readonly Type[], a: Uint8Array, b: Uint8Array): number {
-  const [type] = types;
-  if (types.length === 1 && type.kind === "integer") {
-    return compare(
-      readInteger(type.bits, type.signed, memoryOf(a), 0),
-      readInteger(type.bits, type.signed, memoryOf(b), 0),
-    );
-  }
-  if (types.length === 1 && isFloat(type)) {
-    const order = compare(rankOf(readFloat(type, memoryOf(a), 0)), rankOf(readFloat(type, memoryOf(b), 0)));
-    if (order !== 0) return order;
-  }
-  return Buffer.compare(a, b);
-}
+const double = new DataView(new ArrayBuffer(8));
 
-function compare(a: Rank, b: Rank): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+/** Bits that are ordered as doubles are; what is no number comes first. */
+function orderOfDouble(value: number): bigint {
+  if (Number.isNaN(value)) return 0n;
+  // Both zeros are one.
+  double.setFloat64(0, value + 0);
+  const bits = double.getBigUint64(0);
+  return bits >> 63n === 1n ? BigInt.asUintN(64, ~bits) : bits | (1n << 63n);
 }

@@ -187,8 +187,8 @@ export class TextConsumer implements Printer {
       } else {
         this.#data(`${label} ${scaled(map.value.kind, valueText(map.value, memoryOf(value), 0, services), by)}\n`);
       }
+      if (this.#out.length > flushBytes) this.#write();
     }
-    if (this.#out.length > flushBytes) this.#write();
   }
 
   text(text: Uint8Array, from: "system" | "cat"): void {

@@ -2,7 +2,6 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { evaluate } from "../compiler/javascript/evaluate.ts";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
-import type { HostRuntime } from "../compiler/runtime.ts";
 import { InternalError } from "../base/internal-error.ts";
 import { resultAlone, valueOf } from "../language/aggregations/table.ts";
 import { wordsIn } from "../language/aggregations/value.ts";
@@ -10,7 +9,7 @@ import type { PrintfFormat } from "../language/printf.ts";
 import { sizeOf } from "../language/layout.ts";
 import { decoder } from "./decode.ts";
 import type { Consumer, ConsumerServices, MapSnapshot, RecordHandler, RecordMemory } from "./events.ts";
-import { unlessInterrupted } from "./host-runtime.ts";
+import { unlessInterrupted, type SessionRuntime } from "./host-runtime.ts";
 import { snapshotOf, type LiveMap } from "./maps.ts";
 
 /**
@@ -32,7 +31,7 @@ export interface ActionTargets {
   readonly top: number;
   readonly liveMaps: ReadonlyMap<number, LiveMap>;
   /** For what runs here of handlers that are captured. */
-  readonly runtime: HostRuntime;
+  readonly runtime: SessionRuntime;
   exit(code: number): void;
   /** Begins with the command of a system(): what comes behind waits for its end. */
   run(command: string): void;
@@ -78,7 +77,7 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
     }
     case "captured": {
       const run = evaluate(action.source);
-      return (offset) => unlessInterrupted(() => run(targets.runtime, memory, offset));
+      return (offset) => unlessInterrupted(targets.runtime, () => run(targets.runtime, memory, offset));
     }
     case "print-map": {
       const top = fieldReader(fields[0], memory, 0);

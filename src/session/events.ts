@@ -4,6 +4,7 @@ import type { ConsumerAction, EventSchema, Plan } from "../compiler/plan.ts";
 import type { CountedLoop, WatchedPlace } from "../compiler/layouts/counted-places.ts";
 import type { MapLayout } from "../language/program.ts";
 import type { IrMap } from "../compiler/ir/ir.ts";
+import type { MapEntries } from "./map-entries.ts";
 import type { Refusal } from "../compiler/layouts/refusals.ts";
 import type { Measurement, SessionStats } from "./stats.ts";
 
@@ -159,7 +160,7 @@ export interface Frame {
 export interface MapSnapshot {
   readonly map: IrMap;
   readonly index: number;
-  readonly entries: readonly (readonly [key: Uint8Array, value: Uint8Array])[];
+  readonly entries: MapEntries;
 }
 
 export type Trouble =

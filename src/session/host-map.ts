@@ -4,7 +4,8 @@ import type { IrMap } from "../compiler/ir/ir.ts";
 import { aggregateWords } from "../language/aggregations/table.ts";
 import { addToCopy } from "../language/aggregations/value.ts";
 import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
-import { aggregateOf, type LiveMap, type MapEntries } from "./maps.ts";
+import type { MapEntries } from "./map-entries.ts";
+import { aggregateOf, type LiveMap } from "./maps.ts";
 
 const noKey = new Uint8Array(0);
 const firstEntries = 64;

@@ -34,7 +34,7 @@ export class HostPrograms implements Disposable {
 
   #runner(host: HostProgram): () => void {
     const run = evaluate(host.source);
-    return () => unlessInterrupted(() => run(this.#runtime));
+    return () => unlessInterrupted(this.#runtime, () => run(this.#runtime));
   }
 
   /** Starts the others. `turn` is handed each run when it is due, and may be. */

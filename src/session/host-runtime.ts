@@ -34,17 +34,21 @@ export interface HostServices {
 /** Ends a host program that is in the middle of a loop. */
 export class Interrupted extends Error {}
 
-/** Runs a program, unless it is ended in the middle. */
-export function unlessInterrupted(run: () => void): void {
+/** Runs a program on a runtime, unless it is ended in the middle. */
+export function unlessInterrupted(runtime: SessionRuntime, run: () => void): void {
   try {
     run();
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
+  } finally {
+    runtime.settle();
   }
 }
 
 export class SessionRuntime implements HostRuntime {
   readonly #services: HostServices;
+  /** Where stores follow each other: see settle(). */
+  #stored: { readonly index: number; readonly live: LiveMap } | undefined;
 
   constructor(services: HostServices) {
     this.#services = services;
@@ -73,7 +77,26 @@ export class SessionRuntime implements HostRuntime {
   }
 
   mapStore(map: number, key: Uint8Array | null, value: Uint8Array, asks = false): void {
-    this.#map(map).store(key, value, asks);
+    const known = this.#stored;
+    const live = known !== undefined && known.index === map ? known.live : this.#map(map);
+    if (asks || live.storeSoon === undefined) {
+      this.settle();
+      live.store(key, value, asks);
+      return;
+    }
+    live.storeSoon(key, value);
+    this.#stored ??= { index: map, live };
+  }
+
+  /**
+   * What was stored last is in its table: before anything else is read, written or told, so that nobody sees a later
+   * thing without it.
+   */
+  settle(): void {
+    const stored = this.#stored;
+    if (stored === undefined) return;
+    this.#stored = undefined;
+    stored.live.settle?.();
   }
 
   mapAdd(map: number, key: Uint8Array | null, delta: bigint): bigint {
@@ -101,7 +124,8 @@ export class SessionRuntime implements HostRuntime {
   }
 
   mapEntries(map: number): Iterable<readonly [key: Uint8Array, value: Uint8Array]> {
-    return this.#map(map).entries();
+    const live = this.#map(map);
+    return live.walk?.() ?? live.entries();
   }
 
   mapRows(maps: readonly number[], layout: MapLayout): Iterable<readonly [key: Uint8Array, value: Uint8Array]> {
@@ -112,6 +136,7 @@ export class SessionRuntime implements HostRuntime {
   }
 
   emit(schema: number, record: Uint8Array): void {
+    this.settle();
     if (!this.#services.speculations.take(schema, record)) this.#services.emit(schema, record);
   }
 
@@ -120,6 +145,7 @@ export class SessionRuntime implements HostRuntime {
   }
 
   rest(): void {
+    this.settle();
     if (this.#services.rest()) throw new Interrupted();
   }
 
@@ -129,11 +155,13 @@ export class SessionRuntime implements HostRuntime {
   }
 
   signal(signal: bigint): bigint {
+    this.settle();
     process.kill(process.pid, Number(signal));
     return 0n;
   }
 
   #map(index: number): LiveMap {
+    this.settle();
     const map = this.#services.maps.get(index);
     if (map === undefined) throw new InternalError(`a host program uses map ${index}, which is none of its kind`);
     return map;

@@ -48,7 +48,8 @@ function table(): KernelTable & { readonly data: Map<string, [Uint8Array, Uint8A
     lookup: (k) => data.get(String(k))?.[1].slice(),
     update: (k, v) => void data.set(String(k), [k.slice(), v.slice()]),
     remove: (k) => data.delete(String(k)),
-    entries: () => [...data.values()].map(([k, v]) => [k.slice(), v.slice()] as const),
+    batches: () => [...data.values()].map(([k, v]) => ({ count: 1, keys: k.slice(), values: v.slice() })),
+    clear: () => data.clear(),
   };
 }
 

@@ -12,15 +12,21 @@ import type { IrMap } from "../compiler/ir/ir.ts";
 import { InternalError } from "../base/internal-error.ts";
 import { sizeOf } from "../language/layout.ts";
 import type { AggregateType } from "../language/types.ts";
-import { addToCopy, mergeCopies } from "../language/aggregations/value.ts";
+import { addToCopy, mergeCopies, mergeCopiesInto } from "../language/aggregations/value.ts";
 import type { MapSnapshot } from "./events.ts";
+import { entriesOf, PackedEntries, type EntryBatch, type MapEntries, type MapEntry } from "./map-entries.ts";
 
 /** Entry operations on one table, the kernel's or another; values are whole, with all copies. */
 export interface KernelTable {
   lookup(key: Uint8Array): Uint8Array | undefined;
   update(key: Uint8Array, value: Uint8Array, asks?: boolean): void;
+  /** The same for several, one after the other, where that takes fewer calls. */
+  updateMany?(entries: EntryBatch): void;
   remove(key: Uint8Array): boolean;
-  entries(): readonly (readonly [key: Uint8Array, value: Uint8Array])[];
+  /** All entries, so many at a time, in memory that nobody writes again. */
+  batches(): Iterable<EntryBatch>;
+  /** Removes all entries. */
+  clear(): void;
 }
 
 /** Memory shared with the kernel: linux/mapped-array.ts, or plain memory in tests. */
@@ -30,8 +36,6 @@ export interface SharedMemory {
   readonly view: DataView;
 }
 
-export type MapEntries = readonly (readonly [key: Uint8Array, value: Uint8Array])[];
-
 /** One map. Values are bytes in the layout of language/layout.ts, aggregations with all CPUs together. */
 export interface LiveMap {
   readonly map: IrMap;
@@ -39,6 +43,9 @@ export interface LiveMap {
   lookup(key: Uint8Array | null): Uint8Array | undefined;
   /** `asks`: whoever stores looks whether there was room: that there was none is not counted. */
   store(key: Uint8Array | null, value: Uint8Array, asks?: boolean): void;
+  /** The same, but handlers may see it no sooner than settle() is called: whoever calls it does so soon. */
+  storeSoon?(key: Uint8Array | null, value: Uint8Array): void;
+  settle?(): void;
   /** Adds to an integer entry; the result is the new value, signed. */
   add(key: Uint8Array | null, delta: bigint): bigint;
   aggregate(key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void;
@@ -48,7 +55,10 @@ export interface LiveMap {
   clear(): void;
   /** Keeps the keys, zeroes the values. */
   zero(): void;
+  /** Those of now. */
   entries(): MapEntries;
+  /** One after the other, in memory that does not grow with the map: those that are changed meanwhile may be left out. */
+  walk?(): Iterable<MapEntry>;
   /** Updates that found no room since the last call, where nobody else counts them. */
   refused?(): number;
 }
@@ -210,8 +220,12 @@ export class PercpuSlotMap implements LiveMap {
 export interface TableValues {
   /** Of one in system calls. */
   readonly bytes: number;
+  /** Of one as the script has it. */
+  readonly size: number;
   /** As the script has it. */
   read(bytes: Uint8Array): Uint8Array;
+  /** The same of values that lie one after the other. */
+  readMany(count: number, bytes: Uint8Array): Uint8Array;
   /** Adds to an integer; the result is the new value, signed. */
   add(words: BigUint64Array, delta: bigint): bigint;
 }
@@ -220,7 +234,9 @@ export interface TableValues {
 export function plainValues(valueSize: number): TableValues {
   return {
     bytes: valueSize,
+    size: valueSize,
     read: (bytes) => bytes,
+    readMany: (_count, bytes) => bytes,
     add: (words, delta) => {
       words[0] += BigInt.asUintN(64, delta);
       return BigInt.asIntN(64, words[0]);
@@ -230,10 +246,19 @@ export function plainValues(valueSize: number): TableValues {
 
 /** An aggregation in copies. The host adds to the first. */
 export function copiedValues(type: AggregateType, { copies, stride }: Copies): TableValues {
+  const size = sizeOf(type);
+  const bytes = copies * stride;
+  const viewOf = (of: Uint8Array): DataView => new DataView(of.buffer, of.byteOffset, of.byteLength);
   return {
-    bytes: copies * stride,
-    read: (bytes) =>
-      mergeCopies(type, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, stride, copies),
+    bytes,
+    size,
+    read: (value) => mergeCopies(type, viewOf(value), 0, stride, copies),
+    readMany: (count, values) => {
+      const merged = new BigUint64Array((count * size) / 8);
+      const view = viewOf(values);
+      for (let i = 0; i < count; i++) mergeCopiesInto(merged, (i * size) / 8, type, view, i * bytes, stride, copies);
+      return new Uint8Array(merged.buffer);
+    },
     add: () => {
       throw new InternalError("an aggregation is no integer");
     },
@@ -246,12 +271,35 @@ export class HashMap implements LiveMap {
   readonly #table: KernelTable;
   readonly #values: TableValues;
   readonly #lone: Uint8Array;
+  /** What was stored, and is not yet in the table. */
+  #stored: { readonly keys: Uint8Array; readonly values: Uint8Array } | undefined;
+  #count = 0;
 
   constructor(map: IrMap, table: KernelTable, keySize: number, values: TableValues) {
     this.map = map;
     this.#table = table;
     this.#values = values;
     this.#lone = new Uint8Array(keySize);
+  }
+
+  storeSoon(key: Uint8Array | null, value: Uint8Array): void {
+    const { bytes } = this.#values;
+    const keySize = this.#lone.length;
+    const most = Math.floor(storedBytes / (keySize + bytes));
+    if (this.#table.updateMany === undefined || most < 2 || value.length !== bytes) return this.store(key, value);
+    this.#stored ??= { keys: new Uint8Array(most * keySize), values: new Uint8Array(most * bytes) };
+    this.#stored.keys.set(key ?? this.#lone, this.#count * keySize);
+    this.#stored.values.set(value, this.#count * bytes);
+    if (++this.#count === most) this.settle();
+  }
+
+  settle(): void {
+    const count = this.#count;
+    if (count === 0 || this.#stored === undefined) return;
+    this.#count = 0;
+    const keys = this.#stored.keys.subarray(0, count * this.#lone.length);
+    const values = this.#stored.values.subarray(0, count * this.#values.bytes);
+    this.#update({ count, keys, values });
   }
 
   lookup(key: Uint8Array | null): Uint8Array | undefined {
@@ -286,22 +334,44 @@ export class HashMap implements LiveMap {
   }
 
   length(): number {
-    return this.#table.entries().length;
+    let length = 0;
+    for (const { count } of this.#table.batches()) length += count;
+    return length;
   }
 
   clear(): void {
-    for (const [key] of this.#table.entries()) this.#table.remove(key);
+    this.#table.clear();
   }
 
   zero(): void {
-    const zeros = new Uint8Array(this.#values.bytes);
-    for (const [key] of this.#table.entries()) this.#table.update(key, zeros);
+    for (const { count, keys, values } of this.#table.batches()) this.#update({ count, keys, values: values.fill(0) });
+  }
+
+  #update(batch: EntryBatch): void {
+    if (this.#table.updateMany !== undefined && batch.count > 1) this.#table.updateMany(batch);
+    else for (const [key, value] of entriesOf(batch)) this.#table.update(key, value);
   }
 
   entries(): MapEntries {
-    return this.#table.entries().map(([key, bytes]) => [key, this.#values.read(bytes)] as const);
+    const { size } = this.#values;
+    const packed = new PackedEntries(this.#lone.length, size);
+    for (const { count, keys, values } of this.#table.batches()) {
+      packed.reserve(count);
+      packed.keys.set(keys, packed.length * packed.keySize);
+      packed.values.set(this.#values.readMany(count, values), packed.length * size);
+      packed.length += count;
+    }
+    return packed;
+  }
+
+  *walk(): Generator<MapEntry> {
+    for (const { count, keys, values } of this.#table.batches())
+      yield* entriesOf({ count, keys, values: this.#values.readMany(count, values) });
   }
 }
+
+/** Of keys and values that are stored together. */
+const storedBytes = 1 << 14;
 
 function fitted(value: Uint8Array, size: number): Uint8Array {
   if (value.length === size) return value;

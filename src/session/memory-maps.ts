@@ -14,7 +14,8 @@ function memoryTable(): KernelTable {
       else known[1].set(value);
     },
     remove: (key) => entries.delete(name(key)),
-    entries: () => [...entries.values()].map(([key, value]) => [key, value.slice()] as const),
+    batches: () => [...entries.values()].map(([keys, value]) => ({ count: 1, keys, values: value.slice() })),
+    clear: () => entries.clear(),
   };
 }
 

@@ -5,7 +5,8 @@ import { entryHead, golden, halfHead, type SharedTable, tableHead } from "../com
 import { InternalError } from "../base/internal-error.ts";
 import type { AggregateType } from "../language/types.ts";
 import { addToCopy, mergeCopies } from "../language/aggregations/value.ts";
-import { aggregateOf, type LiveMap, type MapEntries, type SharedMemory } from "./maps.ts";
+import type { MapEntries } from "./map-entries.ts";
+import { aggregateOf, type LiveMap, type SharedMemory } from "./maps.ts";
 
 /** Handlers that are making an entry do so within this, unless what they interrupt does not get a processor. */
 const mostWaits = 100;

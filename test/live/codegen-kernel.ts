@@ -1,5 +1,6 @@
 // Loads generated programs into the running kernel, runs them once and reads their maps.
-import { createMap, loadProgram, mapEntries, mapLookup, mapUpdate, testRun } from "../../src/linux/bpf/bpf.ts";
+import { createMap, loadProgram, mapLookup, mapUpdate, testRun } from "../../src/linux/bpf/bpf.ts";
+import { mapEntries } from "../../src/linux/bpf/map-batches.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { LinuxError } from "../../src/linux/error.ts";
 import { disassemble } from "../../src/bpf/disassembler.ts";

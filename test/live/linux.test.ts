@@ -11,7 +11,6 @@ import {
   listPrograms,
   loadProgram,
   mapDelete,
-  mapEntries,
   mapLookup,
   mapNextKey,
   mapUpdate,
@@ -19,6 +18,7 @@ import {
   rawTracepointOpen,
   testRun,
 } from "../../src/linux/bpf/bpf.ts";
+import { mapDeleteAll, mapEntries, mapUpdateBatch } from "../../src/linux/bpf/map-batches.ts";
 import { LinuxError } from "../../src/linux/error.ts";
 import { Features } from "../../src/linux/kernel/features.ts";
 import { closeAllParallel, closeFd } from "../../src/linux/ffi.ts";
@@ -105,6 +105,51 @@ describe("linux", { skip: privileged ? false : "needs root" }, () => {
       let keys = 0;
       for (let key = mapNextKey(fd, null, 4); key; key = mapNextKey(fd, key, 4)) keys++;
       assert.equal(keys, 4999);
+    } finally {
+      closeFd(fd);
+    }
+  });
+
+  it("writes many entries in one call, and one by one what is refused; takes all of them out", () => {
+    const fd = createMap({ name: "strobetest_many", type: HASH, keySize: 4, valueSize: 8, entries: 10 });
+    try {
+      const numbers = [1, 2, 3, 3, ...Array.from({ length: 9 }, (_, i) => i + 4), 2];
+      const refused: number[] = [];
+      mapUpdateBatch(
+        fd,
+        {
+          count: numbers.length,
+          keys: new Uint8Array(new Uint32Array(numbers).buffer),
+          values: u64(...numbers.map((_, i) => BigInt(i))),
+        },
+        (key, value) => {
+          assert.throws(
+            () => mapUpdate(fd, key, value),
+            (error) => error instanceof LinuxError && error.errno === "E2BIG",
+          );
+          refused.push(key[0]);
+        },
+      );
+      // Ten keys have room; the last write is of one of them.
+      assert.deepEqual(refused, [11, 12]);
+      const there = mapEntries(fd, 4, 8)
+        .map(([key, value]) => [key[0], Number(asBigInt(value))])
+        .sort(([a], [b]) => a - b);
+      assert.deepEqual(there, [
+        [1, 0],
+        [2, 13],
+        [3, 3],
+        [4, 4],
+        [5, 5],
+        [6, 6],
+        [7, 7],
+        [8, 8],
+        [9, 9],
+        [10, 10],
+      ]);
+      mapDeleteAll(fd, 4, 8);
+      assert.deepEqual(mapEntries(fd, 4, 8), []);
+      mapDeleteAll(fd, 4, 8);
     } finally {
       closeFd(fd);
     }

@@ -1,14 +1,7 @@
 // One script through both executors: the kernel (BPF_PROG_TEST_RUN on a raw tracepoint's program) and the JavaScript
 // executor, the latter with the IR as it was lowered and as it was optimized. All three must leave the same.
-import {
-  createMap,
-  loadProgram,
-  mapDelete,
-  mapEntries,
-  mapLookup,
-  mapUpdate,
-  testRun,
-} from "../../src/linux/bpf/bpf.ts";
+import { createMap, loadProgram, mapDelete, mapLookup, mapUpdate, testRun } from "../../src/linux/bpf/bpf.ts";
+import { mapBatches, mapDeleteAll } from "../../src/linux/bpf/map-batches.ts";
 import { LinuxError } from "../../src/linux/error.ts";
 import { Features } from "../../src/linux/kernel/features.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
@@ -469,7 +462,8 @@ function tableOf(fd: number, kernel: KernelMap | undefined, valueSize: number): 
     lookup: (key) => mapLookup(fd, key, valueSize),
     update: (key, value) => mapUpdate(fd, key, value),
     remove: (key) => mapDelete(fd, key),
-    entries: () => mapEntries(fd, kernel?.keySize ?? 0, valueSize),
+    batches: () => mapBatches(fd, kernel?.keySize ?? 0, valueSize),
+    clear: () => mapDeleteAll(fd, kernel?.keySize ?? 0, valueSize),
   };
 }
 

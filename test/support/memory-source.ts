@@ -1,7 +1,8 @@
 // Sources of sessions without a kernel: records and maps in memory, made up or taken from a session that was live.
 import type { Plan } from "../../src/compiler/plan.ts";
 import type { RecordMemory, SymbolResolver, Trouble } from "../../src/session/events.ts";
-import type { LiveMap, MapEntries } from "../../src/session/maps.ts";
+import type { MapEntries } from "../../src/session/map-entries.ts";
+import type { LiveMap } from "../../src/session/maps.ts";
 import { memoryMaps } from "../../src/session/memory-maps.ts";
 import type { MapSize, RecordStream, Once, Source, SourceUser } from "../../src/session/source.ts";
 import type { Timeline } from "../../src/session/timers.ts";

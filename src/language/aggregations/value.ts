@@ -34,11 +34,25 @@ export function mergeCopies(
   stride: number,
   cpus: number,
 ): Uint8Array {
-  const { parts, words } = aggregateLayout(type);
-  const merged = new BigUint64Array(words);
-  for (let cpu = 0; cpu < cpus; cpu++)
-    for (const { part, at } of parts) mergePart(part, type.signed, merged, at, copies, offset + cpu * stride + at * 8);
+  const merged = new BigUint64Array(aggregateLayout(type).words);
+  mergeCopiesInto(merged, 0, type, copies, offset, stride, cpus);
   return new Uint8Array(merged.buffer);
+}
+
+/** The same into words that are zero, from the word `to` on. */
+export function mergeCopiesInto(
+  merged: BigUint64Array,
+  to: number,
+  type: AggregateType,
+  copies: DataView,
+  offset: number,
+  stride: number,
+  cpus: number,
+): void {
+  const { parts } = aggregateLayout(type);
+  for (let cpu = 0; cpu < cpus; cpu++)
+    for (const { part, at } of parts)
+      mergePart(part, type.signed, merged, to + at, copies, offset + cpu * stride + at * 8);
 }
 
 /** The words of an aggregation that lies in memory. */

@@ -22,6 +22,7 @@ export const BTF_LOAD = 18;
 export const BTF_GET_FD_BY_ID = 19;
 export const BTF_GET_NEXT_ID = 23;
 export const MAP_LOOKUP_BATCH = 24;
+export const MAP_LOOKUP_AND_DELETE_BATCH = 25;
 export const MAP_UPDATE_BATCH = 26;
 export const LINK_CREATE = 28;
 export const LINK_GET_FD_BY_ID = 30;
@@ -42,6 +43,7 @@ const names: Readonly<Record<number, string>> = {
   [RAW_TRACEPOINT_OPEN]: "BPF_RAW_TRACEPOINT_OPEN",
   [BTF_LOAD]: "BPF_BTF_LOAD",
   [MAP_LOOKUP_BATCH]: "BPF_MAP_LOOKUP_BATCH",
+  [MAP_LOOKUP_AND_DELETE_BATCH]: "BPF_MAP_LOOKUP_AND_DELETE_BATCH",
   [MAP_UPDATE_BATCH]: "BPF_MAP_UPDATE_BATCH",
   [LINK_CREATE]: "BPF_LINK_CREATE",
   [ENABLE_STATS]: "BPF_ENABLE_STATS",

@@ -7,7 +7,6 @@ import {
   MAP_CREATE,
   MAP_DELETE_ELEM,
   MAP_GET_NEXT_KEY,
-  MAP_LOOKUP_BATCH,
   MAP_LOOKUP_ELEM,
   MAP_UPDATE_BATCH,
   MAP_UPDATE_ELEM,
@@ -303,70 +302,6 @@ export function mapNextKey(fd: number, key: Uint8Array | null, keySize: number):
   if (result >= 0) return arena.slice(valueAt, valueAt + keySize);
   if (result === -ENOENT) return undefined;
   throw bpfError(MAP_GET_NEXT_KEY, result, "walk a map");
-}
-
-/** Everything in a map at about one moment. `valueSize` as for mapLookup. */
-export function mapEntries(fd: number, keySize: number, valueSize: number): Array<[Uint8Array, Uint8Array]> {
-  return batchEntries(fd, keySize, valueSize) ?? walkEntries(fd, keySize, valueSize);
-}
-
-/** BPF_MAP_LOOKUP_BATCH: undefined where the map type or the kernel has none. */
-function batchEntries(fd: number, keySize: number, valueSize: number): Array<[Uint8Array, Uint8Array]> | undefined {
-  const entries: Array<[Uint8Array, Uint8Array]> = [];
-  // The token is a bucket's number for hash tables, a key for others.
-  const token = new Uint8Array(Math.max(8, keySize));
-  let batch = Math.max(16, Math.min(4096, Math.floor((1 << 20) / (keySize + valueSize))));
-  let first = true;
-  for (;;) {
-    const keys = new Uint8Array(batch * keySize);
-    const values = new Uint8Array(batch * valueSize);
-    attr.clear();
-    if (!first) attr.pointer(0, token);
-    attr.pointer(8, token);
-    attr.pointer(16, keys);
-    attr.pointer(24, values);
-    attr.u32(32, batch);
-    attr.u32(36, fd);
-    const result = bpf(MAP_LOOKUP_BATCH);
-    // One bucket has more entries than the batch has room.
-    if (result === -ENOSPC && batch < 1 << 20) {
-      batch *= 2;
-      continue;
-    }
-    if (result < 0 && result !== -ENOENT) {
-      if (first) return undefined;
-      throw bpfError(MAP_LOOKUP_BATCH, result, "read a map");
-    }
-    first = false;
-    const count = attr.read32(32);
-    for (let i = 0; i < count; i++) {
-      entries.push([
-        keys.subarray(i * keySize, (i + 1) * keySize),
-        values.subarray(i * valueSize, (i + 1) * valueSize),
-      ]);
-    }
-    if (result === -ENOENT) return entries;
-  }
-}
-
-function walkEntries(fd: number, keySize: number, valueSize: number): Array<[Uint8Array, Uint8Array]> {
-  const entries: Array<[Uint8Array, Uint8Array]> = [];
-  // When the current key is deleted meanwhile, the kernel starts again at the first.
-  const seen = new Set<string>();
-  let key: Uint8Array | null = null;
-  for (;;) {
-    const next: Uint8Array | undefined = mapNextKey(fd, key, keySize);
-    if (next === undefined) return entries;
-    const name = Buffer.from(next.buffer, next.byteOffset, next.length).toString("latin1");
-    if (seen.has(name)) {
-      if (seen.size > 1 << 22) return entries;
-    } else {
-      seen.add(name);
-      const value = mapLookup(fd, next, valueSize);
-      if (value) entries.push([next, value]);
-    }
-    key = next;
-  }
 }
 
 export interface TestRunOptions {

@@ -14,12 +14,12 @@ import {
   createMap,
   loadProgram,
   mapDelete,
-  mapEntries,
   mapLookup,
   mapUpdate,
   mapUpdateMany,
   openModuleBtf,
 } from "../../linux/bpf/bpf.ts";
+import { mapBatches, mapDeleteAll, mapEntries, mapUpdateBatch } from "../../linux/bpf/map-batches.ts";
 import { E2BIG, EBUSY, EDEADLK, ENOMEM, ETIMEDOUT, LinuxError } from "../../linux/error.ts";
 import { closeFd } from "../../linux/ffi.ts";
 import { MappedArray } from "../../linux/bpf/mapped-array.ts";
@@ -282,7 +282,7 @@ export class KernelObjects implements Disposable {
       return undefined;
     return {
       takeWanted: () =>
-        [...mapEntries(wanted, 4, 4)].map(([key]) => {
+        mapEntries(wanted, 4, 4).map(([key]) => {
           mapDelete(wanted, key);
           return new DataView(key.buffer, key.byteOffset).getUint32(0, true);
         }),
@@ -399,19 +399,22 @@ export class KernelObjects implements Disposable {
 
 /** `refused`: called when an update was refused for one of the reasons that handlers' updates are refused for. */
 function tableOf(fd: number, keySize: number, valueSize: number, refused: (why: Refusal) => void): KernelTable {
+  const store = (key: Uint8Array, value: Uint8Array, asks = false): void => {
+    try {
+      update(fd, key, value);
+    } catch (error) {
+      if (!(error instanceof LinuxError) || (error.code !== E2BIG && !passing.has(error.code))) throw error;
+      if (asks && error.code === E2BIG) return;
+      refused(refusalOf(error.code));
+    }
+  };
   return {
     lookup: (key) => mapLookup(fd, key, valueSize),
-    update: (key, value, asks) => {
-      try {
-        update(fd, key, value);
-      } catch (error) {
-        if (!(error instanceof LinuxError) || (error.code !== E2BIG && !passing.has(error.code))) throw error;
-        if (asks === true && error.code === E2BIG) return;
-        refused(refusalOf(error.code));
-      }
-    },
+    update: store,
+    updateMany: (entries) => mapUpdateBatch(fd, entries, store),
     remove: (key) => mapDelete(fd, key),
-    entries: () => mapEntries(fd, keySize, valueSize),
+    batches: () => mapBatches(fd, keySize, valueSize),
+    clear: () => mapDeleteAll(fd, keySize, valueSize),
   };
 }
 
