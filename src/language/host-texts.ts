@@ -65,6 +65,11 @@ export const hostTexts = {
   escapedText: bytes(["text"], () => longest),
   /** Of words with commas between, the one with a number, from 0. */
   wordOfList: bytes(["text", "number"], () => 64),
+  /**
+   * Names of what a number has, with `|` between. The second, `MASK:NAME=VALUE,…|NAME=BIT,…`, says in which bits one of
+   * several values is, and which flags are beside them; what has no name is in hexadecimal.
+   */
+  flagNames: bytes(["number", "text"], () => longest),
   /** All occurrences of the second in the first, replaced by the third. */
   replacedText: bytes(["text", "text", "text"], () => longest),
   /** The next part of the text that was given last, or of this one if it is not empty. */

@@ -342,6 +342,97 @@ test("what system calls return, as text", root, async () => {
   assert.equal(await stap("-w", "-e", script, "-c", "grep -s x /nowhere/at/all"), "openat -2 (ENOENT)\n");
 });
 
+test("what system calls are given, as text, and at their returns", compiled, async () => {
+  const file = join(folder, "calls.c");
+  const binary = join(folder, "calls");
+  writeFileSync(
+    file,
+    `#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static char name[] = "-nowhere/x", text[] = "-ne\\ttwo\\n", program[] = "-none", word[] = "- b";
+int main(void) {
+  name[0] = program[0] = '/';
+  text[0] = 'o';
+  word[0] = 'a';
+  access(name, F_OK);
+  open(name, O_RDONLY);
+  openat(AT_FDCWD, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+  write(-1, text, sizeof text - 1);
+  lseek(-1, 5, SEEK_CUR);
+  mkdir(name, 0755);
+  rename(name, name);
+  chmod(name, 0644);
+  unlink(name);
+  void *m = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(m, 4096, MADV_DONTNEED);
+  fcntl(-1, F_SETFD, FD_CLOEXEC);
+  struct timespec ts = {0, 1000};
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, 0);
+  int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(80), .sin_addr.s_addr = htonl(0x7f000001)};
+  struct sockaddr_un un = {.sun_family = AF_UNIX, .sun_path = "/nowhere"};
+  connect(-1, (void *)&in, sizeof in);
+  connect(-1, (void *)&un, sizeof un);
+  shutdown(s, SHUT_RDWR);
+  kill(getpid(), 0);
+  waitpid(-1, 0, WNOHANG | WUNTRACED);
+  char *args[] = {program, word, 0};
+  execve(program, args, 0);
+  _exit(7);
+}
+`,
+  );
+  execFileSync("gcc", ["-O1", "-o", binary, file]);
+  const script = `global on
+probe syscall.* {
+  if (pid() != target()) next
+  if (name == "access" && isinstr(argstr, "nowhere")) on = 1
+  if (on) printf("%s(%s)\\n", name, argstr)
+}
+probe syscall.openat.return {
+  if (pid() == target() && retval == -2) printf("openat(%s, %d) = %s %d %d\\n", user_string($filename), @entry($dfd), retstr, $return, returnval())
+}`;
+  const output = (await stap("-w", "-e", script, "-c", binary)).replaceAll(/0x[0-9a-f]{9,}/g, "ADDRESS").split("\n");
+  assert.deepEqual(
+    output.map((line) => line.replaceAll(/kill\(\d+/g, "kill(PID")),
+    [
+      'access("/nowhere/x", F_OK)',
+      'openat(AT_FDCWD, "/nowhere/x", O_RDONLY)',
+      "openat(/nowhere/x, -100) = -2 (ENOENT) -2 -2",
+      'openat(AT_FDCWD, "/nowhere/x", O_RDWR|O_CREAT|O_TRUNC|O_CLOEXEC, 0640)',
+      "openat(/nowhere/x, -100) = -2 (ENOENT) -2 -2",
+      'write(-1, "one\\ttwo\\n", 8)',
+      "lseek(-1, 5, SEEK_CUR)",
+      'mkdir("/nowhere/x", 0755)',
+      'rename("/nowhere/x", "/nowhere/x")',
+      'chmod("/nowhere/x", 0644)',
+      'unlink("/nowhere/x")',
+      "mmap(0x0, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0x0)",
+      "madvise(ADDRESS, 4096, MADV_DONTNEED)",
+      "fcntl(-1, F_SETFD, 0x1)",
+      "clock_nanosleep(CLOCK_MONOTONIC, 0x0, [0.000001000], 0x0)",
+      "socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_IP)",
+      "connect(-1, {AF_INET, 127.0.0.1, 80}, 16)",
+      "connect(-1, {AF_UNIX, /nowhere}, 110)",
+      "shutdown(3, SHUT_RDWR)",
+      "getpid()",
+      "kill(PID, 0)",
+      "wait4(-1, 0x0, WNOHANG|WUNTRACED, 0x0)",
+      'execve("/none", "/none" "a b", 0x0)',
+      "exit_group(7)",
+      "",
+    ],
+  );
+});
+
 test("functions with priorities, slices, texts that grow, widths that are computed", root, async () => {
   const script = `
 global a, texts

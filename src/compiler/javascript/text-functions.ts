@@ -57,6 +57,27 @@ export const textFunctions = {
   wordOfList: `function wordOfList(words, number) {
   return number < 0n ? "" : (words.split(",")[Number(number)] ?? "");
 }`,
+  flagNames: `function flagNames(number, words) {
+  const bits = BigInt.asUintN(64, number);
+  const pairs = (list = "") =>
+    list === "" ? [] : list.split(",").map((one) => one.split("=")).map(([name, value]) => [name, BigInt(value)]);
+  const [values, flags] = words.split("|");
+  const [mask, named] = values.split(":");
+  const within = BigInt.asUintN(64, BigInt(mask));
+  const value = bits & within;
+  let left = bits & ~within;
+  const found = [];
+  for (const [name, flag] of pairs(flags)) {
+    if ((left & flag) !== flag) continue;
+    left &= ~flag;
+    found.push(name);
+  }
+  const own = pairs(named).find(([, of]) => of === value)?.[0];
+  const hex = (of) => "0x" + of.toString(16);
+  if (within !== 0n) found.unshift(own ?? (within === 2n ** 64n - 1n ? String(number) : hex(value)));
+  if (left !== 0n) found.push(hex(left));
+  return found.length > 0 ? found.join("|") : (own ?? "0x0");
+}`,
   replacedText: `function replacedText(text, before, after) {
   return before === "" ? text : text.split(before).join(after);
 }`,

@@ -3,7 +3,8 @@ import { systemtap } from "../../messages/systemtap.ts";
 import { componentsText } from "./parse-script.ts";
 import { baseNames } from "./points.ts";
 import type { Alias, Component, Point, Stmt } from "./syntax.ts";
-import { syscallAlias } from "./syscalls.ts";
+import { syscallAliases, type Asks } from "./syscalls.ts";
+import { wildcard } from "./wildcard.ts";
 import type { Report } from "./infer.ts";
 
 /** A point that is no alias, and what runs around the handler there, the outermost first. */
@@ -22,14 +23,15 @@ export function expandPoint(
   aliases: readonly Alias[],
   library: (point: Point) => readonly Alias[],
   report: Report,
+  asks: Asks,
   depth = 0,
 ): Expanded[] {
   const conditions = point.condition === undefined ? [] : [point.condition];
   const own = aliases.filter((alias) => matches(alias.name, point.components));
-  const system = own.length > 0 ? undefined : syscallAlias(point);
+  const system = own.length > 0 ? undefined : syscallAliases(point, asks);
   const found =
     system !== undefined
-      ? [system]
+      ? system
       : own.length > 0 || baseNames.includes(point.components[0].name)
         ? own
         : library(point).filter((alias) => matches(alias.name, point.components));
@@ -50,7 +52,7 @@ export function expandPoint(
         optional: of.optional || point.optional,
         sufficient: of.sufficient || point.sufficient,
       };
-      return expandPoint(next, aliases, library, report, depth + 1).map((inner) => ({
+      return expandPoint(next, aliases, library, report, asks, depth + 1).map((inner) => ({
         ...inner,
         before: alias.epilogue ? inner.before : [...inner.before, alias.body],
         behind: [
@@ -69,14 +71,5 @@ function matches(alias: readonly Component[], point: readonly Component[]): bool
   return (
     alias.length <= point.length &&
     alias.every(({ name, argument }, i) => argument === point[i].argument && wildcard(point[i].name).test(name))
-  );
-}
-
-function wildcard(pattern: string): RegExp {
-  return new RegExp(
-    `^${pattern
-      .replaceAll(/[.+^${}()|[\]\\]/g, "\\$&")
-      .replaceAll("*", ".*")
-      .replaceAll("?", ".")}$`,
   );
 }

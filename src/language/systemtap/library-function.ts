@@ -11,7 +11,7 @@ export interface Text {
 
 /** What functions ask of the handler that they are called in. */
 export interface CallingUnit {
-  readonly where: { readonly returns: boolean };
+  readonly where: { readonly returns: boolean; readonly result?: string };
   target(span: Span): Expression;
   point(span: Span): Expression;
   kindOfProbe(span: Span): Expression;

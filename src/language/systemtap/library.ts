@@ -141,7 +141,9 @@ const ofUser: Readonly<Record<string, LibraryFunction>> = Object.fromEntries(
 type Space = "uptr" | "kptr";
 
 function textIn(space: Space, address: Expression, length: Expression | undefined, span: Span): Expression {
-  return call("str", length === undefined ? [addressed(space, address)] : [addressed(space, address), length], span);
+  if (length === undefined) return call("str", [addressed(space, address)], span);
+  // With the text's end.
+  return call("str", [addressed(space, address), tree.binary("+", length, integer(1, span), span)], span);
 }
 
 /** Of so many bytes at most. */
@@ -381,7 +383,12 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     doc: "1 in a `.return` probe, else 0.",
     value: (_, span, unit) => integer(unit.where.returns ? 1 : 0, span),
   },
-  returnval: { ...number("retval", "What the probed function returns."), ofProbe: true },
+  returnval: {
+    ...number("retval", "What the probed function returns."),
+    ofProbe: true,
+    value: (_, span, { where: { result } }) =>
+      toLong(result === undefined ? builtin("retval", span) : member(builtin("args", span), result, span)),
+  },
   int_arg: argument("The Nth argument of the function, from 1, as an int.", "int32"),
   uint_arg: argument("The Nth argument of the function, from 1, as an unsigned int.", "uint32"),
   long_arg: argument("The Nth argument of the function, from 1."),
@@ -490,6 +497,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   substr: computed("bytesOfText", ["string", "long", "long"], "string", "Bytes of a text, from one on, so many."),
   stringat: computed("byteOfText", ["string", "long"], "long", "The byte of a text at a place, from 0."),
   __word: computed("wordOfList", ["string", "long"], "string", "Of words with commas between, the one with a number."),
+  __flags: computed("flagNames", ["long", "string"], "string", "Names of the flags that a number has."),
   __escaped: computed("escapedText", ["string"], "string", "A text with escapes."),
   strtol: computed("parsedNumber", ["string", "long"], "long", "The number that a text begins with, to a base."),
   tokenize: computed(

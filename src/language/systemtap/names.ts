@@ -21,6 +21,26 @@ export function visit(node: unknown, see: (node: Named) => void): void {
   for (const value of Object.values(node)) if (typeof value === "object") visit(value, see);
 }
 
+/** The names of variables in handlers. */
+export function namesIn(nodes: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  visit(nodes, ({ kind, name }) => kind === "name" && found.add(name));
+  return found;
+}
+
+/** Whether a variable is more than printed and stored as a key: what it is has to be known as text then. */
+export function isCompared(name: string, node: unknown, shown = false): boolean {
+  if (typeof node !== "object" || node === null) return false;
+  if (Array.isArray(node)) return node.some((one) => isCompared(name, one, shown));
+  if ("kind" in node && "name" in node) {
+    if (node.kind === "name") return node.name === name && !shown;
+    if (node.kind === "element" && "keys" in node) return isCompared(name, node.keys, true);
+    if (node.kind === "call" && "args" in node)
+      return isCompared(name, node.args, printers.has(String(node.name)) && !String(node.name).startsWith("s"));
+  }
+  return Object.values(node).some((one) => isCompared(name, one));
+}
+
 /** Whether something calls a function that the script has not, and that is none of those that are made in TypeScript. */
 export function callsOthers(functions: readonly FunctionDefinition[], bodies: unknown): boolean {
   const own = new Set(functions.map(({ name }) => name));

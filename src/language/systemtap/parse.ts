@@ -13,7 +13,7 @@ import { block } from "./bodies.ts";
 import { Scope, Types, type FunctionTypes } from "./infer.ts";
 import { afterFailing, canFail, errorLimit, failingFunctions, guarded, lastWords } from "./failing.ts";
 import { libraryFunction } from "./library.ts";
-import { callsOthers, used } from "./names.ts";
+import { callsOthers, isCompared, namesIn, used } from "./names.ts";
 import { functionsOfProbe } from "./of-probe.ts";
 import { parseScript } from "./parse-script.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
@@ -64,6 +64,8 @@ export function parse(written: Source, given: Given): Parsed {
     globals: [...read.script.globals, ...(libraries?.all.globals ?? [])],
   };
   const handlersAt = ({ points, body, span }: ProbeDefinition): Handler[] => {
+    const asked = [body, read.script.aliases];
+    const asks = { arguments: namesIn(asked).has("argstr"), name: isCompared("name", asked) };
     const expanded = points.flatMap((point) =>
       expandPoint(
         point,
@@ -73,6 +75,7 @@ export function parse(written: Source, given: Given): Parsed {
           return own.length > 0 ? own : library().aliasesOf(one);
         },
         report,
+        asks,
       ),
     );
     return handlersOf(expanded, body, span);
@@ -156,7 +159,7 @@ export function parse(written: Source, given: Given): Parsed {
       const { place } = reading;
       const key = JSON.stringify([
         place,
-        before.map(spanOf),
+        before.map(asWritten),
         behind.map(spanOf),
         conditions.map(spanOf),
         reading.guard === undefined ? "" : point.text,
@@ -220,7 +223,8 @@ export function parse(written: Source, given: Given): Parsed {
     const tid = (): Expression => tree.builtin("tid", span);
     const depth = tree.map(shared.name("depth"), [tid()], span);
     const [level, entered] = [shared.name("level"), shared.name("level")];
-    const there = new Unit(shared, unit.scope, { ...unit.where, returns: false }, { value, storage });
+    const { result: _, ...place } = unit.where;
+    const there = new Unit(shared, unit.scope, { ...place, returns: false }, { value, storage });
     const kept = [...unit.entries.values()].map((one) => ({ ...one, map: shared.name("kept") }));
     const key = (of: string): readonly Expression[] => [tid(), tree.variable(of, span)];
     const entry: Probe = {
@@ -347,6 +351,10 @@ export function parse(written: Source, given: Given): Parsed {
     );
   }
 }
+
+/** Prologues that say the same are one. */
+const asWritten = (one: Stmt): string =>
+  JSON.stringify(one, (_, part: unknown) => (typeof part === "bigint" ? String(part) : part));
 
 const spanOf = ({ span }: { readonly span: Span }): number => span.start;
 

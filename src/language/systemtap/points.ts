@@ -263,11 +263,10 @@ function kernel(first: Component, [of, ...suffixes]: readonly Component[], point
     // What syscall.NAME is an alias of.
     case "syscall": {
       const returns = suffixes.length > 0;
-      return make("tracepoint", ["syscalls", `sys_${returns ? "exit" : "enter"}_${String(of.argument)}`], {
-        variables: "args",
-        returns,
-        ...(returns ? { result: "ret" } : {}),
-      });
+      const entry = ["tracepoint", ["syscalls", `sys_enter_${String(of.argument)}`]] as const;
+      if (!returns) return make(...entry, { variables: "args" });
+      const seen = { variables: "args", returns, result: "ret" } as const;
+      return make("tracepoint", ["syscalls", `sys_exit_${String(of.argument)}`], seen, entry);
     }
     case "statement": {
       if (typeof of.argument !== "string") break;

@@ -1,123 +1,91 @@
-// syscall.NAME and nd_syscall.NAME: aliases of the kernel's tracepoints of system calls, with the variables that
-// SystemTap's library gives there.
+// syscall.NAME, nd_syscall.NAME and tp_syscall.NAME: aliases of the kernel's tracepoints of system calls, with the
+// variables that SystemTap's library gives there.
+import { lazy } from "../../base/lazy.ts";
 import type { Span } from "../diagnostic.ts";
+import type { SystemCall } from "./syscall-arguments.ts";
 import type { Alias, Component, Expr, Point, Stmt } from "./syntax.ts";
+import { wildcard } from "./wildcard.ts";
 
-/** Arguments by name: a text of the program (`"`), or a number. The tracepoint's fields have the same names. */
-const texts: Readonly<Record<string, readonly string[]>> = {
-  open: ["filename"],
-  openat: ["filename"],
-  openat2: ["filename"],
-  creat: ["pathname"],
-  stat: ["filename"],
-  lstat: ["filename"],
-  newstat: ["filename"],
-  newlstat: ["filename"],
-  newfstatat: ["filename"],
-  statx: ["filename"],
-  access: ["filename"],
-  faccessat: ["filename"],
-  execve: ["filename"],
-  execveat: ["filename"],
-  unlink: ["pathname"],
-  unlinkat: ["pathname"],
-  mkdir: ["pathname"],
-  mkdirat: ["pathname"],
-  rmdir: ["pathname"],
-  chdir: ["filename"],
-  chmod: ["filename"],
-  chown: ["filename"],
-  truncate: ["path"],
-  readlink: ["path"],
-  readlinkat: ["pathname"],
-  rename: ["oldname", "newname"],
-  link: ["oldname", "newname"],
-  symlink: ["oldname", "newname"],
-};
-const numbers: Readonly<Record<string, readonly string[]>> = {
-  open: ["flags", "mode"],
-  openat: ["dfd", "flags", "mode"],
-  creat: ["mode"],
-  read: ["fd", "count"],
-  write: ["fd", "count"],
-  pread64: ["fd", "count", "pos"],
-  pwrite64: ["fd", "count", "pos"],
-  readv: ["fd", "vlen"],
-  writev: ["fd", "vlen"],
-  close: ["fd"],
-  dup: ["fildes"],
-  dup2: ["oldfd", "newfd"],
-  lseek: ["fd", "offset", "whence"],
-  mmap: ["addr", "len", "prot", "flags", "fd"],
-  munmap: ["addr", "len"],
-  brk: ["brk"],
-  kill: ["pid", "sig"],
-  tkill: ["pid", "sig"],
-  tgkill: ["tgid", "pid", "sig"],
-  socket: ["family", "type", "protocol"],
-  connect: ["fd", "addrlen"],
-  accept: ["fd"],
-  accept4: ["fd", "flags"],
-  bind: ["fd", "addrlen"],
-  listen: ["fd", "backlog"],
-  sendto: ["fd", "len", "flags"],
-  recvfrom: ["fd", "size", "flags"],
-  ioctl: ["fd", "cmd", "arg"],
-  fcntl: ["fd", "cmd", "arg"],
-  exit: ["error_code"],
-  exit_group: ["error_code"],
-  fsync: ["fd"],
-  fdatasync: ["fd"],
-  ftruncate: ["fd", "length"],
-  wait4: ["upid", "options"],
-  clone: ["clone_flags"],
-  mkdir: ["mode"],
-};
+// Loaded where a script asks what a call is given.
+const table = lazy<typeof import("./syscall-arguments.ts")>(() => require("./syscall-arguments.ts"));
 
 /** Calls that return one. */
 const addresses = new Set(["brk", "mmap", "mmap2", "mremap", "shmat"]);
 
-/** The alias that a point means; undefined for what is no system call's. */
-export function syscallAlias({ components, span }: Point): Alias | undefined {
-  const [family, call, suffix] = components;
-  if (!["syscall", "nd_syscall", "tp_syscall"].includes(family.name) || call === undefined) return undefined;
-  const returns = suffix?.name === "return";
-  // The kernel's own names, where the call has another there.
-  const own = { stat: "newstat", lstat: "newlstat", fstat: "newfstat", uname: "newuname" }[call.name] ?? call.name;
-  const number = (value: bigint): Expr => ({ kind: "number", value, span });
-  const called = (name: string, args: readonly Expr[]): Expr => ({ kind: "call", name, args, span });
+/** What a handler asks of calls: what all of them are given as text, what they are called as text that is compared. */
+export interface Asks {
+  readonly arguments: boolean;
+  readonly name: boolean;
+}
+
+/**
+ * The aliases that a point means: one, but of several calls of which the handler asks what each has, one each. undefined
+ * for what is no system call's.
+ */
+export function syscallAliases({ components, span }: Point, asks: Asks): Alias[] | undefined {
+  const [family, written, suffix] = components;
+  if (family.name === "syscall_any") return aliasesOf(family, [], "*", suffixOf(written), components, asks, span);
+  if (!["syscall", "nd_syscall", "tp_syscall"].includes(family.name) || written === undefined) return undefined;
+  return aliasesOf(family, [written], written.name, suffixOf(suffix), components, asks, span);
+}
+
+function aliasesOf(
+  family: Component,
+  written: readonly Component[],
+  name: string,
+  returns: boolean,
+  components: readonly Component[],
+  asks: Asks,
+  span: Span,
+): Alias[] {
+  const several = /[*?[]/.test(name);
+  const whole = (): Alias[] => [aliasOf(family, written, name, undefined, { returns, named: false }, components, span)];
+  if (several && !asks.name && (returns || !asks.arguments)) return whole();
+  const { systemCalls } = table();
+  const found = several
+    ? systemCalls.filter((call) => wildcard(name).test(call.name))
+    : systemCalls.filter((call) => call.name === name || call.kernel === name).slice(0, 1);
+  if (found.length === 0) return whole();
+  return found.map((call) => {
+    const how = { returns, named: !several || asks.name };
+    const alias = aliasOf(family, written, call.kernel, call, how, components, span);
+    // Not every kernel has all of them.
+    return several ? { ...alias, points: alias.points.map((one) => ({ ...one, optional: true })) } : alias;
+  });
+}
+
+const suffixOf = (suffix: Component | undefined): boolean => suffix?.name === "return";
+
+function aliasOf(
+  family: Component,
+  written: readonly Component[],
+  kernel: string,
+  call: SystemCall | undefined,
+  { returns, named }: { readonly returns: boolean; readonly named: boolean },
+  components: readonly Component[],
+  span: Span,
+): Alias {
   const component = (name: string, argument?: string): Component => ({
     name,
     ...(argument === undefined ? {} : { argument }),
     span,
   });
+  const name =
+    named && call !== undefined
+      ? text(call.kernel, span)
+      : called("syscall_name", [target("__syscall_nr", span)], span);
   const statements = [
-    assign("name", { kind: "call", name: "syscall_name", args: [target("__syscall_nr", span)], span }, span),
-    ...(returns
-      ? [
-          assign("retval", target("return", span), span),
-          // Errors have their names; addresses are in hexadecimal.
-          assign(
-            "retstr",
-            called("return_str", [number(addresses.has(call.name) ? 2n : 1n), target("return", span)]),
-            span,
-          ),
-        ]
-      : [
-          ...(texts[call.name] ?? []).map((name) =>
-            assign(name, { kind: "call", name: "user_string_quoted", args: [target(name, span)], span }, span),
-          ),
-          ...(numbers[call.name] ?? []).map((name) => assign(name, target(name, span), span)),
-        ]),
+    assign("name", name, span),
+    ...(returns ? results(call, span) : call === undefined ? [] : given(call, span)),
   ];
   return {
     name: components,
     points: [
       {
-        components: [component("kernel"), component("syscall", own), ...(returns ? [component("return")] : [])],
+        components: [component("kernel"), component("syscall", kernel), ...(returns ? [component("return")] : [])],
         optional: false,
         sufficient: false,
-        text: `${family.name}.${call.name}${returns ? ".return" : ""}`,
+        text: `${[family, ...written].map(({ name }) => name).join(".")}${returns ? ".return" : ""}`,
         span,
       },
     ],
@@ -125,6 +93,183 @@ export function syscallAlias({ components, span }: Point): Alias | undefined {
     epilogue: false,
     span,
   };
+}
+
+/** Errors have their names; addresses are in hexadecimal. */
+function results(call: SystemCall | undefined, span: Span): Stmt[] {
+  const format = number(addresses.has(call?.kernel ?? "") ? 2n : 1n, span);
+  return [
+    assign("retval", target("return", span), span),
+    assign("retstr", called("return_str", [format, target("return", span)], span), span),
+  ];
+}
+
+/** What a call is given, each by its name, and all of it as one text. */
+function given({ arguments: all }: SystemCall, span: Span): Stmt[] {
+  const parts: Shown[] = [];
+  const statements: Stmt[] = [];
+  all.forEach(({ name, kind }, i) => {
+    if (name === "_") return;
+    const made = argument(name, kind, i, span, all[i + 1] === undefined ? undefined : register("ulong", i + 1, span));
+    parts.push(made.shown);
+    for (const [variable, value] of made.variables) statements.push(assign(variable, value, span));
+  });
+  const format = parts.map(({ format }) => format).join(", ");
+  const args = parts.flatMap((one) => one.args);
+  // A mode is there where a file may be made.
+  const last = parts.at(-1);
+  const whole = called("sprintf", [text(format, span), ...args], span);
+  const without = called(
+    "sprintf",
+    [
+      text(
+        parts
+          .slice(0, -1)
+          .map((one) => one.format)
+          .join(", "),
+        span,
+      ),
+      ...args.slice(0, -1),
+    ],
+    span,
+  );
+  const argstr: Expr =
+    all.at(-1)?.kind === "c" && last !== undefined
+      ? { kind: "conditional", condition: makes(all.length - 2, span), then: whole, otherwise: without, span }
+      : whole;
+  return [...statements, assign("argstr", argstr, span)];
+}
+
+interface Shown {
+  readonly format: string;
+  readonly args: readonly Expr[];
+}
+
+interface Made {
+  readonly shown: Shown;
+  readonly variables: readonly (readonly [string, Expr])[];
+}
+
+/**
+ * `i u d` numbers, `x` in hexadecimal, `o` to base 8, `c` such a mode of a file that may be made; `p` an address, `s` a
+ * text there, `b` bytes, as many as the next argument says, `a` an address of a socket, `t` a time, `v` words; `D` a
+ * folder's descriptor, `S` a signal, `F/WORDS` flags.
+ */
+function argument(name: string, kind: string, index: number, span: Span, next: Expr | undefined): Made {
+  const long = register("long", index, span);
+  const address = register("ulong", index, span);
+  const int = register("int", index, span);
+  const plain = (format: string, value: Expr, ...more: readonly (readonly [string, Expr])[]): Made => ({
+    shown: { format, args: [value] },
+    variables: [[name, value], ...more],
+  });
+  const decoded = (value: Expr, words: Expr): Made => ({
+    shown: { format: "%s", args: [words] },
+    variables: [
+      [name, value],
+      [`${name}_str`, words],
+    ],
+  });
+  const behind = (words: Expr, ...more: readonly (readonly [string, Expr])[]): Made => ({
+    shown: { format: "%s", args: [words] },
+    variables: [[`${name}_uaddr`, address], ...more],
+  });
+  switch (kind) {
+    case "i":
+      return plain("%d", int);
+    case "u":
+      return plain("%u", address);
+    case "d":
+      return plain("%d", long);
+    case "x":
+      return plain("%#x", address);
+    case "o":
+    case "c":
+      return plain("%#o", register("uint", index, span));
+    case "p":
+      return { shown: { format: "%#x", args: [address] }, variables: [[`${name}_uaddr`, address]] };
+    case "s": {
+      const words = called("user_string_quoted", [address], span);
+      return behind(words, [name, words], [`${name}_unquoted`, called("user_string_nofault", [address], span)]);
+    }
+    case "b": {
+      const words = called("__bytes_text", [address, next ?? number(0n, span)], span);
+      return behind(words, [`${name}_str`, words]);
+    }
+    case "a": {
+      const words = called("__address_text", [address], span);
+      const port = called(
+        "sprint",
+        [called("ntohs", [called("user_ushort", [plus(address, 2n, span)], span)], span)],
+        span,
+      );
+      return behind(
+        words,
+        ["uaddr_af", called("__family_text", [address], span)],
+        ["uaddr_ip", called("__ip_text", [called("user_uint32", [plus(address, 4n, span)], span)], span)],
+        ["uaddr_ip_port", port],
+      );
+    }
+    case "t": {
+      const words = called("__time_text", [address], span);
+      return behind(words, [`${name}_str`, words]);
+    }
+    case "v": {
+      const words = called("__words_text", [address], span);
+      return behind(words, [name, words]);
+    }
+    case "D":
+      return decoded(int, called("__folder_text", [int], span));
+    case "S": {
+      const words = flags(int, "signal", span);
+      return {
+        shown: { format: "%s", args: [words] },
+        variables: [
+          [name, int],
+          ["sig_name", words],
+          ["sig_str", words],
+        ],
+      };
+    }
+    default:
+      return decoded(long, flags(int, kind.slice("F/".length), span));
+  }
+}
+
+function flags(value: Expr, words: string, span: Span): Expr {
+  return called("__flags", [value, text(table().flagWords[words] ?? "0:", span)], span);
+}
+
+/** O_CREAT, or O_TMPFILE. */
+function makes(index: number, span: Span): Expr {
+  const bits: Expr = {
+    kind: "binary",
+    operator: "&",
+    left: register("int", index, span),
+    right: number(0x40n | 0x400000n, span),
+    span,
+  };
+  return { kind: "binary", operator: "!=", left: bits, right: number(0n, span), span };
+}
+
+function plus(left: Expr, right: bigint, span: Span): Expr {
+  return { kind: "binary", operator: "+", left, right: number(right, span), span };
+}
+
+function register(type: "int" | "uint" | "long" | "ulong", index: number, span: Span): Expr {
+  return called(`${type}_arg`, [number(BigInt(index + 1), span)], span);
+}
+
+function number(value: bigint, span: Span): Expr {
+  return { kind: "number", value, span };
+}
+
+function text(value: string, span: Span): Expr {
+  return { kind: "string", value, span };
+}
+
+function called(name: string, args: readonly Expr[], span: Span): Expr {
+  return { kind: "call", name, args, span };
 }
 
 function target(name: string, span: Span): Expr {

@@ -7,6 +7,7 @@ import { libraryFunction, printers } from "./library.ts";
 import { parseScript } from "./parse-script.ts";
 import { visit } from "./names.ts";
 import type { Alias, FunctionDefinition, Global, Point, Script } from "./syntax.ts";
+import calls from "./tapset/calls.stp";
 import conversions from "./tapset/conversions.stp";
 import errors from "./tapset/errors.stp";
 import files from "./tapset/files.stp";
@@ -64,6 +65,7 @@ function indexed(all: readonly string[]): Index {
 
 function index(): Index {
   return (own ??= indexed([
+    calls,
     conversions,
     errors,
     files,

@@ -289,9 +289,14 @@ function targetValue(e: TargetExpr, unit: Unit): Expression {
   if (e.base.kind === "name" && e.base.name.startsWith("$")) return group(e, e.base.name, unit);
   if (e.pretty > 0)
     return { kind: "described", of: place(e, unit), depth: e.pretty, span: e.span, type: { kind: "unknown" } };
-  const now = unit.where.result !== undefined || e.base.kind !== "name" || e.base.name === "return";
+  const now = e.base.kind !== "name" || e.base.name === "return" || isOfResult(e.base.name, unit);
   if (unit.where.returns && !now) return atEntry(e, unit);
   return number(e, unit);
+}
+
+/** Where a system call returns: what its event has itself. */
+function isOfResult(name: string, { where: { result } }: Unit): boolean {
+  return result !== undefined && (name === result || name === "__syscall_nr");
 }
 
 function number(e: TargetExpr, unit: Unit): Expression {
