@@ -19,6 +19,8 @@ export interface Rules {
   readonly printsMapsAtEnd: boolean;
   /** A condition may be an object (a record, an array, a stack …), which is true. Else it is refused. */
   readonly objectsAreTrue: boolean;
+  /** An array of the program's that is taken for a number is its address. */
+  readonly arraysAreAddresses?: true;
   /** What a read of memory that fails gives: 0 and "", or the end of the handler with a message. */
   readonly failedRead: "zero" | "fault";
   /** What scripts are told of something that failed; without them, strobe's own words. */

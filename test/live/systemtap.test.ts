@@ -433,6 +433,37 @@ probe syscall.openat.return {
   );
 });
 
+test("limits and ids of processes, arrays as addresses, names of states", compiled, async () => {
+  const file = join(folder, "limits.c");
+  const binary = join(folder, "limits");
+  writeFileSync(
+    file,
+    `#include <sys/resource.h>
+struct named { int first; char name[8]; };
+__attribute__((noinline)) void look(struct named *n) { __asm__(""); }
+int main(void) {
+  struct rlimit files = {77, 77};
+  setrlimit(RLIMIT_NOFILE, &files);
+  struct named n = {1, "array"};
+  look(&n);
+  return 0;
+}
+`,
+  );
+  execFileSync("gcc", ["-g", "-O0", "-o", binary, file]);
+  const script = `probe process("${binary}").function("look") {
+  println(user_string($n->name), " ", $n->name == $n + 4, " ", user_string_n($n->name, 3))
+  task = task_current()
+  println(task_rlimit_nofile(task), " ", task_rlimit(task, "RLIMIT_NOFILE"), " ", task_rlimit(task, "RLIMIT_NONE"))
+  println(ns_pid() == pid(), ns_tid() == tid(), ns_pgrp() == pgrp(), ns_sid() == sid(), task_ns_pid(task) == task_ns_tid(task))
+  println(WIFEXITED(0x300), WEXITSTATUS(0x300), " ", WIFEXITED(9), WTERMSIG(9), " ", AF_INET(), " ", AF_INET6())
+  println(tcp_sockstate_str(10), " ", sock_type_num2str(2), " ", sock_type_str2num("RAW"))
+}`;
+  assert.equal(await stap("-e", script, "-c", binary), "array 1 arr\n77 77 -1\n11111\n13 09 2 10\nLISTEN DGRAM 3\n");
+  const devices = "probe netdev.transmit, netdev.receive, netdev.hard_transmit { println(dev_name, length, protocol) }";
+  assert.equal(await stap("-w", "-p4", "-e", devices), "");
+});
+
 test("functions with priorities, slices, texts that grow, widths that are computed", root, async () => {
   const script = `
 global a, texts

@@ -10,8 +10,17 @@ import { defaultSpace, integerLiteral, report, resolveType } from "./pass.ts";
 import { describe, sameType, unify } from "./unify.ts";
 import { checkValue, isText } from "./values.ts";
 
+/** An array of the program's stands for its address, where the language says so. */
+function addressed(operand: Expression, { operand: written, span }: Cast, body: Body): Expression {
+  const { kind } = operand.type;
+  const isPlace = written.kind === "member" || written.kind === "index";
+  if (body.pass.program.rules.arraysAreAddresses !== true || !isPlace || (kind !== "array" && kind !== "string"))
+    return operand;
+  return checkValue({ kind: "unary", operator: "&", operand: written, span, type: unknownType }, body);
+}
+
 export function checkCast(node: Cast, body: Body): Expression {
-  const operand = checkValue(node.operand, body);
+  const operand = addressed(checkValue(node.operand, body), node, body);
   const resolved = resolveType(node.to, pointerSpace(operand, body), body);
   if ("problem" in resolved) return { ...node, operand, type: report(body, node.to.span, resolved.problem) };
   if (operand.type.kind === "unknown")

@@ -23,6 +23,7 @@ export const systemtapRules: Rules = {
   // Those that nothing reads are: by a probe of the script's own (autoprint.ts).
   printsMapsAtEnd: false,
   objectsAreTrue: false,
+  arraysAreAddresses: true,
   writesMemory: false,
   failedRead: "fault",
   faults: {
