@@ -32,6 +32,8 @@ export interface OpenOptions extends ScriptOptions {
   readonly log?: ((line: string) => void) | undefined;
   /** Logs what the verifier says of every program. */
   readonly verifierLog?: boolean | undefined;
+  /** Of a plan for tracefs: its events were made at boot, and what they wrote there is handled. */
+  readonly boot?: "instances" | "top-level" | undefined;
   /** Attaches, and that is all. */
   readonly dryRun?: boolean | undefined;
   /** See SessionOptions. */
@@ -114,6 +116,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
           searchPaths: searchPaths(options),
           log,
           interrupted,
+          boot: options.boot,
         });
       };
       const session = await openSession(plan, plan.tracefs === undefined ? live() : events(), {

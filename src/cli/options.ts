@@ -356,6 +356,8 @@ export interface Options {
   readonly appended?: string | undefined;
   /** The output goes behind what its file has. */
   readonly appends?: true;
+  /** See OpenOptions; of `strobe boot --collect`. */
+  readonly boot?: "instances" | "top-level";
   /** Settings of the script's language, and what its preprocessor knows by name. */
   readonly settings?: ReadonlyMap<string, string>;
   readonly library?: readonly LibraryFile[];

@@ -102,6 +102,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
       top: options.top,
       log,
       dryRun: options.dryRun,
+      boot: options.boot,
       verifierLog: options.debug.includes("verifier"),
       interrupted: () => isPending(stopNumbers),
       recompile: (way) => script.compile(way),

@@ -114,6 +114,11 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     "[BINARY:]FUNCTION… [--lines | --hist] [--least TIME]",
     "how often functions are called, how long they take, and with which arguments",
   ),
+  boot: {
+    usage: "boot [--append-to INITRD | --cmdline | --check | --collect] SCRIPT",
+    doc: "trace from the first steps of the kernel on: a boot configuration for a script, and its answers after boot",
+    run: async (argv) => (await import("./boot.ts")).boot(argv),
+  },
   clean: {
     usage: "clean",
     doc: "remove what strobes that were killed left in tracefs",

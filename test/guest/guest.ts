@@ -1,8 +1,9 @@
 // Boots a kernel in QEMU, runs jobs as root there, and gives what they printed and how they ended.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { fstatSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bootConfigBlock } from "../../src/linux/kernel/boot-config.ts";
 import type { KernelFiles } from "./fetch-kernel.ts";
 import { initramfs, type GuestContents } from "./initramfs.ts";
 import { guestSlot } from "./slots.ts";
@@ -44,6 +45,10 @@ export interface GuestOptions extends GuestContents {
   readonly memory?: string;
   /** The kernel puts itself at another address at every boot. Off unless asked for: a crash is then easier to read. */
   readonly kaslr?: boolean;
+  /** At the end of its initial RAM disk. */
+  readonly bootConfig?: string;
+  /** More of the kernel's command line. */
+  readonly parameters?: string;
 }
 
 export async function runGuest({
@@ -52,6 +57,8 @@ export async function runGuest({
   memory = "1G",
   kaslr = false,
   cutAt,
+  bootConfig,
+  parameters = "",
   ...contents
 }: GuestOptions): Promise<GuestResult> {
   const slot = await guestSlot();
@@ -60,6 +67,7 @@ export async function runGuest({
     const archive = join(folder, "initramfs");
     const file = openSync(archive, "w");
     for (const part of initramfs(kernel, contents)) writeAll(file, part);
+    if (bootConfig !== undefined) writeAll(file, bootConfigBlock(bootConfig, fstatSync(file).size));
     closeSync(file);
     const results = join(folder, "results");
     const console = join(folder, "console");
@@ -89,7 +97,7 @@ export async function runGuest({
         "-serial",
         `file:${results}`,
         "-append",
-        `console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable${tscFrequency()} no_timer_check${kaslr ? "" : " nokaslr"}`,
+        `console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off tsc=reliable${tscFrequency()} no_timer_check${kaslr ? "" : " nokaslr"}${bootConfig === undefined ? "" : " bootconfig"} ${parameters}`,
       ],
       { stdio: ["ignore", "ignore", "pipe"] },
     );

@@ -107,7 +107,7 @@ function placeWords({ event, site }: TracefsEvent): string {
   return event.startsWith("u") ? filePlaceWords(data as FilePlace) : kernelPlaceWords(data as KernelPlace);
 }
 
-function fieldsOf({ event, site, args }: TracefsEvent, machine: EventMachine): readonly TracepointField[] {
+export function fieldsOf({ event, site, args }: TracefsEvent, machine: EventMachine): readonly TracepointField[] {
   if (event === "tracepoint") {
     const [category, name] = tracepointOf(site);
     return machine.tracepoint(category, name)?.fields ?? [];

@@ -64,3 +64,13 @@ export type HistogramKey = RecordedNumber | "thread" | "cpu";
 
 /** Behind the longest record. */
 export const sumsAt = 4096;
+
+/** Events that tell whose a thread is and what it is called; all are in every kernel with CONFIG_EVENT_TRACING. */
+export const lifeEvents = [
+  ["task", "task_newtask"],
+  ["task", "task_rename"],
+  ["sched", "sched_process_exit"],
+  ["sched", "sched_process_free"],
+] as const;
+
+export type LifeEvent = (typeof lifeEvents)[number][1];

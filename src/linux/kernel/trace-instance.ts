@@ -104,9 +104,13 @@ export class TraceInstance implements Disposable {
     this.write(`events/${category}/${event}/enable`, "1");
   }
 
-  /** No records of it any more. @throws LinuxError */
-  disable(category: string, event: string): void {
-    this.write(`events/${category}/${event}/enable`, "0");
+  /** No records of an event any more, where there is one. */
+  disableAny(category: string, event: string): void {
+    try {
+      this.write(`events/${category}/${event}/enable`, "0");
+    } catch (error) {
+      if (!(error instanceof LinuxError)) throw error;
+    }
   }
 
   /** What the kernel does by itself at an event (Documentation/trace/events.rst, "Event triggers"). @throws LinuxError */
@@ -114,8 +118,11 @@ export class TraceInstance implements Disposable {
     this.write(`events/${category}/${event}/trigger`, trigger);
   }
 
+  /** @throws LinuxError */
   readFile(file: string): string {
-    return readFileSync(`${this.#folder}/${file}`, "latin1");
+    return attempt("read", `read ${file} of an instance of tracefs`, () =>
+      readFileSync(`${this.#folder}/${file}`, "latin1"),
+    );
   }
 
   /** @throws LinuxError */
@@ -150,8 +157,11 @@ export class TraceInstance implements Disposable {
     this.#disposed = true;
     for (const { descriptor } of this.#cpus) closeSync(descriptor);
     if (this.name !== "") return removeInstance(this.#folder);
-    // The top-level buffer stays, empty and ready for others.
-    this.write("trace", "");
+    // The top-level buffer stays, empty and as a kernel has it that nobody told anything.
+    closeSync(openSync(`${this.#folder}/trace`, constants.O_WRONLY | constants.O_TRUNC));
+    this.write("options/overwrite", "1");
+    this.write("options/stacktrace", "0");
+    this.write("trace_clock", "local");
     this.tracing(true);
   }
 }

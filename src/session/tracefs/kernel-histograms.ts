@@ -62,17 +62,20 @@ export class KernelHistograms {
     this.#runtime = new CountedRuntime(event, services);
   }
 
-  /** @returns the trigger, or why the kernel does not count for this handler */
+  /** `made`: it was made before. @returns the trigger, or why the kernel does not count for this handler */
   add(
     asked: Pick<Counting, "probe" | "event" | "histogram" | "cookie">,
     fields: readonly TracepointField[],
     childPid: bigint,
+    made: boolean,
   ): { readonly trigger: string } | { readonly refused: string } {
     const { event, histogram } = asked;
     const words = histogramWords(histogram, fields, childPid);
     if (words === undefined) return { refused: "no field has what it counts by" };
     try {
-      this.#instance.trigger(event.category, event.name, words.trigger);
+      if (!made) this.#instance.trigger(event.category, event.name, words.trigger);
+      else if (readHistogram(this.#instance.readFile(histogramFile(event)), words) === undefined)
+        return { refused: "it was not made at boot" };
     } catch (error) {
       if (!(error instanceof LinuxError)) throw error;
       return { refused: error.message };
@@ -100,7 +103,7 @@ export class KernelHistograms {
   }
 
   #counts({ event, words }: Counting): HistogramCounts | undefined {
-    return readHistogram(this.#instance.readFile(`events/${event.category}/${event.name}/hist`), words);
+    return readHistogram(this.#instance.readFile(histogramFile(event)), words);
   }
 
   /** Reads what the kernel has counted for the last time. */
@@ -153,6 +156,10 @@ export class KernelHistograms {
     this.#event.at(head, "tracepoint", thread, life);
     return true;
   }
+}
+
+function histogramFile({ category, name }: NamedEvent): string {
+  return `events/${category}/${name}/hist`;
 }
 
 /** Adds what a handler adds as often as its event came. */

@@ -2,6 +2,7 @@
 // The kernel tells of every thread that begins and of every new name, in an instance of its own whose buffer the
 // script's events cannot fill; before that, /proc tells.
 import { readdirSync, readFileSync } from "node:fs";
+import type { LifeEvent } from "../../compiler/tracefs/tracefs-plan.ts";
 
 /** A thread. */
 export interface Life {
@@ -15,16 +16,6 @@ export interface Life {
 /** include/uapi/linux/sched.h */
 const CLONE_THREAD = 0x1_0000n;
 const commBytes = 16;
-
-/** Events that the lives are told by; all are in every kernel with CONFIG_EVENT_TRACING. */
-export const lifeEvents = [
-  ["task", "task_newtask"],
-  ["task", "task_rename"],
-  ["sched", "sched_process_exit"],
-  ["sched", "sched_process_free"],
-] as const;
-
-export type LifeEvent = (typeof lifeEvents)[number][1];
 
 /** Where an event's record has a field, by its name. */
 export type FieldOffsets = (field: string) => number;
@@ -46,6 +37,11 @@ export class Lives {
         const life = lifeIn(`/proc/${process}/task/${thread}/comm`, process);
         if (life !== undefined) this.#lives.set(thread, life);
       }
+  }
+
+  /** As the kernel starts: what becomes init is called as the CPU's idle thread that it comes from. */
+  atBoot(): void {
+    this.#lives.set(1, { pid: 1, comm: padded(Buffer.from("swapper/0")) });
   }
 
   /** The thread of an event on a CPU. */

@@ -5,7 +5,7 @@ import { WrittenMemory } from "../written-memory.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { Plan } from "../../compiler/plan.ts";
-import type { EventKind, TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
+import { lifeEvents, type EventKind, type LifeEvent, type TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
 import { filterWords } from "../../compiler/tracefs/event-filter.ts";
 import { evaluate } from "../../compiler/javascript/evaluate.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
@@ -24,17 +24,18 @@ import { EventRuntime, Interrupted, type HostServices } from "../host-runtime.ts
 import type { LiveMap } from "../maps.ts";
 import { memoryMaps } from "../memory-maps.ts";
 import { AttachError } from "../live/attachments.ts";
-import { readClock, steadyTime } from "../live/clock.ts";
+import { readClock, steadyTime, type SessionClock } from "../live/clock.ts";
 import { LiveSurroundings } from "../live/surroundings.ts";
 import { LiveSymbols, type StackTable } from "../live/symbols/symbols.ts";
 import { StackOwners } from "../live/symbols/stack-owners.ts";
 import { commandTarget, processTarget, type Target } from "../live/target.ts";
 import { TakenStacks } from "../taken-stacks.ts";
 import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
+import { bootEventAt, bootNameOf, disableAtTop, openBoot, type BootPlace } from "./boot-events.ts";
 import { eventAt, type NamedEvent } from "./event-places.ts";
 import { EventStreams, type Head } from "./event-streams.ts";
 import { KernelHistograms } from "./kernel-histograms.ts";
-import { lifeEvents, Lives, threadsOf, type LifeEvent } from "./lives.ts";
+import { Lives, threadsOf } from "./lives.ts";
 import { TracefsEvent } from "./tracefs-event.ts";
 
 export interface TracefsOptions {
@@ -46,6 +47,8 @@ export interface TracefsOptions {
   readonly log?: ((line: string) => void) | undefined;
   /** See SessionOptions. */
   readonly interrupted?: (() => boolean) | undefined;
+  /** What the kernel has traced since it started, and where: in instances of its boot configuration, or in the top-level buffer. */
+  readonly boot?: BootPlace | undefined;
 }
 
 /** A handler, and the probe's number among the plan's names. */
@@ -87,7 +90,7 @@ export class TracefsSource implements Source, RecordStream {
   readonly speculations = new Speculations();
   readonly #events: TracefsPlan;
   readonly #options: TracefsOptions;
-  readonly #clock = readClock();
+  readonly #clock: SessionClock;
   readonly #target: Target | undefined;
   readonly #owners: StackOwners;
   readonly #records: HandedRecords;
@@ -120,7 +123,8 @@ export class TracefsSource implements Source, RecordStream {
     this.bytes = plan.config.ringBytes;
     this.maps = memoryMaps(plan.maps);
     this.#records = new HandedRecords(plan.schemas);
-    const { searchPaths, command, pid, pids } = options;
+    const { searchPaths, command, pid, pids, boot } = options;
+    this.#clock = boot === undefined ? readClock() : { ...readClock(), start: 0n };
     if (command !== undefined) this.#target = commandTarget(command, searchPaths?.programs);
     else if (pid !== undefined) this.#target = processTarget([pid]);
     else if (pids !== undefined) this.#target = processTarget(pids);
@@ -176,7 +180,7 @@ export class TracefsSource implements Source, RecordStream {
   }
 
   get ends(): boolean {
-    return this.#target !== undefined;
+    return this.#target !== undefined || this.#options.boot !== undefined;
   }
 
   get firing(): boolean {
@@ -191,9 +195,11 @@ export class TracefsSource implements Source, RecordStream {
       throw new Error(
         "tracefs tells processes by the kernel's own numbers, and strobe runs where they have others (a container's): start it in the initial pid namespace",
       );
+    const { boot, log } = this.#options;
     for (const { what, name } of removeAbandoned())
-      this.#options.log?.(`removed ${what} ${name} of tracefs, which a strobe left that was killed`);
-    if (this.#events.events.length > 0) this.#prepareInstances();
+      log?.(`removed ${what} ${name} of tracefs, which a strobe left that was killed`);
+    if (boot !== undefined) this.#takeOver(boot);
+    else if (this.#events.events.length > 0) this.#prepareInstances();
     this.#owners.watch();
     await this.#target?.ready;
   }
@@ -209,14 +215,30 @@ export class TracefsSource implements Source, RecordStream {
     };
     make(`strobe-${process.pid}`, ringBytes * roomier, takes);
     const told = make(`strobe-${process.pid}-lives`, livesBytes);
+    this.#knowLives();
+    for (const [category, name] of lifeEvents) told.enable(category, name);
+    told.tracing(true);
+    this.#lives.readAll();
+    this.#stream();
+  }
+
+  /** What was made at boot is strobe's from now on: nothing more is written into it, and it goes with the rest. */
+  #takeOver(boot: BootPlace): void {
+    this.#instances.push(...openBoot(boot));
+    this.#knowLives();
+    this.#lives.atBoot();
+  }
+
+  #knowLives(): void {
     for (const [category, name] of lifeEvents) {
       const { id, fields } = formatOf({ category, name });
       const at = new Map(fields.map((field) => [field.name, field.offset]));
       this.#lifeEvents.set(id, { name, at: (field) => at.get(field) ?? missingField(name, field) });
-      told.enable(category, name);
     }
-    told.tracing(true);
-    this.#lives.readAll();
+  }
+
+  #stream(): void {
+    const { stacks } = this.#events;
     const numberOf = (space: "kernel" | "user"): number | undefined =>
       stacks.includes(space) ? formatOf({ category: "ftrace", name: `${space}_stack` }).id : undefined;
     const numbers = stacks.length === 0 ? undefined : { kernel: numberOf("kernel"), user: numberOf("user") };
@@ -229,9 +251,12 @@ export class TracefsSource implements Source, RecordStream {
 
   attach(): void {
     if (this.#events.events.length > 0) {
-      this.#chooseProcesses();
+      const { boot } = this.#options;
+      if (boot === undefined) this.#chooseProcesses();
       this.#enable();
-      this.#instances[scripts].tracing(true);
+      if (boot === undefined) this.#instances[scripts].tracing(true);
+      // There are events already, which nobody may take before the handlers are there.
+      else this.#stream();
     }
     this.#owners.start(this.#target?.pid);
   }
@@ -252,16 +277,18 @@ export class TracefsSource implements Source, RecordStream {
 
   #enable(): void {
     const { programs, events } = this.#events;
-    const { missingProbes } = this.#plan.config;
+    const { boot } = this.#options;
+    // At boot it was said what waits for user space.
+    const missingProbes = boot === undefined ? this.#plan.config.missingProbes : "warn";
     const functions = programs.map(({ source }) => evaluate(source));
     const childPid = BigInt(this.childPid ?? 0);
     this.#histograms = this.#kernelHistograms();
     const failed: { probe: string; reason: string }[] = [];
     const several = new Set<string>();
-    for (const event of events) {
+    for (const [number, event] of events.entries()) {
       const { site, args } = event;
       try {
-        const named = eventAt(event);
+        const named = boot === undefined ? eventAt(event) : bootEventAt(event, number);
         if (named.defined !== undefined) this.#defined.push(named);
         const { id, fields } = formatOf(named);
         args.forEach(({ offset }, i) => {
@@ -275,7 +302,8 @@ export class TracefsSource implements Source, RecordStream {
             return [];
           return [{ run: functions[program], cookie }];
         });
-        if (handlers.length > 0) {
+        if (handlers.length > 0 && boot !== undefined) this.#wanted.set(id, { kind: event.event, handlers });
+        else if (handlers.length > 0) {
           const filter = filterWords(event.filter, fields, childPid);
           const filtered = filter !== undefined && this.#filter(named, filter);
           this.#instances[scripts].enable(named.category, named.name);
@@ -315,7 +343,9 @@ export class TracefsSource implements Source, RecordStream {
 
   /** @returns whether the kernel counts for a handler */
   #count(asked: Parameters<KernelHistograms["add"]>[0], fields: Parameters<KernelHistograms["add"]>[1]): boolean {
-    const added = this.#histograms?.add(asked, fields, BigInt(this.childPid ?? 0));
+    if (this.#options.boot === "top-level") return false;
+    const made = this.#options.boot !== undefined;
+    const added = this.#histograms?.add(asked, fields, BigInt(this.childPid ?? 0), made);
     if (added === undefined) return false;
     const { category, name } = asked.event;
     if ("refused" in added) this.#options.log?.(`${category}:${name} is not counted by the kernel: ${added.refused}`);
@@ -337,6 +367,7 @@ export class TracefsSource implements Source, RecordStream {
 
   go(): void {
     const target = this.#target;
+    if (this.#options.boot !== undefined) this.#user?.sourceEnded();
     if (target === undefined) return;
     void target.ended.then(async () => {
       const why = await target.failure?.();
@@ -421,8 +452,9 @@ export class TracefsSource implements Source, RecordStream {
     if (head === undefined || head.time > until) return false;
     this.#handled++;
     // What the handlers look at stays where it is until the page is read anew.
-    if (head.of === lives) this.#takeLife(head);
-    else this.#handle(head);
+    const { boot } = this.#options;
+    if (head.of === lives || boot === "top-level") this.#takeLife(head);
+    if (head.of === scripts) this.#handle(head);
     streams.take();
     return true;
   }
@@ -527,6 +559,7 @@ export class TracefsSource implements Source, RecordStream {
     this.#target?.[Symbol.dispose]();
     this.symbols[Symbol.dispose]();
     this.maps.clear();
+    if (this.#options.boot !== undefined) this.#disableAll();
     // Events go when no instance has them enabled.
     for (const one of [...this.#instances.splice(0), ...this.#defined.splice(0).map(({ defined }) => defined)]) {
       try {
@@ -537,6 +570,14 @@ export class TracefsSource implements Source, RecordStream {
       }
     }
     this.#streams = undefined;
+  }
+
+  /** What was enabled at boot. */
+  #disableAll(): void {
+    const own = this.#events.events.flatMap((event, number) => bootNameOf(event, number) ?? []);
+    for (const { category, name } of [...own, ...lifeEvents.map(([category, event]) => ({ category, name: event }))])
+      for (const instance of this.#instances) instance.disableAny(category, name);
+    for (const { defined } of this.#defined) if (defined !== undefined) disableAtTop(defined);
   }
 }
 

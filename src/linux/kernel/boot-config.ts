@@ -1,0 +1,99 @@
+// The boot configuration at the end of an initial RAM disk: text, zeroes, how long both are, the sum of their bytes, a
+// magic word; the whole file is a multiple of four bytes long (Documentation/admin-guide/bootconfig.rst).
+import { closeSync, copyFileSync, fchmodSync, fchownSync, fstatSync, fsyncSync, ftruncateSync } from "node:fs";
+import { openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+
+const magic = Buffer.from("#BOOTCONFIG\n");
+const foot = 8 + magic.length;
+const alignment = 4;
+/** XBC_DATA_MAX of include/linux/bootconfig.h. */
+const longest = 32767;
+
+/** What an initial RAM disk has at its end. */
+export interface BootConfig {
+  readonly text: string;
+  /** Where it begins: how long the disk is without it. */
+  readonly at: number;
+}
+
+/** The bytes that are put behind so many others. @throws RangeError where the kernel would not take as much */
+export function bootConfigBlock(text: string, behind: number): Buffer {
+  const bytes = Buffer.from(`${text}\0`);
+  if (bytes.length > longest)
+    throw new RangeError(`a boot configuration has ${longest} bytes at most, this one would have ${bytes.length}`);
+  const size = bytes.length + ((alignment - ((behind + bytes.length + foot) % alignment)) % alignment);
+  const block = Buffer.alloc(size + foot);
+  bytes.copy(block);
+  block.writeUInt32LE(size, size);
+  block.writeUInt32LE(sumOf(bytes), size + 4);
+  magic.copy(block, size + 8);
+  return block;
+}
+
+function sumOf(bytes: Uint8Array): number {
+  let sum = 0;
+  for (const byte of bytes) sum = (sum + byte) >>> 0;
+  return sum;
+}
+
+/** Of an open file. @throws RangeError for a damaged one */
+function readBootConfig(file: number): BootConfig | undefined {
+  const { size: length } = fstatSync(file);
+  // Boot loaders fill up to a multiple of four.
+  for (let end = length; end > length - alignment; end--) {
+    if (end < foot) return undefined;
+    const head = bytesAt(file, end - foot, foot);
+    if (!head.subarray(8).equals(magic)) continue;
+    const size = head.readUInt32LE(0);
+    const at = end - foot - size;
+    if (at < 0 || size > longest + alignment) throw new RangeError("its boot configuration is longer than it can be");
+    const bytes = bytesAt(file, at, size);
+    if (sumOf(bytes) !== head.readUInt32LE(4))
+      throw new RangeError("its boot configuration is damaged (the sum is wrong)");
+    return { text: bytes.toString("utf8").replace(/\0+$/, ""), at };
+  }
+  return undefined;
+}
+
+function bytesAt(file: number, at: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  for (let got = 0; got < length;) {
+    const more = readSync(file, bytes, got, length - got, at + got);
+    if (more === 0) throw new RangeError("it was cut while it was read");
+    got += more;
+  }
+  return bytes;
+}
+
+/**
+ * Gives an initial RAM disk another boot configuration, none where `change` gives none; the file is replaced as a whole,
+ * so that a machine that loses its power starts with the one or the other. @throws RangeError, and what Node throws
+ */
+export function changeBootConfig(path: string, change: (old: string | undefined) => string | undefined): void {
+  const made = `${path}.strobe-${process.pid}`;
+  copyFileSync(path, made, 1);
+  try {
+    const [from, file] = [openSync(path, "r"), openSync(made, "r+")];
+    try {
+      const { mode, uid, gid, size } = fstatSync(from);
+      fchownSync(file, uid, gid);
+      fchmodSync(file, mode & 0o7777);
+      const old = readBootConfig(file);
+      const behind = old?.at ?? size;
+      const text = change(old?.text);
+      ftruncateSync(file, behind);
+      if (text !== undefined) {
+        const block = bootConfigBlock(text, behind);
+        for (let put = 0; put < block.length;) put += writeSync(file, block, put, block.length - put, behind + put);
+      }
+      fsyncSync(file);
+    } finally {
+      closeSync(from);
+      closeSync(file);
+    }
+    renameSync(made, path);
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+// What a kernel traced while it started, by the boot configuration or the command line that strobe wrote for a script
+// (compiler/tracefs/boot-lines.ts): taken over as a session's events, and removed with it.
+import { existsSync } from "node:fs";
+import { bootInstance, bootLives, bootPlace } from "../../compiler/tracefs/boot-lines.ts";
+import type { TracefsEvent } from "../../compiler/tracefs/tracefs-plan.ts";
+import { EINVAL, LinuxError } from "../../linux/error.ts";
+import { dynamicEvents, enableEvent, writeDefinition } from "../../linux/kernel/event-files.ts";
+import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
+import { tracefsRoot } from "../../linux/kernel/tracefs.ts";
+import { sleepInThread } from "../../linux/sleep.ts";
+import type { NamedEvent } from "./event-places.ts";
+
+/** Where the kernel wrote: instances of strobe's, or the top-level buffer, as a command line has it. */
+export type BootPlace = "instances" | "top-level";
+
+/** @throws Error where nothing was made at boot */
+export function openBoot(place: BootPlace): readonly TraceInstance[] {
+  if (place === "top-level") return [new TraceInstance("", "made")];
+  if (!existsSync(`${tracefsRoot()}/instances/${bootInstance}`))
+    throw new Error(
+      `nothing was traced at boot: tracefs has no instance ${bootInstance} (the kernel takes a boot configuration with "bootconfig" on its command line, and shows it in /proc/bootconfig)`,
+    );
+  return [bootInstance, bootLives].map((name) => new TraceInstance(name, "made"));
+}
+
+/** What an event is called; undefined where none is made at boot. */
+export function bootNameOf(event: TracefsEvent, number: number): Pick<NamedEvent, "category" | "name"> | undefined {
+  const place = bootPlace(event, number);
+  return "why" in place ? undefined : { category: place.group, name: place.name };
+}
+
+/** The event that was made. @throws LinuxError where it was not, or is another script's */
+export function bootEventAt(event: TracefsEvent, number: number): NamedEvent {
+  const place = bootPlace(event, number);
+  const doing = `read what ${event.site.name} did at boot`;
+  const refuse = (hint: string): LinuxError => new LinuxError({ call: "read", code: EINVAL, doing, hint });
+  if ("why" in place) throw refuse(`it waited for user space: ${place.why}`);
+  const { group: category, name, definition } = place;
+  if (definition === undefined) return { category, name };
+  const there = dynamicEvents().find((one) => one.group === category && one.name === name);
+  if (there === undefined) throw refuse("the kernel did not define it: dmesg | grep trace says why");
+  if (!isSame(there.text, definition)) throw refuse(`it was defined for another script: ${there.text}`);
+  const removed = { group: category, name, [Symbol.dispose]: () => remove(category, name) };
+  return { category, name, defined: removed };
+}
+
+/** The kernel enables each kprobe event that there is at boot in the top-level buffer (enable_boot_kprobe_events). */
+export function disableAtTop({ group, name }: { readonly group: string; readonly name: string }): void {
+  try {
+    enableEvent(group, name, false);
+  } catch (error) {
+    if (!(error instanceof LinuxError)) throw error;
+  }
+}
+
+/** Returns are shown by their letter. */
+function isSame(shown: string, definition: string): boolean {
+  const words = (text: string): string => text.replace("%return", "").replaceAll(/\s+/g, " ").trim();
+  return words(shown) === words(definition);
+}
+
+/** Milliseconds that the kernel may still look at an event's trigger that is gone. */
+const patience = 3000;
+const pause = 20;
+
+function remove(group: string, name: string): void {
+  for (let waited = 0; ; waited += pause) {
+    try {
+      return writeDefinition("kprobe_events", `-:${group}/${name}`, `remove the event ${group}/${name}`);
+    } catch (error) {
+      if (!(error instanceof LinuxError) || waited >= patience) throw error;
+      sleepInThread(pause);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// `strobe boot`: a script's events from the kernel's first steps on, counted beside the kernel's own histograms; then all
+// of it is removed. By a boot configuration on our own kernel, by the command line on Debian's.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { complaint, runGuest, type GuestOptions, type JobResult } from "./guest.ts";
+import { filesToRun, only } from "./tested-kernels.ts";
+import { kernels } from "./kernels.ts";
+
+const script = `
+tracepoint:initcall:initcall_start { @began[tid] = nsecs; }
+tracepoint:initcall:initcall_finish /@began[tid]/ { @took[args.func, nsecs >= @began[tid]] = count(); @timed = count(); delete(@began, tid); }
+tracepoint:initcall:initcall_finish { @returned[args.ret] = count(); }
+kprobe:device_add { @devices = count(); @names[str(args.dev.kobj.name) == "loopback"] = count(); }
+kretprobe:device_add { @added[(int32)retval] = count(); }
+interval:s:1 { @seconds++; }
+end { @functions = len(@took); clear(@took); clear(@began); clear(@names); }
+`;
+const prepared = `cat >/tmp/boot.bt <<'END'\n${script}END\n`;
+
+/** Beside it, by hand: what the kernel itself counts. */
+const byHand = `
+ftrace.instance.other {
+  event.initcall.initcall_finish.actions = "hist:keys=ret"
+  event.kprobes.mine { probes = "device_add"; actions = "hist:keys=common_cpu" }
+}
+`;
+
+const counts = `cd /sys/kernel/tracing; for event in initcall/initcall_finish kprobes/mine; do
+grep -h Hits: instances/other/events/$event/hist; done`;
+
+const left = `ls /sys/kernel/tracing/instances; cut -d' ' -f1 /sys/kernel/tracing/dynamic_events; grep strobe /sys/kernel/tracing/set_event`;
+
+async function jobsOf(options: GuestOptions): Promise<readonly JobResult[]> {
+  const guest = await runGuest(options);
+  assert.doesNotMatch(guest.console, complaint);
+  assert.ok(guest.complete, guest.console.slice(-3000));
+  return guest.jobs;
+}
+
+const deadline = 400;
+const own = kernels.find(({ name }) => name === "own")!;
+const ownFiles = only === undefined || only === "own" ? filesToRun(own) : "another kernel was asked for";
+
+test(
+  "a boot configuration traces from the first initcalls on",
+  { skip: typeof ownFiles === "string" && ownFiles, timeout: 2 * deadline * 1000 },
+  async () => {
+    assert.ok(typeof ownFiles !== "string");
+    const kernel = ownFiles;
+    const [made] = await jobsOf({ kernel, deadline, jobs: [{ script: `${prepared}strobe boot /tmp/boot.bt` }] });
+    assert.equal(
+      made.stderr,
+      "interval:s:1 does not fire: the answers are collected at once\nend runs when the answers are collected\n",
+    );
+    assert.match(made.stdout, /^ftrace\.instance\.strobe-boot \{$/m);
+    const collect = `${prepared}strobe boot --collect -q /tmp/boot.bt`;
+    const jobs = [
+      { script: "ls /sys/kernel/tracing/instances" },
+      { script: counts },
+      { script: collect },
+      { script: counts },
+      { script: left },
+      { script: collect },
+    ];
+    const [there, before, collected, after, rest, again] = await jobsOf({
+      kernel,
+      deadline,
+      jobs,
+      bootConfig: made.stdout + byHand,
+    });
+    assert.equal(there.stdout, "other\nstrobe-boot\nstrobe-boot-lives\n");
+    const [initcalls, devices] = [...before.stdout.matchAll(/Hits: (\d+)/g)].map(([, hits]) => Number(hits));
+    // Nothing of it happens once user space is there.
+    assert.equal(after.stdout, before.stdout);
+    assert.ok(initcalls > 100 && devices > 50, before.stdout);
+    const value = (name: string): number => Number(new RegExp(`^@${name}: (\\d+)$`, "m").exec(collected.stdout)?.[1]);
+    const sum = (name: string): number =>
+      [...collected.stdout.matchAll(new RegExp(`^@${name}\\[.*\\]: (\\d+)$`, "gm"))].reduce(
+        (all, [, n]) => all + Number(n),
+        0,
+      );
+    assert.equal(sum("returned"), initcalls, collected.stdout + collected.stderr);
+    // What enables the events is an initcall itself, which began before.
+    assert.equal(value("timed"), initcalls - 1);
+    assert.equal(value("devices"), devices);
+    assert.equal(sum("added"), devices);
+    assert.ok(value("functions") > 100 && value("functions") <= initcalls);
+    assert.equal(collected.stderr, "");
+    assert.equal(rest.stdout, "other\np:kprobes/mine\n");
+    assert.match(again.stderr, /nothing was traced at boot/);
+  },
+);
+
+/** Beside it: the same events in an instance that the kernel makes itself, and how often each kprobe was hit. */
+const lineCounts = `cd /sys/kernel/tracing; grep -c 'initcall_finish:' instances/other/trace; awk '$1 ~ /strobe_boot/ { print $1, $2 }' kprobe_profile`;
+
+for (const { name, ...rest } of kernels.filter((one) => one.name === "6.12")) {
+  const files = only === undefined || only === name ? filesToRun({ name, ...rest }) : "another kernel was asked for";
+  test(
+    `the command line of Linux ${name} traces from the first initcalls on`,
+    { skip: typeof files === "string" && files, timeout: 2 * deadline * 1000 },
+    async () => {
+      assert.ok(typeof files !== "string");
+      const kernel = files;
+      const [made, checked] = await jobsOf({
+        kernel,
+        deadline,
+        jobs: [
+          { script: `${prepared}strobe boot --cmdline /tmp/boot.bt` },
+          { script: `${prepared}strobe boot --collect /tmp/boot.bt` },
+        ],
+      });
+      assert.match(checked.stderr, /nothing was traced at boot/);
+      const collect = `${prepared}strobe boot --collect --cmdline -q /tmp/boot.bt`;
+      const parameters = `${made.stdout.trim()} trace_instance=other,initcall:initcall_finish`;
+      const jobs = [{ script: lineCounts }, { script: collect }, { script: left }];
+      const [before, collected, after] = await jobsOf({ kernel, deadline, jobs, parameters });
+      const [initcalls, ...hits] = before.stdout.split("\n");
+      assert.ok(Number(initcalls) > 100, before.stdout);
+      const devices = Number(/strobe_boot_2 (\d+)/.exec(hits.join("\n"))?.[1]);
+      const value = (of: string): number => Number(new RegExp(`^@${of}: (\\d+)$`, "m").exec(collected.stdout)?.[1]);
+      assert.equal(value("timed"), Number(initcalls), collected.stdout + collected.stderr);
+      assert.equal(value("devices"), devices);
+      assert.equal(collected.stderr, "");
+      assert.equal(after.stdout, "other\n");
+    },
+  );
+}
