@@ -57,18 +57,22 @@ test(
     const jobs = [
       { script: "ls /sys/kernel/tracing/instances" },
       { script: counts },
+      {
+        script: `${prepared}sed -i s/^kprobe:device_add/kprobe:device_del/ /tmp/boot.bt; strobe boot --collect -q /tmp/boot.bt`,
+      },
       { script: collect },
       { script: counts },
       { script: left },
       { script: collect },
     ];
-    const [there, before, collected, after, rest, again] = await jobsOf({
+    const [there, before, others, collected, after, rest, again] = await jobsOf({
       kernel,
       deadline,
       jobs,
       bootConfig: made.stdout + byHand,
     });
     assert.equal(there.stdout, "other\nstrobe-boot\nstrobe-boot-lives\n");
+    assert.match(others.stderr, /another script was traced at boot/);
     const [initcalls, devices] = [...before.stdout.matchAll(/Hits: (\d+)/g)].map(([, hits]) => Number(hits));
     // Nothing of it happens once user space is there.
     assert.equal(after.stdout, before.stdout);

@@ -1,6 +1,6 @@
 // What a kernel traced while it started, by the boot configuration or the command line that strobe wrote for a script
 // (compiler/tracefs/boot-lines.ts): taken over as a session's events, and removed with it.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { bootInstance, bootLives, bootPlace } from "../../compiler/tracefs/boot-lines.ts";
 import type { TracefsEvent } from "../../compiler/tracefs/tracefs-plan.ts";
 import { EINVAL, LinuxError } from "../../linux/error.ts";
@@ -13,14 +13,45 @@ import type { NamedEvent } from "./event-places.ts";
 /** Where the kernel wrote: instances of strobe's, or the top-level buffer, as a command line has it. */
 export type BootPlace = "instances" | "top-level";
 
-/** @throws Error where nothing was made at boot */
-export function openBoot(place: BootPlace): readonly TraceInstance[] {
-  if (place === "top-level") return [new TraceInstance("", "made")];
-  if (!existsSync(`${tracefsRoot()}/instances/${bootInstance}`))
+/** @throws Error where nothing was made at boot, or for another script: then nothing of it is touched */
+export function openBoot(place: BootPlace, events: readonly TracefsEvent[]): readonly TraceInstance[] {
+  if (place === "instances" && !existsSync(folderOf(place)))
     throw new Error(
       `nothing was traced at boot: tracefs has no instance ${bootInstance} (the kernel takes a boot configuration with "bootconfig" on its command line, and shows it in /proc/bootconfig)`,
     );
-  return [bootInstance, bootLives].map((name) => new TraceInstance(name, "made"));
+  const names = events.flatMap((event, number) => {
+    const made = bootPlace(event, number);
+    if ("why" in made) return [];
+    const { group, name, definition } = made;
+    const there = definition === undefined ? undefined : definedAs(group, name);
+    if (definition !== undefined && there !== undefined && !isSame(there, definition))
+      throw new Error(
+        `another script was traced at boot: ${event.site.name} would be "${definition}", and it is "${there}"`,
+      );
+    return [{ group, name }];
+  });
+  if (!names.some(({ group, name }) => isOn(place, group, name)))
+    throw new Error(
+      "none of the script's events was traced at boot: it was another script, or the kernel refused them (dmesg)",
+    );
+  return (place === "top-level" ? [""] : [bootInstance, bootLives]).map((name) => new TraceInstance(name, "made"));
+}
+
+function folderOf(place: BootPlace): string {
+  return place === "top-level" ? tracefsRoot() : `${tracefsRoot()}/instances/${bootInstance}`;
+}
+
+/** `0*`: for a trigger. */
+function isOn(place: BootPlace, category: string, name: string): boolean {
+  try {
+    return readFileSync(`${folderOf(place)}/events/${category}/${name}/enable`, "latin1").trim() !== "0";
+  } catch {
+    return false;
+  }
+}
+
+function definedAs(group: string, name: string): string | undefined {
+  return dynamicEvents().find((one) => one.group === group && one.name === name)?.text;
 }
 
 /** What an event is called; undefined where none is made at boot. */
@@ -29,17 +60,15 @@ export function bootNameOf(event: TracefsEvent, number: number): Pick<NamedEvent
   return "why" in place ? undefined : { category: place.group, name: place.name };
 }
 
-/** The event that was made. @throws LinuxError where it was not, or is another script's */
-export function bootEventAt(event: TracefsEvent, number: number): NamedEvent {
+/** The event that was made. @throws LinuxError where it was not */
+export function bootEventAt(at: BootPlace, event: TracefsEvent, number: number): NamedEvent {
   const place = bootPlace(event, number);
   const doing = `read what ${event.site.name} did at boot`;
   const refuse = (hint: string): LinuxError => new LinuxError({ call: "read", code: EINVAL, doing, hint });
   if ("why" in place) throw refuse(`it waited for user space: ${place.why}`);
   const { group: category, name, definition } = place;
+  if (!isOn(at, category, name)) throw refuse("the kernel did not trace it: dmesg says why");
   if (definition === undefined) return { category, name };
-  const there = dynamicEvents().find((one) => one.group === category && one.name === name);
-  if (there === undefined) throw refuse("the kernel did not define it: dmesg | grep trace says why");
-  if (!isSame(there.text, definition)) throw refuse(`it was defined for another script: ${there.text}`);
   const removed = { group: category, name, [Symbol.dispose]: () => remove(category, name) };
   return { category, name, defined: removed };
 }

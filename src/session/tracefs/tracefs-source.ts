@@ -224,7 +224,7 @@ export class TracefsSource implements Source, RecordStream {
 
   /** What was made at boot is strobe's from now on: nothing more is written into it, and it goes with the rest. */
   #takeOver(boot: BootPlace): void {
-    this.#instances.push(...openBoot(boot));
+    this.#instances.push(...openBoot(boot, this.#events.events));
     this.#knowLives();
     this.#lives.atBoot();
   }
@@ -288,7 +288,7 @@ export class TracefsSource implements Source, RecordStream {
     for (const [number, event] of events.entries()) {
       const { site, args } = event;
       try {
-        const named = boot === undefined ? eventAt(event) : bootEventAt(event, number);
+        const named = boot === undefined ? eventAt(event) : bootEventAt(boot, event, number);
         if (named.defined !== undefined) this.#defined.push(named);
         const { id, fields } = formatOf(named);
         args.forEach(({ offset }, i) => {
