@@ -187,7 +187,15 @@ export const calls = {
       "this kernel cannot override a function's result",
       `it needs a kernel built with ${kernelFeatures.resultOverride.config}`,
     ),
+  /** Of D: what is assigned to is a value, as a member of `args`. */
   notInMemory: (): Message => says("type", "what is assigned to is in no memory"),
+  /**
+   * @on d
+   * @example
+   * struct a { int x; };
+   * struct a v;
+   * BEGIN { v.x = "s"; }
+   */
   otherInMemory: (target: Shown, value: Shown): Message =>
     says("type", `cannot store a value of type '${value}' where one of type '${target}' is`),
   /**

@@ -236,6 +236,10 @@ export const d = {
   /** @example BEGIN { x = $1; } */
   macroUndefined: (name: string): Message =>
     tagged("D_MACRO_UNDEF", "name", `macro ${/\d$/.test(name) ? "argument" : "variable"} ${name} is not defined`),
+  /**
+   * @on argument
+   * @example BEGIN { exit(0); }
+   */
   macroUnused: (text: string, number: number): Message =>
     tagged("D_MACRO_UNUSED", "unused", `extraneous argument '${text}' ($${number} is not referenced)`),
 

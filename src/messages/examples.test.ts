@@ -57,7 +57,7 @@ test("each example gets its message, and the page shows what", async () => {
 
 What strobe says of a script, by the tables in \`src/messages\`, each with a script that gets it. \`⟨x × 3⟩\` stands for
 \`xxx\`. The scripts are compiled for a made-up machine; handlers in TypeScript have a map \`m\` and an event \`opened\` around
-them. ${without} more messages have no example yet.
+them.${without === 0 ? "" : ` ${without} more messages have no example yet.`}
 
 ${sections.join("\n")}`;
   if (process.env["STROBE_UPDATE"]) writeFileSync("docs/messages.md", text);

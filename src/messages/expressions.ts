@@ -53,6 +53,7 @@ export const expressions = {
   bitFieldNoAddress: (): Message => says("type", "a bit field has no address"),
   /** @example begin { print(1 << -1); print(1 >> 64) } */
   shiftOutsideBits: (value: Shown): Message => says("limit", `a shift by ${value} is outside of 64 bits`),
+  /** Of `probe` and `func` where many functions share one program. */
   nameLookedUpWhenPrinted: (name: Shown): Message =>
     says("type", `${name} is resolved when it is printed and cannot be compared here`, "give it a probe of its own"),
   /** @example begin { print(pid ? 1 : "a"); } */

@@ -11,8 +11,10 @@ export const kernelProbes = {
    */
   needsKernelTypeInformationBtf: (name: Shown, help?: string): Message =>
     lacks(kernelFeatures.typeInformation, `${name} needs the kernel's type information (BTF)`, help),
+  /** Of a function that /proc/kallsyms has and BTF does not, as `fentry:FUNCTION`. */
   kernelNoTypeInformationFunction: (name: Shown, help?: string): Message =>
     says("name", `the kernel has no type information of the function \`${name}\``, help),
+  /** Of functions of several files that share a name, as `fentry:FUNCTION`. */
   nameFunctionsWhichKernelTakes: (name: Shown, length: Shown, which: Shown): Message =>
     says("name", `\`${name}\` is the name of ${length} functions, of which the kernel takes ${which}`),
   /** @example iter:task:/sys/fs/bpf/* { } */
@@ -35,8 +37,14 @@ export const kernelProbes = {
     says("arguments", "a return probe takes no offset", `write ${name}:${name2}`),
   /** @example kprobe:vfs_*+4 { } */
   wildcardCannotOffset: (): Message => says("arguments", "a wildcard takes no offset"),
+  /**
+   * Of functions of several files that share a name: `kprobe:FUNCTION+4`.
+   *
+   * @tested src/providers/places/kernel-functions.test.ts
+   */
   nameFunctionsWhoseCodeDiffers: (name: Shown, count: Shown, help?: string): Message =>
     says("arguments", `\`${name}\` is the name of ${count} functions, whose code differs`, help),
+  /** Of functions of several files that share a name, as `kprobe:FUNCTION`. */
   nameFunctionsProbingAllThem: (name: Shown, count: Shown, hinted: unknown): Message =>
     says(
       "name",

@@ -22,8 +22,15 @@ export const maps = {
   /** @example kprobe:f { @ = lhist(pid, 0, 10, 1); @ = lhist(pid, 0, 20, 1); } */
   holdsOtherParametersElsewhere: (body: Shown, aggregate: Shown): Message =>
     says("type", `${body} holds ${aggregate}() with different parameters elsewhere`),
+  /**
+   * @on systemtap
+   * @example
+   * global a
+   * probe begin { a[1] = 5; foreach (k in a @sum-) println(k) }
+   */
   keepsNoStatistic: (map: Shown, type: Shown): Message =>
     says("type", `only a statistic has several results, and ${map} holds ${type}`),
+  /** Of a histogram of SystemTap as a value. */
   resultIsDrawn: (name: Shown): Message => says("type", `${name}() of a statistic has no single value: print it`),
   /** @example begin { &@x; } */
   undefinedMap: (body: Shown, help?: string): Message => says("name", `undefined map: ${body}`, help),

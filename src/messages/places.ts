@@ -72,8 +72,10 @@ export const places = {
   /** Only on machines other than x86-64, of functions that a return trampoline would harm. */
   returnsOutOfReach: (why: Shown, unsafely: Shown): Message =>
     says("feature", `${why}`, `strobe decodes x86-64 instructions only, to probe those that return; ${unsafely}`),
+  /** Of functions that a return trampoline would harm, as `uretprobe` of a program in Go. */
   returnsProbedReturnInstructionsRet: (what: Shown, why: Shown, help?: string): Message =>
     says("feature", `returns are probed at ${what} return instructions, as by \`ret:\`: ${why}`, help),
+  /** Only on machines other than x86-64, of functions that a return trampoline would harm. */
   functionsLeftOutOne: (count: Shown, name: Shown, why: Shown, unsafely: Shown): Message =>
     says(
       "feature",
@@ -90,13 +92,13 @@ export const places = {
     says("name", `no matches for ${provider} ${what}${name}: there is no kernel function \`${name}\`${where}`, help),
   /** @example kprobe:demo@demo.c:8 { } */
   linesNotKnown: (what: Shown, reason: Shown): Message => says("name", `lines of ${what} are not known: ${reason}`),
-  linesKernelNotKnown: (): Message => says("name", "lines of the kernel are not known"),
   /** @example ret:/bin/app:m* { } */
   noneFunctionsMatchReturnInstruction: (count: Shown): Message =>
     says("arguments", `none of the ${count} functions that match has a return instruction`),
   /** @example ret:/bin/app:main { } */
   noReturnInstructionNeverReturns: (name: Shown): Message =>
     says("arguments", `\`${name}\` has no return instruction: it never returns`),
+  /** @example ret:/bin/app:last { } */
   noReturnInstructionEndsJump: (name: Shown, value: Shown, what: Shown, instead: Shown): Message =>
     says("arguments", `\`${name}\` has no return instruction: it ends with a jump to ${value}`, `${what}${instead}`),
   /** @example uprobe:/bin/app:nothing* { } */

@@ -30,7 +30,6 @@ export const statements = {
   /** @example begin { let $i = 1; for ($i : 0..5) { } } */
   loopVariableWasAlreadyDeclared: (body: Shown): Message =>
     says("name", `variable ${body} was already declared`, "a loop declares its own variable: choose another name"),
-  loopGoesOverWholeMap: (): Message => says("arguments", "`for` expects a whole map, without keys"),
   /** @example begin { @s = 1; for ($kv : @s) { } } */
   noExplicitKeysScalarMap: (body: Shown): Message =>
     says("type", `${body} has no explicit keys (scalar map), and cannot be used for iteration`),

@@ -66,6 +66,10 @@ export const systemtap = {
       `\`${name}\` is unknown in a condition of \`%(\``,
       "known are kernel_v, kernel_vr, arch, systemtap_v, runtime, guru_mode, CONFIG_…, numbers and strings",
     ),
+  /**
+   * @on without-configuration
+   * @example probe begin { println(%( CONFIG_SMP == "y" %? 1 %: 2 %)) }
+   */
   configurationUnknown: (name: string, why: string): Message =>
     says("feature", `parse error: whether \`${name}\` is set is not known: ${why}`),
   /**
@@ -100,6 +104,10 @@ export const systemtap = {
   /** @example probe procfs("x").read { } */
   pointNotSupported: (text: string, why: string, help?: string): Message =>
     semantic("feature", `${text} is not supported: ${why}`, help),
+  /**
+   * @on without-configuration
+   * @example probe timer.jiffies(5) { println(1) }
+   */
   ticksUnknown: (text: string, why: string, instead: string): Message =>
     semantic(
       "feature",
@@ -134,6 +142,7 @@ export const systemtap = {
   notHere: (what: string, where: string): Message => semantic("placement", `${what} is not allowed ${where}`),
   /** @example probe begin { printf(x, 1) } */
   formatLiteral: (name: string): Message => semantic("arguments", `${name}() expects a string literal as its format`),
+  /** Of a conversion that C's printf does not have. */
   badFormat: (problem: string): Message => semantic("arguments", problem),
   /** @example probe begin { printf("%", 1) } */
   formatCount: (wanted: number, given: number): Message =>

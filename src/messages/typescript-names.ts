@@ -4,7 +4,6 @@ import { says, type Message, type Shown } from "./message.ts";
 export const handlerNames = {
   /** @example (args) => m.sum(99999999999999999999n) */
   doesNotFitBits: (value: Shown): Message => says("limit", `${value} does not fit 64 bits`),
-  noValue: (): Message => says("type", "expected a value"),
   /** @example (args) => print(limits.high) */
   thereNo: (name: Shown): Message => says("name", `there is no \`${name}\` in it`),
   /** @example (args) => { const { deep: { x: { y } } } = limits; print(y); } */

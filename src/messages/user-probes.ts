@@ -16,6 +16,7 @@ export const userProbes = {
   /** Only on machines other than x86-64. */
   strobeCanOnlyTellX: (shownPath: Shown): Message =>
     says("feature", "strobe decodes x86-64 instructions only", `probe ${shownPath} by \`uprobe\``),
+  /** Of a symbol that lies outside of the file's code. */
   thereNoCode: (name: Shown, shownPath: Shown): Message => says("arguments", `no code of \`${name}\` in ${shownPath}`),
   /**
    * Of the instructions of a function that kernels refuse to probe: `insn:work:*`.
@@ -53,15 +54,17 @@ export const userProbes = {
   /** Only on machines other than x86-64. */
   strobeKnowsLinkageTablesX: (): Message =>
     says("feature", "strobe reads linkage tables of x86-64 only", "probe the function in its library by `uprobe`"),
-  /** @example plt:/bin/app:malloc { } */
+  /** @example plt:/bin/stripped:malloc { } */
   noLinkageTable: (where: Shown): Message =>
     says(
       "name",
       `${where} has no linkage table`,
       "it is static, or built with -fno-plt: probe the functions by `uprobe`",
     ),
+  /** @example plt:/bin/app:x* { } */
   noFunctionImportsMatches: (where: Shown, wanted: Shown): Message =>
     says("name", `no function that ${where} imports matches \`${wanted}\``),
+  /** @example plt:/bin/app:mallok { } */
   noLinkageTableEntry: (where: Shown, wanted: Shown, help?: string): Message =>
     says("name", `${where} has no linkage table entry of \`${wanted}\``, help),
   /** @example process:x:begins { } */
@@ -77,6 +80,7 @@ export const userProbes = {
       "this kernel has no type information of tasks",
       `it was built without ${kernelFeatures.typeInformation.config}`,
     ),
+  /** Of a file whose inode cannot be read. */
   whichProcessesRunCannotTold: (target: Shown, reason: Shown): Message =>
     says("feature", `which processes run ${target} cannot be told: ${reason}`),
   /** Only before Linux 6.16: `process:*:exit`. */
@@ -89,6 +93,7 @@ export const userProbes = {
   /** Only on machines other than x86-64. */
   returnsNeedX86: (shownPath: Shown): Message =>
     says("feature", "strobe decodes x86-64 instructions only", `probe ${shownPath} by \`uretprobe\``),
+  /** Of a function on the kernel's list of places that must not be probed: `ret:FUNCTION`. */
   returnsWhereKernelMustNot: (name: Shown): Message =>
     says("feature", `\`${name}\` returns where the kernel must not be probed`),
   /** @example self:signal:SIGKILL { } */
@@ -113,8 +118,10 @@ export const userProbes = {
   /** @example usdt:/bin/app:app:tick { print(arg1); } */
   argumentCannotRead: (i: Shown, group: Shown, reason: Shown, text: Shown): Message =>
     says("feature", `argument ${i} of ${group} cannot be read: it is ${reason}`, `its place is \`${text}\``),
+  /** @example usdt:/bin/app:app:rate { print(arg0); } */
   argumentFloatingPointNumber: (i: Shown, group: Shown): Message =>
     says("feature", `argument ${i} of ${group} is a floating-point number`, `print(args.arg${i}) shows it`),
+  /** @example usdt:/bin/stripped:app:rate { } */
   thereNoStaticProbes: (where: Shown): Message =>
     says("name", `no static probes ${where}`, "it was built without them (sys/sdt.h)"),
   /** @example usdt:/bin/app:app:tock { } */

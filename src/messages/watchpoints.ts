@@ -32,8 +32,10 @@ export const watchpoints = {
   /** @example watchpoint:/no/such/program:x:8:w { } */
   noBinary: ({ code, message, help }: Message): Message =>
     says(code, message, `${help}; an address is a number such as 0x10000000`),
+  /** Of a variable of a library that the program has a copy of (a copy relocation). */
   useCopy: (wanted: Shown, shownPath: Shown, copied: Shown, name: Shown, value: Shown): Message =>
     says("name", `\`${wanted}\` of ${shownPath} is in use as a copy in ${copied}`, `write ${name}:${copied}:${value}`),
+  /** Of a file of data alone. */
   noCodeWhichTellsWhere: (shownPath: Shown): Message =>
     says("arguments", `${shownPath} has no code, so that its load address is unknown`),
   /** @example watchpoint:/bin/stripped:settings.mode:w { } */

@@ -36,8 +36,10 @@ const symbol = (name: string, address: bigint, kind: "function" | "object" = "fu
   fileOffset: address - 0x400000n,
   kind,
 });
-/** `locked` begins with an instruction that cannot be probed; `clamp` is inlined into main, `work` as well. */
-const functions = ["locked", "work", "halve", "twice"].map((name, i) => symbol(name, 0x401040n + BigInt(i) * 16n));
+/** `locked` begins with an instruction that cannot be probed, `last` ends with a jump; `clamp` and `work` are inlined into main. */
+const functions = ["locked", "work", "halve", "twice", "last"].map((name, i) =>
+  symbol(name, 0x401040n + BigInt(i) * 16n),
+);
 const own = [...functions, symbol("settings", 0x401f00n, "object")];
 
 const body = (entry: bigint): FunctionInstance => ({
@@ -150,18 +152,26 @@ const info: DebugInfo = {
   typeNamed: () => undefined,
 };
 
-/** `lock inc (%rax)` over and over. */
+/** `lock inc (%rax)` over and over; `jmp main`, and what pads it. */
 const locked = [0xf0, 0xff, 0x00];
+const jump = [0xe9, 0x7b, 0xff, 0xff, 0xff, 0xcc];
 
 export const program: Binary = {
   ...app,
   symbol: (name) => own.find((each) => each.name === name) ?? app.symbol(name),
   symbols: () => [...app.symbols(), ...own],
   code: [{ low: 0x1000n, high: 0x1f00n }],
-  read: (offset, length) =>
-    offset >= 0x1040n && offset < 0x1050n
+  read(offset, length) {
+    if (offset === 0x1080n) return Uint8Array.from({ length }, (_, i) => jump[i] ?? 0xcc);
+    return offset >= 0x1040n && offset < 0x1050n
       ? Uint8Array.from({ length }, (_, i) => locked[i % 3])
-      : app.read(offset, length),
+      : app.read(offset, length);
+  },
+  imports: () => [{ name: "malloc", fileOffset: 0x1020n }],
+  usdtProbes: () => [
+    ...app.usdtProbes(),
+    { provider: "app", name: "rate", fileOffset: 0x1008n, semaphoreOffset: 0n, argumentText: "8f@8(%rsp)" },
+  ],
   functionAt(offset) {
     const found = [...app.symbols(), ...functions].find(
       ({ fileOffset, size }) => offset >= fileOffset && offset < fileOffset + size,
@@ -176,5 +186,7 @@ export const stripped: Binary = {
   ...program,
   path: "/bin/stripped",
   shownPath: "/bin/stripped",
+  imports: () => [],
+  usdtProbes: () => [],
   debugInfo: () => new Failure("stripped has no debug information"),
 };

@@ -3,9 +3,10 @@ import { compile, type CompileOptions } from "../../src/compiler/compile.ts";
 import { bpftrace } from "../../src/language/bpftrace/language.ts";
 import type { Given, Parsed } from "../../src/language/language.ts";
 import { languages } from "../../src/language/registry.ts";
+import { typescript } from "../../src/language/typescript/language.ts";
 import { ScriptError, type Diagnostic, type Source } from "../../src/language/diagnostic.ts";
 import { parseProbes } from "../../src/language/typescript/parse.ts";
-import { resolveSpec, spellingOf } from "../../src/providers/registry.ts";
+import { constructorNames, resolveSpec, spellingOf } from "../../src/providers/registry.ts";
 import type { Resolution } from "../../src/providers/provider.ts";
 import type { ProbeSpec } from "../../src/language/probe-spec.ts";
 import type { Context } from "../../src/language/context.ts";
@@ -119,9 +120,13 @@ const surroundings: Readonly<Record<string, Surroundings | undefined>> = {
   },
   "without-command": { options: { parameters: new Map() } },
   unsafe: { options: { unsafe: true } },
+  "without-configuration": {
+    given: { machine: { release: "6.12.0", arch: "x86_64", config: () => new Failure("/boot is not readable") } },
+  },
   argument: { given: { positional: ["one"] } },
   typescript: { language: "typescript" },
   systemtap: { language: "systemtap" },
+  d: { language: "d" },
   filter: { filter: true },
   "loaded-file": { complete: true },
 };
@@ -131,6 +136,7 @@ const madeUpKinds = new Set(["begin", "end", "interval", "tracepoint", "kprobe"]
 export function told({ file, on }: Entry, example: string): Told {
   const around = on === undefined ? {} : surroundings[on];
   if (around === undefined) throw new Error(`no surroundings are called ${on}`);
+  if (file === "translation") return translated(example);
   const language = around.language ?? file;
   const { program, diagnostics } = language.startsWith("typescript")
     ? parseProbes([handlerOf(example, around)])
@@ -149,6 +155,13 @@ export function told({ file, on }: Entry, example: string): Told {
     if (error instanceof ScriptError) return error;
     throw error;
   }
+}
+
+/** Scripts in SystemTap's language have all that the tree can say. */
+function translated(text: string): Told {
+  const { program } = readScript("systemtap", text, {});
+  const { diagnostics } = typescript.translate!(program, { find: spellingOf, constructors: constructorNames() });
+  return { source: program.source, diagnostics };
 }
 
 /** The scripts of a language's own table are in that language. */

@@ -1,4 +1,5 @@
 // Statements, copied and typed.
+import { InternalError } from "../../base/internal-error.ts";
 import { types as typeMessages } from "../../messages/types.ts";
 import { maps as mapsMessages } from "../../messages/maps.ts";
 import { statements as statementsMessages } from "../../messages/statements.ts";
@@ -456,7 +457,7 @@ function checkForMap(node: MapLoop, body: Body): Statement {
   const plain = plainMapLoop(node);
   if (plain !== undefined) return checkStatement(plain, body);
   const map = mapState(body, node.map.name, node.map.span);
-  if (node.map.keys.length > 0) report(body, node.map.span, statementsMessages.loopGoesOverWholeMap());
+  if (node.map.keys.length > 0) throw new InternalError("a front-end made a loop over an entry of a map");
   if (isUndefined(map))
     report(body, node.map.span, mapsMessages.undefinedMap(mapName(body, map.name), nearMaps(map.name, body)));
   if (map.keys?.length === 0)

@@ -32,8 +32,6 @@ export function constant(
     case "bigint":
       if (value < least || value > most) return reader.refuse(node, handlerNames.doesNotFitBits(value));
       return integer(value, span);
-    default:
-      return reader.refuse(node, handlerNames.noValue());
   }
 }
 

@@ -97,7 +97,8 @@ export function kernelLines(spec: ProbeSpec, context: Context, system: System, o
     else if (!hasWildcard(source.file)) return here;
     else found.push(here);
   }
-  if (found.length === 0) return first ?? missing(spec, options, placesMessages.linesKernelNotKnown());
+  // There is one image at least, and what it has not is told.
+  if (found.length === 0) return first!;
   return {
     variants: found.flatMap(({ variants }) => variants),
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
