@@ -72,6 +72,7 @@ export {
 } from "./api/maps.ts";
 export type { Aggregation, Received, Stats, Stored } from "./api/map-types.ts";
 export { stampOf } from "./api/stamped.ts";
+export { dateOf } from "./api/dates.ts";
 export { event, type Emitted, type EventHandle, type EventOptions } from "./api/events.ts";
 export {
   aligned,

@@ -3,6 +3,7 @@ import { asInternal, InternalError, isUnexpected } from "../base/internal-error.
 import { ScriptError } from "../language/diagnostic.ts";
 import { kernelFeatures, kernelHas, kernelVersion, needsOf } from "../base/kernel-features.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
+import { decorates } from "../linux/ffi.ts";
 import { EACCES, EPERM, LinuxError } from "../linux/error.ts";
 import { missingToTrace } from "../linux/processes/privileges.ts";
 import { kernelRelease } from "../linux/kernel/running-kernel.ts";
@@ -82,5 +83,5 @@ function kernelTooOld(): string {
 export function useColor(): boolean {
   const wish = process.env["STROBE_COLOR"] ?? process.env["BPFTRACE_COLOR"] ?? "auto";
   if (wish !== "auto") return wish === "always";
-  return process.stderr.isTTY && process.env["NO_COLOR"] === undefined;
+  return process.stderr.isTTY && decorates();
 }

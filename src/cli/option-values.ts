@@ -42,12 +42,12 @@ export function readFormat(text: string): ChosenFormat {
   return file === undefined ? { format } : { format, file };
 }
 
-/** `time,pid`: each once. */
-export function readStamp(text: string): readonly HeaderField[] {
+/** `time,pid`: each once. `timed`: by --time as well. */
+export function readStamp(text: string, timed: boolean): readonly HeaderField[] {
   const fields = text.split(",").map((word) => oneOf("--stamp", word, headerFields));
   const twice = fields.find((field, i) => fields.indexOf(field) < i);
   if (twice !== undefined) throw new UsageError(`--stamp has ${twice} twice`);
-  return fields;
+  return timed && !fields.includes("time") ? ["time", ...fields] : fields;
 }
 
 /** Text is as the script's language has it. */

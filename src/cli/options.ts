@@ -207,6 +207,12 @@ export const flags = {
     group: "Output",
     doc: `say of each event when and where it was: ${headerFields.join(",")}, or some of them`,
   },
+  time: { long: "time", group: "Output", doc: "say of each event when it was: --stamp time" },
+  ascii: {
+    long: "ascii",
+    group: "Output",
+    doc: "histograms on a terminal as they are in files (NO_COLOR or TERM=dumb: no colours, and no live line either)",
+  },
   top: {
     long: "top",
     value: "NUMBER",
@@ -334,6 +340,7 @@ export interface Options {
   /** What events are stamped with, in this order. */
   readonly stamp?: readonly HeaderField[] | undefined;
   readonly top?: number | undefined;
+  readonly ascii: boolean;
   readonly buffering: Buffering;
   readonly quiet: boolean;
   /** False: says nothing of how many probes are attached, nor that it is at work. */
@@ -500,7 +507,8 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
     types: types.length === 0 ? undefined : types,
     output: values.get("output"),
     formats: chosen.length === 0 ? [readFormat("text")] : oneToOutput(chosen, has("output")),
-    stamp: values.has("stamp") ? readStamp(values.get("stamp") ?? "") : undefined,
+    stamp: has("stamp") || has("time") ? readStamp(values.get("stamp") ?? "time", has("time")) : undefined,
+    ascii: has("ascii"),
     top: values.has("top") ? readCount("--top", values.get("top") ?? "") : undefined,
     buffering: oneOf(
       "-B",

@@ -163,7 +163,7 @@ function sayUnfitting(script: ScriptPlan): void {
 
 /** `opened`: takes the descriptors of the files that are opened for it. */
 export function printerOf(
-  { formats, output, buffering, announces, noWarnings, dryRun, appends }: Options,
+  { formats, output, buffering, announces, noWarnings, dryRun, appends, ascii }: Options,
   opened: number[],
 ): Printer {
   const open = (path: string): number => {
@@ -184,6 +184,7 @@ export function printerOf(
       quiet: !announces,
       noWarnings,
       silent: dryRun,
+      ascii,
       ...(i === speaker ? { messages: standardError } : {}),
     });
   });

@@ -1,5 +1,6 @@
 // The live line on a terminal: that strobe is alive, what it has printed, and what the fullest maps hold.
 import { fstatSync } from "node:fs";
+import { decorates } from "../linux/ffi.ts";
 import { percent } from "../output/overhead.ts";
 import type { MapSize } from "../session/source.ts";
 
@@ -46,7 +47,7 @@ export class StatusLine implements Disposable {
    * something to show. `bigint`: see `fromPackage`; what is statted so does not disturb it.
    */
   static start(...what: ConstructorParameters<typeof StatusLine>): StatusLine | undefined {
-    return fstatSync(2, { bigint: true }).isCharacterDevice() ? new StatusLine(...what) : undefined;
+    return fstatSync(2, { bigint: true }).isCharacterDevice() && decorates() ? new StatusLine(...what) : undefined;
   }
 
   [Symbol.dispose](): void {

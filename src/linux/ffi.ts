@@ -249,6 +249,11 @@ export function isTerminal(fd: number): boolean {
   return syscall(SYS.ioctl, fd, TCGETS, new Uint8Array(64)) >= 0;
 }
 
+/** Whether terminals take more than text: https://no-color.org, terminfo(5)'s `dumb`. */
+export function decorates(): boolean {
+  return !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+}
+
 /** Zero-terminated bytes of a string. */
 export function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`, "utf8");

@@ -9,11 +9,12 @@ import { aggregateText } from "./values.ts";
 /** Few scripts have series. */
 const series = lazy<typeof import("./series.ts")>(() => require("./series.ts"));
 
-/** `lines`: it is more than one, each with its end. `divisor` scales what is drawn. */
+/** `lines`: it is more than one, each with its end. `divisor` scales what is drawn, `unicode`: see `styleOf`. */
 export function drawn(
   type: AggregateType,
   words: readonly bigint[],
   divisor: bigint,
+  unicode = false,
 ): { readonly text: string; readonly lines: boolean } {
   const { shape } = aggregationOf(type);
   switch (shape) {
@@ -22,7 +23,10 @@ export function drawn(
       return { text: aggregateText(type, words, divisor), lines: false };
     case "buckets": {
       const { part, at } = shapedPart(type, "buckets");
-      return { text: histogramText(part.of, words.slice(at, at + bucketCount(part.of)), divisor), lines: true };
+      return {
+        text: histogramText(part.of, words.slice(at, at + bucketCount(part.of)), divisor, unicode),
+        lines: true,
+      };
     }
     case "series": {
       const { part, at } = shapedPart(type, "series");

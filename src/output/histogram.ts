@@ -21,10 +21,29 @@ export function usedBuckets(buckets: Buckets, words: readonly bigint[]): Bucket[
   return used;
 }
 
-/** The rows as bpftrace prints them, a line each. `divisor` scales the counts. */
-export function histogramText(buckets: Buckets, words: readonly bigint[], divisor: bigint): string {
+/** The rows as bpftrace prints them, or for a terminal, a line each. `divisor` scales the counts. */
+export function histogramText(buckets: Buckets, words: readonly bigint[], divisor: bigint, unicode: boolean): string {
   const bits = buckets.by === "power" ? BigInt(buckets.bits) : 0n;
-  return bucketRows(usedBuckets(buckets, words), (value) => shortNumber(value, bits), divisor);
+  const rows = unicode ? blockRows : bucketRows;
+  return rows(usedBuckets(buckets, words), (value) => shortNumber(value, bits), divisor);
+}
+
+/** Parts of a block, in eighths. */
+const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/** Columns as wide as what is in them, bars to an eighth of a column. What is not empty has an eighth at least. */
+function blockRows(buckets: readonly Bucket[], number: (value: bigint) => string, divisor: bigint): string {
+  const rows = buckets.map((bucket) => ({ label: labelOf(bucket, number), count: bucket.count / divisor }));
+  const most = rows.reduce((max, { count }) => (count > max ? count : max), 1n);
+  const labels = Math.max(...rows.map(({ label }) => label.length));
+  const counts = Math.max(...rows.map(({ count }) => String(count).length));
+  return rows
+    .map(({ label, count }) => {
+      const parts = Math.max(Number((count * BigInt(8 * barWidth)) / most), count > 0n ? 1 : 0);
+      const bar = "█".repeat(parts >> 3) + eighths[parts & 7];
+      return `${label.padEnd(labels)}  ${String(count).padStart(counts)} │${bar.padEnd(barWidth)}│\n`;
+    })
+    .join("");
 }
 
 export function bucketRows(

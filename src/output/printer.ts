@@ -14,6 +14,8 @@ export interface PrinterOptions {
   /** Says nothing that warns: warnf(), lost events, failures. */
   readonly noWarnings?: boolean;
   readonly buffering: Buffering;
+  /** On terminals, too. */
+  readonly ascii?: boolean;
   /** Nothing but messages: `--dry-run`. */
   readonly silent?: boolean;
 }

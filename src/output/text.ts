@@ -19,6 +19,7 @@ import { statsText } from "./overhead.ts";
 import { printfWriter } from "./printf.ts";
 import { shownText } from "./shown-text.ts";
 import { sameFile, Sink } from "./sink.ts";
+import { endOfColor, inColor, startOf, styleOf, type Meaning, type TerminalStyle } from "./terminal-style.ts";
 import { elementTexts, forTerminal, memoryOf, readWords, valueText } from "./values.ts";
 
 // Loaded when something was lost or failed.
@@ -52,6 +53,7 @@ export class TextConsumer implements Printer {
   /** The output's last line has no end yet. */
   #open = false;
   #together: boolean | undefined;
+  #style: TerminalStyle | undefined;
   events = 0;
   lost = 0;
   beforeWrite: (() => void) | undefined;
@@ -81,16 +83,22 @@ export class TextConsumer implements Printer {
       return write;
     const columns = stamps().stampColumns(header, memory, this.#for(services));
     const out = this.#out;
+    const { color } = this.#look;
     return (offset) => {
       const from = out.length;
       const open = from === 0 ? this.#open : out.bytes[from - 1] !== newline;
       if (open) return write(offset);
-      out.text(columns(offset));
+      out.text(color ? inColor("stamp", columns(offset)) : columns(offset));
       const stamped = out.length;
       write(offset);
       // Nothing was printed.
       if (out.length === stamped) out.length = from;
     };
+  }
+
+  /** Asked when maps or stamps are printed first: most output is neither. */
+  get #look(): TerminalStyle {
+    return (this.#style ??= styleOf(this.#sink.terminal, this.#options.ascii ?? false));
   }
 
   /** On a terminal, for values that know so. */
@@ -128,11 +136,15 @@ export class TextConsumer implements Printer {
           ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: `
           : `${label}: `;
         return (offset) =>
-          this.#message(() => {
-            out.text(prefix);
-            write(offset);
-            if (out.bytes[out.length - 1] !== newline) out.byte(newline);
-          }, "format");
+          this.#message(
+            () => {
+              out.text(prefix);
+              write(offset);
+              if (out.bytes[out.length - 1] !== newline) out.byte(newline);
+            },
+            action.to === "error" ? "error" : "warning",
+            "format",
+          );
       }
       case "print-value": {
         const [field] = fields;
@@ -155,7 +167,7 @@ export class TextConsumer implements Printer {
           this.#data(`${action.name}: ${texts.join(" ")}\n`);
         };
       case "error":
-        return () => this.#message(() => out.text(`ERROR: ${action.message}\n`));
+        return () => this.#message(() => out.text(`ERROR: ${action.message}\n`), "error");
     }
   }
 
@@ -178,11 +190,17 @@ export class TextConsumer implements Printer {
       return;
     }
     const by = BigInt(divisor || 1);
+    const { color, unicode } = this.#look;
     for (const [key, value] of orderedEntries(snapshot, top)) {
       const keyText = map.keys.length ? `[${elementTexts(map.keys, memoryOf(key), 0, services).join(", ")}]` : "";
-      const label = `${map.shown}${keyText}:`;
+      if (!bare || map.value.kind !== "aggregate") {
+        if (color) this.#out.text(startOf("name"));
+        this.#data(map.shown);
+        if (color) this.#out.text(endOfColor);
+      }
+      const label = `${keyText}:`;
       if (map.value.kind === "aggregate") {
-        const { text, lines } = drawn(map.value, readWords(memoryOf(value), 0, value.length), by);
+        const { text, lines } = drawn(map.value, readWords(memoryOf(value), 0, value.length), by, unicode);
         this.#data(`${bare ? "" : `${label}${lines ? "\n" : " "}`}${text}\n`);
       } else {
         this.#data(`${label} ${scaled(map.value.kind, valueText(map.value, memoryOf(value), 0, services), by)}\n`);
@@ -201,7 +219,8 @@ export class TextConsumer implements Printer {
   trouble(trouble: Trouble): void {
     if (trouble.kind === "lost") this.lost += trouble.count;
     if (this.#options.noWarnings && troubles().warns(trouble)) return;
-    this.#message(() => this.#out.text(`${troubles().troubleText(trouble)}\n`));
+    const meaning = troubles().warns(trouble) ? "warning" : "error";
+    this.#message(() => this.#out.text(`${troubles().troubleText(trouble)}\n`), meaning);
   }
 
   stats(stats: SessionStats): void {
@@ -245,15 +264,19 @@ export class TextConsumer implements Printer {
    * Messages keep their place among the lines, though they go to another descriptor, and begin a line where both lead
    * to one place. Of a script's format, only the data is spelled out for a terminal.
    */
-  #message(write: () => void, of: "format" | "names" = "names"): void {
+  #message(write: () => void, meaning?: Meaning, of: "format" | "names" = "names"): void {
     this.#write();
     const { output, messages } = this.#options;
     if (messages === undefined || this.#messages === undefined) return;
     this.beforeWrite?.();
     if (this.#open && (this.#together ??= sameFile(output, messages))) this.#out.byte(newline);
     this.#open = false;
+    const color = meaning !== undefined && styleOf(this.#messages.terminal, true).color;
+    if (color) this.#out.text(startOf(meaning));
+    const from = this.#out.length;
     write();
-    if (of === "names" && this.#messages.terminal) this.#out.escapeControls(0, true);
+    if (of === "names" && this.#messages.terminal) this.#out.escapeControls(from, true);
+    if (color) this.#out.text(endOfColor);
     try {
       this.#messages.write(this.#out.bytes, this.#out.length);
     } finally {

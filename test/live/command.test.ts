@@ -435,6 +435,7 @@ test("a full map is counted and said", async () => {
 test("a terminal shows a live line while nothing is printed, and only a terminal", async () => {
   const script = `tracepoint:syscalls:sys_enter_getppid /comm == "${comm}"/ { printf("one line\\n"); exit(); } tracepoint:syscalls:sys_exit_getppid { @ = count(); }`;
   const child = spawn("script", ["-qec", `"${process.execPath}" dist/strobe.js -e '${script}'`, "/dev/null"], {
+    env: { ...process.env, TERM: "xterm", NO_COLOR: "" },
     stdio: ["pipe", "pipe", "inherit"],
     timeout: 300_000,
   });

@@ -6,6 +6,7 @@ import { DamageError } from "../../debuginfo/damage.ts";
 import { openDebugInfo } from "../../debuginfo/dwarf/debug-info.ts";
 import { alternateLink, hasDebugInfo, type Catalogs } from "../../debuginfo/dwarf/input-files.ts";
 import type { Elf } from "../../debuginfo/elf.ts";
+import { decorates } from "../../linux/ffi.ts";
 import { KeptFiles } from "../../store/kept-files.ts";
 import { plain } from "../../store/whole.ts";
 import type { DescribedInfo } from "../values/debug-types.ts";
@@ -80,7 +81,7 @@ const PATIENCE = 1000;
 function showProgress(path: string): (megabytes: number) => void {
   const began = performance.now();
   return (megabytes) => {
-    if (!process.stderr.isTTY || performance.now() - began < PATIENCE) return;
+    if (!process.stderr.isTTY || !decorates() || performance.now() - began < PATIENCE) return;
     writeSync(
       2,
       `\r\x1b[Kreading ${posix.basename(path).replace(/[^\x20-\x7e]/g, "?")}: ${Math.round(megabytes)} MB of debug information\r`,

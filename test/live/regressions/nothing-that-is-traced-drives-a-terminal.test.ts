@@ -35,7 +35,11 @@ const run = (args: readonly string[]): Buffer =>
 /** What a terminal is sent; it makes two characters of a newline. */
 function onTerminal(args: readonly string[]): string {
   const words = [process.execPath, command, ...args].map(quote).join(" ");
-  const { stdout } = spawnSync("script", ["-qec", words, "/dev/null"], { timeout: 300_000, cwd: folder.path });
+  const { stdout } = spawnSync("script", ["-qec", words, "/dev/null"], {
+    timeout: 300_000,
+    cwd: folder.path,
+    env: { ...process.env, NO_COLOR: "1" },
+  });
   return stdout.toString("latin1").replaceAll("\r\n", "\n");
 }
 

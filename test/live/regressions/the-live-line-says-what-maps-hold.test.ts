@@ -15,7 +15,11 @@ const idle = "interval:s:60 { @never = 1; }";
 /** The first live line that is as wanted, without its time, of a script on a terminal of so many columns. */
 async function liveLine(script: string, columns = 200, wanted = /./): Promise<string> {
   const line = `stty cols ${columns}; "${process.execPath}" "${command}" -e '${script}'`;
-  const child = spawn("script", ["-qec", line, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"], timeout: 300_000 });
+  const child = spawn("script", ["-qec", line, "/dev/null"], {
+    env: { ...process.env, TERM: "xterm", NO_COLOR: "" },
+    stdio: ["pipe", "pipe", "inherit"],
+    timeout: 300_000,
+  });
   let stdout = "";
   let found: string | undefined;
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
