@@ -1,6 +1,6 @@
 // Probes to a plan for this machine.
 import { compile } from "../compiler/compile.ts";
-import { ScriptError, type Diagnostic } from "../language/diagnostic.ts";
+import { ScriptError, type Diagnostic, type Source, type Span } from "../language/diagnostic.ts";
 import type { Names } from "../language/typescript/binding.ts";
 import { parseProbes, type ParsedProbes } from "../language/typescript/parse.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
@@ -13,6 +13,8 @@ export interface CompiledProbes extends CompiledScript {
   readonly names: Names;
   /** What the compiler has to say, each in its own file. @throws ScriptError when something of it is an error. */
   refuse(): void;
+  /** A place in its own file. */
+  local(span: Span): { readonly source: Source; readonly span: Span };
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -62,6 +64,10 @@ export function compileProbes(
       .filter(({ severity }) => severity === "warning")
       .map((d) => parsed.pieces.local(d).diagnostic),
     refuse: () => refuse(parsed, diagnostics),
+    local(span) {
+      const { source, diagnostic } = parsed.pieces.local({ severity: "warning", code: "name", span, message: "" });
+      return { source, span: diagnostic.span };
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import { compileProbes, type CompiledProbes } from "./compile-probes.ts";
 import type { ScriptOptions } from "./compile.ts";
 import { busy, close, open, type EventHandle } from "./events.ts";
 import { attach, detach, inUse, takeGiven, type MapHandle, type MapSource } from "./maps.ts";
+import { unlessDry } from "./dry-run.ts";
 import { openScript } from "./open.ts";
 import { entriesOf, ProbeConsumer, type Entries } from "./probe-consumer.ts";
 import type { Probe } from "./probes.ts";
@@ -35,8 +36,14 @@ export interface ProbeOptions extends Omit<ScriptOptions, "positional" | "named"
 export async function traceProbes(probes: readonly Probe[], options: ProbeOptions): Promise<Trace> {
   const { signal, output = "console", queueLimit = 100_000 } = options;
   signal?.throwIfAborted();
-  const compiled = compileProbes(probes, options);
-  compiled.refuse();
+  const compiled = await unlessDry(
+    () => {
+      const made = compileProbes(probes, options);
+      made.refuse();
+      return made;
+    },
+    (made, span) => made.local(span),
+  );
   const lent = new LentObjects(compiled);
   const events = new EventQueue<TraceEvent>(queueLimit);
   const printer: Consumer =

@@ -1,6 +1,7 @@
 // `trace()`: of a script's text, or of probes.
 import { ScriptError } from "../language/diagnostic.ts";
 import { AttachError } from "../session/live/attachments.ts";
+import { countCall } from "./dry-run.ts";
 import { isProbe, type Probe } from "./probes.ts";
 import type { ProbeOptions } from "./probe-trace.ts";
 import { traceScript, type Trace, type TraceOptions } from "./trace.ts";
@@ -33,6 +34,7 @@ async function start(
   first: string | Probe,
   rest: readonly (Probe | TraceOptions | ProbeOptions | undefined)[],
 ): Promise<Trace> {
+  countCall();
   if (typeof first === "string") {
     const options = rest[0] as TraceOptions | undefined;
     checkOptions(options);

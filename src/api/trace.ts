@@ -19,6 +19,7 @@ import type {
 import type { SessionStats } from "../session/stats.ts";
 import type { Session, SessionEnd } from "../session/session.ts";
 import { compileScript, type ScriptOptions } from "./compile.ts";
+import { unlessDry } from "./dry-run.ts";
 import { openScript } from "./open.ts";
 import { EventIterator, EventQueue } from "./queue.ts";
 import { mapTable, valueReader, type MapTable, type Value } from "./values.ts";
@@ -95,8 +96,14 @@ export interface Trace extends AsyncIterable<TraceEvent>, AsyncDisposable {
 export async function traceScript(script: string, options: TraceOptions = {}): Promise<Trace> {
   const source: Source = { name: options.name ?? "script", text: script };
   options.signal?.throwIfAborted();
-  const compiled = compileScript(source, options);
-  if (!compiled.plan) throw new ScriptError(source, compiled.diagnostics);
+  const compiled = await unlessDry(
+    () => {
+      const script = compileScript(source, options);
+      if (!script.plan) throw new ScriptError(source, script.diagnostics);
+      return script;
+    },
+    (script, span) => ({ source: script.program.source, span }),
+  );
   const queue = new EventQueue<TraceEvent>(options.queueLimit ?? 100_000);
   const session = await openScript(source, compiled, { ...options, consumer: new QueueConsumer(queue) });
   return new LiveTrace(session, queue, compiled.diagnostics, options.signal);

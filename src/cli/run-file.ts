@@ -4,20 +4,25 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
+import { startDryRun } from "../api/dry-run.ts";
 import { ofAnotherKernel } from "../declare/about.ts";
 import { ScriptError } from "../language/diagnostic.ts";
 import { hasNoReader } from "../linux/sleep.ts";
 import { installHooks } from "../rewrite/install.ts";
 import { errorText } from "./errors.ts";
 
-/** Runs a program as `node FILE …` does; it ends when it has nothing left to do. Never resolves. */
-export function runFile(file: string, args: readonly string[]): Promise<never> {
+/**
+ * Runs a program as `node FILE …` does; it ends when it has nothing left to do. `dry`: up to its first trace(), whose probes
+ * are said. Never resolves.
+ */
+export function runFile(file: string, args: readonly string[], dry = false): Promise<never> {
   const path = resolve(file);
   if (!existsSync(path)) fail(`strobe: failed to open file '${file}': no such file\n`);
   for (const folder of new Set([join(dirname(path), "strobe-types"), resolve("strobe-types")])) {
     const stale = ofAnotherKernel(folder);
     if (stale !== undefined) process.stderr.write(`strobe: ${stale}\n`);
   }
+  if (dry) startDryRun({ print: (text) => process.stdout.write(text), ended: () => process.exit(0) });
   installHooks();
   process.argv = [process.execPath, path, ...args];
   process.on("uncaughtException", uncaught);

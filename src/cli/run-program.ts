@@ -9,12 +9,14 @@ type Entry = typeof import("./run-file.ts");
 declare const importModule: (name: string) => Promise<unknown>;
 
 /** Ends as the program ends: the process has its exit code then, so this never resolves. */
-export async function runProgram([file, ...args]: readonly string[]): Promise<number> {
+export async function runProgram([first, ...rest]: readonly string[]): Promise<number> {
+  const dry = first === "--dry-run";
+  const [file, ...args] = dry ? rest : [first, ...rest];
   if (file === undefined) throw new UsageError("nothing to run: give a program's path behind `run`");
   if (file.startsWith("-"))
     throw new UsageError(`strobe run has no option ${file}: what is behind the program's path goes to the program`);
   if (!isProgram(file))
     throw new UsageError(`strobe run takes a program in TypeScript or JavaScript (a script runs as strobe ${file})`);
   const { runFile } = (await importModule("run-file.mjs")) as Entry;
-  return runFile(file, args);
+  return runFile(file, args, dry);
 }

@@ -39,8 +39,8 @@ function question(name: string, usage: string, doc: string): Record<string, Subc
 
 export const subcommands: Readonly<Record<string, Subcommand>> = {
   run: {
-    usage: "run FILE.ts [arguments]",
-    doc: "run a program with probes in TypeScript or JavaScript",
+    usage: "run [--dry-run] FILE.ts [arguments]",
+    doc: "run a program with probes in TypeScript or JavaScript; --dry-run: up to its first trace(), whose probes are listed and not attached",
     run: async (argv) => (await import("./run-program.ts")).runProgram(argv),
   },
   tools: {
