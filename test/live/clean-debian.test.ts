@@ -93,6 +93,9 @@ test("the single file runs where there is no Node", { skip }, async () => {
 
 test("the Debian package is installed, runs, and is removed", { skip }, async () => {
   await worksAsWritten("On Debian and its kin");
+  cpSync("examples/first-hour.sh", join(root, clone, "first-hour.sh"));
+  const hour = await inside("sudo sh first-hour.sh");
+  assert.deepEqual([hour.stdout.split("\n").at(-2), hour.stderr, hour.code], ["done", "", 0], hour.stdout);
   const files = (await inside("dpkg -L strobe")).stdout.trim().split("\n");
   for (const path of [
     "/usr/bin/strobe",

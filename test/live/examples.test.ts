@@ -16,7 +16,7 @@ interface Example {
 }
 
 const folder = temporaryFolder();
-const names = readdirSync("examples").filter((name) => !name.endsWith(".md"));
+const names = readdirSync("examples").filter((name) => /\.(bt|ts)$/.test(name));
 const examples = new Map(names.map((name) => [name, exampleOf(name)]));
 let objects = "";
 
