@@ -86,7 +86,7 @@ test("what is kept for later is more than the stack has", () => {
   );
   assert.match(
     diagnostics[0].message,
-    /^this probe cannot be compiled for the kernel: f needs \d+ bytes of stack, and has 512$/,
+    /^this probe cannot be compiled for the kernel: f needs some \d+ bytes of stack, and has 512$/,
   );
 });
 

@@ -46,10 +46,18 @@ interface Interval {
   definition: MachineInstruction | undefined;
 }
 
-/** Assigns machine registers in place: removes dead code and copies of a register to itself. */
+/**
+ * Assigns machine registers in place: removes dead code and copies of a register to itself. `name`: the function's, for
+ * who is told that it keeps more than `stackBytes` have room for. @throws TooLarge
+ */
 export function allocateRegisters(
   emitter: Emitter,
-  { straightens, joins }: { readonly straightens: boolean; readonly joins: boolean },
+  {
+    name,
+    stackBytes,
+    straightens,
+    joins,
+  }: { readonly name: string; readonly stackBytes: number; readonly straightens: boolean; readonly joins: boolean },
 ): void {
   const spillTemporaries = new Set<Register>(emitter.unspillable);
   const reached = removeUnreachable(emitter.code);
@@ -64,7 +72,11 @@ export function allocateRegisters(
       : Int32Array.from(intervals, (_, register) => register);
     const assigned = new Int8Array(emitter.registerCount).fill(-1);
     // One at a time would be exact but slow; what is left usually fits once the first few are gone.
-    const most = 4 << Math.max(0, round - 8);
+    const over = mostAtOnce(intervals, emitter.code.length, spillTemporaries) - inOrder.length;
+    // Told before the work of keeping them. What is little more may still become less: values are made anew, or one.
+    if (over * 8 > 2 * stackBytes)
+      throw new TooLarge(`${name} needs some ${over * 8} bytes of stack, and has ${stackBytes}`);
+    const most = Math.max(4 << Math.max(0, round - 8), over >> 1);
     const spilled = assign(intervals, one, emitter.code.length, spillTemporaries, assigned, most);
     rename(emitter.code, (register) => one[register]);
     if (spilled.length === 0)
@@ -75,6 +87,27 @@ export function allocateRegisters(
     if (spilled.length === 0) return;
     spill(emitter, spilled, spillTemporaries);
   }
+}
+
+/** How many values have to be somewhere at one point, but for those that are computed anew instead of kept. */
+function mostAtOnce(
+  intervals: readonly (Interval | undefined)[],
+  length: number,
+  temporaries: ReadonlySet<Register>,
+): number {
+  const change = new Int32Array(2 * length + 2);
+  for (const interval of intervals) {
+    if (interval === undefined || interval.register < FIRST_VIRTUAL || temporaries.has(interval.register)) continue;
+    const { ranges, definitions, definition } = interval;
+    if (definitions === 1 && canRecompute(definition)) continue;
+    for (let r = 0; r < ranges.length; r += 2) {
+      change[ranges[r]]++;
+      change[ranges[r + 1]]--;
+    }
+  }
+  let most = 0;
+  for (let point = 0, now = 0; point < change.length; point++) most = Math.max(most, (now += change[point]));
+  return most;
 }
 
 /** Copies of a call's result are made from r0 while that still has it, so that they need not wait for each other. */
@@ -323,17 +356,19 @@ function meet(long: readonly number[], short: readonly number[]): boolean {
   return false;
 }
 
-/** Adds ranges that meet none. */
+/** Adds ranges that meet none; what touches becomes one, so that a variable that lives on has few. */
 function insert(into: number[], ranges: readonly number[]): void {
-  let i = into.length - 2;
-  let j = ranges.length - 2;
-  for (const end of ranges) into.push(end);
-  for (let at = into.length - 2; j >= 0; at -= 2) {
-    const [from, source] = i >= 0 && into[i] > ranges[j] ? [i, into] : [j, ranges];
-    into[at] = source[from];
-    into[at + 1] = source[from + 1];
-    if (source === into) i -= 2;
-    else j -= 2;
+  for (let j = 0; j < ranges.length; j += 2) {
+    const [from, to] = [ranges[j], ranges[j + 1]];
+    // The first that ends where this one begins, or behind it.
+    const at = 2 * firstIndex(into.length / 2, (i) => into[i * 2 + 1] >= from);
+    const follows = at < into.length && into[at + 1] === from;
+    const next = follows ? at + 2 : at;
+    const precedes = next < into.length && into[next] === to;
+    if (follows && precedes) into.splice(at + 1, 2);
+    else if (follows) into[at + 1] = to;
+    else if (precedes) into[next] = from;
+    else into.splice(at, 0, from, to);
   }
 }
 

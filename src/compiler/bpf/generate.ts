@@ -281,7 +281,12 @@ function generateFunction(
     select(scope);
     const limit = emitter.code.some(({ kind }) => kind === "may-goto") ? MAY_GOTO_BYTES : 0;
     const bytes = budget - limit;
-    allocateRegisters(emitter, { straightens: scope.does("short-ways"), joins: scope.does("join-copies") });
+    allocateRegisters(emitter, {
+      name: fn.name,
+      stackBytes: bytes,
+      straightens: scope.does("short-ways"),
+      joins: scope.does("join-copies"),
+    });
     const {
       offsets,
       frame: size,
