@@ -55,8 +55,9 @@ export interface HostRuntime {
   rest(): void;
   /** A StackType value: the event's stack, of so many frames at most. Only of recorded events. */
   stack?(space: "kernel" | "user", limit: number): Uint8Array;
-  /** The bytes behind the context pointer: a recorded event's, or those of the differential suite. */
+  /** The bytes behind the context pointer (a recorded event's, or those of the differential suite) begin at `contextAt`. */
   readonly context?: Uint8Array;
+  readonly contextAt?: number;
 }
 
 /** What a host program's source evaluates to. */

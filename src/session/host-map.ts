@@ -12,6 +12,7 @@ const firstEntries = 64;
 
 export class HostMap implements LiveMap {
   readonly map: IrMap;
+  readonly #most: number;
   readonly #keySize: number;
   readonly #words: number;
   readonly #lru: boolean;
@@ -32,8 +33,10 @@ export class HostMap implements LiveMap {
   /** Of a map that makes room by itself: the entry that is asked next whether it may go. */
   #hand = 0;
 
-  constructor(map: IrMap) {
+  /** `most`: entries that it has room for. */
+  constructor(map: IrMap, most = map.entries) {
     this.map = map;
+    this.#most = most;
     this.#lru = map.evicts === true;
     this.#keySize = keyLayout(map.keys).size;
     this.#words = map.value.kind === "aggregate" ? aggregateWords(map.value) : roundUp(sizeOf(map.value), 8) / 8;
@@ -142,7 +145,7 @@ export class HostMap implements LiveMap {
   #make(key: Uint8Array, asks = false): number {
     const known = this.#find(key);
     if (known >= 0) return known;
-    if (this.#count >= this.map.entries) {
+    if (this.#count >= this.#most) {
       if (!this.#lru) {
         if (!asks) this.#refused++;
         return -1;

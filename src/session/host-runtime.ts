@@ -170,8 +170,9 @@ export class SessionRuntime implements HostRuntime {
 
 /** An event that handlers in this process look at. */
 export interface HandledEvent extends Surroundings {
-  /** The bytes behind the context pointer. */
-  readonly row: Uint8Array;
+  /** The bytes behind the context pointer begin at `start`. */
+  readonly bytes: Uint8Array;
+  readonly start: number;
   /** Memory that came with it. */
   read(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined;
   stack(space: "kernel" | "user", limit: number): Uint8Array;
@@ -187,7 +188,11 @@ export class EventRuntime extends SessionRuntime {
   }
 
   get context(): Uint8Array {
-    return this.#event.row;
+    return this.#event.bytes;
+  }
+
+  get contextAt(): number {
+    return this.#event.start;
   }
 
   override readMemory(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {

@@ -41,7 +41,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
     case "load-context":
       out.line(`if (!runtime.context) ${out.support("missing")}("a load from the context");`);
       out.line(
-        `v${instruction.result} = ${load(out, { bytes: "runtime.context", offset: instruction.offset }, instruction.size, instruction.signed)};`,
+        `v${instruction.result} = ${out.support("load")}(runtime.context, (runtime.contextAt ?? 0) + ${instruction.offset}, ${instruction.size}, ${instruction.signed});`,
       );
       return;
     case "load":

@@ -110,13 +110,16 @@ export const supportFunctions = {
 }`,
   /** A little-endian integer in `bytes`. */
   load: `function load(bytes, at, size, signed) {
-  let value = 0n;
-  for (let i = size - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[at + i] ?? 0);
-  return signed || size === 8 ? BigInt.asIntN(size * 8, value) : value;
+  for (let i = 0; i < 8; i++) wordBytes[i] = i < size ? bytes[at + i] : 0;
+  if (size === 8) return word[0];
+  return BigInt(signed ? (wordLow[0] << (32 - size * 8)) >> (32 - size * 8) : wordLow[0] >>> 0);
 }`,
   store: `function store(bytes, at, size, value) {
-  for (let i = 0, rest = BigInt.asUintN(size * 8, value); i < size; i++, rest >>= 8n) bytes[at + i] = Number(rest & 255n);
+  word[0] = value;
+  for (let i = 0; i < size; i++) bytes[at + i] = wordBytes[i];
 }`,
+  /** Little-endian, as all that values are written to. */
+  word: `const word = new BigInt64Array(1), wordBytes = new Uint8Array(word.buffer), wordLow = new Int32Array(word.buffer);`,
   swapBytes: `function swapBytes(value, bits) {
   let result = 0n, rest = BigInt.asUintN(bits, value);
   for (let i = 0; i < bits; i += 8, rest >>= 8n) result = (result << 8n) | (rest & 255n);
@@ -131,6 +134,8 @@ export type SupportName = keyof typeof supportFunctions;
 
 /** What a support function itself calls. */
 export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> = {
+  load: ["word"],
+  store: ["word"],
   textIn: ["stringLength"],
   matchedPart: ["matchesPattern"],
   findString: ["stringLength"],

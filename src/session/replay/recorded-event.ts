@@ -23,13 +23,16 @@ const noRow: RecordedRow = { words: {}, texts: [], absent: [] };
 export class RecordedEvent implements Surroundings {
   /** Of the probe among the plan's names. */
   cookie = 0n;
-  row: Uint8Array = new Uint8Array(0);
+  /** The rows of the event's kind, and where its own begins and ends. */
+  bytes: Uint8Array = new Uint8Array(0);
+  start = 0;
+  #end = 0;
   readonly #facts: RecordedFacts;
   readonly #layouts: (RecordedRow | undefined)[] = [];
   #view: DataView = new DataView(new ArrayBuffer(0));
   #described: RecordedRow = noRow;
   #block: EventBlock | undefined;
-  #time = 0n;
+  #timeAt = 0;
 
   constructor(facts: RecordedFacts) {
     this.#facts = facts;
@@ -47,28 +50,38 @@ export class RecordedEvent implements Surroundings {
     return row.site === undefined ? row.onlySite : view.getUint32(offset + row.site, true);
   }
 
-  /** The event is this row from now on. */
-  at(layout: number, block: EventBlock, which: number, offset: number, size: number, time: bigint): void {
-    const { bytes } = block.rows[which];
-    this.row = bytes.subarray(offset, offset + size);
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset + offset, size);
+  /** The event is this row from now on. `time`: where the row has it. */
+  take(
+    layout: number,
+    block: EventBlock,
+    view: DataView,
+    which: number,
+    offset: number,
+    size: number,
+    time: number,
+  ): void {
+    this.bytes = block.rows[which].bytes;
+    this.start = offset;
+    this.#end = offset + size;
+    this.#view = view;
     this.#described = this.#layouts[layout] ?? noRow;
     this.#block = block;
-    this.#time = time;
+    this.#timeAt = offset + time;
   }
 
   #word(word: RecordedWord): bigint {
     const at = this.#described.words[word];
     if (at === undefined) return 0n;
+    const offset = this.start + at.offset;
     switch (at.size) {
       case 1:
-        return BigInt(this.#view.getUint8(at.offset));
+        return BigInt(this.#view.getUint8(offset));
       case 2:
-        return BigInt(this.#view.getUint16(at.offset, true));
+        return BigInt(this.#view.getUint16(offset, true));
       case 4:
-        return BigInt(this.#view.getUint32(at.offset, true));
+        return BigInt(this.#view.getUint32(offset, true));
       case 8:
-        return this.#view.getBigUint64(at.offset, true);
+        return this.#view.getBigUint64(offset, true);
     }
   }
 
@@ -87,21 +100,21 @@ export class RecordedEvent implements Surroundings {
       case "attach-cookie":
         return this.cookie;
       default:
-        return this.#anytime(name, this.#time);
+        return this.#anytime(name, () => this.#view.getBigUint64(this.#timeAt, true));
     }
   }
 
-  #anytime(name: string, time: bigint): bigint {
+  #anytime(name: string, time: () => bigint): bigint {
     const { start, bootToMonotonic, bootToWall, childPid } = this.#facts;
     switch (name) {
       case "nsecs-boot":
-        return time;
+        return time();
       case "nsecs-monotonic":
-        return time + bootToMonotonic;
+        return time() + bootToMonotonic;
       case "nsecs-wall":
-        return time + bootToWall;
+        return time() + bootToWall;
       case "elapsed":
-        return time - start;
+        return time() - start;
       case "child-pid":
         return childPid;
       case "random":
@@ -114,27 +127,30 @@ export class RecordedEvent implements Surroundings {
 
   /** For programs that no event starts. */
   outside(now: () => bigint): Surroundings {
-    return { builtin: (name) => this.#anytime(name, now()), comm: () => new Uint8Array(16) };
+    return { builtin: (name) => this.#anytime(name, now), comm: () => new Uint8Array(16) };
   }
 
   comm(): Uint8Array {
     const { comm } = this.#described;
-    return comm === undefined ? new Uint8Array(16) : this.row.subarray(comm, comm + 16);
+    return comm === undefined ? new Uint8Array(16) : this.#part(comm, 16);
+  }
+
+  /** Bytes of the row, no further than its end. */
+  #part(offset: number, size: number): Uint8Array {
+    return this.bytes.subarray(this.start + offset, Math.min(this.start + offset + size, this.#end));
   }
 
   /** Bytes of the row, or of a text that was recorded with its address; as many as there are. */
   read(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {
     if (space === "kernel") {
       const offset = BigInt.asUintN(64, address) - rowAddress;
-      if (offset >= 0n && offset + BigInt(size) <= BigInt(this.row.length))
-        return this.row.subarray(Number(offset), Number(offset) + size);
-      if (offset >= 0n && offset < BigInt(this.row.length)) return this.row.subarray(Number(offset));
+      if (offset >= 0n && offset < BigInt(this.#end - this.start)) return this.#part(Number(offset), size);
     }
     for (const text of this.#described.texts) {
       if (text.space !== space) continue;
-      const offset = address - this.#view.getBigUint64(text.pointer, true);
+      const offset = address - this.#view.getBigUint64(this.start + text.pointer, true);
       if (offset >= 0n && offset < BigInt(text.size))
-        return this.row.subarray(text.offset + Number(offset), text.offset + text.size);
+        return this.#part(text.offset + Number(offset), text.size - Number(offset));
     }
     return undefined;
   }
@@ -143,7 +159,7 @@ export class RecordedEvent implements Surroundings {
   stack(space: "kernel" | "user", limit: number): Uint8Array {
     const { kernelStack, userStack } = this.#described;
     const at = space === "kernel" ? kernelStack : userStack;
-    const number = at === undefined ? -1 : this.#view.getInt32(at, true);
+    const number = at === undefined ? -1 : this.#view.getInt32(this.start + at, true);
     const stack = number < 0 ? undefined : this.#block?.stacks[number];
     if (number >= 0 && stack === undefined)
       throw new RecordingError("an event has a stack that its block does not have");

@@ -61,13 +61,17 @@ export class ReplaySource implements Source, RecordStream {
   readonly #start: bigint;
   readonly #from: bigint;
   readonly #to: bigint;
+  /** Halves of the beginning, and nanoseconds behind it that `from` and `to` are. */
+  readonly #startLow: number;
+  readonly #startHigh: number;
+  readonly #after: number;
+  readonly #before: number;
   readonly written = new WrittenMemory();
   readonly speculations = new Speculations();
   readonly #event: RecordedEvent;
   readonly #runtime: EventRuntime;
   readonly #blocks: Iterator<{ head: BlockHead; block: EventBlock }>;
   #position: Position | undefined;
-  #time = 0n;
   #user: SourceUser | undefined;
   #attached = false;
   #stopped = false;
@@ -87,6 +91,10 @@ export class ReplaySource implements Source, RecordStream {
     this.bootToWall = BigInt(origin.clock.wall) - this.#start;
     this.#from = this.#start + (options.from ?? 0n);
     this.#to = options.to === undefined ? 1n << 64n : this.#start + options.to;
+    this.#startLow = Number(this.#start & 0xffff_ffffn);
+    this.#startHigh = Number(this.#start >> 32n);
+    this.#after = options.from === undefined ? -Infinity : Number(options.from);
+    this.#before = options.to === undefined ? Infinity : Number(options.to);
     this.childPid = origin.childPid === 0 ? undefined : origin.childPid;
     this.maps = memoryMaps(plan.maps);
     this.symbols = new RecordedSymbols(recording.symbols());
@@ -169,7 +177,7 @@ export class ReplaySource implements Source, RecordStream {
         return;
       }
       const { due } = this.timeline;
-      if (next !== undefined && due <= this.#milliseconds(next)) {
+      if (next !== undefined && due <= next) {
         this.timeline.step();
       } else {
         user.take();
@@ -206,8 +214,8 @@ export class ReplaySource implements Source, RecordStream {
     return this.#records.drain(handle, budget, () => {
       if (!this.#attached || this.#stopped || events++ >= batchEvents) return false;
       const time = this.#peek();
-      if (time === undefined || this.#milliseconds(time) >= due) return false;
-      this.timeline.reach(this.#milliseconds(time));
+      if (time === undefined || time >= due) return false;
+      this.timeline.reach(time);
       this.#next();
       return true;
     });
@@ -215,8 +223,13 @@ export class ReplaySource implements Source, RecordStream {
 
   // ── events ──
 
-  /** The time of the next event that a handler wants. */
-  #peek(): bigint | undefined {
+  /** Nanoseconds from the beginning to a row's time: a double has them exactly for a hundred days. */
+  #since(view: DataView, at: number): number {
+    return (view.getUint32(at + 4, true) - this.#startHigh) * 2 ** 32 + (view.getUint32(at, true) - this.#startLow);
+  }
+
+  /** The time of the next event that a handler wants, in milliseconds since the beginning. */
+  #peek(): number | undefined {
     for (;;) {
       const at = this.#position;
       if (at === undefined || at.index === at.block.count) {
@@ -240,15 +253,13 @@ export class ReplaySource implements Source, RecordStream {
       const rows = at.block.rows[which];
       const layout = this.#recording.layouts[rows.layout];
       const offset = at.next[which];
-      const time = at.views[which].getBigUint64(offset + layout.time, true);
+      const time = this.#since(at.views[which], offset + layout.time);
       if (
-        time >= this.#from &&
-        time < this.#to &&
+        time >= this.#after &&
+        time < this.#before &&
         this.#handlersAt(rows.layout, at.views[which], offset) !== undefined
-      ) {
-        this.#time = time;
-        return time;
-      }
+      )
+        return time / 1e6;
       at.next[which] += layout.size;
       at.index++;
     }
@@ -264,12 +275,12 @@ export class ReplaySource implements Source, RecordStream {
     if (at === undefined) return;
     const which = at.block.order[at.index];
     const { layout } = at.block.rows[which];
-    const { size } = this.#recording.layouts[layout];
+    const { size, time } = this.#recording.layouts[layout];
     const offset = at.next[which];
     at.next[which] += size;
     at.index++;
     const handlers = this.#handlersAt(layout, at.views[which], offset) ?? [];
-    this.#event.at(layout, at.block, which, offset, size, this.#time);
+    this.#event.take(layout, at.block, at.views[which], which, offset, size, time);
     for (const { run, cookie } of handlers) {
       if (this.#stopped) return;
       this.#event.cookie = cookie;

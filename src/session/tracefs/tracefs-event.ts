@@ -35,7 +35,8 @@ const nobody: Life = { pid: 0, comm: new Uint8Array(16) };
 export class TracefsEvent implements HandledEvent {
   /** Of the probe among the plan's names. */
   cookie = 0n;
-  row: Uint8Array = new Uint8Array(0);
+  bytes: Uint8Array = new Uint8Array(0);
+  readonly start = 0;
   readonly #moment: Moment;
   #head: Head = nothing;
   #thread = 0;
@@ -49,7 +50,7 @@ export class TracefsEvent implements HandledEvent {
   /** The event is this one from now on. */
   at(head: Head, kind: EventKind, thread: number, life: Life): void {
     const { page, offset, length } = head;
-    this.row = page.subarray(offset, offset + length);
+    this.bytes = page.subarray(offset, offset + length);
     this.#head = head;
     this.#thread = thread;
     this.#life = life;
@@ -97,8 +98,8 @@ export class TracefsEvent implements HandledEvent {
   read(space: "kernel" | "user", address: bigint, size: number): Uint8Array | undefined {
     if (space !== "kernel") return undefined;
     const offset = Number(BigInt.asUintN(64, address) - recordAddress);
-    if (!(offset >= 0 && offset < this.row.length)) return undefined;
-    const bytes = this.row.subarray(offset, offset + size);
+    if (!(offset >= 0 && offset < this.bytes.length)) return undefined;
+    const bytes = this.bytes.subarray(offset, offset + size);
     return this.#kind !== "tracepoint" && bytes.length >= fault.length && fault.equals(bytes.subarray(0, fault.length))
       ? undefined
       : bytes;
