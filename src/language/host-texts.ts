@@ -108,6 +108,13 @@ export const hostTexts = {
   directoryName: bytes(["text"], (given) => Math.max(2, asLong(given))),
   cleanPath: bytes(["text"], (given) => Math.max(2, asLong(given))),
   numberText: bytes(["number", "number"], () => 67),
+  /** Words with a NUL behind each, with spaces between. */
+  joinedWords: bytes(["bytes"], asLong),
+  /**
+   * The magic number of the file system, the inode's number, whether the name is gone, whether more is above; and the
+   * names upwards, where empty ones are none.
+   */
+  joinedPath: bytes(["number", "number", "number", "number", "any"], () => 4096),
 
   // Memory that scripts write: addresses of their own, which lead nowhere in the kernel.
   /** So many bytes, zeroes; 0 where there is no room. They are somebody else's after a while. */

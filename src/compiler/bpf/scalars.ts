@@ -267,6 +267,8 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
         result,
         emitter.callFor(scope.options.capabilities.taskBtf ? "get_current_task_btf" : "get_current_task"),
       );
+    case "user-registers":
+      return emitter.move(result, emitter.callFor("task_pt_regs", inRegister(emitter.callFor("get_current_task_btf"))));
     case "func-ip":
       return emitter.move(result, emitter.callFor("get_func_ip", inRegister(context(scope))));
     case "attach-cookie":

@@ -396,7 +396,7 @@ export class FunctionScope {
     const isSource = (instruction: Instruction): boolean => {
       switch (instruction.op) {
         case "builtin":
-          return instruction.name === "task" || instruction.name === "context";
+          return ["task", "user-registers", "context"].includes(instruction.name);
         case "load-context":
           return tracing && instruction.size === 8;
         case "read":

@@ -258,7 +258,7 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "emit":
       return emitEvent(scope, instruction);
     case "stack-length":
-      return stackLength(scope, scope.resultRegister(instruction.result), instruction.stack);
+      return stackLength(scope, scope.resultRegister(instruction.result), instruction.stack, instruction.frame);
     case "signal":
       return sendSignal(scope, instruction);
     case "override":

@@ -88,8 +88,10 @@ function unwind(scope: FunctionScope, memory: Memory, frames: number): Register 
   return scope.emitter.copy(0);
 }
 
-/** Length of a stack that a slot was filled with: captured again, into scratch memory, for its number of frames. */
-export function stackLength(scope: FunctionScope, result: Register, stack: Place): void {
+/**
+ * Length of a stack that a slot was filled with, or the address of a frame of it: captured again, into scratch memory.
+ */
+export function stackLength(scope: FunctionScope, result: Register, stack: Place, frame?: number): void {
   const { emitter } = scope;
   const source = scope.fn.blocks
     .flatMap((block) => block.instructions)
@@ -98,9 +100,16 @@ export function stackLength(scope: FunctionScope, result: Register, stack: Place
     throw new InternalError("the length of a stack that this handler did not capture");
   if (source.source.unwind) {
     const memory = scope.temporary(unwoundBytes(source.source.limit));
-    unwind(scope, memory, source.source.limit);
-    emitter.load(result, memory, 4);
-    return;
+    const id = unwind(scope, memory, source.source.limit);
+    if (frame === undefined) return emitter.load(result, memory, 4);
+    emitter.set(id, 0n);
+    const short = emitter.label();
+    const frames = emitter.register();
+    emitter.load(frames, memory, 4);
+    emitter.branchConstant(Jump.JLE, frames, BigInt(frame), short);
+    emitter.load(id, at(memory, unwoundAddresses + frame * 8), 8);
+    emitter.bind(short);
+    return emitter.move(result, id);
   }
   const bytes = Math.max(8, source.source.limit * 8);
   const buffer = scope.temporary(bytes);
@@ -116,6 +125,14 @@ export function stackLength(scope: FunctionScope, result: Register, stack: Place
   emitter.set(got, 0n);
   emitter.bind(fine);
   emitter.aluConstant(Alu.RSH, got, 3n);
+  if (frame === undefined) return emitter.move(result, got);
+  const [short, done] = [emitter.label(), emitter.label()];
+  emitter.branchConstant(Jump.JLE, got, BigInt(frame), short);
+  emitter.load(got, at(buffer, frame * 8), 8);
+  emitter.jump(done);
+  emitter.bind(short);
+  emitter.set(got, 0n);
+  emitter.bind(done);
   emitter.move(result, got);
 }
 function samePlace(a: Place, b: Place): boolean {

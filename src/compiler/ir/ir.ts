@@ -137,6 +137,8 @@ export type BuiltinValue =
    * missing.
    */
   | "task"
+  /** bpf_task_pt_regs of the current task: what its process goes on with. */
+  | "user-registers"
   | "func-ip"
   | "attach-cookie"
   /** The context pointer itself. */
@@ -470,8 +472,8 @@ export type Instruction =
   // ── to the host ──
   /** Sends an event: the fields in the schema's order and layout. `stored`: 1 when the ring buffer took it. */
   | { readonly op: "emit"; readonly schema: number; readonly fields: readonly Source[] }
-  /** Length of a captured stack (`len(kstack)`). */
-  | { readonly op: "stack-length"; readonly result: Value; readonly stack: Place }
+  /** Length of a captured stack (`len(kstack)`), or the address of a frame of it, from 0; 0 where it has none. */
+  | { readonly op: "stack-length"; readonly result: Value; readonly stack: Place; readonly frame?: number }
 
   // ── acts ──
   | { readonly op: "signal"; readonly result?: Value; readonly signal: Value; readonly thread: boolean }

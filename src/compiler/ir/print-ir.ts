@@ -171,7 +171,7 @@ export function printInstruction(i: Instruction): string {
     case "emit":
       return `emit ${i.schema}(${i.fields.map(printSource).join(", ")})`;
     case "stack-length":
-      return `${result}stack-length ${printPlace(i.stack)}`;
+      return `${result}stack-${i.frame === undefined ? "length" : `frame ${i.frame} of`} ${printPlace(i.stack)}`;
     case "signal":
       return `${result}signal v${i.signal}${i.thread ? " thread" : ""}`;
     case "override":

@@ -187,6 +187,20 @@ export const textFunctions = {
   const digits = BigInt.asUintN(64, number).toString(Number(base));
   return base === 16n ? "0x" + digits : base === 8n ? "0" + digits : digits;
 }`,
+  joinedWords: `function joinedWords(bytes) {
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const all = Buffer.from(bytes.subarray(4, 4 + size)).toString("latin1").replace(/\\0+$/, "");
+  return all.replaceAll("\\0", " ");
+}`,
+  /** Of file systems whose files have no path (linux/magic.h) the kernel makes a name. */
+  joinedPath: `function joinedPath(magic, inode, gone, more, ...names) {
+  if (magic === 0x534f434bn) return "socket:[" + inode + "]";
+  if (magic === 0x50495045n) return "pipe:[" + inode + "]";
+  if (magic === 0x09041934n) return "anon_inode:" + names[0];
+  const whole = names.filter((name) => name !== "").map((name) => (name.length < 127 ? name : name + "..."));
+  const path = (more ? "..." : "") + "/" + whole.reverse().join("/");
+  return gone ? path + " (deleted)" : path;
+}`,
   matchedGroups: `function matchedGroups() {
   return BigInt(matchesPattern.found?.length ?? 0);
 }`,

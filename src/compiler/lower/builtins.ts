@@ -79,6 +79,11 @@ export function builtinValue(f: FunctionState, e: Builtin): Value {
       noteTyped(f, task, e.type);
       return task;
     }
+    case "user_registers": {
+      const registers = plainBuiltin(f, "user-registers");
+      noteTyped(f, registers, e.type);
+      return registers;
+    }
     case "ctx":
       return contextValue(f);
     case "retval":

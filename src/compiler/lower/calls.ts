@@ -51,6 +51,7 @@ export function callValue(f: FunctionState, e: Call): Value {
     case "find":
       return find(f, e);
     case "len":
+    case "stack_frame":
       return length(f, e);
 
     // text and bytes
@@ -223,7 +224,8 @@ export function length(f: FunctionState, e: Call): Value {
     return f.build.give((result) => ({ op: "map-length", result, map: index }));
   }
   const stack = placeOf(f, f.locate(subject), subject.type);
-  return f.build.give((result) => ({ op: "stack-length", result, stack }));
+  const frame = e.name === "stack_frame" ? { frame: Number(literalNumber(f, e.args[1])) } : {};
+  return f.build.give((result) => ({ op: "stack-length", result, stack, ...frame }));
 }
 
 function textLength(f: FunctionState, e: Expression): Value {

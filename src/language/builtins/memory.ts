@@ -282,6 +282,28 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
     doc: "The kernel's lasting number for a socket.",
   },
 
+  // What front-ends put in place of their own values: the second argument is a number that is written out.
+  {
+    name: "stack_frame",
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "function",
+    arity: [2, 2],
+    signature: "stack_frame(stack, number)",
+    placement: "kernel",
+    type: u64,
+    doc: "Address of a stack's frame, from 0; 0 where it has none.",
+  },
+  {
+    name: "user_registers",
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "both",
+    arity: [0, 0],
+    signature: "user_registers",
+    placement: "kernel",
+    kernel: [5, 15],
+    doc: "What the current thread's process goes on with: a pointer to struct pt_regs.",
+  },
+
   // ── numbers with a name ──
   {
     name: "ksym",

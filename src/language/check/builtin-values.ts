@@ -127,6 +127,8 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       return node(spec.type ?? unknownType);
     case "curtask":
       return node(taskType(body));
+    case "user_registers":
+      return node(kernelObject(body, "pt_regs"));
     default:
       return node(spec.type ?? unknownType);
   }
@@ -167,9 +169,13 @@ function unwindsEasily({ kernel, taskBtf, arm64 }: Capabilities): boolean {
 
 /** `struct task_struct *`, known to the verifier where it can be. */
 export function taskType(body: Body): Type {
+  return kernelObject(body, "task_struct");
+}
+
+function kernelObject(body: Body, name: string): Type {
   const { names, options } = body.pass;
   const task = names.resolve(
-    { name: "task_struct", tag: "struct", pointers: 0, dimensions: [], span: { start: 0, end: 0 } },
+    { name, tag: "struct", pointers: 0, dimensions: [], span: { start: 0, end: 0 } },
     "kernel",
   );
   if (!("type" in task)) return u64;

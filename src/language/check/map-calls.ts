@@ -2,7 +2,7 @@
 import { types as typeMessages } from "../../messages/types.ts";
 import { maps as mapsMessages } from "../../messages/maps.ts";
 import type { Call, Expression, MapAccess, Variable } from "../program.ts";
-import { boolType, i64, unknownType, voidType } from "../types.ts";
+import { boolType, i64, u64, unknownType, voidType } from "../types.ts";
 import { aggregateValue, checkMapEntry, isUndefined, nearMaps, wholeMap } from "./map-access.ts";
 import { settled } from "./integers.ts";
 import type { Body, CallCheck } from "./pass.ts";
@@ -113,6 +113,12 @@ const length: CallCheck = (call, body) => {
   return { ...call, args: [value], type: i64 };
 };
 
+const frame: CallCheck = (call, body) => ({
+  ...call,
+  args: call.args.map((arg) => checkValue(arg, body)),
+  type: u64,
+});
+
 export const mapCalls: Readonly<Record<string, CallCheck>> = {
   delete: remove,
   has_key: hasKey,
@@ -120,4 +126,5 @@ export const mapCalls: Readonly<Record<string, CallCheck>> = {
   clear: whole,
   zero: whole,
   len: length,
+  stack_frame: frame,
 };

@@ -160,7 +160,7 @@ const computedText: CallCheck = (call, body) => {
   if (args.some(({ type }) => type.kind === "unknown")) return { ...all, type: unknownType };
   if (spec.result === "number") return { ...all, type: i64 };
   if (spec.result === "double") return { ...all, type: float64 };
-  const sizes = args.flatMap(({ type }) => (type.kind === "string" ? [type.capacity] : []));
+  const sizes = args.flatMap(({ type }) => (type.kind === "string" || type.kind === "buffer" ? [type.capacity] : []));
   return { ...all, type: { kind: "string", capacity: spec.capacity?.(sizes) ?? 1 } };
 };
 

@@ -206,8 +206,24 @@ function checkPlaceAddress(node: Extract<Expression, { kind: "unary" }>, body: B
     return { ...node, operand, type: report(body, node.span, expressions.bitFieldNoAddress()) };
   if (!body.pass.program.rules.writesMemory) needsKernel(body, "the address of a member", node.span);
   const { type } = operand;
-  const space = type.kind === "struct" && type.space === "user" ? "user" : defaultSpace(body);
+  const space =
+    type.kind === "struct" && type.space === "user" ? "user" : (pointedSpace(operand) ?? defaultSpace(body));
   return { ...node, operand, type: { kind: "pointer", target: type, space } };
+}
+
+/** Which memory a place is in: that of the pointer that leads to it. */
+function pointedSpace(place: Expression): "kernel" | "user" | undefined {
+  switch (place.kind) {
+    case "member":
+    case "index": {
+      const { type } = place.object;
+      return type.kind === "pointer" ? type.space : pointedSpace(place.object);
+    }
+    case "unary":
+      return place.operator === "*" && place.operand.type.kind === "pointer" ? place.operand.type.space : undefined;
+    default:
+      return undefined;
+  }
 }
 
 function pointerTo(target: Type): Type {

@@ -6,11 +6,12 @@ import * as nodes from "../nodes.ts";
 import { precedence } from "../precedence.ts";
 import type { BinaryOperator, Expression, MapAccess, TypeName, Variable } from "../program.ts";
 import { unknownType } from "../types.ts";
-import { libraryFunction, libraryNames } from "./library.ts";
+import { libraryConstant } from "./constants.ts";
+import { libraryFunction, libraryNames, libraryTexts } from "./library.ts";
 import { macroText, macroToken } from "./preprocess.ts";
 import { registerOf } from "./registers.ts";
 import { stableProbe } from "./stable-probes.ts";
-import { readText, translatedMember, xlate } from "./translators.ts";
+import { readText, translate, translatedMember, xlate } from "./translators.ts";
 import { beginsType, constantValue, typeName } from "./type-names.ts";
 import type { Cursor } from "./cursor.ts";
 import { common, isNumber, knownType, named, promoted, spelledType, type Known } from "./types.ts";
@@ -422,7 +423,8 @@ function postfix(unit: Unit): Expression {
       p.expect("]");
       const element = p.from({ start, end: start });
       e = registerOf(e, index, element, unit) ??
-        stableArgument(e, index, element, unit) ?? {
+        stableArgument(e, index, element, unit) ??
+        descriptor(e, index, element, unit) ?? {
           kind: "index",
           object: e,
           index: unit.value(index),
@@ -537,6 +539,8 @@ function name(unit: Unit): Expression {
   const number = unit.constants.get(text);
   if (number !== undefined) return unit.typed(nodes.integer(number, span), "int32");
   if (unit.globals.get(text) === undefined) {
+    const number = libraryConstant(text);
+    if (number !== undefined) return unit.typed(nodes.integer(number, span), "int32");
     const known = builtinVariable(text, span, unit);
     if (known !== undefined) return known;
   }
@@ -605,6 +609,14 @@ function checkKeys(
     if (unfit(wanted, known, keys[i]))
       p.fail(d.keyType(name, i + 1, spelledType(type), spelledType(known!)), keys[i].span);
   }
+}
+
+/** `fds[n]`: an open file of the process; none where there is no such descriptor. */
+function descriptor(object: Expression, index: Expression, span: Span, unit: Unit): Expression | undefined {
+  if (object.kind !== "identifier" || object.name !== "fds") return undefined;
+  const text = `(struct file *)__kernel(
+    (uint64_t)N >= curthread->files->fdt->max_fds ? 0 : (uint64_t)curthread->files->fdt->fd[N])`;
+  return translate(unit, "fileinfo_t", readText(unit, text, span, expression, [["N", index]]), span);
 }
 
 /** `args[1]` of a probe whose arguments D defines. */
@@ -696,6 +708,12 @@ function called(unit: Unit, name: string, start: Span): Expression {
   const args = argumentsOf(unit);
   const span = p.from(start);
   const found = libraryFunction(name);
+  if (Object.hasOwn(libraryTexts, name)) {
+    const { parameters, text, known } = libraryTexts[name];
+    checkCount(unit, name, args.length, parameters.length, parameters.length, span);
+    const meant = parameters.map((parameter, i) => [parameter, args[i]] as const);
+    return unit.typed(readText(unit, text, span, expression, meant), known);
+  }
   if (found === undefined) {
     if (unit.statements.aggregating.has(name)) return p.fail(d.aggregatingFunction(name), span);
     if (unit.inPredicate && unit.statements.actions.has(name)) return p.fail(d.predicateType(), span);

@@ -231,7 +231,72 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
       ),
   },
   inet_ntop: plain("ntop", 2, undefined, "An address of a family, as text."),
+
+  // ── what D's own texts are made of ──
+  __kernel: plain("kptr", 1, undefined, "An address in the kernel."),
+  __name: {
+    least: 1,
+    most: 1,
+    known: "string",
+    doc: "A name in a path: of a longer one its first bytes.",
+    value: ([of], span) => call("str", [of, nodes.integer(128, span)], span),
+  },
+  __joined_path: host("joinedPath", [4, 255], "string", "Names of a path, the last one first."),
+  __joined_arguments: {
+    least: 2,
+    most: 2,
+    known: "string",
+    doc: "Words of memory of the process.",
+    value: ([of, size], span) => nodes.hostText("joinedWords", [call("buf", [address(of, "uptr"), size], span)], span),
+  },
 };
+
+/** Subroutines in D itself: names of parameters, and an expression. */
+export const libraryTexts: Readonly<
+  Record<string, { readonly parameters: readonly string[]; readonly known: Known; readonly text: string }>
+> = {
+  d_path: { parameters: ["P"], known: "string", text: pathText() },
+  /**
+   * Of a task whose memory is the current one's, or a copy of it that was not replaced yet (PF_FORKNOEXEC); of any other
+   * it cannot be read.
+   */
+  __arguments: {
+    parameters: ["T"],
+    known: "string",
+    text: `T->mm == 0 ? "" : T->mm == curthread->mm || ((T->flags & 0x40) != 0 && T->real_parent->tgid == pid)
+      ? __joined_arguments(T->mm->arg_start, T->mm->arg_end - T->mm->arg_start) : ""`,
+  },
+};
+
+/**
+ * The way from a dentry up to the process's root, over the mounts between (as d_path() of the kernel goes, fs/d_path.c):
+ * each round is a name (2), a mount (1), or the end (0).
+ */
+function pathText(): string {
+  const rounds = 16;
+  const mount = "((struct mount *)__kernel(this->__m))";
+  const dentry = "((struct dentry *)__kernel(this->__d))";
+  const round = (i: number): string => `
+    this->__u = this->__d == 0 || (this->__d == this->__rd && this->__m == this->__rm) ? 0
+      : this->__d == (uint64_t)${mount}->mnt.mnt_root ? (this->__m == (uint64_t)${mount}->mnt_parent ? 0 : 1)
+      : 2,
+    this->__n${i} = this->__u == 2 ? __name(${dentry}->d_name.name) : "",
+    this->__p = this->__u == 0 ? 0 : this->__u == 1 ? (uint64_t)${mount}->mnt_mountpoint : (uint64_t)${dentry}->d_parent,
+    this->__m = this->__u == 1 ? (uint64_t)${mount}->mnt_parent : this->__m,
+    this->__d = this->__p == this->__d && this->__u == 2 ? 0 : this->__p,`;
+  const all = Array.from({ length: rounds }, (_, i) => i);
+  return `(
+    this->__d = (uint64_t)(P)->dentry,
+    this->__m = (uint64_t)(P)->mnt - offsetof(struct mount, mnt),
+    this->__rd = (uint64_t)curthread->fs->root.dentry,
+    this->__rm = (uint64_t)curthread->fs->root.mnt - offsetof(struct mount, mnt),
+    this->__gone = (uint64_t)((P)->dentry->d_hash.pprev == 0 && (P)->dentry != (P)->mnt->mnt_root),
+    ${all.map(round).join("")}
+    __joined_path(
+      (uint64_t)(P)->mnt->mnt_sb->s_magic, (uint64_t)(P)->dentry->d_inode->i_ino, this->__gone,
+      (uint64_t)(this->__d != 0 && (this->__d != this->__rd || this->__m != this->__rm)),
+      ${all.map((i) => `this->__n${i}`).join(", ")}))`;
+}
 
 const prototypes: Readonly<Record<string, string>> = {
   alloca: "size_t",
@@ -269,5 +334,5 @@ export function libraryFunction(name: string): LibraryFunction | undefined {
 }
 
 export function libraryNames(): readonly string[] {
-  return Object.keys(functions);
+  return [...Object.keys(functions), ...Object.keys(libraryTexts)].filter((name) => !name.startsWith("__"));
 }

@@ -11,6 +11,7 @@ import { aggregatingNames } from "./aggregations.ts";
 import { failure } from "../words.ts";
 import { Cursor } from "./cursor.ts";
 import { assignments, expression, constant as readConstant } from "./expressions.ts";
+import { helperClauses } from "./helpers.ts";
 import { defaultOptions, optionNames, readOption, withoutEffect } from "./options.ts";
 import { macroText, preprocess } from "./preprocess.ts";
 import { printWhole } from "./printa.ts";
@@ -57,7 +58,6 @@ export function parse(source: Source, given: Given): Parsed {
     { actions: actionNames, aggregating: aggregatingNames },
     addressedNames(tokens),
   );
-  unit.constants.set("NULL", 0n);
   const probes: Probe[] = [];
   while (cursor.token.kind !== "end") {
     try {
@@ -74,17 +74,19 @@ export function parse(source: Source, given: Given): Parsed {
   if (!settings.defaultargs && cursor.diagnostics.length === 0)
     for (const [i, text] of given.positional.entries())
       if (!unit.usedMacros.has(String(i + 1))) cursor.report(span, d.macroUnused(text, i + 1));
+  const helpers = helperClauses(unit, span);
   const program: Program = {
     source,
     rules: dRules,
     config,
     structs: unit.structs,
     enums: unit.enums,
-    maps: [],
+    maps: helpers.maps,
     functions: [],
     probes: [
       ...heading(unit, span),
       ...declared(unit, span),
+      ...helpers.probes,
       ...probes.map((probe) => watched(probe, unit)),
       ...unprinted(unit, span),
     ],

@@ -7,7 +7,7 @@ import * as nodes from "../nodes.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression } from "../program.ts";
 import { expression } from "./expressions.ts";
-import { stableProbe } from "./stable-probes.ts";
+import { isStableProvider, stableProbe } from "./stable-probes.ts";
 import { readText } from "./translators.ts";
 import type { ClauseScope, Unit } from "./unit.ts";
 
@@ -108,7 +108,7 @@ const kernelInstructions: Find = ({ module, function: of, name }) => {
 };
 
 /** Probes whose names and arguments D defines. */
-const stable: Find = ({ provider, name }) => {
+const stable = ({ provider, name }: Described): Found | undefined => {
   const found = stableProbe(provider, name);
   return found === undefined
     ? undefined
@@ -135,7 +135,7 @@ const providers: Readonly<Record<string, Find>> = {
   proc: stable,
   sched: stable,
   lockstat: () => "lock probes are not there yet",
-  io: () => "io probes are not there yet",
+  io: (of) => (["done", "wait-start", "wait-done"].includes(of.name) ? `io:::${of.name} is not there yet` : stable(of)),
   ip: () => "ip probes are not there yet",
   tcp: () => "tcp probes are not there yet",
   udp: () => "udp probes are not there yet",
@@ -265,7 +265,7 @@ export function spelledProbe(name: string, asked?: ProbeSpec): string {
     case "rawtracepoint": {
       const event = rest.at(-1) ?? "";
       const own = asked === undefined ? undefined : describe(asked.text);
-      return own !== undefined && (own.provider === "proc" || own.provider === "sched")
+      return own !== undefined && isStableProvider(own.provider)
         ? `${own.provider}:vmlinux::${own.name}`
         : `rawtp:vmlinux::${event}`;
     }

@@ -3,6 +3,7 @@ import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
+import { unknownType } from "../types.ts";
 import { constantValue } from "./type-names.ts";
 import type { Unit } from "./unit.ts";
 
@@ -36,6 +37,16 @@ export function registerOf(object: Expression, index: Expression, span: Span, un
   const number = constantValue(index, unit);
   const name = number === undefined ? undefined : registers[Number(number)];
   if (name === undefined) return unit.cursor.fail(d.unknownRegister(), index.span);
+  if (object.name === "uregs") {
+    const all: Expression = {
+      kind: "unary",
+      operator: "*",
+      operand: nodes.builtin("user_registers", span),
+      span,
+      type: unknownType,
+    };
+    return unit.cast("uint64", nodes.member(all, name, span));
+  }
   const value = unit.cast("uint64", nodes.call("reg", [nodes.text(name, span)], span));
   // A kprobe is told the address behind its breakpoint of one byte.
   return name === "ip" && unit.clause.provider === "kinst"

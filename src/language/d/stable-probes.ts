@@ -53,7 +53,17 @@ const sched: Readonly<Record<string, StableProbe>> = {
   wakeup: { probes: raw("sched_wakeup"), args: thread("args.p") },
 };
 
-const providers: Readonly<Record<string, Readonly<Record<string, StableProbe>>>> = { proc, sched };
+/** When a request is queued no file is known: the third argument is none. */
+const io: Readonly<Record<string, StableProbe>> = {
+  start: {
+    probes: raw("block_bio_queue"),
+    args: ["xlate <bufinfo_t> (args.bio)", "xlate <devinfo_t> (args.bio)", "xlate <fileinfo_t> ((struct file *)0)"],
+  },
+};
+
+const providers: Readonly<Record<string, Readonly<Record<string, StableProbe>>>> = { proc, sched, io };
+
+export const isStableProvider = (name: string): boolean => Object.hasOwn(providers, name);
 
 export function stableProbe(provider: string, name: string): StableProbe | undefined {
   const of = Object.hasOwn(providers, provider) ? providers[provider] : undefined;

@@ -91,18 +91,43 @@ export function translatedMember(
   const { type, from, of } = found;
   const words = from.members.get(name);
   if (words === undefined) return unit.cursor.fail(d.noMember(type, name, [...from.members.keys()]), span);
-  const before = unit.inlines.get(from.parameter);
-  unit.inlines.set(from.parameter, { value: nodes.cast(from.input, of, span), known: undefined });
-  const value = unit.reading(unit.cursor.elsewhere(words, span), () => read(unit));
-  if (before === undefined) unit.inlines.delete(from.parameter);
-  else unit.inlines.set(from.parameter, before);
+  const value = withParameters(unit, [[from.parameter, nodes.cast(from.input, of, span)]], () =>
+    unit.reading(unit.cursor.elsewhere(words, span), () => read(unit)),
+  );
   const known = declaredMember(unit, type, name);
   return isNumber(known) && unit.known(value) !== known ? unit.cast(known, value, span) : value;
 }
 
 /** An expression of D text that stands for something in the script at a place. */
-export function readText(unit: Unit, text: string, span: Span, read: ReadExpression): Expression {
-  return unit.reading(unit.cursor.elsewhere(tokensOf(text), span), () => read(unit));
+export function readText(
+  unit: Unit,
+  text: string,
+  span: Span,
+  read: ReadExpression,
+  parameters: readonly (readonly [name: string, value: Expression])[] = [],
+): Expression {
+  return withParameters(unit, parameters, () =>
+    unit.reading(unit.cursor.elsewhere(tokensOf(text), span), () => read(unit)),
+  );
+}
+
+/** Names stand for values while something is read. */
+export function withParameters<T>(
+  unit: Unit,
+  parameters: readonly (readonly [name: string, value: Expression])[],
+  read: () => T,
+): T {
+  const before = parameters.map(([name]) => unit.inlines.get(name));
+  for (const [name, value] of parameters) unit.inlines.set(name, { value, known: unit.known(value) });
+  try {
+    return read();
+  } finally {
+    for (const [i, [name]] of parameters.entries()) {
+      const own = before[i];
+      if (own === undefined) unit.inlines.delete(name);
+      else unit.inlines.set(name, own);
+    }
+  }
 }
 
 function declaredMember(unit: Unit, type: string, name: string): ReturnType<typeof knownType> {

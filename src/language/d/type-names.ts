@@ -3,6 +3,7 @@ import type { Span } from "../diagnostic.ts";
 import type { Expression, StructDeclaration, TypeName } from "../program.ts";
 import { d } from "../../messages/d.ts";
 import { isTypeName, knownType, textSize, typedefs, typeWords } from "./types.ts";
+import { libraryConstant } from "./constants.ts";
 import type { Unit } from "./unit.ts";
 
 /** Constant expressions are the parser's to read (expressions.ts). */
@@ -120,7 +121,13 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
 }
 
 function isConstant(unit: Unit, name: string): boolean {
-  return name === "sizeof" || name === "offsetof" || unit.constants.has(name) || unit.inlines.has(name);
+  return (
+    name === "sizeof" ||
+    name === "offsetof" ||
+    unit.constants.has(name) ||
+    unit.inlines.has(name) ||
+    libraryConstant(name) !== undefined
+  );
 }
 
 /** `*name[3]`; `(*name)(…)`, a pointer to a function, is an address. */

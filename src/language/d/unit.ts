@@ -4,6 +4,7 @@ import type { Given } from "../language.ts";
 import * as nodes from "../nodes.ts";
 import type { EnumDeclaration, Expression, MapLayout, Statement, StructDeclaration, TypeName } from "../program.ts";
 import type { Cursor } from "./cursor.ts";
+import type { HelperName } from "./helpers.ts";
 import type { Token } from "./tokens.ts";
 import { isNumber, named, type Known } from "./types.ts";
 
@@ -100,6 +101,8 @@ export class Unit {
   /** What runs where something fails: clauses of ERROR. */
   readonly errors: Statement[] = [];
   readonly translators = new Map<string, Translator>();
+  /** Clauses of D's own that the script needs (helpers.ts). */
+  readonly helpers = new Set<HelperName>();
   readonly usedMacros = new Set<string>();
   /** Names that `&` stands in front of. */
   readonly addressed: ReadonlySet<string>;

@@ -3,8 +3,10 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
 import { unknownType, type ProbePart } from "../types.ts";
+import { expression } from "./expressions.ts";
+import { needs } from "./helpers.ts";
 import { registerNumber } from "./registers.ts";
-import { translate } from "./translators.ts";
+import { readText, translate } from "./translators.ts";
 import { isNumber, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
@@ -57,6 +59,17 @@ const constant = (value: bigint, known: Exclude<Known, "string">, doc: string): 
   value: (span) => nodes.integer(value, span),
 });
 
+/** D text, as it is read where the variable stands. */
+const textual =
+  (text: string): OwnVariable["value"] =>
+  (span, unit) =>
+    readText(unit, text, span, expression);
+
+function frame(stack: "kstack" | "ustack", span: Span, unit: Unit): Expression {
+  const two = nodes.call(stack, [nodes.integer(2, span)], span);
+  return unit.cast("uint64", nodes.call("stack_frame", [two, nodes.integer(1, span)], span));
+}
+
 const variables: Readonly<Record<string, OwnVariable>> = {
   // ── who ──
   pid: number("pid", "int32", "Id of the current process."),
@@ -65,6 +78,13 @@ const variables: Readonly<Record<string, OwnVariable>> = {
   uid: number("uid", "uint32", "User id of the current process."),
   gid: number("gid", "uint32", "Group id of the current process."),
   execname: words("comm", "Name of the current thread."),
+  execargs: {
+    known: "string",
+    doc: "The process's arguments, with spaces between.",
+    value: textual("__arguments(curthread)"),
+  },
+  cwd: { known: "string", doc: "The process's working directory.", value: textual("d_path(&curthread->fs->pwd)") },
+  root: { known: "string", doc: "The process's root directory.", value: textual("d_path(&curthread->fs->root)") },
   curthread: { doc: "The current task's struct task_struct.", value: (span) => builtin("curtask", span) },
   zonename: { known: "string", doc: "Always `global`.", value: (span) => nodes.text("global", span) },
 
@@ -72,7 +92,27 @@ const variables: Readonly<Record<string, OwnVariable>> = {
   timestamp: clock("monotonic", "Nanoseconds since boot."),
   walltimestamp: clock("wall", "Nanoseconds since 1970."),
   cpu: number("cpu", "int32", "Number of the processor."),
+  vtimestamp: {
+    known: "int64",
+    doc: "Nanoseconds that the current thread has been on a processor, since tracing began.",
+    value: (span, unit) => {
+      needs(unit, "vtimestamp");
+      const text = `__since[cpu] == 0 ? (__since[cpu] = timestamp, __spent[(uint64_t)curthread])
+        : __spent[(uint64_t)curthread] + (timestamp - __since[cpu])`;
+      return textual(text)(span, unit);
+    },
+  },
   ipl: constant(0n, "uint32", "The interrupt priority level, which Linux does not have: 0."),
+  caller: {
+    known: "uint64",
+    doc: "Where the kernel's function that the probe is in was called from; 0 where it was not.",
+    value: (span, unit) => frame("kstack", span, unit),
+  },
+  ucaller: {
+    known: "uint64",
+    doc: "The same, of the process's function.",
+    value: (span, unit) => frame("ustack", span, unit),
+  },
   stackdepth: {
     known: "uint32",
     doc: "Frames of the kernel's stack.",
@@ -85,6 +125,10 @@ const variables: Readonly<Record<string, OwnVariable>> = {
   },
 
   // ── what fired ──
+  id: {
+    doc: "The probe's id.",
+    value: (span, unit) => partHere("id", span, unit),
+  },
   probeprov: part("provider", "The probe's provider."),
   probemod: part("module", "The probe's module."),
   probefunc: part("function", "The probe's function."),
@@ -122,7 +166,7 @@ export function builtinVariable(name: string, span: Span, unit: Unit): Expressio
       return translate(unit, "cpuinfo_t", builtin("cpu", span), span);
     default:
   }
-  if (name === "regs" || name === "uregs" || name === "locals") return nodes.word(name, span);
+  if (name === "regs" || name === "uregs" || name === "locals" || name === "fds") return nodes.word(name, span);
   const register = registerNumber(name);
   if (register !== undefined) return unit.typed(nodes.integer(register, span), "int32");
   if (!Object.hasOwn(variables, name)) return undefined;

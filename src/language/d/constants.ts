@@ -1,0 +1,144 @@
+// What D's own library has names for: numbers of errors, signals, flags and states, from the headers of Linux's API
+// (errno.h, signal.h, fcntl.h, tcp_states.h) and from D's documentation of its structures.
+import { constants } from "node:os";
+
+/** From 1 on; two numbers have no name. */
+const errors = (
+  "EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN ENOMEM EACCES EFAULT ENOTBLK EBUSY EEXIST " +
+  "EXDEV ENODEV ENOTDIR EISDIR EINVAL ENFILE EMFILE ENOTTY ETXTBSY EFBIG ENOSPC ESPIPE EROFS EMLINK EPIPE EDOM " +
+  "ERANGE EDEADLOCK ENAMETOOLONG ENOLCK ENOSYS ENOTEMPTY ELOOP - ENOMSG EIDRM ECHRNG EL2NSYNC EL3HLT EL3RST ELNRNG " +
+  "EUNATCH ENOCSI EL2HLT EBADE EBADR EXFULL ENOANO EBADRQC EBADSLT - EBFONT ENOSTR ENODATA ETIME ENOSR ENONET " +
+  "ENOPKG EREMOTE ENOLINK EADV ESRMNT ECOMM EPROTO EMULTIHOP EDOTDOT EBADMSG EOVERFLOW ENOTUNIQ EBADFD EREMCHG " +
+  "ELIBACC ELIBBAD ELIBSCN ELIBMAX ELIBEXEC EILSEQ ERESTART ESTRPIPE EUSERS ENOTSOCK EDESTADDRREQ EMSGSIZE " +
+  "EPROTOTYPE ENOPROTOOPT EPROTONOSUPPORT ESOCKTNOSUPPORT ENOTSUP EPFNOSUPPORT EAFNOSUPPORT EADDRINUSE " +
+  "EADDRNOTAVAIL ENETDOWN ENETUNREACH ENETRESET ECONNABORTED ECONNRESET ENOBUFS EISCONN ENOTCONN ESHUTDOWN " +
+  "ETOOMANYREFS ETIMEDOUT ECONNREFUSED EHOSTDOWN EHOSTUNREACH EALREADY EINPROGRESS ESTALE EUCLEAN ENOTNAM ENAVAIL " +
+  "EISNAM EREMOTEIO EDQUOT ENOMEDIUM EMEDIUMTYPE ECANCELED ENOKEY EKEYEXPIRED EKEYREVOKED EKEYREJECTED EOWNERDEAD " +
+  "ENOTRECOVERABLE ERFKILL -"
+).split(" ");
+
+const own: Readonly<Record<string, number>> = {
+  NULL: 0,
+
+  // bufinfo_t: b_flags.
+  B_BUSY: 0x1,
+  B_DONE: 0x2,
+  B_ERROR: 0x4,
+  B_PAGEIO: 0x10,
+  B_PHYS: 0x20,
+  B_READ: 0x40,
+  B_WRITE: 0x100,
+  B_ASYNC: 0x400,
+
+  // psinfo_t, lwpsinfo_t.
+  PR_MODEL_ILP32: 1,
+  PR_MODEL_LP64: 2,
+  PR_STOPPED: 0x1,
+  PR_ISTOP: 0x2,
+  PR_DSTOP: 0x4,
+  PR_IDLE: 0x1000_0000,
+  SSLEEP: 1,
+  SRUN: 2,
+  SZOMB: 3,
+  SSTOP: 4,
+  SIDL: 5,
+  SONPROC: 6,
+  SWAIT: 7,
+
+  // Why a child sent SIGCHLD (asm-generic/siginfo.h).
+  CLD_EXITED: 1,
+  CLD_KILLED: 2,
+  CLD_DUMPED: 3,
+  CLD_TRAPPED: 4,
+  CLD_STOPPED: 5,
+  CLD_CONTINUED: 6,
+
+  // open() (asm-generic/fcntl.h).
+  O_ACCMODE: 0o3,
+  O_RDONLY: 0,
+  O_WRONLY: 0o1,
+  O_RDWR: 0o2,
+  O_CREAT: 0o100,
+  O_EXCL: 0o200,
+  O_NOCTTY: 0o400,
+  O_TRUNC: 0o1000,
+  O_APPEND: 0o2000,
+  O_NONBLOCK: 0o4000,
+  O_NDELAY: 0o4000,
+  O_DSYNC: 0o10000,
+  O_ASYNC: 0o20000,
+  O_DIRECTORY: 0o200000,
+  O_NOFOLLOW: 0o400000,
+  O_CLOEXEC: 0o2000000,
+  O_SYNC: 0o4010000,
+  O_FSYNC: 0o4010000,
+  O_RSYNC: 0o4010000,
+
+  // lockstat
+  RW_WRITER: 0,
+  RW_READER: 1,
+
+  // The header of TCP (RFC 9293), and states of its sockets (net/tcp_states.h).
+  TH_FIN: 0x01,
+  TH_SYN: 0x02,
+  TH_RST: 0x04,
+  TH_PSH: 0x08,
+  TH_ACK: 0x10,
+  TH_URG: 0x20,
+  TH_ECE: 0x40,
+  TH_CWR: 0x80,
+  TCP_STATE_IDLE: 0,
+  TCP_STATE_ESTABLISHED: 1,
+  TCP_STATE_SYN_SENT: 2,
+  TCP_STATE_SYN_RECEIVED: 3,
+  TCP_STATE_FIN_WAIT_1: 4,
+  TCP_STATE_FIN_WAIT_2: 5,
+  TCP_STATE_TIME_WAIT: 6,
+  TCP_STATE_CLOSED: 7,
+  TCP_STATE_CLOSE_WAIT: 8,
+  TCP_STATE_LAST_ACK: 9,
+  TCP_STATE_LISTEN: 10,
+  TCP_STATE_CLOSING: 11,
+
+  // ERROR's arg4.
+  DTRACEFLT_UNKNOWN: 0,
+  DTRACEFLT_BADADDR: 1,
+  DTRACEFLT_BADALIGN: 2,
+  DTRACEFLT_ILLOP: 3,
+  DTRACEFLT_DIVZERO: 4,
+  DTRACEFLT_NOSCRATCH: 5,
+  DTRACEFLT_KPRIV: 6,
+  DTRACEFLT_UPRIV: 7,
+  DTRACEFLT_TUPOFLOW: 8,
+  DTRACEFLT_BADSTACK: 9,
+
+  // socket() (linux/socket.h, linux/in.h).
+  AF_UNSPEC: 0,
+  AF_UNIX: 1,
+  AF_INET: 2,
+  AF_INET6: 10,
+
+  IPPROTO_IP: 0,
+  IPPROTO_ICMP: 1,
+  IPPROTO_TCP: 6,
+  IPPROTO_UDP: 17,
+  IPPROTO_IPV6: 41,
+  IPPROTO_ICMPV6: 58,
+
+  // Other names of signals and errors.
+  SIGCLD: 17,
+  SIGPOLL: 29,
+  EWOULDBLOCK: 11,
+  EDEADLOCK: 35,
+  ENOTSUP: 95,
+};
+
+/** The number that a name of D's library stands for. */
+export function libraryConstant(name: string): number | undefined {
+  if (Object.hasOwn(own, name)) return own[name];
+  const error = errors.indexOf(name);
+  if (error >= 0) return error + 1;
+  return /^SIG[A-Z0-9]+$/.test(name) && Object.hasOwn(constants.signals, name)
+    ? constants.signals[name as keyof typeof constants.signals]
+    : undefined;
+}
