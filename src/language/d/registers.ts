@@ -37,7 +37,9 @@ export function registerOf(object: Expression, index: Expression, span: Span, un
   const number = constantValue(index, unit);
   const name = number === undefined ? undefined : registers[Number(number)];
   if (name === undefined) return unit.cursor.fail(d.unknownRegister(), index.span);
-  if (object.name === "uregs") {
+  const { user, provider } = unit.clause;
+  // Where a probe is in the process, those there are the process's.
+  if (object.name === "uregs" && (!user || provider === "profile" || provider === "tick")) {
     const all: Expression = {
       kind: "unary",
       operator: "*",
