@@ -510,7 +510,7 @@ function macro(unit: Unit, text: string, span: Span): Expression {
     return value;
   }
   if (token.kind === "identifier") {
-    const known = builtinVariable(meant, plain, unit);
+    const known = builtinVariable(meant, plain, unit, expression);
     if (known !== undefined) return known;
   }
   return unit.cursor.fail(d.unknownVariable(meant, `$$${text.slice(1)} is the argument as text`), plain);
@@ -541,7 +541,7 @@ function name(unit: Unit): Expression {
   if (unit.globals.get(text) === undefined) {
     const number = libraryConstant(text);
     if (number !== undefined) return unit.typed(nodes.integer(number, span), "int32");
-    const known = builtinVariable(text, span, unit);
+    const known = builtinVariable(text, span, unit, expression);
     if (known !== undefined) return known;
   }
   if (unit.addressed.has(text) && unit.globals.get(text) === undefined && p.at("=")) {

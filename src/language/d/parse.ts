@@ -5,20 +5,20 @@ import type { Given, Parsed } from "../language.ts";
 import { nearest } from "../nearest.ts";
 import * as nodes from "../nodes.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
-import type { Expression, Probe, Program, Statement, TypeName } from "../program.ts";
+import type { Expression, MapDeclaration, Probe, Program, Statement, TypeName } from "../program.ts";
 import { actionNames } from "./actions.ts";
 import { aggregatingNames } from "./aggregations.ts";
 import { failure } from "../words.ts";
 import { Cursor } from "./cursor.ts";
 import { assignments, expression, constant as readConstant } from "./expressions.ts";
-import { helperClauses } from "./helpers.ts";
+import { helperEntries, helpers } from "./helpers.ts";
 import { defaultOptions, optionNames, readOption, withoutEffect } from "./options.ts";
 import { macroText, preprocess } from "./preprocess.ts";
 import { printWhole } from "./printa.ts";
 import { placed, type Placed } from "./probes.ts";
 import { dRules } from "./rules.ts";
 import { body } from "./statements.ts";
-import type { Token } from "./tokens.ts";
+import { tokensOf, type Token } from "./tokens.ts";
 import { baseType, beginsType, declarator } from "./type-names.ts";
 import { declareTranslator } from "./translators.ts";
 import { knownType, spelledType, textSize, type Known } from "./types.ts";
@@ -74,19 +74,19 @@ export function parse(source: Source, given: Given): Parsed {
   if (!settings.defaultargs && cursor.diagnostics.length === 0)
     for (const [i, text] of given.positional.entries())
       if (!unit.usedMacros.has(String(i + 1))) cursor.report(span, d.macroUnused(text, i + 1));
-  const helpers = helperClauses(unit, span);
+  const needed = helperClauses(unit, span);
   const program: Program = {
     source,
     rules: dRules,
     config,
     structs: unit.structs,
     enums: unit.enums,
-    maps: helpers.maps,
+    maps: needed.maps,
     functions: [],
     probes: [
       ...heading(unit, span),
       ...declared(unit, span),
-      ...helpers.probes,
+      ...needed.probes,
       ...probes.map((probe) => watched(probe, unit)),
       ...unprinted(unit, span),
     ],
@@ -441,4 +441,24 @@ function unprinted(unit: Unit, span: Span): Probe[] {
   const line = nodes.statement(nodes.call("printf", [nodes.text("\n", span)], span));
   const prints = [line, ...left.map(([name]) => printWhole(unit, [name], span))];
   return [{ specs: [spec], body: nodes.block(prints, span), span }];
+}
+
+/** What the script needs: clauses in front of its own, and their arrays. */
+function helperClauses(
+  unit: Unit,
+  span: Span,
+): { readonly probes: readonly Probe[]; readonly maps: readonly MapDeclaration[] } {
+  const made = { probes: [] as Probe[], maps: [] as MapDeclaration[] };
+  for (const name of unit.helpers) {
+    const { arrays, clauses } = helpers[name];
+    for (const array of Object.keys(arrays))
+      made.maps.push({ name: `${array}#0`, storage: "hash", entries: helperEntries, span });
+    for (const { event, body: text } of clauses) {
+      const spec: ProbeSpec = { provider: "rawtracepoint", parts: [event], sequence: -(2 ** 31), text: event, span };
+      unit.clause = { provider: "rawtp", returns: false, user: false };
+      const block = unit.reading(unit.cursor.elsewhere(tokensOf(text), span), () => body(unit));
+      made.probes.push({ specs: [spec], body: block, span });
+    }
+  }
+  return made;
 }

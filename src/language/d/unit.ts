@@ -4,7 +4,6 @@ import type { Given } from "../language.ts";
 import * as nodes from "../nodes.ts";
 import type { EnumDeclaration, Expression, MapLayout, Statement, StructDeclaration, TypeName } from "../program.ts";
 import type { Cursor } from "./cursor.ts";
-import type { HelperName } from "./helpers.ts";
 import type { Token } from "./tokens.ts";
 import { isNumber, named, type Known } from "./types.ts";
 
@@ -69,6 +68,9 @@ export interface StatementNames {
   readonly actions: ReadonlySet<string>;
   readonly aggregating: ReadonlySet<string>;
 }
+
+/** Clauses of D's own that a script may need (helpers.ts). */
+export type HelperName = "vtimestamp";
 
 export class Unit {
   #cursor: Cursor;

@@ -3,17 +3,16 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
 import { unknownType, type ProbePart } from "../types.ts";
-import { expression } from "./expressions.ts";
 import { needs } from "./helpers.ts";
 import { registerNumber } from "./registers.ts";
-import { readText, translate } from "./translators.ts";
+import { readText, translate, type ReadExpression } from "./translators.ts";
 import { isNumber, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
 interface OwnVariable {
   readonly known?: Known;
   readonly doc: string;
-  readonly value: (span: Span, unit: Unit) => Expression;
+  readonly value: (span: Span, unit: Unit, read: ReadExpression) => Expression;
 }
 
 const builtin = nodes.builtin;
@@ -62,8 +61,8 @@ const constant = (value: bigint, known: Exclude<Known, "string">, doc: string): 
 /** D text, as it is read where the variable stands. */
 const textual =
   (text: string): OwnVariable["value"] =>
-  (span, unit) =>
-    readText(unit, text, span, expression);
+  (span, unit, read) =>
+    readText(unit, text, span, read);
 
 function frame(stack: "kstack" | "ustack", span: Span, unit: Unit): Expression {
   const two = nodes.call(stack, [nodes.integer(2, span)], span);
@@ -95,11 +94,11 @@ const variables: Readonly<Record<string, OwnVariable>> = {
   vtimestamp: {
     known: "int64",
     doc: "Nanoseconds that the current thread has been on a processor, since tracing began.",
-    value: (span, unit) => {
+    value: (span, unit, read) => {
       needs(unit, "vtimestamp");
       const text = `__since[cpu] == 0 ? (__since[cpu] = timestamp, __spent[(uint64_t)curthread])
         : __spent[(uint64_t)curthread] + (timestamp - __since[cpu])`;
-      return textual(text)(span, unit);
+      return textual(text)(span, unit, read);
     },
   },
   ipl: constant(0n, "uint32", "The interrupt priority level, which Linux does not have: 0."),
@@ -155,7 +154,8 @@ function errno(span: Span, unit: Unit): Expression {
   return unit.cast("int32", nodes.conditional(failed, negated, nodes.integer(0, span), span));
 }
 
-export function builtinVariable(name: string, span: Span, unit: Unit): Expression | undefined {
+/** `read`: reads an expression of D. */
+export function builtinVariable(name: string, span: Span, unit: Unit, read: ReadExpression): Expression | undefined {
   if (/^arg[0-9]$/.test(name)) return unit.cast("int64", argument(name, span, unit));
   switch (name) {
     case "curpsinfo":
@@ -171,7 +171,7 @@ export function builtinVariable(name: string, span: Span, unit: Unit): Expressio
   if (register !== undefined) return unit.typed(nodes.integer(register, span), "int32");
   if (!Object.hasOwn(variables, name)) return undefined;
   const { known, value } = variables[name];
-  const e = value(span, unit);
+  const e = value(span, unit, read);
   // Knows its own type already.
   return isNumber(known) && e.kind === "cast" ? e : unit.typed(e, known);
 }

@@ -18,21 +18,15 @@ export function constant(
   name?: string,
 ): Expression {
   const span = reader.span(node);
-  switch (typeof value) {
-    case "string":
-      return text(value, span);
-    case "boolean":
-      return { kind: "boolean", value, span, type: unknownType };
-    case "number": {
-      const said = name === undefined ? "" : `\`${name}\` is ${value}: `;
-      if (!Number.isInteger(value)) return { kind: "float", value, span, type: unknownType };
-      if (!Number.isSafeInteger(value)) return reader.refuse(node, refusedSyntax.inexact(said));
-      return integer(BigInt(value), span);
-    }
-    case "bigint":
-      if (value < least || value > most) return reader.refuse(node, handlerNames.doesNotFitBits(value));
-      return integer(value, span);
+  if (typeof value === "string") return text(value, span);
+  if (typeof value === "boolean") return { kind: "boolean", value, span, type: unknownType };
+  if (typeof value === "bigint") {
+    if (value < least || value > most) return reader.refuse(node, handlerNames.doesNotFitBits(value));
+    return integer(value, span);
   }
+  if (!Number.isInteger(value)) return { kind: "float", value, span, type: unknownType };
+  if (Number.isSafeInteger(value)) return integer(BigInt(value), span);
+  return reader.refuse(node, refusedSyntax.inexact(name === undefined ? "" : `\`${name}\` is ${value}: `));
 }
 
 export function literal(reader: Reader, node: js.Literal): Expression {
