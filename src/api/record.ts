@@ -271,6 +271,18 @@ function isText(type: Type): boolean {
   return type.kind === "pointer" && type.target.kind === "integer" && type.target.bits === 8;
 }
 
+const bufferNames = /^u?buf(fer)?$|^list$/;
+const lengthNames = /^(count|len|length|size|bufsi[sz]e?|buf_?len|nbytes)$/;
+
+/**
+ * Memory that is as long as the argument behind it says, as that of read() and write(): what processes hand each other,
+ * without a 0 at its end. Only a script that asks for it has it recorded.
+ */
+function isBuffer({ args = [] }: Context, name: string): boolean {
+  const next = args[args.findIndex((argument) => argument.name === name) + 1];
+  return bufferNames.test(name) && next?.type.kind === "integer" && lengthNames.test(next.name);
+}
+
 function node<T extends object>(of: T): T & { span: Span; type: Type } {
   return { ...of, span: noSpan, type: unknownType };
 }
@@ -305,7 +317,7 @@ function bodyOf({ context, kept }: Sender, index: number, wish: RecordedWish | u
   if (context.stacks && wish?.stacks.user === true) fields.push({ name: "ustack", value: framesOf("ustack") });
   for (const [i, { name, type, fetch }] of kept.entries()) {
     if (fetch.kind !== "data-location") fields.push({ name: `a${i}`, value: argument(name) });
-    if (isText(type)) fields.push({ name: `t${i}`, value: call("str", argument(name)) });
+    if (isText(type) && !isBuffer(context, name)) fields.push({ name: `t${i}`, value: call("str", argument(name)) });
   }
   for (const i of (context.numbered ?? []).keys()) fields.push({ name: `n${i}`, value: builtin(`arg${i}`) });
   if (context.retval !== undefined && isKept(context.retval.type) && sizeOf(context.retval.type) <= mostBytes)
