@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { enableStats, listLinks, loadProgram, progInfo } from "../../src/linux/bpf/bpf.ts";
+import { enableStats, loadProgram, progInfo } from "../../src/linux/bpf/bpf.ts";
 import { closeFd } from "../../src/linux/ffi.ts";
 import { bindingOf, type Context } from "../../src/language/context.ts";
 import { liveSystem } from "../../src/machine/live-system.ts";
@@ -13,6 +13,7 @@ import type { Attachment } from "../../src/providers/provider.ts";
 import { findAttacher, listProbes, resolveSpec, splitPattern } from "../../src/providers/registry.ts";
 import { systemCallNumber } from "../../src/machine/kernel/syscall-numbers.ts";
 import { hostMachine } from "../../src/machine/contexts/registers.ts";
+import { bpfObjects, nothingLeft } from "../support/strobe.ts";
 
 // enum bpf_prog_type
 const programTypes = { kprobe: 2, tracepoint: 5, perf_event: 7, raw_tracepoint: 17, tracing: 26 };
@@ -22,7 +23,7 @@ const nothing = Uint8Array.from([0xb7, 0, 0, 0, 0, 0, 0, 0, 0x95, 0, 0, 0, 0, 0,
 const system = liveSystem();
 let folder = "";
 let stats = -1;
-let links = 0;
+let there = "";
 
 before(() => {
   folder = mkdtempSync(join(tmpdir(), "strobe-providers-"));
@@ -49,13 +50,13 @@ before(() => {
     }`,
   );
   execFileSync("gcc", ["-O1", "-no-pie", "-o", join(folder, "guarded"), join(folder, "guarded.c")]);
-  links = listLinks().length;
+  there = bpfObjects();
   stats = enableStats();
 });
-after(() => {
+after(async () => {
   closeFd(stats);
   rmSync(folder, { recursive: true });
-  assert.equal(listLinks().length, links);
+  await nothingLeft(there);
 });
 
 function load(context: Context): number {

@@ -443,7 +443,7 @@ export class Differential implements Disposable {
           map,
           tableOf(fd, kernel, kernel?.valueSize ?? 0),
           kernel?.keySize ?? 0,
-          plainValues(sizeOf(map.value)),
+          plainValues(kernel?.valueSize ?? sizeOf(map.value)),
         );
       case "percpu-hash":
       case "percpu-lru-hash": {
