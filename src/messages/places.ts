@@ -43,9 +43,6 @@ export const places = {
       `target file '${target}' does not exist or is not executable`,
       "give a path, or a name that the shell or the loader finds",
     ),
-  /** Of a file in which bytes are not what its format says. */
-  damagedFile: (message: Shown): Message =>
-    says("name", `${message}`, "the file is damaged or cut short: build it again, or copy it anew"),
   /** @example uprobe:/bin/stripped:main@main.c { } */
   functionsOfFileUnknown: (file: Shown, reason: Shown): Message =>
     says("arguments", `which functions \`${file}\` has is not known: ${reason}`),

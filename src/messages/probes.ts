@@ -71,4 +71,7 @@ export const probes = {
       `${provider} probe type requires ${wanted} argument${what}, found ${found}`,
       `a probe of this kind is written \`${usage}\``,
     ),
+  /** Of a file in which bytes are not what its format says. */
+  damagedFile: (message: Shown): Message =>
+    says("name", `${message}`, "the file is damaged or cut short: build it again, or copy it anew"),
 };

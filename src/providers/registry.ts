@@ -1,6 +1,5 @@
 // All providers, and where each is. A run loads those it uses: most know binaries and debug information that other
 // probes need not. A new kind of probe is a file and a line here.
-import { places } from "../messages/places.ts";
 import { probes } from "../messages/probes.ts";
 import { DamageError } from "../debuginfo/damage.ts";
 import type { Diagnostic } from "../language/diagnostic.ts";
@@ -261,7 +260,7 @@ export function resolveSpec(spec: ProbeSpec, system: System, options: ResolveOpt
     if (!isDamage(error)) throw error;
     const message =
       error.file === undefined ? `what \`${spec.text}\` is in cannot be read: ${error.message}` : error.message;
-    return missing(spec, options, places.damagedFile(message));
+    return missing(spec, options, probes.damagedFile(message));
   }
 }
 
