@@ -75,6 +75,8 @@ test("what the kernel shows of a histogram", () => {
     entries: [{ keys: [1n], count: 9n, sums: [] }],
     dropped: 0,
   });
+  const seven = shown.replace("common_pid,common_cpu:vals", "common_pid,common_cpucommon_cpu:vals");
+  assert.deepEqual(readHistogram(seven, words), readHistogram(shown, words));
   assert.equal(readHistogram(shown, { ...words, filter: "count > 6" }), undefined);
   assert.equal(readHistogram(shown, { ...words, keys: ["fd"] }), undefined);
   // An entry that is not as it should be is not left out.

@@ -66,14 +66,16 @@ export interface HistogramEntry {
 
 /** Of an event's `hist` file, which has all histograms of the event; undefined where this one is not there. */
 export function readHistogram(text: string, { keys, sums, filter }: HistogramWords): HistogramCounts | undefined {
-  const head = `# trigger info: hist:keys=${keys.join(",")}:`;
+  // Linux 7 tells of the CPU's number as `common_cpucommon_cpu` here.
+  const told = keys.map((name) => (name === "common_cpu" ? "common_cpu(?:common_cpu)?" : name));
+  const head = new RegExp(`^# trigger info: hist:keys=${told.join(",")}:`);
   const end = filter === undefined ? /:size=\d+ \[/ : ` if ${filter} [`;
   const part = text
     .split("# event histogram\n")
     .find((one) =>
       one
         .split("\n")
-        .some((line) => line.startsWith(head) && (typeof end === "string" ? line.includes(end) : end.test(line))),
+        .some((line) => head.test(line) && (typeof end === "string" ? line.includes(end) : end.test(line))),
     );
   if (part === undefined) return undefined;
   const entry = new RegExp(
