@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -42,6 +43,14 @@ test("an initial RAM disk gets, keeps and loses its configuration, and nothing e
     assert.deepEqual(bytes(), content);
     assert.deepEqual(seen, [undefined, "kernel.quiet\n", "other = 'text'\n", "kernel.quiet\n"]);
     assert.equal(statSync(disk).mode & 0o7777, 0o640);
+    // Through a link, as distributions have them: the link stays.
+    const link = join(folder, "initrd.img");
+    symlinkSync("initrd", link);
+    changeBootConfig(link, () => "kernel.quiet\n");
+    assert.ok(lstatSync(link).isSymbolicLink() && lstatSync(disk).isFile());
+    assert.deepEqual(bytes(), first);
+    rmSync(link);
+    assert.throws(() => changeBootConfig("/dev/null", () => "kernel.quiet\n"), /it is no regular file/);
     // Damaged ones stay as they are.
     const damaged = Buffer.from(first);
     damaged[content.length]++;

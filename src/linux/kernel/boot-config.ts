@@ -1,7 +1,8 @@
 // The boot configuration at the end of an initial RAM disk: text, zeroes, how long both are, the sum of their bytes, a
 // magic word; the whole file is a multiple of four bytes long (Documentation/admin-guide/bootconfig.rst).
-import { closeSync, copyFileSync, fchmodSync, fchownSync, fstatSync, fsyncSync, ftruncateSync } from "node:fs";
-import { openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fchownSync, fstatSync, fsyncSync, openSync, readSync } from "node:fs";
+import { realpathSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 
 const magic = Buffer.from("#BOOTCONFIG\n");
 const foot = 8 + magic.length;
@@ -67,33 +68,48 @@ function bytesAt(file: number, at: number, length: number): Buffer {
 
 /**
  * Gives an initial RAM disk another boot configuration, none where `change` gives none; the file is replaced as a whole,
- * so that a machine that loses its power starts with the one or the other. @throws RangeError, and what Node throws
+ * so that a machine that loses its power starts with the one or the other. Of a symbolic link, what it leads to is
+ * replaced. @throws RangeError, and what Node throws
  */
 export function changeBootConfig(path: string, change: (old: string | undefined) => string | undefined): void {
-  const made = `${path}.strobe-${process.pid}`;
-  copyFileSync(path, made, 1);
+  const disk = realpathSync(path);
+  const made = `${disk}.strobe-${process.pid}`;
+  // Opened once each: whoever can write to the folder could put another file there in between.
+  const from = openSync(disk, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const [from, file] = [openSync(path, "r"), openSync(made, "r+")];
+    const stat = fstatSync(from);
+    if (!stat.isFile()) throw new RangeError("it is no regular file");
+    const to = openSync(made, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
     try {
-      const { mode, uid, gid, size } = fstatSync(from);
-      fchownSync(file, uid, gid);
-      fchmodSync(file, mode & 0o7777);
-      const old = readBootConfig(file);
-      const behind = old?.at ?? size;
+      fchownSync(to, stat.uid, stat.gid);
+      fchmodSync(to, stat.mode & 0o7777);
+      const old = readBootConfig(from);
+      const behind = old?.at ?? stat.size;
+      for (let at = 0; at < behind; at += pieceBytes)
+        writeAt(to, bytesAt(from, at, Math.min(pieceBytes, behind - at)), at);
       const text = change(old?.text);
-      ftruncateSync(file, behind);
-      if (text !== undefined) {
-        const block = bootConfigBlock(text, behind);
-        for (let put = 0; put < block.length;) put += writeSync(file, block, put, block.length - put, behind + put);
-      }
-      fsyncSync(file);
+      if (text !== undefined) writeAt(to, bootConfigBlock(text, behind), behind);
+      fsyncSync(to);
+      renameSync(made, disk);
+    } catch (error) {
+      rmSync(made, { force: true });
+      throw error;
     } finally {
-      closeSync(from);
-      closeSync(file);
+      closeSync(to);
     }
-    renameSync(made, path);
-  } catch (error) {
-    rmSync(made, { force: true });
-    throw error;
+    const folder = openSync(dirname(disk), constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  } finally {
+    closeSync(from);
   }
+}
+
+const pieceBytes = 1 << 20;
+
+function writeAt(file: number, bytes: Uint8Array, at: number): void {
+  for (let put = 0; put < bytes.length;) put += writeSync(file, bytes, put, bytes.length - put, at + put);
 }
