@@ -20,10 +20,8 @@ import { during, print, tell } from "./files.ts";
 import { readOptions, type Options } from "./options.ts";
 import { showDiagnostics } from "./run.ts";
 import { compileOptions, readScript } from "./script.ts";
+import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
-
-const usage =
-  "strobe boot [--append-to INITRD | --cmdline | --check | --collect] SCRIPT, strobe boot --remove-from INITRD";
 
 /** What is done; options of a script stand beside. */
 interface Asked {
@@ -43,14 +41,14 @@ export function boot(argv: readonly string[]): number | Options {
   const options = readOptions(rest);
   const { pid, only, command } = options;
   if (pid !== undefined || only !== undefined || command !== undefined)
-    throw new UsageError("processes cannot be chosen at boot (-p, -c, --comm and their kin): there are none yet");
+    throw new UsageError(commands.bootWithoutProcesses());
   const compiled: Options = { ...options, engine: "tracefs" };
   if (flags.has("--collect")) return { ...compiled, boot: flags.has("--cmdline") ? "top-level" : "instances" };
   const made = plannedAtBoot(compiled);
   if (made === undefined) return 1;
   const { plan, settings, hosts } = made;
   sayWhatWaits(plan, hosts);
-  if (plan.events.length === 0) throw new UsageError("nothing of the script can be traced at boot");
+  if (plan.events.length === 0) throw new UsageError(commands.bootNothing());
   if (flags.has("--check")) return checked(plan, flags.has("--cmdline"));
   if (flags.has("--cmdline")) print(`${bootCommandLine(plan, settings).join(" ")}\n`);
   else {
@@ -78,12 +76,12 @@ function asked(argv: readonly string[]): Asked {
     if (["--cmdline", "--check", "--collect"].includes(argv[i])) flags.add(argv[i]);
     else if (word === "--append-to" || word === "--remove-from") {
       const file = value ?? argv[++i];
-      if (file === undefined) throw new UsageError(`${word} needs an initial RAM disk: ${usage}`);
+      if (file === undefined) throw new UsageError(commands.bootNeedsDisk(word));
       files.set(word, file);
     } else rest.push(argv[i]);
   }
   if (files.size + Number(flags.has("--check")) + Number(flags.has("--collect")) > 1)
-    throw new UsageError(`boot does one thing at a time: ${usage}`);
+    throw new UsageError(commands.bootOneThing());
   return { flags, files, rest };
 }
 

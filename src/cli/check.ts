@@ -4,6 +4,7 @@ import type { LibraryFile } from "../language/language.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
 import { readOptions } from "./options.ts";
+import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
 import { compileOptions, readScript } from "./script.ts";
 
@@ -13,7 +14,7 @@ export function checkFiles(argv: readonly string[], library?: readonly LibraryFi
   const options = readOptions(lone < 0 ? argv : argv.slice(0, lone));
   const { words: positional, named } = readOptions(lone < 0 ? [] : argv.slice(lone));
   const files = options.execute === undefined ? options.words : [undefined];
-  if (files.length === 0) throw new UsageError("nothing to check: give scripts' paths, or a program behind -e");
+  if (files.length === 0) throw new UsageError(commands.nothingToCheck());
   let wrong = false;
   for (const file of files) {
     try {

@@ -3,7 +3,7 @@ import type { CgroupRef, ProcessFilter } from "../compiler/sites/process-filter.
 import { cgroupId, cgroupPath } from "../linux/kernel/cgroups.ts";
 import { comm, processIds } from "../linux/processes/procfs.ts";
 import { userId } from "../linux/processes/user-names.ts";
-import { readPid, UsageError } from "./usage-error.ts";
+import { commandLine, readPid, UsageError } from "./usage-error.ts";
 
 export interface ChosenProcesses {
   /** Where -p means one process, which is then attached to; several are told apart in the handlers. */
@@ -16,7 +16,7 @@ type Words = { readonly [Flag in "pid" | "comm" | "user" | "cgroup"]: string | u
 /** @throws UsageError */
 export function readFilter(words: Words, follow: boolean): ChosenProcesses {
   const all = [...new Set(listed("-p", words.pid)?.flatMap(pidsOf))];
-  if (all.length > 1 && follow) throw new UsageError(`--follow takes one process: -p ${words.pid} means ${all.length}`);
+  if (all.length > 1 && follow) throw new UsageError(commandLine().followTakesOne(words.pid, all.length));
   const [pid, ...others] = all;
   const only: ProcessFilter = {
     ...(others.length === 0 ? {} : { pids: all }),
@@ -32,8 +32,7 @@ export function readFilter(words: Words, follow: boolean): ChosenProcesses {
 
 function listed(flag: string, text: string | undefined): readonly string[] | undefined {
   const words = text?.split(",").map((word) => word.trim());
-  if (words?.includes(""))
-    throw new UsageError(`${flag} takes names or numbers with commas between them, not "${text}"`);
+  if (words?.includes("")) throw new UsageError(commandLine().noList(flag, words.join(",")));
   return words;
 }
 
@@ -41,33 +40,26 @@ function listed(flag: string, text: string | undefined): readonly string[] | und
 function pidsOf(word: string): readonly number[] {
   if (/^-?\d/.test(word)) return [readPid("-p", word)];
   const found = processIds().filter((pid) => pid !== process.pid && comm(pid) === word.slice(0, 15));
-  if (found.length === 0)
-    throw new UsageError(
-      `failed to parse pid: invalid integer: ${word} (-p takes numbers of processes and names of programs, and none of this name runs)`,
-    );
+  if (found.length === 0) throw new UsageError(commandLine().noProcess(word));
   return found;
 }
 
 /** The kernel keeps 15 bytes of a name (TASK_COMM_LEN). */
 function commOf(word: string): string {
-  if (Buffer.byteLength(word) > 15)
-    throw new UsageError(`--comm: "${word}" is longer than the 15 bytes that the kernel keeps of a thread's name`);
+  if (Buffer.byteLength(word) > 15) throw new UsageError(commandLine().commTooLong(word));
   return word;
 }
 
 function userOf(word: string): number {
   if (/^\d+$/.test(word) && Number(word) < 2 ** 32) return Number(word);
   const id = userId(word);
-  if (id === undefined) throw new UsageError(`--user: no user is called "${word}" in /etc/passwd`);
+  if (id === undefined) throw new UsageError(commandLine().noUser(word));
   return id;
 }
 
 function cgroupOf(word: string): CgroupRef {
   const id = cgroupId(word);
   const path = id === undefined ? undefined : cgroupPath(id);
-  if (id === undefined || path === undefined)
-    throw new UsageError(
-      `--cgroup: there is no cgroup ${word} (of version 2; strobe takes its path below the root, or the folder's)`,
-    );
+  if (id === undefined || path === undefined) throw new UsageError(commandLine().noCgroup(word));
   return { id: String(id), level: path.split("/").filter((part) => part !== "").length };
 }

@@ -10,6 +10,7 @@ import { allProviders, listProbes } from "../providers/registry.ts";
 import { print } from "./files.ts";
 import { flags, stages } from "./options.ts";
 import { findTool, openTool, toolNames } from "./tools.ts";
+import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** More would be of no use to anybody who reads them. */
@@ -45,7 +46,7 @@ const shells: Readonly<Record<string, string>> = { bash, zsh, fish };
 /** @throws UsageError */
 export function completionScript([shell, ...more]: readonly string[]): number {
   if (shell === undefined || more.length > 0 || !Object.hasOwn(shells, shell))
-    throw new UsageError(`strobe completion takes a shell: ${Object.keys(shells).join(", ")}`);
+    throw new UsageError(commands.completionTakes(Object.keys(shells)));
   print(shells[shell]);
   return 0;
 }

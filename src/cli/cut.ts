@@ -5,7 +5,8 @@ import { RecordingWriter } from "../recordings/writer.ts";
 import { during, tell } from "./files.ts";
 import { readDuration } from "./quantities.ts";
 import { createRecording, readRecording } from "./recording-file.ts";
-import { UsageError } from "./usage-error.ts";
+import { recordingFiles } from "../messages/recording-files.ts";
+import { commandLine, UsageError } from "./usage-error.ts";
 
 export async function cut(argv: readonly string[]): Promise<number> {
   const { file, from, to, output } = readOptions(argv);
@@ -52,22 +53,19 @@ function readOptions(argv: readonly string[]): CutOptions {
     }
     const [option, text] = word.startsWith("--") ? word.split(/=(.*)/s, 2) : [word, undefined];
     if (!["-o", "--output", "--from", "--to"].includes(option))
-      throw new UsageError(`strobe cut has no option ${option}`);
+      throw new UsageError(recordingFiles.cutHasNoOption(option));
     const value = text ?? argv[++at];
-    if (value === undefined || value === "") throw new UsageError(`${option} needs a value`);
+    if (value === undefined || value === "") throw new UsageError(commandLine().needsValue(option));
     given.set(option === "-o" ? "--output" : option, value);
   }
   const output = given.get("--output");
-  if (files.length !== 1 || output === undefined)
-    throw new UsageError(
-      "strobe cut takes a recording, --from and --to, and where to: strobe cut run.strobe --to 2s -o part.strobe",
-    );
+  if (files.length !== 1 || output === undefined) throw new UsageError(recordingFiles.cutTakes());
   const time = (flag: string): bigint | undefined => {
     const text = given.get(flag);
     return text === undefined ? undefined : BigInt(readDuration(flag, text));
   };
   const [from, to] = [time("--from"), time("--to")];
-  if (from === undefined && to === undefined) throw new UsageError("strobe cut wants --from, --to, or both");
-  if (from !== undefined && to !== undefined && from >= to) throw new UsageError("--from is not before --to");
+  if (from === undefined && to === undefined) throw new UsageError(recordingFiles.cutWants());
+  if (from !== undefined && to !== undefined && from >= to) throw new UsageError(recordingFiles.cutBackwards());
   return { file: files[0], output, from, to };
 }

@@ -8,13 +8,11 @@ import { listEvents } from "../linux/kernel/tracefs.ts";
 import { hasWildcard, matches } from "../machine/wildcard.ts";
 import { useColor } from "./errors.ts";
 import { print, tell } from "./files.ts";
-import { UsageError } from "./usage-error.ts";
+import { commands } from "../messages/commands.ts";
+import { commandLine, UsageError } from "./usage-error.ts";
 
 /** What `add` defines is in this group. */
 const group = "strobe";
-const usage =
-  "strobe events list | add [--name NAME] [--dry-run] 'PROBE { NAME = VALUE; … }' | remove [--force] EVENT… | enable EVENT… | disable EVENT…";
-
 /** The exit code. */
 export function events(argv: readonly string[]): number {
   const [action = "list", ...rest] = argv;
@@ -29,7 +27,7 @@ export function events(argv: readonly string[]): number {
     case "disable":
       return turn(action, rest);
     default:
-      throw new UsageError(`events has no ${action}: ${usage}`);
+      throw new UsageError(commands.eventsHasNo(action));
   }
 }
 
@@ -49,9 +47,9 @@ function optionsOf(
     if (flags.includes(word) && value === undefined) given.set(word, "");
     else if (takes.includes(word)) {
       const behind = value ?? argv[++i];
-      if (behind === undefined) throw new UsageError(`${word} needs a value`);
+      if (behind === undefined) throw new UsageError(commandLine().needsValue(word));
       given.set(word, behind);
-    } else if (word.startsWith("-")) throw new UsageError(`events has no option ${word}: ${usage}`);
+    } else if (word.startsWith("-")) throw new UsageError(commands.eventsHasNoOption(word));
     else words.push(argv[i]);
   }
   return { words, given };
@@ -97,10 +95,9 @@ function isMeant({ group: of, name }: Named, word: string): boolean {
 
 function add(argv: readonly string[]): number {
   const { words, given } = optionsOf(argv, ["--dry-run"], ["--name"]);
-  if (words.length === 0) throw new UsageError(`events add needs a probe: ${usage}`);
+  if (words.length === 0) throw new UsageError(commands.eventsAddNeeds());
   const chosen = given.get("--name");
-  if (chosen !== undefined && !/^[A-Za-z_]\w*$/.test(chosen))
-    throw new UsageError(`${JSON.stringify(chosen)} is no name for an event: letters, digits and _`);
+  if (chosen !== undefined && !/^[A-Za-z_]\w*$/.test(chosen)) throw new UsageError(commands.eventName(chosen));
   const all = words.flatMap((text) => {
     const { definitions, warnings } = defineEvents(text);
     for (const warning of warnings)
@@ -108,11 +105,10 @@ function add(argv: readonly string[]): number {
     return definitions;
   });
   if (chosen !== undefined && all.length > 1)
-    throw new UsageError(`--name is for one event, got ${all.length}: ${all.map(({ name }) => name).join(", ")}`);
+    throw new UsageError(commands.eventNameForOne(all.map(({ name }) => name)));
   const dry = given.has("--dry-run");
   const taken = new Set(dry ? [] : dynamicEvents().flatMap((event) => (event.group === group ? event.name : [])));
-  if (chosen !== undefined && taken.has(chosen))
-    throw new UsageError(`there is an event ${group}:${chosen} already: strobe events remove ${group}:${chosen}`);
+  if (chosen !== undefined && taken.has(chosen)) throw new UsageError(commands.eventThere(`${group}:${chosen}`));
   for (const definition of all) {
     const name = chosen ?? freeName(definition.name, taken);
     taken.add(name);
@@ -152,8 +148,7 @@ function define({ file }: EventDefinition, name: string, lines: readonly string[
 
 function remove(argv: readonly string[]): number {
   const { words, given } = optionsOf(argv, ["--force"], []);
-  if (words.length === 0)
-    throw new UsageError(`events remove needs an event, or ${group}:* for all of strobe's: ${usage}`);
+  if (words.length === 0) throw new UsageError(commands.eventsRemoveNeeds(group));
   const all = dynamicEvents();
   let failed = false;
   for (const word of words) {
@@ -181,7 +176,7 @@ function remove(argv: readonly string[]): number {
 /** Of the top-level buffer, which `cat trace` and `trace-cmd show` read: all events, the kernel's own as well. */
 function turn(action: "enable" | "disable", argv: readonly string[]): number {
   const { words } = optionsOf(argv, [], []);
-  if (words.length === 0) throw new UsageError(`events ${action} needs an event: ${usage}`);
+  if (words.length === 0) throw new UsageError(commands.eventsNeedsEvent(action));
   const all = [...dynamicEvents(), ...listEvents().map(({ category, name }): Named => ({ group: category, name }))];
   let failed = false;
   for (const word of words) {

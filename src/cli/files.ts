@@ -6,7 +6,7 @@ import { LinuxError } from "../linux/error.ts";
 import { isTerminal } from "../linux/ffi.ts";
 import { shownText } from "../output/shown-text.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
-import { UsageError } from "./usage-error.ts";
+import { commandLine, UsageError } from "./usage-error.ts";
 
 /** Bytes of the largest script. Those that programs write have some megabytes. */
 const most = 16 << 20;
@@ -17,15 +17,11 @@ const most = 16 << 20;
 export function readText(file: string | 0): string {
   const name = file === 0 ? "standard input" : file;
   const bytes = during(`read ${name}`, () => readBytes(file));
-  if (bytes === undefined) throw new UsageError(`${name} is no script: it has more than ${most >> 20} MB`);
+  if (bytes === undefined) throw new UsageError(commandLine().scriptTooLarge(name, most >> 20));
   const zero = bytes.indexOf(0);
   if (zero >= 0) {
     const wide = bytes.length > 1 && (bytes.readUInt16LE(0) === 0xfeff || bytes.readUInt16LE(0) === 0xfffe);
-    throw new UsageError(
-      wide
-        ? `${name} is text in UTF-16: a script must be in UTF-8 (iconv -t UTF-8)`
-        : `${name} is no script: its byte ${zero} is 0, as in no text`,
-    );
+    throw new UsageError(wide ? commandLine().scriptInUtf16(name) : commandLine().scriptHasZero(name, zero));
   }
   return bytes.toString("utf8", bytes.subarray(0, 3).equals(mark) ? 3 : 0);
 }

@@ -5,6 +5,7 @@ import { languageOf } from "../language/registry.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
 import { during, print, readText } from "./files.ts";
+import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
 import { spellingOf } from "../providers/registry.ts";
 
@@ -17,7 +18,7 @@ export function formatFiles(argv: readonly string[]): number {
   const check = argv.includes("--check");
   const files = argv.filter((word) => word !== "--check");
   const option = files.find((word) => word.startsWith("-") && word !== "-");
-  if (option !== undefined) throw new UsageError(`fmt has no option ${option}`);
+  if (option !== undefined) throw new UsageError(commands.fmtHasNoOption(option));
   if (files.length === 0 || files[0] === "-") return formatInput();
   let exitCode = 0;
   for (const file of files) {
@@ -45,7 +46,7 @@ export function formatText(source: Source, language: Language): number {
 }
 
 function formatted(source: Source, { format, title }: Language): string | undefined {
-  if (format === undefined) throw new UsageError(`${source.name}: fmt does not lay out ${title}`);
+  if (format === undefined) throw new UsageError(commands.fmtWithout(source.name, title));
   try {
     const { text: after, diagnostics } = format(source, spellingOf);
     for (const diagnostic of diagnostics)

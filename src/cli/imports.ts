@@ -6,7 +6,7 @@ import { ScriptError, type Diagnostic, type Source, type Span } from "../languag
 import type { Language, Referenced, References } from "../language/language.ts";
 import type { SourcePart } from "../language/source-parts.ts";
 import { readText } from "./files.ts";
-import { UsageError } from "./usage-error.ts";
+import { commandLine, UsageError } from "./usage-error.ts";
 
 type Import = Referenced["imports"][number];
 type Include = Referenced["includes"][number];
@@ -57,7 +57,7 @@ export function withImports(
   for (const name of headers.files) {
     const file = existing([folder, ...headers.folders], name);
     if (file !== undefined) addHeader(file);
-    else if (/^\.{0,2}\//.test(name)) throw new UsageError(`there is no file ${name} to include`);
+    else if (/^\.{0,2}\//.test(name)) throw new UsageError(commandLine().noSuchHeader(name));
   }
   add(source, folder, false);
   return parts.length === 1 ? source : { name: source.name, text, parts };

@@ -4,7 +4,7 @@ import { version } from "../../package.json";
 import { print, tell } from "./files.ts";
 import { run } from "./run.ts";
 import { readOptions, type Options } from "./options.ts";
-import { UsageError } from "./usage-error.ts";
+import { commandLine, UsageError } from "./usage-error.ts";
 import { subcommands } from "./subcommands.ts";
 import { lazy } from "../base/lazy.ts";
 
@@ -38,28 +38,33 @@ export function warmUp(): Promise<void> {
  */
 export async function main(argv: readonly string[], build?: string): Promise<Outcome> {
   try {
-    const [word, ...rest] = argv;
-    if (word?.endsWith(".strobe")) return { exitCode: await (await import("./replay.ts")).replay(argv), traced: false };
-    if (word === "complete")
-      return { exitCode: (await import("./completion.ts")).complete(rest, Object.keys(subcommands)), traced: false };
-    if (Object.hasOwn(subcommands, word ?? "") && ["--help", "-h"].includes(rest[0]) && word !== "stap")
-      return { exitCode: write((await import("./help.ts")).subcommandHelp(subcommands[word])), traced: false };
-    const known = Object.hasOwn(subcommands, word ?? "") ? await subcommands[word].run(rest) : undefined;
-    if (typeof known === "number") return { exitCode: known, traced: false };
-    const tool = known === undefined && isToolName(word) ? tools().findTool(word) : undefined;
-    if (tool?.kind === "program" && !["--help", "-h"].includes(rest[0]))
-      return { exitCode: await (await import("./run-program.ts")).runProgram([tool.path, ...rest]), traced: false };
-    if (tool?.kind === "program") return { exitCode: write(tools().programHelp(tool)), traced: false };
-    const options = known ?? (tool === undefined ? readOptions(argv) : readOptions(rest, tools().openTool(tool)));
-    if (tool !== undefined && options.help) return { exitCode: write(tools().toolHelp(tool)), traced: false };
-    nameThread(word === "dtrace" ? word : "strobe");
-    // What is wrong with them is said at once.
-    if (options.types !== undefined) descriptions().readDescriptions(options.types);
-    const exitCode = await dispatch(options, build);
-    return { exitCode, traced: exitCode === 0 && traces(options) };
+    return await carryOut(argv, build);
   } catch (error) {
     return { exitCode: await report(error, argv), traced: false };
   }
+}
+
+/** As main(), but what goes wrong is thrown. */
+export async function carryOut(argv: readonly string[], build?: string): Promise<Outcome> {
+  const [word, ...rest] = argv;
+  if (word?.endsWith(".strobe")) return { exitCode: await (await import("./replay.ts")).replay(argv), traced: false };
+  if (word === "complete")
+    return { exitCode: (await import("./completion.ts")).complete(rest, Object.keys(subcommands)), traced: false };
+  if (Object.hasOwn(subcommands, word ?? "") && ["--help", "-h"].includes(rest[0]) && word !== "stap")
+    return { exitCode: write((await import("./help.ts")).subcommandHelp(subcommands[word])), traced: false };
+  const known = Object.hasOwn(subcommands, word ?? "") ? await subcommands[word].run(rest) : undefined;
+  if (typeof known === "number") return { exitCode: known, traced: false };
+  const tool = known === undefined && isToolName(word) ? tools().findTool(word) : undefined;
+  if (tool?.kind === "program" && !["--help", "-h"].includes(rest[0]))
+    return { exitCode: await (await import("./run-program.ts")).runProgram([tool.path, ...rest]), traced: false };
+  if (tool?.kind === "program") return { exitCode: write(tools().programHelp(tool)), traced: false };
+  const options = known ?? (tool === undefined ? readOptions(argv) : readOptions(rest, tools().openTool(tool)));
+  if (tool !== undefined && options.help) return { exitCode: write(tools().toolHelp(tool)), traced: false };
+  nameThread(word === "dtrace" ? word : "strobe");
+  // What is wrong with them is said at once.
+  if (options.types !== undefined) descriptions().readDescriptions(options.types);
+  const exitCode = await dispatch(options, build);
+  return { exitCode, traced: exitCode === 0 && traces(options) };
 }
 
 /** `opens`: what has neither an ending nor a folder. A file of that name is `./opens`. */
@@ -94,8 +99,7 @@ async function dispatch(options: Options, build: string | undefined): Promise<nu
   }
   if (options.info) return (await import("./info.ts")).info();
   if (options.recording !== undefined) return (await import("./replay.ts")).replayFile(options.recording, options);
-  if (options.from !== undefined || options.to !== undefined)
-    throw new UsageError("--from and --to are for recordings: strobe replay FILE, or --in FILE");
+  if (options.from !== undefined || options.to !== undefined) throw new UsageError(commandLine().timesOfRecordings());
   if (options.list) return (await import("./list.ts")).list(options);
   if (options.suite) return (await import("./suites.ts")).runSuite(options, options.suite);
   if (options.emit) return (await import("./emit.ts")).emit(options, options.emit);

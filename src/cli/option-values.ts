@@ -3,7 +3,7 @@ import { headerFields, type HeaderField } from "../compiler/layouts/record-heade
 import { closeSync, openSync } from "node:fs";
 import type { Language } from "../language/language.ts";
 import { findLanguage } from "../language/registry.ts";
-import { UsageError } from "./usage-error.ts";
+import { commandLine, UsageError } from "./usage-error.ts";
 import { formats, type Format } from "../output/formats.ts";
 
 /** `file`: where to, instead of the output. */
@@ -17,7 +17,9 @@ export function oneOf<T extends string>(flag: string, value: string, choices: re
   const found = choices.find((choice) => choice === value);
   if (found === undefined)
     throw new UsageError(
-      `${known === undefined ? "" : `${known}: `}${flag} takes one of ${choices.join(", ")}, not "${value}"`,
+      known === undefined
+        ? commandLine().noneOf(flag, choices, value)
+        : commandLine().noneOfAsBpftrace(known, flag, choices, value),
     );
   return found;
 }
@@ -38,7 +40,7 @@ export function readFormat(text: string): ChosenFormat {
           ),
       )
     ];
-  if (file === "") throw new UsageError(`-f ${name}= needs a file`);
+  if (file === "") throw new UsageError(commandLine().formatNeedsFile(name));
   return file === undefined ? { format } : { format, file };
 }
 
@@ -46,7 +48,7 @@ export function readFormat(text: string): ChosenFormat {
 export function readStamp(text: string, timed: boolean): readonly HeaderField[] {
   const fields = text.split(",").map((word) => oneOf("--stamp", word, headerFields));
   const twice = fields.find((field, i) => fields.indexOf(field) < i);
-  if (twice !== undefined) throw new UsageError(`--stamp has ${twice} twice`);
+  if (twice !== undefined) throw new UsageError(commandLine().stampTwice(twice));
   return timed && !fields.includes("time") ? ["time", ...fields] : fields;
 }
 
@@ -59,11 +61,8 @@ export function spokenIn(language: Language, chosen: readonly ChosenFormat[]): r
 export function oneToOutput(chosen: readonly ChosenFormat[], named: boolean): readonly ChosenFormat[] {
   const [first, second] = chosen.filter(({ file }) => file === undefined);
   if (second !== undefined)
-    throw new UsageError(
-      `-f ${first.format.name} and -f ${second.format.name} have one output: write -f ${second.format.name}=FILE`,
-    );
-  if (first === undefined && named)
-    throw new UsageError("-o takes a format's output, and each -f names a file of its own");
+    throw new UsageError(commandLine().formatsWithOneOutput(first.format.name, second.format.name));
+  if (first === undefined && named) throw new UsageError(commandLine().outputWithoutFormat());
   return chosen;
 }
 
@@ -71,19 +70,19 @@ export function readLanguage(flag: string, name: string, choices: readonly Langu
   const found = findLanguage(name);
   if (found !== undefined && (choices.includes(found) || flag === "--lang")) return found;
   const known = choices.flatMap((one) => [one.name, ...one.aliases]);
-  throw new UsageError(`${flag} takes one of ${known.join(", ")}, not "${name}"`);
+  throw new UsageError(commandLine().noneOf(flag, known, name));
 }
 
 export function readable(file: string): void {
   try {
     closeSync(openSync(file, "r"));
   } catch (error) {
-    throw new UsageError(`--traceable-functions takes a file that can be read: ${(error as Error).message}`);
+    throw new UsageError(commandLine().unreadableFile("--traceable-functions", (error as Error).message));
   }
 }
 
 export function readCount(flag: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${flag} takes a number from 1 on, not "${text}"`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(commandLine().noCount(flag, text));
   return Number(text);
 }
 
@@ -91,7 +90,7 @@ export function readPattern(text: string): RegExp {
   try {
     return new RegExp(text);
   } catch (error) {
-    throw new UsageError(`--probe-filter takes a regular expression: ${(error as Error).message}`);
+    throw new UsageError(commandLine().noPattern("--probe-filter", (error as Error).message));
   }
 }
 
@@ -103,15 +102,13 @@ const longest = 2 ** 31 - 1;
 export function readRunTime(text: string): number {
   const [, number, unit = "s"] = /^([0-9]*\.?[0-9]+) ?(ms|s|m|h)?$/.exec(text) ?? [];
   const value = Math.round(Number(number) * milliseconds[unit]);
-  if (!(value > 0 && value <= longest))
-    throw new UsageError(`--for takes a time such as 500ms, 10s, 5m or 1h, up to 596h, not "${text}"`);
+  if (!(value > 0 && value <= longest)) throw new UsageError(commandLine().noRunTime(text));
   return value;
 }
 
 /** `2%`, `0.5%`, or the number alone. */
 export function readShare(text: string): number {
   const value = /^[0-9]*\.?[0-9]+ ?%?$/.test(text) ? Number.parseFloat(text) : 0;
-  if (!(value > 0 && value <= 100))
-    throw new UsageError(`--max-overhead takes a share of the CPU time above 0 % and up to 100 %, not "${text}"`);
+  if (!(value > 0 && value <= 100)) throw new UsageError(commandLine().noShare(text));
   return value / 100;
 }

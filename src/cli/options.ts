@@ -8,7 +8,7 @@ import { languages } from "../language/registry.ts";
 import { sql } from "../language/sql/language.ts";
 import { lazy } from "../base/lazy.ts";
 import type { ProcessFilter } from "../compiler/sites/process-filter.ts";
-import { readPid, UsageError } from "./usage-error.ts";
+import { commandLine, readPid, UsageError } from "./usage-error.ts";
 import { formats } from "../output/formats.ts";
 import type { Buffering } from "../output/printer.ts";
 import {
@@ -431,29 +431,29 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
       const own = tool?.options.find((option) => option.name === start);
       if (own !== undefined) {
         if (!equals && own.takes !== "truth" && argv[at + 1] === undefined)
-          throw new UsageError(`option '--${start}' requires an argument`);
+          throw new UsageError(commandLine().requiresArgument(start));
         named.set(start, equals ? given : own.takes === "truth" ? true : argv[++at]);
         continue;
       }
       const text = wholeName(start);
       const name = flagNamed("long", text);
       const refused = refusedOptions[text];
-      if (refused !== undefined) throw new UsageError(`--${text} is not supported: ${refused}`);
+      if (refused !== undefined) throw new UsageError(commandLine().refusedOption(text, refused));
       const check = withoutEffect[text];
       if (name === undefined ? check === undefined : !takesValue(name)) {
-        if (equals) throw new UsageError(`--${text} takes no value`);
+        if (equals) throw new UsageError(commandLine().takesNoValue(text));
         if (name !== undefined) set(name, "");
         continue;
       }
       const next = equals ? given : name === undefined ? argv[at + 1] : following(name, argv[at + 1]);
       if (!equals && next === argv[at + 1]) at++;
-      if (next === undefined) throw new UsageError(`option '--${text}' requires an argument`);
+      if (next === undefined) throw new UsageError(commandLine().requiresArgument(text));
       if (name !== undefined) set(name, next);
       else check?.(next);
     } else if (word.startsWith("-") && word !== "-") {
       for (let letter = 1; letter < word.length; letter++) {
         const name = flagNamed("short", word[letter]);
-        if (!name) throw new UsageError(`invalid option -- '${word[letter]}'${elsewhere(`-${word[letter]}`)}`);
+        if (!name) throw new UsageError(commandLine().unknownLetter(word[letter], elsewhere(`-${word[letter]}`)));
         if (!takesValue(name)) {
           set(name, "");
           continue;
@@ -461,7 +461,7 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
         const attached = word.slice(letter + 1);
         const next = attached !== "" ? attached : following(name, argv[at + 1]);
         if (attached === "" && next === argv[at + 1]) at++;
-        if (next === undefined) throw new UsageError(`option requires an argument -- '${word[letter]}'`);
+        if (next === undefined) throw new UsageError(commandLine().letterRequiresArgument(word[letter]));
         set(name, next);
         break;
       }
@@ -471,11 +471,10 @@ export function readOptions(argv: readonly string[], tool?: Tool): Options {
   }
 
   const has = (name: FlagName) => values.has(name);
-  if (has("pid") && has("command"))
-    throw new UsageError("cannot use both -c and -p: trace a process that runs, or one that is started");
+  if (has("pid") && has("command")) throw new UsageError(commandLine().commandAndPid("trace"));
   if (has("sql") && (has("execute") || has("language")))
-    throw new UsageError(`cannot use --sql with ${has("execute") ? "-e" : "--lang"}: a question is a script by itself`);
-  if (has("follow") && !has("pid") && !has("command")) throw new UsageError("--follow needs a process: -p or -c");
+    throw new UsageError(commandLine().sqlAndScript(has("execute") ? "-e" : "--lang"));
+  if (has("follow") && !has("pid") && !has("command")) throw new UsageError(commandLine().followNeedsProcess());
   return {
     execute: values.get("execute") ?? values.get("sql"),
     list: has("list"),
@@ -556,18 +555,14 @@ function wholeName(start: string): string {
     ...Object.keys(refusedOptions),
   ];
   const meant = names.includes(start) ? [start] : names.filter((name) => start !== "" && name.startsWith(start));
-  if (meant.length === 0)
-    throw new UsageError(
-      `unrecognized option '--${start}'${elsewhere(`--${start}`) || " (the script's own parameters go behind a lone --)"}`,
-    );
-  if (meant.length > 1) throw new UsageError(`--${start} may be ${meant.map((name) => `--${name}`).join(" or ")}`);
+  if (meant.length === 0) throw new UsageError(commandLine().unknownOption(`--${start}`, elsewhere(`--${start}`)));
+  if (meant.length > 1) throw new UsageError(commandLine().ambiguousOption(start, meant));
   return meant[0];
 }
 
-/** Behind a complaint: what another tool's option of this name is here. */
-function elsewhere(option: string): string {
-  const meaning = otherTools().otherToolsOption(option);
-  return meaning === undefined ? "" : ` (${meaning})`;
+/** What another tool's option of this name is here. */
+function elsewhere(option: string): string | undefined {
+  return otherTools().otherToolsOption(option);
 }
 
 function takesValue(name: FlagName): boolean {

@@ -19,7 +19,8 @@ import type { Session } from "../session/session.ts";
 import { useColor } from "./errors.ts";
 import { readText, tell } from "./files.ts";
 import { readRunTime } from "./option-values.ts";
-import { readPid, UsageError } from "./usage-error.ts";
+import { recordingFiles } from "../messages/recording-files.ts";
+import { commandLine, readPid, UsageError } from "./usage-error.ts";
 import { readDuration, readSize } from "./quantities.ts";
 import { createRecording, readRecording, reopenRecording } from "./recording-file.ts";
 import { StatusLine } from "./status.ts";
@@ -204,11 +205,10 @@ function continued(file: string): Continued {
     const recording = readRecording(descriptor, file);
     const { origin, resumed, span } = recording;
     if (origin.boot !== bootId() || origin.host !== hostname())
-      throw new UsageError(`${file} is of another machine, or of before it was started again: its times are others`);
+      throw new UsageError(recordingFiles.ofAnotherMachine(file));
     if (recording.version !== formatVersion)
-      throw new UsageError(`${file} is of version ${recording.version} of the format: record into another file`);
-    if (origin.redacted !== undefined)
-      throw new UsageError(`${file} has its texts as hashes, whose key is gone: record into another file`);
+      throw new UsageError(recordingFiles.ofAnotherVersion(file, recording.version));
+    if (origin.redacted !== undefined) throw new UsageError(recordingFiles.hasHashes(file));
     const lost = [...recording.heads()].flatMap((head) => head.lost);
     ftruncateSync(descriptor, resumed.size);
     return { descriptor, resumed, events: span?.events ?? 0, lost, costs: recording.end?.costs ?? [] };
@@ -276,35 +276,28 @@ function readOptions(argv: readonly string[]): RecordOptions {
     }
     const [option, value] = word.startsWith("--") ? word.split(/=(.*)/s, 2) : [word, undefined];
     const name = names[option];
-    if (name === undefined) throw new UsageError(`strobe record has no option ${option}`);
+    if (name === undefined) throw new UsageError(recordingFiles.recordHasNoOption(option));
     if (switches.has(name)) {
       given.set(name, "");
       continue;
     }
     const text = value ?? argv[++at];
-    if (text === undefined || text === "") throw new UsageError(`${option} needs a value`);
+    if (text === undefined || text === "") throw new UsageError(commandLine().needsValue(option));
     given.set(name, text);
   }
   const script = scriptOf(probes, given.get("execute"));
-  if (probes.length === 0 && script === undefined)
-    throw new UsageError("nothing to record: name probes, as in strobe record 'tracepoint:sched:*', or a script");
-  if (given.has("pid") && given.has("command"))
-    throw new UsageError("cannot use both -c and -p: record a process that runs, or one that is started");
+  if (probes.length === 0 && script === undefined) throw new UsageError(recordingFiles.nothingToRecord());
+  if (given.has("pid") && given.has("command")) throw new UsageError(commandLine().commandAndPid("record"));
   const stacks = (given.get("stack") ?? "").split(",").filter((word) => word !== "");
-  for (const word of stacks)
-    if (word !== "kernel" && word !== "user")
-      throw new UsageError(`--stack takes kernel, user or kernel,user, not "${word}"`);
+  for (const word of stacks) if (word !== "kernel" && word !== "user") throw new UsageError(recordingFiles.stack(word));
   const redact = given.get("redact");
-  if (redact !== undefined && redact !== "strings") throw new UsageError(`--redact takes strings, not "${redact}"`);
+  if (redact !== undefined && redact !== "strings") throw new UsageError(recordingFiles.redact(redact));
   const [pid, time, size, ring] = [given.get("pid"), given.get("for"), given.get("most"), given.get("ring")];
   const append = given.has("append");
-  if (append && ring !== undefined) throw new UsageError("cannot use both --append and --ring");
-  if (append && given.has("command"))
-    throw new UsageError("cannot use both --append and -c: `cpid` is the process that the recording began with");
-  if (append && redact !== undefined)
-    throw new UsageError("cannot use both --append and --redact: hashes have a key of their own in each run");
-  if (given.has("when") && ring === undefined)
-    throw new UsageError("--when says what a flight recorder is written at: add --ring 30s");
+  if (append && ring !== undefined) throw new UsageError(recordingFiles.appendAndRing());
+  if (append && given.has("command")) throw new UsageError(recordingFiles.appendAndCommand());
+  if (append && redact !== undefined) throw new UsageError(recordingFiles.appendAndRedact());
+  if (given.has("when") && ring === undefined) throw new UsageError(recordingFiles.whenWithoutRing());
   return {
     file: given.get("file") ?? "recording.strobe",
     probes,
@@ -331,7 +324,7 @@ function scriptOf(words: string[], execute: string | undefined): RecordedScriptW
   );
   const scripts = (at < 0 ? 0 : 1) + (execute === undefined ? 0 : 1);
   if (scripts === 0) return undefined;
-  if (scripts === 2) throw new UsageError("one script is recorded at a time: a file, or a program behind -e");
+  if (scripts === 2) throw new UsageError(recordingFiles.oneScript());
   // Behind it are its own words.
   const [name = "-e", ...positional] = at < 0 ? [] : words.splice(at);
   const source = { name, text: execute ?? readText(name) };

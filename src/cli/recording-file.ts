@@ -4,6 +4,7 @@ import { isDamage } from "../providers/registry.ts";
 import { isRecording, type RecordingBytes } from "../recordings/frames.ts";
 import { Recording } from "../recordings/reader.ts";
 import { during } from "./files.ts";
+import { recordingFiles } from "../messages/recording-files.ts";
 import { UsageError } from "./usage-error.ts";
 import { replayable, type ReplayableRecording } from "../providers/recorded.ts";
 import { lazy } from "../base/lazy.ts";
@@ -32,15 +33,12 @@ export function openRecording(path: string): OpenedRecording {
   );
   try {
     const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw new UsageError(`${path} is no recording: it is no regular file`);
+    if (!stat.isFile()) throw new UsageError(recordingFiles.notRegular(path));
     const bytes = fileBytes(descriptor, stat.size);
     const start = bytes.read(0, 16);
     const ours = isRecording(start);
     const perf = !ours && perfData().isPerfData(start);
-    if (!ours && !perf && !traceDat().isTraceDat(start))
-      throw new UsageError(
-        `${path} is no recording: strobe record -o FILE makes one, and perf.data and trace.dat are read as well`,
-      );
+    if (!ours && !perf && !traceDat().isTraceDat(start)) throw new UsageError(recordingFiles.noRecording(path));
     try {
       const recording = ours
         ? replayable(new Recording(bytes))
@@ -102,10 +100,8 @@ function openOwn(path: string, flags: number, take: (descriptor: number) => void
   );
   try {
     const { uid, nlink } = fstatRegular(descriptor, path);
-    if (uid !== process.geteuid?.() || nlink > 1)
-      throw new UsageError(
-        `${path} ${nlink > 1 ? "has other names, by which others could read the recording" : "belongs to another user, who could read the recording"}: remove it, or name another`,
-      );
+    if (nlink > 1) throw new UsageError(recordingFiles.hasOtherNames(path));
+    if (uid !== process.geteuid?.()) throw new UsageError(recordingFiles.belongsToAnother(path));
     during(`write to "${path}"`, () => take(descriptor));
     return descriptor;
   } catch (error) {
@@ -117,7 +113,7 @@ function openOwn(path: string, flags: number, take: (descriptor: number) => void
 /** A recording of strobe's. @throws UsageError, RecordingError */
 export function readRecording(descriptor: number, path: string): Recording {
   const bytes = fileBytes(descriptor, fstatSync(descriptor).size);
-  if (!isRecording(bytes.read(0, 16))) throw new UsageError(`${path} is no recording of strobe's`);
+  if (!isRecording(bytes.read(0, 16))) throw new UsageError(recordingFiles.notOurs(path));
   try {
     return new Recording(bytes);
   } catch (error) {
@@ -128,6 +124,6 @@ export function readRecording(descriptor: number, path: string): Recording {
 /** @throws UsageError */
 function fstatRegular(descriptor: number, path: string): Stats {
   const stat = fstatSync(descriptor);
-  if (!stat.isFile()) throw new UsageError(`a recording is written to a regular file, and ${path} is none`);
+  if (!stat.isFile()) throw new UsageError(recordingFiles.writtenToFile(path));
   return stat;
 }

@@ -11,6 +11,7 @@ import { writtenNames } from "../recordings/written-names.ts";
 import type { Session } from "../session/session.ts";
 import { print, tell } from "./files.ts";
 import { readOptions, type Options } from "./options.ts";
+import { recordingFiles } from "../messages/recording-files.ts";
 import { UsageError } from "./usage-error.ts";
 import { readDuration } from "./quantities.ts";
 import { openRecording } from "./recording-file.ts";
@@ -20,10 +21,7 @@ import { readScript } from "./script.ts";
 /** `strobe replay FILE [--from TIME] [--to TIME] …`: as without, over the file. */
 export async function replay(argv: readonly string[]): Promise<number> {
   const [file, ...rest] = argv;
-  if (file === undefined || file.startsWith("-"))
-    throw new UsageError(
-      "strobe replay takes a recording's path, and then what strobe takes: -e 'PROGRAM', a script …",
-    );
+  if (file === undefined || file.startsWith("-")) throw new UsageError(recordingFiles.replayTakes());
   return replayFile(file, readOptions(rest));
 }
 
@@ -108,7 +106,7 @@ function refuseUseless({ command, maxOverhead, dryRun, explain, emit, suite, deb
     ["-d", debug.length > 0],
   ] as const;
   const found = asked.find(([, is]) => is);
-  if (found !== undefined) throw new UsageError(`${found[0]} is for live traces: a recording is only read`);
+  if (found !== undefined) throw new UsageError(recordingFiles.forLiveTraces(found[0]));
 }
 
 function list(recording: ReplayableRecording, { words, verbose }: Options): number {
@@ -125,7 +123,7 @@ function list(recording: ReplayableRecording, { words, verbose }: Options): numb
 /** `strobe info FILE` */
 export function recordingInfo(argv: readonly string[]): number {
   const [file] = argv;
-  if (file === undefined || argv.length > 1) throw new UsageError("strobe info takes a recording's path");
+  if (file === undefined || argv.length > 1) throw new UsageError(recordingFiles.infoTakes());
   const opened = openRecording(file);
   try {
     showInfo(opened.recording);

@@ -1,5 +1,6 @@
 // `strobe run FILE`: starts what runs beside the library, which the command, one file for speed, is no part of.
 // (launch.ts does it by itself where the command line has nothing wrong.)
+import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
 import { isProgram } from "./program-name.ts";
 
@@ -12,11 +13,9 @@ declare const importModule: (name: string) => Promise<unknown>;
 export async function runProgram([first, ...rest]: readonly string[]): Promise<number> {
   const dry = first === "--dry-run";
   const [file, ...args] = dry ? rest : [first, ...rest];
-  if (file === undefined) throw new UsageError("nothing to run: give a program's path behind `run`");
-  if (file.startsWith("-"))
-    throw new UsageError(`strobe run has no option ${file}: what is behind the program's path goes to the program`);
-  if (!isProgram(file))
-    throw new UsageError(`strobe run takes a program in TypeScript or JavaScript (a script runs as strobe ${file})`);
+  if (file === undefined) throw new UsageError(commands.nothingToRun());
+  if (file.startsWith("-")) throw new UsageError(commands.runHasNoOption(file));
+  if (!isProgram(file)) throw new UsageError(commands.runTakesProgram(file));
   const { runFile } = (await importModule("run-file.mjs")) as Entry;
   return runFile(file, args, dry);
 }

@@ -6,7 +6,7 @@ import type { Language } from "../language/language.ts";
 import { languageOf } from "../language/registry.ts";
 import { during, readText } from "./files.ts";
 import { type Options } from "./options.ts";
-import { UsageError } from "./usage-error.ts";
+import { commandLine, UsageError } from "./usage-error.ts";
 import { lazy } from "../base/lazy.ts";
 
 // Loaded where a script may import something.
@@ -27,8 +27,8 @@ export function readScript(options: Options, whole = true): Script {
     if (language.parse === undefined)
       throw new UsageError(
         options.language === undefined
-          ? `${source.name} is a program in ${language.title}: strobe run ${source.name} starts it`
-          : `--lang ${language.name}: ${language.title} has no scripts of its own (strobe run FILE starts a program)`,
+          ? commandLine().isProgram(source.name, language.title)
+          : commandLine().noScriptsOfItsOwn(language.name, language.title),
       );
     const some = options.headers.files.length > 0 || /import|include/.test(source.text);
     return {
@@ -40,10 +40,10 @@ export function readScript(options: Options, whole = true): Script {
   if (options.script !== undefined) return script(options.script, ".", options.words);
   if (options.execute !== undefined) return script({ name: "-e", text: options.execute }, ".", options.words);
   const [file, ...positional] = options.words;
-  if (file === undefined) throw new UsageError("nothing to run: give a script's path, or a program behind -e");
+  if (file === undefined) throw new UsageError(commandLine().nothingToRun());
   if (file === "-") return script({ name: "stdin", text: readText(0) }, ".", positional);
   if (during(`read ${file}`, () => statSync(file, { throwIfNoEntry: false })) === undefined)
-    throw new UsageError(`failed to open file '${file}': no such file (a program goes behind -e)`);
+    throw new UsageError(commandLine().noSuchScript(file));
   return script({ name: file, text: readText(file) }, dirname(file), positional);
 }
 

@@ -2,6 +2,7 @@
 import { version } from "../../package.json";
 import { print, tell } from "./files.ts";
 import { readOptions, type Options } from "./options.ts";
+import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** With a value, or without. */
@@ -62,15 +63,15 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
         list = { pattern: value, verbose: letter === "L" };
         return;
       case "G":
-        if (!/^[A-Za-z_]\w*=/.test(value)) throw new UsageError(`-G takes NAME=VALUE, not "${value}"`);
+        if (!/^[A-Za-z_]\w*=/.test(value)) throw new UsageError(commands.stapGlobal(value));
         globals.push(`--${value}`);
         return;
       case "p":
-        if (!/^[1-5]$/.test(value)) throw new UsageError(`-p takes a pass from 1 to 5, not "${value}"`);
+        if (!/^[1-5]$/.test(value)) throw new UsageError(commands.stapPass(value));
         last = Number(value);
         return;
       case "T":
-        if (!/^\d+$/.test(value) || value === "0") throw new UsageError(`-T takes a number of seconds, not "${value}"`);
+        if (!/^\d+$/.test(value) || value === "0") throw new UsageError(commands.stapSeconds(value));
         ours.push("--for", `${value}s`);
         return;
       case "I":
@@ -109,7 +110,7 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
     if (word.startsWith("--")) {
       if (word.startsWith("--dump-functions")) return (await import("./stap-list.ts")).dumpFunctions();
       if (word === "--dump-probe-aliases") return (await import("./stap-list.ts")).dumpAliases();
-      if (!withoutLong.test(word)) throw new UsageError(`stap: unrecognized option '${word}'`);
+      if (!withoutLong.test(word)) throw new UsageError(commands.stapUnknownOption(word));
       tell(`stap: ${word} has no effect: it has no meaning here\n`);
       continue;
     }
@@ -121,11 +122,11 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
       const letter = word[i];
       if (valued.includes(letter)) {
         const value = i + 1 < word.length ? word.slice(i + 1) : argv[++at];
-        if (value === undefined) throw new UsageError(`stap: option requires an argument -- '${letter}'`);
+        if (value === undefined) throw new UsageError(commands.stapRequiresArgument(letter));
         take(letter, value);
         break;
       }
-      if (!plain.includes(letter)) throw new UsageError(`stap: invalid option -- '${letter}'`);
+      if (!plain.includes(letter)) throw new UsageError(commands.stapUnknownLetter(letter));
       flag(letter);
       if (letter === "h" || letter === "V") return 0;
     }

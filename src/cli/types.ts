@@ -2,7 +2,8 @@ import { thisMachine } from "../api/machine.ts";
 import { NoSuchProgram } from "../declare/programs.ts";
 import { FolderInUse, writeDeclarations } from "../declare/write.ts";
 import { during, print } from "./files.ts";
-import { UsageError } from "./usage-error.ts";
+import { commands } from "../messages/commands.ts";
+import { commandLine, UsageError } from "./usage-error.ts";
 
 /** `strobe types`: writes this machine's declarations, unless they are there already. */
 export function writeTypes(argv: readonly string[]): number {
@@ -22,7 +23,8 @@ export function writeTypes(argv: readonly string[]): number {
       );
     return 0;
   } catch (error) {
-    if (error instanceof FolderInUse || error instanceof NoSuchProgram) throw new UsageError(error.message);
+    if (error instanceof FolderInUse) throw new UsageError(commands.folderInUse(error.folder));
+    if (error instanceof NoSuchProgram) throw new UsageError(commands.typesOf(error.message));
     throw error;
   }
 }
@@ -38,9 +40,9 @@ function readArguments(argv: readonly string[]): { folder: string; binaries: str
     }
     const [option, given] = argv[at].split(/=(.*)/s, 2);
     if (option !== "--binary" && option !== "--output" && option !== "-o")
-      throw new UsageError(`types does not know ${argv[at]}`);
+      throw new UsageError(commands.typesDoesNotKnow(argv[at]));
     const value = given ?? argv[++at];
-    if (value === undefined || value === "") throw new UsageError(`${option} needs a value`);
+    if (value === undefined || value === "") throw new UsageError(commandLine().needsValue(option));
     if (option === "--binary") binaries.push(value);
     else folder = value;
   }

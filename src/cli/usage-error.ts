@@ -1,8 +1,15 @@
-// What a command line that makes no sense is told; numbers of processes on it.
+// A command line that makes no sense; numbers of processes on it.
+import { lazy } from "../base/lazy.ts";
+import type { UsageMessage } from "../messages/message.ts";
+
+const tables = lazy<typeof import("../messages/command-line.ts")>(() => require("../messages/command-line.ts"));
+
+/** Loaded for the first mistake. */
+export const commandLine = () => tables().commandLine;
 
 /** A command line that makes no sense: the message says which part. */
 export class UsageError extends Error {
-  constructor(message: string) {
+  constructor({ message }: UsageMessage) {
     super(message);
     this.name = "UsageError";
   }
@@ -12,10 +19,8 @@ export class UsageError extends Error {
 const mostPid = 0x40_0000;
 
 export function readPid(flag: string, text: string): number {
-  if (!/^-?[0-9]+$/.test(text))
-    throw new UsageError(`failed to parse pid: invalid integer: ${text} (${flag} takes the number of a process)`);
+  if (!/^-?[0-9]+$/.test(text)) throw new UsageError(commandLine().noPid(flag, text));
   const pid = Number(text);
-  if (pid < 1 || pid > mostPid)
-    throw new UsageError(`pid out of range: ${text} (processes have the numbers 1 to ${mostPid})`);
+  if (pid < 1 || pid > mostPid) throw new UsageError(commandLine().pidOutOfRange(text, mostPid));
   return pid;
 }

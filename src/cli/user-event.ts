@@ -3,9 +3,8 @@ import { readFormat } from "../linux/kernel/tracefs.ts";
 import { emitterOf, kernelNameOf, kernelTypes, type KernelField } from "../api/user-event.ts";
 import { parseTracepointFormat } from "../machine/kernel/tracepoint-format.ts";
 import { tell } from "./files.ts";
+import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
-
-const usage = "strobe emit NAME FIELD=VALUE… (FIELD:TYPE=VALUE for another type than the value's own)";
 
 interface Word {
   readonly name: string;
@@ -17,7 +16,7 @@ interface Word {
 export function emitUserEvent(argv: readonly string[]): number {
   const quiet = argv.includes("-q");
   const [name, ...words] = argv.filter((word) => word !== "-q");
-  if (name === undefined || name.startsWith("-")) throw new UsageError(`emit needs a name: ${usage}`);
+  if (name === undefined || name.startsWith("-")) throw new UsageError(commands.emitNeedsName());
   const given = words.map(parseWord);
   const kernelName = sayingUsage(() => kernelNameOf(name));
   const fields = fieldsThere(kernelName, given) ?? given.map(fieldOf);
@@ -46,17 +45,17 @@ function sayingUsage<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new UsageError(error.message.replace(/^strobe: /, ""));
+    throw new UsageError(commands.emitRefused(error.message.replace(/^strobe: /, "")));
   }
 }
 
 function parseWord(word: string): Word {
   const match = /^([A-Za-z_]\w*)(?::(\w+))?=(.*)$/s.exec(word);
-  if (match === null) throw new UsageError(`\`${word}\` is no FIELD=VALUE: ${usage}`);
+  if (match === null) throw new UsageError(commands.emitTakesFields(word));
   const [, name, type, value] = match;
   if (type === undefined) return { name, value };
   if (!Object.hasOwn(kernelTypes, type))
-    throw new UsageError(`\`${word}\`: unknown type ${type}; there are ${Object.keys(kernelTypes).join(", ")}`);
+    throw new UsageError(commands.emitUnknownType(word, type, Object.keys(kernelTypes)));
   return { name, type: kernelTypes[type as keyof typeof kernelTypes], value };
 }
 
@@ -75,7 +74,11 @@ function fieldsThere(kernelName: string, given: readonly Word[]): readonly Kerne
   const strange = given.filter((word) => !declared.some(({ name }) => word.name === name));
   if (missing.length > 0 || strange.length > 0)
     throw new UsageError(
-      `user_events:${kernelName} has the fields ${declared.map(({ name }) => name).join(", ")}; got ${given.map(({ name }) => name).join(", ") || "none"}`,
+      commands.emitOtherFields(
+        kernelName,
+        declared.map(({ name }) => name).join(", "),
+        given.map(({ name }) => name).join(", "),
+      ),
     );
   return declared;
 }
@@ -95,7 +98,7 @@ function inferred(value: bigint): string {
 
 function valueOf({ name, type }: KernelField, value: string): string | bigint {
   if (type.includes("char[")) return value;
-  if (!integerShape.test(value)) throw new UsageError(`${name} is an integer (${type}), got \`${value}\``);
+  if (!integerShape.test(value)) throw new UsageError(commands.emitInteger(name, type, value));
   const negative = value.startsWith("-");
   const number = BigInt(value.replace(/^[+-]/, ""));
   return negative ? -number : number;

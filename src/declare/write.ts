@@ -1,4 +1,5 @@
 // The folder of declarations on disk. Its first line tells which machine it is of.
+import { commands } from "../messages/commands.ts";
 import {
   chmodSync,
   lchownSync,
@@ -25,9 +26,12 @@ export interface WriteOptions {
 
 /** The folder holds something else. */
 export class FolderInUse extends Error {
+  readonly folder: string;
+
   constructor(folder: string) {
-    super(`${folder} holds something else than declarations of strobe types`);
+    super(commands.folderInUse(folder).message);
     this.name = "FolderInUse";
+    this.folder = folder;
   }
 }
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { messageOf, readTables, used, wholeExample, type Entry } from "../../test/support/messages.ts";
+import { usageOf } from "../../test/support/command-examples.ts";
 import { told, type Told } from "../../test/support/message-examples.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 
@@ -11,8 +12,9 @@ const tables = readTables();
 /** What an entry's example prints, where the entry is what says it. */
 async function shown(entry: Entry, wrong: string[]): Promise<string> {
   const { name, example = "" } = entry;
+  if (example.startsWith("strobe ")) return shownOnCommandLine(name, example, wrong);
   let found: Told | undefined;
-  const said = (await used(tables, () => (found = told(entry, wholeExample(example))))).get(name) ?? [];
+  const said = (await used(tables, () => void (found = told(entry, wholeExample(example))))).get(name) ?? [];
   const { source, diagnostics } = found!;
   const own = diagnostics.filter((d) => said.some(({ message, help }) => d.message === message && d.help === help));
   if (own.length === 0) wrong.push(`the example of ${name} gets ${JSON.stringify(diagnostics.map((d) => d.message))}`);
@@ -20,6 +22,17 @@ async function shown(entry: Entry, wrong: string[]): Promise<string> {
     .slice(0, 1)
     .map((d) => renderDiagnostic(source, d, { color: false }))
     .join("");
+}
+
+/** The same of a command line. */
+async function shownOnCommandLine(name: string, example: string, wrong: string[]): Promise<string> {
+  let found: string | undefined;
+  const said = await used(tables, async () => {
+    found = await usageOf(example);
+  });
+  if (found === undefined || !said.get(name)?.some(({ message }) => message === found))
+    wrong.push(`the example of ${name} gets ${JSON.stringify(found)}`);
+  return `strobe: ${found}`;
 }
 
 /** What an entry names as its test, where that does not have its words. */
@@ -38,13 +51,12 @@ const code = (text: string): string => `\`\`\`\n${text.trimEnd()}\n\`\`\`\n`;
 test("each example gets its message, and the page shows what", async () => {
   const sections: string[] = [];
   const wrong: string[] = [];
-  let without = 0;
   for (const { about, entries } of tables) {
     for (const entry of entries) if (entry.tested !== undefined) wrong.push(...(await untested(entry)));
-    const shownOnes = entries.filter(({ example, note }) => example !== undefined || note !== undefined);
-    without += entries.length - shownOnes.length;
-    if (shownOnes.length > 0) sections.push(`## ${about.replace(/\.$/, "")}\n`);
-    for (const entry of shownOnes) {
+    for (const { name, example, note } of entries)
+      if (example === undefined && note === undefined) wrong.push(`${name} has no example, and no note why not`);
+    sections.push(`## ${about.replace(/\.$/, "")}\n`);
+    for (const entry of entries) {
       sections.push(`### ${entry.name}\n`);
       if (entry.note !== undefined) sections.push(`${entry.note}\n`);
       if (entry.example !== undefined) sections.push(code(entry.example), code(await shown(entry, wrong)));
@@ -55,9 +67,9 @@ test("each example gets its message, and the page shows what", async () => {
 
 <!-- Written by the test of src/messages: change the table there, and run it with STROBE_UPDATE=1. -->
 
-What strobe says of a script, by the tables in \`src/messages\`, each with a script that gets it. \`⟨x × 3⟩\` stands for
-\`xxx\`. The scripts are compiled for a made-up machine; handlers in TypeScript have a map \`m\` and an event \`opened\` around
-them.${without === 0 ? "" : ` ${without} more messages have no example yet.`}
+What strobe says of a script or a command line, by the tables in \`src/messages\`, each with an example that gets it.
+\`⟨x × 3⟩\` stands for \`xxx\`. The scripts are compiled for a made-up machine; handlers in TypeScript have a map \`m\` and
+an event \`opened\` around them.
 
 ${sections.join("\n")}`;
   if (process.env["STROBE_UPDATE"]) writeFileSync("docs/messages.md", text);

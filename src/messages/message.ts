@@ -24,6 +24,13 @@ export type DiagnosticCode =
   | "unsafe"
   | "unused";
 
+/** What a command line that makes no sense is told. */
+export interface UsageMessage {
+  readonly code: "usage";
+  /** One sentence, no full stop: it stands behind `strobe: `. */
+  readonly message: string;
+}
+
 /** What a message may show as it is. */
 export type Shown = string | number | bigint | boolean | undefined;
 
@@ -45,7 +52,12 @@ export function lacks(missing: KernelFeature, message: string, help?: string): M
   return { ...says("feature", message, help), missing };
 }
 
-/** Makes the entries of the tables of messages. */
+/** Makes the entries of the tables about command lines. */
+export function usage(message: string): UsageMessage {
+  return { code: "usage", message };
+}
+
+/** Makes the entries of the tables of messages about scripts. */
 export function says(code: DiagnosticCode, message: string, help?: string): Message {
   return help === undefined ? { code, message } : { code, message, help };
 }

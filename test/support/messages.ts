@@ -2,7 +2,7 @@
 // the source, with what the comments above them say.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Message } from "../../src/messages/message.ts";
+import type { Message, UsageMessage } from "../../src/messages/message.ts";
 
 export interface Entry {
   /** `syntax.unclosedBlock` */
@@ -27,6 +27,8 @@ export interface Table {
 }
 
 const folder = "src/messages";
+
+const modules = new Map<string, Record<string, Entries>>();
 
 export function readTables(root = "."): readonly Table[] {
   return readdirSync(join(root, folder))
@@ -78,14 +80,18 @@ export function wholeExample(example: string): string {
   );
 }
 
-type Entries = Record<string, (...values: never[]) => Message>;
+/** What an entry says; help is of messages about scripts. */
+export type Said = Pick<Message, "message" | "help"> & { readonly code: Message["code"] | UsageMessage["code"] };
+
+type Entries = Record<string, (...values: never[]) => Said>;
 
 /** Calls `run`; gives the names of the entries that were used meanwhile, and what they said. */
-export async function used(tables: readonly Table[], run: () => void): Promise<Map<string, Message[]>> {
-  const found = new Map<string, Message[]>();
+export async function used(tables: readonly Table[], run: () => void | Promise<void>): Promise<Map<string, Said[]>> {
+  const found = new Map<string, Said[]>();
   const restore: (() => void)[] = [];
   for (const { file, entries } of tables) {
-    const module = (await import(`../../src/messages/${file}.ts`)) as Record<string, Entries>;
+    const module = modules.get(file) ?? ((await import(`../../src/messages/${file}.ts`)) as Record<string, Entries>);
+    modules.set(file, module);
     for (const { name } of entries) {
       const [table = "", key = ""] = name.split(".");
       const of = module[table];
@@ -100,7 +106,7 @@ export async function used(tables: readonly Table[], run: () => void): Promise<M
     }
   }
   try {
-    run();
+    await run();
   } finally {
     for (const one of restore) one();
   }

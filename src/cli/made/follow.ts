@@ -3,6 +3,7 @@
 import { thisMachine } from "../../api/machine.ts";
 import type { Listed } from "../../providers/provider.ts";
 import { listProbes } from "../../providers/registry.ts";
+import { questions } from "../../messages/questions.ts";
 import { UsageError } from "../usage-error.ts";
 import { chosenCondition } from "./chosen.ts";
 import type { Asked, MadeScript, Written } from "./made-script.ts";
@@ -56,13 +57,9 @@ Cost: one to two microseconds for each call of a chosen function, whatever it ge
 
 function write(asked: Asked): Written {
   const [first, ...patterns] = asked.words;
-  if (first === undefined)
-    throw new UsageError(
-      "strobe follow needs to know where the object is seen: strobe follow 'PROBE OBJECT' FUNCTIONS…",
-    );
+  if (first === undefined) throw new UsageError(questions.followNeeds());
   const seen = readSighting("strobe follow", first, undefined);
-  if (seen.probe === undefined)
-    throw new UsageError(`strobe follow takes a probe, such as kprobe:${first}, not "${first}"`);
+  if (seen.probe === undefined) throw new UsageError(questions.followTakesProbe(first));
   const user = seen.space === "user";
   const type = asked.text("type");
   const value = asked.text("value");
@@ -153,16 +150,14 @@ const mostNamed = 2000;
 function callProbes(seen: Sighting, patterns: readonly string[], { options: { pid } }: Asked): readonly Calls[] {
   const user = seen.space === "user";
   const [, binary = ""] = seen.probe?.split(":") ?? [];
-  if (!user && patterns.length === 0)
-    throw new UsageError("which functions' calls? name some behind the probe, with wildcards: 'tcp_*' 'inet_*'");
+  if (!user && patterns.length === 0) throw new UsageError(questions.whichCalls());
   const byArguments = new Map<number | undefined, Set<string>>();
   const add = (known: number | undefined, probe: string): void => {
     const probes = byArguments.get(known) ?? new Set();
     byArguments.set(known, probes.add(probe));
   };
   for (const pattern of patterns.length === 0 ? ["*"] : patterns) {
-    if (!pattern.includes(":") && !/^[\w.*?]+$/.test(pattern))
-      throw new UsageError(`"${pattern}" is no function's name, nor a wildcard`);
+    if (!pattern.includes(":") && !/^[\w.*?]+$/.test(pattern)) throw new UsageError(questions.noFunctionName(pattern));
     const probe = pattern.includes(":") ? pattern : user ? `uprobe:${binary}:${pattern}` : `kprobe:${pattern}`;
     const found: Listed[] = [];
     for (const one of listProbes(probe, thisMachine({}), { verbose: true, ...(pid === undefined ? {} : { pid }) })) {
@@ -183,7 +178,7 @@ function ends(asked: Asked, user: boolean): readonly Sighting[] {
   const text = asked.text("free");
   if (text !== undefined) {
     const end = readSighting("--free", text, user ? undefined : "kprobe");
-    if (end.probe === undefined) throw new UsageError(`--free takes a probe, such as uprobe:PROGRAM:${text}`);
+    if (end.probe === undefined) throw new UsageError(questions.freeTakesProbe(text));
     return [end];
   }
   if (user) return [{ probe: "uprobe:libc:free", object: "arg0", space: "user" }];
@@ -195,8 +190,7 @@ function valueOf(text: string): string {
   const [, offset, type] = /^(\d+):([us])(?:8|16|32|64)$/.exec(text) ?? [];
   if (offset !== undefined && type !== undefined)
     return `*(${type === "u" ? "uint" : "int"}${/\d+$/.exec(text)?.[0]} *)((uint8 *)$object + ${offset})`;
-  if (!/^[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\d+\])*$/.test(text))
-    throw new UsageError(`--value takes a member, or OFFSET:TYPE with a type from u8 to s64, not "${text}"`);
+  if (!/^[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\d+\])*$/.test(text)) throw new UsageError(questions.member(text));
   return `$object.${text.replaceAll("->", ".")}`;
 }
 
@@ -206,7 +200,7 @@ function quotedValue(text: string): string {
 
 function memberOf(writes: string): string {
   const [, member] = /^([A-Za-z_][\w.]*):[1248]$/.exec(writes) ?? [];
-  if (member === undefined) throw new UsageError(`--writes takes MEMBER:BYTES, as in state:4, not "${writes}"`);
+  if (member === undefined) throw new UsageError(questions.written(writes));
   return member;
 }
 

@@ -1,6 +1,7 @@
 // `strobe func`: how often functions are called and how long they take, or each call with its arguments and its result.
 import { thisMachine } from "../../api/machine.ts";
 import { listProbes } from "../../providers/registry.ts";
+import { questions } from "../../messages/questions.ts";
 import { UsageError } from "../usage-error.ts";
 import { valuesIn } from "./sighting.ts";
 import { compiles, type Asked, type MadeScript, type Written } from "./made-script.ts";
@@ -43,13 +44,11 @@ interface Place {
 }
 
 function write(asked: Asked): Written {
-  if (asked.words.length === 0)
-    throw new UsageError("which functions? strobe func 'vfs_*', strobe func ./server:handle");
+  if (asked.words.length === 0) throw new UsageError(questions.whichFunctions());
   const places = asked.words.map(placeOf);
   const [{ space }] = places;
-  if (places.some((one) => one.space !== space))
-    throw new UsageError("functions of the kernel and of programs are told apart: ask for either");
-  if (asked.has("lines") && asked.has("hist")) throw new UsageError("--lines or --hist: a line has one call's time");
+  if (places.some((one) => one.space !== space)) throw new UsageError(questions.functionsOfOneSpace());
+  if (asked.has("lines") && asked.has("hist")) throw new UsageError(questions.linesOrHist());
   const parts = asked.has("lines") ? shown(places, asked) : [{ functions: places.map(({ functions }) => functions) }];
   const heading = `begin {
   printf("%-8s %-7s %-15s %12s %s\\n", "TIME", "THREAD", "COMM", "MICROSECONDS", "CALL");
@@ -70,10 +69,9 @@ end {
 
 function placeOf(word: string): Place {
   const [, kind, functions = ""] = /^(?:(uprobe|u|kprobe|k):)?(.+)$/s.exec(word) ?? [];
-  if (/[\s{},;"]/.test(functions))
-    throw new UsageError(`"${word}" is no function's name: write FUNCTION, or BINARY:FUNCTION, with wildcards`);
+  if (/[\s{},;"]/.test(functions)) throw new UsageError(questions.functionName(word));
   const user = kind === undefined ? functions.includes(":") : kind.startsWith("u");
-  if (user && !functions.includes(":")) throw new UsageError(`"${word}": a program's function is BINARY:FUNCTION`);
+  if (user && !functions.includes(":")) throw new UsageError(questions.functionOfProgram(word));
   return { space: user ? "user" : "kernel", functions };
 }
 
@@ -142,8 +140,7 @@ function shown(places: readonly Place[], { options: { pid } }: Asked): readonly 
     const options = { verbose: true, ...(pid === undefined ? {} : { pid }) };
     for (const { probe: name, details = [] } of listProbes(probe, thisMachine({}), options)) {
       found.set(name.slice(name.indexOf(":") + 1), valuesIn(details));
-      if (found.size > mostLines)
-        throw new UsageError(`${probe} means more than ${mostLines} functions: --lines has a handler for each`);
+      if (found.size > mostLines) throw new UsageError(questions.tooManyForLines(probe, mostLines));
     }
     return found;
   };

@@ -1,5 +1,6 @@
 // `strobe leaks --kernel get=… put=…`: objects that functions take and give back: references, devices, whatever has a
 // function for either.
+import { questions } from "../../messages/questions.ts";
 import { UsageError } from "../usage-error.ts";
 import { chosenCondition } from "./chosen.ts";
 import type { Asked, Written } from "./made-script.ts";
@@ -11,22 +12,18 @@ export function pairsScript(asked: Asked): Written {
   const given: Record<Role, Sighting[]> = { get: [], put: [], free: [] };
   for (const word of asked.words) {
     const [, role, text] = /^(get|put|free)=(.*)$/s.exec(word) ?? [];
-    if (role === undefined)
-      throw new UsageError(`strobe leaks --kernel takes get=FUNCTION, put=FUNCTION and free=FUNCTION, not "${word}"`);
+    if (role === undefined) throw new UsageError(questions.leaksRole(word));
     const kernel = asked.has("kernel");
     const sighting = readSighting(`${role}=`, text, kernel ? "kprobe" : undefined);
-    if (sighting.probe === undefined)
-      throw new UsageError(`${word} needs --kernel, or a probe: ${role}=uprobe:PROGRAM:FUNCTION`);
+    if (sighting.probe === undefined) throw new UsageError(questions.roleNeedsKernel(word, role));
     given[role as Role].push(sighting);
   }
   for (const role of ["get", "put"] as const)
-    if (given[role].length === 0)
-      throw new UsageError(`${role}= is missing: strobe leaks --kernel get=FUNCTION put=FUNCTION`);
+    if (given[role].length === 0) throw new UsageError(questions.roleMissing(role));
   for (const option of ["library", "older"])
-    if (asked.text(option) !== undefined) throw new UsageError(`--${option} is not for pairs of functions`);
+    if (asked.text(option) !== undefined) throw new UsageError(questions.notForPairs(option));
   const spaces = new Set(Object.values(given).flatMap((all) => all.map(({ space }) => space)));
-  if (spaces.size > 1)
-    throw new UsageError("functions of the kernel and of programs have no objects in common: ask for either");
+  if (spaces.size > 1) throw new UsageError(questions.pairsOfOneSpace());
   const stack = spaces.has("user") ? "ustack" : "kstack";
   // Addresses of a program are a process's own.
   const key = (object: string): string => `${spaces.has("user") ? "(uint64)pid" : "(uint64)0"}, ${object}`;

@@ -2,6 +2,7 @@
 // mappings, descriptors. Of the kernel: slab objects, and what any pair of its functions takes and gives.
 import { listProbes } from "../../providers/registry.ts";
 import { thisMachine } from "../../api/machine.ts";
+import { questions } from "../../messages/questions.ts";
 import { UsageError } from "../usage-error.ts";
 import { chosenCondition } from "./chosen.ts";
 import { pairsScript } from "./leaks-of-functions.ts";
@@ -48,12 +49,10 @@ Cost: one to two microseconds for each call; two to four with the stack.
   write(asked) {
     const [kind = "memory", ...more] = asked.words;
     if (asked.has("kernel") || /^(?:get|put|free)=/.test(kind)) return pairsScript(asked);
-    if (!kinds.some((known) => known === kind))
-      throw new UsageError(`strobe leaks takes one of ${kinds.join(", ")}, not "${kind}"`);
-    if (more.length > 0)
-      throw new UsageError(`strobe leaks takes one of ${kinds.join(", ")}, got "${more[0]}" as well`);
+    if (!kinds.some((known) => known === kind)) throw new UsageError(questions.leaksKind(kinds, kind));
+    if (more.length > 0) throw new UsageError(questions.leaksOne(kinds, more[0]));
     if (kind !== "memory" && asked.text("library") !== undefined)
-      throw new UsageError(`--library is for memory: ${kind} are the kernel's`);
+      throw new UsageError(questions.libraryForMemory(kind));
     if (kind === "slab") return slabScript(asked);
     const body = kind === "memory" ? memoryProbes(asked) : kind === "mappings" ? mappingProbes : fileProbes();
     const { pid, command, only, switches } = asked.options;
@@ -97,10 +96,7 @@ function memoryProbes(asked: Asked): string {
   const library = asked.text("library") ?? "libc";
   const names = functionsOf(library, asked);
   const missing = ["malloc", "free"].filter((name) => !names.has(name));
-  if (missing.length > 0)
-    throw new UsageError(
-      `there is no ${missing.join(" and no ")} in ${library}: --library names the library or program that has the allocator`,
-    );
+  if (missing.length > 0) throw new UsageError(questions.noAllocator(missing, library));
   // A function that another one calls, or jumps to, for the same piece is not one more: \`under\` is the stack pointer of
   // the outermost. A lower one is within it, an equal one of another function was jumped to; anything else means that the
   // end of the earlier call was not seen.
@@ -151,7 +147,7 @@ uretprobe:${library}:${name} {
 }
 
 function functionsOf(library: string, { options: { pid } }: Asked): ReadonlySet<string> {
-  if (/[:*?\s"]/.test(library)) throw new UsageError(`--library takes a library's name or path, not "${library}"`);
+  if (/[:*?\s"]/.test(library)) throw new UsageError(questions.libraryName(library));
   return new Set(
     [
       ...listProbes(`uprobe:${library}:*`, thisMachine({}), { verbose: false, ...(pid === undefined ? {} : { pid }) }),

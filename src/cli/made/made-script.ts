@@ -5,7 +5,8 @@ import type { ScriptOption } from "../../language/program.ts";
 import { print } from "../files.ts";
 import { readOptions, type Options } from "../options.ts";
 import { optionLines } from "../script-help.ts";
-import { UsageError } from "../usage-error.ts";
+import { questions } from "../../messages/questions.ts";
+import { commandLine, UsageError } from "../usage-error.ts";
 
 export interface MadeScript {
   /** The word behind `strobe`. */
@@ -39,13 +40,13 @@ export class Asked {
 
   has(option: string): boolean {
     const value = this.options.named.get(option);
-    if (value !== undefined && value !== true) throw new UsageError(`--${option} takes no value`);
+    if (value !== undefined && value !== true) throw new UsageError(commandLine().takesNoValue(option));
     return value === true;
   }
 
   text(option: string): string | undefined {
     const value = this.options.named.get(option);
-    if (value === true || value === "") throw new UsageError(`option '--${option}' requires an argument`);
+    if (value === true || value === "") throw new UsageError(commandLine().requiresArgument(option));
     return value;
   }
 
@@ -54,7 +55,7 @@ export class Asked {
     const text = this.text(option);
     if (text === undefined) return fallback;
     if (!/^\d{1,12}$/.test(text) || Number(text) < least)
-      throw new UsageError(`--${option} takes a whole number from ${least} on, not "${text}"`);
+      throw new UsageError(questions.wholeNumber(option, least, text));
     return Number(text);
   }
 
@@ -70,8 +71,7 @@ const nanoseconds = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 } as c
 export function readTime(flag: string, text: string, unit: keyof typeof nanoseconds): number {
   const [, number, given = unit] = /^(\d+(?:\.\d+)?) ?(ns|us|ms|s|m|h)?$/.exec(text) ?? [];
   const value = Math.round(Number(number) * nanoseconds[given as keyof typeof nanoseconds]);
-  if (!(value > 0 && value <= Number.MAX_SAFE_INTEGER))
-    throw new UsageError(`${flag} takes a time such as 50us, 10ms or 2s, not "${text}"`);
+  if (!(value > 0 && value <= Number.MAX_SAFE_INTEGER)) throw new UsageError(questions.time(flag, text));
   return value;
 }
 
@@ -93,8 +93,7 @@ export function openMade(made: MadeScript, argv: readonly string[]): number | Op
     return 0;
   }
   const flag = (["execute", "language", "suite", "recording"] as const).find((name) => options[name] !== undefined);
-  if (flag !== undefined)
-    throw new UsageError(`strobe ${made.name} writes its script itself: it takes no ${scriptFlags[flag]}`);
+  if (flag !== undefined) throw new UsageError(questions.writesItself(made.name, scriptFlags[flag]));
   const asked = new Asked(options);
   const written = made.write(asked);
   if (asked.has("show")) {

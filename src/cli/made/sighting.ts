@@ -1,4 +1,5 @@
 // `PROBE OBJECT`: where an object is seen, and what of the event it is.
+import { questions } from "../../messages/questions.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface Sighting {
@@ -17,8 +18,8 @@ const userKinds = new Set(["uprobe", "uretprobe", "u", "ur", "usdt", "U", "ret"]
  */
 export function readSighting(flag: string, text: string, bare: "kprobe" | undefined): Sighting {
   const [, place = "", behind = ""] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(text) ?? [];
-  if (place === "") throw new UsageError(`${flag} needs a function`);
-  if (/[{};]|\/\//.test(behind)) throw new UsageError(`${flag}… takes one expression for the object, not "${behind}"`);
+  if (place === "") throw new UsageError(questions.needsFunction(flag));
+  if (/[{};]|\/\//.test(behind)) throw new UsageError(questions.oneExpression(flag, behind));
   const returns = /\bretval\b/.test(behind);
   const object = behind === "" ? "arg0" : behind;
   if (place.includes(":")) {
@@ -32,7 +33,7 @@ export function readSighting(flag: string, text: string, bare: "kprobe" | undefi
     const probe = returns && Object.hasOwn(known, kind) ? [known[kind], ...rest].join(":") : place;
     return { probe, object, space: userKinds.has(kind) ? "user" : "kernel" };
   }
-  if (!/^[\w.*?]+$/.test(place)) throw new UsageError(`${flag} takes a function's name or a probe, not "${place}"`);
+  if (!/^[\w.*?]+$/.test(place)) throw new UsageError(questions.functionOrProbe(flag, place));
   return {
     probe: bare === undefined ? undefined : `${returns ? "kretprobe" : bare}:${place}`,
     object,
