@@ -102,8 +102,8 @@ export async function runGuest({
       { stdio: ["ignore", "ignore", "pipe"] },
     );
     let complaint = "";
-    qemu.stderr.on("data", (data: Buffer) => {
-      complaint += data.toString();
+    qemu.stderr.setEncoding("utf8").on("data", (data: string) => {
+      complaint += data;
     });
     const killer = setTimeout(() => qemu.kill("SIGKILL"), deadline * 1000);
     const watcher =

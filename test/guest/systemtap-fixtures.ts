@@ -81,7 +81,7 @@ async function compile(
       const command = `cd ${inside} && exec stap -r ${release} -p${passes} -m s${i} s${i}.stp`;
       const child = spawn("chroot", [root, "sh", "-c", command], { stdio: ["ignore", "ignore", "pipe"] });
       let said = "";
-      child.stderr.on("data", (data: Buffer) => (said += data.toString()));
+      child.stderr.setEncoding("utf8").on("data", (data: string) => (said += data));
       const status = await new Promise<number | null>((done) => child.on("close", done));
       if (status === 0 ? passes === 4 : passes === 2) {
         if (passes === 2) refused.set(i, said.replaceAll(`s${i}.stp`, "script.stp"));

@@ -441,8 +441,8 @@ test("a terminal shows a live line while nothing is printed, and only a terminal
   });
   let stdout = "";
   let called = false;
-  child.stdout.on("data", (data: Buffer) => {
-    stdout += data.toString();
+  child.stdout.setEncoding("utf8").on("data", (data: string) => {
+    stdout += data;
     if (called || !stdout.includes("lost")) return;
     called = true;
     spawn(syscalls, ["1"]);

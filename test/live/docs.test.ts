@@ -210,8 +210,8 @@ async function runLine(line: string, pause = 1000): Promise<void> {
   child.stdout.on("data", (data: Buffer) => {
     size += data.length;
   });
-  child.stderr.on("data", (data: Buffer) => {
-    stderr += data.toString();
+  child.stderr.setEncoding("utf8").on("data", (data: string) => {
+    stderr += data;
     // What a command is traced for ends with it.
     if ((pause > 0 || !line.includes(" -c ")) && /^Attached \d+ probe/m.test(stderr))
       timer ??= setTimeout(interrupt, pause);
@@ -292,11 +292,11 @@ for (const [i, { at, text, output }] of inLanguage("ts").entries()) {
     const child = spawn(process.execPath, [program], { stdio: ["ignore", "pipe", "pipe"] });
     let stdout = "";
     let stderr = "";
-    child.stdout.on("data", (data: Buffer) => {
-      stdout += data.toString();
+    child.stdout.setEncoding("utf8").on("data", (data: string) => {
+      stdout += data;
     });
-    child.stderr.on("data", (data: Buffer) => {
-      stderr += data.toString();
+    child.stderr.setEncoding("utf8").on("data", (data: string) => {
+      stderr += data;
     });
     const deadline = setTimeout(() => child.kill("SIGKILL"), 300_000);
     const code = await new Promise<number | null>((done) => child.on("close", done));

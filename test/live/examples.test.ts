@@ -51,8 +51,8 @@ async function run(name: string): Promise<string[]> {
     env: { ...process.env, PATH: `${folder.path}:${process.env["PATH"]}`, LC_ALL: "C" },
   });
   let [stdout, stderr] = ["", ""];
-  child.stdout.on("data", (data: Buffer) => (stdout += data.toString()));
-  child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
+  child.stdout.setEncoding("utf8").on("data", (data: string) => (stdout += data));
+  child.stderr.setEncoding("utf8").on("data", (data: string) => (stderr += data));
   const deadline = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, "SIGKILL"), 30_000);
   const code = await new Promise<number | null>((done) => child.on("close", done));
   clearTimeout(deadline);

@@ -26,11 +26,11 @@ function start(tool: string, ...args: readonly string[]): Program {
   const deadline = setTimeout(() => child.kill("SIGKILL"), 300_000);
   let stdout = "";
   let stderr = "";
-  child.stdout.on("data", (data: Buffer) => {
-    stdout += data.toString();
+  child.stdout.setEncoding("utf8").on("data", (data: string) => {
+    stdout += data;
   });
-  child.stderr.on("data", (data: Buffer) => {
-    stderr += data.toString();
+  child.stderr.setEncoding("utf8").on("data", (data: string) => {
+    stderr += data;
   });
   const code = new Promise<number | null>((done) =>
     child.on("close", (status) => {

@@ -90,11 +90,11 @@ function run(node: string, args: readonly string[], cwd = folder.path): Promise<
   const child = spawn(node, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
-  child.stdout.on("data", (data: Buffer) => {
-    stdout += data.toString();
+  child.stdout.setEncoding("utf8").on("data", (data: string) => {
+    stdout += data;
   });
-  child.stderr.on("data", (data: Buffer) => {
-    stderr += data.toString();
+  child.stderr.setEncoding("utf8").on("data", (data: string) => {
+    stderr += data;
   });
   const deadline = setTimeout(() => child.kill("SIGKILL"), 300_000);
   return new Promise((done, failed) => {

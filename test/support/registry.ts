@@ -24,11 +24,11 @@ export function run(
     });
     let stdout = "";
     let stderr = "";
-    child.stdout.on("data", (data: Buffer) => {
-      stdout += data.toString();
+    child.stdout.setEncoding("utf8").on("data", (data: string) => {
+      stdout += data;
     });
-    child.stderr.on("data", (data: Buffer) => {
-      stderr += data.toString();
+    child.stderr.setEncoding("utf8").on("data", (data: string) => {
+      stderr += data;
     });
     child.on("error", failed);
     child.on("close", (code) => done({ stdout, stderr, code }));

@@ -51,15 +51,15 @@ export function startStrobe(args: readonly string[], options: RunOptions = {}): 
     });
   });
   const attached = new Promise<void>((done, failed) => {
-    child.stderr.on("data", (data: Buffer) => {
-      stderr += data.toString();
+    child.stderr.setEncoding("utf8").on("data", (data: string) => {
+      stderr += data;
       if (/Attached \d+ probe/.test(stderr)) done();
     });
     outcome.then(({ code }) => failed(new Error(`strobe ended (${code}) before it attached:\n${stderr}`)), failed);
   });
   attached.catch(() => {});
-  child.stdout.on("data", (data: Buffer) => {
-    stdout += data.toString();
+  child.stdout.setEncoding("utf8").on("data", (data: string) => {
+    stdout += data;
   });
   return { child, attached, outcome, stdout: () => stdout, stderr: () => stderr };
 }

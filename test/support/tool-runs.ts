@@ -18,8 +18,8 @@ export interface Command {
 export function start(command: string, args: readonly string[]): Command {
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   let text = "";
-  child.stdout.on("data", (data: Buffer) => {
-    text += data.toString();
+  child.stdout.setEncoding("utf8").on("data", (data: string) => {
+    text += data;
   });
   const deadline = setTimeout(() => child.kill("SIGKILL"), 300_000);
   const output = new Promise<string>((done, failed) => {

@@ -27,8 +27,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
       );
       child.stdout.pause();
       let stderr = "";
-      child.stderr.on("data", (text: Buffer) => {
-        stderr += text.toString();
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        stderr += text;
       });
       await full(child.pid);
       child.kill(signal);
@@ -54,8 +54,8 @@ test("a slow reader gets every line", { timeout: 300_000 }, async () => {
   child.kill("SIGINT");
   await new Promise((resolve) => setTimeout(resolve, 200));
   let stdout = "";
-  child.stdout.on("data", (text: Buffer) => {
-    stdout += text.toString();
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
   });
   const [code] = (await once(child, "close")) as [number];
   assert.equal(code, 0);

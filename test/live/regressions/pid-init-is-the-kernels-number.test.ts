@@ -23,11 +23,11 @@ test("pid(init) in a namespace", { skip }, async () => {
   const deadline = setTimeout(() => child.kill("SIGKILL"), 300_000);
   let [stdout, stderr] = ["", ""];
   const seen = new Map<string, string>();
-  child.stderr.on("data", (data: Buffer) => {
-    stderr += data.toString();
+  child.stderr.setEncoding("utf8").on("data", (data: string) => {
+    stderr += data;
   });
-  child.stdout.on("data", (data: Buffer) => {
-    stdout += data.toString();
+  child.stdout.setEncoding("utf8").on("data", (data: string) => {
+    stdout += data;
     // While they live: what the machine calls strobe, which is unshare's child, and how that is called within.
     const [strobe = ""] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").split(" ");
     if (strobe !== "")
