@@ -6,7 +6,8 @@ import type { Diagnostic } from "../language/diagnostic.ts";
 import type { System } from "../machine/system.ts";
 import type { IrModule } from "./ir/ir.ts";
 import { generate } from "./javascript/generate.ts";
-import { cutText, notInRows } from "./javascript/recorded.ts";
+import { withWordsOfRows } from "./javascript/words-of-rows.ts";
+import { cutText, notInRows, readsOfRow } from "./javascript/recorded.ts";
 import type { LoweredProgram } from "./lower/lower.ts";
 import { placementLines } from "./placements.ts";
 import { makeBpfPlan, type BpfOptions } from "./bpf/make-plan.ts";
@@ -92,8 +93,10 @@ export function recordedPlan(checked: CheckedProgram, lowered: LoweredProgram, m
   const events = lowered.handlers.flatMap(({ handler: { context, placement, sites }, function: index }) => {
     const row = context === "host" || placement === "host" ? undefined : context.recorded;
     if (row === undefined) return [];
-    const fn = functions[index];
-    return [{ name: fn.name, sites, row, source: generate(fn, { functions, maps, schemas }) }];
+    const fn = withWordsOfRows(functions[index], row);
+    const reads = readsOfRow(fn, functions, row);
+    const source = generate(fn, { functions, maps, schemas });
+    return [{ name: fn.name, sites, row, source, ...(reads === undefined ? {} : { reads }) }];
   });
   return { ...planOfEngines(checked, lowered, module), events, bpf: noPrograms };
 }

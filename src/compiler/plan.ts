@@ -52,6 +52,8 @@ export interface EventProgram {
   readonly sites: readonly SiteRef[];
   readonly source: string;
   readonly row: RecordedRow;
+  /** The parts of a row that it looks at: first byte and size; undefined where that may be any. */
+  readonly reads?: readonly (readonly [offset: number, size: number])[];
 }
 
 /**

@@ -44,7 +44,7 @@ export function replayable(recording: Recording): ReplayableRecording {
     span,
     contexts,
     heads: () => recording.heads(),
-    blocks: (wanted, fields) => recording.blocks(wanted, fields),
+    blocks: (wanted, fields, within) => recording.blocks(wanted, fields, within),
     symbols: () => recording.symbols(),
   };
 }

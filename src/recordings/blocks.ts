@@ -299,8 +299,8 @@ function grouped(
 
 // ── reading ──
 
-/** Which fields of a layout are read; rows have zeros where the others are. */
-export type WantedFields = (layout: number, field: RowField) => boolean;
+/** Which fields of a layout's rows at a site are read; rows have zeros where the others are. */
+export type WantedFields = (layout: number, field: RowField, site: bigint) => boolean;
 
 /** @throws RecordingError for what no block is, as the whole of what is wrong with it */
 export function readBlock(
@@ -345,7 +345,7 @@ export function readBlock(
   for (const [i, { layout, site, count: some }] of rows.entries()) {
     const earlier = new EarlierColumns();
     for (const field of restOf(layout, layouts, commons))
-      if (wanted(layout, field)) readField(from, field, tables[i], stacks.length, earlier, texts);
+      if (wanted(layout, field, site)) readField(from, field, tables[i], stacks.length, earlier, texts);
       else skipField(from, field, some, earlier);
     const at = siteField(layouts[layout])?.offset;
     if (at !== undefined)
@@ -368,7 +368,7 @@ function readCommon(
     texts,
   }: {
     readonly order: Uint16Array;
-    readonly rows: readonly Rows[];
+    readonly rows: readonly (Rows & { readonly site: bigint })[];
     readonly tables: readonly RowBytes[];
     readonly texts: readonly Uint8Array[];
   },
@@ -377,34 +377,50 @@ function readCommon(
   const { size, own } = common.first;
   const known = from.u32();
   if (known > order.length) throw new RecordingError("a block has more threads than events");
+  // Where words that are asked for lie in rows of the table, and in rows of each group.
+  const moves = rows.map(({ layout, site }) =>
+    common.of(layout)?.fields.flatMap((field, i) =>
+      wanted(layout, field, site)
+        ? Array.from({ length: fieldBytes(field) / 4 }, (_, word) => ({
+            of: i,
+            from: own[i].offset + word * 4,
+            to: field.offset + word * 4,
+          }))
+        : [],
+    ),
+  );
+  const asked = new Set(moves.flatMap((words) => words?.map(({ of }) => of) ?? []));
   const table = rowsOf(known, size);
   const earlier = new EarlierColumns();
-  for (const field of own) readField(from, field, table, 0, earlier, texts);
+  for (const [i, field] of own.entries())
+    if (asked.has(i)) readField(from, field, table, 0, earlier, texts);
+    else skipField(from, field, known, earlier);
   const numbers = readColumn(from, order.length);
-  // Words that are asked for: where they lie in rows of the table, and in rows of each group.
-  const moves = rows.map(({ layout }) => {
-    const fields = common.of(layout)?.fields;
-    return fields?.flatMap((field, i) =>
-      wanted(layout, field)
-        ? Array.from({ length: fieldBytes(field) / 4 }, (_, word) => [
-            own[i].offset + word * 4,
-            field.offset + word * 4,
-          ])
-        : [],
-    );
-  });
-  const next = rows.map(() => 0);
-  for (let i = 0; i < order.length; i++) {
-    const which = order[i];
-    const { view, size: rowSize } = tables[which];
-    const at = next[which];
-    next[which] += rowSize;
-    const words = moves[which];
+  // Of each group the rows of the table that its rows have, one group and one word after the other.
+  const numbersOf = rows.map(({ count }) => new Uint32Array(count));
+  const next = new Uint32Array(rows.length);
+  for (let i = 0; i < order.length; i++) numbersOf[order[i]][next[order[i]]++] = numbers[i];
+  for (const [which, words] of moves.entries()) {
     if (words === undefined) continue;
-    const number = numbers[i];
-    if (number === 0 || number > known)
-      throw new RecordingError("an event is of a thread that its block does not have");
-    const start = (number - 1) * size;
-    for (const [one, other] of words) view.setUint32(at + other, table.view.getUint32(start + one, true), true);
+    const { view, size: step } = tables[which];
+    for (const number of numbersOf[which])
+      if (number === 0 || number > known)
+        throw new RecordingError("an event is of a thread that its block does not have");
+    for (const { from: one, to } of words)
+      copyWords(numbersOf[which], { view: table.view, size, at: one }, { view, size: step, at: to });
   }
+}
+
+interface WordsOfRows {
+  readonly view: DataView;
+  readonly size: number;
+  readonly at: number;
+}
+
+/** `numbers`: of each row the one that it has the word of, from 1. */
+function copyWords(numbers: Uint32Array, from: WordsOfRows, to: WordsOfRows): void {
+  const [source, sourceSize, sourceAt] = [from.view, from.size, from.at - from.size];
+  const [target, targetSize] = [to.view, to.size];
+  for (let i = 0, at = to.at; i < numbers.length; i++, at += targetSize)
+    target.setUint32(at, source.getUint32(numbers[i] * sourceSize + sourceAt, true), true);
 }

@@ -92,6 +92,12 @@ export interface BlockHead {
   readonly lost: readonly RecordedLoss[];
 }
 
+/** From a time on and before another, in nanoseconds. */
+export interface TimeSpan {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
 /** Events that were recorded, whoever wrote them. */
 export interface EventRecording {
   readonly origin: RecordingOrigin;
@@ -108,12 +114,14 @@ export interface EventRecording {
   /** What blocks say of themselves, in their order. @throws RecordingError */
   heads(): Iterable<BlockHead>;
   /**
-   * Blocks in their order; those that are not `wanted` are not decompressed. Of `fields` rows may have all: what is not
-   * asked for may be zeros. @throws RecordingError
+   * Blocks in their order; those that are not `wanted` are not decompressed, and those without an event `within` two
+   * times may not be read at all. Of `fields` rows may have all: what is not asked for may be zeros.
+   * @throws RecordingError
    */
   blocks(
     wanted?: (head: BlockHead) => boolean,
     fields?: WantedFields,
+    within?: TimeSpan,
   ): Iterable<{ head: BlockHead; block: EventBlock }>;
   /** What addresses are called, text by text. @throws RecordingError */
   symbols(): Iterable<string>;

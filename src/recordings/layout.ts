@@ -31,6 +31,8 @@ export interface Rows {
   readonly layout: number;
   readonly count: number;
   readonly bytes: Uint8Array;
+  /** The value of the field that is alike at one probe's place, where all of them are at one. */
+  readonly site?: bigint;
 }
 
 /** Events in their order: the rows of each layout in the order that they have. */

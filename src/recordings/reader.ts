@@ -10,6 +10,7 @@ import type {
   RecordedSite,
   RecordingEnd,
   RecordingOrigin,
+  TimeSpan,
 } from "./contents.ts";
 import { RecordingError } from "./damaged-recording.ts";
 import {
@@ -91,8 +92,10 @@ export class Recording implements EventRecording {
   *blocks(
     wanted: (head: BlockHead) => boolean = () => true,
     fields?: WantedFields,
+    within?: TimeSpan,
   ): Iterable<{ head: BlockHead; block: EventBlock }> {
-    for (const { place } of this.#blocks) {
+    for (const { place, first, last } of this.#blocks) {
+      if (within !== undefined && (last < within.from || first >= within.to)) continue;
       const { head, codec, size, bytes } = this.#head(frameContents(this.#bytes, place));
       if (!wanted(head)) continue;
       const raw = unpack(codec, bytes, size);

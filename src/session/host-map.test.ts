@@ -78,3 +78,12 @@ test("aggregations are kept as words", () => {
   map.aggregate(key(1), 1n);
   assert.equal(number(map.lookup(key(1))), 2n);
 });
+
+test("counts go on where their lower half is full", () => {
+  const counts: IrMap["value"] = { kind: "aggregate", aggregate: "count", signed: true };
+  const map = new HostMap(irMap([i64], counts, 10));
+  map.aggregate(key(1), 1n);
+  map.store(key(1), new Uint8Array(new BigUint64Array([0xffff_fffen]).buffer));
+  for (let i = 0; i < 3; i++) map.aggregate(key(1), 1n);
+  assert.equal(number(map.lookup(key(1))), 0x1_0000_0001n);
+});

@@ -1,7 +1,7 @@
 // A map that lives in this process: of handlers that are captured. A table of its own rather than a Map of JavaScript's,
 // since keys are bytes, and to make a text of them takes longer than the rest.
 import type { IrMap } from "../compiler/ir/ir.ts";
-import { aggregateWords } from "../language/aggregations/table.ts";
+import { aggregateLayout, aggregateWords } from "../language/aggregations/table.ts";
 import { addToCopy } from "../language/aggregations/value.ts";
 import { keyLayout, roundUp, sizeOf } from "../language/layout.ts";
 import type { MapEntries } from "./map-entries.ts";
@@ -16,6 +16,8 @@ export class HostMap implements LiveMap {
   readonly #keySize: number;
   readonly #words: number;
   readonly #lru: boolean;
+  /** Its values are counts, and nothing else. */
+  readonly #counts: boolean;
   /** Numbers of entries from 1 by their keys' hashes, 0 where none is; twice as many as entries at least. */
   #table = new Int32Array(firstEntries * 2);
   #keys: Uint8Array;
@@ -40,6 +42,8 @@ export class HostMap implements LiveMap {
     this.#lru = map.evicts === true;
     this.#keySize = keyLayout(map.keys).size;
     this.#words = map.value.kind === "aggregate" ? aggregateWords(map.value) : roundUp(sizeOf(map.value), 8) / 8;
+    const { parts } = map.value.kind === "aggregate" ? aggregateLayout(map.value) : { parts: [] };
+    this.#counts = parts.length === 1 && parts[0].part.kind === "count";
     this.#keys = new Uint8Array(firstEntries * this.#keySize);
     this.#values = new BigUint64Array(firstEntries * this.#words);
     this.#bytes = new Uint8Array(this.#values.buffer);
@@ -70,7 +74,12 @@ export class HostMap implements LiveMap {
 
   aggregate(key: Uint8Array | null, value: bigint, time?: bigint, weight?: bigint): void {
     const entry = this.#make(key ?? noKey);
-    if (entry >= 0) addToCopy(aggregateOf(this.map), this.#values, entry * this.#words, value, time, weight);
+    if (entry < 0) return;
+    const at = entry * this.#words;
+    // What is counted most: without a number of 64 bits for each event, as long as the lower half has room.
+    const low = this.#counts ? this.#view.getUint32(at * 8, true) : 0xffff_ffff;
+    if (low < 0xffff_ffff) this.#view.setUint32(at * 8, low + 1, true);
+    else addToCopy(aggregateOf(this.map), this.#values, at, value, time, weight);
   }
 
   delete(key: Uint8Array | null): boolean {

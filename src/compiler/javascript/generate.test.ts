@@ -6,6 +6,8 @@ import type { BinaryOp, CompareOp, Instruction, IrBlock, IrFunction, IrMap, Sour
 import type { EventSchema } from "../plan.ts";
 import { generate } from "./generate.ts";
 import { MemoryRuntime, type MemoryRuntimeOptions } from "../../../test/support/memory-runtime.ts";
+import { readsOfRow } from "./recorded.ts";
+import { withWordsOfRows } from "./words-of-rows.ts";
 import { parseAddress } from "./parse-address.ts";
 import { evaluate } from "./evaluate.ts";
 import type { HostModule } from "./writer.ts";
@@ -490,6 +492,68 @@ describe("javascript executor", () => {
       () => run(makeFunction([block([constant(0, 1n), { op: "override", value: 0 }])])),
       /override\(\) runs only in the kernel/,
     );
+  });
+
+  it("moves what the context has into memory, widened as its sign says", () => {
+    const context = new Uint8Array(16);
+    const moved = (bytes: readonly number[], from: 1 | 2 | 4 | 8, to: 1 | 2 | 4 | 8, signed: boolean): bigint => {
+      context.set(bytes, 8);
+      const place = { kind: "slot", slot: 0, offset: 0 } as const;
+      const fn = makeFunction(
+        [
+          block([
+            { op: "load-context", result: 1, offset: 8, size: from, signed },
+            { op: "zero", at: place, size: 8 },
+            { op: "store", to: place, value: 1, size: to },
+            { op: "load", result: 2, from: place, size: 8, signed: true },
+            keep(2),
+          ]),
+        ],
+        [8],
+      );
+      return kept(run(fn, { maps: [result] }, { context })) ?? 0n;
+    };
+    assert.equal(moved([0xfe], 1, 8, true), -2n);
+    assert.equal(moved([0xfe], 1, 8, false), 254n);
+    assert.equal(moved([1, 0x80], 2, 4, true), 0xffff_8001n);
+    assert.equal(moved([1, 0x80, 3, 4], 4, 2, true), 0x8001n);
+    assert.equal(moved([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 8, 8, false), -1n);
+  });
+
+  it("reads a word of a recorded row where half of a builtin is asked for", () => {
+    const row = {
+      words: { pid: { offset: 0, size: 8 }, tid: { offset: 8, size: 4 }, uid: { offset: 12, size: 4 } },
+      texts: [],
+      absent: [],
+    } as const;
+    const fn = makeFunction([
+      block([
+        { op: "builtin", result: 0, name: "pid-and-tid" },
+        constant(1, 32n),
+        { op: "binary", kind: "lshr", result: 2, left: 0, right: 1 },
+        { op: "extend", result: 3, value: 0, bits: 32, signed: false },
+        { op: "builtin", result: 4, name: "gid-and-uid" },
+        { op: "extend", result: 5, value: 4, bits: 32, signed: false },
+        { op: "binary", kind: "add", result: 6, left: 2, right: 3 },
+        { op: "binary", kind: "add", result: 7, left: 6, right: 5 },
+        keep(7),
+      ]),
+    ]);
+    const reading = withWordsOfRows(fn, row);
+    assert.ok(reading.blocks[0].instructions.every(({ op }) => op !== "builtin"));
+    assert.deepEqual(readsOfRow(reading, [reading], row), [
+      [0, 4],
+      [8, 4],
+      [12, 4],
+    ]);
+    const context = new Uint8Array(new Uint32Array([70, 0, 5, 1000]).buffer);
+    assert.equal(kept(run(reading, { maps: [result] }, { context })), 1075n);
+    const both = makeFunction([block([{ op: "builtin", result: 0, name: "pid-and-tid" }, keep(0)])]);
+    assert.deepEqual(withWordsOfRows(both, row).blocks, both.blocks);
+    assert.deepEqual(readsOfRow(both, [both], row), [
+      [0, 8],
+      [8, 4],
+    ]);
   });
 
   it("writes addresses in network order", () => {

@@ -1,10 +1,11 @@
 // An IR function as the source of a JavaScript function. Values are BigInts in the range of a signed 64-bit integer,
 // slots are byte arrays, blocks are the cases of a switch in a loop.
 import { InternalError } from "../../base/internal-error.ts";
-import type { IrFunction, Terminator } from "../ir/ir.ts";
+import { operandsOf, terminatorOperands } from "../optimize/operands.ts";
+import type { IrFunction, Terminator, Value } from "../ir/ir.ts";
 import { writeInstruction } from "./operations.ts";
 import { supportFunctions, supportNeeds, type SupportName } from "./support.ts";
-import type { HostModule, Writer } from "./writer.ts";
+import type { HostModule, LoadFromContext, Writer } from "./writer.ts";
 
 /** After so many rounds of loops the runtime is asked whether to go on: some milliseconds. */
 const ROUNDS_AT_ONCE = 1 << 16;
@@ -27,8 +28,10 @@ export function generate(fn: IrFunction, module: HostModule): string {
     const lines: string[] = [];
     const slot = (index: number): string =>
       `const s${index} = new Uint8Array(${of.slots[index].size}); // ${comment(of.slots[index].name)}`;
+    const moved = movedFromContext(of);
     const writer: Writer = {
       module,
+      movedFromContext: (value) => moved.get(value),
       line: (text) => void lines.push(text),
       temporary: () => `t${temporaries++}`,
       constant(bytes) {
@@ -82,6 +85,23 @@ export function generate(fn: IrFunction, module: HostModule): string {
   const kept = record ? ["let record, recordAt = 0;"] : [];
   const taken = record ? "{\nrecord = ownRecord; recordAt = ownAt;" : "{";
   return `(() => {\n${[...kept, ...own, ...constants, ...support, ...callbacks.values()].join("\n")}\nreturn (runtime${record ? ", ownRecord, ownAt" : ""}) => ${main.replace("{", () => taken)};\n})()`;
+}
+
+/** A number of 64 bits that is made only to be taken apart takes longer than the bytes to move. */
+function movedFromContext({ blocks }: IrFunction): ReadonlyMap<Value, LoadFromContext> {
+  const loads = new Map<Value, LoadFromContext>();
+  const stored = new Set<Value>();
+  const used = new Set<Value>();
+  for (const { instructions, terminator } of blocks) {
+    for (const instruction of instructions) {
+      if (instruction.op === "load-context") loads.set(instruction.result, instruction);
+      if (instruction.op !== "store" || stored.has(instruction.value))
+        for (const value of operandsOf(instruction)) used.add(value);
+      else stored.add(instruction.value);
+    }
+    for (const value of terminatorOperands(terminator)) used.add(value);
+  }
+  return new Map([...loads].filter(([value]) => stored.has(value) && !used.has(value)));
 }
 
 function writeBody(out: Writer, fn: IrFunction): void {

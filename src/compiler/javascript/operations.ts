@@ -39,6 +39,7 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       out.line(`v${instruction.result} = BigInt.asIntN(64, runtime.builtin("${instruction.name}"));`);
       return;
     case "load-context":
+      if (out.movedFromContext(instruction.result) !== undefined) return;
       out.line(`if (!runtime.context) ${out.support("missing")}("a load from the context");`);
       out.line(
         `v${instruction.result} = ${out.support("load")}(runtime.context, (runtime.contextAt ?? 0) + ${instruction.offset}, ${instruction.size}, ${instruction.signed});`,
@@ -55,6 +56,14 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       return;
     case "store": {
       const to = out.place(instruction.to);
+      const moved = out.movedFromContext(instruction.value);
+      if (moved !== undefined) {
+        out.line(`if (!runtime.context) ${out.support("missing")}("a load from the context");`);
+        out.line(
+          `${out.support("moveWord")}(${to.bytes}, ${to.offset}, ${instruction.size}, runtime.context, (runtime.contextAt ?? 0) + ${moved.offset}, ${moved.size}, ${moved.signed});`,
+        );
+        return;
+      }
       out.line(`${out.support("store")}(${to.bytes}, ${to.offset}, ${instruction.size}, v${instruction.value});`);
       return;
     }

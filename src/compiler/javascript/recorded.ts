@@ -1,5 +1,5 @@
 // Whether a handler can run over recorded events: what it asks of the moment must be in the rows.
-import type { RecordedRow, RecordedText } from "../../language/context.ts";
+import type { RecordedRow, RecordedText, RecordedWord } from "../../language/context.ts";
 import { operandsOf, terminatorOperands } from "../optimize/operands.ts";
 import type { BuiltinValue, Instruction, IrFunction, Source, Value } from "../ir/ir.ts";
 
@@ -38,6 +38,70 @@ export function cutText(
     }
   }
   return undefined;
+}
+
+/**
+ * The parts of rows that a handler with its callbacks looks at, besides time and site; undefined where that may be any.
+ * Texts that were recorded with their pointers are found by all of these.
+ */
+export function readsOfRow(
+  fn: IrFunction,
+  functions: readonly IrFunction[],
+  row: RecordedRow,
+): readonly (readonly [offset: number, size: number])[] | undefined {
+  const origins = new Origins(fn, row);
+  const reads: (readonly [offset: number, size: number])[] = [];
+  const words = (...names: readonly RecordedWord[]): void => {
+    for (const name of names) {
+      const at = row.words[name];
+      if (at !== undefined) reads.push([at.offset, at.size]);
+    }
+  };
+  for (const { instructions } of fn.blocks) {
+    for (const instruction of instructions) {
+      switch (instruction.op) {
+        case "load-context":
+          reads.push([instruction.offset, instruction.size]);
+          break;
+        case "builtin":
+          if (instruction.name === "pid-and-tid") words("pid", "tid");
+          else if (instruction.name === "gid-and-uid") words("gid", "uid");
+          else if (["cpu", "cgroup", "user-mode"].includes(instruction.name)) words(instruction.name as RecordedWord);
+          break;
+        case "read":
+          return undefined;
+        case "for-each": {
+          const within = readsOfRow(functions[instruction.callback], functions, row);
+          if (within === undefined) return undefined;
+          reads.push(...within);
+          break;
+        }
+        default:
+          break;
+      }
+      for (const source of sourcesOf(instruction)) {
+        switch (source.kind) {
+          case "comm":
+            if (row.comm !== undefined) reads.push([row.comm, 16]);
+            break;
+          case "stack":
+            for (const at of [row.kernelStack, row.userStack]) if (at !== undefined) reads.push([at, 8]);
+            words("pid", "tid");
+            break;
+          case "string":
+            if (origins.of(source.address) !== "text") return undefined;
+            for (const { pointer, offset, size } of row.texts) reads.push([pointer, 8], [offset, size]);
+            break;
+          case "memory":
+          case "buffer":
+            return undefined;
+          default:
+            break;
+        }
+      }
+    }
+  }
+  return reads;
 }
 
 function sourcesOf(instruction: Instruction): readonly Source[] {

@@ -118,6 +118,11 @@ export const supportFunctions = {
   word[0] = value;
   for (let i = 0; i < size; i++) bytes[at + i] = wordBytes[i];
 }`,
+  /** What load() and store() do one after the other. */
+  moveWord: `function moveWord(to, at, size, from, fromAt, fromSize, signed) {
+  const rest = signed && from[fromAt + fromSize - 1] > 127 ? 255 : 0;
+  for (let i = 0; i < size; i++) to[at + i] = i < fromSize ? from[fromAt + i] : rest;
+}`,
   /** Little-endian, as all that values are written to. */
   word: `const word = new BigInt64Array(1), wordBytes = new Uint8Array(word.buffer), wordLow = new Int32Array(word.buffer);`,
   swapBytes: `function swapBytes(value, bits) {

@@ -1,5 +1,5 @@
 // What the parts of the generator share: where statements go, and what they may refer to.
-import type { IrModule, Place } from "../ir/ir.ts";
+import type { Instruction, IrModule, Place, Value } from "../ir/ir.ts";
 import type { EventSchema } from "../plan.ts";
 import type { SupportName } from "./support.ts";
 
@@ -13,6 +13,8 @@ export interface Target {
   readonly offset: number;
 }
 
+export type LoadFromContext = Extract<Instruction, { op: "load-context" }>;
+
 /** What the parts of the generator write with. */
 export interface Writer {
   readonly module: HostModule;
@@ -21,6 +23,8 @@ export interface Writer {
   temporary(): string;
   /** The expression of a constant byte array, made once for the program. */
   constant(bytes: Uint8Array): string;
+  /** Where a value comes from that is loaded from the context and put into memory, and used nowhere else. */
+  movedFromContext(value: Value): LoadFromContext | undefined;
   /** The name of a support function, which the source then carries. */
   support(name: SupportName): string;
   /** The function made of a map callback. */

@@ -43,6 +43,17 @@ export class RecordedEvent implements Surroundings {
     this.#layouts[layout] = row;
   }
 
+  /** Whether a handler has asked for the layout. */
+  knows(layout: number): boolean {
+    return this.#layouts[layout] !== undefined;
+  }
+
+  /** The site of all rows of a layout; undefined where they say it themselves, or no handler has asked for the layout. */
+  onlySite(layout: number): number | undefined {
+    const row = this.#layouts[layout];
+    return row?.site === undefined ? row?.onlySite : undefined;
+  }
+
   /** The site of the row at an offset; undefined where no handler has asked for the layout. */
   siteOf(layout: number, view: DataView, offset: number): number | undefined {
     const row = this.#layouts[layout];

@@ -6,7 +6,7 @@ import type { Plan } from "../../compiler/plan.ts";
 import { evaluate } from "../../compiler/javascript/evaluate.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
 import { lossText, type BlockHead, type EventRecording, type RecordedLoss } from "../../recordings/contents.ts";
-import type { EventBlock } from "../../recordings/layout.ts";
+import { fieldBytes, type EventBlock } from "../../recordings/layout.ts";
 import type { RecordMemory, Trouble } from "../events.ts";
 import { HandedRecords } from "../handed-records.ts";
 import { EventRuntime, Interrupted } from "../host-runtime.ts";
@@ -34,9 +34,17 @@ interface Handler {
   readonly cookie: bigint;
 }
 
+/** What handlers read of rows at a site: parts, or anything. */
+type Reads = readonly (readonly [offset: number, size: number])[] | undefined;
+
 interface Position {
   readonly block: EventBlock;
   readonly views: readonly DataView[];
+  /** Of rows that are all at one site their handlers; null of others. */
+  readonly handlers: readonly (readonly Handler[] | undefined | null)[];
+  /** Of each kind of row, where its time is, and its bytes. */
+  readonly times: readonly number[];
+  readonly sizes: readonly number[];
   /** Of each kind of row, where the next one is. */
   readonly next: number[];
   index: number;
@@ -121,23 +129,35 @@ export class ReplaySource implements Source, RecordStream {
       },
     });
     let attached = 0;
-    for (const { sites, source, row } of plan.events ?? []) {
+    const reads: Reads[][] = [];
+    for (const { sites, source, row, reads: those } of plan.events ?? []) {
       const run = evaluate(source);
       for (const site of sites) {
         const { recorded } = site.data as { readonly recorded: number };
         const cookie = BigInt(Math.max(0, plan.probeNames.indexOf(site.name)));
         (this.#handlers[recorded] as Handler[] | undefined) ??= [];
         (this.#handlers[recorded] as Handler[]).push({ run, cookie });
+        (reads[recorded] ??= []).push(those);
         this.#event.describe(recording.sites[recorded].layout, row);
         attached++;
       }
     }
     this.attached = attached;
-    const blocks = recording.blocks(({ first, last, sites, lost }) => {
-      if (last < this.#from || first >= this.#to) return false;
-      this.#lose(lost, first);
-      return sites.some((site) => this.#handlers[site] !== undefined);
-    });
+    const blocks = recording.blocks(
+      ({ first, last, sites, lost }) => {
+        if (last < this.#from || first >= this.#to) return false;
+        this.#lose(lost, first);
+        return sites.some((site) => this.#handlers[site] !== undefined);
+      },
+      (layout, field, site) => {
+        const only = this.#event.onlySite(layout) ?? Number(BigInt.asUintN(32, site));
+        const end = field.offset + fieldBytes(field);
+        return (reads[only] ?? []).some(
+          (parts) => parts === undefined || parts.some(([at, size]) => at < end && field.offset < at + size),
+        );
+      },
+      { from: this.#from, to: this.#to },
+    );
     this.#blocks = blocks[Symbol.iterator]();
   }
 
@@ -244,29 +264,33 @@ export class ReplaySource implements Source, RecordStream {
         this.#position = {
           block,
           views: block.rows.map(({ bytes }) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+          handlers: block.rows.map(({ layout, site }) => {
+            const only =
+              this.#event.onlySite(layout) ?? (site === undefined ? undefined : Number(BigInt.asUintN(32, site)));
+            return only === undefined ? null : this.#event.knows(layout) ? this.#handlers[only] : undefined;
+          }),
+          times: block.rows.map(({ layout }) => this.#recording.layouts[layout].time),
+          sizes: block.rows.map(({ layout }) => this.#recording.layouts[layout].size),
           next: block.rows.map(() => 0),
           index: 0,
         };
         continue;
       }
       const which = at.block.order[at.index];
-      const rows = at.block.rows[which];
-      const layout = this.#recording.layouts[rows.layout];
       const offset = at.next[which];
-      const time = this.#since(at.views[which], offset + layout.time);
-      if (
-        time >= this.#after &&
-        time < this.#before &&
-        this.#handlersAt(rows.layout, at.views[which], offset) !== undefined
-      )
-        return time / 1e6;
-      at.next[which] += layout.size;
+      if (this.#handlersAt(at, which, offset) !== undefined) {
+        const time = this.#since(at.views[which], offset + at.times[which]);
+        if (time >= this.#after && time < this.#before) return time / 1e6;
+      }
+      at.next[which] += at.sizes[which];
       at.index++;
     }
   }
 
-  #handlersAt(layout: number, view: DataView, offset: number): readonly Handler[] | undefined {
-    const site = this.#event.siteOf(layout, view, offset);
+  #handlersAt(at: Position, which: number, offset: number): readonly Handler[] | undefined {
+    const known = at.handlers[which];
+    if (known !== null) return known;
+    const site = this.#event.siteOf(at.block.rows[which].layout, at.views[which], offset);
     return site === undefined ? undefined : this.#handlers[site];
   }
 
@@ -275,17 +299,18 @@ export class ReplaySource implements Source, RecordStream {
     if (at === undefined) return;
     const which = at.block.order[at.index];
     const { layout } = at.block.rows[which];
-    const { size, time } = this.#recording.layouts[layout];
+    const size = at.sizes[which];
     const offset = at.next[which];
     at.next[which] += size;
     at.index++;
-    const handlers = this.#handlersAt(layout, at.views[which], offset) ?? [];
-    this.#event.take(layout, at.block, at.views[which], which, offset, size, time);
-    for (const { run, cookie } of handlers) {
+    const handlers = this.#handlersAt(at, which, offset);
+    if (handlers === undefined) return;
+    this.#event.take(layout, at.block, at.views[which], which, offset, size, at.times[which]);
+    for (let i = 0; i < handlers.length; i++) {
       if (this.#stopped) return;
-      this.#event.cookie = cookie;
+      this.#event.cookie = handlers[i].cookie;
       try {
-        run(this.#runtime);
+        handlers[i].run(this.#runtime);
       } catch (error) {
         if (!(error instanceof Interrupted)) throw error;
       }
