@@ -3,7 +3,8 @@ import type { CgroupRef, ProcessFilter } from "../compiler/sites/process-filter.
 import { cgroupId, cgroupPath } from "../linux/kernel/cgroups.ts";
 import { comm, processIds } from "../linux/processes/procfs.ts";
 import { userId } from "../linux/processes/user-names.ts";
-import { commandLine, readPid, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { readPid, UsageError } from "./usage-error.ts";
 
 export interface ChosenProcesses {
   /** Where -p means one process, which is then attached to; several are told apart in the handlers. */

@@ -6,7 +6,8 @@ import { during, tell } from "./files.ts";
 import { readDuration } from "./quantities.ts";
 import { createRecording, readRecording } from "./recording-file.ts";
 import { recordingFiles } from "../messages/recording-files.ts";
-import { commandLine, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { UsageError } from "./usage-error.ts";
 
 export async function cut(argv: readonly string[]): Promise<number> {
   const { file, from, to, output } = readOptions(argv);

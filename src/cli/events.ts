@@ -9,7 +9,8 @@ import { hasWildcard, matches } from "../machine/wildcard.ts";
 import { useColor } from "./errors.ts";
 import { print, tell } from "./files.ts";
 import { commands } from "../messages/commands.ts";
-import { commandLine, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** What `add` defines is in this group. */
 const group = "strobe";

@@ -6,7 +6,8 @@ import { LinuxError } from "../linux/error.ts";
 import { isTerminal } from "../linux/ffi.ts";
 import { shownText } from "../output/shown-text.ts";
 import { OutputClosed, writeFully } from "../output/sink.ts";
-import { commandLine, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Bytes of the largest script. Those that programs write have some megabytes. */
 const most = 16 << 20;

@@ -6,7 +6,8 @@ import { ScriptError, type Diagnostic, type Source, type Span } from "../languag
 import type { Language, Referenced, References } from "../language/language.ts";
 import type { SourcePart } from "../language/source-parts.ts";
 import { readText } from "./files.ts";
-import { commandLine, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { UsageError } from "./usage-error.ts";
 
 type Import = Referenced["imports"][number];
 type Include = Referenced["includes"][number];

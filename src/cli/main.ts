@@ -4,7 +4,8 @@ import { version } from "../../package.json";
 import { print, tell } from "./files.ts";
 import { run } from "./run.ts";
 import { readOptions, type Options } from "./options.ts";
-import { commandLine, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { UsageError } from "./usage-error.ts";
 import { subcommands } from "./subcommands.ts";
 import { lazy } from "../base/lazy.ts";
 

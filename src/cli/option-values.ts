@@ -3,7 +3,8 @@ import { headerFields, type HeaderField } from "../compiler/layouts/record-heade
 import { closeSync, openSync } from "node:fs";
 import type { Language } from "../language/language.ts";
 import { findLanguage } from "../language/registry.ts";
-import { commandLine, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { UsageError } from "./usage-error.ts";
 import { formats, type Format } from "../output/formats.ts";
 
 /** `file`: where to, instead of the output. */

@@ -8,7 +8,8 @@ import { languages } from "../language/registry.ts";
 import { sql } from "../language/sql/language.ts";
 import { lazy } from "../base/lazy.ts";
 import type { ProcessFilter } from "../compiler/sites/process-filter.ts";
-import { commandLine, readPid, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { readPid, UsageError } from "./usage-error.ts";
 import { formats } from "../output/formats.ts";
 import type { Buffering } from "../output/printer.ts";
 import {

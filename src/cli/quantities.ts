@@ -1,5 +1,6 @@
 // Times and sizes on the command line.
-import { commandLine, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { UsageError } from "./usage-error.ts";
 
 const times: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 const sizes: Readonly<Record<string, number>> = { "": 1, K: 1 << 10, M: 1 << 20, G: 2 ** 30 };

@@ -6,7 +6,8 @@ import type { Language } from "../language/language.ts";
 import { languageOf } from "../language/registry.ts";
 import { during, readText } from "./files.ts";
 import { type Options } from "./options.ts";
-import { commandLine, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { UsageError } from "./usage-error.ts";
 import { lazy } from "../base/lazy.ts";
 
 // Loaded where a script may import something.

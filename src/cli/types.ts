@@ -3,7 +3,8 @@ import { NoSuchProgram } from "../declare/programs.ts";
 import { FolderInUse, writeDeclarations } from "../declare/write.ts";
 import { during, print } from "./files.ts";
 import { commands } from "../messages/commands.ts";
-import { commandLine, UsageError } from "./usage-error.ts";
+import { commandLine } from "../messages/on-demand.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** `strobe types`: writes this machine's declarations, unless they are there already. */
 export function writeTypes(argv: readonly string[]): number {

@@ -1,11 +1,6 @@
 // A command line that makes no sense; numbers of processes on it.
-import { lazy } from "../base/lazy.ts";
+import { commandLine } from "../messages/on-demand.ts";
 import type { UsageMessage } from "../messages/message.ts";
-
-const tables = lazy<typeof import("../messages/command-line.ts")>(() => require("../messages/command-line.ts"));
-
-/** Loaded for the first mistake. */
-export const commandLine = () => tables().commandLine;
 
 /** A command line that makes no sense: the message says which part. */
 export class UsageError extends Error {

@@ -31,6 +31,13 @@ export interface UsageMessage {
   readonly message: string;
 }
 
+/** What is said of a run of a script. */
+export interface SessionMessage {
+  readonly code: "session";
+  /** One sentence, no full stop: it stands behind `WARNING: ` or `ERROR: `. */
+  readonly message: string;
+}
+
 /** What a message may show as it is. */
 export type Shown = string | number | bigint | boolean | undefined;
 
@@ -55,6 +62,16 @@ export function lacks(missing: KernelFeature, message: string, help?: string): M
 /** Makes the entries of the tables about command lines. */
 export function usage(message: string): UsageMessage {
   return { code: "usage", message };
+}
+
+/** Makes the entries of the tables about runs of scripts. */
+export function sessionSays(message: string): SessionMessage {
+  return { code: "session", message };
+}
+
+/** `1 event`, `2 events`. */
+export function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
 }
 
 /** Makes the entries of the tables of messages about scripts. */

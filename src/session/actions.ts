@@ -1,4 +1,5 @@
 // What the session itself does when an event says so, in the order of events. Everything else is the consumer's.
+import { sessions } from "../messages/on-demand.ts";
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { evaluate } from "../compiler/javascript/evaluate.ts";
 import type { EventField, EventSchema } from "../compiler/plan.ts";
@@ -197,7 +198,7 @@ function copyFile(path: string, limit: number, consumer: Consumer): void {
     // Whoever names a FIFO by an event's data makes nobody wait.
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
-    consumer.trouble({ kind: "message", text: `ERROR: failed to open file '${path}' (${reason(error)})` });
+    consumer.trouble({ kind: "message", text: `ERROR: ${sessions().fileNotOpened(path, reason(error)).message}` });
     return;
   }
   try {
@@ -210,7 +211,7 @@ function copyFile(path: string, limit: number, consumer: Consumer): void {
     }
     consumer.text(buffer.subarray(0, length), "cat");
   } catch (error) {
-    consumer.trouble({ kind: "message", text: `ERROR: failed to read file '${path}' (${reason(error)})` });
+    consumer.trouble({ kind: "message", text: `ERROR: ${sessions().fileNotRead(path, reason(error)).message}` });
   } finally {
     closeSync(fd);
   }

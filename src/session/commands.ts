@@ -1,6 +1,8 @@
 // The commands of system(): one after the other, each before the events behind it. The event loop goes on meanwhile, so
 // that signals are heard.
+import { sessions } from "../messages/on-demand.ts";
 import type { Consumer } from "./events.ts";
+import type { SessionMessage } from "../messages/message.ts";
 
 /**
  * Milliseconds that commands have once the session is to end: those that wait may still begin, and what runs then is
@@ -83,10 +85,11 @@ export class Commands {
     });
     child.stdout?.destroy();
     if (bytes > 0) consumer.text(written.length === 1 ? written[0] : Buffer.concat(written), "system");
-    const tell = (text: string): void => consumer.trouble({ kind: "message", text: `ERROR: ${text}` });
-    if (status === undefined) tell(`could not run "${command}": ${why}`);
-    else if (typeof status === "string") tell(`command was ended by ${status}${why === undefined ? "" : `: ${why}`}`);
-    else if (status !== 0) tell(`command exited with code ${status}`);
+    const tell = ({ message }: SessionMessage): void =>
+      consumer.trouble({ kind: "message", text: `ERROR: ${message}` });
+    if (status === undefined) tell(sessions().commandNotRun(command, why));
+    else if (typeof status === "string") tell(sessions().commandEnded(status, why));
+    else if (status !== 0) tell(sessions().commandFailed(status));
   }
 
   /** The session is to end: soon, no command runs any more, until `resume`. */

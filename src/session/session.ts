@@ -1,4 +1,5 @@
 // A trace over a plan, on a source: begin, take records, act, print, end. It knows nothing of where events come from.
+import { sessions } from "../messages/on-demand.ts";
 import { Speculations } from "./speculations.ts";
 import { WrittenMemory } from "./written-memory.ts";
 import type { Plan } from "../compiler/plan.ts";
@@ -404,7 +405,7 @@ class SourceSession implements Session, SourceUser {
     if (left > 0)
       consumer.trouble({
         kind: "message",
-        text: `WARNING: ${left} command${left === 1 ? "" : "s"} of system() not run: strobe was told to end`,
+        text: `WARNING: ${sessions().commandsLeft(left).message}`,
       });
     this.#runOnce("end");
     await this.#takeAll();

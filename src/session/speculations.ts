@@ -1,5 +1,6 @@
 // What is printed for the time being: kept until a script commits it, or discards it.
 import type { ScriptSpeculations } from "../compiler/runtime.ts";
+import { sessions } from "../messages/on-demand.ts";
 
 interface Kept {
   readonly records: (readonly [schema: number, record: Uint8Array])[];
@@ -73,9 +74,8 @@ export class Speculations implements ScriptSpeculations {
     const said: string[] = [];
     const [failed, dropped] = [this.#failed, this.#dropped];
     this.#failed = this.#dropped = 0;
-    if (failed > 0)
-      said.push(`dtrace: ${failed} failed speculation${failed === 1 ? "" : "s"} (no speculative buffer available)`);
-    if (dropped > 0) said.push(`dtrace: ${dropped} speculative drop${dropped === 1 ? "" : "s"}`);
+    if (failed > 0) said.push(sessions().speculationsFailed(failed).message);
+    if (dropped > 0) said.push(sessions().speculationsDropped(dropped).message);
     return said;
   }
 }

@@ -2,7 +2,7 @@
 // the source, with what the comments above them say.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Message, UsageMessage } from "../../src/messages/message.ts";
+import type { Message, SessionMessage, UsageMessage } from "../../src/messages/message.ts";
 
 export interface Entry {
   /** `syntax.unclosedBlock` */
@@ -32,7 +32,9 @@ const modules = new Map<string, Record<string, Entries>>();
 
 export function readTables(root = "."): readonly Table[] {
   return readdirSync(join(root, folder))
-    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && file !== "message.ts")
+    .filter(
+      (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !["message.ts", "on-demand.ts"].includes(file),
+    )
     .sort()
     .map((file) => readTable(file.slice(0, -3), readFileSync(join(root, folder, file), "utf8")));
 }
@@ -81,7 +83,9 @@ export function wholeExample(example: string): string {
 }
 
 /** What an entry says; help is of messages about scripts. */
-export type Said = Pick<Message, "message" | "help"> & { readonly code: Message["code"] | UsageMessage["code"] };
+export type Said = Pick<Message, "message" | "help"> & {
+  readonly code: Message["code"] | UsageMessage["code"] | SessionMessage["code"];
+};
 
 type Entries = Record<string, (...values: never[]) => Said>;
 

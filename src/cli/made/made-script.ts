@@ -6,7 +6,8 @@ import { print } from "../files.ts";
 import { readOptions, type Options } from "../options.ts";
 import { optionLines } from "../script-help.ts";
 import { questions } from "../../messages/questions.ts";
-import { commandLine, UsageError } from "../usage-error.ts";
+import { commandLine } from "../../messages/on-demand.ts";
+import { UsageError } from "../usage-error.ts";
 
 export interface MadeScript {
   /** The word behind `strobe`. */

@@ -5,6 +5,7 @@ import { closeFd } from "../../linux/ffi.ts";
 import { PERF_TYPE_BREAKPOINT } from "../../linux/perf/perf.ts";
 import { CLOCK_BOOTTIME, clockNs } from "../../linux/processes/procfs.ts";
 import { attachEverywhere } from "./perf-sampling.ts";
+import { sessions } from "../../messages/sessions.ts";
 
 /** A call of watch(). `time`: when, CLOCK_BOOTTIME in nanoseconds. */
 export interface Armed {
@@ -108,19 +109,12 @@ export class ArmedWatchpoints implements Disposable {
   [Symbol.dispose](): void {
     for (const { events } of this.#live.values()) for (const event of events.toReversed()) closeFd(event);
     this.#live.clear();
-    const said: string[] = [];
-    if (this.#watched > 0)
-      said.push(
-        `${counted(this.#watched, "address was", "addresses were")} watched from up to ${Number(this.#longest / 10_000n) / 100} ms after watch() on: what was done until then is not seen`,
-      );
-    if (this.#refused > 0)
-      said.push(`${counted(this.#refused, "call of watch() was", "calls of watch() were")} refused`);
-    if (this.#late > 0)
-      said.push(`${counted(this.#late, "process", "processes")} had ended before watch() was heard of`);
+    const milliseconds = Number(this.#longest / 10_000n) / 100;
+    const said = [
+      ...(this.#watched > 0 ? [sessions.addressesWatchedLate(this.#watched, milliseconds)] : []),
+      ...(this.#refused > 0 ? [sessions.watchRefused(this.#refused)] : []),
+      ...(this.#late > 0 ? [sessions.watchTooLate(this.#late)] : []),
+    ].map(({ message }) => message);
     if (said.length > 0) this.#report(`WARNING: ${this.#name}: ${said.join("; ")}`);
   }
-}
-
-function counted(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`;
 }

@@ -9,6 +9,7 @@ import type { PerfRecord } from "../../linux/perf/perf-records.ts";
 import { CLOCK_MONOTONIC, clockNs, processIds, processMaps, withoutDeleted } from "../../linux/processes/procfs.ts";
 import { SideBand } from "../../linux/perf/side-band.ts";
 import { attachEverywhere } from "./perf-sampling.ts";
+import { sessions } from "../../messages/sessions.ts";
 
 /** A variable of a file: plain data. */
 export interface VariableSite {
@@ -190,9 +191,7 @@ export class WatchedProcesses implements Disposable {
         return;
       }
       case "lost":
-        report(
-          `WARNING: ${name}: processes that began may not be watched: ${record.count} records of processes were lost`,
-        );
+        report(`WARNING: ${sessions.beginningsLost(name, record.count).message}`);
     }
   }
 
@@ -213,13 +212,8 @@ export class WatchedProcesses implements Disposable {
     const { count, longest } = this.#late;
     if (count > 0) {
       const milliseconds = Number(longest / 10_000n) / 100;
-      report(
-        `WARNING: ${name}: ${count === 1 ? "1 process was" : `${count} processes were`} watched from up to ${milliseconds} ms after mapping the file on: what was done until then is not seen`,
-      );
+      report(`WARNING: ${sessions.processesWatchedLate(name, count, milliseconds).message}`);
     }
-    if (this.#missed > 0)
-      report(
-        `WARNING: ${name}: ${this.#missed === 1 ? "1 process" : `${this.#missed} processes`} ended before being watched: nothing of what was done there is seen`,
-      );
+    if (this.#missed > 0) report(`WARNING: ${sessions.processesNotWatched(name, this.#missed).message}`);
   }
 }

@@ -1,4 +1,5 @@
 // The running kernel as a session's source: maps and programs of the plan in it, probes attached, records from its ring.
+import { sessions } from "../../messages/on-demand.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { testRun } from "../../linux/bpf/bpf.ts";
@@ -195,7 +196,7 @@ export class LiveSource implements Source {
       this.#user?.sourceEnded();
     });
     const free = target.go(this.#attachments.atExec);
-    if (free !== undefined) this.#warn(`variables are watched some time after the command has begun: ${free.message}`);
+    if (free !== undefined) this.#warn(sessions().watchedLate(free.message).message);
   }
 
   get runs(): readonly (() => Measurement | void)[] {
@@ -344,8 +345,8 @@ export class LiveSource implements Source {
     const { nameless, namelessFunctions } = this.symbols;
     return [
       // What was asked to be named is known at the end.
-      ...(this.#detached && namelessFunctions > 0 ? [namelessFunctionsText(namelessFunctions)] : []),
-      ...(this.#detached && nameless > 0 ? [namelessText(nameless)] : []),
+      ...(this.#detached && namelessFunctions > 0 ? [sessions().namelessFunctions(namelessFunctions).message] : []),
+      ...(this.#detached && nameless > 0 ? [sessions().namelessProcesses(nameless).message] : []),
       // Files that names and places were looked for in, and that other people have made what they are.
       ...takeRefusals(),
     ];
@@ -364,12 +365,4 @@ export class LiveSource implements Source {
     this.symbols[Symbol.dispose]();
     this.#kernel[Symbol.dispose]();
   }
-}
-
-function namelessText(processes: number): string {
-  return `addresses of ${processes === 1 ? "1 process have" : `${processes} processes have`} no names: the code was not known any more, or not yet, when the process had ended`;
-}
-
-function namelessFunctionsText(functions: number): string {
-  return `${functions === 1 ? "1 interpreted function has" : `${functions} interpreted functions have`} no name: the process's memory did not tell one`;
 }

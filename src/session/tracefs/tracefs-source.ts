@@ -37,6 +37,7 @@ import { EventStreams, type Head } from "./event-streams.ts";
 import { KernelHistograms } from "./kernel-histograms.ts";
 import { Lives, threadsOf } from "./lives.ts";
 import { TracefsEvent } from "./tracefs-event.ts";
+import { sessions } from "../../messages/sessions.ts";
 
 export interface TracefsOptions {
   /** See LiveOptions. */
@@ -521,21 +522,14 @@ export class TracefsSource implements Source, RecordStream {
     const { unknown } = this.#lives;
     if (!this.#detached) return takeRefusals();
     this.#lives.unknown = 0;
-    const nobody =
-      unknown === 0
-        ? []
-        : [`${unknown} threads had gone before anybody said whose they were: their pid is the thread's, comm is empty`];
     const { reused } = this.#lives;
-    const twice =
-      reused.size === 0
-        ? []
-        : [
-            `${reused.size} numbers of threads were given away again: what the kernel counted for both is the later one's`,
-          ];
     const { unread = 0 } = this.#histograms ?? {};
-    const unreadable =
-      unread === 0 ? [] : [`${unread} histograms of the kernel could not be read: their events are missing`];
-    return [...nobody, ...twice, ...unreadable, ...takeRefusals()];
+    const said = [
+      ...(unknown === 0 ? [] : [sessions.threadsUnknown(unknown)]),
+      ...(reused.size === 0 ? [] : [sessions.threadsReused(reused.size)]),
+      ...(unread === 0 ? [] : [sessions.histogramsUnread(unread)]),
+    ];
+    return [...said.map(({ message }) => message), ...takeRefusals()];
   }
 
   failed(): void {}

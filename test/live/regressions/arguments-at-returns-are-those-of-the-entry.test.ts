@@ -296,7 +296,7 @@ test("a call that began before strobe did is left out, and counted", { skip: mis
     );
     assert.match(
       stderr,
-      /WARNING: ret:.*:step missed 1 events \(returns of calls whose entry it did not see: it asks for their arguments\)/,
+      /WARNING: ret:.*:step missed 1 event \(returns of calls whose entry it did not see: it asks for their arguments\)/,
     );
   } finally {
     waiting.kill("SIGKILL");

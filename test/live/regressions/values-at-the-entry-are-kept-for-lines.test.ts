@@ -176,7 +176,7 @@ int main(void) { for (int i = 0; i < 3; i++) step(i); return 0; }`,
         if (warned)
           assert.match(
             stderr,
-            /WARNING: uprobe:.*:8 missed 1 events \(in calls whose entry it did not see: it asks for what they were called with\)/,
+            /WARNING: uprobe:.*:8 missed 1 event \(in calls whose entry it did not see: it asks for what they were called with\)/,
           );
         else assert.doesNotMatch(stderr, /missed/);
       } finally {
