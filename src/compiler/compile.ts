@@ -9,6 +9,7 @@ import { resolveConfig } from "../language/check/config.ts";
 import { type Diagnostic, ScriptError } from "../language/diagnostic.ts";
 import type { Probe, Program } from "../language/program.ts";
 import type { ResolveOptions, Suite } from "../providers/provider.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
 import type { System } from "../machine/system.ts";
 import { hasWildcard } from "../machine/wildcard.ts";
@@ -295,9 +296,9 @@ function resolveProbes(
       ];
     };
     const unmatched: Diagnostic[] = [];
-    let enough = false;
+    const resolves = (spec: ProbeSpec): ReturnType<typeof resolveSpec> => (options.resolve ?? resolveSpec)(spec, system, resolveOptions);
     const variants = probe.specs.flatMap((spec) => {
-      if (enough) return [];
+      if (spec.unless?.some((other) => resolves(other).variants.length > 0) === true) return [];
       // No file comes later to what is recorded, nor to events that are defined once.
       const found =
         options.engine === "recording" || options.engine === "tracefs"
@@ -306,13 +307,11 @@ function resolveProbes(
       if (found !== undefined) open.push(found);
       const resolution =
         found === undefined
-          ? (options.resolve ?? resolveSpec)(spec, system, resolveOptions)
+          ? resolves(spec)
           : resolveOpen(found, system);
       // A wildcard beside other places may match nothing: `kprobe:f, kprobe:f.constprop.*`.
       const optional = probe.specs.length > 1 && resolution.variants.length === 0 && spec.parts.some(hasWildcard);
-      const there = resolution.variants.length > 0;
-      enough = spec.sufficient === true && there;
-      if (!there && (spec.optional === true || spec.sufficient === true)) return [];
+      if (resolution.variants.length === 0 && spec.optional === true) return [];
       for (const diagnostic of resolution.diagnostics)
         (optional && diagnostic.code === "name" ? unmatched : diagnostics).push(diagnostic);
       return placesTogether(resolution.variants, specs++).map((variant) => spelled(variant, spec, program));

@@ -98,9 +98,12 @@ function withSpecs(text: string): Program {
     const sequence = /^s(_?)(\d+)$/.exec(last);
     if (sequence) return { ...spec, parts: [], sequence: Number(sequence[2]) * (sequence[1] === "" ? 1 : -1) };
     if (last.startsWith("maybe_")) return { ...spec, optional: true };
-    return last.startsWith("enough_") ? { ...spec, sufficient: true } : spec;
+    return last.startsWith("enough_") ? { ...spec, optional: true } : spec;
   };
-  return { ...program, probes: program.probes.map((probe): Probe => ({ ...probe, specs: probe.specs.map(suffixed) })) };
+  const isEnough = ({ parts: [first = ""] }: ProbeSpec): boolean => first.startsWith("enough_");
+  const inOrder = (specs: readonly ProbeSpec[]): ProbeSpec[] =>
+    specs.map((spec, i) => ({ ...suffixed(spec), unless: specs.slice(0, i).filter(isEnough) }));
+  return { ...program, probes: program.probes.map((probe): Probe => ({ ...probe, specs: inOrder(probe.specs) })) };
 }
 
 test("probes that need not be there, and those that are enough", () => {
@@ -126,7 +129,7 @@ test("probes that need not be there, and those that are enough", () => {
   assert.deepEqual(attached("kprobe:maybe_absent, kprobe:f"), [[], ["kprobe:f"]]);
   assert.deepEqual(attached("kprobe:enough_absent, kprobe:f"), [[], ["kprobe:f"]]);
   assert.deepEqual(attached("kprobe:enough_g, kprobe:f"), [[], ["kprobe:enough_g"]]);
-  assert.match(printTree(withSpecs("kprobe:maybe_f, kprobe:enough_g { }")), /kprobe:maybe_f\? kprobe:enough_g!/);
+  assert.match(printTree(withSpecs("kprobe:maybe_f, kprobe:enough_g { }")), /kprobe:maybe_f\? kprobe:enough_g\?/);
 });
 
 test("handlers run in the order of their numbers", () => {

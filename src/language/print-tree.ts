@@ -45,8 +45,8 @@ export function printTree(program: Program): string {
       list(
         "probe",
         ...probe.specs.map(
-          ({ provider, parts, options, optional, sufficient, sequence }) =>
-            `${[provider, ...writtenParts({ parts, ...(options && { options }) })].map(specPart).join(":")}${sequence === undefined ? "" : `(${sequence})`}${sufficient ? "!" : optional ? "?" : ""}`,
+          ({ provider, parts, options, optional, sequence }) =>
+            `${[provider, ...writtenParts({ parts, ...(options && { options }) })].map(specPart).join(":")}${sequence === undefined ? "" : `(${sequence})`}${optional ? "?" : ""}`,
         ),
         ...(probe.predicate === undefined ? [] : [list("when", expressionForm(probe.predicate))]),
         ...probe.body.statements.map(statementForm),

@@ -12,8 +12,8 @@ export interface ProbeSpec {
   readonly options?: SpecOptions;
   /** It need not exist. */
   readonly optional?: true;
-  /** Where it exists, those behind it in the probe's list are not wanted; where not, it is optional. */
-  readonly sufficient?: true;
+  /** It is wanted where none of these exists. */
+  readonly unless?: readonly ProbeSpec[];
   /** Handlers of one event run in the order of these numbers, and of the text where they are equal; 0 unless it says. */
   readonly sequence?: number;
   /** As written, in its own language, for messages. */

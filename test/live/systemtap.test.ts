@@ -553,3 +553,30 @@ test("doubles that no whole number is, and places that no text has", root, async
 }`;
   assert.equal(await stap("-e", script), "-9223372036854775808 -9223372036854775808 -2\n3 102\n");
 });
+
+test("the words of a process's command line, and what a bad address gives", compiled, async () => {
+  const file = join(folder, "words.c");
+  const binary = join(folder, "words");
+  writeFileSync(
+    file,
+    `__attribute__((noinline)) void look(void) { __asm__(""); }
+int main(void) { look(); return 0; }
+`,
+  );
+  execFileSync("gcc", ["-g", "-O0", "-o", binary, file]);
+  const script = `probe process("${binary}").function("look") {
+  println(cmdline_arg(1), "|", cmdline_arg(9), "|", cmdline_args(1, 2, "-"), "|", cmdline_str())
+}
+probe process("${binary}").function("look") {
+  println(proc_mem_rss() > 0, proc_mem_shr() > 0, proc_mem_shr() <= proc_mem_rss(), " ", user_string_n_nofault(0, 5), tcp_sockopt_str(1), bio_rw_str(1))
+}
+probe process("${binary}").function("look") { println(user_int_warn(16)) }`;
+  const { stdout, stderr, code } = await strobe(["stap", "-e", script, "-c", `${binary} one "two three"`]);
+  assert.deepEqual(stdout.split("\n").sort(), [
+    "",
+    "0",
+    "111 TCP_NODELAYW",
+    `one||one-two three|${binary} one two three`,
+  ]);
+  assert.deepEqual([stderr, code], ["WARNING: user int copy fault -14 at 0x10 [man error::fault]\n", 0]);
+});

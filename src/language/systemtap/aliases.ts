@@ -14,6 +14,18 @@ export interface Expanded {
   readonly behind: readonly Stmt[];
   /** Of the alias's points too. */
   readonly conditions: NonNullable<Point["condition"]>[];
+  /** It is wanted where none of these exists. */
+  readonly unless: readonly Point[];
+}
+
+/** Points of one list: behind a sufficient one (`!`) that exists the others are not wanted. */
+export function expandList(points: readonly Point[], expand: (point: Point) => readonly Expanded[]): Expanded[] {
+  const enough: Point[] = [];
+  return points.flatMap((point) => {
+    const found = expand(point).map((one) => ({ ...one, unless: [...enough, ...one.unless] }));
+    if (point.sufficient) enough.push(...found.map((one) => one.point));
+    return found;
+  });
 }
 
 const deepest = 20;
@@ -34,14 +46,14 @@ export function expandPoint(
       ? system
       : own.length > 0 || baseNames.includes(point.components[0].name)
         ? own
-        : library(point).filter((alias) => matches(alias.name, point.components));
-  if (found.length === 0) return [{ point, before: [], behind: [], conditions }];
+        : longest(library(point).filter((alias) => matches(alias.name, point.components)));
+  if (found.length === 0) return [{ point, before: [], behind: [], conditions, unless: [] }];
   if (depth > deepest) {
     report(point.span, systemtap.unresolvedPoint(point.text, "its alias leads back to itself"));
     return [];
   }
   return found.flatMap((alias) =>
-    alias.points.flatMap((of) => {
+    expandList(alias.points, (of) => {
       // Suffixes behind the alias's name are those of its points.
       const components = [...of.components, ...point.components.slice(alias.name.length)];
       const next: Point = {
@@ -64,6 +76,13 @@ export function expandPoint(
       }));
     }),
   );
+}
+
+/** `vfs.read.return` is the library's own, not `vfs.read` with a suffix. */
+function longest(found: readonly Alias[]): readonly Alias[] {
+  const continues = (one: Alias, other: Alias): boolean =>
+    one.name.length > other.name.length && other.name.every(({ name }, i) => name === one.name[i].name);
+  return found.filter((other) => !found.some((one) => continues(one, other)));
 }
 
 /** The alias's name is the point's beginning; stars of the point stand for a component, two for any number. */

@@ -159,3 +159,23 @@ test("any text gets a tree or a diagnostic", () => {
     { numRuns: 2000 },
   );
 });
+
+test("behind a sufficient point the others of its list are wanted where it does not exist, in aliases too", () => {
+  const specs = (script: string): string[] =>
+    parse({ name: "s.stp", text: script }, { positional: [] }).program.probes.flatMap((probe) =>
+      probe.specs.map(({ parts, optional, unless = [] }) =>
+        [...parts, optional === true ? "optional" : "", ...unless.map((one) => `unless ${one.parts.join()}`)].join(" ").trim(),
+      ),
+    );
+  assert.deepEqual(
+    specs(`probe mine = kernel.function("a")!, kernel.function("b") { name = pp() } probe mine, kernel.function("c") { println(name) }`),
+    ["a optional", "b  unless a", "c"],
+  );
+  assert.deepEqual(specs(`probe kernel.function("a")!, kernel.function("b")!, kernel.function("c") { println(1) }`), [
+    "a optional",
+    "b optional unless a",
+    "c  unless a unless b",
+  ]);
+  // Aliases of returns are their own, not those of entries with a suffix.
+  assert.ok(specs("probe vfs.*.return ? { println(name, bytes_read) }").includes("vfs_read optional"));
+});

@@ -6,7 +6,7 @@ import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given, Parsed } from "../language.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Statement } from "../program.ts";
-import { expandPoint } from "./aliases.ts";
+import { expandList, expandPoint } from "./aliases.ts";
 import { samplesOf } from "./samples.ts";
 import { printing, unread } from "./autoprint.ts";
 import { block } from "./bodies.ts";
@@ -66,7 +66,7 @@ export function parse(written: Source, given: Given): Parsed {
   const handlersAt = ({ points, body, span }: ProbeDefinition): Handler[] => {
     const asked = [body, read.script.aliases];
     const asks = { arguments: namesIn(asked).has("argstr"), name: isCompared("name", asked) };
-    const expanded = points.flatMap((point) =>
+    const expanded = expandList(points, (point) =>
       expandPoint(
         point,
         read.script.aliases,
@@ -148,7 +148,7 @@ export function parse(written: Source, given: Given): Parsed {
   /** Points whose variables are in the same place, and that run the same around the handler, have one. */
   function handlersOf(expanded: readonly ReturnType<typeof expandPoint>[number][], body: Stmt, span: Span): Handler[] {
     const made: { handler: Handler; key: string; placed: Placed[] }[] = [];
-    for (const { point, before: prologues, behind, conditions } of expanded) {
+    for (const { point, before: prologues, behind, conditions, unless } of expanded) {
       const before = used(prologues, [body, behind, conditions], known);
       const reading = placeOf(point, given.machine);
       if (reading === "nothing") continue;
@@ -157,6 +157,10 @@ export function parse(written: Source, given: Given): Parsed {
         continue;
       }
       const { place } = reading;
+      const found = withUnless(
+        reading,
+        unless.map((one) => placeOf(one, given.machine)),
+      );
       const key = JSON.stringify([
         place,
         before.map(asWritten),
@@ -166,10 +170,10 @@ export function parse(written: Source, given: Given): Parsed {
       ]);
       const same = made.find((one) => one.key === key);
       if (same !== undefined) {
-        same.placed.push(reading);
+        same.placed.push(found);
         continue;
       }
-      const placed = [reading];
+      const placed = [found];
       const whole: Stmt = { kind: "block", statements: [...before, body, ...behind], span };
       const texts = new Map(before.flatMap(textsOf));
       made.push({
@@ -385,6 +389,14 @@ function textsOf(prologue: Stmt): (readonly [string, Expr])[] {
 function isText({ name, args }: Extract<Expr, { kind: "call" }>): boolean {
   const made = name === "sprintf" || libraryFunction(name)?.text !== undefined;
   return made && args.every(({ kind }) => kind === "target" || kind === "string" || kind === "number");
+}
+
+/** A place that is wanted where none of the others exists. */
+function withUnless(placed: Placed, others: readonly ReturnType<typeof placeOf>[]): Placed {
+  const unless = others.flatMap((one) => (one === "nothing" || "problem" in one ? [] : [one.spec]));
+  if (unless.length === 0) return placed;
+  const { spec, entry } = placed;
+  return { ...placed, spec: { ...spec, unless }, ...(entry === undefined ? {} : { entry: { ...entry, unless } }) };
 }
 
 /** Behind all other `end` probes. */

@@ -47,7 +47,6 @@ export function placeOf(point: Point, machine?: MachineGiven): Reading {
     parts,
     ...(options === undefined ? {} : { options }),
     ...(point.optional ? { optional: true as const } : {}),
-    ...(point.sufficient ? { sufficient: true as const } : {}),
     ...(sequence === undefined ? {} : { sequence: Number(sequence) }),
     text,
     span,
