@@ -296,7 +296,8 @@ function resolveProbes(
       ];
     };
     const unmatched: Diagnostic[] = [];
-    const resolves = (spec: ProbeSpec): ReturnType<typeof resolveSpec> => (options.resolve ?? resolveSpec)(spec, system, resolveOptions);
+    const resolves = (spec: ProbeSpec): ReturnType<typeof resolveSpec> =>
+      (options.resolve ?? resolveSpec)(spec, system, resolveOptions);
     const variants = probe.specs.flatMap((spec) => {
       if (spec.unless?.some((other) => resolves(other).variants.length > 0) === true) return [];
       // No file comes later to what is recorded, nor to events that are defined once.
@@ -305,10 +306,7 @@ function resolveProbes(
           ? undefined
           : openSpec(traced, spec, specs, resolveOptions);
       if (found !== undefined) open.push(found);
-      const resolution =
-        found === undefined
-          ? resolves(spec)
-          : resolveOpen(found, system);
+      const resolution = found === undefined ? resolves(spec) : resolveOpen(found, system);
       // A wildcard beside other places may match nothing: `kprobe:f, kprobe:f.constprop.*`.
       const optional = probe.specs.length > 1 && resolution.variants.length === 0 && spec.parts.some(hasWildcard);
       if (resolution.variants.length === 0 && spec.optional === true) return [];

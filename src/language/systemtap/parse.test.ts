@@ -164,11 +164,15 @@ test("behind a sufficient point the others of its list are wanted where it does 
   const specs = (script: string): string[] =>
     parse({ name: "s.stp", text: script }, { positional: [] }).program.probes.flatMap((probe) =>
       probe.specs.map(({ parts, optional, unless = [] }) =>
-        [...parts, optional === true ? "optional" : "", ...unless.map((one) => `unless ${one.parts.join()}`)].join(" ").trim(),
+        [...parts, optional === true ? "optional" : "", ...unless.map((one) => `unless ${one.parts.join()}`)]
+          .join(" ")
+          .trim(),
       ),
     );
   assert.deepEqual(
-    specs(`probe mine = kernel.function("a")!, kernel.function("b") { name = pp() } probe mine, kernel.function("c") { println(name) }`),
+    specs(
+      `probe mine = kernel.function("a")!, kernel.function("b") { name = pp() } probe mine, kernel.function("c") { println(name) }`,
+    ),
     ["a optional", "b  unless a", "c"],
   );
   assert.deepEqual(specs(`probe kernel.function("a")!, kernel.function("b")!, kernel.function("c") { println(1) }`), [
