@@ -1,6 +1,6 @@
 // What `strobe stap -l` and `-L` list, in SystemTap's words, and its dumps.
 import { thisMachine } from "../api/machine.ts";
-import { libraryFunction, libraryNames } from "../language/systemtap/library.ts";
+import { words } from "../language/systemtap/editing.ts";
 import { parse } from "../language/systemtap/parse.ts";
 import { libraryHeads } from "../language/systemtap/tapset.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
@@ -60,17 +60,10 @@ function variable(detail: string): string {
 
 /** `pid:long ()`, a line each. */
 export function dumpFunctions(): number {
-  const heads = [
-    ...libraryNames()
-      .filter((name) => !name.startsWith("__"))
-      .map((name) => {
-        const { parameters, result } = libraryFunction(name)!;
-        return `${name}${result === undefined ? "" : `:${result}`} (${parameters.map((type, i) => `arg${i + 1}:${type}`).join(", ")})`;
-      }),
-    ...libraryHeads().functions.map(({ head }) => head),
-  ];
   print(
-    heads
+    words()
+      .filter(({ kind }) => kind === "function")
+      .map(({ signature }) => signature)
       .toSorted()
       .map((head) => `${head}\n`)
       .join(""),

@@ -118,10 +118,22 @@ export interface Editing {
   readonly declarations: readonly string[];
   /** Characters that begin names: `$@`. */
   readonly sigils: string;
-  /** Names of variables, of maps, and of functions that the tree does not have (macros), in a text. Global. */
-  readonly variables: RegExp;
-  readonly maps: RegExp;
-  readonly macros?: RegExp;
+  /**
+   * Every place of the names that a script itself has made, in the order of the text, finished or not. `headers`: where
+   * probes are named, as far as they were read.
+   */
+  readonly names: (text: string, headers: readonly Span[]) => readonly OwnName[];
+  /** What is offered to scripts besides the table of builtins. */
+  readonly words?: () => readonly EditingWord[];
+  /**
+   * In what stands outside of braces in front of an offset: where the probe begins that is being written; undefined where
+   * that is a predicate or a declaration.
+   */
+  readonly probeStart: (before: string) => number | undefined;
+  /** How a probe may go on; absent where they are written as strobe's own, `kind:part:part`. */
+  readonly probes?: (written: string) => OfferedProbes;
+  /** What a probe is called with are names with a `$`. */
+  readonly targets?: true;
   /** The words in front of the name of what a script declares to be called. */
   readonly callables: readonly string[];
   /** The token at or behind an offset; the kind is "end" behind the last. */
@@ -134,4 +146,30 @@ export interface EditingToken {
   readonly text: string;
   readonly start: number;
   readonly end: number;
+}
+
+export interface OwnName extends Span {
+  readonly kind: "map" | "variable" | "function";
+  /** As written, with its sigil: `@reads`, `$x`, `reads`. */
+  readonly text: string;
+  /** The same kind and text means the same within it. */
+  readonly scope: Span;
+  /** The place that declares it. */
+  readonly declares?: true;
+}
+
+export interface EditingWord {
+  readonly name: string;
+  readonly kind: "value" | "function" | "probe";
+  /** `isdigit:long (str:string)` */
+  readonly signature: string;
+  readonly doc: string;
+}
+
+export interface OfferedProbes {
+  readonly words: readonly Pick<EditingWord, "name" | "doc">[];
+  /** What finds the machine's probes that fit, `kprobe:vfs_*`; absent where none can yet. */
+  readonly pattern?: string;
+  /** One that was found, as this language writes it. */
+  readonly spelled?: (found: string) => string;
 }

@@ -3,17 +3,22 @@ import { parseScript } from "../api/compile.ts";
 import { thisMachine } from "../api/machine.ts";
 import { compile, type Compiled } from "../compiler/compile.ts";
 import { InternalError } from "../base/internal-error.ts";
+import type { BuiltinSpec } from "../language/builtins/signature.ts";
 import type { CheckedHandler } from "../language/checked-program.ts";
 import type { Diagnostic, Source, Span } from "../language/diagnostic.ts";
-import type { Editing, Language } from "../language/language.ts";
+import type { Editing, EditingWord, Language, OwnName } from "../language/language.ts";
 import type { ProbeSpec } from "../language/probe-spec.ts";
-import type { Expression, Probe, Program } from "../language/program.ts";
+import type { Expression, Program } from "../language/program.ts";
+import { describe } from "../language/check/unify.ts";
 import { languageOf, languages } from "../language/registry.ts";
 import { LinuxError } from "../linux/error.ts";
 import { resolveSpec } from "../providers/registry.ts";
 
-/** Enough for whatever `$N` a script may want: an editor has no command line. */
-const positional = Array.from({ length: 9 }, (_, i) => String(i + 1));
+/** What stands for the command line's arguments: an editor has none, and the script may want some. */
+function positionalFor(text: string): readonly string[] {
+  const most = Math.max(0, ...[...text.matchAll(/[$@](\d)\b/g)].map(([, digit]) => Number(digit)));
+  return Array.from({ length: most }, (_, i) => String(i + 1));
+}
 
 export interface Analysis extends Pick<Compiled, "stages" | "diagnostics"> {
   readonly source: Source;
@@ -27,7 +32,11 @@ export interface Analysis extends Pick<Compiled, "stages" | "diagnostics"> {
  */
 export function analyse(source: Source, { whole = false } = {}): Analysis {
   const language = editedLanguage(source);
-  const { program, diagnostics } = parseScript(source, { positional, named: new Map() }, language);
+  const {
+    program,
+    diagnostics,
+    told: placed = (span) => span,
+  } = parseScript(source, { positional: positionalFor(source.text), named: new Map() }, language);
   const hidden: Diagnostic[] = [];
   // Whoever writes a script need not be root, who will run it: what is hidden from us is a warning there, and the rest
   // goes on.
@@ -59,7 +68,9 @@ export function analyse(source: Source, { whole = false } = {}): Analysis {
     stages: compiled.stages,
     program,
     language,
-    diagnostics: [...diagnostics, ...hidden, ...told].sort((a, b) => a.span.start - b.span.start),
+    diagnostics: [...diagnostics, ...hidden, ...told]
+      .map((one) => ({ ...one, span: placed(one.span) }))
+      .sort((a, b) => a.span.start - b.span.start),
     source,
   };
 }
@@ -76,11 +87,54 @@ export function editingOf({ editing }: Language): Editing {
   return editing();
 }
 
-/** What a word of the text is the name of. */
-export function wordKind(word: string, language: Language): "map" | "variable" | "other" {
-  const { maps, variables } = editingOf(language);
-  const isWhole = (pattern: RegExp): boolean => new RegExp(`^(?:${pattern.source})$`).test(word);
-  return word === "" ? "other" : isWhole(maps) ? "map" : isWhole(variables) ? "variable" : "other";
+/** What a language offers besides the table of builtins. */
+export function wordsOf(language: Language): readonly EditingWord[] {
+  let words = knownWords.get(language);
+  if (words === undefined) knownWords.set(language, (words = editingOf(language).words?.() ?? []));
+  return words;
+}
+
+/** What a row of the table says of itself, by the name that a language has for it. */
+export function signatureOf({ name, signature }: BuiltinSpec, spelled: string): string {
+  return signature.replaceAll(new RegExp(`\\b${name}\\b`, "g"), spelled);
+}
+
+const knownWords = new Map<Language, readonly EditingWord[]>();
+
+/** The names that the script has made, where they stand. */
+export function ownNames({ source: { text }, program, language }: Analysis): readonly OwnName[] {
+  return editingOf(language).names(
+    text,
+    program.probes.flatMap(({ specs }) => specs.map(({ span }) => span)),
+  );
+}
+
+/** The one that an offset touches. */
+export function ownNameAt(analysis: Analysis, offset: number): OwnName | undefined {
+  return ownNames(analysis).find((name) => contains(name, offset));
+}
+
+/** What is in a variable, as far as that is known. */
+export function variableType(
+  { stages: { typed }, language: { rules } }: Analysis,
+  { text, scope }: OwnName,
+): string | undefined {
+  const around = typed.handlers.filter(({ probe }) => contains(scope, probe.span.start));
+  for (const { variables } of [...around, ...typed.functions]) {
+    const found = variables.find((variable) => rules.spelling.variable(variable.name) === text);
+    if (found !== undefined) return describe(found.type);
+  }
+  // What lives longer than a handler is a map to some languages' engine, and a variable to their authors.
+  const kept = typed.maps.find(({ name, keys }) => keys.length === 0 && rules.spelling.map(name) === text);
+  return kept && describe(kept.value);
+}
+
+/** Where a name means the same, in the order of the text. */
+export function placesOf(analysis: Analysis, { kind, text, scope }: OwnName): readonly OwnName[] {
+  return ownNames(analysis).filter(
+    (name) =>
+      name.kind === kind && name.text === text && name.scope.start === scope.start && name.scope.end === scope.end,
+  );
 }
 
 export const hiddenHelp =
@@ -118,7 +172,6 @@ export interface Found {
 /** The expressions that hold an offset, typed as far as types are known. */
 export function expressionsAt({ stages: { typed } }: Analysis, offset: number): Found {
   for (const handler of typed.handlers) {
-    if (!contains(handler.probe.span, offset)) continue;
     const nodes = within([handler.predicate, handler.body], offset);
     if (nodes.length > 0) return { nodes, handler };
   }
@@ -129,26 +182,21 @@ export function expressionsAt({ stages: { typed } }: Analysis, offset: number): 
   return { nodes: [] };
 }
 
-/** The probe whose header or body holds an offset. */
-export function probeAt({ program }: Analysis, offset: number): Probe | undefined {
-  return program.probes.find(({ span }) => contains(span, offset));
-}
-
 export function specAt({ program }: Analysis, offset: number): ProbeSpec | undefined {
   return program.probes.flatMap(({ specs }) => specs).find(({ span }) => contains(span, offset));
 }
 
 /**
- * The tree is plain data: whatever has a kind, a type and a span is an expression. Types are left alone, they reach
- * far.
+ * The tree is plain data: whatever has a kind, a type and a span is an expression. Types are left alone, they reach far.
+ * What a language puts around a handler has the place of its header, so that all of the tree is looked through.
  */
 function within(node: unknown, offset: number): Expression[] {
   if (typeof node !== "object" || node === null) return [];
   if (Array.isArray(node)) return node.flatMap((item) => within(item, offset));
-  const held = "span" in node ? contains(node.span as Span, offset) : true;
-  if (!held) return [];
   const inner = Object.entries(node).flatMap(([key, value]) =>
     key === "type" || key === "span" || key === "path" ? [] : within(value, offset),
   );
-  return "kind" in node && "type" in node && "span" in node ? [...inner, node as Expression] : inner;
+  return "kind" in node && "type" in node && "span" in node && contains(node.span as Span, offset)
+    ? [...inner, node as Expression]
+    : inner;
 }

@@ -4,7 +4,7 @@ import { builtins } from "../language/builtins/table.ts";
 import { configNames } from "../language/check/config.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Source, Span } from "../language/diagnostic.ts";
-import type { Editing } from "../language/language.ts";
+import type { Editing, OwnName } from "../language/language.ts";
 import type { StructType, Type } from "../language/types.ts";
 import { allProviders, listProbes } from "../providers/registry.ts";
 import {
@@ -13,8 +13,10 @@ import {
   editingOf,
   expressionsAt,
   hiddenText,
-  probeAt,
-  wordKind,
+  contains,
+  ownNames,
+  variableType,
+  wordsOf,
   type Analysis,
 } from "./analysis.ts";
 import { insideComment, wordAt } from "./text-position.ts";
@@ -47,7 +49,12 @@ export function complete(source: Source, offset: number): Completions {
     case "nothing":
       return { items: [], incomplete: false };
     case "header":
-      return probeCompletions(text.slice(place.start, offset), { start: place.start, end: offset }, editing);
+      return probeCompletions(
+        text.slice(place.start, offset),
+        { start: place.start, end: offset },
+        editing,
+        text.slice(offset),
+      );
     case "code": {
       const word = wordAt(text.slice(0, offset), offset, editing.sigils);
       const dot = /(\.|->)\s*$/.exec(text.slice(0, word.start));
@@ -66,7 +73,7 @@ export function complete(source: Source, offset: number): Completions {
           detail: tag,
           span,
         }));
-      const items = nameCompletions(source, offset, word.word, span);
+      const items = nameCompletions(source, offset, word.word, span, place);
       const constants = /^[A-Za-z_]\w/.test(word.word)
         ? offered(kernelConstants().keys(), word.word, (label) => ({
             label,
@@ -99,53 +106,82 @@ function offered(names: Iterable<string>, written: string, completion: (label: s
   return { items: [...items.values()], incomplete: false };
 }
 
+interface Code {
+  readonly kind: "code";
+  /** Where the statement begins, open braces there, and behind the first of them. */
+  readonly statement: number;
+  readonly depth: number;
+  readonly body: number;
+  readonly predicate: boolean;
+}
+
 type Place =
   | { readonly kind: "nothing" }
   /** In a probe's header; `start` is where the spec begins. */
   | { readonly kind: "header"; readonly start: number }
-  /** In a body or a predicate. `statement`: where the statement begins. `depth`: open braces there. */
-  | { readonly kind: "code"; readonly statement: number; readonly depth: number; readonly predicate: boolean };
+  /** In a body or a predicate. */
+  | Code;
 
 /** Tokens before an offset tell where it is; headers have none, but what they are made of does no harm. */
 function placeAt(text: string, offset: number, editing: Editing): Place {
   let depth = 0;
   let statement = 0;
+  let body = 0;
   let at = 0;
   for (;;) {
     const token = editing.scan(text, at);
     if (token.kind === "end" || token.start >= offset) break;
-    if (token.end > offset && (token.kind === "string" || token.kind === "bad")) return { kind: "nothing" };
+    if (token.end > offset && (token.kind === "string" || token.kind === "bad")) {
+      // A probe's name may be in one.
+      const begun = depth === 0 ? editing.probeStart(text.slice(statement, token.start)) : undefined;
+      if (editing.probes === undefined || begun === undefined || text.slice(token.start, offset).includes("\n"))
+        return { kind: "nothing" };
+      return { kind: "header", start: statement + begun };
+    }
     at = token.end;
     if (token.kind !== "punctuation") continue;
-    if (token.text === "{") depth++;
-    else if (token.text === "}") depth = Math.max(0, depth - 1);
+    if (token.text === "{") {
+      if (depth++ === 0) body = token.end;
+    } else if (token.text === "}") depth = Math.max(0, depth - 1);
     if (token.text === "{" || token.text === "}" || token.text === ";") statement = token.end;
   }
   if (insideComment(text, at, offset)) return { kind: "nothing" };
-  if (depth > 0) return { kind: "code", statement, depth, predicate: false };
+  if (depth > 0) return { kind: "code", statement, depth, predicate: false, body };
   const header = text.slice(statement, offset);
-  if (/(^|\s)\/(?!\/)[^/]*$/.test(header)) return { kind: "code", statement, depth, predicate: true };
-  const spec = /[^\s,]*$/.exec(header)?.[0] ?? "";
-  return { kind: "header", start: offset - spec.length };
+  const begun = editing.probeStart(header);
+  return begun === undefined
+    ? { kind: "code", statement, depth, predicate: true, body: offset }
+    : { kind: "header", start: statement + begun };
 }
 
-function probeCompletions(written: string, span: Span, { declarations }: Editing): Completions {
-  if (!written.includes(":")) {
+function probeCompletions(written: string, span: Span, { declarations, probes }: Editing, behind: string): Completions {
+  const words = declarations.map((label): Completion => ({ label, kind: "keyword", span }));
+  const [provider, part] = written.split(":");
+  if (probes === undefined && part === undefined) {
     const kinds = allProviders().flatMap(({ name, aliases, usage, doc }): Completion[] =>
       [name, ...aliases].map((label) => ({ label, kind: "probe", detail: usage, doc, span })),
     );
-    return {
-      items: [...kinds, ...declarations.map((label): Completion => ({ label, kind: "keyword", span }))],
-      incomplete: false,
-    };
+    return { items: [...kinds, ...words], incomplete: false };
   }
-  const [provider] = written.split(":");
-  const items: Completion[] = [];
+  // The list has full names; what was written may be an alias.
+  const offeredProbes = probes?.(written) ?? {
+    words: [],
+    pattern: `${written}*`,
+    spelled: (found: string) => `${provider}${found.slice(found.indexOf(":"))}`,
+  };
+  const items: Completion[] = offeredProbes.words
+    .filter(({ name }) => name.startsWith(written))
+    .map(({ name, doc }) => ({ label: name, kind: "probe", doc, span }));
+  if (probes !== undefined && written === "") items.push(...words);
+  const { pattern, spelled = (found: string) => found } = offeredProbes;
+  if (pattern === undefined) return { items, incomplete: false };
+  const seen = new Set<string>();
   try {
-    for (const { probe } of listProbes(`${written}*`, thisMachine(), { verbose: false })) {
-      // The list has full names; what was written may be an alias.
-      const label = `${provider}${probe.slice(probe.indexOf(":"))}`;
-      if (!label.startsWith(written)) continue;
+    for (const { probe } of listProbes(pattern, thisMachine(), { verbose: false })) {
+      // An editor has closed the text already that is being written.
+      const label = behind.startsWith('"') ? spelled(probe).replace(/"\)?$/, "") : spelled(probe);
+      if (!label.startsWith(written) || seen.has(label)) continue;
+      seen.add(label);
       items.push({ label, kind: "probe", span });
       if (items.length >= mostOffered) return { items, incomplete: true };
     }
@@ -156,25 +192,28 @@ function probeCompletions(written: string, span: Span, { declarations }: Editing
 }
 
 /** What comes before the dot is compiled as a statement of its own, in the place of the unfinished one. */
-function memberCompletions(
-  source: Source,
-  place: Extract<Place, { kind: "code" }>,
-  dot: number,
-  span: Span,
-): Completion[] {
+function memberCompletions(source: Source, place: Code, dot: number, span: Span): Completion[] {
   const { text } = source;
   const object = objectBefore(text, dot);
   if (object === "config") return configNames.map((label): Completion => ({ label, kind: "constant", span }));
+  const link = text.startsWith("->", dot) ? "->" : ".";
+  const front = `${object}${link}`;
+  const names = editingOf(editedLanguage(source)).names(text, []);
+  const own = new Set(
+    names.flatMap((name) => (name.start === span.start || !name.text.startsWith(front) ? [] : name.text)),
+  );
+  if (own.size > 0) return [...own].map((name) => ({ label: name.slice(front.length), kind: "variable", span }));
   const before = place.predicate
     ? text.slice(0, place.statement) + headerOf(text.slice(place.statement, dot))
     : text.slice(0, place.statement);
   const start = `${before}${place.predicate ? "{ " : " "}${object}`;
-  const analysis = analyse({ ...source, text: `${start}.${placeholder}; ${"}".repeat(Math.max(1, place.depth))}` });
-  const { nodes, handler } = expressionsAt(analysis, start.length);
+  const analysis = analyse({
+    ...source,
+    text: `${start}${link}${placeholder}; ${"}".repeat(Math.max(1, place.depth))}`,
+  });
+  const { nodes } = expressionsAt(analysis, start.length);
   if (object === "args") {
-    const context = handler?.context;
-    if (context === undefined || context === "host") return [];
-    return (context.args ?? []).map(({ name, type }): Completion => ({
+    return (contextArguments(analysis, start.length) ?? []).map(({ name, type }): Completion => ({
       label: name,
       kind: "field",
       detail: describe(type),
@@ -183,6 +222,17 @@ function memberCompletions(
   }
   const member = nodes.find((node) => node.kind === "member" && node.name === placeholder);
   return member?.kind === "member" ? membersOf(member.object.type, span) : [];
+}
+
+/** What the probe around an offset is called with: the last that begins before it. */
+function contextArguments(
+  { stages: { typed } }: Analysis,
+  offset: number,
+): readonly { readonly name: string; readonly type: Type }[] | undefined {
+  const context = typed.handlers
+    .filter(({ probe: { span } }) => span.start < span.end && span.start <= offset)
+    .sort((a, b) => b.probe.span.start - a.probe.span.start)[0]?.context;
+  return context === undefined || context === "host" ? undefined : context.args;
 }
 
 /** The specs of a header whose predicate is being written. */
@@ -240,71 +290,76 @@ function openingOf(text: string, close: number): number {
   return 0;
 }
 
-function nameCompletions(source: Source, offset: number, word: string, span: Span): Completion[] {
+function nameCompletions(
+  source: Source,
+  offset: number,
+  word: string,
+  span: Span,
+  { body, depth }: Code,
+): Completion[] {
   const { text } = source;
   // Without the word being written, which may be the beginning of no name at all.
   const analysis = analyse({ ...source, text: text.slice(0, span.start) + text.slice(offset) });
   const { spelling, language } = analysis.language.rules;
   const editing = editingOf(analysis.language);
-  const variables = namesIn(text, span, editing.variables, bodyAt(analysis, span.start)).map((label): Completion => ({
-    label,
+  const known = ownNames(analysis);
+  const named = (kind: OwnName["kind"]): readonly OwnName[] => {
+    const all = known.filter((name) => name.kind === kind && contains(name.scope, span.start));
+    const behindArrow = /->\s*$/.test(text.slice(0, span.start));
+    return all
+      .filter((name, i) => !behindArrow && all.findIndex((other) => other.text === name.text) === i)
+      .sort((a, b) => (a.text < b.text ? -1 : 1));
+  };
+  const variables = named("variable").map((name): Completion => ({
+    label: name.text,
     kind: "variable",
-    ...detail(variableType(analysis, label)),
+    ...detail(variableType(analysis, name)),
     span,
   }));
-  const maps = namesIn(text, span, editing.maps).map((label): Completion => {
+  const maps = named("map").map(({ text: label }): Completion => {
     const map = analysis.stages.typed.maps.find(({ name }) => spelling.map(name) === label);
     return { label, kind: "map", ...detail(map === undefined ? undefined : describe(map.value)), span };
   });
-  const kind = wordKind(word, analysis.language);
-  if (kind !== "other") return kind === "map" ? maps : variables;
-  if (word !== "" && editing.sigils.includes(word))
-    return [...variables, ...maps].filter(({ label }) => label.startsWith(word));
+  if (word !== "" && editing.sigils.includes(word[0])) {
+    // By the header alone: of a text with a mistake in it some languages have no handlers.
+    const headed =
+      editing.targets === true ? analyse({ ...source, text: `${text.slice(0, body)} $${placeholder} }` }) : analysis;
+    const parameters = (contextArguments(headed, body) ?? []).map(({ name, type }): Completion => ({
+      label: `$${name}`,
+      kind: "field",
+      detail: describe(type),
+      span,
+    }));
+    const all = [...variables, ...maps, ...(editing.targets === true ? parameters : [])];
+    return all.filter(({ label }) => label.startsWith(word[0]));
+  }
   const table = builtins().flatMap(({ name, form, signature, doc, spelling: spellings }): Completion[] =>
     (spellings?.[language] ?? [spelling.builtin(name)])
       .filter((label) => label !== "argN")
       .map((label) => ({ label, kind: form === "value" ? "value" : "function", detail: signature, doc, span })),
   );
-  const own = analysis.program.functions.map(({ name }): Completion => ({ label: name, kind: "function", span }));
-  const macros = (editing.macros === undefined ? [] : namesIn(text, span, editing.macros)).map((label): Completion => ({
-    label,
-    kind: "function",
-    span,
-  }));
+  const words = wordsOf(analysis.language).flatMap(({ name, kind, signature, doc }): Completion[] =>
+    kind === "probe" ? [] : [{ label: name, kind, detail: signature, doc, span }],
+  );
+  const own = named("function").map(({ text: label }): Completion => ({ label, kind: "function", span }));
   const constants = analysis.program.enums.flatMap(({ constants: all }) =>
     all.map(({ name }): Completion => ({ label: name, kind: "constant", span })),
   );
   return [
     ...variables,
     ...maps,
-    ...table,
+    ...words,
+    ...table.filter(({ label }) => !words.some((of) => of.label === label)),
     ...own,
-    ...macros,
     ...constants,
-    ...editing.keywords.map((label): Completion => ({ label, kind: "keyword", span })),
+    ...[...editing.keywords, ...(depth === 0 ? editing.declarations : [])].map((label): Completion => ({
+      label,
+      kind: "keyword",
+      span,
+    })),
   ];
-}
-
-function bodyAt(analysis: Analysis, offset: number): Span {
-  return probeAt(analysis, offset)?.span ?? { start: 0, end: Infinity };
 }
 
 function detail(text: string | undefined): { detail?: string } {
   return text === undefined ? {} : { detail: text };
-}
-
-function variableType({ stages: { typed }, language: { rules } }: Analysis, name: string): string | undefined {
-  for (const { variables } of [...typed.handlers, ...typed.functions]) {
-    const found = variables.find((variable) => rules.spelling.variable(variable.name) === name);
-    if (found !== undefined) return describe(found.type);
-  }
-  return undefined;
-}
-
-/** Names that a text has elsewhere, each once. */
-function namesIn(text: string, except: Span, pattern: RegExp, within: Span = { start: 0, end: Infinity }): string[] {
-  const found = [...text.matchAll(pattern)].filter(
-    ({ index }) => index !== except.start && index >= within.start && index <= within.end,
-  );
-  return [...new Set(found.map(([name]) => name))].sort();
 }

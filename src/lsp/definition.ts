@@ -1,32 +1,21 @@
 // Where a name was made, and what a script consists of.
 import type { Span } from "../language/diagnostic.ts";
 import type { Analysis } from "./analysis.ts";
-import { editingOf, probeAt, wordKind } from "./analysis.ts";
+import { editingOf, ownNameAt, placesOf } from "./analysis.ts";
 import { wordAt } from "./text-position.ts";
 
 /** The place that first gives a variable or map its value, or declares a function, macro, struct or enum constant. */
 export function definition(analysis: Analysis, offset: number): Span | undefined {
   const { text } = analysis.source;
-  const { language } = analysis;
-  const { sigils } = editingOf(language);
-  const { word } = wordAt(text, offset, sigils);
-  const kind = wordKind(word, language);
-  if (kind === "map") {
-    const declared = analysis.program.maps.find(({ name }) => language.rules.spelling.map(name) === word);
-    return named(text, word, declared?.span ?? { start: 0, end: text.length });
+  const own = ownNameAt(analysis, offset);
+  if (own !== undefined) {
+    const places = placesOf(analysis, own);
+    const { start, end } = places.find(({ declares }) => declares) ?? places[0];
+    return { start, end };
   }
-  if (kind === "variable") {
-    const probe = probeAt(analysis, offset);
-    const fn = analysis.program.functions.find(({ span }) => span.start <= offset && offset <= span.end);
-    const body = probe?.span ?? fn?.span;
-    return body === undefined ? undefined : named(text, word, body);
-  }
+  const { word } = wordAt(text, offset, editingOf(analysis.language).sigils);
   if (word === "") return undefined;
-  const { functions, structs, enums } = analysis.program;
-  const fn = functions.find(({ name }) => name === word);
-  if (fn !== undefined) return named(text, word, fn.span);
-  const macro = new RegExp(`^\\s*macro\\s+(${word})\\b`, "md").exec(text)?.indices?.[1];
-  if (macro !== undefined) return { start: macro[0], end: macro[1] };
+  const { structs, enums } = analysis.program;
   const made =
     structs.find(({ name }) => name === word) ??
     enums.find(({ name, constants }) => name === word || constants.some((c) => c.name === word));
@@ -55,6 +44,14 @@ export interface OutlineEntry {
 }
 
 export function outline({ program, source }: Analysis): readonly OutlineEntry[] {
+  // What a language adds to a script stands nowhere in it; what it makes several probes of is one to its author.
+  const seen = new Set<string>();
+  const isWritten = ({ span: { start, end } }: { readonly span: Span }): boolean => {
+    const key = `${start} ${end}`;
+    if (start >= end || end > source.text.length || seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  };
   const entry = (kind: OutlineEntry["kind"], name: string, span: Span): OutlineEntry => ({
     kind,
     name,
@@ -64,8 +61,8 @@ export function outline({ program, source }: Analysis): readonly OutlineEntry[] 
   return [
     ...program.structs.map(({ name, span }) => entry("struct", name, span)),
     ...program.enums.filter(({ name }) => name !== "").map(({ name, span }) => entry("enum", name, span)),
-    ...program.functions.map(({ name, span }) => entry("function", name, span)),
-    ...program.probes.map((probe): OutlineEntry => {
+    ...program.functions.filter(isWritten).map(({ name, span }) => entry("function", name, span)),
+    ...program.probes.filter(isWritten).map((probe): OutlineEntry => {
       const name = probe.specs.map(({ text }) => text).join(", ");
       return {
         kind: "probe",

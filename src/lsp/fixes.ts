@@ -29,7 +29,7 @@ export function fixes(analysis: Analysis, { start, end }: Span): readonly Fix[] 
 /** The names of "did you mean `a`, `b` or `c`?". */
 function namesIn(help = ""): readonly string[] {
   const question = /^did you mean ([^?]*)\?/.exec(help)?.[1] ?? "";
-  return [...question.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+  return [...question.matchAll(/`([^`]+)`/g)].map(([, name]) => name.replace(/\(\)$/, ""));
 }
 
 /**
@@ -41,11 +41,20 @@ function misspelt(text: string, { span, message }: Diagnostic, meant: string): S
   const place = text.slice(span.start, span.end);
   // A text is no name, unless the mistake is in one.
   const pattern = place.startsWith('"') ? /([$@]?\w+)/g : /"(?:\\.|[^"\\])*"|([$@]?\w+)/g;
-  const words = [...place.matchAll(pattern)].flatMap(({ 1: word, index }) =>
-    word === undefined ? [] : [{ word, start: span.start + index }],
-  );
-  const said = new Set(message.match(/[$@]?\w+/g));
-  const told = words.filter(({ word }) => word !== meant && said.has(word));
+  // What is meant may be without its sigil.
+  const bare = /^\w/.test(meant) && place.startsWith("$");
+  const wordsBy = (each: RegExp): { word: string; start: number }[] =>
+    [...place.matchAll(each)].flatMap(({ 1: word, index }) => {
+      if (word === undefined) return [];
+      const sigil = bare && word.startsWith("$") ? 1 : 0;
+      return [{ word: word.slice(sigil), start: span.start + index + sigil }];
+    });
+  const said = new Set(message.match(bare ? /\w+/g : /[$@]?\w+/g));
+  const isTold = ({ word }: { readonly word: string }): boolean => word !== meant && said.has(word);
+  const words = wordsBy(pattern);
+  const plain = words.filter(isTold);
+  // A probe's name may be in a text.
+  const told = plain.length > 0 ? plain : wordsBy(/([$@]?\w+)/g).filter(isTold);
   const among = told.length > 0 ? told : words;
   const [wanted] = among.length === 1 ? [among[0].word] : nearest(meant, new Set(among.map(({ word }) => word)), 1);
   const places = among.filter(({ word }) => word === wanted);

@@ -1,11 +1,25 @@
 import { thisMachine } from "../api/machine.ts";
 import { describe } from "../language/check/unify.ts";
 import type { Span } from "../language/diagnostic.ts";
+import type { Expression } from "../language/program.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
 import type { CheckedMap } from "../language/checked-program.ts";
 import type { Language } from "../language/language.ts";
 import { builtinsFor, findBuiltin } from "../language/builtins/table.ts";
 import { findProvider, listProbes } from "../providers/registry.ts";
-import { editingOf, expressionsAt, hiddenHelp, hiddenText, specAt, wordKind, type Analysis } from "./analysis.ts";
+import {
+  editingOf,
+  expressionsAt,
+  hiddenHelp,
+  hiddenText,
+  ownNameAt,
+  signatureOf,
+  specAt,
+  variableType,
+  wordsOf,
+  type Analysis,
+} from "./analysis.ts";
+import { declared } from "./signatures.ts";
 import { wordAt } from "./text-position.ts";
 
 /** What an editor shows about a place. */
@@ -22,26 +36,48 @@ export function hover(analysis: Analysis, offset: number): Hover | undefined {
   const { spelling } = language.rules;
   const code = codeIn(language);
   const spec = specAt(analysis, offset);
-  if (spec !== undefined) return { markdown: probeText(spec.text, spec.provider, code), span: spec.span };
+  // As strobe itself writes it, whatever the language does.
+  const listed = (of: ProbeSpec): string =>
+    editingOf(language).probes === undefined ? of.text : [of.provider, ...of.parts].join(":");
+  if (spec !== undefined)
+    return {
+      markdown: probeText(listed(spec), spec.provider, code),
+      span: { start: spec.span.start, end: spec.span.end },
+    };
   const { word, start, end } = wordAt(analysis.source.text, offset, editingOf(language).sigils);
   if (word === "") return undefined;
   const span = { start, end };
   const { nodes } = expressionsAt(analysis, offset);
-  if (wordKind(word, language) === "map")
-    return { markdown: code(mapText(word, language, analysis.stages.typed.maps)), span };
-  const node = nodes.find(
-    (found) =>
-      found.kind === "variable" ||
-      found.kind === "member" ||
-      found.kind === "builtin" ||
-      found.kind === "call" ||
-      found.kind === "identifier",
-  );
+  const own = ownNameAt(analysis, offset);
+  if (own?.kind === "map") return { markdown: code(mapText(own.text, language, analysis.stages.typed.maps)), span };
+  if (own?.kind === "variable")
+    return { markdown: code([own.text, variableType(analysis, own)].filter(Boolean).join(" : ")), span };
+  if (own?.kind === "function") {
+    const [form] = declared(analysis.source.text, own.text, editingOf(language));
+    return form && { markdown: code(form.label), span };
+  }
+  const said =
+    !/(?:\.|->)\s*$/.test(analysis.source.text.slice(0, start)) && wordsOf(language).some(({ name }) => name === word)
+      ? builtinText(word, language, undefined)
+      : undefined;
+  if (said !== undefined) return { markdown: said, span };
+  const isMember = (found: Expression): boolean =>
+    found.kind === "member" && (found.name === word || `$${found.name}` === word);
+  const node =
+    nodes.find(isMember) ??
+    nodes.find(
+      (found) =>
+        found.kind === "variable" ||
+        found.kind === "member" ||
+        found.kind === "builtin" ||
+        found.kind === "call" ||
+        found.kind === "identifier",
+    );
   switch (node?.kind) {
     case "variable":
       return { markdown: code(`${spelling.variable(node.name)} : ${describe(node.type)}`), span };
     case "member":
-      if (node.name !== word) return undefined;
+      if (!isMember(node)) return undefined;
       return { markdown: code(`${word} : ${describe(node.type)}`), span };
     case "builtin":
     case "call": {
@@ -51,7 +87,7 @@ export function hover(analysis: Analysis, offset: number): Hover | undefined {
     case "identifier":
       if (node.constant !== undefined) return { markdown: code(`${word} = ${node.constant}`), span };
       break;
-    case undefined:
+    default:
   }
   const builtin = builtinText(word, language, undefined);
   return builtin === undefined ? undefined : { markdown: builtin, span };
@@ -72,15 +108,20 @@ function mapText(word: string, { rules }: Language, maps: readonly CheckedMap[])
 
 /** The row of the table: signature, type, doc. `name` is as the script spells it. */
 export function builtinText(name: string, language: Language, type: string | undefined): string | undefined {
+  const words = wordsOf(language).filter((word) => word.name === name);
+  if (words.length > 0)
+    return [codeIn(language)(words.map(({ signature }) => signature).join("\n")), words[0].doc].join("\n\n");
   const spec = findBuiltin(builtinsFor(language.rules).canonical(name));
   if (spec === undefined) return undefined;
   const needs = [
     ...(spec.unsafe ? ["needs `--unsafe`"] : []),
     ...(spec.kernel === undefined ? [] : [`needs Linux ${spec.kernel.join(".")}`]),
   ];
-  return [codeIn(language)(`${spec.signature}${type === undefined ? "" : ` : ${type}`}`), spec.doc, ...needs].join(
-    "\n\n",
-  );
+  return [
+    codeIn(language)(`${signatureOf(spec, name)}${type === undefined ? "" : ` : ${type}`}`),
+    spec.doc,
+    ...needs,
+  ].join("\n\n");
 }
 
 function probeText(text: string, provider: string, code: Code): string {

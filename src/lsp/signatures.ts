@@ -2,8 +2,9 @@
 import { builtinsFor, findBuiltin } from "../language/builtins/table.ts";
 import type { Source, Span } from "../language/diagnostic.ts";
 import type { Editing, EditingToken, Language } from "../language/language.ts";
-import { editedLanguage, editingOf } from "./analysis.ts";
-import { insideComment, tokens } from "./text-position.ts";
+import { tokens } from "../language/own-names.ts";
+import { editedLanguage, editingOf, signatureOf, wordsOf } from "./analysis.ts";
+import { insideComment } from "./text-position.ts";
 
 export interface Form {
   readonly label: string;
@@ -116,7 +117,7 @@ function commasBehind(text: string, offset: number, editing: Editing): number {
 }
 
 /** What the script itself declares under a name, each as it is written there. */
-function declared(text: string, name: string, editing: Editing): WrittenForm[] {
+export function declared(text: string, name: string, editing: Editing): WrittenForm[] {
   const found: WrittenForm[] = [];
   let word = false;
   let depth = 0;
@@ -137,11 +138,14 @@ function declared(text: string, name: string, editing: Editing): WrittenForm[] {
 }
 
 /** The forms with parentheses of a row's signature: `print(value), print(@map [, top [, divisor]])`. */
-function builtinForms(name: string, { rules }: Language): WrittenForm[] {
-  const spec = findBuiltin(builtinsFor(rules).canonical(name));
+function builtinForms(name: string, language: Language): WrittenForm[] {
+  const words = wordsOf(language).filter((word) => word.name === name);
+  if (words.length > 0) return words.map(({ signature, doc }) => ({ ...formOf(signature), doc }));
+  const spec = findBuiltin(builtinsFor(language.rules).canonical(name));
   if (spec === undefined) return [];
-  return split(spec.signature, 0, spec.signature.length)
-    .map(({ start, end }) => spec.signature.slice(start, end).trim())
+  const signature = signatureOf(spec, name);
+  return split(signature, 0, signature.length)
+    .map(({ start, end }) => signature.slice(start, end).trim())
     .filter((form) => form.includes("("))
     .map((form) => ({ ...formOf(form), doc: spec.doc }));
 }

@@ -1,5 +1,3 @@
-import type { Editing, EditingToken } from "../language/language.ts";
-
 /** The word around an offset, with its sigil (of `sigils`): `$name`, `@name`, `name`. Its span is empty between words. */
 export function wordAt(
   text: string,
@@ -27,12 +25,4 @@ function isWord(character: string | undefined): boolean {
 export function insideComment(text: string, from: number, offset: number): boolean {
   const trivia = text.slice(from, offset);
   return /\/\/[^\n]*$/.test(trivia) || /\/\*(?:(?!\*\/)[^])*$/.test(trivia);
-}
-
-/** The tokens of a text. What a path in a probe's header opens is no comment, and goes on behind it. */
-export function* tokens(text: string, editing: Editing, from = 0): Generator<EditingToken> {
-  for (let token = editing.scan(text, from); token.kind !== "end"; token = editing.scan(text, token.end)) {
-    if (token.kind === "bad" && token.end >= text.length) token = { ...token, end: token.start + 2 };
-    yield token;
-  }
 }

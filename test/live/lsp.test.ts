@@ -460,3 +460,136 @@ test("any text at all gets an answer", async () => {
     await ask("textDocument/prepareRename", text);
   }
 });
+
+/** Another document, in the language that its name tells. */
+async function other<T>(name: string, method: string, script: string, more: object = {}): Promise<T> {
+  const { text, position } = marked(script);
+  const textDocument = { uri: `file:///${name}` };
+  await connection.sendNotification("textDocument/didOpen", { textDocument: { ...textDocument, version: 1, text } });
+  const answer = await connection.sendRequest<T>(method, { textDocument, position, ...more });
+  await connection.sendNotification("textDocument/didClose", { textDocument });
+  return answer;
+}
+
+async function otherLabels(name: string, script: string): Promise<string[]> {
+  return (await other<CompletionList>(name, "textDocument/completion", script)).items.map(({ label }) => label);
+}
+
+async function otherShown(name: string, script: string): Promise<string> {
+  const hover = await other<Hover | null>(name, "textDocument/hover", script);
+  return hover === null ? "" : (hover.contents as { value: string }).value;
+}
+
+/** The text with another name for what the mark stands in. */
+async function otherRenamed(name: string, script: string, newName: string): Promise<string> {
+  const edit = await other<WorkspaceEdit>(name, "textDocument/rename", script, { newName });
+  const { text } = marked(script);
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  return Object.values(edit.changes ?? {})
+    .flat()
+    .reduceRight(
+      (to, { range: { start, end }, newText }) =>
+        to.slice(0, starts[start.line] + start.character) + newText + to.slice(starts[end.line] + end.character),
+      text,
+    );
+}
+
+test("SystemTap: probes, arguments, members and the library complete", async () => {
+  const file = "a.stp";
+  assert.ok((await otherLabels(file, "‸")).includes("probe"));
+  assert.deepEqual(await otherLabels(file, "probe ker‸"), [
+    'kernel.function("',
+    'kernel.trace("',
+    'kernel.statement("',
+  ]);
+  assert.deepEqual(await otherLabels(file, 'probe begin, kernel.trace("sched_switc‸'), [
+    'kernel.trace("sched_switch")',
+  ]);
+  // An editor has closed what was opened.
+  assert.deepEqual(await otherLabels(file, 'probe kernel.trace("sched_switc‸")'), ['kernel.trace("sched_switch']);
+  assert.deepEqual(await otherLabels(file, "probe syscall.openat‸ { }"), ["syscall.openat", "syscall.openat2"]);
+  const targets = await otherLabels(file, 'probe kernel.trace("sched_switch") { println($‸) }');
+  assert.deepEqual(targets.slice(0, 3), ["$preempt", "$prev", "$next"]);
+  const members = await otherLabels(file, 'probe kernel.trace("sched_switch") { println($prev->‸) }');
+  assert.ok(members.includes("tgid") && !members.includes("execname"));
+  const names = await otherLabels(file, "global reads\nfunction twice(x) { return x }\nprobe begin { mine = 1; ‸ }");
+  assert.deepEqual(
+    ["reads", "mine", "twice", "x", "execname", "foreach", "task_execname"].map((name) => names.includes(name)),
+    [true, true, true, false, true, true, true],
+  );
+});
+
+test("SystemTap: hover, signatures, definition and other names", async () => {
+  const file = "b.stp";
+  assert.match(
+    await otherShown(file, "probe begin { println(exec‸name()) }"),
+    /execname:string \(\)\n.*\n\nName of the/s,
+  );
+  assert.match(await otherShown(file, "global n probe begin { ‸n[1] = 2 }"), /n\[int64\] : int64/);
+  assert.match(await otherShown(file, "probe begin { xy‸ = 2 }"), /xy : int64/);
+  assert.match(
+    await otherShown(file, 'probe kernel.trace("sched_switch") { println($pr‸ev->pid) }'),
+    /struct task_struct \*/,
+  );
+  assert.match(await otherShown(file, 'probe kernel.trace("sched_‸switch") { }'), /struct task_struct \* prev/);
+  const help = await other<SignatureHelp>(file, "textDocument/signatureHelp", "probe begin { println(substr(a, ‸");
+  assert.deepEqual(
+    [help.signatures[0].label, help.activeParameter],
+    ["substr:string (arg1:string, arg2:long, arg3:long)", 1],
+  );
+  const script = [
+    "global reads, seen[100] // reads",
+    "function twice:long (x:long) { return x * 2 }",
+    'probe kernel.trace("sched_switch") { x = cpu() reads[execname()] <<< twice(x) seen[$prev->pid]++ }',
+    'probe timer.s(1) { foreach (n in reads) printf("reads %s %d\\n", n, @count(reads[n])) exit() }',
+  ].join("\n");
+  const at = (from: string, to: string): string => script.replace(from, to);
+  const place = await other<Location>(file, "textDocument/definition", at("@count(reads", "@count(re‸ads"));
+  assert.deepEqual(place.range.start, { line: 0, character: 7 });
+  assert.equal(
+    await otherRenamed(file, at("in reads", "in re‸ads"), "calls"),
+    script.replaceAll(/reads(?=,|\[|\))/g, "calls"),
+  );
+  assert.equal(
+    await otherRenamed(file, at("x = cpu", "x‸ = cpu"), "at"),
+    script.replace("x = cpu", "at = cpu").replace("twice(x)", "twice(at)"),
+  );
+  assert.equal(await otherRenamed(file, at("twice:", "twi‸ce:"), "double"), script.replaceAll("twice", "double"));
+  await assert.rejects(otherRenamed(file, at("in reads", "in re‸ads"), "execname"), /already|word of the language/);
+});
+
+test("D: probes, members, subroutines and variables of all three kinds", async () => {
+  const file = "a.d";
+  assert.deepEqual(await otherLabels(file, "syscall::openat‸"), ["syscall::openat:entry", "syscall::openat2:entry"]);
+  assert.deepEqual(await otherLabels(file, "syscall::openat:‸"), ["syscall::openat:entry", "syscall::openat:return"]);
+  assert.ok((await otherLabels(file, "proc:::‸")).includes("proc:::exec"));
+  assert.ok((await otherLabels(file, "BEGIN { curthread->‸ }")).includes("tgid"));
+  assert.deepEqual(await otherLabels(file, "BEGIN { self->begun = 1; } END { self->‸ }"), ["begun"]);
+  const names = await otherLabels(file, "BEGIN { total = 3; @sums = sum(1); ‸ }");
+  assert.deepEqual(
+    ["total", "@sums", "execname", "copyinstr", "quantize"].map((name) => names.includes(name)),
+    [true, true, true, true, true],
+  );
+  assert.match(await otherShown(file, "BEGIN { trace(exec‸name); }"), /Name of the current thread/);
+  assert.match(await otherShown(file, "BEGIN { to‸tal = 3; }"), /total : int64/);
+  const help = await other<SignatureHelp>(file, "textDocument/signatureHelp", "BEGIN { @ = lquantize(3, ‸");
+  assert.deepEqual([help.signatures[0].label, help.activeParameter], ["@ = lquantize(n, min, max, step)", 1]);
+  const script = [
+    "self int start;",
+    "BEGIN { start = 0; }",
+    'syscall::write:entry /execname == "start"/ { self->start = timestamp; start = start + 1; @start = sum(start); }',
+    "syscall::write:return /self->start/ { @times = quantize(timestamp - self->start); self->start = 0; }",
+  ].join("\n");
+  assert.equal(
+    await otherRenamed(file, script.replace("self->start", "self->sta‸rt"), "begun"),
+    script.replace("int start", "int begun").replaceAll("self->start", "self->begun"),
+  );
+  assert.equal(
+    await otherRenamed(file, script.replace("sum(start", "sum(sta‸rt"), "calls"),
+    script
+      .replace("{ start", "{ calls")
+      .replace("; start = start +", "; calls = calls +")
+      .replace("sum(start", "sum(calls"),
+  );
+  assert.equal(await otherRenamed(file, script.replace("@start", "@sta‸rt"), "all"), script.replace("@start", "@all"));
+});

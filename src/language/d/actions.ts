@@ -218,6 +218,12 @@ const actions: Readonly<Record<string, Action>> = {
   breakpoint: never("breakpoint()", 0, 0),
 };
 
+/** What an action does; "" where strobe knows it and has not got it. */
+export function actionDoc(name: string): string {
+  const doc = Object.hasOwn(actions, name) ? actions[name].doc : "";
+  return doc === `${name}()` ? "" : doc;
+}
+
 export const actionNames: ReadonlySet<string> = new Set([...Object.keys(actions), "printa", "trunc"]);
 
 /** What changes more than strobe's output. */

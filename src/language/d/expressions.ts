@@ -569,7 +569,8 @@ function name(unit: Unit): Expression {
   });
 }
 
-const reserved: ReadonlySet<string> = new Set(
+/** Words that are no names. */
+export const reserved: ReadonlySet<string> = new Set(
   "auto break case char const continue counter default do double else enum extern float for goto if import inline int long probe provider register restrict return short signed static struct switch translator typedef union unsigned void volatile while".split(
     " ",
   ),

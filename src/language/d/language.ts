@@ -2,9 +2,9 @@ import { lazy } from "../../base/lazy.ts";
 import type { Language } from "../language.ts";
 import { dRules } from "./rules.ts";
 
-// Loaded where a script is read or laid out.
+// Loaded where a script is read, laid out, or edited.
 const parser = lazy<typeof import("./parse.ts")>(() => require("./parse.ts"));
-
+const editing = lazy<typeof import("./editing.ts")>(() => require("./editing.ts"));
 const formatter = lazy<typeof import("./format.ts")>(() => require("./format.ts"));
 
 export const d: Language = {
@@ -18,4 +18,5 @@ export const d: Language = {
   output: "dtrace",
   parse: (source, given) => parser().parse(source, given),
   format: (source) => formatter().format(source),
+  editing: () => editing().editing,
 };

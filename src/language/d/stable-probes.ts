@@ -63,6 +63,10 @@ const io: Readonly<Record<string, StableProbe>> = {
 
 const providers: Readonly<Record<string, Readonly<Record<string, StableProbe>>>> = { proc, sched, io };
 
+/** `proc:::exec`, all of them. */
+export const stableProbes = (): readonly string[] =>
+  Object.entries(providers).flatMap(([provider, all]) => Object.keys(all).map((name) => `${provider}:::${name}`));
+
 export const isStableProvider = (name: string): boolean => Object.hasOwn(providers, name);
 
 export function stableProbe(provider: string, name: string): StableProbe | undefined {

@@ -216,6 +216,11 @@ export function isBuiltIn(name: string): boolean {
   );
 }
 
+/** Of a variable that D has. */
+export function variableDoc(name: string): string {
+  return variables[name].doc;
+}
+
 export function variableNames(): readonly string[] {
   return Object.keys(variables);
 }

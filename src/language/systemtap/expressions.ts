@@ -193,7 +193,8 @@ export function primary(p: Cursor): Expr {
   return p.fail(systemtap.expected("an expression", p.describe()));
 }
 
-const keywords = new Set([
+/** Words that are no names. */
+export const keywords: ReadonlySet<string> = new Set([
   "probe",
   "global",
   "private",
