@@ -1,7 +1,7 @@
 // D's stable providers: what the programs that are started here do is known. The real dtrace prints the same of them, as
 // far as it has the probes without kprobes.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, statSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { compileC, strobe, temporaryFolder } from "../support/strobe.ts";
@@ -89,4 +89,170 @@ int main(void) {
      END { printf("%d %d %d\\n", off == all, all > 0, woken > 0); }`,
   );
   assert.deepEqual(lines, ["1 1 1"]);
+});
+
+test("sched: a thread that sleeps, and one that gives its processor away", { skip }, async () => {
+  const program = compileC(
+    folder.path,
+    "yields",
+    `#include <sched.h>
+     #include <unistd.h>
+     int main(void) { for (int i = 0; i < 7; i++) sched_yield(); for (int i = 0; i < 5; i++) usleep(1000); return 0; }`,
+    ["-O1"],
+  );
+  const lines = await d(
+    program,
+    `syscall::clock_nanosleep:entry, syscall::nanosleep:entry /pid == $target/ { self->sleeps = 1; }
+     syscall::clock_nanosleep:return, syscall::nanosleep:return /pid == $target/ { self->sleeps = 0; }
+     sched:::surrender /pid == $target && args[0]->pr_lwpid == tid && args[1]->pr_pid == pid/ { gave++; }
+     sched:::sleep /self->sleeps/ { slept++; }
+     END { printf("%d %d\\n", gave, slept); }`,
+  );
+  assert.deepEqual(lines, ["7 5"]);
+});
+
+/** One thread holds a pipe's mutex while its page is missing; the other is known to wait when the kernel says so. */
+const waiting = `
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int pipes[2]; static char *page; static volatile int id;
+static void *holds(void *p) { return (void *)write(pipes[1], page, 1); }
+static void *waits(void *p) { id = syscall(SYS_gettid); return (void *)write(pipes[1], "x", 1); }
+static int blocked(void) {
+  char name[64], c = 0; snprintf(name, sizeof name, "/proc/self/task/%d/syscall", id);
+  int fd = open(name, O_RDONLY); char text[3] = ""; c = read(fd, text, 2) == 2 && text[0] == '1' && text[1] == ' ';
+  close(fd); return c;
+}
+int main(void) {
+  pthread_t a, b; struct uffd_msg message; int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+  struct uffdio_api api = { .api = UFFD_API };
+  page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct uffdio_register all = { .range = { (unsigned long)page, 4096 }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+  if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &all) || pipe(pipes)) return 1;
+  pthread_create(&a, 0, holds, 0);
+  if (read(fd, &message, sizeof message) != sizeof message) return 1;
+  pthread_create(&b, 0, waits, 0);
+  while (!id || !blocked()) usleep(1000);
+  struct uffdio_zeropage zero = { .range = { (unsigned long)page, 4096 } };
+  if (ioctl(fd, UFFDIO_ZEROPAGE, &zero)) return 1;
+  pthread_join(a, 0); pthread_join(b, 0);
+  return 0;
+}
+`;
+
+test("lockstat: a mutex that one thread waits for", { skip }, async (t) => {
+  if (!existsSync("/proc/sys/vm/unprivileged_userfaultfd")) return t.skip("this kernel has no userfaultfd");
+  const { stdout } = await strobe(["-l", "rawtracepoint:contention_end"]);
+  if (!stdout.includes("contention_end")) return t.skip("this kernel has no events for locks");
+  const program = compileC(folder.path, "waiting", waiting, ["-O1", "-pthread"]);
+  const lines = await d(
+    program,
+    `syscall::write:entry /pid == $target/ { self->writes = 1; }
+     lockstat:::adaptive-block, lockstat:::adaptive-spin, lockstat:::adaptive-acquire-error /self->writes/ {
+       printf("%s %d %d\\n", probename, args[0] != 0, args[1] > 0);
+     }
+     syscall::write:return /pid == $target/ { self->writes = 0; }`,
+  );
+  assert.deepEqual(lines, ["adaptive-block 1 1"]);
+});
+
+test("io: requests that a read makes, and their ends", { skip }, async (t) => {
+  const path = join(folder.path, "blocks");
+  // EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC
+  if (![0xef53, 0x58465342].includes(statfsSync(folder.path).type)) return t.skip("no file system on a disk");
+  const program = compileC(
+    folder.path,
+    "reads",
+    `#define _GNU_SOURCE
+     #include <fcntl.h>
+     #include <stdlib.h>
+     #include <string.h>
+     #include <unistd.h>
+     int main(int n, char **v) {
+       void *m; int fd = open(v[1], O_RDWR | O_CREAT | O_DIRECT, 0600);
+       if (fd < 0 || posix_memalign(&m, 4096, 24576)) return 1;
+       memset(m, 7, 24576);
+       if (pwrite(fd, m, 24576, 0) != 24576 || fsync(fd)) return 1;
+       for (int i = 0; i < 3; i++) if (pread(fd, m, 24576, 0) != 24576) return 1;
+       return 0;
+     }`,
+    ["-O1"],
+  );
+  const { dev } = statSync(folder.path);
+  // As the kernel keeps it: 20 bits of the minor number.
+  const edev = ((dev >> 8) & 0xfff) * 2 ** 20 + ((dev & 0xff) | ((dev >> 12) & 0xfff00));
+  const lines = await d(
+    `${program} ${path}`,
+    `syscall::pread64:entry /pid == $target/ { self->reads = 1; }
+     io:::start /self->reads && args[0]->b_edev == ${edev}/ {
+       mine[args[0]->b_blkno] = args[0]->b_bcount; started += args[0]->b_bcount;
+       reads += (args[0]->b_flags & B_READ) != 0 && (args[0]->b_flags & B_WRITE) == 0; requests++;
+     }
+     io:::done /args[0]->b_edev == ${edev} && mine[args[0]->b_blkno] == args[0]->b_bcount/ {
+       mine[args[0]->b_blkno] = 0; done += args[0]->b_bcount; errors += args[0]->b_error != 0 || args[0]->b_flags & B_ERROR;
+       files += args[2]->fi_name == "<none>"; devices += args[1]->dev_major == ${Math.floor(edev / 2 ** 20)};
+       ends++;
+     }
+     syscall::pread64:return /pid == $target/ { self->reads = 0; }
+     END { printf("%d %d %d %d %d %d\\n", started, done, reads == requests, files == ends, devices == ends, errors); }`,
+  );
+  assert.deepEqual(lines, ["73728 73728 1 1 1 0"]);
+});
+
+test("fds: what a process has opened", { skip }, async () => {
+  const path = join(folder.path, "opened");
+  writeFileSync(path, "0123456789");
+  const program = compileC(
+    folder.path,
+    "opens",
+    `#include <fcntl.h>
+     #include <unistd.h>
+     int main(int n, char **v) {
+       char c; int fd = open(v[1], O_RDWR | O_APPEND);
+       if (dup2(fd, 33) != 33 || lseek(33, 4, SEEK_SET) != 4) return 1;
+       return pread(33, &c, 1, 0) != 1;
+     }`,
+    ["-O1"],
+  );
+  const [line] = await d(
+    `${program} ${path}`,
+    `syscall::pread64:entry /pid == $target && arg0 == 33/ {
+       printf("%s|%s|%s|%d|%d|%s|%s", fds[arg0].fi_name, fds[arg0].fi_dirname, fds[arg0].fi_pathname, fds[arg0].fi_offset,
+         (fds[arg0].fi_oflags & (O_ACCMODE | O_APPEND)) == (O_RDWR | O_APPEND), fds[34].fi_name, fds[arg0].fi_fs);
+     }`,
+  );
+  assert.match(line ?? "", /\|\w+$/);
+  assert.deepEqual(line.split("|").slice(0, -1), ["opened", folder.path, path, "4", "1", "<none>"]);
+});
+
+test("vtimestamp leaves out what a thread sleeps; ucaller is who called", { skip }, async () => {
+  const program = compileC(
+    folder.path,
+    "sleeps",
+    `#include <unistd.h>
+     __attribute__((noipa)) void inner(void) { __asm__ volatile(""); }
+     __attribute__((noipa)) void outer(void) { inner(); __asm__ volatile(""); }
+     int main(void) { alarm(60); outer(); usleep(300000); alarm(0); return 0; }`,
+    ["-O1", "-fno-omit-frame-pointer"],
+  );
+  const lines = await d(
+    program,
+    `pid$target:a.out:inner:entry { ufunc(ucaller); printf("\\n"); }
+     syscall::alarm:entry /pid == $target && arg0 == 60/ { self->at = timestamp; self->used = vtimestamp; }
+     syscall::alarm:entry /pid == $target && arg0 == 0/ {
+       this->used = vtimestamp - self->used;
+       this->past = timestamp - self->at;
+       printf("%d %d\\n", this->used > 0, this->past - this->used >= 290000000);
+     }`,
+  );
+  assert.deepEqual(
+    lines.map((line) => line.trim().replace(/^.*`/, "")),
+    ["outer", "1 1"],
+  );
 });

@@ -15,7 +15,7 @@ import { helperEntries, helpers } from "./helpers.ts";
 import { defaultOptions, optionNames, readOption, withoutEffect } from "./options.ts";
 import { macroText, preprocess } from "./preprocess.ts";
 import { printWhole } from "./printa.ts";
-import { placed, type Placed } from "./probes.ts";
+import { placed } from "./probes.ts";
 import { dRules } from "./rules.ts";
 import { body } from "./statements.ts";
 import { tokensOf, type Token } from "./tokens.ts";
@@ -86,8 +86,9 @@ export function parse(source: Source, given: Given): Parsed {
     probes: [
       ...heading(unit, span),
       ...declared(unit, span),
-      ...needed.probes,
+      ...needed.first,
       ...probes.map((probe) => watched(probe, unit)),
+      ...needed.last,
       ...unprinted(unit, span),
     ],
   };
@@ -246,10 +247,7 @@ function inline(unit: Unit): void {
 function clause(unit: Unit): Probe[] {
   const p = unit.cursor;
   const first = p.token;
-  const places = descriptions(unit).flatMap(({ text, span }): Placed[] => {
-    const found = placed(text, span, unit);
-    return found === undefined ? [] : [found];
-  });
+  const places = descriptions(unit).flatMap(({ text, span }) => placed(text, span, unit));
   const [place] = places;
   if (place !== undefined) unit.clause = place.scope;
   const condition = p.index;
@@ -294,7 +292,12 @@ function clause(unit: Unit): Probe[] {
       guard === undefined || predicate === undefined
         ? (guard ?? predicate)
         : nodes.binary("&&", guard, predicate, predicate.span);
-    return { specs, ...(both === undefined ? {} : { predicate: both }), body: own, span };
+    if (both === undefined) return { specs, body: own, span };
+    if (early === undefined && !places.some((one) => one.guard === guard && one.assigns === true))
+      return { specs, predicate: both, body: own, span };
+    // What a probe's own predicate assigns is gone in its body.
+    const inside: Statement = { kind: "clause", predicate: both, body: own, span };
+    return { specs, body: nodes.block([inside], span), span };
   });
 }
 
@@ -443,21 +446,22 @@ function unprinted(unit: Unit, span: Span): Probe[] {
   return [{ specs: [spec], body: nodes.block(prints, span), span }];
 }
 
-/** What the script needs: clauses in front of its own, and their arrays. */
+/** What the script needs: clauses in front of its own and behind them, and their arrays. */
 function helperClauses(
   unit: Unit,
   span: Span,
-): { readonly probes: readonly Probe[]; readonly maps: readonly MapDeclaration[] } {
-  const made = { probes: [] as Probe[], maps: [] as MapDeclaration[] };
+): { readonly first: readonly Probe[]; readonly last: readonly Probe[]; readonly maps: readonly MapDeclaration[] } {
+  const made = { first: [] as Probe[], last: [] as Probe[], maps: [] as MapDeclaration[] };
   for (const name of unit.helpers) {
     const { arrays, clauses } = helpers[name];
     for (const array of Object.keys(arrays))
       made.maps.push({ name: `${array}#0`, storage: "hash", entries: helperEntries, span });
-    for (const { event, body: text } of clauses) {
-      const spec: ProbeSpec = { provider: "rawtracepoint", parts: [event], sequence: -(2 ** 31), text: event, span };
+    for (const { kind = "rawtracepoint", event, last = false, body: text } of clauses) {
+      const sequence = last ? 2 ** 31 : -(2 ** 31);
+      const spec: ProbeSpec = { provider: kind, parts: [event], sequence, text: event, span };
       unit.clause = { provider: "rawtp", returns: false, user: false };
       const block = unit.reading(unit.cursor.elsewhere(tokensOf(text), span), () => body(unit));
-      made.probes.push({ specs: [spec], body: block, span });
+      made[last ? "last" : "first"].push({ specs: [spec], body: block, span });
     }
   }
   return made;

@@ -7,15 +7,18 @@ import * as nodes from "../nodes.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression } from "../program.ts";
 import { expression } from "./expressions.ts";
-import { isStableProvider, stableProbe } from "./stable-probes.ts";
+import { needs } from "./helpers.ts";
+import { isStableProvider, missingProbe, stableProbe } from "./stable-probes.ts";
 import { readText } from "./translators.ts";
-import type { ClauseScope, Unit } from "./unit.ts";
+import type { ClauseScope, HelperName, Unit } from "./unit.ts";
 
 export interface Placed {
   readonly specs: readonly ProbeSpec[];
   readonly scope: ClauseScope;
   /** Of one process only, or what else the probe means. */
   readonly guard?: Expression;
+  /** The guard gives `this->` what the clause reads. */
+  readonly assigns?: true;
 }
 
 interface Described {
@@ -36,12 +39,13 @@ export function describe(text: string): Described | undefined {
 type Find = (described: Described, unit: { readonly given: Given }, span: Span) => Found | string | undefined;
 
 interface Found {
-  readonly probes: readonly { readonly kind: string; readonly parts: readonly string[] }[];
+  /** `when`, in D: only then it fires. */
+  readonly probes: readonly { readonly kind: string; readonly parts: readonly string[]; readonly when?: string }[];
   readonly returns?: boolean;
   readonly user?: boolean;
   readonly pid?: number | "command";
-  /** In D: only then the probe fires. */
   readonly when?: string;
+  readonly needs?: HelperName;
 }
 
 const none = (part: string): boolean => part === "" || part === "*";
@@ -108,12 +112,8 @@ const kernelInstructions: Find = ({ module, function: of, name }) => {
 };
 
 /** Probes whose names and arguments D defines. */
-const stable = ({ provider, name }: Described): Found | undefined => {
-  const found = stableProbe(provider, name);
-  return found === undefined
-    ? undefined
-    : { probes: found.probes, ...(found.when === undefined ? {} : { when: found.when }) };
-};
+const stable = ({ provider, name }: Described): Found | string | undefined =>
+  stableProbe(provider, name) ?? missingProbe(provider, name);
 
 const providers: Readonly<Record<string, Find>> = {
   dtrace: ({ name }) => (Object.hasOwn(once, name) ? { probes: [{ kind: once[name], parts: [] }] } : undefined),
@@ -134,8 +134,8 @@ const providers: Readonly<Record<string, Find>> = {
   rawtp: ({ name }) => ({ probes: [{ kind: "rawtracepoint", parts: [any(name)] }] }),
   proc: stable,
   sched: stable,
-  lockstat: () => "lock probes are not there yet",
-  io: (of) => (["done", "wait-start", "wait-done"].includes(of.name) ? `io:::${of.name} is not there yet` : stable(of)),
+  lockstat: stable,
+  io: stable,
   ip: () => "ip probes are not there yet",
   tcp: () => "tcp probes are not there yet",
   udp: () => "udp probes are not there yet",
@@ -176,16 +176,16 @@ function ofProcess(
   return { probes: [{ kind: "usdt", parts: [binary, kind, any(name)] }], ...more };
 }
 
-/** The probes of a description; reported where there are none. */
-export function placed(text: string, span: Span, unit: Unit): Placed | undefined {
+/** The probes of a description, together where the same guard holds; reported where there are none. */
+export function placed(text: string, span: Span, unit: Unit): readonly Placed[] {
   const { cursor } = unit;
   const described = describe(text);
   if (described === undefined) {
     cursor.report(span, d.invalidProbe(text));
-    return undefined;
+    return [];
   }
   if (described.name === "ERROR" && (none(described.provider) || described.provider === "dtrace"))
-    return { specs: [], scope: { provider: "error", returns: false, user: false } };
+    return [{ specs: [], scope: { provider: "error", returns: false, user: false } }];
   const found = findProbes(described, unit, span);
   if (found === undefined || typeof found === "string") {
     const [near] = nearest(described.provider, Object.keys(providers));
@@ -195,9 +195,10 @@ export function placed(text: string, span: Span, unit: Unit): Placed | undefined
         ? d.providerMissing(text, found)
         : d.provider(text, near === undefined || near === described.provider ? undefined : `did you mean \`${near}\`?`),
     );
-    return undefined;
+    return [];
   }
   const { probes, pid, returns = false, user = false, when } = found;
+  if (found.needs !== undefined) needs(unit, found.needs);
   const scope: ClauseScope = {
     provider: described.provider === "" ? impliedProvider(described) : described.provider,
     name: described.name,
@@ -206,14 +207,21 @@ export function placed(text: string, span: Span, unit: Unit): Placed | undefined
   };
   const { clause } = unit;
   unit.clause = scope;
-  const guard =
-    pid !== undefined ? isProcess(pid, span) : when !== undefined ? readText(unit, when, span, expression) : undefined;
+  const meant = pid === undefined ? (when === undefined ? undefined : guard(when)) : isProcess(pid, span);
+  const own = probes.map((probe) => ({ probe, guard: probe.when === undefined ? meant : guard(probe.when) }));
   unit.clause = clause;
-  return {
-    specs: probes.map(({ kind, parts }) => ({ provider: kind, parts, text, span })),
+  return [...new Set(own.map((one) => one.guard))].map((same) => ({
+    specs: own
+      .filter((one) => one.guard === same)
+      .map(({ probe: { kind, parts } }) => ({ provider: kind, parts, text, span })),
     scope,
-    ...(guard === undefined ? {} : { guard }),
-  };
+    ...(same === undefined ? {} : { guard: same }),
+    ...(own.some((one) => one.guard === same && one.probe.when !== undefined) ? { assigns: true } : {}),
+  }));
+
+  function guard(condition: string): Expression {
+    return readText(unit, condition, span, expression);
+  }
 }
 
 function isProcess(pid: number | "command", span: Span): Expression {

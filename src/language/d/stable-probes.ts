@@ -1,11 +1,20 @@
 // Providers whose probes and arguments are the same on every kernel: which probes of the tree their probes are, and their
 // arguments as D text over the arguments of those.
 
+import type { HelperName } from "./unit.ts";
+
 export interface StableProbe {
-  readonly probes: readonly { readonly kind: string; readonly parts: readonly string[] }[];
+  readonly probes: readonly {
+    readonly kind: string;
+    readonly parts: readonly string[];
+    /** Of this one; it may give `this->` what the arguments are made of. */
+    readonly when?: string;
+  }[];
   readonly args?: readonly string[];
   /** Only then does it fire. */
   readonly when?: string;
+  /** Clauses of D's own that its arguments are made of. */
+  readonly needs?: HelperName;
 }
 
 const raw = (event: string): StableProbe["probes"] => [{ kind: "rawtracepoint", parts: [event] }];
@@ -47,21 +56,126 @@ const proc: Readonly<Record<string, StableProbe>> = {
   "signal-clear": { probes: calls("exit", "rt_sigtimedwait"), args: ["(int)args.ret"], when: "args.ret > 0" },
 };
 
+const queued = [
+  ...thread("(struct task_struct *)__kernel(arg1)"),
+  "xlate <cpuinfo_t> (((struct rq *)__kernel(arg0))->cpu)",
+];
+const current = thread("curthread");
+
 const sched: Readonly<Record<string, StableProbe>> = {
   "on-cpu": { probes: kernel("finish_task_switch*") },
   "off-cpu": { probes: raw("sched_switch"), args: thread("args.next") },
+  // What the classes of the scheduler do: (struct rq *, struct task_struct *, int flags).
+  enqueue: { probes: kernel("enqueue_task_*"), args: queued },
+  dequeue: { probes: kernel("dequeue_task_*"), args: queued },
+  // Of a thread that could go on.
+  preempt: { probes: raw("sched_switch"), when: "args.preempt != 0" },
+  sleep: { probes: raw("sched_switch"), when: "args.preempt == 0 && args.prev->__state != 0" },
+  surrender: { probes: calls("enter", "sched_yield"), args: current },
+  tick: { probes: kernel("update_process_times"), args: current },
   wakeup: { probes: raw("sched_wakeup"), args: thread("args.p") },
 };
 
-/** When a request is queued no file is known: the third argument is none. */
+/** Of no file: at a request none is known. */
+const request = (bio: string): readonly string[] => [
+  `xlate <bufinfo_t> (${bio})`,
+  `xlate <devinfo_t> (${bio})`,
+  "xlate <fileinfo_t> ((struct file *)0)",
+];
+const ended = ["xlate <__done_bufinfo_t> (0)", ...request("(struct bio *)__kernel(this->__bio)").slice(1)];
+
 const io: Readonly<Record<string, StableProbe>> = {
-  start: {
-    probes: raw("block_bio_queue"),
-    args: ["xlate <bufinfo_t> (args.bio)", "xlate <devinfo_t> (args.bio)", "xlate <fileinfo_t> ((struct file *)0)"],
+  start: { probes: raw("block_bio_queue"), args: request("args.bio") },
+  /**
+   * The kernel traces the end of a request of several merged ones as one, and of what no request is made for (RAID, device
+   * mapper) by itself. Requests from 34 (REQ_OP_DRV_IN) on are commands of drivers, which do not start here.
+   */
+  done: {
+    probes: [
+      {
+        kind: "rawtracepoint",
+        parts: ["block_rq_complete"],
+        when: `args.rq->bio != 0 && (args.rq->cmd_flags & 0xff) < 34 && (this->__bio = (uint64_t)args.rq->bio,
+          this->__bytes = (uint64_t)args.nr_bytes, this->__sector = (uint64_t)args.rq->__sector,
+          this->__status = (uint64_t)args.error, 1)`,
+      },
+      {
+        kind: "rawtracepoint",
+        parts: ["block_bio_complete"],
+        when: `(this->__bio = (uint64_t)args.bio, this->__bytes = (uint64_t)args.bio->bi_iter.bi_size,
+          this->__sector = (uint64_t)args.bio->bi_iter.bi_sector, this->__status = (uint64_t)args.bio->bi_status, 1)`,
+      },
+    ],
+    args: ended,
+  },
+  "wait-start": { probes: kernel("submit_bio_wait"), args: request("(struct bio *)__kernel(arg0)") },
+  "wait-done": {
+    probes: [
+      {
+        kind: "kretprobe",
+        parts: ["submit_bio_wait"],
+        when: `(this->__bio = __waits[tid], this->__bytes = __wait_bytes[tid], this->__sector = __wait_sectors[tid],
+          this->__status = this->__bio == 0 ? 0 : (uint64_t)((struct bio *)__kernel(this->__bio))->bi_status,
+          this->__bio != 0)`,
+      },
+    ],
+    args: ended,
+    needs: "waits",
   },
 };
 
-const providers: Readonly<Record<string, Readonly<Record<string, StableProbe>>>> = { proc, sched, io };
+/** What a lock that was waited for is, by the flags of its contention (LCB_F_…, linux/lock.h). */
+const contended = (flags: string, acquired: string): StableProbe["probes"] => [
+  {
+    kind: "rawtracepoint",
+    parts: ["contention_end"],
+    when: `(this->__who = tid == 0 ? -1 - (int64_t)cpu : (int64_t)tid, this->__flags = __lock_flags[(uint64_t)args.lock, this->__who],
+      this->__waited = (uint64_t)(timestamp - __lock_since[(uint64_t)args.lock, this->__who]),
+      (${flags}) && args.ret ${acquired})`,
+  },
+];
+const lock = (type: string, flags: string, ...more: readonly string[]): StableProbe => ({
+  probes: contended(flags, "== 0"),
+  args: [`(struct ${type} *)args.lock`, "this->__waited", ...more],
+  needs: "contention",
+});
+/** RW_READER and RW_WRITER. */
+const way = "(int)((this->__flags & 2) != 0)";
+const lockstat: Readonly<Record<string, StableProbe>> = {
+  "adaptive-block": lock("mutex", "this->__flags == 32"),
+  "adaptive-spin": lock("mutex", "this->__flags == 33"),
+  "adaptive-acquire-error": {
+    probes: contended("(this->__flags & 32) != 0", "!= 0"),
+    args: ["(struct mutex *)args.lock", "(int)args.ret"],
+    needs: "contention",
+  },
+  "spin-spin": lock("qspinlock", "this->__flags == 1"),
+  "rw-spin": lock("qrwlock", "this->__flags == 3 || this->__flags == 5", way),
+  "rw-block": lock("rw_semaphore", "this->__flags == 2 || this->__flags == 4", way),
+};
+
+/** Probes that DTrace has elsewhere, and the kernel has nothing for. */
+const missing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  sched: {
+    "remain-cpu": "the kernel has no event for a thread that stays on its processor",
+    "change-pri": "the kernel has no event for all changes of priorities",
+  },
+  lockstat: Object.fromEntries(
+    ["adaptive", "spin", "rw"].flatMap((kind) =>
+      ["acquire", "release"].map((end) => [
+        `${kind}-${end}`,
+        "the kernel has events for locks that are waited for only: `-block` and `-spin` probes",
+      ]),
+    ),
+  ),
+};
+
+const providers: Readonly<Record<string, Readonly<Record<string, StableProbe>>>> = {
+  proc,
+  sched,
+  io,
+  lockstat,
+};
 
 /** `proc:::exec`, all of them. */
 export const stableProbes = (): readonly string[] =>
@@ -71,5 +185,11 @@ export const isStableProvider = (name: string): boolean => Object.hasOwn(provide
 
 export function stableProbe(provider: string, name: string): StableProbe | undefined {
   const of = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+  return of !== undefined && Object.hasOwn(of, name) ? of[name] : undefined;
+}
+
+/** Why there is no such probe, where that is known. */
+export function missingProbe(provider: string, name: string): string | undefined {
+  const of = Object.hasOwn(missing, provider) ? missing[provider] : undefined;
   return of !== undefined && Object.hasOwn(of, name) ? of[name] : undefined;
 }

@@ -64,6 +64,23 @@ const bufinfo = `translator bufinfo_t < struct bio *B > {
     b_edev = (uint32_t)B->bi_bdev->bd_dev;
   };`;
 
+/** Numbers of `errno` for those of blk_status_t, from 1 on (blk_errors, block/blk-core.c); any other is EIO there, too. */
+const statuses = [95, 110, 28, 67, 121, 52, 61, 84, 12, 5, 78, 11, 16, 5, 5, 5, 62, 22];
+
+/** Of a request that has ended: what the probe's guard has given `this->`. */
+const doneBufinfo = `translator __done_bufinfo_t < int N > {
+    b_flags = (int)(xlate <bufinfo_t> ((struct bio *)__kernel(this->__bio))->b_flags | (this->__status != 0 ? 0x4 : 0));
+    b_bcount = this->__bytes;
+    b_bufsize = this->__bytes;
+    b_addr = (uintptr_t)0;
+    b_lblkno = this->__sector;
+    b_blkno = this->__sector;
+    b_resid = (uint64_t)0;
+    b_iodone = (uintptr_t)((struct bio *)__kernel(this->__bio))->bi_end_io;
+    b_error = (int)(this->__status == 0 ? 0 : ${statuses.reduceRight((rest, errno, i) => `this->__status == ${i + 1} ? ${errno} : ${rest}`, "5")});
+    b_edev = (uint32_t)((struct bio *)__kernel(this->__bio))->bi_bdev->bd_dev;
+  };`;
+
 const devinfo = `translator devinfo_t < struct bio *B > {
     dev_major = (int)(B->bi_bdev->bd_dev >> 20);
     dev_minor = (int)(B->bi_bdev->bd_dev & 0xfffff);
@@ -81,5 +98,6 @@ export const libraryTranslators: Readonly<Record<string, string>> = {
   cpuinfo_t: cpuinfo,
   fileinfo_t: fileinfo,
   bufinfo_t: bufinfo,
+  __done_bufinfo_t: doneBufinfo,
   devinfo_t: devinfo,
 };

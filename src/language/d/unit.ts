@@ -70,7 +70,7 @@ export interface StatementNames {
 }
 
 /** Clauses of D's own that a script may need (helpers.ts). */
-export type HelperName = "vtimestamp";
+export type HelperName = "vtimestamp" | "waits" | "contention";
 
 export class Unit {
   #cursor: Cursor;
