@@ -53,7 +53,7 @@ const values = builtins()
   .flatMap(({ name, spelling }) => spelling?.bpftrace ?? [name])
   .sort();
 const grammar = readFileSync(join(here, "syntaxes/bpftrace.tmLanguage.json"), "utf8");
-mkdirSync(join(target, "syntaxes"), { recursive: true });
+cpSync(join(here, "syntaxes"), join(target, "syntaxes"), { recursive: true });
 writeFileSync(join(target, "syntaxes/bpftrace.tmLanguage.json"), grammar.replace("BUILTIN_VALUES", values.join("|")));
 
 const platforms = readdirSync(join(root, "node_modules/@koromix")).map((name) => `@koromix/${name}`);

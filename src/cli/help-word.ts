@@ -25,6 +25,7 @@ export function helpWord(words: readonly string[], subcommands: Commands): numbe
     ...ofCommand(word, subcommands),
     ...ofOption(word),
     ...ofBuiltin(word),
+    ...ofLanguages(word),
     ...ofProbe(word),
     ...ofSetting(word),
     ...ofOtherTool(word),
@@ -79,6 +80,26 @@ function ofBuiltin(word: string): readonly string[] {
         "",
       ].join("\n");
     });
+}
+
+/** Functions, variables and probes that a language has besides the table. */
+function ofLanguages(word: string): readonly string[] {
+  const name = word.replace(/\(.*$/s, "");
+  return languages.flatMap(({ title, editing }) => {
+    const { words, probes } = editing?.() ?? {};
+    // `kernel.function("` is asked for without what stands behind the name.
+    const points = (probes?.("").words ?? []).filter((one) => one.name.replace(/(?:\("?|::|-?\d).*$/, "") === name);
+    const found = [
+      ...(words?.() ?? []).filter((one) => one.name === name),
+      ...points.map((one) => ({ ...one, signature: one.name.replace(/\("$/, '("…")') })),
+    ];
+    const seen = new Set<string>();
+    return found.flatMap(({ signature, doc }) => {
+      if (seen.has(name + doc)) return [];
+      seen.add(name + doc);
+      return [`${signature}: in ${title}\n\n  ${doc}\n`];
+    });
+  });
 }
 
 /** What the languages call it. */

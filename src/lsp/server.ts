@@ -13,6 +13,7 @@ import {
   TextDocuments,
   TextDocumentSyncKind,
   type CodeAction,
+  type CodeLens,
   type CompletionItem,
   type Diagnostic,
   type Range,
@@ -114,21 +115,27 @@ export function serve(): Promise<never> {
   /** What a request is about; undefined for a document that is not open. */
   const at = (uri: string): TextDocument | undefined => documents.get(uri);
 
-  connection.onInitialize(() => ({
-    serverInfo: { name: "strobe" },
-    capabilities: {
-      textDocumentSync: TextDocumentSyncKind.Incremental,
-      completionProvider: { triggerCharacters: [":", ".", ">", ...sigils] },
-      hoverProvider: true,
-      signatureHelpProvider: { triggerCharacters: ["(", ","] },
-      codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
-      definitionProvider: true,
-      referencesProvider: true,
-      renameProvider: { prepareProvider: true },
-      documentFormattingProvider: true,
-      documentSymbolProvider: true,
-    },
-  }));
+  /** The client has a command that runs a script: `strobe.run`, with its URI and the line that was pressed. */
+  let runs = false;
+  connection.onInitialize(({ initializationOptions }) => {
+    runs = (initializationOptions as { run?: unknown } | undefined)?.run === true;
+    return {
+      serverInfo: { name: "strobe" },
+      capabilities: {
+        textDocumentSync: TextDocumentSyncKind.Incremental,
+        completionProvider: { triggerCharacters: [":", ".", ">", ...sigils] },
+        hoverProvider: true,
+        signatureHelpProvider: { triggerCharacters: ["(", ","] },
+        codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
+        definitionProvider: true,
+        referencesProvider: true,
+        renameProvider: { prepareProvider: true },
+        documentFormattingProvider: true,
+        documentSymbolProvider: true,
+        ...(runs ? { codeLensProvider: {} } : {}),
+      },
+    };
+  });
   documents.onDidChangeContent(({ document }) => {
     later(document, Math.min(Math.max(taken, quiet.least), quiet.most), () => validate(document));
   });
@@ -218,6 +225,16 @@ export function serve(): Promise<never> {
           DocumentSymbol.create(name, undefined, symbolKinds[kind], range(document, span), range(document, nameSpan)),
         )
       : null;
+  });
+  connection.onCodeLens(({ textDocument: { uri } }) => {
+    const document = at(uri);
+    if (document === undefined || !runs) return null;
+    return outline(analysisOf(document))
+      .filter(({ kind }) => kind === "probe")
+      .map(({ nameSpan }): CodeLens => {
+        const place = range(document, nameSpan);
+        return { range: place, command: { title: "▶ run", command: "strobe.run", arguments: [uri, place.start.line] } };
+      });
   });
   connection.onDocumentFormatting(({ textDocument: { uri } }) => {
     const document = at(uri);

@@ -31,6 +31,9 @@ test("help explains builtins, probes, options, settings, tools, other tools' wor
   assert.equal(await first("max_map_keys"), "config = { max_map_keys = … }: a setting");
   assert.equal(await first("opens"), "strobe opens: a tool");
   assert.equal(await first("quantize(x)"), "@ = shist(n)");
+  assert.equal(await first("task_execname"), "task_execname:string (arg1:long): in SystemTap");
+  assert.equal(await first("kernel.function"), 'kernel.function("…"): in SystemTap');
+  assert.equal(await first("walltimestamp"), "walltimestamp: in D");
   assert.equal(await first("unknown function"), "message calls.unknownFunction");
   assert.equal(await first(), "strobe: ask a running Linux system a question");
   const none = await strobe(["help", "strr"]);

@@ -12,6 +12,7 @@ import {
   type Diagnostic,
   type DocumentSymbol,
   type CodeAction,
+  type CodeLens,
   type Hover,
   type InitializeResult,
   type Location,
@@ -44,6 +45,7 @@ before(async () => {
     processId: process.pid,
     rootUri: null,
     capabilities: {},
+    initializationOptions: { run: true },
   });
   assert.equal(capabilities.hoverProvider, true);
   await connection.sendNotification("initialized", {});
@@ -592,4 +594,19 @@ test("D: probes, members, subroutines and variables of all three kinds", async (
       .replace("sum(start", "sum(calls"),
   );
   assert.equal(await otherRenamed(file, script.replace("@start", "@sta‸rt"), "all"), script.replace("@start", "@all"));
+});
+
+test("a client that runs scripts has a button above each probe", async () => {
+  for (const [name, script] of [
+    ["c.bt", "begin { exit(); }\n\ninterval:s:1 { print(1); }‸"],
+    ["c.stp", "probe begin { exit() }\n\nprobe timer.s(1) { println(1) }‸"],
+    ["c.d", "BEGIN { exit(0); }\n\ntick-1s { trace(1); }‸"],
+  ]) {
+    const lenses = await other<CodeLens[]>(name, "textDocument/codeLens", script);
+    assert.deepEqual(
+      lenses.map(({ command }) => [command?.command, command?.arguments]),
+      [0, 2].map((line) => ["strobe.run", [`file:///${name}`, line]]),
+      name,
+    );
+  }
 });

@@ -1,7 +1,7 @@
 // The extension for VS Code: built whole, moved to a folder of its own, its grammar and its server tried there.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
@@ -13,10 +13,12 @@ import {
 } from "vscode-languageserver/node";
 import oniguruma from "vscode-oniguruma";
 import textmate, { type IGrammar } from "vscode-textmate";
-import { temporaryFolder } from "../support/strobe.ts";
+import { runScript } from "../../editors/vscode/run.ts";
+import { command, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
-let grammar: IGrammar;
+const scripts = temporaryFolder();
+const grammars = new Map<string, IGrammar>();
 
 before(async () => {
   const built = spawnSync(process.execPath, [resolve("editors/vscode/build.mjs"), folder.path], {
@@ -26,31 +28,36 @@ before(async () => {
   assert.deepEqual([built.stderr, built.status], ["", 0]);
   const wasm = createRequire(import.meta.url).resolve("vscode-oniguruma/release/onig.wasm");
   await oniguruma.loadWASM(readFileSync(wasm).buffer);
-  const path = join(folder.path, "syntaxes/bpftrace.tmLanguage.json");
+  const path = (name: string): string => join(folder.path, `syntaxes/${name.replace("source.", "")}.tmLanguage.json`);
   const registry = new textmate.Registry({
     onigLib: Promise.resolve({
       createOnigScanner: (patterns: string[]) => new oniguruma.OnigScanner(patterns),
       createOnigString: (text: string) => new oniguruma.OnigString(text),
     }),
-    loadGrammar: () => Promise.resolve(textmate.parseRawGrammar(readFileSync(path, "utf8"), path)),
+    loadGrammar: (name) => Promise.resolve(textmate.parseRawGrammar(readFileSync(path(name), "utf8"), path(name))),
   });
-  const loaded = await registry.loadGrammar("source.bpftrace");
-  assert.ok(loaded !== null);
-  grammar = loaded;
+  for (const name of ["bpftrace", "systemtap", "dtrace"]) {
+    const loaded = await registry.loadGrammar(`source.${name}`);
+    assert.ok(loaded !== null);
+    grammars.set(name, loaded);
+  }
 });
-after(() => folder.remove());
+after(() => {
+  folder.remove();
+  scripts.remove();
+});
 
 /** Words of a text with the innermost scope of each, those without one left out. */
-function scopes(text: string): string[] {
+function scopes(text: string, name = "bpftrace"): string[] {
   let stack = textmate.INITIAL;
   return text.split("\n").flatMap((line) => {
-    const { tokens, ruleStack } = grammar.tokenizeLine(line, stack);
+    const { tokens, ruleStack } = grammars.get(name)!.tokenizeLine(line, stack);
     stack = ruleStack;
     return tokens
       .filter((token) => token.scopes.length > 1)
       .map(
         (token) =>
-          `${line.slice(token.startIndex, token.endIndex).trim()} ${token.scopes.at(-1)?.replace(".bpftrace", "")}`,
+          `${line.slice(token.startIndex, token.endIndex).trim()} ${token.scopes.at(-1)?.replace(`.${name}`, "")}`,
       );
   });
 }
@@ -113,6 +120,52 @@ test("declarations and directives", () => {
     "int storage.type",
     "} punctuation.section.block.end",
   ]);
+});
+
+test("SystemTap's words and D's are told apart, too", () => {
+  assert.deepEqual(scopes('probe kernel.trace("a") { n[$x] <<< 2 } # end', "systemtap"), [
+    "probe keyword.declaration",
+    "kernel.trace entity.name.tag",
+    '" string.quoted.double',
+    "a string.quoted.double",
+    '" string.quoted.double',
+    "$x variable.parameter.target",
+    "<<< keyword.operator",
+    "2 constant.numeric",
+    "# end comment.line.number-sign",
+  ]);
+  assert.deepEqual(scopes("syscall::read:entry /self->a/ { @b = sum(1); }", "dtrace"), [
+    "syscall::read:entry entity.name.tag",
+    "/ keyword.operator",
+    "self keyword.control",
+    "-> keyword.operator",
+    "/ keyword.operator",
+    "@b variable.other.map",
+    "= keyword.operator",
+    "sum support.function",
+    "1 constant.numeric",
+  ]);
+});
+
+test("the button runs a script, tells its lines and errors, and how it ended", async () => {
+  const ran = async (run: string, text: string): Promise<{ lines: string[]; how: string }> => {
+    const file = join(scripts.path, "button.bt");
+    writeFileSync(file, text);
+    const lines: string[] = [];
+    const how = await new Promise<string>((done) => {
+      runScript(run, file, (line) => lines.push(line), done);
+    });
+    return { lines, how };
+  };
+  const strobe = `${process.execPath} ${command} -q`;
+  assert.deepEqual(await ran(strobe, 'begin { printf("one\\ntwo\\n"); exit(); }'), {
+    lines: ["one", "two"],
+    how: "ended with 0",
+  });
+  const wrong = await ran(strobe, "begin { print(pidd); }");
+  assert.match(wrong.lines.join("\n"), /unknown.*pidd/);
+  assert.equal(wrong.how, "ended with 1");
+  assert.match((await ran("/no/such/strobe", "")).how, /does not start/);
 });
 
 test("the package has what its manifest names and what runs, and nothing else", () => {

@@ -75,9 +75,17 @@ function behindIndex(all: readonly EditingToken[], i: number): string {
   return all[at]?.text ?? "";
 }
 
+/** Variables that are translated from the kernel's structs. */
+const translated: readonly (readonly [name: string, doc: string])[] = [
+  ["curpsinfo", "The current process as a psinfo_t: `curpsinfo->pr_psargs`."],
+  ["curlwpsinfo", "The current thread as an lwpsinfo_t."],
+  ["curcpu", "The current processor as a cpuinfo_t."],
+];
+
 function words(): readonly EditingWord[] {
   return [
     ...variableNames().map((name): EditingWord => ({ name, kind: "value", signature: name, doc: variableDoc(name) })),
+    ...translated.map(([name, doc]): EditingWord => ({ name, kind: "value", signature: name, doc })),
     ...libraryNames().flatMap((name): EditingWord[] => {
       const found = libraryFunction(name);
       if (found === undefined) return [];
