@@ -139,6 +139,8 @@ export interface ArrayType {
 export interface StringType {
   readonly kind: "string";
   readonly capacity: number;
+  /** Longer text is read as far as it fits: text that fills the field is shown as cut. */
+  readonly cut?: true;
 }
 /** A length (u32) and up to `capacity` bytes: what `buf()` gives. */
 export interface BufferType {

@@ -15,6 +15,7 @@ import {
   forTerminal,
   hasLines,
   isCharacter,
+  mayBeCut,
   readBuffer,
   readFloat,
   readInteger,
@@ -119,8 +120,8 @@ function stepOf(
   const capacity =
     type.kind === "string" ? type.capacity : type.kind === "array" && isCharacter(type.element) ? type.length : 0;
   if (capacity === 0) return undefined;
-  const { maxStringLength, stringTrailer } = plan.config;
-  const cut = type.kind === "string" && capacity === maxStringLength + 1;
+  const { stringTrailer } = plan.config;
+  const cut = type.kind === "string" && mayBeCut(type, plan);
   if (cut && width !== 0) return undefined;
   const trailer = cut ? { trailer: { behind: capacity - 1, bytes: new TextEncoder().encode(stringTrailer) } } : {};
   return {

@@ -8,7 +8,7 @@ import { aggregateLayout, aggregationOf } from "../language/aggregations/table.t
 import { resultOf } from "../language/aggregations/value.ts";
 import { partOfName } from "../language/resolved-probe.ts";
 import { bytesText, textLength } from "../language/text-bytes.ts";
-import type { AggregateType, FloatType, Member, NamedType, StackType, StructType, Type } from "../language/types.ts";
+import type { AggregateType, FloatType, Member, NamedType, StackType, StringType, StructType, Type } from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
 import type { Memory } from "./shaped-values.ts";
 import { shownText } from "./shown-text.ts";
@@ -46,7 +46,7 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
       return `0x${address.toString(16)}`;
     }
     case "string":
-      return named(withTrailer(readString(memory, offset, type.capacity), type.capacity, services), services);
+      return named(withTrailer(readString(memory, offset, type.capacity), type, services), services);
     case "buffer":
       return bufferText(readBuffer(memory, offset), "printable");
     case "array":
@@ -232,10 +232,14 @@ export function readString({ bytes }: Memory, offset: number, capacity: number):
   return bytesText(bytes.subarray(offset, end));
 }
 
-/** Text that filled all the room that str() had was cut, as far as anyone can tell: bpftrace marks it, too. */
-function withTrailer(text: string, capacity: number, { plan }: ConsumerServices): string {
-  const { maxStringLength, stringTrailer } = plan.config;
-  return capacity === maxStringLength + 1 && textLength(text) === capacity - 1 ? text + stringTrailer : text;
+/** Text that filled all the room that it had was cut, as far as anyone can tell: bpftrace marks what str() gave, too. */
+function withTrailer(text: string, type: StringType, { plan }: ConsumerServices): string {
+  return mayBeCut(type, plan) && textLength(text) === type.capacity - 1 ? text + plan.config.stringTrailer : text;
+}
+
+/** Is text of the type cut where it has no room? */
+export function mayBeCut({ capacity, cut }: StringType, { config }: ConsumerServices["plan"]): boolean {
+  return cut === true || capacity === config.maxStringLength + 1;
 }
 
 export function readBuffer({ bytes, view }: Memory, offset: number): Uint8Array {

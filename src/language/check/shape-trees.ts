@@ -136,7 +136,13 @@ export class TreeMaker {
         ? text
         : {
             kind: "cast",
-            to: { name: "string", pointers: 0, dimensions: [], span, is: { kind: "string", capacity: innerText } },
+            to: {
+              name: "string",
+              pointers: 0,
+              dimensions: [],
+              span,
+              is: { kind: "string", capacity: innerText, cut: true },
+            },
             operand: text,
             span,
             type: unknownType,
