@@ -8,7 +8,16 @@ import { aggregateLayout, aggregationOf } from "../language/aggregations/table.t
 import { resultOf } from "../language/aggregations/value.ts";
 import { partOfName } from "../language/resolved-probe.ts";
 import { bytesText, textLength } from "../language/text-bytes.ts";
-import type { AggregateType, FloatType, Member, NamedType, StackType, StringType, StructType, Type } from "../language/types.ts";
+import type {
+  AggregateType,
+  FloatType,
+  Member,
+  NamedType,
+  StackType,
+  StringType,
+  StructType,
+  Type,
+} from "../language/types.ts";
 import type { ConsumerServices, Frame } from "../session/events.ts";
 import type { Memory } from "./shaped-values.ts";
 import { shownText } from "./shown-text.ts";

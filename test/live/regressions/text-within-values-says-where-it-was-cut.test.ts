@@ -46,11 +46,7 @@ test("text that is longer than its room within a value is marked", { skip: missi
   assert.deepEqual(
     values,
     // 63 bytes may be all of a text or the beginning of a longer one, which nobody tells from what was read.
-    [
-      ...[62, x(62), { n: 62, array, text: x(62) }, x(62)],
-      ...[63, x(63), { n: 63, array, text: `${x(63)}..` }, x(63)],
-      ...[100, x(100), { n: 100, array, text: `${x(63)}..` }, x(100)],
-    ],
+    [62, 63, 100].flatMap((n) => [n, x(n), { n, array, text: n < 63 ? x(n) : `${x(63)}..` }, x(n)]),
   );
   const text = await strobe(["-q", "-c", path, "-e", `uprobe:${path}:see { print(args.t); }`]);
   assert.deepEqual({ stderr: text.stderr, code: text.code }, { stderr: "", code: 0 });
