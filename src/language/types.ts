@@ -2,6 +2,20 @@
 
 export type IntegerBits = 8 | 16 | 32 | 64;
 
+/** Of an integer of so many bytes, which are 1, 2, 4 or else 8. */
+export function bitsOf(bytes: number): IntegerBits {
+  switch (bytes) {
+    case 1:
+      return 8;
+    case 2:
+      return 16;
+    case 4:
+      return 32;
+    default:
+      return 64;
+  }
+}
+
 /** Where a pointer points: the two need different helpers to read. */
 export type AddressSpace = "kernel" | "user";
 

@@ -112,14 +112,14 @@ export const calls = {
   bufExpectsLengthArgument: (type: Shown): Message =>
     says(
       "arguments",
-      `buf() expects a length argument for a ${type}`,
+      `buf() expects a length argument for ${type}`,
       "the length may be left out only for arrays and text",
     ),
   /** @example fentry:packet_rcv { print(path(args.skb)); } */
   pathExpectsStructPathNot: (type: Shown): Message => says("type", `path() expects a struct path, got ${type}`),
   /** @example begin { print(strcap(5)) } */
   strcapExpectsTextStringArray: (type: Shown): Message =>
-    says("type", `strcap() expects text: a string, an array or a pointer, got a ${type}`),
+    says("type", `strcap() expects text: a string, an array or a pointer, got ${type}`),
   /** @example begin { kaddr("symbol"); } */
   failedResolveKernelSymbol: (name: Shown, help?: string): Message =>
     says("name", `failed to resolve kernel symbol: ${name}`, help),

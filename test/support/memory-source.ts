@@ -1,4 +1,5 @@
 // Sources of sessions without a kernel: records and maps in memory, made up or taken from a session that was live.
+import { RecordedTime } from "../../src/session/replay/recorded-time.ts";
 import type { Plan } from "../../src/compiler/plan.ts";
 import type { RecordMemory, SymbolResolver, Trouble } from "../../src/session/events.ts";
 import type { MapEntries } from "../../src/session/map-entries.ts";
@@ -27,28 +28,13 @@ export interface Captured {
 }
 
 /** Time that stands still unless it is told to go on. */
-class OwnTime implements Timeline {
-  readonly #calls = new Set<{ readonly at: number; readonly call: () => void }>();
-  #now = 0;
-
-  now(): number {
-    return this.#now;
-  }
-
-  after(milliseconds: number, call: () => void): () => void {
-    const one = { at: this.#now + milliseconds, call };
-    this.#calls.add(one);
-    return () => void this.#calls.delete(one);
-  }
-
+class OwnTime extends RecordedTime {
   /** Calls the next that is due until then; false when none is. */
-  step(until: number): boolean {
-    const [next] = [...this.#calls].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);
-    this.#now = next?.at ?? until;
-    if (next === undefined) return false;
-    this.#calls.delete(next);
-    next.call();
-    return true;
+  stepUntil(until: number): boolean {
+    const due = this.due <= until;
+    if (due) this.step();
+    else this.reach(until);
+    return due;
   }
 }
 
@@ -107,7 +93,7 @@ export class MemorySource implements Source, RecordStream {
     const { happenings, length } = this.#captured;
     while (!this.#stopped) {
       const at = happenings[this.#next]?.at ?? length;
-      if (this.timeline.step(at)) continue;
+      if (this.timeline.stepUntil(at)) continue;
       if (this.#next === happenings.length) user.sourceEnded();
       user.take();
       user.flush();

@@ -1,5 +1,6 @@
 // What an aggregation is: a row of table.ts, and the file that describes it. Everything that depends on which one it is
 // stands here; parts, shapes and results are few, and all that executors, sessions and printers know.
+import type { Message } from "../../messages/message.ts";
 import type { AggregateType } from "../types.ts";
 import type { Part } from "./parts.ts";
 
@@ -18,10 +19,7 @@ export function numbers(constants: Constants = []): bigint[] {
 }
 
 /** Why parameters cannot be. */
-export interface Refusal {
-  readonly code: "limit" | "arguments";
-  readonly message: string;
-  readonly help?: string;
+export interface Refusal extends Message {
   /** The parameter that is wrong; else the whole call is. */
   readonly parameter?: number;
 }

@@ -1,3 +1,4 @@
+import { aggregations } from "../../messages/on-demand.ts";
 import { numbers, type Aggregation } from "./aggregation.ts";
 
 export const hist: Aggregation = {
@@ -7,7 +8,7 @@ export const hist: Aggregation = {
   parameters: [{ name: "bits", default: 0n }],
   refuse: (constants) => {
     const [bits] = numbers(constants);
-    return bits >= 0n && bits <= 5n ? undefined : { code: "limit", message: "hist() takes 0 to 5 bits" };
+    return bits >= 0n && bits <= 5n ? undefined : aggregations().histBits();
   },
   signed: true,
   parts: ({ parameters }) => {

@@ -1,3 +1,4 @@
+import { aggregations } from "../../messages/on-demand.ts";
 import { numbers, type Aggregation, type Constants } from "./aggregation.ts";
 import { bucketCount } from "./buckets.ts";
 
@@ -15,14 +16,11 @@ export const lhist: Aggregation = {
   parameters: [{ name: "min" }, { name: "max" }, { name: "step" }],
   refuse: (constants) => {
     const { min, max, step } = linear(constants);
-    if (step <= 0n) return { code: "limit", message: "lhist() needs a step of 1 or more" };
-    if (min >= max)
-      return { code: "limit", message: `lhist() min must be less than max, ${min} is not less than ${max}` };
-    if (step > max - min)
-      return { code: "limit", message: `lhist() step is too large: ${step} for a range of ${max - min}` };
+    if (step <= 0n) return aggregations().lhistStep();
+    if (min >= max) return aggregations().lhistOrder(min, max);
+    if (step > max - min) return aggregations().lhistStepTooLarge(step, max - min);
     // And one at each end.
-    if (bucketCount({ by: "step", min, max, step }) > mostBuckets + 2)
-      return { code: "limit", message: `lhist() has at most ${mostBuckets} buckets`, help: "take a larger step" };
+    if (bucketCount({ by: "step", min, max, step }) > mostBuckets + 2) return aggregations().lhistBuckets(mostBuckets);
     return undefined;
   },
   signed: true,

@@ -1,3 +1,4 @@
+import { aggregations } from "../../messages/on-demand.ts";
 import { numbers, type Aggregation, type Constants } from "./aggregation.ts";
 import { bucketCount, type Piece } from "./buckets.ts";
 
@@ -52,18 +53,12 @@ export const llhist: Aggregation = {
   parameters: [{ name: "factor" }, { name: "low" }, { name: "high" }, { name: "steps" }],
   refuse: (constants) => {
     const [factor, low, high, steps] = numbers(constants);
-    const limit = (message: string, help?: string) =>
-      ({ code: "limit", message: `llhist() ${message}`, ...(help === undefined ? {} : { help }) }) as const;
-    if (factor < 2n) return limit("needs a factor of 2 or more");
-    if (low < 0n || low > high) return limit(`low must be from 0 to high, ${low} is not from 0 to ${high}`);
-    if (high > 62n || factor ** (high + 1n) >= 1n << 63n)
-      return limit(`high is too large: ${factor}^(${high} + 1) does not fit 63 bits`);
-    if (steps < factor || steps % factor !== 0n)
-      return limit(`steps must be a multiple of the factor, ${steps} is no multiple of ${factor}`);
-    if (!divides(steps, factor))
-      return limit(`steps must divide a power of the factor, ${steps} divides none of ${factor}`);
-    if (bucketCount(logLinear(constants)) > mostBuckets + 2)
-      return limit(`has at most ${mostBuckets} buckets`, "take fewer steps or powers");
+    if (factor < 2n) return aggregations().llhistFactor();
+    if (low < 0n || low > high) return aggregations().llhistLow(low, high);
+    if (high > 62n || factor ** (high + 1n) >= 1n << 63n) return aggregations().llhistHigh(factor, high);
+    if (steps < factor || steps % factor !== 0n) return aggregations().llhistMultiple(steps, factor);
+    if (!divides(steps, factor)) return aggregations().llhistDivides(steps, factor);
+    if (bucketCount(logLinear(constants)) > mostBuckets + 2) return aggregations().llhistBuckets(mostBuckets);
     return undefined;
   },
   signed: true,

@@ -1,7 +1,7 @@
 // Values that were seen many times, added at once: of what counted them before.
 import type { AggregateType } from "../types.ts";
 import { bucketOf } from "./buckets.ts";
-import { digitWords, rankMask, type Part } from "./parts.ts";
+import { addToPart, digitWords, type Part } from "./parts.ts";
 import { digitBits } from "../floating.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { aggregateLayout } from "./table.ts";
@@ -39,14 +39,8 @@ function addPart(part: Part, signed: boolean, words: BigUint64Array, at: number,
       words[at] += BigInt.asUintN(64, value * times);
       return;
     case "seen":
-      words[at] = 1n;
-      return;
-    case "extreme": {
-      const rank = BigInt.asUintN(64, value) ^ rankMask(part.which, signed);
-      if (rank > words[at]) words[at] = rank;
-      words[at + 1] = 1n;
-      return;
-    }
+    case "extreme":
+      return addToPart(part, signed, words, at, value, 0n);
     case "digits": {
       const one = signed ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value);
       const number = (part.of === "square" ? one * one : one) * times;

@@ -1,3 +1,4 @@
+import { aggregations } from "../../messages/on-demand.ts";
 import { numbers, type Aggregation } from "./aggregation.ts";
 import type { SeriesKind } from "./series.ts";
 
@@ -12,25 +13,18 @@ export const tseries: Aggregation = {
   parameters: [{ name: "interval" }, { name: "intervals" }, { name: "kind", choices, default: "last" }],
   refuse: (constants, keyed) => {
     const [interval, intervals] = numbers(constants);
-    if (interval < 1n || interval > 1n << 62n)
-      return { code: "limit", message: "tseries() needs an interval of 1 ns or more" };
-    if (intervals < 1n) return { code: "limit", message: "tseries() keeps 1 interval or more" };
+    if (interval < 1n || interval > 1n << 62n) return aggregations().tseriesInterval();
+    if (intervals < 1n) return aggregations().tseriesNone();
     const most = keyed ? mostIntervals.keyed : mostIntervals.keyless;
     if (intervals > most)
-      return {
-        code: "limit",
-        message: `tseries() keeps at most ${most} intervals${keyed ? " under a key" : ""}`,
-        help:
-          keyed && intervals <= mostIntervals.keyless
-            ? `take longer intervals, or a map without keys: it keeps up to ${mostIntervals.keyless}`
-            : "take longer intervals",
-      };
-    if (constants[2] === "")
-      return {
-        code: "arguments",
-        parameter: 2,
-        message: `tseries() makes of each interval its ${choices.join(", ")}, or without one the last value`,
-      };
+      return aggregations().tseriesMost(
+        most,
+        keyed,
+        keyed && intervals <= mostIntervals.keyless
+          ? `take longer intervals, or a map without keys: it keeps up to ${mostIntervals.keyless}`
+          : "take longer intervals",
+      );
+    if (constants[2] === "") return { ...aggregations().tseriesKind(choices), parameter: 2 };
     return undefined;
   },
   parts: ({ parameters = [] }) => {

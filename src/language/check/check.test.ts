@@ -548,7 +548,7 @@ const refused: readonly (readonly [script: string, ...said: string[]])[] = [
     'begin { print(cgroup_path(1, 2)); print(cgroup_path(1, "unified")) }',
     "arguments: cgroup_path() expects a string literal (int64 provided)",
   ],
-  ["begin { print(strcap(5)) }", "type: strcap() expects text: a string, an array or a pointer, got a int64"],
+  ["begin { print(strcap(5)) }", "type: strcap() expects text: a string, an array or a pointer, got an int64"],
   [
     'kprobe:f { print(buf(arg0)); print(buf("abc")); print(buf(curtask.comm)) }',
     "arguments: buf() expects a length argument for a uint64",

@@ -14,7 +14,7 @@ import { integerLiteral, needsKernel, report } from "./pass.ts";
 import type { Body, CallCheck } from "./pass.ts";
 import { siteName } from "./site-names.ts";
 import { functionName } from "./spelling.ts";
-import { describe, describeOne } from "./unify.ts";
+import { describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 import { shapeOf } from "./shapes.ts";
 import { checked, needsHost, wantsAddress, wantsInteger, capacityFor } from "./call-arguments.ts";
@@ -178,7 +178,7 @@ const buf: CallCheck = (call, body) => {
   if (length !== undefined)
     return { ...call, args, type: { kind: "buffer", capacity: capacityFor(length, call, body) } };
   if (data.type.kind === "integer" || data.type.kind === "pointer") {
-    report(body, call.span, calls.bufExpectsLengthArgument(describe(data.type)));
+    report(body, call.span, calls.bufExpectsLengthArgument(describeOne(data.type)));
   }
   const size =
     data.type.kind === "array"
@@ -195,7 +195,7 @@ const capacity: CallCheck = (call, body) => {
   if (!["string", "array", "pointer", "unknown"].includes(type.kind)) {
     return {
       ...call,
-      type: report(body, value.span, calls.strcapExpectsTextStringArray(describe(type))),
+      type: report(body, value.span, calls.strcapExpectsTextStringArray(describeOne(type))),
     };
   }
   const size =

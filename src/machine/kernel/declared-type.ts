@@ -1,6 +1,7 @@
 // Types as tracepoint formats declare them in C, and types written out for listings.
+import { sizeOf } from "../../language/layout.ts";
 import type { AddressSpace, Type } from "../../language/types.ts";
-import { i8, integer, voidType } from "../../language/types.ts";
+import { bitsOf, i8, integer, voidType } from "../../language/types.ts";
 import type { TypeScope } from "../../language/type-scope.ts";
 
 /**
@@ -18,16 +19,16 @@ export function declaredType(
   const array = /^(.*?)\s*((?:\[[^\]]*\])+)$/.exec(text);
   if (array) {
     const element = declaredType(array[1], 0, signed, space, types);
-    const one = bytesOf(element);
+    const one = sizeOf(element);
     // The format's dimensions may be names of constants; the size is sure.
     return { kind: "array", element, length: one > 0 ? Math.floor(size / one) : 0 };
   }
   if (text.includes("(") || text.endsWith("*")) return pointerType(text, space, types);
   const named = namedType(text, types);
-  if (named === undefined) return integer(bits(size || 4), signed);
+  if (named === undefined) return integer(bitsOf(size || 4), signed);
   if (size === 0 || named.kind === "struct" || named.kind === "array") return named;
-  if (named.kind === "integer") return integer(bits(size), named.signed);
-  return bytesOf(named) === size ? named : integer(bits(size), signed);
+  if (named.kind === "integer") return integer(bitsOf(size), named.signed);
+  return sizeOf(named) === size ? named : integer(bitsOf(size), signed);
 }
 
 function pointerType(text: string, space: AddressSpace, types: TypeScope): Type {
@@ -51,38 +52,6 @@ function clean(declaration: string): string {
     .replace(/\b(const|volatile|restrict|__user|__rcu|__seg_gs|__percpu|__iomem)\b/g, " ")
     .replace(/\s+/g, " ")
     .trim();
-}
-
-function bits(size: number): 8 | 16 | 32 | 64 {
-  switch (size) {
-    case 1:
-      return 8;
-    case 2:
-      return 16;
-    case 4:
-      return 32;
-    default:
-      return 64;
-  }
-}
-
-/** Bytes of the types that declarations give. */
-function bytesOf(type: Type): number {
-  switch (type.kind) {
-    case "boolean":
-      return 1;
-    case "integer":
-    case "enum":
-      return type.bits / 8;
-    case "pointer":
-      return 8;
-    case "struct":
-      return type.size;
-    case "array":
-      return bytesOf(type.element) * type.length;
-    default:
-      return 0;
-  }
 }
 
 /** A parameter as C writes it: `struct sock * sk`, `char comm[16]`. */

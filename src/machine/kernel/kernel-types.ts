@@ -6,6 +6,7 @@ import {
   char,
   i16,
   i32,
+  bitsOf,
   i64,
   i8,
   integer,
@@ -15,7 +16,6 @@ import {
   u8,
   voidType,
   type AddressSpace,
-  type IntegerBits,
   type Member,
   type Type,
 } from "../../language/types.ts";
@@ -425,19 +425,6 @@ function typedPointer(type: Type): Type {
   let typed = typedPointers.get(type);
   if (typed === undefined) typedPointers.set(type, (typed = { ...type, typed: true }));
   return typed;
-}
-
-function bitsOf(size: number): IntegerBits {
-  switch (size) {
-    case 1:
-      return 8;
-    case 2:
-      return 16;
-    case 4:
-      return 32;
-    default:
-      return 64;
-  }
 }
 
 /** Names that mean the same everywhere. */

@@ -7,7 +7,6 @@ import { sizeOf } from "../../language/layout.ts";
 import type {
   AddressSpace,
   EnumType,
-  IntegerBits,
   Member,
   PointerType,
   Shape,
@@ -15,7 +14,7 @@ import type {
   StructVariants,
   Type,
 } from "../../language/types.ts";
-import { boolType, char, integer, u64, u8, voidType } from "../../language/types.ts";
+import { bitsOf, boolType, char, integer, u64, u8, voidType } from "../../language/types.ts";
 import { readDescriptions, shapeFor, type Descriptions } from "./descriptions.ts";
 
 type DebugStruct = Extract<DebugType, { kind: "struct" }>;
@@ -348,19 +347,6 @@ function baseType({ name, bytes, encoding }: Extract<DebugType, { kind: "base" }
     }
     case "other":
       return { kind: "array", element: u8, length: bytes };
-  }
-}
-
-function bitsOf(bytes: number): IntegerBits {
-  switch (bytes) {
-    case 1:
-      return 8;
-    case 2:
-      return 16;
-    case 4:
-      return 32;
-    default:
-      return 64;
   }
 }
 
