@@ -110,6 +110,8 @@ export const hostTexts = {
   numberText: bytes(["number", "number"], () => 67),
   /** Words with a NUL behind each, with spaces between. */
   joinedWords: bytes(["bytes"], asLong),
+  /** An IP address of 4 or 16 bytes, as inet_ntop() writes it. */
+  addressText: bytes(["bytes"], () => 46),
   /**
    * The magic number of the file system, the inode's number, whether the name is gone, whether more is above; and the
    * names upwards, where empty ones are none.

@@ -487,6 +487,9 @@ export const d = {
       `index ${number} is out of range for ${probe} args[ ]`,
       count === 0 ? "it has none" : `it has ${count}`,
     ),
+  /** @example tcp:::state-change { x = args[0]->pkt_addr; } */
+  argumentAbsent: (number: number, probe: string): Message =>
+    says("arguments", `args[${number}] of ${probe} is nothing: no packet is known there`),
   /** @example kinst::f:4 { x = regs[pid]; } */
   unknownRegister: (): Message =>
     says(

@@ -256,3 +256,85 @@ test("vtimestamp leaves out what a thread sleeps; ucaller is who called", { skip
     ["outer", "1 1"],
   );
 });
+
+/** A connection between two ends of an address, closed by the client first, and one that is refused. */
+const connecting = `
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static union { struct sockaddr any; struct sockaddr_in four; struct sockaddr_in6 six; } own;
+static socklen_t size;
+static int bound(void) {
+  int fd = socket(own.any.sa_family, SOCK_STREAM, 0);
+  return bind(fd, &own.any, size) ? -1 : fd;
+}
+static void until(int fd, int state) {
+  struct tcp_info info; socklen_t n;
+  do { usleep(1000); n = sizeof info; getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &n); } while (info.tcpi_state != state);
+}
+int main(int n, char **v) {
+  struct sockaddr_in6 name; socklen_t m = sizeof name; char c;
+  if (inet_pton(AF_INET, v[1], &own.four.sin_addr) == 1) { own.any.sa_family = AF_INET; size = sizeof own.four; }
+  else { inet_pton(AF_INET6, v[1], &own.six.sin6_addr); own.any.sa_family = AF_INET6; size = sizeof own.six; }
+  int listening = bound(), client = bound();
+  if (listening < 0 || client < 0 || listen(listening, 1) || getsockname(listening, (void *)&name, &m)) return 1;
+  if (connect(client, (void *)&name, m)) return 2;
+  int server = accept(listening, 0, 0);
+  shutdown(client, SHUT_WR);
+  if (read(server, &c, 1) != 0) return 3;
+  until(client, TCP_FIN_WAIT2);
+  close(server);
+  until(client, TCP_CLOSE);
+  close(listening);
+  /* A port that this process holds, and nobody listens on. */
+  int held = bound(), other = bound();
+  m = sizeof name;
+  if (getsockname(held, (void *)&name, &m)) return 4;
+  return connect(other, (void *)&name, m) == -1 && errno == ECONNREFUSED ? 0 : 5;
+}
+`;
+
+test("tcp: connections of an address that nobody else has", { skip }, async () => {
+  const program = compileC(folder.path, "connecting", connecting, ["-O1"]);
+  // One of 127.0.0.0/8 for each process.
+  const own = `127.${64 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
+  const lines = await d(
+    `${program} ${own}`,
+    `tcp:::state-change /args[3]->tcps_laddr == "${own}" && args[5]->tcps_state != TCP_STATE_LAST_ACK/ {
+       printf("%d %d %d\\n", args[5]->tcps_state, args[3]->tcps_state, args[1]->cs_addr == args[3]->tcps_addr);
+     }
+     tcp:::connect-request, tcp:::connect-established, tcp:::connect-refused, tcp:::accept-established
+     /args[3]->tcps_laddr == "${own}"/ {
+       printf("%s %s %s %d %d\\n", probename, args[2]->ip_saddr, args[3]->tcps_raddr, args[2]->ip_ver, args[3]->tcps_state);
+     }`,
+  );
+  const states = "7 10,7 2,2 1,10 3,3 1,1 4,1 8,4 5,8 9,5 7,10 7,7 2,2 7".split(",").map((change) => `${change} 1`);
+  const named = ["connect-request|2", "connect-established|1", "accept-established|1", "connect-request|2"];
+  const connections = [...named, "connect-refused|7"].map((of) => of.replace("|", ` ${own} ${own} 4 `));
+  const inOrder = (all: readonly string[]): string[] => [...all].sort((a, b) => a.localeCompare(b));
+  assert.deepEqual(inOrder(lines), inOrder([...states, ...connections]));
+});
+
+test("addresses as inet_ntop() writes them", { skip }, async () => {
+  const program = compileC(
+    folder.path,
+    "addresses",
+    `#include <arpa/inet.h>
+     #include <unistd.h>
+     int main(int n, char **v) {
+       for (int i = 1; i < n; i++) { char b[16]; inet_pton(AF_INET6, v[i], b); if (write(-1, b, 16) != -1) return 1; }
+       return 0;
+     }`,
+    ["-O1"],
+  );
+  const all =
+    "::,::1,1::,fe80::1:0:0:2,1:2:3:4:5:6:7:8,1:0:2:3:4:5:6:7,::ffff:10.1.2.3,::10.1.2.3,2001:db8::a:0:b".split(",");
+  const lines = await d(
+    `${program} ${all.join(" ")}`,
+    `syscall::write:entry /pid == $target && (int)arg0 == -1/ { printf("%s\\n", inet_ntoa6((struct in6_addr *)copyin(arg1, 16))); }`,
+  );
+  assert.deepEqual(lines, all);
+});

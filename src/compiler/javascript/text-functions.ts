@@ -192,6 +192,16 @@ export const textFunctions = {
   const all = Buffer.from(bytes.subarray(4, 4 + size)).toString("latin1").replace(/\\0+$/, "");
   return all.replaceAll("\\0", " ");
 }`,
+  /** The URL standard shortens IPv6 addresses as inet_ntop() does, but for IPv4 ones in them. */
+  addressText: `function addressText(bytes) {
+  const four = [...bytes.subarray(-4)].join(".");
+  if (bytes.length === 4) return four;
+  const front = Buffer.from(bytes.subarray(0, 12)).toString("hex");
+  if (front === "00000000000000000000ffff") return "::ffff:" + four;
+  if (/^0+$/.test(front) && (bytes[12] !== 0 || bytes[13] !== 0)) return "::" + four;
+  const words = Buffer.from(bytes).toString("hex").match(/.{4}/g).join(":");
+  return new URL("http://[" + words + "]").hostname.slice(1, -1);
+}`,
   /** Of file systems whose files have no path (linux/magic.h) the kernel makes a name. */
   joinedPath: `function joinedPath(magic, inode, gone, more, ...names) {
   if (magic === 0x534f434bn) return "socket:[" + inode + "]";

@@ -20,7 +20,8 @@ export function joinedClauses(probes: readonly ResolvedProbe[], rules: Rules): r
     const seen = new Map<string, number>();
     for (const variant of variants)
       for (const site of variant.sites) {
-        const name = `${variant.provider} ${site.found ?? site.name} ${site.match ?? ""}`;
+        // One place may be probes of several names, and several places probes of one.
+        const name = `${variant.provider} ${site.name} ${site.found ?? ""} ${site.match ?? ""}`;
         // The places of one name come in the same order in each clause.
         const number = seen.get(name) ?? 0;
         seen.set(name, number + 1);

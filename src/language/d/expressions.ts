@@ -629,6 +629,7 @@ function stableArgument(object: Expression, index: Expression, span: Span, unit:
   const number = stable === undefined ? undefined : constantValue(index, unit);
   if (stable === undefined || number === undefined) return undefined;
   const text = stable.args?.[Number(number)];
+  if (text === "") unit.cursor.fail(d.argumentAbsent(Number(number), `${provider}:::${probe}`), span);
   return text === undefined
     ? unit.cursor.fail(d.noArgument(Number(number), `${provider}:::${probe}`, stable.args?.length ?? 0), span)
     : readText(unit, text, span, expression);

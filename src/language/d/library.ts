@@ -2,7 +2,7 @@
 import type { Span } from "../diagnostic.ts";
 import type { HostTextName } from "../host-texts.ts";
 import * as nodes from "../nodes.ts";
-import type { Expression } from "../program.ts";
+import type { Expression, TypeName } from "../program.ts";
 import type { Known } from "./types.ts";
 import { constantValue } from "./type-names.ts";
 import { named } from "./types.ts";
@@ -70,18 +70,29 @@ export function copied(to: Expression, from: Expression, size: Expression, span:
       [to, from, size].map((e) => unit.cast("int64", e)),
       span,
     );
-  const all = { ...named("uint8", span), dimensions: [Number(bytes)], behind: [{ pointers: 1, dimensions: [] }] };
-  const at = (e: Expression): Expression => ({
-    kind: "unary",
-    operator: "*",
-    operand: nodes.cast(all, e, span),
-    span,
-    type: unknownType,
-  });
-  return call("write_memory", [at(to), at(from)], span);
+  const all = bytesType(Number(bytes), span);
+  return call("write_memory", [behind(all, to, span), behind(all, from, span)], span);
+}
+
+/** A pointer to so many bytes. */
+function bytesType(count: number, span: Span): TypeName {
+  return { ...named("uint8", span), dimensions: [count], behind: [{ pointers: 1, dimensions: [] }] };
+}
+
+/** What is at an address, read as what a pointer type points to. */
+function behind(pointer: TypeName, of: Expression, span: Span): Expression {
+  return { kind: "unary", operator: "*", operand: nodes.cast(pointer, of, span), span, type: unknownType };
 }
 
 export const address = (of: Expression, space: "uptr" | "kptr"): Expression => call(space, [of], of.span);
+
+const inet = (count: 4 | 16, at: (of: Expression) => Expression, doc: string): LibraryFunction => ({
+  least: 1,
+  most: 1,
+  known: "string",
+  doc,
+  value: ([of], span) => nodes.hostText("addressText", [behind(bytesType(count, span), at(of), span)], span),
+});
 
 const functions: Readonly<Record<string, LibraryFunction>> = {
   // ── memory ──
@@ -219,20 +230,13 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     doc: "The process's stack, of so many frames at most.",
     value: (args, span) => (args.length === 0 ? nodes.builtin("ustack", span) : call("ustack", args.slice(0, 1), span)),
   },
-  inet_ntoa: {
-    least: 1,
-    most: 1,
-    doc: "An IPv4 address behind a pointer, as text.",
-    value: ([of], span) =>
-      call(
-        "ntop",
-        [{ kind: "unary", operator: "*", operand: nodes.cast(named("uint32", span, 1), of), span, type: of.type }],
-        span,
-      ),
-  },
+  inet_ntoa: inet(4, (of) => of, "An IPv4 address behind a pointer, as text."),
+  inet_ntoa6: inet(16, (of) => of, "An IPv6 address behind a pointer, as text."),
   inet_ntop: plain("ntop", 2, undefined, "An address of a family, as text."),
 
   // ── what D's own texts are made of ──
+  __address4: inet(4, (of) => address(of, "kptr"), "The same, in the kernel."),
+  __address6: inet(16, (of) => address(of, "kptr"), "The same, in the kernel."),
   __kernel: plain("kptr", 1, undefined, "An address in the kernel."),
   __name: {
     least: 1,

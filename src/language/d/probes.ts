@@ -137,7 +137,7 @@ const providers: Readonly<Record<string, Find>> = {
   lockstat: stable,
   io: stable,
   ip: () => "ip probes are not there yet",
-  tcp: () => "tcp probes are not there yet",
+  tcp: stable,
   udp: () => "udp probes are not there yet",
   cpc: () => "cpc probes are not there yet",
 };

@@ -154,8 +154,52 @@ const lockstat: Readonly<Record<string, StableProbe>> = {
   "rw-block": lock("rw_semaphore", "this->__flags == 2 || this->__flags == 4", way),
 };
 
+/** A socket of TCP (IPPROTO_TCP) goes from one state to another, by the kernel's numbers, which are D's. */
+const changes = (when: string): Pick<StableProbe, "probes" | "when"> => ({
+  probes: raw("inet_sock_set_state"),
+  when: `args.sk->sk_protocol == 6${when}`,
+});
+/** No packet is known: of D's arguments those that a socket has. */
+const connection = (ip: string): readonly string[] => [
+  "",
+  "xlate <csinfo_t> (args.sk)",
+  `xlate <${ip}> (args.sk)`,
+  "xlate <__next_tcpsinfo_t> (args.sk)",
+];
+
+const tcp: Readonly<Record<string, StableProbe>> = {
+  "state-change": {
+    ...changes(""),
+    args: [
+      "",
+      "xlate <csinfo_t> (args.sk)",
+      "",
+      "xlate <__next_tcpsinfo_t> (args.sk)",
+      "",
+      "xlate <tcplsinfo_t> (args.oldstate)",
+    ],
+  },
+  "connect-request": { ...changes(" && args.newstate == 2"), args: connection("__from_here_t") },
+  "connect-established": {
+    ...changes(" && args.oldstate == 2 && args.newstate == 1"),
+    args: connection("__to_here_t"),
+  },
+  // ECONNREFUSED
+  "connect-refused": {
+    ...changes(" && args.oldstate == 2 && args.newstate == 7 && args.sk->sk_err == 111"),
+    args: connection("__to_here_t"),
+  },
+  "accept-established": {
+    ...changes(" && args.oldstate == 3 && args.newstate == 1"),
+    args: connection("__to_here_t"),
+  },
+};
+
 /** Probes that DTrace has elsewhere, and the kernel has nothing for. */
 const missing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  tcp: Object.fromEntries(
+    ["send", "receive", "accept-refused"].map((name) => [name, "probes of packets are not there yet"]),
+  ),
   sched: {
     "remain-cpu": "the kernel has no event for a thread that stays on its processor",
     "change-pri": "the kernel has no event for all changes of priorities",
@@ -175,6 +219,7 @@ const providers: Readonly<Record<string, Readonly<Record<string, StableProbe>>>>
   sched,
   io,
   lockstat,
+  tcp,
 };
 
 /** `proc:::exec`, all of them. */

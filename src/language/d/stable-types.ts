@@ -1,5 +1,6 @@
 // D's own library of translators, as D text: a script reads those that it names. Members that Linux has nothing for are
 // left out.
+import { networkTranslators } from "./stable-network.ts";
 
 /** Of a process: a task of it. */
 const psinfo = `translator psinfo_t < struct task_struct *T > {
@@ -100,4 +101,5 @@ export const libraryTranslators: Readonly<Record<string, string>> = {
   bufinfo_t: bufinfo,
   __done_bufinfo_t: doneBufinfo,
   devinfo_t: devinfo,
+  ...networkTranslators,
 };
