@@ -84,6 +84,11 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     doc: "a part of a recording, by time, as a file of its own",
     run: async (argv) => (await import("./cut.ts")).cut(argv),
   },
+  convert: {
+    usage: "convert FILE -o trace.dat",
+    doc: "a recording as a file for trace-cmd and KernelShark",
+    run: async (argv) => (await import("./convert.ts")).convert(argv),
+  },
   info: {
     usage: "info FILE",
     doc: "what a recording holds",

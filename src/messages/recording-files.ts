@@ -1,4 +1,4 @@
-// What is wrong with a command line about recordings: strobe record, replay, cut, info.
+// What is wrong with a command line about recordings: strobe record, replay, cut, convert, info.
 import { usage, type UsageMessage } from "./message.ts";
 
 export const recordingFiles = {
@@ -13,7 +13,7 @@ export const recordingFiles = {
   /** Only of a file with several names. */
   hasOtherNames: (path: string): UsageMessage =>
     usage(`${path} has other names, by which others could read the recording: remove it, or name another`),
-  /** Only with --append. */
+  /** Only of what another tool recorded, with --append or strobe convert. */
   notOurs: (path: string): UsageMessage => usage(`${path} is no recording of strobe's`),
   /** Only of what is no regular file: `strobe record -o /dev/null 'tracepoint:sched:*'`. */
   writtenToFile: (path: string): UsageMessage => usage(`a recording is written to a regular file, and ${path} is none`),
@@ -63,4 +63,16 @@ export const recordingFiles = {
   cutWants: (): UsageMessage => usage("strobe cut wants --from, --to, or both"),
   /** @example strobe cut run.strobe --from 2s --to 1s -o part.strobe */
   cutBackwards: (): UsageMessage => usage("--from is not before --to"),
+  /** @example strobe convert run.strobe --to 2s -o trace.dat */
+  convertHasNoOption: (option: string): UsageMessage => usage(`strobe convert has no option ${option}`),
+  /** @example strobe convert run.strobe */
+  convertTakes: (): UsageMessage =>
+    usage("strobe convert takes a recording, and where to: strobe convert run.strobe -o trace.dat"),
+  /** Only of a recording with an event of more bytes than a page of the kernel's ring buffer has. */
+  eventTooLong: (bytes: number, most: number): UsageMessage =>
+    usage(`an event has ${bytes} bytes, and in a trace.dat ${most} at most`),
+  /** Only of a recording of more than 65,000 probes. */
+  tooManyProbes: (most: number): UsageMessage => usage(`a trace.dat has ${most} kinds of events at most`),
+  /** Only of a damaged recording. */
+  noSuchCpu: (cpu: number): UsageMessage => usage(`an event is said to be on CPU ${cpu}`),
 };

@@ -2,6 +2,7 @@
 // command than trace-cmd, of one word each.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { strobe, temporaryFolder } from "../support/strobe.ts";
@@ -128,4 +129,82 @@ test("the process of a thread is refused: ftrace does not tell it", async (t) =>
   ]);
   assert.equal(code, 1);
   assert.match(stderr, /error: pid was not recorded/);
+});
+
+const made = join(folder.path, "made.strobe");
+const converted = join(folder.path, "made.dat");
+
+test("a recording becomes a trace.dat with the same events", async () => {
+  const script = join(folder.path, "work.sh");
+  writeFileSync(script, "for i in 1 2 3; do cat /etc/passwd /no/such/file; done 2>/dev/null >/dev/null\n");
+  const probes = [
+    'tracepoint:syscalls:sys_enter_openat /cpid == pid || comm == "cat"/',
+    'tracepoint:syscalls:sys_exit_openat /cpid == pid || comm == "cat"/',
+    "tracepoint:sched:sched_process_exec",
+    "tracepoint:sched:sched_switch",
+  ];
+  const recorded = await strobe(["record", "-o", made, "-c", `sh ${script}`, ...probes]);
+  assert.equal(recorded.code, 0, recorded.stderr);
+  const { code, stdout, stderr } = await strobe(["convert", made, "-o", converted]);
+  assert.equal(code, 0, stderr);
+  assert.equal(stdout, "");
+  assert.match(stderr, /^\S*made\.dat: \d+ events of \d+ probes\n/);
+  assert.equal(statSync(converted).mode & 0o777, 0o600);
+  const all = await replayed("made.strobe", "t:*:* { @[probe, tid, cpu] = count(); }");
+  assert.ok(Array.isArray(all) && all.length > 3);
+  assert.deepEqual(await replayed("made.dat", "t:*:* { @[probe, tid, cpu] = count(); }"), all);
+  for (const asked of [
+    "t:syscalls:sys_enter_openat { @[args.dfd, (uint64)args.filename, args.flags, args.mode] = count(); }",
+    "t:syscalls:sys_exit_openat { @[tid, args.ret] = count(); }",
+    "t:sched:sched_process_exec { @[str(args.filename), args.pid] = count(); }",
+    "t:sched:sched_switch { @[args.prev_comm, args.prev_pid, args.prev_state, args.next_comm, args.next_prio] = count(); }",
+  ])
+    assert.deepEqual(await replayed("made.dat", asked), await replayed("made.strobe", asked), asked);
+  const times = async (name: string): Promise<string> =>
+    (await strobe(["replay", join(folder.path, name), "-e", 't:*:* { printf("%d %d\\n", nsecs(monotonic), tid); }']))
+      .stdout;
+  const sorted = (text: string): readonly string[] => text.split("\n").sort();
+  assert.deepEqual(sorted(await times("made.dat")), sorted(await times("made.strobe")));
+});
+
+test("what trace-cmd prints of a trace.dat of strobe's is what strobe counts in the recording", async (t) => {
+  if (traceCmd("--version").stdout === null) return t.skip("trace-cmd is not installed");
+  const lines = printed("made.dat");
+  const named = (name: string, pattern: RegExp): unknown =>
+    tally(
+      lines.flatMap(([, tid, , event, fields]) => {
+        const found = event === name ? pattern.exec(fields) : null;
+        return found === null ? [] : [[tid, ...found.slice(1)].join(", ")];
+      }),
+    );
+  assert.deepEqual(
+    named("sys_enter_openat", /filename_text=(.*) flags=(\d+)/),
+    await replayed("made.strobe", "t:syscalls:sys_enter_openat { @[tid, str(args.filename), args.flags] = count(); }"),
+  );
+  assert.deepEqual(
+    named("sys_exit_openat", /ret=(-?\d+)/),
+    await replayed("made.strobe", "t:syscalls:sys_exit_openat { @[tid, args.ret] = count(); }"),
+  );
+  assert.deepEqual(
+    named("sched_process_exec", /filename=(.*) pid=(\d+)/),
+    await replayed("made.strobe", "t:sched:sched_process_exec { @[tid, str(args.filename), args.pid] = count(); }"),
+  );
+  assert.deepEqual(
+    named("sched_switch", /prev_comm=(.*) prev_pid=.* next_comm=(.*) next_pid=(\d+)/),
+    await replayed(
+      "made.strobe",
+      "t:sched:sched_switch { @[tid, args.prev_comm, args.next_comm, args.next_pid] = count(); }",
+    ),
+  );
+});
+
+test("what cannot be converted is refused", async () => {
+  const refused = async (...args: readonly string[]): Promise<string> => {
+    const { code, stderr } = await strobe(["convert", ...args]);
+    assert.equal(code, 1);
+    return stderr;
+  };
+  assert.match(await refused(made), /strobe convert takes a recording, and where to/);
+  assert.match(await refused(converted, "-o", join(folder.path, "again.dat")), /made\.dat is no recording of strobe's/);
+  assert.match(await refused(made, "--to", "x"), /strobe convert has no option --to/);
 });
