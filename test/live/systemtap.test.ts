@@ -580,3 +580,34 @@ probe process("${binary}").function("look") { println(user_int_warn(16)) }`;
   ]);
   assert.deepEqual([stderr, code], ["WARNING: user int copy fault -14 at 0x10 [man error::fault]\n", 0]);
 });
+
+test("points of programs that -c gives, and lists of points as SystemTap writes them", compiled, async () => {
+  const file = join(folder, "given.c");
+  const binary = join(folder, "given");
+  writeFileSync(
+    file,
+    `__attribute__((noinline)) int look(int a) { __asm__(""); return a; }
+int main(void) { return look(0); }
+`,
+  );
+  execFileSync("gcc", ["-g", "-O0", "-o", binary, file]);
+  for (const point of ["process.begin", "process.end", 'process.function("look")'])
+    assert.equal(
+      await stap("-e", `probe ${point} { println(execname(), pid() == target()) }`, "-c", binary),
+      "given1\n",
+      point,
+    );
+  const { stderr, code } = await strobe(["stap", "-p4", "-e", 'probe process.function("look") { println(1) }']);
+  assert.match(stderr, /no program is given[^]*-c COMMAND, -x PID/);
+  assert.equal(code, 1);
+  for (const [point, listed] of [
+    ["timer.s(1)", "timer.s(1)"],
+    ["begin", "begin"],
+    [`process("${binary}").end`, `process("${binary}").end`],
+    [`process("${binary}").function("look")`, `process("${binary}").function("look") $a:int`],
+    [`process("${binary}").function("look").return`, `process("${binary}").function("look").return $return:int`],
+    ["scheduler.wakeup*", "scheduler.wakeup\nscheduler.wakeup_new"],
+  ])
+    assert.equal(await stap("-L", point), `${listed}\n`);
+  assert.equal(await stap("-l", "syscall.openat"), "syscall.openat\n");
+});

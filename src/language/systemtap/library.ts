@@ -278,6 +278,14 @@ const argument = (doc: string, cut?: string): LibraryFunction => ({
   },
 });
 
+const mostSpeculations = 256;
+
+const speculated = (name: "commit" | "discard", doc: string): LibraryFunction => ({
+  parameters: ["long"],
+  doc,
+  does: ([id], span) => [tree.statement(tree.hostText(name, [id], span))],
+});
+
 const functionName: LibraryFunction = { ...words("func", "Name of the function that was probed."), ofProbe: true };
 
 const functions: Readonly<Record<string, LibraryFunction>> = {
@@ -570,6 +578,25 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   },
 
   ...doubles,
+
+  // ── what is printed for the time being ──
+  speculation: {
+    parameters: [],
+    result: "long",
+    doc: "A new speculation: what is kept for it waits; 0 where there are 256 already.",
+    value: (_, span) => tree.hostText("speculation", [integer(mostSpeculations, span), integer(0, span)], span),
+  },
+  speculate: {
+    parameters: ["long", "string"],
+    doc: "Keeps a text for a speculation.",
+    does: ([id, text], span) => [
+      tree.statement(tree.hostText("speculate", [id], span)),
+      tree.statement(call("printf", [tree.text("%s", span), text], span)),
+      tree.statement(tree.hostText("speculated", [], span)),
+    ],
+  },
+  commit: speculated("commit", "Prints what is kept for a speculation."),
+  discard: speculated("discard", "Forgets what is kept for a speculation."),
 
   // ── doing ──
   exit: {

@@ -150,7 +150,7 @@ export function parse(written: Source, given: Given): Parsed {
     const made: { handler: Handler; key: string; placed: Placed[] }[] = [];
     for (const { point, before: prologues, behind, conditions, unless } of expanded) {
       const before = used(prologues, [body, behind, conditions], known);
-      const reading = placeOf(point, given.machine);
+      const reading = placeOf(point, given);
       if (reading === "nothing") continue;
       if ("problem" in reading) {
         if (!point.optional) report(point.span, reading.problem);
@@ -159,7 +159,7 @@ export function parse(written: Source, given: Given): Parsed {
       const { place } = reading;
       const found = withUnless(
         reading,
-        unless.map((one) => placeOf(one, given.machine)),
+        unless.map((one) => placeOf(one, given)),
       );
       const key = JSON.stringify([
         place,

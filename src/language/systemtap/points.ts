@@ -3,7 +3,7 @@ import { Failure } from "../../base/failure.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
-import type { MachineGiven } from "../language.ts";
+import type { Given, MachineGiven } from "../language.ts";
 import { nearest } from "../nearest.ts";
 import type { ProbeSpec, SpecOptions } from "../probe-spec.ts";
 import type { Expression } from "../program.ts";
@@ -36,10 +36,14 @@ export interface Placed {
 
 const host: Place = { variables: "none", returns: false, space: "kernel" };
 
+/** What points ask of the command line and the machine. */
+type PointGiven = Pick<Given, "machine" | "target" | "command">;
+
 type Reading = Placed | "nothing" | { readonly problem: Message };
 
 /** A base point; aliases are expanded before. "nothing" for `never`. */
-export function placeOf(point: Point, machine?: MachineGiven): Reading {
+export function placeOf(point: Point, given: PointGiven = {}): Reading {
+  const { machine } = given;
   const { components, text, span } = point;
   const [first, ...rest] = components;
   const spec = (provider: string, parts: readonly string[], sequence?: bigint, options?: SpecOptions): ProbeSpec => ({
@@ -88,10 +92,10 @@ export function placeOf(point: Point, machine?: MachineGiven): Reading {
       };
     }
     case "process":
-      return processPoint(first, rest, point, (provider, parts, of, entry) => ({
+      return processPoint(withProgram(first, rest, given), rest, point, (provider, parts, of, entry) => ({
         spec: spec(provider, parts),
         place: place({ space: "user", ...of }),
-        ...(typeof first.argument === "bigint" ? { guard: isProcess(first.argument, span) } : {}),
+        ...guardOf(first, given, span),
         ...(entry === undefined ? {} : { entry: spec(...entry) }),
       }));
     case "perf":
@@ -120,8 +124,8 @@ function unknown(point: Point, known: readonly string[], at: Component | undefin
   );
 }
 
-function isProcess(pid: bigint, span: Span): Expression {
-  return tree.binary("==", tree.builtin("pid", span), tree.integer(pid, span), span);
+function isProcess(id: Expression, span: Span): Expression {
+  return tree.binary("==", tree.toLong(tree.builtin("pid", span)), id, span);
 }
 
 type Make = (
@@ -284,6 +288,25 @@ function kernel(first: Component, [of, ...suffixes]: readonly Component[], point
   return { problem: systemtap.expected(`a name in quotes, as in kernel.${of.name}("…")`, `\`${point.text}\``) };
 }
 
+/** Without a program: that of -c or -x; all processes where only their beginnings and ends are asked for. */
+function withProgram(first: Component, [of]: readonly Component[], { target, command = "" }: PointGiven): Component {
+  if (first.argument !== undefined) return first;
+  if (of !== undefined && lives.includes(of.name)) return { ...first, argument: "*" };
+  if (typeof target === "number") return { ...first, argument: BigInt(target) };
+  const [program] = /^[^\s"'\\$;&|<>()]+(?=\s|$)/.exec(command.trim()) ?? [];
+  return program === undefined ? first : { ...first, argument: program };
+}
+
+const lives = ["begin", "end", "thread"];
+
+/** What only one process may run: that of the point, or of -c or -x where the point has none. */
+function guardOf({ argument }: Component, { target }: PointGiven, span: Span): { readonly guard?: Expression } {
+  if (typeof argument === "bigint") return { guard: isProcess(tree.integer(argument, span), span) };
+  if (argument !== undefined || target === undefined) return {};
+  const id = target === "command" ? tree.toLong(tree.builtin("cpid", span)) : tree.integer(target, span);
+  return { guard: isProcess(id, span) };
+}
+
 const processWords = [
   "function",
   "statement",
@@ -306,8 +329,8 @@ function processPoint(first: Component, rest: readonly Component[], point: Point
     return {
       problem: systemtap.pointNotSupported(
         point.text,
-        "a process without a program is not there yet",
-        'name it: process("PATH")',
+        "no program is given",
+        'name it: process("PATH"), or give a process: -c COMMAND, -x PID',
       ),
     };
   const quoted = (): { readonly problem: Message } => ({
