@@ -487,6 +487,9 @@ export const d = {
       `index ${number} is out of range for ${probe} args[ ]`,
       count === 0 ? "it has none" : `it has ${count}`,
     ),
+  /** @example sched:::off-cpu, sched:::wakeup { x = args[0]->pr_pri; } */
+  argumentsDiffer: (number: number, one: string, other: string): Message =>
+    says("arguments", `args[${number}] is not the same of ${one} and ${other}`, "write a clause for each"),
   /** @example tcp:::state-change { x = args[0]->pkt_addr; } */
   argumentAbsent: (number: number, probe: string): Message =>
     says("arguments", `args[${number}] of ${probe} is nothing: no packet is known there`),

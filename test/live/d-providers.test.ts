@@ -154,7 +154,7 @@ test("lockstat: a mutex that one thread waits for", { skip }, async (t) => {
   const lines = await d(
     program,
     `syscall::write:entry /pid == $target/ { self->writes = 1; }
-     lockstat:::adaptive-block, lockstat:::adaptive-spin, lockstat:::adaptive-acquire-error /self->writes/ {
+     lockstat:::adaptive-block, lockstat:::adaptive-spin /self->writes/ {
        printf("%s %d %d\\n", probename, args[0] != 0, args[1] > 0);
      }
      syscall::write:return /pid == $target/ { self->writes = 0; }`,

@@ -622,13 +622,16 @@ function descriptor(object: Expression, index: Expression, span: Span, unit: Uni
 
 /** `args[1]` of a probe whose arguments D defines. */
 function stableArgument(object: Expression, index: Expression, span: Span, unit: Unit): Expression | undefined {
-  const { provider, name: probe = "" } = unit.clause;
+  const { provider, name: probe = "", names = [] } = unit.clause;
   const stable = object.kind === "builtin" && object.name === "args" ? stableProbe(provider, probe) : undefined;
   if (object.kind === "builtin" && object.name === "args" && provider === "dtrace")
     unit.cursor.fail(d.noArgumentsHere(Number(constantValue(index, unit) ?? 0n), `:::${probe}`), span);
   const number = stable === undefined ? undefined : constantValue(index, unit);
   if (stable === undefined || number === undefined) return undefined;
   const text = stable.args?.[Number(number)];
+  const other = names.find((name) => stableProbe(provider, name)?.args?.[Number(number)] !== text);
+  if (other !== undefined && text !== undefined)
+    unit.cursor.fail(d.argumentsDiffer(Number(number), `:::${probe}`, `:::${other}`), span);
   if (text === "") unit.cursor.fail(d.argumentAbsent(Number(number), `${provider}:::${probe}`), span);
   return text === undefined
     ? unit.cursor.fail(d.noArgument(Number(number), `${provider}:::${probe}`, stable.args?.length ?? 0), span)

@@ -249,7 +249,8 @@ function clause(unit: Unit): Probe[] {
   const first = p.token;
   const places = descriptions(unit).flatMap(({ text, span }) => placed(text, span, unit));
   const [place] = places;
-  if (place !== undefined) unit.clause = place.scope;
+  const names = places.flatMap(({ scope: { name } }) => (name === undefined ? [] : [name]));
+  if (place !== undefined) unit.clause = { ...place.scope, names };
   const condition = p.index;
   const behind = p.at("/") ? endOfPredicate(p) : undefined;
   const readPredicate = (): Expression => {

@@ -248,6 +248,9 @@ function findProbes(described: Described, unit: Unit, span: Span): Found | strin
 export function spelledProbe(name: string, asked?: ProbeSpec): string {
   const parts = name.split(":");
   const [kind, ...rest] = parts;
+  const described = asked === undefined ? undefined : describe(asked.text);
+  if (described !== undefined && isStableProvider(described.provider))
+    return `${described.provider}:vmlinux::${described.name}`;
   switch (kind) {
     case "begin":
       return "dtrace:::BEGIN";
@@ -270,13 +273,8 @@ export function spelledProbe(name: string, asked?: ProbeSpec): string {
       const [module, of] = rest.length > 1 ? rest : ["vmlinux", rest[0]];
       return `fbt:${module}:${of}:${kind === "kprobe" || kind === "fentry" ? "entry" : "return"}`;
     }
-    case "rawtracepoint": {
-      const event = rest.at(-1) ?? "";
-      const own = asked === undefined ? undefined : describe(asked.text);
-      return own !== undefined && isStableProvider(own.provider)
-        ? `${own.provider}:vmlinux::${own.name}`
-        : `rawtp:vmlinux::${event}`;
-    }
+    case "rawtracepoint":
+      return `rawtp:vmlinux::${rest.at(-1) ?? ""}`;
     case "uprobe":
     case "uretprobe": {
       const own = asked === undefined ? undefined : describe(asked.text);

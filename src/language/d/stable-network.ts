@@ -63,14 +63,9 @@ export const networkTranslators: Readonly<Record<string, string>> = {
   __next_tcpsinfo_t: tcpsinfo("__next_tcpsinfo_t", "args.newstate"),
   tcplsinfo_t: "translator tcplsinfo_t < int I > { tcps_state = I; };",
   /** Of a connection rather than a packet: what leaves is from this end, what comes is from the other. */
-  __from_here_t: `translator __from_here_t < struct sock *S > {
+  __connection_t: `translator __connection_t < struct sock *S > {
     ip_ver = (uint8_t)(S->__sk_common.skc_family == 2 ? 4 : S->__sk_common.skc_family == 10 ? 6 : 0);
-    ip_saddr = ${local};
-    ip_daddr = ${remote};
-  };`,
-  __to_here_t: `translator __to_here_t < struct sock *S > {
-    ip_ver = (uint8_t)(S->__sk_common.skc_family == 2 ? 4 : S->__sk_common.skc_family == 10 ? 6 : 0);
-    ip_saddr = ${remote};
-    ip_daddr = ${local};
+    ip_saddr = this->__comes == 0 ? (${local}) : (${remote});
+    ip_daddr = this->__comes == 0 ? (${remote}) : (${local});
   };`,
 };

@@ -76,16 +76,22 @@ const sched: Readonly<Record<string, StableProbe>> = {
   wakeup: { probes: raw("sched_wakeup"), args: thread("args.p") },
 };
 
-/** Of no file: at a request none is known. */
-const request = (bio: string): readonly string[] => [
-  `xlate <bufinfo_t> (${bio})`,
-  `xlate <devinfo_t> (${bio})`,
+/** Of all probes of requests the same, of no file: none is known there. */
+const request = [
+  "xlate <__request_t> (0)",
+  "xlate <devinfo_t> ((struct bio *)__kernel(this->__bio))",
   "xlate <fileinfo_t> ((struct file *)0)",
 ];
-const ended = ["xlate <__done_bufinfo_t> (0)", ...request("(struct bio *)__kernel(this->__bio)").slice(1)];
+/** What a request is before it has ended. */
+const begun = (bio: string): string => `(this->__bio = (uint64_t)${bio},
+  this->__bytes = (uint64_t)((struct bio *)__kernel(this->__bio))->bi_iter.bi_size,
+  this->__sector = (uint64_t)((struct bio *)__kernel(this->__bio))->bi_iter.bi_sector, this->__status = (uint64_t)0, 1)`;
 
 const io: Readonly<Record<string, StableProbe>> = {
-  start: { probes: raw("block_bio_queue"), args: request("args.bio") },
+  start: {
+    probes: [{ kind: "rawtracepoint", parts: ["block_bio_queue"], when: begun("args.bio") }],
+    args: request,
+  },
   /**
    * The kernel traces the end of a request of several merged ones as one, and of what no request is made for (RAID, device
    * mapper) by itself. Requests from 34 (REQ_OP_DRV_IN) on are commands of drivers, which do not start here.
@@ -106,9 +112,9 @@ const io: Readonly<Record<string, StableProbe>> = {
           this->__sector = (uint64_t)args.bio->bi_iter.bi_sector, this->__status = (uint64_t)args.bio->bi_status, 1)`,
       },
     ],
-    args: ended,
+    args: request,
   },
-  "wait-start": { probes: kernel("submit_bio_wait"), args: request("(struct bio *)__kernel(arg0)") },
+  "wait-start": { probes: [{ kind: "kprobe", parts: ["submit_bio_wait"], when: begun("arg0") }], args: request },
   "wait-done": {
     probes: [
       {
@@ -119,7 +125,7 @@ const io: Readonly<Record<string, StableProbe>> = {
           this->__bio != 0)`,
       },
     ],
-    args: ended,
+    args: request,
     needs: "waits",
   },
 };
@@ -155,44 +161,27 @@ const lockstat: Readonly<Record<string, StableProbe>> = {
 };
 
 /** A socket of TCP (IPPROTO_TCP) goes from one state to another, by the kernel's numbers, which are D's. */
-const changes = (when: string): Pick<StableProbe, "probes" | "when"> => ({
-  probes: raw("inet_sock_set_state"),
-  when: `args.sk->sk_protocol == 6${when}`,
+const changes = (when: string, comes: 0 | 1, ip: string, last: string): StableProbe => ({
+  probes: [
+    {
+      kind: "rawtracepoint",
+      parts: ["inet_sock_set_state"],
+      when: `(this->__comes = (uint64_t)${comes}, args.sk->sk_protocol == 6 && ${when})`,
+    },
+  ],
+  // No packet is known.
+  args: ["", "xlate <csinfo_t> (args.sk)", ip, "xlate <__next_tcpsinfo_t> (args.sk)", "", last],
 });
-/** No packet is known: of D's arguments those that a socket has. */
-const connection = (ip: string): readonly string[] => [
-  "",
-  "xlate <csinfo_t> (args.sk)",
-  `xlate <${ip}> (args.sk)`,
-  "xlate <__next_tcpsinfo_t> (args.sk)",
-];
+const connection = (comes: 0 | 1, when: string): StableProbe =>
+  changes(when, comes, "xlate <__connection_t> (args.sk)", "");
 
 const tcp: Readonly<Record<string, StableProbe>> = {
-  "state-change": {
-    ...changes(""),
-    args: [
-      "",
-      "xlate <csinfo_t> (args.sk)",
-      "",
-      "xlate <__next_tcpsinfo_t> (args.sk)",
-      "",
-      "xlate <tcplsinfo_t> (args.oldstate)",
-    ],
-  },
-  "connect-request": { ...changes(" && args.newstate == 2"), args: connection("__from_here_t") },
-  "connect-established": {
-    ...changes(" && args.oldstate == 2 && args.newstate == 1"),
-    args: connection("__to_here_t"),
-  },
+  "state-change": changes("1", 0, "", "xlate <tcplsinfo_t> (args.oldstate)"),
+  "connect-request": connection(0, "args.newstate == 2"),
+  "connect-established": connection(1, "args.oldstate == 2 && args.newstate == 1"),
   // ECONNREFUSED
-  "connect-refused": {
-    ...changes(" && args.oldstate == 2 && args.newstate == 7 && args.sk->sk_err == 111"),
-    args: connection("__to_here_t"),
-  },
-  "accept-established": {
-    ...changes(" && args.oldstate == 3 && args.newstate == 1"),
-    args: connection("__to_here_t"),
-  },
+  "connect-refused": connection(1, "args.oldstate == 2 && args.newstate == 7 && args.sk->sk_err == 111"),
+  "accept-established": connection(1, "args.oldstate == 3 && args.newstate == 1"),
 };
 
 /** Probes that DTrace has elsewhere, and the kernel has nothing for. */

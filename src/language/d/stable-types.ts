@@ -68,8 +68,8 @@ const bufinfo = `translator bufinfo_t < struct bio *B > {
 /** Numbers of `errno` for those of blk_status_t, from 1 on (blk_errors, block/blk-core.c); any other is EIO there, too. */
 const statuses = [95, 110, 28, 67, 121, 52, 61, 84, 12, 5, 78, 11, 16, 5, 5, 5, 62, 22];
 
-/** Of a request that has ended: what the probe's guard has given `this->`. */
-const doneBufinfo = `translator __done_bufinfo_t < int N > {
+/** Of a request: what the probe's guard has given `this->`. */
+const requestInfo = `translator __request_t < int N > {
     b_flags = (int)(xlate <bufinfo_t> ((struct bio *)__kernel(this->__bio))->b_flags | (this->__status != 0 ? 0x4 : 0));
     b_bcount = this->__bytes;
     b_bufsize = this->__bytes;
@@ -99,7 +99,7 @@ export const libraryTranslators: Readonly<Record<string, string>> = {
   cpuinfo_t: cpuinfo,
   fileinfo_t: fileinfo,
   bufinfo_t: bufinfo,
-  __done_bufinfo_t: doneBufinfo,
+  __request_t: requestInfo,
   devinfo_t: devinfo,
   ...networkTranslators,
 };

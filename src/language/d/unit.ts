@@ -59,6 +59,8 @@ export interface ClauseScope {
   readonly provider: string;
   /** Of the probe: `off-cpu`. */
   readonly name?: string;
+  /** Of all probes of the clause. */
+  readonly names?: readonly string[];
   readonly returns: boolean;
   /** Addresses are of the traced process. */
   readonly user: boolean;
