@@ -8,7 +8,7 @@ export const questions = {
   /** @example strobe leaks --kernel get=f put=g --room none */
   wholeNumber: (option: string, least: number, found: string): UsageMessage =>
     usage(`--${option} takes a whole number from ${least} on, not "${found}"`),
-  /** @example strobe leaks slab --older soon */
+  /** @example strobe func vfs_read --least soon */
   time: (option: string, found: string): UsageMessage =>
     usage(`${option} takes a time such as 50us, 10ms or 2s, not "${found}"`),
   /** @example strobe leaks --kernel get=f put=g --follow -c true */
