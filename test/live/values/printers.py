@@ -23,7 +23,8 @@ def shown(value, inner=True):
 def text(lazy, inner):
     if isinstance(lazy, str): return lazy
     bytes = gdb.selected_inferior().read_memory(lazy.address, lazy.length).tobytes() if lazy.length else b""
-    return (bytes[:TEXT] if inner else bytes).decode()
+    # strobe marks text that fills its room: it cannot tell whether more follows.
+    return (bytes[:TEXT] + (b".." if len(bytes) >= TEXT else b"") if inner else bytes).decode()
 
 def without(value, type):
     if type.code == gdb.TYPE_CODE_BOOL: return bool(value)
