@@ -18,7 +18,9 @@ const tools = readdirSync("tools")
   .filter((name) => /\.(bt|ts)$/.test(name))
   .sort();
 const programs = tools.filter((name) => name.endsWith(".ts"));
-const texts = [...tools.map((name) => `tools/${name}`), "docs/language.md", "docs/messages.md"];
+const read = /^(?:language|messages|from-\w+)\.md$/;
+const pages = readdirSync("docs").filter((name) => read.test(name));
+const texts = [...tools.map((name) => `tools/${name}`), ...pages.map((name) => `docs/${name}`)];
 const bundle = {
   loader,
   bundle: true,

@@ -29,6 +29,7 @@ export function helpWord(words: readonly string[], subcommands: Commands): numbe
     ...ofProbe(word),
     ...ofSetting(word),
     ...ofOtherTool(word),
+    ...ofOtherCommand(word),
   ];
   const all = found.length > 0 ? found : ofMessage(word);
   if (all.length === 0) {
@@ -82,10 +83,12 @@ function ofBuiltin(word: string): readonly string[] {
     });
 }
 
-/** Functions, variables and probes that a language has besides the table. */
+/** Languages by their names, and the functions, variables and probes that one has besides the table. */
 function ofLanguages(word: string): readonly string[] {
   const name = word.replace(/\(.*$/s, "");
-  return languages.flatMap(({ title, editing }) => {
+  return languages.flatMap(({ name: own, aliases, title, doc, endings, editing }) => {
+    if ([own, ...aliases].includes(name.toLowerCase()))
+      return [`${title}: a language of strobe's, --lang ${own}\n\n  ${doc}\n  Files: ${endings.join(", ")}\n`];
     const { words, probes } = editing?.() ?? {};
     // `kernel.function("` is asked for without what stands behind the name.
     const points = (probes?.("").words ?? []).filter((one) => one.name.replace(/(?:\("?|::|-?\d).*$/, "") === name);
@@ -134,12 +137,35 @@ function ofSetting(word: string): readonly string[] {
 }
 
 function ofOtherTool(word: string): readonly string[] {
-  const name = word.replace(/\(.*$/s, "");
+  const name = word.replace(/\(.*$/s, "").replace(/^@/, "");
   const help =
     otherToolsWord(name, languages[0].rules) ??
     otherToolsKind(name.split(":")[0]) ??
     (word.startsWith("-") ? otherToolsOption(word) : undefined);
   return help === undefined ? [] : [`${help}\n`];
+}
+
+/** Rows of the pages for those who know other tools: by the word that a command begins with, or several; all by the tool. */
+function ofOtherCommand(word: string): readonly string[] {
+  const begun = word.replace(/(?:-bpfcc|\.bt)$/, "");
+  return otherTools.flatMap((tool) => {
+    const page = `docs/from-${tool}.md`;
+    const [, whose, table = ""] = /^\| with (.*?) \| with strobe \|\n(.*?)\n\n/ms.exec(ownText(page) ?? "") ?? [];
+    const rows = table.split("\n").flatMap((row) => {
+      const [, theirs, ours] = /^\| (.*?) \| (.*) \|$/.exec(row) ?? [];
+      const isAsked = ([, one]: RegExpMatchArray): boolean =>
+        begun === tool || one === begun || one.startsWith(`${begun} `);
+      return theirs !== undefined && [...theirs.matchAll(/`(.*?)`/g)].some(isAsked)
+        ? [`  ${plain(theirs)}\n      ${plain(ours)}\n`]
+        : [];
+    });
+    return rows.length === 0 ? [] : [`${word}: of ${whose}; the same with strobe\n\n${rows.join("")}`];
+  });
+}
+
+/** A cell of a page: without its marks, and links as where they lead. */
+function plain(cell: string): string {
+  return cell.replaceAll(/\[.*?\]\((.*?)\)/g, "docs/$1").replaceAll("`", "");
 }
 
 /** Of docs/messages.md: by a message's name, or words that it says. */
@@ -162,6 +188,9 @@ function ofMessage(word: string): readonly string[] {
           .trimEnd()}\n`,
     );
 }
+
+/** That docs/from-TOOL.md is for. */
+const otherTools = ["bcc", "perf", "strace", "ftrace", "bpftrace"];
 
 function names(subcommands: Commands): readonly string[] {
   return [

@@ -1,7 +1,7 @@
 // What the command says of itself: help WORD, --help of subcommands, completion by a real shell, the manual page.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
 import { subcommands } from "../../src/cli/subcommands.ts";
@@ -34,11 +34,37 @@ test("help explains builtins, probes, options, settings, tools, other tools' wor
   assert.equal(await first("task_execname"), "task_execname:string (arg1:long): in SystemTap");
   assert.equal(await first("kernel.function"), 'kernel.function("…"): in SystemTap');
   assert.equal(await first("walltimestamp"), "walltimestamp: in D");
+  assert.equal(await first("@hist_log"), "SystemTap's @hist_log is hist here");
+  assert.equal(await first("sqlhist"), "SQL: a language of strobe's, --lang sql");
   assert.equal(await first("unknown function"), "message calls.unknownFunction");
   assert.equal(await first(), "strobe: ask a running Linux system a question");
   const none = await strobe(["help", "strr"]);
   assert.equal(none.stderr, 'strobe: nothing is known of "strr": did you mean `strobe help str`?\n');
   assert.equal(none.code, 1);
+});
+
+test("help answers commands of other tools with the rows of the pages about them", async () => {
+  const said = async (word: string): Promise<string> => (await strobe(["help", word])).stdout;
+  assert.equal(
+    await said("opensnoop"),
+    "opensnoop: of BCC; the same with strobe\n\n  opensnoop\n      strobe opens\n  opensnoop -x\n      strobe opens --failed\n",
+  );
+  assert.equal(
+    await said("offcputime-bpfcc"),
+    "offcputime-bpfcc: of BCC; the same with strobe\n\n  offcputime\n      strobe off-cpu\n",
+  );
+  assert.equal(
+    await said("set_ftrace_filter"),
+    "set_ftrace_filter: of ftrace; the same with strobe\n\n  function, set_ftrace_filter\n      strobe func 'vfs_*' where the kernel has kprobes\n",
+  );
+  // All of a page by its tool.
+  for (const page of readdirSync("docs").filter((name) => name.startsWith("from-"))) {
+    const rows = [...readFileSync(`docs/${page}`, "utf8").matchAll(/^\| (`.*?) \| (.*) \|$/gm)];
+    const all = await said(page.replace(/^from-(.*)\.md$/, "$1"));
+    const plain = (cell: string): string => cell.replaceAll(/\[.*?\]\((.*?)\)/g, "docs/$1").replaceAll("`", "");
+    for (const [, theirs, ours] of rows)
+      assert.ok(all.includes(`  ${plain(theirs)}\n      ${plain(ours)}\n`), `${page}: ${theirs}`);
+  }
 });
 
 test("every subcommand says its usage", async () => {
