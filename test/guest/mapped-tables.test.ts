@@ -64,7 +64,7 @@ const counted = [
 ];
 const tooMany = `config = { max_map_keys = 400 } uprobe:/bin/threads:visit { @many[arg0] = count(); } end { print(len(@many)); clear(@many); }`;
 
-const run = (how: string, script: string): string =>
+const run = (how: "mapped" | "kernel", script: string): string =>
   `STROBE_HASH_TABLES=${how} strobe -v -c /bin/threads -e '${script}'`;
 const mayGoto = (kernel: string): boolean => kernel !== "6.1";
 /** Of each map where it is and why, as -v says it. */

@@ -7,7 +7,7 @@ const live = { timeout: 120_000, skip: process.geteuid?.() !== 0 && "needs root"
 const folder = temporaryFolder();
 after(() => folder.remove());
 
-const mapped = "config = { hash_tables = mapped; max_map_keys = 10000 }";
+const mapped = "config = { max_map_keys = 10000 }";
 /** Of each thread, so often for each of 10,000 keys. */
 const rounds = Number(process.env["STROBE_TABLE_ROUNDS"] ?? 1);
 
@@ -81,7 +81,7 @@ test("handlers that interrupt each other on all CPUs lose no count", live, async
   await nothingLeft(objects);
 });
 
-const getppid = (script: string, config = "hash_tables = mapped"): Promise<{ stdout: string; stderr: string }> =>
+const getppid = (script: string, config = ""): Promise<{ stdout: string; stderr: string }> =>
   strobe([
     "-v",
     "-e",
@@ -94,13 +94,13 @@ const enter = "tracepoint:syscalls:sys_enter_getppid /pid == cpid/";
 test("keys beyond the room are refused and counted; a table that was cleared has room again", live, async () => {
   const script = `begin { for ($i : 0..20) { @[100 + $i] = count(); } print(len(@)); clear(@); print(len(@)); }
     ${enter} { @n++; @[@n % 20] = count(); }`;
-  const { stdout, stderr } = await getppid(script, "hash_tables = mapped; max_map_keys = 20");
+  const { stdout, stderr } = await getppid(script, "max_map_keys = 20");
   assert.match(stderr, /^map @: mapped table of 20 entries/m);
   assert.doesNotMatch(stderr, /room|full/);
   assert.match(stdout, /^20\n0\n/m);
   const kept = stdout.match(/^@\[1?\d\]: 5[01]$/gm) ?? [];
   assert.equal(kept.length, 20);
-  const full = await getppid(`${enter} { @n++; @[@n % 20] = count(); }`, "hash_tables = mapped; max_map_keys = 15");
+  const full = await getppid(`${enter} { @n++; @[@n % 20] = count(); }`, "max_map_keys = 15");
   // Python makes a few such calls itself.
   assert.equal((full.stdout.match(/^@\[\d+\]: 5[01]$/gm) ?? []).length, 15);
   assert.match(full.stderr, /250 updates/);
@@ -119,6 +119,8 @@ test("the kernel's tables hold what those of strobe's own do not, and -v says wh
     await why(`tracepoint:syscalls:sys_enter_openat { @[str(args.filename, 100)] = count(); }`),
     "its keys have 100 bytes",
   );
+  const histograms = `${enter} { @a[pid] = hist(pid); @b[pid] = hist(pid); @[pid] = hist(pid); }`;
+  assert.match((await why(histograms, "max_map_keys = 25000")) ?? "", /^it and the others would take \d\d MB$/);
 });
 
 test("handlers and the host read, zero and print them as they do the kernel's", live, async () => {

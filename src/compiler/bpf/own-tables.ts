@@ -6,13 +6,13 @@ import type { SharedTable } from "../layouts/shared-table.ts";
 import type { EventSchema } from "../plan.ts";
 
 export interface OwnTables {
-  /** Why an aggregation by key is in a hash table of the kernel's; undefined when it is not. */
+  /** Why an aggregation by key is in a hash table of the kernel's; undefined when it is not. Asked once of each map. */
   notFor(map: number, table: SharedTable): string | undefined;
   /** Whether the script clears a map. */
   isCleared(map: number): boolean;
 }
 
-/** Bytes: they are there from the start. */
+/** Bytes of all tables of a script: they are there from the start. */
 const mostBytes = 32 << 20;
 /** Of a key: its words are compared one by one. */
 const mostKeyBytes = 64;
@@ -34,6 +34,7 @@ export function ownTables(
   { hashTables, schemas, growing, easyToVerify, held, capabilities }: Asked,
 ): OwnTables {
   const cleared = new Set(schemas.flatMap(({ action }) => (action.kind === "clear-map" ? [action.map] : [])));
+  let total = 0;
   return {
     isCleared: (map) => cleared.has(map),
     notFor: (map, { bytes, keySize }) => {
@@ -44,7 +45,11 @@ export function ownTables(
       if (held) return "the program that traces may delete entries";
       if (bytes > mostBytes) return `it would take ${Math.round(bytes / 1e6)} MB`;
       if (keySize > mostKeyBytes) return `its keys have ${keySize} bytes`;
-      return whatHandlersDo(module, map);
+      const why = whatHandlersDo(module, map);
+      if (why !== undefined) return why;
+      if (total + bytes > mostBytes) return `it and the others would take ${Math.round((total + bytes) / 1e6)} MB`;
+      total += bytes;
+      return undefined;
     },
   };
 }

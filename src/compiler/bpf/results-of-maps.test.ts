@@ -8,7 +8,7 @@ import { madeUpSystem, resolveMadeUp } from "../../../test/support/made-up-syste
 /** How often a handler makes 64 bits of what a function of a map said in 32. */
 function extended(body: string, kernel: readonly [number, number]): number {
   const { program } = parse({ name: "maps", text: `kprobe:f { ${body} }` }, { positional: [] });
-  const system = { ...madeUpSystem, capabilities: { ...madeUpSystem.capabilities, kernel } };
+  const system = { ...madeUpSystem, capabilities: { ...madeUpSystem.capabilities, kernel, mayGoto: false } };
   const { plan, diagnostics } = compile(program, system, { resolve: resolveMadeUp });
   assert.ok(plan, JSON.stringify(diagnostics));
   const text = disassemble(plan.bpf.programs[0].code).join("\n");

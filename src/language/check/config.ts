@@ -41,7 +41,7 @@ const defaults: Config = {
   maxStringLength: 1024,
   maxElements: 16,
   maxMapKeys: 4096,
-  hashTables: "kernel",
+  hashTables: "mapped",
   maxCatBytes: 10240,
   maxProbes: undefined,
   maxBpfProgs: undefined,

@@ -36,16 +36,15 @@ import {
   type KernelTable,
   type LiveMap,
 } from "../maps.ts";
+import { SharedTableMap } from "../shared-table-map.ts";
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols/symbols.ts";
 import type { UnwindMaps } from "./unwinding/unwind-tables.ts";
 import { lazy } from "../../base/lazy.ts";
 
-// Loaded when BPF programs are traced.
 // Loaded when handlers are captured.
 const hostMap = lazy<typeof import("../host-map.ts")>(() => require("../host-map.ts"));
-// Loaded when maps by key are in tables of strobe's own.
-const sharedTableMap = lazy<typeof import("../shared-table-map.ts")>(() => require("../shared-table-map.ts"));
+// Loaded when BPF programs are traced.
 const bpfFunctions = lazy<typeof import("../../linux/bpf/bpf-functions.ts")>(() =>
   require("../../linux/bpf/bpf-functions.ts"),
 );
@@ -208,7 +207,7 @@ export class KernelObjects implements Disposable {
         const memory = this.#mapped.get(index);
         if (memory === undefined) throw new InternalError(`the plan has no table for ${map.shown}`);
         const full = (): void => refused(kernel)("full");
-        this.liveMaps.set(index, new (sharedTableMap().SharedTableMap)(map, storage, memory, full, pauseBriefly));
+        this.liveMaps.set(index, new SharedTableMap(map, storage, memory, full, pauseBriefly));
         break;
       }
       case "stacks": {
