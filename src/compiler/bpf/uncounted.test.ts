@@ -10,7 +10,10 @@ function loopsOf(
   body: string,
   { easyToVerify = false, mayGoto = true } = {},
 ): readonly [scratch: boolean, guards: number] {
-  const parsed = parse({ name: "loops", text: `config = { hash_tables = kernel } kprobe:f { ${body} }` }, { positional: [] });
+  const parsed = parse(
+    { name: "loops", text: `config = { hash_tables = kernel } kprobe:f { ${body} }` },
+    { positional: [] },
+  );
   assert.deepEqual(parsed.diagnostics, []);
   const system = { ...madeUpSystem, capabilities: { ...madeUpSystem.capabilities, mayGoto } };
   const { plan, diagnostics } = compile(parsed.program, system, {
