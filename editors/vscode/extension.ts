@@ -9,7 +9,7 @@ let client: LanguageClient | undefined;
 export async function activate(context: ExtensionContext): Promise<void> {
   const start = (): Promise<void> => {
     client = new LanguageClient("strobe", "strobe", serverOptions(context.extensionPath), {
-      documentSelector: ["bpftrace", "systemtap", "dtrace"].map((language) => ({ language })),
+      documentSelector: ["bpftrace", "systemtap", "dtrace", "strobe-sql"].map((language) => ({ language })),
       initializationOptions: { run: true },
     });
     return client.start();

@@ -134,6 +134,15 @@ export interface Editing {
   readonly probes?: (written: string) => OfferedProbes;
   /** What a probe is called with are names with a `$`. */
   readonly targets?: true;
+  /** Its scripts have none of the table of builtins, nor the kernel's types and constants; functions have any case. */
+  readonly closed?: true;
+  /** What begins a comment to the end of a line; `//` unless it says. */
+  readonly lineComment?: string;
+  /**
+   * A whole script that reads `object.member`, or `member` where the object is "", of what an unfinished text names;
+   * undefined where that names nothing which has members. Absent where a statement of its own reads it.
+   */
+  readonly reading?: (text: string, object: string, member: string) => string | undefined;
   /** The words in front of the name of what a script declares to be called. */
   readonly callables: readonly string[];
   /** The token at or behind an offset; the kind is "end" behind the last. */
@@ -154,6 +163,8 @@ export interface OwnName extends Span {
   readonly text: string;
   /** The same kind and text means the same within it. */
   readonly scope: Span;
+  /** What it stands for, where no type says so. */
+  readonly means?: string;
   /** The place that declares it. */
   readonly declares?: true;
 }

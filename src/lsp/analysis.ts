@@ -94,6 +94,12 @@ export function wordsOf(language: Language): readonly EditingWord[] {
   return words;
 }
 
+/** Those of a name. */
+export function wordsNamed(language: Language, name: string): readonly EditingWord[] {
+  const anyCase = editingOf(language).closed === true ? name.toUpperCase() : name;
+  return wordsOf(language).filter((word) => word.name === name || (word.kind === "function" && word.name === anyCase));
+}
+
 /** What a row of the table says of itself, by the name that a language has for it. */
 export function signatureOf({ name, signature }: BuiltinSpec, spelled: string): string {
   return signature.replaceAll(new RegExp(`\\b${name}\\b`, "g"), spelled);
@@ -117,8 +123,9 @@ export function ownNameAt(analysis: Analysis, offset: number): OwnName | undefin
 /** What is in a variable, as far as that is known. */
 export function variableType(
   { stages: { typed }, language: { rules } }: Analysis,
-  { text, scope }: OwnName,
+  { text, scope, means }: OwnName,
 ): string | undefined {
+  if (means !== undefined) return means;
   const around = typed.handlers.filter(({ probe }) => contains(scope, probe.span.start));
   for (const { variables } of [...around, ...typed.functions]) {
     const found = variables.find((variable) => rules.spelling.variable(variable.name) === text);

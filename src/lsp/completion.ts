@@ -61,6 +61,8 @@ export function complete(source: Source, offset: number): Completions {
       const span = { start: word.start, end: offset };
       if (dot !== null && !/\d$/.test(text.slice(0, dot.index)))
         return { items: memberCompletions(source, place, dot.index, span), incomplete: false };
+      if (editing.closed === true)
+        return { items: nameCompletions(source, offset, word.word, span, place), incomplete: false };
       const tag = /\b(struct|union|enum)\s+$/.exec(text.slice(0, word.start))?.[1] as
         | "struct"
         | "union"
@@ -131,7 +133,7 @@ function placeAt(text: string, offset: number, editing: Editing): Place {
   for (;;) {
     const token = editing.scan(text, at);
     if (token.kind === "end" || token.start >= offset) break;
-    if (token.end > offset && (token.kind === "string" || token.kind === "bad")) {
+    if ((token.end > offset && token.kind === "string") || (token.end >= offset && token.kind === "bad")) {
       // A probe's name may be in one.
       const begun = depth === 0 ? editing.probeStart(text.slice(statement, token.start)) : undefined;
       if (editing.probes === undefined || begun === undefined || text.slice(token.start, offset).includes("\n"))
@@ -145,7 +147,7 @@ function placeAt(text: string, offset: number, editing: Editing): Place {
     } else if (token.text === "}") depth = Math.max(0, depth - 1);
     if (token.text === "{" || token.text === "}" || token.text === ";") statement = token.end;
   }
-  if (insideComment(text, at, offset)) return { kind: "nothing" };
+  if (insideComment(text, at, offset, editing.lineComment)) return { kind: "nothing" };
   if (depth > 0) return { kind: "code", statement, depth, predicate: false, body };
   const header = text.slice(statement, offset);
   const begun = editing.probeStart(header);
@@ -196,6 +198,8 @@ function memberCompletions(source: Source, place: Code, dot: number, span: Span)
   const { text } = source;
   const object = objectBefore(text, dot);
   if (object === "config") return configNames.map((label): Completion => ({ label, kind: "constant", span }));
+  const { reading } = editingOf(editedLanguage(source));
+  if (reading !== undefined) return membersRead(source, reading(text, object, placeholder), span);
   const link = text.startsWith("->", dot) ? "->" : ".";
   const front = `${object}${link}`;
   const names = editingOf(editedLanguage(source)).names(text, []);
@@ -213,15 +217,22 @@ function memberCompletions(source: Source, place: Code, dot: number, span: Span)
   });
   const { nodes } = expressionsAt(analysis, start.length);
   if (object === "args") {
-    return (contextArguments(analysis, start.length) ?? []).map(({ name, type }): Completion => ({
-      label: name,
-      kind: "field",
-      detail: describe(type),
-      span,
-    }));
+    return fields(contextArguments(analysis, start.length) ?? [], span);
   }
   const member = nodes.find((node) => node.kind === "member" && node.name === placeholder);
   return member?.kind === "member" ? membersOf(member.object.type, span) : [];
+}
+
+/** What may stand for the placeholder in a script that was made for it. */
+function membersRead(source: Source, text: string | undefined, span: Span): Completion[] {
+  if (text === undefined) return [];
+  const analysis = analyse({ ...source, text });
+  const { nodes, handler } = expressionsAt(analysis, text.indexOf(placeholder));
+  const read = nodes.find((node) => node.kind === "member" && node.name === placeholder);
+  if (read?.kind !== "member") return [];
+  if (read.object.kind !== "builtin" || read.object.name !== "args") return membersOf(read.object.type, span);
+  const context = handler?.context;
+  return context === undefined || context === "host" ? [] : fields(context.args ?? [], span);
 }
 
 /** What the probe around an offset is called with: the last that begins before it. */
@@ -240,16 +251,13 @@ function headerOf(header: string): string {
   return header.slice(0, header.search(/(^|\s)\/(?!\/)[^/]*$/));
 }
 
+function fields(all: readonly { readonly name: string; readonly type: Type }[], span: Span): Completion[] {
+  return all.map(({ name, type }): Completion => ({ label: name, kind: "field", detail: describe(type), span }));
+}
+
 function membersOf(type: Type, span: Span): Completion[] {
   const container = type.kind === "pointer" ? type.target : type;
-  if (container.kind === "record") {
-    return container.fields.map(({ name, type: of }): Completion => ({
-      label: name,
-      kind: "field",
-      detail: describe(of),
-      span,
-    }));
-  }
+  if (container.kind === "record") return fields(container.fields, span);
   return container.kind === "struct" ? structMembers(container, span) : [];
 }
 
@@ -333,10 +341,11 @@ function nameCompletions(
     const all = [...variables, ...maps, ...(editing.targets === true ? parameters : [])];
     return all.filter(({ label }) => label.startsWith(word[0]));
   }
-  const table = builtins().flatMap(({ name, form, signature, doc, spelling: spellings }): Completion[] =>
-    (spellings?.[language] ?? [spelling.builtin(name)])
-      .filter((label) => label !== "argN")
-      .map((label) => ({ label, kind: form === "value" ? "value" : "function", detail: signature, doc, span })),
+  const table = (editing.closed === true ? [] : builtins()).flatMap(
+    ({ name, form, signature, doc, spelling: spellings }): Completion[] =>
+      (spellings?.[language] ?? [spelling.builtin(name)])
+        .filter((label) => label !== "argN")
+        .map((label) => ({ label, kind: form === "value" ? "value" : "function", detail: signature, doc, span })),
   );
   const words = wordsOf(analysis.language).flatMap(({ name, kind, signature, doc }): Completion[] =>
     kind === "probe" ? [] : [{ label: name, kind, detail: signature, doc, span }],
@@ -348,6 +357,7 @@ function nameCompletions(
   return [
     ...variables,
     ...maps,
+    ...membersRead(source, editing.reading?.(text, "", placeholder), span),
     ...words,
     ...table.filter(({ label }) => !words.some((of) => of.label === label)),
     ...own,

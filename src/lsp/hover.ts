@@ -16,7 +16,7 @@ import {
   signatureOf,
   specAt,
   variableType,
-  wordsOf,
+  wordsNamed,
   type Analysis,
 } from "./analysis.ts";
 import { declared } from "./signatures.ts";
@@ -57,7 +57,7 @@ export function hover(analysis: Analysis, offset: number): Hover | undefined {
     return form && { markdown: code(form.label), span };
   }
   const said =
-    !/(?:\.|->)\s*$/.test(analysis.source.text.slice(0, start)) && wordsOf(language).some(({ name }) => name === word)
+    !/(?:\.|->)\s*$/.test(analysis.source.text.slice(0, start)) && wordsNamed(language, word).length > 0
       ? builtinText(word, language, undefined)
       : undefined;
   if (said !== undefined) return { markdown: said, span };
@@ -108,9 +108,10 @@ function mapText(word: string, { rules }: Language, maps: readonly CheckedMap[])
 
 /** The row of the table: signature, type, doc. `name` is as the script spells it. */
 export function builtinText(name: string, language: Language, type: string | undefined): string | undefined {
-  const words = wordsOf(language).filter((word) => word.name === name);
+  const words = wordsNamed(language, name);
   if (words.length > 0)
     return [codeIn(language)(words.map(({ signature }) => signature).join("\n")), words[0].doc].join("\n\n");
+  if (editingOf(language).closed === true) return undefined;
   const spec = findBuiltin(builtinsFor(language.rules).canonical(name));
   if (spec === undefined) return undefined;
   const needs = [

@@ -48,7 +48,7 @@ export function renamed(analysis: Analysis, offset: number, name: string): reado
     return `the script has a \`${text}\` already`;
   if (
     sigil === "" &&
-    (builtinsFor(language.rules).names().includes(text) ||
+    ((editing.closed !== true && builtinsFor(language.rules).names().includes(text)) ||
       [...editing.keywords, ...editing.declarations].includes(text) ||
       wordsOf(language).some(({ name: word }) => word === text))
   )

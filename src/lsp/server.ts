@@ -229,12 +229,14 @@ export function serve(): Promise<never> {
   connection.onCodeLens(({ textDocument: { uri } }) => {
     const document = at(uri);
     if (document === undefined || !runs) return null;
-    return outline(analysisOf(document))
+    const places = outline(analysisOf(document))
       .filter(({ kind }) => kind === "probe")
-      .map(({ nameSpan }): CodeLens => {
-        const place = range(document, nameSpan);
-        return { range: place, command: { title: "▶ run", command: "strobe.run", arguments: [uri, place.start.line] } };
-      });
+      .map(({ nameSpan }) => range(document, nameSpan));
+    // A line has one, however many probes.
+    return [...new Map(places.map((place) => [place.start.line, place]))].map(([line, place]): CodeLens => ({
+      range: place,
+      command: { title: "▶ run", command: "strobe.run", arguments: [uri, line] },
+    }));
   });
   connection.onDocumentFormatting(({ textDocument: { uri } }) => {
     const document = at(uri);

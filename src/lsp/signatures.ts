@@ -3,7 +3,7 @@ import { builtinsFor, findBuiltin } from "../language/builtins/table.ts";
 import type { Source, Span } from "../language/diagnostic.ts";
 import type { Editing, EditingToken, Language } from "../language/language.ts";
 import { tokens } from "../language/own-names.ts";
-import { editedLanguage, editingOf, signatureOf, wordsOf } from "./analysis.ts";
+import { editedLanguage, editingOf, signatureOf, wordsNamed } from "./analysis.ts";
 import { insideComment } from "./text-position.ts";
 
 export interface Form {
@@ -83,7 +83,7 @@ function callsAround(text: string, offset: number, editing: Editing): readonly C
     before.push(token);
     if (before.length > 3) before.shift();
   }
-  if (insideComment(text, end, offset)) return [];
+  if (insideComment(text, end, offset, editing.lineComment)) return [];
   // A block's statements are in no call; the braces of `emit({ … })` are.
   const block = open.findLastIndex(({ bracket }, i) => bracket === "{" && open[i - 1]?.bracket !== "(");
   return open
@@ -139,9 +139,10 @@ export function declared(text: string, name: string, editing: Editing): WrittenF
 
 /** The forms with parentheses of a row's signature: `print(value), print(@map [, top [, divisor]])`. */
 function builtinForms(name: string, language: Language): WrittenForm[] {
-  const words = wordsOf(language).filter((word) => word.name === name);
+  const words = wordsNamed(language, name);
   if (words.length > 0) return words.map(({ signature, doc }) => ({ ...formOf(signature), doc }));
-  const spec = findBuiltin(builtinsFor(language.rules).canonical(name));
+  const spec =
+    editingOf(language).closed === true ? undefined : findBuiltin(builtinsFor(language.rules).canonical(name));
   if (spec === undefined) return [];
   const signature = signatureOf(spec, name);
   return split(signature, 0, signature.length)

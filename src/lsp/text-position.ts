@@ -22,7 +22,7 @@ function isWord(character: string | undefined): boolean {
 }
 
 /** Whether an offset is in a comment, `from` being the end of the last token before it. */
-export function insideComment(text: string, from: number, offset: number): boolean {
+export function insideComment(text: string, from: number, offset: number, lineComment = "//"): boolean {
   const trivia = text.slice(from, offset);
-  return /\/\/[^\n]*$/.test(trivia) || /\/\*(?:(?!\*\/)[^])*$/.test(trivia);
+  return trivia.slice(trivia.lastIndexOf("\n") + 1).includes(lineComment) || /\/\*(?:(?!\*\/)[^])*$/.test(trivia);
 }

@@ -596,6 +596,68 @@ test("D: probes, members, subroutines and variables of all three kinds", async (
   assert.equal(await otherRenamed(file, script.replace("@start", "@sta‸rt"), "all"), script.replace("@start", "@all"));
 });
 
+test("SQL: events, their fields, words, hover, other names and diagnostics", async () => {
+  const file = "a.sql";
+  const pair = "FROM sched_waking AS start JOIN sched_switch AS last ON start.pid = last.next_pid";
+  const switched = ["prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid", "next_prio"];
+  assert.deepEqual(await otherLabels(file, "SELECT next_comm FROM sched_switc‸"), ["sched_switch"]);
+  assert.deepEqual(await otherLabels(file, "select next_comm from sched.sched_switc‸"), ["sched.sched_switch"]);
+  assert.deepEqual(await otherLabels(file, "SELECT x FROM tracepoint:sched:sched_switc‸"), [
+    "tracepoint:sched:sched_switch",
+  ]);
+  // With an alias, without, of two events, in WHERE, and further than the first member.
+  assert.deepEqual(await otherLabels(file, `SELECT last.‸ ${pair}`), switched);
+  assert.deepEqual(await otherLabels(file, "SELECT a.‸ FROM sched_switch a"), switched);
+  assert.deepEqual(await otherLabels(file, `SELECT start.comm ${pair} WHERE last.next_prio < 3 AND last.‸`), switched);
+  assert.deepEqual(await otherLabels(file, `SELECT other.‸ ${pair}`), []);
+  const task = await otherLabels(file, "SELECT next.‸ FROM rawtracepoint:sched_switch");
+  assert.ok(task.includes("tgid") && !task.includes("COUNT"));
+  const one = await otherLabels(file, "SELECT ‸ FROM sched_switch");
+  assert.deepEqual(one.slice(0, switched.length), switched);
+  const two = await otherLabels(file, `SELECT ‸ ${pair}`);
+  assert.deepEqual(
+    ["last", "start", "COUNT", "TIMESTAMP_DELTA", "WHERE", "next_comm", "printf", "kstack"].map((name) =>
+      two.includes(name),
+    ),
+    [true, true, true, true, true, false, false, false],
+  );
+  for (const nowhere of ["SELECT x FROM a -- sched_‸", 'SELECT x FROM a WHERE b ~ "sched_‸'])
+    assert.deepEqual(await otherLabels(file, nowhere), [], nowhere);
+  assert.equal(await otherShown(file, "SELECT next_‸pid FROM sched_switch"), "```sql\nnext_pid : int32\n```");
+  assert.match(
+    await otherShown(file, "SELECT next_pid FROM sched_sw‸itch"),
+    /tracepoint:sched:sched_switch\n.*prev_comm/,
+  );
+  assert.match(await otherShown(file, "SELECT coun‸t(*) FROM sched_switch"), /How many events there were/);
+  assert.equal(await otherShown(file, `SELECT la‸st.next_comm ${pair}`), "```sql\nlast : sched_switch\n```");
+  const help = await other<SignatureHelp>(file, "textDocument/signatureHelp", "SELECT sum(‸");
+  assert.deepEqual([help.signatures[0].label, help.activeParameter], ["SUM(value)", 0]);
+  const question = `SELECT last.next_comm, TIMESTAMP_DELTA AS last_delta ${pair}`;
+  assert.equal(
+    await otherRenamed(file, question.replace("SELECT last", "SELECT la‸st"), "behind"),
+    question
+      .replace("last.next_comm,", "behind.next_comm,")
+      .replace("AS last ON", "AS behind ON")
+      .replace("= last.", "= behind."),
+  );
+  const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 60 } };
+  const wrong = "SELECT next_com, COUNT(*) FROM sched_switch‸";
+  const mends = await other<CodeAction[]>(file, "textDocument/codeAction", wrong, {
+    range,
+    context: { diagnostics: [] },
+  });
+  assert.deepEqual(
+    mends.map(({ title, diagnostics = [] }) => [title, diagnostics[0].range.start.character, diagnostics[0].code]),
+    [["Replace it with next_comm", 7, "name"]],
+  );
+  const lenses = await other<CodeLens[]>(file, "textDocument/codeLens", `${question}‸`);
+  assert.deepEqual(
+    lenses.map(({ command }) => command?.arguments),
+    [["file:///a.sql", 0]],
+  );
+  await assert.rejects(otherRenamed(file, question.replace("AS start", "AS sta‸rt"), "last"), /already/);
+});
+
 test("a client that runs scripts has a button above each probe", async () => {
   for (const [name, script] of [
     ["c.bt", "begin { exit(); }\n\ninterval:s:1 { print(1); }‸"],

@@ -176,14 +176,18 @@ test("the package has what its manifest names and what runs, and nothing else", 
     main: string;
     activationEvents: string[];
     contributes: {
-      languages: { id: string; configuration: string }[];
+      languages: { id: string; configuration?: string }[];
       grammars: { language: string; path: string }[];
       commands: { command: string }[];
       configuration: { properties: Record<string, { scope: string }> };
     };
   };
   const { languages, grammars, commands, configuration } = manifest.contributes;
-  const named = [manifest.main, ...languages.map((one) => one.configuration), ...grammars.map(({ path }) => path)];
+  const named = [
+    manifest.main,
+    ...languages.flatMap((one) => one.configuration ?? []),
+    ...grammars.map(({ path }) => path),
+  ];
   assert.deepEqual(
     named.map((name) => name.replace("./", "")).filter((name) => !files.includes(name)),
     [],

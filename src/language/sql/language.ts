@@ -5,6 +5,8 @@ import { sqlRules } from "./rules.ts";
 // Loaded where a question is read.
 const parser = lazy<typeof import("./translate.ts")>(() => require("./translate.ts"));
 
+const editor = lazy<typeof import("./editing.ts")>(() => require("./editing.ts"));
+
 export const sql: Language = {
   name: "sql",
   aliases: ["sqlhist"],
@@ -14,4 +16,5 @@ export const sql: Language = {
   commands: [],
   rules: sqlRules,
   parse: (source) => parser().parse(source),
+  editing: () => editor().editing,
 };

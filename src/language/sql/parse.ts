@@ -4,6 +4,7 @@ import { sql } from "../../messages/sql.ts";
 import type { Message } from "../../messages/message.ts";
 import { type Diagnostic, type Source, type Span } from "../diagnostic.ts";
 import type { BinaryOperator } from "../program.ts";
+import { behindBlank, isClause, tokenAt, type Token as Written } from "./tokens.ts";
 
 export interface Question {
   readonly items: readonly Item[];
@@ -25,6 +26,11 @@ export interface EventName {
   readonly name: string;
   readonly alias?: string;
   readonly span: Span;
+}
+
+/** By its alias, or by its own name, with or without its system. */
+export function isCalled({ name, alias }: EventName, asked: string): boolean {
+  return asked === alias || asked === name || asked === name.slice(name.search(/[^.:]*$/));
 }
 
 /** `start.pid`, and members behind it. */
@@ -51,22 +57,15 @@ export type Term =
   /** No value: COUNT(*). */
   | { readonly kind: "call"; readonly name: string; readonly of?: Term; readonly span: Span };
 
-interface Token {
-  readonly kind: "word" | "number" | "text" | "sign" | "end";
-  readonly text: string;
+interface Token extends Pick<Written, "kind" | "text"> {
   readonly span: Span;
 }
 
 /** Stops reading; what is wrong has been said. */
 class Stop extends Error {}
 
-const tokens =
-  /(?<word>[A-Za-z_$]\w*)|(?<number>0[xX][0-9a-fA-F]+|\d+)|(?<text>"[^"\n]*"|'[^'\n]*')|(?<sign>&&|\|\||[=!<>]=|<>|[-+*/%=<>!~&|(),.;])/y;
 /** In FROM and JOIN, where probes of any kind may stand. */
-const eventWords = /[A-Za-z_][\w.:/*?+@[\]-]*/y;
-/** `--` to the end of the line, and C's comments. */
-const blank = /(?:\s+|--[^\n]*|\/\*[^]*?\*\/)+/y;
-const clauses = ["SELECT", "FROM", "JOIN", "ON", "WHERE", "AS", "AND", "OR", "NOT"];
+export const eventWords = /[A-Za-z_][\w.:/*?+@[\]-]*/y;
 const operators: readonly (readonly [readonly string[], BinaryOperator | "~"])[][] = [
   [[["||", "OR"], "||"]],
   [[["&&", "AND"], "&&"]],
@@ -143,7 +142,7 @@ class Reading {
   }
 
   #event(): EventName {
-    this.#skip();
+    this.#at = behindBlank(this.#text, this.#at);
     eventWords.lastIndex = this.#at;
     const found = eventWords.exec(this.#text);
     if (found === null) this.#wrong(this.#next(), "an event");
@@ -240,20 +239,9 @@ class Reading {
 
   // ── tokens ──
 
-  #skip(): void {
-    blank.lastIndex = this.#at;
-    if (blank.test(this.#text)) this.#at = blank.lastIndex;
-  }
-
   #peek(): Token {
-    this.#skip();
-    const start = this.#at;
-    if (start >= this.#text.length) return { kind: "end", text: "", span: { start, end: start } };
-    tokens.lastIndex = start;
-    const found = tokens.exec(this.#text);
-    if (found === null) return { kind: "sign", text: this.#text[start], span: { start, end: start + 1 } };
-    const kind = (["word", "number", "text"] as const).find((one) => found.groups?.[one] !== undefined) ?? "sign";
-    return { kind, text: found[0], span: { start, end: start + found[0].length } };
+    const { kind, text, start, end } = tokenAt(this.#text, this.#at);
+    return { kind, text, span: { start, end } };
   }
 
   #next(): Token {
@@ -294,8 +282,4 @@ class Reading {
   report(span: Span, message: Message): void {
     this.diagnostics.push({ severity: "error", span, ...message });
   }
-}
-
-function isClause(text: string): boolean {
-  return clauses.includes(text.toUpperCase());
 }

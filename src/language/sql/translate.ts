@@ -11,7 +11,7 @@ import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression, Probe, Program, Statement } from "../program.ts";
 import type { AggregateKind } from "../types.ts";
 import { unknownType } from "../types.ts";
-import { parseQuestion, type EventName, type Field, type Item, type Question, type Term } from "./parse.ts";
+import { isCalled, parseQuestion, type EventName, type Field, type Item, type Question, type Term } from "./parse.ts";
 import { sqlRules } from "./rules.ts";
 
 export function parse(source: Source): Parsed {
@@ -366,11 +366,6 @@ function specOf({ name, span }: EventName): ProbeSpec {
 
 function nameOf({ name, alias }: EventName): string {
   return alias ?? name;
-}
-
-/** By its alias, or by its own name, with or without its system. */
-function isCalled({ name, alias }: EventName, asked: string): boolean {
-  return asked === alias || asked === name || asked === name.slice(name.search(/[^.:]*$/));
 }
 
 function readingOf(names: Field["names"], span: Span): Expression {
