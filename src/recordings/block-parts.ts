@@ -7,7 +7,7 @@ import type { EventBlock, RowLayout, Rows } from "./layout.ts";
 /** Events of a block at most. */
 export const mostEvents = 1 << 20;
 /** Bytes of rows that a block may come to, whatever it says. */
-export const mostRowBytes = 1 << 30;
+export const mostRowBytes = 1 << 28;
 
 export function viewOf({ bytes }: Rows): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -18,7 +18,8 @@ export interface RowBytes {
   readonly size: number;
 }
 
-const mostTexts = 1 << 24;
+/** Of a block: more than any writer has, and little enough for whoever reads a damaged file. */
+const mostTexts = 1 << 21;
 
 /** Rows that lie anywhere. */
 export interface PlacedRows {

@@ -87,7 +87,7 @@ export class PerfData {
     if (piped) {
       this.#data = { offset: pipeHeaderBytes, end: bytes.size };
       for (const { type, body, after } of this.#stored()) {
-        if (type === record.attr) events.push(attrOf(body, body.subarray(body.readUInt32LE(4))));
+        if (type === record.attr) events.push(attrOf(body, body.subarray(u32At(body, 4))));
         else if (type === record.tracingData) found.set(features.tracingData, after);
         else if (type === record.feature && body.length >= 8)
           found.set(Number(body.readBigUInt64LE()), body.subarray(8));
@@ -179,7 +179,7 @@ export class PerfData {
       at += size;
       let after = noBytes;
       if (type === record.tracingData || type === record.auxTrace) {
-        const more = type === record.tracingData ? body.readUInt32LE(0) : Number(body.readBigUInt64LE(0));
+        const more = type === record.tracingData ? u32At(body, 0) : Number(u64At(body, 0));
         after = this.#read(at, more);
         at += type === record.tracingData ? (more + 7) & ~7 : more;
       }
@@ -240,13 +240,13 @@ export class PerfData {
       case record.sample:
         return this.#sample(body);
       case record.comm:
-        return { kind: "comm", time: this.#timeOf(body), tid: body.readUInt32LE(4), comm: cString(body, 8), misc };
+        return { kind: "comm", time: this.#timeOf(body), tid: u32At(body, 4), comm: cString(body, 8), misc };
       case record.fork:
-        return { kind: "fork", time: this.#timeOf(body), tid: body.readUInt32LE(8), parent: body.readUInt32LE(12) };
+        return { kind: "fork", time: this.#timeOf(body), tid: u32At(body, 8), parent: u32At(body, 12) };
       case record.lost:
-        return { kind: "lost", time: this.#timeOf(body), count: Number(body.readBigUInt64LE(8)) };
+        return { kind: "lost", time: this.#timeOf(body), count: Number(u64At(body, 8)) };
       case record.lostSamples:
-        return { kind: "lost", time: this.#timeOf(body), count: Number(body.readBigUInt64LE(0)) };
+        return { kind: "lost", time: this.#timeOf(body), count: Number(u64At(body, 0)) };
       default:
         return undefined;
     }
@@ -394,6 +394,20 @@ function attrOf(bytes: Buffer, ids: Buffer): PerfEvent {
     frequency: ((bytes.readUInt32LE(40) >>> 10) & 1) === 1,
     ids: Array.from({ length: ids.length >> 3 }, (_, i) => ids.readBigUInt64LE(i * 8)),
   };
+}
+
+/** Numbers of a record that says itself how long it is. @throws RecordingError where it ends before */
+function u32At(body: Buffer, at: number): number {
+  return within(body, at, 4).readUInt32LE(at);
+}
+
+function u64At(body: Buffer, at: number): bigint {
+  return within(body, at, 8).readBigUInt64LE(at);
+}
+
+function within(body: Buffer, at: number, size: number): Buffer {
+  if (at + size > body.length) throw new RecordingError("a record ends before what it is said to hold");
+  return body;
 }
 
 function cString(bytes: Buffer, at: number): string {

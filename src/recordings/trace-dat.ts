@@ -272,7 +272,7 @@ export class TraceDat {
       if (event === this.#kernelStack || event === this.#userStack) {
         const kind = event === this.#kernelStack ? "kernelStack" : "userStack";
         const of = waiting.findLast((each) => each.by === by && each[kind] === undefined);
-        if (of !== undefined) of[kind] = stackOf(raw, kind === "kernelStack" ? raw.readUInt32LE(8) : userFrames);
+        if (of !== undefined) of[kind] = stackOf(raw, kind === "kernelStack" ? framesOf(raw) : userFrames);
         continue;
       }
       const done = waiting.findIndex((each) => each.by === by) >= 0 || waiting.length >= mostWaiting;
@@ -368,6 +368,12 @@ function commsOf(bytes: Buffer): ReadonlyMap<number, string> {
   const names = new Map<number, string>();
   for (const [, tid, name] of bytes.toString("utf8").matchAll(/^(\d+) (.*)$/gm)) names.set(Number(tid), name);
   return names;
+}
+
+/** Of struct stack_entry. @throws RecordingError */
+function framesOf(raw: Buffer): number {
+  if (raw.length < 12) throw new RecordingError(`a stack of it has ${raw.length} bytes`);
+  return raw.readUInt32LE(8);
 }
 
 /** struct stack_entry and struct userstack_entry of kernel/trace/trace_entries.h: frames up to the first that is none. */
