@@ -125,10 +125,7 @@ export function recordingSeeds(): Seed[] {
         }),
       ],
       ["TIME", json({ boot: "2000", monotonic: "1900", wall: "6000" })],
-      [
-        "STAT",
-        json({ clock: { boot: "3000", monotonic: "2900", wall: "7000" }, events: rows, lost: [], costs: [] }),
-      ],
+      ["STAT", json({ clock: { boot: "3000", monotonic: "2900", wall: "7000" }, events: rows, lost: [], costs: [] })],
     ];
     const ranges: [number, number][] = [];
     const bytes = made((out) => {
@@ -242,7 +239,14 @@ function version6(): Seed {
       end = Math.max(end, at + piece.length);
     },
   );
-  return { bytes: bytes.subarray(0, end), ranges: [[0, 1200], [end - 8192, end - 8192 + 400], [end - 4096, end - 3700]] };
+  return {
+    bytes: bytes.subarray(0, end),
+    ranges: [
+      [0, 1200],
+      [end - 8192, end - 8192 + 400],
+      [end - 4096, end - 3700],
+    ],
+  };
 }
 
 /** Sections behind one another, options last; a page of one CPU. */
@@ -309,7 +313,13 @@ function version7(packed: boolean): Seed {
           }),
         ),
       ],
-      [21, section(21, made((some) => sized(some, "7 cat\n8 dog\n")))],
+      [
+        21,
+        section(
+          21,
+          made((some) => sized(some, "7 cat\n8 dog\n")),
+        ),
+      ],
     ];
     // Its CPU's pages: a number of chunks in front where they are compressed.
     const data = packed
@@ -537,5 +547,11 @@ function ofPipe(): Seed {
     record(80, Buffer.concat([Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0]), Buffer.from("here\0\0\0\0")])),
     records(),
   ]);
-  return { bytes, ranges: [[0, 400], [bytes.length - records().length, bytes.length]] };
+  return {
+    bytes,
+    ranges: [
+      [0, 400],
+      [bytes.length - records().length, bytes.length],
+    ],
+  };
 }
