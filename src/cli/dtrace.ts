@@ -28,9 +28,6 @@ const rest: Readonly<Record<string, readonly [most: number, behind: string]>> = 
   n: [4, ""],
 };
 
-/** Those that are always there, by id. */
-const ids: readonly (string | undefined)[] = [undefined, "dtrace:::BEGIN", "dtrace:::END", "dtrace:::ERROR"];
-
 /** A command line that makes no sense: said, with the usage, and the exit status is 2. */
 class Unusable extends Error {}
 
@@ -147,6 +144,7 @@ async function read(argv: readonly string[]): Promise<number | Options> {
     tell("dtrace: no probes specified\n");
     return 1;
   }
+  for (const program of programs) if (program.letter === "i" && !(await identified(program))) return 1;
   const source = joined(programs);
   if (source === undefined) return 1;
   if (flags.has("l")) return (await import("./dtrace-list.ts")).listDtrace(programs.length === 0 ? undefined : source);
@@ -206,12 +204,27 @@ function joined(programs: DtraceProgram[]): Source | undefined {
   return { name: programs[0]?.name ?? "dtrace", text, parts };
 }
 
+/** The probe's description instead of its id; false: there is none, which is said. */
+async function identified(program: DtraceProgram): Promise<boolean> {
+  const [, id = "", behind] = /^([^{/]*)([^]*)$/.exec(program.text) ?? [];
+  const { probeOfId } = await import("./dtrace-list.ts");
+  const found = /^\s*\d+\s*$/.test(id) ? probeOfId(Number(id)) : undefined;
+  if (found !== undefined) {
+    program.text = `${found} ${behind}`;
+    return true;
+  }
+  tell(
+    `dtrace: invalid probe specifier ${program.name}: invalid probe identifier ${id.trim()}: Unknown probe identifier\n`,
+  );
+  return false;
+}
+
 /** A description of four parts in front of the predicate and the body. */
 function described({ letter, text }: DtraceProgram): string {
   const [, description, behind] = /^([^{/]*)([^]*)$/.exec(text) ?? [];
   const own = description.trim();
   const closed = behind === "" ? ";" : "";
-  if (letter === "i") return `${ids[Number(own)] ?? `nosuch:::${own}`} ${behind}${closed}`;
+  if (letter === "i") return `${own} ${behind}${closed}`;
   const [most, right] = rest[letter];
   const given = own.split(":").length;
   const left = letter === "n" || given >= most ? "" : ":".repeat(most - given);

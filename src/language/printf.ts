@@ -4,7 +4,7 @@ export interface PrintfFormat {
   readonly pieces: readonly (string | PrintfConversion)[];
 }
 export interface PrintfConversion {
-  /** Letter: d i u x X o c s p r b B e E f F g G (and the %rx, %rh, %gr forms as "rx", "rh", "gr"). */
+  /** Letter: d i u x X o c s p r b B e E f F g G (and the %rx, %rh, %rd, %gr forms as "rx", "rh", "rd", "gr"). */
   readonly letter: string;
   /** "-", "0", "+", " ", "#", "'" in any order; "##" is "#" that 0 has, too. */
   readonly flags: string;
@@ -32,7 +32,7 @@ export class PrintfError extends Error {
 /** Columns, and digits, that a conversion may be padded to. */
 export const mostWidth = 1 << 16;
 
-const conversion = /%([-0+ #']*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?(rx|rh|gr|[a-zA-Z])/y;
+const conversion = /%([-0+ #']*)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L)?(rx|rh|rd|gr|[a-zA-Z])/y;
 
 /**
  * Splits a format into texts and conversions; `%%` is text, and so is a `%` that begins no conversion. Throws
@@ -59,7 +59,7 @@ export function parsePrintf(text: string): PrintfFormat {
     const [whole, flags = "", width, precision, modifier, letter = ""] = match ?? [""];
     if (width === "*") throw new PrintfError("a field width of * is not supported", percent);
     // "100%\n", "%k": a lone percent sign is one.
-    if (!/^(?:[diuxXocsprbBeEfFgG]|rx|rh|gr)$/.test(letter)) {
+    if (!/^(?:[diuxXocsprbBeEfFgG]|rx|rh|rd|gr)$/.test(letter)) {
       literal += "%";
       at = percent + 1;
       continue;

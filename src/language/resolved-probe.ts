@@ -29,7 +29,7 @@ export function shortName({ name, func }: SiteRef): string {
 const firstProbes = ["dtrace:::BEGIN", "dtrace:::END", "dtrace:::ERROR"];
 
 /** A part of a name that has four; `index`: among the names of all. */
-export function partOfName(name: string, part: ProbePart, index: number): string {
+export function partOfName(name: string, part: Exclude<ProbePart, "flow">, index: number): string {
   const parts = name.split(":");
   switch (part) {
     case "place":

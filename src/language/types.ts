@@ -217,8 +217,11 @@ export interface StackType {
 }
 
 /** A value that is a number in the kernel and a name for a person. `Layout` says what its bytes are. */
-/** What of a probe's name, which has four parts: one of them; function and name together; which probe it is. */
-export const probeParts = ["provider", "module", "function", "name", "place", "id"] as const;
+/**
+ * What of a probe's name, which has four parts: one of them; function and name together; which probe it is; and for
+ * `flow` how deep in calls it is, which the text says that is made of it. That value has the processor in its upper half.
+ */
+export const probeParts = ["provider", "module", "function", "name", "place", "id", "flow"] as const;
 export type ProbePart = (typeof probeParts)[number];
 
 export interface NamedType {

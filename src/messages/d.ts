@@ -211,7 +211,7 @@ export const d = {
     tagged("D_PRAGMA_OPTSET", "name", `failed to set option '${name}': Invalid option name`, help),
   /**
    * @example
-   * #pragma D option flowindent
+   * #pragma D option stackindent=4
    * BEGIN { exit(0); }
    */
   optionWithoutEffect: (name: string): Message => says("feature", `option '${name}' has no effect here yet`),
@@ -437,6 +437,14 @@ export const d = {
   /** @example BEGIN { x = 1 ? "a" : 2; } */
   incompatibleBranches: (): Message =>
     tagged("D_OP_INCOMPAT", "type", "operator ?: operands must have compatible types"),
+  /** @example BEGIN { tracemem(curthread, 0); } */
+  memorySize: (): Message =>
+    tagged(
+      "D_TRACEMEM_SIZE",
+      "arguments",
+      "tracemem( ) argument #2 must be a non-zero positive integral constant expression",
+    ),
+
   /** @example BEGIN { freopen("x"); } */
   notYet: (what: string, help?: string): Message => says("feature", `${what} is not there yet`, help),
 

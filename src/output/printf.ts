@@ -58,7 +58,7 @@ export function printfWriter(
     const field = fields[next++];
     const step = precision ? undefined : stepOf(piece, field, services);
     if (step) line.step(step);
-    else if (to === "terminal" && hasLines(field.type))
+    else if (to === "terminal" && (hasLines(field.type) || piece.letter === "rd"))
       line.other(conversionWriter(piece, field, precision, memory, out, forTerminal(services)), true);
     else line.other(conversionWriter(piece, field, precision, memory, out, services));
   }
@@ -172,6 +172,8 @@ function readScalar(type: Type, memory: RecordMemory, offset: number): bigint {
   }
 }
 
+const bufferStyles = { r: "printable", rh: "hex", rx: "escaped", rd: "dump" } as const;
+
 /** What %r shows: a buffer's bytes, a string's up to its end, and of an array those that it has. */
 function rawBytes(type: Type, memory: RecordMemory, offset: number): Uint8Array {
   if (type.kind === "buffer") return readBuffer(memory, offset);
@@ -190,11 +192,8 @@ function converted(
 ): string {
   const { letter } = conversion;
   if (letter === "s") return padText(cut(valueText(type, memory, offset, services), conversion.precision), conversion);
-  if (letter === "r" || letter === "rx" || letter === "rh") {
-    return padText(
-      bufferText(rawBytes(type, memory, offset), letter === "r" ? "printable" : letter === "rh" ? "hex" : "escaped"),
-      conversion,
-    );
+  if (letter === "r" || letter === "rx" || letter === "rh" || letter === "rd") {
+    return padText(bufferText(rawBytes(type, memory, offset), bufferStyles[letter]), conversion);
   }
   if (isFloat(type)) return floatConverted(conversion, readFloat(type, memory, offset));
   const whole = readScalar(type, memory, offset);

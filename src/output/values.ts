@@ -26,6 +26,9 @@ import { lazy } from "../base/lazy.ts";
 
 const shapedValues = lazy<typeof import("./shaped-values.ts")>(() => require("./shaped-values.ts"));
 
+/** Few scripts indent calls. */
+const flows = lazy<typeof import("./dtrace-flow.ts")>(() => require("./dtrace-flow.ts"));
+
 // Loaded for the first name, and the first time.
 const systemNames = lazy<typeof import("./system-names.ts")>(() => require("./system-names.ts"));
 const times = lazy<typeof import("./strftime.ts")>(() => require("./strftime.ts"));
@@ -263,14 +266,32 @@ export function elementSize(type: Type): number {
   return fieldLayout([type]).size;
 }
 
-/** `printable`: what is printable as it is, the rest as \xNN; `hex`: `0a fe`; `escaped`: `\x0a\xfe`. */
-export function bufferText(bytes: Uint8Array, style: "printable" | "hex" | "escaped"): string {
+/** `printable`: what is printable as it is, the rest as \xNN; `hex`: `0a fe`; `escaped`: `\x0a\xfe`; `dump`: of many lines. */
+export function bufferText(bytes: Uint8Array, style: "printable" | "hex" | "escaped" | "dump"): string {
   const hex = (byte: number) => byte.toString(16).padStart(2, "0");
   if (style === "hex") return Array.from(bytes, hex).join(" ");
+  if (style === "dump") return dumpText(bytes, hex);
   let text = "";
   for (const byte of bytes)
     text += style === "printable" && byte >= 32 && byte < 127 ? String.fromCharCode(byte) : `\\x${hex(byte)}`;
   return text;
+}
+
+/** Lines of 16 bytes, in hexadecimal and as ASCII, below a line that numbers them: as DTrace's tracemem() has them. */
+function dumpText(bytes: Uint8Array, hex: (byte: number) => string): string {
+  const columns = Array.from({ length: 16 }, (_, i) => i.toString(16));
+  const lines = [`${" ".repeat(11)}${columns.map((one) => `  ${one}`).join("")}  ${columns.join("")}`];
+  for (let at = 0; at < bytes.length; at += 16) {
+    const row = Array.from(bytes.subarray(at, at + 16));
+    const shown = row.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : ".")).join("");
+    lines.push(
+      `${at.toString(16).padStart(10)}:${row
+        .map((byte) => ` ${hex(byte)}`)
+        .join("")
+        .padEnd(48)}  ${shown}`,
+    );
+  }
+  return `\n${lines.join("\n")}\n`;
 }
 
 /** `\n`, then a line a frame; the indentation is bpftrace's for each mode. JSON keys carry none. */
@@ -318,8 +339,10 @@ function unnamedText({ address, module, offset }: Frame): string {
   return `${module.startsWith("[") ? module : `[${basename(module)}]`}+0x${offset.toString(16)}`;
 }
 
-function probeText({ part }: NamedType, index: number, { plan }: ConsumerServices): string {
+function probeText({ part }: NamedType, value: bigint, { plan }: ConsumerServices): string {
+  const index = Number(value & 0xffff_ffffn);
   const name = plan.probeNames[index] ?? "";
+  if (part === "flow") return flows().flowText(plan, name, index, Number(value >> 32n));
   return part === undefined ? name : partOfName(name, part, index);
 }
 
@@ -359,7 +382,7 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
     case "syscall_name":
       return services.symbols.systemCallName(Number(value));
     case "probe":
-      return probeText(type, Number(value), services);
+      return probeText(type, value, services);
     case "timestamp": {
       const format = services.plan.timeFormats[memory.view.getUint32(offset + 8, true)] ?? "";
       const clock = memory.view.getUint32(offset + 12, true);

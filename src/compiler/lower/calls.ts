@@ -133,8 +133,12 @@ export function callValue(f: FunctionState, e: Call): Value {
       return idValue(f, name, args[0].kind === "identifier" && args[0].name === "init");
 
     // numbers with a name
+    case "probe_part": {
+      const probe = f.value(args[0]);
+      if (e.type.kind !== "named" || e.type.part !== "flow") return probe;
+      return build.binary("or", build.binary("shl", plainBuiltin(f, "cpu"), build.constant(32n)), probe);
+    }
     case "ksym":
-    case "probe_part":
     case "cgroup_path":
     case "strerror":
     case "signal_name":

@@ -69,7 +69,8 @@ export function checkCast(node: Cast, body: Body): Expression {
           ? done(to)
           : refuse(`${size} bytes do not make an integer of ${sizeOf(to)}`);
       }
-      if (from.kind === "named" && ["ksym", "usym", "username"].includes(from.of)) return done(to);
+      if (from.kind === "named" && ["ksym", "usym", "username", "probe"].includes(from.of) && from.part === undefined)
+        return done(to);
       return refuse(from.kind === "tuple" ? "cast its elements" : undefined);
     case "boolean":
       return from.kind === "string" ? isText(operand) : scalar || number ? done(to) : refuse();

@@ -82,7 +82,7 @@ export function intsIn(format: Expression): ReadonlySet<number> {
   return ints;
 }
 
-const conversions = /%%|%[-0+ #']*\d*(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?:rx|rh|gr|[a-zA-Z])/g;
+const conversions = /%%|%[-0+ #']*\d*(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?:rx|rh|rd|gr|[a-zA-Z])/g;
 
 /** A format with each `%v`, and `%#v`, as the conversion that its value's type is written with. */
 export function withLetters(format: Expression, args: readonly Expression[]): Expression {
@@ -155,6 +155,7 @@ function prints(letter: string, type: Type): boolean {
     case "r":
     case "rx":
     case "rh":
+    case "rd":
       return type.kind === "buffer" || type.kind === "array" || type.kind === "string";
     case "s":
       return type.kind !== "pointer" && type.kind !== "void" && type.kind !== "aggregate";

@@ -13,9 +13,9 @@ import { report } from "./pass.ts";
 const mostSites = 1024;
 
 /** `probe`, a part of it, and `func`: what asks for its own place. */
-function asksName(value: Expression): "probe" | "func" | ProbePart | undefined {
+function asksName(value: Expression): "probe" | "func" | Exclude<ProbePart, "flow"> | undefined {
   if (value.type.kind !== "named") return undefined;
-  if (value.kind === "call" && value.name === "probe_part") return value.type.part;
+  if (value.kind === "call" && value.name === "probe_part" && value.type.part !== "flow") return value.type.part;
   return value.kind === "builtin" && (value.name === "probe" || value.name === "func") ? value.name : undefined;
 }
 

@@ -7,6 +7,7 @@ import { argumentsOf, assignment, checkCount, checkPrototype } from "./expressio
 import { printfText, type Item, type Text } from "./formats.ts";
 import { address, copied } from "./library.ts";
 import { normalOf, printed } from "./printa.ts";
+import { constantValue } from "./type-names.ts";
 import { spelledType } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
@@ -123,7 +124,17 @@ const actions: Readonly<Record<string, Action>> = {
     least: 2,
     most: 3,
     doc: "Prints memory.",
-    items: ([of, size], span) => [{ text: { format: "%r", args: [call("buf", [of, size], span)] } }],
+    prototype: ["", "size_t", "size_t"],
+    items: ([of, size, some], span, unit) => {
+      const most = constantValue(size, unit);
+      if (most === undefined || most <= 0n) unit.cursor.fail(d.memorySize(), span);
+      const fewer = (): Expression => nodes.binary("<", unit.cast("uint64", some), unit.cast("uint64", size), span);
+      const bytes =
+        some === undefined
+          ? size
+          : nodes.conditional(fewer(), unit.cast("uint64", some), unit.cast("uint64", size), span);
+      return [{ text: { format: "%rd", args: [call("buf", [of, bytes], span)] } }];
+    },
   },
   stack: shown("kstack", 0, 1, "%s", "Prints the kernel's stack."),
   ustack: shown("ustack", 0, 2, "%s", "Prints the process's stack."),

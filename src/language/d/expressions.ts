@@ -238,6 +238,8 @@ function unary(unit: Unit): Expression {
           );
         if (operator === "*" && of.kind === "cast" && of.to.name === "void" && of.to.pointers === 1)
           p.fail(d.voidPointer(), p.from(token));
+        if (operator === "&" && of.kind === "call" && of.name === "var")
+          return unit.cast("uint64", nodes.call("kaddr", of.args, p.from(token)));
         if (operator === "&" && ["binary", "conditional", "integer", "call", "assignment"].includes(of.kind))
           p.fail(d.noAddress(), p.from(token));
         if (operator === "*" && of.kind === "integer") p.fail(d.notAPointer(), p.from(token));
@@ -692,6 +694,7 @@ function place(unit: Unit, of: Place & { readonly written: string }): Expression
   const { target, storage, written } = of;
   if (storage?.memory !== undefined) return inMemory(unit, target, storage.memory);
   const assigned = p.token.kind === "punctuation" && (assignments.includes(p.token.text) || p.at("++") || p.at("--"));
+  if (assigned || unit.increments) unit.assigned.add(written);
   if (storage === undefined && !assigned && !unit.increments) {
     const near = nearest(written, [...unit.globals.keys(), ...variableNames()]);
     const help = near.length === 0 ? undefined : `did you mean \`${near[0]}\`?`;

@@ -259,6 +259,8 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
 export const libraryTexts: Readonly<
   Record<string, { readonly parameters: readonly string[]; readonly known: Known; readonly text: string }>
 > = {
+  /** The process itself, or one above it; 32 generations up. */
+  progenyof: { parameters: ["P"], known: "int32", text: ancestryText(32) },
   d_path: { parameters: ["P"], known: "string", text: pathText() },
   /**
    * Of a task whose memory is the current one's, or a copy of it that was not replaced yet (PF_FORKNOEXEC); of any other
@@ -271,6 +273,14 @@ export const libraryTexts: Readonly<
       ? __joined_arguments(T->mm->arg_start, T->mm->arg_end - T->mm->arg_start) : ""`,
   },
 };
+
+function ancestryText(generations: number): string {
+  const task = "((struct task_struct *)__kernel(this->__t))";
+  const round = `
+    this->__k = this->__k == 1 || ${task}->tgid == (pid_t)(P) ? 1 : 0,
+    this->__t = (uint64_t)${task}->real_parent,`;
+  return `(this->__t = (uint64_t)curthread, this->__k = 0, ${round.repeat(generations)} this->__k)`;
+}
 
 /**
  * The way from a dentry up to the process's root, over the mounts between (as d_path() of the kernel goes, fs/d_path.c):

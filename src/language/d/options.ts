@@ -99,7 +99,7 @@ const takes: Readonly<Record<string, Take>> = {
 
 /** What output would look like with them is not known here: said where they are set. */
 export const withoutEffect: ReadonlySet<string> = new Set(
-  "flowindent cpu maxframes stackframes ustackframes stackindent rawbytes temporal".split(" "),
+  "cpu maxframes stackframes ustackframes stackindent rawbytes temporal".split(" "),
 );
 
 export const optionNames: readonly string[] = Object.keys(takes);

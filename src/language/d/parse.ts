@@ -15,7 +15,7 @@ import { helperEntries, helpers } from "./helpers.ts";
 import { defaultOptions, optionNames, readOption, withoutEffect } from "./options.ts";
 import { macroText, preprocess } from "./preprocess.ts";
 import { printWhole } from "./printa.ts";
-import { placed } from "./probes.ts";
+import { placed, type Placed } from "./probes.ts";
 import { dRules } from "./rules.ts";
 import { body } from "./statements.ts";
 import { tokensOf, type Token } from "./tokens.ts";
@@ -75,6 +75,11 @@ export function parse(source: Source, given: Given): Parsed {
     for (const [i, text] of given.positional.entries())
       if (!unit.usedMacros.has(String(i + 1))) cursor.report(span, d.macroUnused(text, i + 1));
   const needed = helperClauses(unit, span);
+  const behind = unassigned(unit, span);
+  const own =
+    behind.length === 0
+      ? probes
+      : probes.map((probe) => ({ ...probe, body: nodes.block([probe.body, ...behind], probe.span) }));
   const program: Program = {
     source,
     rules: dRules,
@@ -87,7 +92,7 @@ export function parse(source: Source, given: Given): Parsed {
       ...heading(unit, span),
       ...declared(unit, span),
       ...needed.first,
-      ...probes.map((probe) => watched(probe, unit)),
+      ...own.map((probe) => watched(probe, unit)),
       ...needed.last,
       ...unprinted(unit, span),
     ],
@@ -248,9 +253,32 @@ function clause(unit: Unit): Probe[] {
   const p = unit.cursor;
   const first = p.token;
   const places = descriptions(unit).flatMap(({ text, span }) => placed(text, span, unit));
+  // What `arg0` is, is not the same in all: each kind of places reads the clause for itself.
+  const kinds = new Map<string, Placed[]>();
+  for (const one of places) {
+    const { provider, returns, user } = one.scope;
+    const own = returns ? provider === "syscall" : provider === "error";
+    const kind = `${returns} ${own} ${user}`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), one]);
+  }
+  const { index } = p;
+  return [...(kinds.size === 0 ? [[]] : kinds.values())].flatMap((some) => {
+    p.seek(index);
+    return clauseAt(some, first, unit);
+  });
+}
+
+function isGlob(part: string): boolean {
+  return /[*?[]/.test(part);
+}
+
+/** A clause behind its descriptions, at places that are given the same. */
+function clauseAt(places: readonly Placed[], first: Token, unit: Unit): Probe[] {
+  const p = unit.cursor;
   const [place] = places;
   const names = places.flatMap(({ scope: { name } }) => (name === undefined ? [] : [name]));
-  if (place !== undefined) unit.clause = { ...place.scope, names };
+  const several = names.length > 1 || places.some(({ specs }) => specs.some(({ parts }) => parts.some(isGlob)));
+  if (place !== undefined) unit.clause = { ...place.scope, names, number: unit.nextClause(), several };
   const condition = p.index;
   const behind = p.at("/") ? endOfPredicate(p) : undefined;
   const readPredicate = (): Expression => {
@@ -369,21 +397,27 @@ function descriptions(unit: Unit): { readonly text: string; readonly span: Span 
 
 /** What was declared is there before it is given a value: 0, or empty. An array has no entries, but types. */
 function declared(unit: Unit, span: Span): Probe[] {
-  const zero = (known: Known): Expression =>
-    known === "string" ? nodes.text("", span) : unit.cast(known, nodes.integer(0, span));
   const statements = [unit.globals, unit.thread].flatMap((table) =>
-    [...table].flatMap(([name, { known, keyed, keyTypes, dimensions = 0, declared: written, memory }]) => {
-      if (written === undefined || known === undefined || memory !== undefined) return [];
+    [...table].flatMap(([name, storage]) => {
+      const { known, keyed, keyTypes, dimensions = 0, type, declared: written, memory } = storage;
+      const value = type === undefined ? undefined : zero(type, known, unit, span);
+      if (written === undefined || value === undefined || memory !== undefined) return [];
       const thread = table === unit.thread;
-      if (!keyed) return thread ? [] : [nodes.assign(nodes.map(`${name}#0`, [], span), zero(known), span)];
+      if (!keyed) {
+        if (!thread) return [nodes.assign(nodes.map(`${name}#0`, [], span), value, span)];
+        if (unit.assigned.has(`self->${name}`)) return [];
+        const variable = { ...nodes.variable(`self->${name}#0`, span), lives: "thread" } as const;
+        const gone = nodes.call("delete", [nodes.map(variable.name, [], span), nodes.builtin("tid", span)], span);
+        return [nodes.assign(variable, value, span), nodes.statement(gone)];
+      }
       const keys = keyTypes?.map(knownType) ?? Array.from({ length: dimensions }, () => "int32" as const);
-      if (keys.some((key) => key === undefined)) return [];
-      const all = [...(thread ? [nodes.builtin("tid", span)] : []), ...keys.map((key) => zero(key!))];
+      if (known === undefined || keys.some((key) => key === undefined)) return [];
+      const all = [...(thread ? [nodes.builtin("tid", span)] : []), ...keys.map((key) => zeroOf(key!, unit, span))];
       const target = nodes.map(thread ? `self->${name}[]#0` : `${name}#0`, all, span);
       const entry: Expression =
         all.length === 1 ? all[0] : { kind: "tuple", elements: all, span, type: { kind: "unknown" } };
       return [
-        nodes.assign(target, zero(known), span),
+        nodes.assign(target, value, span),
         nodes.statement(nodes.call("delete", [{ ...target, keys: [] }, entry], span)),
       ];
     }),
@@ -391,6 +425,26 @@ function declared(unit: Unit, span: Span): Probe[] {
   if (statements.length === 0) return [];
   const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "declarations", span };
   return [{ specs: [spec], body: nodes.block(statements, span), span }];
+}
+
+function zeroOf(known: Known, unit: Unit, span: Span): Expression {
+  return known === "string" ? nodes.text("", span) : unit.cast(known, nodes.integer(0, span));
+}
+
+/** Of a pointer, a number or a text. */
+function zero(type: TypeName, known: Known | undefined, unit: Unit, span: Span): Expression | undefined {
+  if (known !== undefined) return zeroOf(known, unit, span);
+  return type.pointers > 0 ? nodes.cast(type, nodes.integer(0, span), span) : undefined;
+}
+
+/** Behind each clause, so that what no clause gives a value has a type in them. */
+function unassigned(unit: Unit, span: Span): Statement[] {
+  return [...unit.event].flatMap(([name, { known, type, declared: written, memory }]) => {
+    if (written === undefined || type === undefined || memory !== undefined || unit.assigned.has(`this->${name}`))
+      return [];
+    const value = zero(type, known, unit, span);
+    return value === undefined ? [] : [nodes.assign(nodes.variable(`this->${name}`, span), value, span)];
+  });
 }
 
 /** What fails in a clause ends it; ERROR's clauses are told. */
@@ -431,9 +485,11 @@ function watched(probe: Probe, unit: Unit): Probe {
 
 /** What stands over the lines. */
 function heading(unit: Unit, span: Span): Probe[] {
-  if (unit.options.quiet) return [];
-  const columns = unit.given.settings?.has("blankids") ? "" : "CPU     ID ";
-  const text = nodes.text(`${columns}${"FUNCTION:NAME".padStart(32)}\n`, span);
+  if (unit.options.quiet || !unit.rows) return [];
+  const { flowindent } = unit.options;
+  const columns = unit.given.settings?.has("blankids") ? "" : flowindent ? "CPU " : "CPU     ID ";
+  const title = flowindent ? "FUNCTION".padEnd(41) : "FUNCTION:NAME".padStart(32);
+  const text = nodes.text(`${columns}${title}\n`, span);
   const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "heading", span };
   return [{ specs: [spec], body: nodes.block([nodes.statement(nodes.call("printf", [text], span))], span), span }];
 }

@@ -8,7 +8,7 @@ import type { ProbeSpec } from "../probe-spec.ts";
 import type { Expression } from "../program.ts";
 import { expression } from "./expressions.ts";
 import { needs } from "./helpers.ts";
-import { isStableProvider, missingProbe, stableProbe } from "./stable-probes.ts";
+import { isStableProvider, missingProbe, stableProbe, stableProbes } from "./stable-probes.ts";
 import { readText } from "./translators.ts";
 import type { ClauseScope, HelperName, Unit } from "./unit.ts";
 
@@ -176,6 +176,31 @@ function ofProcess(
   return { probes: [{ kind: "usdt", parts: [binary, kind, any(name)] }], ...more };
 }
 
+/** Of `sched:::`, `dtrace:::*`, `BEG*`: the names that they stand for; undefined where nothing is to be found out. */
+function namesMeant({ provider, module, function: of, name }: Described): readonly string[] | undefined {
+  if (!(none(name) || /[*?[]/.test(name)) || !none(of) || !(none(module) || module === "vmlinux")) return undefined;
+  const own = stableProbes().filter((one) => one.startsWith(`${provider}:`));
+  const all =
+    provider === "dtrace" || (none(provider) && !none(name))
+      ? ["dtrace:::BEGIN", "dtrace:::END", "dtrace:::ERROR"]
+      : own;
+  const wanted = new RegExp(`:${none(name) ? ".*" : globSource(name)}$`);
+  const found = all.filter((one) => wanted.test(one));
+  return found.length === 0 ? undefined : found;
+}
+
+function globSource(glob: string): string {
+  return glob
+    .replaceAll(/[.+^${}()|\\]/g, "\\$&")
+    .replaceAll("*", "[^:]*")
+    .replaceAll("?", "[^:]");
+}
+
+/** Not each of several need be there. */
+function asWished(spec: ProbeSpec): ProbeSpec {
+  return ["begin", "end"].includes(spec.provider) ? spec : { ...spec, optional: true };
+}
+
 /** The probes of a description, together where the same guard holds; reported where there are none. */
 export function placed(text: string, span: Span, unit: Unit): readonly Placed[] {
   const { cursor } = unit;
@@ -184,6 +209,9 @@ export function placed(text: string, span: Span, unit: Unit): readonly Placed[] 
     cursor.report(span, d.invalidProbe(text));
     return [];
   }
+  const meant = namesMeant(described);
+  if (meant !== undefined)
+    return meant.flatMap((own) => placed(own, span, unit)).map((one) => ({ ...one, specs: one.specs.map(asWished) }));
   if (described.name === "ERROR" && (none(described.provider) || described.provider === "dtrace"))
     return [{ specs: [], scope: { provider: "error", returns: false, user: false } }];
   const found = findProbes(described, unit, span);
@@ -207,8 +235,8 @@ export function placed(text: string, span: Span, unit: Unit): readonly Placed[] 
   };
   const { clause } = unit;
   unit.clause = scope;
-  const meant = pid === undefined ? (when === undefined ? undefined : guard(when)) : isProcess(pid, span);
-  const own = probes.map((probe) => ({ probe, guard: probe.when === undefined ? meant : guard(probe.when) }));
+  const condition = pid === undefined ? (when === undefined ? undefined : guard(when)) : isProcess(pid, span);
+  const own = probes.map((probe) => ({ probe, guard: probe.when === undefined ? condition : guard(probe.when) }));
   unit.clause = clause;
   return [...new Set(own.map((one) => one.guard))].map((same) => ({
     specs: own

@@ -167,6 +167,12 @@ const lineEnd: Text = { format: "\n", args: [] };
 
 /** CPU, number and place. */
 function lineStart(unit: Unit, span: Span): Text {
+  unit.rows = true;
+  if (unit.options.flowindent) {
+    const flow = partHere("flow", span, unit);
+    if (unit.given.settings?.has("blankids")) return { format: "%-41s ", args: [flow] };
+    return { format: "%3d %-41s ", args: [nodes.builtin("cpu", span), flow] };
+  }
   if (unit.given.settings?.has("blankids")) return { format: "%32s ", args: [partHere("place", span, unit)] };
   return {
     format: "%3d %6s %32s ",

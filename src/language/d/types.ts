@@ -10,6 +10,9 @@ const wide = "int64 uint64".split(" ");
 
 /** D's names beside C's, which the tree knows. */
 export const typedefs: Readonly<Record<string, string>> = {
+  ipaddr_t: "uint32",
+  in_addr_t: "uint32",
+  in_port_t: "uint16",
   uchar_t: "uint8",
   u_char: "uint8",
   ushort_t: "uint16",

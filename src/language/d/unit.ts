@@ -62,6 +62,9 @@ export interface ClauseScope {
   /** Of all probes of the clause. */
   readonly names?: readonly string[];
   readonly returns: boolean;
+  /** Among the clauses of the script, from 1 on; and whether it is of more than one probe. */
+  readonly number?: number;
+  readonly several?: boolean;
   /** Addresses are of the traced process. */
   readonly user: boolean;
 }
@@ -108,9 +111,14 @@ export class Unit {
   /** Clauses of D's own that the script needs (helpers.ts). */
   readonly helpers = new Set<HelperName>();
   readonly usedMacros = new Set<string>();
+  /** Variables that are given a value somewhere, as they are written: `self->x`. */
+  readonly assigned = new Set<string>();
   /** Names that `&` stands in front of. */
   readonly addressed: ReadonlySet<string>;
+  /** Some clause prints rows, which stand below a heading. */
+  rows = false;
   #memories = 0;
+  #clauses = 0;
   /** A slash may end what is being read. */
   inPredicate = false;
   /** `++` stands in front of what is being read. */
@@ -160,6 +168,10 @@ export class Unit {
   /** The place of a variable in memory. */
   memory(type: TypeName): { readonly memory: { readonly number: number; readonly type: TypeName } } {
     return { memory: { number: ++this.#memories, type } };
+  }
+
+  nextClause(): number {
+    return ++this.#clauses;
   }
 
   /** A name that no script has. */

@@ -6,7 +6,7 @@ import { unknownType, type ProbePart } from "../types.ts";
 import { needs } from "./helpers.ts";
 import { registerNumber } from "./registers.ts";
 import { readText, translate, type ReadExpression } from "./translators.ts";
-import { isNumber, type Known } from "./types.ts";
+import { isNumber, named, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
 interface OwnVariable {
@@ -38,7 +38,15 @@ const part = (name: ProbePart, doc: string): OwnVariable => ({
 /** A part of the name of the probe that fired; ERROR's clauses run in the one that failed. */
 export function partHere(name: ProbePart, span: Span, { clause }: Unit): Expression {
   if (clause.provider !== "error") return probePart(name, span);
-  const error = { provider: "dtrace", module: "", function: "", name: "ERROR", place: ":ERROR", id: "3" };
+  const error = {
+    provider: "dtrace",
+    module: "",
+    function: "",
+    name: "ERROR",
+    place: ":ERROR",
+    id: "3",
+    flow: "| :ERROR",
+  };
   return nodes.text(error[name], span);
 }
 
@@ -125,8 +133,19 @@ const variables: Readonly<Record<string, OwnVariable>> = {
 
   // ── what fired ──
   id: {
+    known: "uint32",
     doc: "The probe's id.",
-    value: (span, unit) => partHere("id", span, unit),
+    value: (span, unit) => unit.cast("uint32", probeNumber(span, unit)),
+  },
+  epid: {
+    known: "uint32",
+    doc: "Number of the clause and the probe: of a clause of one probe the next number, from 1 on.",
+    value: (span, { clause: { number: own = 0, several } }) => {
+      const clause = nodes.integer(own, span);
+      return several !== true
+        ? clause
+        : nodes.binary("+", clause, nodes.binary("<<", probeIndex(span), nodes.integer(16, span), span), span);
+    },
   },
   probeprov: part("provider", "The probe's provider."),
   probemod: part("module", "The probe's module."),
@@ -139,6 +158,21 @@ const variables: Readonly<Record<string, OwnVariable>> = {
     value: (span, unit) => errno(span, unit),
   },
 };
+
+/** The probe's id, as partOfName() has it. */
+function probeNumber(span: Span, unit: Unit): Expression {
+  const fixed = unit.clause.provider === "error" ? "ERROR" : unit.clause.name;
+  const first = ["dtrace", "error"].includes(unit.clause.provider)
+    ? ["BEGIN", "END", "ERROR"].indexOf(fixed ?? "")
+    : -1;
+  if (first >= 0) return nodes.integer(first + 1, span);
+  return nodes.binary("+", probeIndex(span), nodes.integer(4, span), span);
+}
+
+/** Of the probe's name among those of the script, from 0. */
+function probeIndex(span: Span): Expression {
+  return nodes.cast(named("uint32", span), builtin("probe", span), span);
+}
 
 /** Of a system call that returns: its result where that is negative and no address. */
 function errno(span: Span, unit: Unit): Expression {
