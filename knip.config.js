@@ -20,6 +20,7 @@ export default {
     "src/cli/launch.ts",
     "src/cli/main.ts",
     "src/cli/run-file.ts",
+    "src/cli/check-program.ts",
     "src/esbuild-plugin.ts",
     "src/rollup-plugin.ts",
     "src/register.ts",

@@ -25,6 +25,7 @@ export const libraryOptions = {
     esbuild: "src/esbuild-plugin.ts",
     rollup: "src/rollup-plugin.ts",
     "run-file": "src/cli/run-file.ts",
+    "check-program": "src/cli/check-program.ts",
   },
   outExtension: { ".js": ".mjs" },
   minify: true,

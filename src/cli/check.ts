@@ -4,12 +4,16 @@ import type { LibraryFile } from "../language/language.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
 import { errorText, useColor } from "./errors.ts";
 import { readOptions } from "./options.ts";
+import { isProgram } from "./program-name.ts";
 import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
 import { compileOptions, readScript } from "./script.ts";
 
+/** What starts the command gives it: see parts.ts. */
+declare const importModule: (name: string) => Promise<unknown>;
+
 /** The exit code: 1 when a script has an error. Takes the options that a script is run with, those behind `--` included. */
-export function checkFiles(argv: readonly string[], library?: readonly LibraryFile[]): number {
+export async function checkFiles(argv: readonly string[], library?: readonly LibraryFile[]): Promise<number> {
   const lone = argv.indexOf("--");
   const options = readOptions(lone < 0 ? argv : argv.slice(0, lone));
   const { words: positional, named } = readOptions(lone < 0 ? [] : argv.slice(lone));
@@ -18,6 +22,12 @@ export function checkFiles(argv: readonly string[], library?: readonly LibraryFi
   let wrong = false;
   for (const file of files) {
     try {
+      if (file !== undefined && options.language === undefined && isProgram(file)) {
+        const { checkProgram } = (await importModule("check-program.mjs")) as typeof import("./check-program.ts");
+        const library = (await importModule("index.mjs")) as Readonly<Record<string, unknown>>;
+        if (!checkProgram(library, file, compileOptions(options), !(options.quiet || options.noWarnings))) wrong = true;
+        continue;
+      }
       const { source, language } = readScript({ ...options, words: file === undefined ? [] : [file] });
       const given = { ...compileOptions(options), language, positional, named, library };
       const { diagnostics, plan, program } = compileScript(source, given);

@@ -50,7 +50,7 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
   },
   check: {
     usage: "check [options] FILE…",
-    doc: "say what is wrong with scripts, without running them",
+    doc: "say what is wrong with scripts, and with programs in TypeScript or JavaScript, without running them",
     run: async (argv) => (await import("./check.ts")).checkFiles(argv),
   },
   fmt: {

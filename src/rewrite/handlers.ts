@@ -356,8 +356,7 @@ class Search {
         const { definition } = binding;
         if (definition.kind === "import") return this.#imported(definition.from, definition.imported);
         if (/^strobe__WEBPACK_IMPORTED_MODULE_\d+__$/.test(node.name)) return [];
-        if (definition.kind !== "variable" || !definition.initial || !definition.path || binding.again)
-          return undefined;
+        if (definition.kind !== "variable" || !definition.initial || binding.again) return undefined;
         const path = this.#libraryPath(definition.initial, binding.scope, seen);
         return path ? [...path, ...definition.path] : undefined;
       }
@@ -432,13 +431,14 @@ class Search {
   }
 
   #initialValue({ definition, scope }: Binding): Placed | undefined {
-    if (definition.kind !== "variable" || !definition.initial || !definition.path) return undefined;
+    if (definition.kind !== "variable" || !definition.initial) return undefined;
     let value: Placed = { node: definition.initial, scope };
     for (const name of definition.path) {
       const object = this.#valueOf(value.node, value.scope);
       const member = object && memberOf(object, name);
-      if (!member) return undefined;
-      value = member;
+      if (member) value = member;
+      // Which part of a list it is need not be known: all of them may be handlers.
+      else if (!/^(?:\d+|\.\.\.)$/.test(name)) return undefined;
     }
     return value;
   }
@@ -466,6 +466,13 @@ function contains(outer: AnyNode, inner: AnyNode): boolean {
 }
 
 function memberOf(object: Placed, name: string): Placed | undefined {
+  if (object.node.type === "ArrayExpression" && /^\d+$/.test(name)) {
+    const before = object.node.elements.slice(0, Number(name) + 1);
+    const element = before[Number(name)];
+    return element && before.every((one) => one?.type !== "SpreadElement")
+      ? { node: element, scope: object.scope }
+      : undefined;
+  }
   if (object.node.type !== "ObjectExpression") return undefined;
   for (const property of object.node.properties) {
     if (

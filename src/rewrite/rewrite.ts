@@ -10,7 +10,7 @@ import { firstIndex } from "../base/first-index.ts";
 import type { AnyNode, Options, Program } from "acorn";
 import { fromPackage } from "../linux/packages.ts";
 import { findHandlers, type Handler, type LibraryNames } from "./handlers.ts";
-import { analyze, childrenOf, nameOf, type FunctionLike } from "./scopes.ts";
+import { analyze, childrenOf, nameOf, type FunctionLike, type Scopes } from "./scopes.ts";
 import { lowerUsing, mayNeedUsing } from "./using.ts";
 import { lazy } from "../base/lazy.ts";
 
@@ -93,6 +93,27 @@ export function rewriteModule(
   const { at, separator } = afterDirectives(program.body, start, javascript);
   edits.appendLeft(at, separator + prologue + ofModule.join(""));
   return rewritten;
+}
+
+/** A function that is compiled from its source, and where its text is that can be read alone. */
+export interface PlacedHandler extends Handler {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The handlers of a module, for whoever does not rewrite it. */
+export function placedHandlers(
+  program: Program,
+  scopes: Scopes,
+  names: LibraryNames,
+  javascript: string,
+): PlacedHandler[] {
+  const handlers = findHandlers(program, scopes, names);
+  const parents = parentsOf(program, new Set<AnyNode>(handlers.map(({ node }) => node)));
+  return handlers.map((handler) => {
+    const { start, end } = wrapping(handler, parents.get(handler.node) ?? program, javascript);
+    return { ...handler, start, end };
+  });
 }
 
 /** Whether a module may have handlers: cheap, before anything is parsed. */

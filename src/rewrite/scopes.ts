@@ -15,8 +15,11 @@ export type Definition =
   /** `imported` is "*" for the whole module. */
   | { readonly kind: "import"; readonly from: string; readonly imported: string }
   | { readonly kind: "function"; readonly node: FunctionLike }
-  /** `path` is what a pattern takes out of the initial value, name by name; undefined where that cannot be told. */
-  | { readonly kind: "variable"; readonly initial: AnyNode | undefined; readonly path: readonly string[] | undefined }
+  /**
+   * `path` is what a pattern takes out of the initial value, name by name, of a list by numbers; "..." is some part of it,
+   * which cannot be told.
+   */
+  | { readonly kind: "variable"; readonly initial: AnyNode | undefined; readonly path: readonly string[] }
   | { readonly kind: "parameter"; readonly of: FunctionLike; readonly index: number; readonly whole: boolean }
   | { readonly kind: "other" };
 
@@ -325,31 +328,29 @@ class Analysis implements Scopes {
   #declarePattern(
     pattern: Pattern,
     scope: Scope,
-    define: (name: Identifier, path: readonly string[] | undefined) => Definition,
-    path: readonly string[] | undefined = [],
+    define: (name: Identifier, path: readonly string[]) => Definition,
+    path: readonly string[] = [],
   ): void {
     switch (pattern.type) {
       case "Identifier":
         return declare(pattern.name, scope, define(pattern, path));
       case "ObjectPattern":
         for (const property of pattern.properties) {
-          if (property.type === "RestElement") this.#declarePattern(property.argument, scope, define, undefined);
+          if (property.type === "RestElement") this.#declarePattern(property, scope, define, path);
           else {
-            const key = property.computed ? undefined : nameOf(property.key);
-            this.#declarePattern(
-              property.value,
-              scope,
-              define,
-              key === undefined || path === undefined ? undefined : [...path, key],
-            );
+            const key = (property.computed ? undefined : nameOf(property.key)) ?? "...";
+            this.#declarePattern(property.value, scope, define, [...path, key]);
           }
         }
         return;
       case "ArrayPattern":
-        for (const element of pattern.elements) if (element) this.#declarePattern(element, scope, define, undefined);
+        for (const [i, element] of pattern.elements.entries()) {
+          const of = element?.type === "RestElement" ? path : [...path, String(i)];
+          if (element) this.#declarePattern(element, scope, define, of);
+        }
         return;
       case "RestElement":
-        return this.#declarePattern(pattern.argument, scope, define, undefined);
+        return this.#declarePattern(pattern.argument, scope, define, [...path, "..."]);
       case "AssignmentPattern":
         return this.#declarePattern(pattern.left, scope, define, undefined);
       case "MemberExpression":

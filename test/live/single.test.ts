@@ -96,6 +96,7 @@ test("it runs programs in TypeScript", () => {
       stderr: "",
       status: 0,
     });
+  assert.match(run("check", "absent.ts").stderr, /failed to open file 'absent.ts'/);
   assert.match(run("run", "absent.ts").stderr, /failed to open file 'absent.ts'/);
 });
 
