@@ -114,4 +114,6 @@ export type SessionAction =
   /** What the host runs of a captured handler: source of `(runtime, record, at) => void`, see javascript/. */
   | { readonly kind: "captured"; readonly source: string }
   | { readonly kind: "cat"; readonly format: PrintfFormat }
-  | { readonly kind: "system"; readonly format: PrintfFormat };
+  | { readonly kind: "system"; readonly format: PrintfFormat }
+  /** What follows is printed into the file of a name, at its end; of none, where it was printed first. */
+  | { readonly kind: "reopen"; readonly format: PrintfFormat };

@@ -445,7 +445,15 @@ export const d = {
       "tracemem( ) argument #2 must be a non-zero positive integral constant expression",
     ),
 
-  /** @example BEGIN { freopen("x"); } */
+  /** @example BEGIN { setopt("strsize", "10"); } */
+  optionSwitched: (name: string): Message =>
+    says(
+      "feature",
+      `option '${name}' cannot be set while the script runs`,
+      `set it before: \`#pragma D option ${name}\``,
+    ),
+
+  /** @example BEGIN { ftruncate(); } */
   notYet: (what: string, help?: string): Message => says("feature", `${what} is not there yet`, help),
 
   /** @example BEGIN { stop(); } */

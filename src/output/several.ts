@@ -47,6 +47,10 @@ export class SeveralPrinters implements Printer {
     for (const printer of this.#printers) printer.text(...told);
   }
 
+  reopen(path: string): void {
+    for (const printer of this.#printers) printer.reopen?.(path);
+  }
+
   trouble(...told: Parameters<Consumer["trouble"]>): void {
     for (const printer of this.#printers) printer.trouble(...told);
   }

@@ -1,4 +1,5 @@
 // Text output, to the character what a bpftrace user expects.
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { lazy } from "../base/lazy.ts";
 import type { ConsumerAction, EventSchema } from "../compiler/plan.ts";
 import type {
@@ -48,7 +49,9 @@ export class TextConsumer implements Printer {
   readonly #options: TextOptions;
   #shown: ConsumerServices | undefined;
   readonly #out = new ByteWriter(2 * flushBytes);
-  readonly #sink: Sink;
+  #sink: Sink;
+  /** The file that output goes to instead of where it went first. */
+  #file: number | undefined;
   readonly #messages: Sink | undefined;
   /** The output's last line has no end yet. */
   #open = false;
@@ -216,6 +219,15 @@ export class TextConsumer implements Printer {
     if (from === "cat" && this.#sink.terminal) this.#out.escapeControls(start, true);
   }
 
+  reopen(path: string): void {
+    const opened = path === "" ? undefined : openOwn(path);
+    this.#write();
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = opened;
+    this.#sink = new Sink(opened ?? this.#options.output);
+    this.#open = false;
+  }
+
   trouble(trouble: Trouble): void {
     if (trouble.kind === "lost") this.lost += trouble.count;
     if (this.#options.noWarnings && troubles().warns(trouble)) return;
@@ -247,6 +259,8 @@ export class TextConsumer implements Printer {
 
   end(): void {
     this.#write();
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
   }
 
   #write(): void {
@@ -283,6 +297,15 @@ export class TextConsumer implements Printer {
       this.#out.clear();
     }
   }
+}
+
+/** What an event's data names is nobody else's file, and no link to elsewhere. @throws Error */
+function openOwn(path: string): number {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
+  const descriptor = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o644);
+  if (fstatSync(descriptor).uid === process.geteuid?.()) return descriptor;
+  closeSync(descriptor);
+  throw new Error("it belongs to another user");
 }
 
 function scaled(kind: string, text: string, divisor: bigint): string {

@@ -140,6 +140,21 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
       const command = targets.formatter(action.format, fields, memory, services);
       return (offset) => targets.run(command(offset));
     }
+    case "reopen": {
+      const path = targets.formatter(action.format, fields, memory, services);
+      return (offset) => {
+        const name = path(offset);
+        try {
+          if (consumer.reopen === undefined) throw new Error("this format of output has one place");
+          consumer.reopen(name);
+        } catch (error) {
+          consumer.trouble({
+            kind: "message",
+            text: `ERROR: ${sessions().fileNotOpened(name, reason(error)).message}`,
+          });
+        }
+      };
+    }
     case "cat": {
       const path = targets.formatter(action.format, fields, memory, services);
       const limit = services.plan.config.maxCatBytes;

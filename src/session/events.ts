@@ -45,6 +45,8 @@ export interface Consumer {
   map(snapshot: MapSnapshot, options: MapOptions): void;
   /** Output of system() and cat(). */
   text(text: Uint8Array, from: "system" | "cat"): void;
+  /** What follows goes to the end of a file; of no name: where it went first. @throws Error where it cannot */
+  reopen?(path: string): void;
   /** Lost events and failed map updates, as they are noticed (and once more at the end). */
   trouble(trouble: Trouble): void;
   attached(probes: number): void;

@@ -178,6 +178,8 @@ class SourceSession implements Session, SourceUser {
     try {
       if (!unsafe && this.#plan.schemas.some(({ action }) => action.kind === "system"))
         throw new Error("system() runs commands: it needs --unsafe");
+      if (!unsafe && this.#plan.schemas.some(({ action }) => action.kind === "reopen"))
+        throw new Error("freopen() writes files: it needs --unsafe");
       await this.#source.prepare(this);
       loaded?.(this);
       this.#runOnce("begin");

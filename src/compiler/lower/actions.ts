@@ -42,6 +42,9 @@ export function action(f: FunctionState, e: Call): boolean {
     case "system":
       formatted(f, e, (format) => ({ kind: "system", format }));
       return true;
+    case "reopen":
+      formatted(f, e, (format) => ({ kind: "reopen", format }));
+      return true;
     case "print_rows":
       printRows(f, e);
       return true;
@@ -115,6 +118,7 @@ function isOfSession(name: string): boolean {
     "warnf",
     "cat",
     "system",
+    "reopen",
     "print",
     "emit",
     "time",

@@ -231,6 +231,19 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
     type: voidType,
     doc: "Runs a shell command and prints its output.",
   },
+  // What front-ends write in place of their own.
+  {
+    name: "reopen",
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "function",
+    arity: [1, 255],
+    signature: 'reopen("path format", …)',
+    placement: "both",
+    statement: true,
+    unsafe: true,
+    type: voidType,
+    doc: "Prints what follows into a file, at its end.",
+  },
   {
     name: "watch",
     form: "function",

@@ -249,6 +249,7 @@ export const outputCalls: Readonly<Record<string, CallCheck>> = {
   errorf: formatted,
   warnf: formatted,
   cat: formatted,
+  reopen: formatted,
   system: formatted,
   print,
   print_rows: printRows,

@@ -4,12 +4,13 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
 import { argumentsOf, assignment, checkCount, checkPrototype } from "./expressions.ts";
-import { printfText, type Item, type Text } from "./formats.ts";
+import { printfText, unlessQuiet, type Item, type Text } from "./formats.ts";
 import { address, copied } from "./library.ts";
 import { normalOf, printed } from "./printa.ts";
 import { constantValue } from "./type-names.ts";
 import { spelledType } from "./types.ts";
-import type { Unit } from "./unit.ts";
+import { defaultOptions, readOption } from "./options.ts";
+import { quietNow, type Unit } from "./unit.ts";
 
 interface Action {
   readonly least: number;
@@ -98,7 +99,9 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Prints a value in a column of its own.",
     items: ([of], span, unit) => [
       traced("trace", of, span, unit),
-      { text: { format: unit.options.quiet ? "%v" : "%#v", args: [unit.value(of)] } },
+      ...(unit.switches
+        ? [{ prints: unlessQuiet("%#v", [unit.value(of)], span, "%v") }]
+        : [{ text: { format: unit.options.quiet ? "%v" : "%#v", args: [unit.value(of)] } }]),
     ],
   },
   printf: {
@@ -212,8 +215,37 @@ const actions: Readonly<Record<string, Action>> = {
       { does: [statement(copied(to, address(from, "uptr"), size, span, unit))] },
     ],
   },
-  setopt: later("setopt()"),
-  freopen: later("freopen()", 1),
+  setopt: {
+    least: 1,
+    most: 2,
+    prototype: ["string", "string"],
+    doc: "Sets an option while the script runs: `quiet`.",
+    items: ([name, value], span, unit) => {
+      if (name.kind !== "string" || (value !== undefined && value.kind !== "string"))
+        return unit.cursor.fail(d.notYet("setopt() of a name or a value that is computed"), span);
+      if (name.value !== "quiet") return unit.cursor.fail(d.optionSwitched(name.value), span);
+      const settings = defaultOptions();
+      const read = readOption(
+        { name: "quiet", span, ...(value === undefined ? {} : { value: value.value }) },
+        settings,
+      );
+      if (read === "invalid") return unit.cursor.fail(d.optionValue("quiet", value?.value ?? ""), span);
+      const on = unit.cast("int64", nodes.integer(settings.quiet ? 1 : 0, span));
+      return [{ text: nothing }, { does: [nodes.assign(quietNow(span), on, span)] }];
+    },
+  },
+  freopen: {
+    least: 1,
+    most: 255,
+    doc: "Prints what follows into a file, at its end; into none, where it was printed first.",
+    items: ([format, ...args], span, unit) => {
+      if (format.kind !== "string")
+        return unit.cursor.fail(d.argumentType("freopen", 1, "string", written(format, unit)), format.span);
+      const { format: text, args: given } =
+        format.value === "" && args.length === 0 ? nothing : printfText("freopen", format.value, args, span, unit);
+      return [{ prints: statement(call("reopen", [nodes.text(text, format.span), ...given], span)) }];
+    },
+  },
   ftruncate: later("ftruncate()", 0, 0),
   speculate: onSpeculation("speculate", "What the clause records behind it is kept for a speculation."),
   commit: onSpeculation("commit", "Prints what is kept for a speculation."),

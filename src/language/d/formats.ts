@@ -4,7 +4,7 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, Statement } from "../program.ts";
 import { spelledType, type Known } from "./types.ts";
-import type { Unit } from "./unit.ts";
+import { quietNow, type Unit } from "./unit.ts";
 
 /** A format of the tree's, and its arguments. */
 export interface Text {
@@ -189,6 +189,20 @@ export function checkConversion(
 
 function integerPrototype(letter: string): string {
   return letter === "d" || letter === "i" ? "char, short, int, long, or long long" : "pointer or integer";
+}
+
+/** Prints by a format unless a script with setopt() is quiet; then by another, or nothing. */
+export function unlessQuiet(format: string, args: readonly Expression[], span: Span, otherwise?: string): Statement {
+  const prints = (by: string): Statement[] => [
+    nodes.statement(nodes.call("printf", [nodes.text(by, span), ...args], span)),
+  ];
+  return {
+    kind: "if",
+    condition: nodes.binary("==", quietNow(span), nodes.integer(0, span), span),
+    then: nodes.block(prints(format), span),
+    ...(otherwise === undefined ? {} : { otherwise: nodes.block(prints(otherwise), span) }),
+    span,
+  };
 }
 
 export function together(texts: readonly Text[]): Text {

@@ -22,7 +22,7 @@ import { tokensOf, type Token } from "./tokens.ts";
 import { baseType, beginsType, declarator } from "./type-names.ts";
 import { declareTranslator } from "./translators.ts";
 import { knownType, spelledType, textSize, type Known } from "./types.ts";
-import { Unit, type Options } from "./unit.ts";
+import { quietNow, Unit, type Options } from "./unit.ts";
 import { faultNumbers, faultVariables, isBuiltIn } from "./variables.ts";
 
 export function parse(source: Source, given: Given): Parsed {
@@ -57,6 +57,9 @@ export function parse(source: Source, given: Given): Parsed {
     settings,
     { actions: actionNames, aggregating: aggregatingNames },
     addressedNames(tokens),
+  );
+  unit.switches = tokens.some(
+    ({ kind, text }, i) => kind === "identifier" && text === "setopt" && tokens[i + 1]?.text === "(",
   );
   const probes: Probe[] = [];
   while (cursor.token.kind !== "end") {
@@ -422,6 +425,10 @@ function declared(unit: Unit, span: Span): Probe[] {
       ];
     }),
   );
+  if (unit.switches)
+    statements.push(
+      nodes.assign(quietNow(span), unit.cast("int64", nodes.integer(unit.options.quiet ? 1 : 0, span)), span),
+    );
   if (statements.length === 0) return [];
   const spec: ProbeSpec = { provider: "begin", parts: [], sequence: -(2 ** 31), text: "declarations", span };
   return [{ specs: [spec], body: nodes.block(statements, span), span }];

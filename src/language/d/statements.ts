@@ -7,7 +7,7 @@ import type { Block, Expression, Statement } from "../program.ts";
 import { action, destructiveActions } from "./actions.ts";
 import { aggregation } from "./aggregations.ts";
 import { expression } from "./expressions.ts";
-import { together, type Item, type Text } from "./formats.ts";
+import { together, unlessQuiet, type Item, type Text } from "./formats.ts";
 import type { Token } from "./tokens.ts";
 import type { Unit } from "./unit.ts";
 import { partHere } from "./variables.ts";
@@ -155,7 +155,12 @@ function lines(unit: Unit, all: readonly Item[], span: Span): Statement[] {
 
 function recorded(unit: Unit, items: readonly Item[], span: Span): Statement[] {
   const records = items.some((item) => "text" in item || "prints" in item);
-  if (!records || unit.options.quiet) return merged(items, span);
+  if (!records || (unit.options.quiet && !unit.switches)) return merged(items, span);
+  if (unit.switches) {
+    const { format, args } = lineStart(unit, span);
+    const [start, end] = [unlessQuiet(format, args, span), unlessQuiet("\n", [], span)];
+    return merged([{ prints: start }, ...items, { prints: end }], span);
+  }
   const last = items.findLastIndex((item) => "text" in item || "prints" in item);
   return merged(
     [{ text: lineStart(unit, span) }, ...items.slice(0, last + 1), { text: lineEnd }, ...items.slice(last + 1)],

@@ -2,7 +2,15 @@
 import type { Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import * as nodes from "../nodes.ts";
-import type { EnumDeclaration, Expression, MapLayout, Statement, StructDeclaration, TypeName } from "../program.ts";
+import type {
+  EnumDeclaration,
+  Expression,
+  MapAccess,
+  MapLayout,
+  Statement,
+  StructDeclaration,
+  TypeName,
+} from "../program.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Token } from "./tokens.ts";
 import { isNumber, named, type Known } from "./types.ts";
@@ -115,6 +123,8 @@ export class Unit {
   readonly assigned = new Set<string>();
   /** Names that `&` stands in front of. */
   readonly addressed: ReadonlySet<string>;
+  /** setopt() is in it: whether it prints rows is known while it runs (`quietNow`). */
+  switches = false;
   /** Some clause prints rows, which stand below a heading. */
   rows = false;
   #memories = 0;
@@ -201,6 +211,11 @@ export class Unit {
       ? this.cast(known, e)
       : e;
   }
+}
+
+/** Whether a script with setopt() is quiet: a variable of its own. */
+export function quietNow(span: Span): MapAccess {
+  return nodes.map(".quiet", [], span);
 }
 
 /** A comparison and its kin: in the tree no number. */
