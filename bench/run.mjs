@@ -9,6 +9,7 @@ import { build } from "esbuild";
 import { asModule } from "../modules.mjs";
 import { captured } from "./captured.mjs";
 import { compileTime } from "./compile.mjs";
+import { completion } from "./completion.mjs";
 import { debuginfo } from "./debuginfo.mjs";
 import { engineCost } from "./engines.mjs";
 import { growth } from "./growth.mjs";
@@ -27,6 +28,7 @@ delete process.env.NODE_EXTRA_CA_CERTS;
 
 const suites = {
   startup: ["Start-up", startup],
+  completion: ["Completion", completion],
   handlers: ["Cost of an event in the kernel", handlerCost],
   unwinding: ["Unwound stacks", unwinding],
   debuginfo: ["Debug information of a large program", debuginfo],

@@ -1,17 +1,20 @@
 // `strobe completion SHELL`: what a shell runs to complete command lines; `strobe complete WORDS…`: what could stand
 // instead of the last of them, a line each.
-import { builtins } from "../language/builtins/table.ts";
+import { lazy } from "../base/lazy.ts";
 import { languages } from "../language/registry.ts";
 import { comm, processIds } from "../linux/processes/procfs.ts";
 import { userNames } from "../linux/processes/user-names.ts";
 import { formats } from "../output/formats.ts";
-import { thisMachine } from "../api/machine.ts";
-import { allProviders, listProbes } from "../providers/registry.ts";
 import { print } from "./files.ts";
 import { flags, stages } from "./options.ts";
 import { findTool, openTool, toolNames } from "./tools.ts";
 import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
+
+// Loaded where they are asked for: whoever presses Tab waits for what is loaded.
+const table = lazy<typeof import("../language/builtins/table.ts")>(() => require("../language/builtins/table.ts"));
+const machine = lazy<typeof import("../api/machine.ts")>(() => require("../api/machine.ts"));
+const registry = lazy<typeof import("../providers/registry.ts")>(() => require("../providers/registry.ts"));
 
 /** More would be of no use to anybody who reads them. */
 const most = 500;
@@ -71,7 +74,14 @@ function candidates(before: readonly string[], word: string, commands: readonly 
   if (flag !== undefined && flag in values) return values[flag](word);
   const [command = ""] = before;
   if (before.length === 0 && !word.startsWith("-")) return [...commands, ...toolNames()].sort();
-  if (command === "help") return [...commands, ...toolNames(), ...builtins().map(({ name }) => name)];
+  if (command === "help")
+    return [
+      ...commands,
+      ...toolNames(),
+      ...table()
+        .builtins()
+        .map(({ name }) => name),
+    ];
   if (command === "completion") return Object.keys(shells);
   if (word.startsWith("-")) return options(command);
   if (command === "record" || before.some((one) => /^(?:-[a-z]*l[a-z]*|--list)$/.test(one))) return probes(word);
@@ -104,8 +114,17 @@ function options(command: string): readonly string[] {
 /** Kinds with a colon behind them; of a kind its probes, a part at a time where there are many. */
 function* probes(word: string): Iterable<string> {
   if (!word.includes(":")) {
-    for (const { name } of allProviders()) yield `${name}:`;
+    for (const { name } of registry().allProviders()) yield `${name}:`;
     return;
   }
-  for (const { probe } of listProbes(`${word}*`, thisMachine({}), { verbose: false })) yield probe;
+  for (const { probe } of registry().listProbes(`${word}*`, machine().thisMachine({}), { verbose: false }))
+    yield asWritten(word, probe);
+}
+
+/** A probe that was found, by the alias and the library's or program's name that its kind and path were begun with. */
+function asWritten(word: string, probe: string): string {
+  const [kind, path, ...begun] = word.split(":");
+  const rest = probe.slice(probe.indexOf(":") + 1);
+  const isFull = begun.length === 0 || path.startsWith("/") || !rest.startsWith("/");
+  return `${kind}:${isFull ? rest : path + rest.slice(rest.indexOf(":"))}`;
 }

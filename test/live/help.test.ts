@@ -82,6 +82,8 @@ const lines: readonly (readonly [line: string, completed: readonly string[]])[] 
   ["strobe repl", ["replay"]],
   ["strobe -f spe", ["speedscope"]],
   ["strobe -l tracepoint:sched:sched_process_exe", ["tracepoint:sched:sched_process_exec"]],
+  ["strobe -l t:sched:sched_process_exe", ["t:sched:sched_process_exec"]],
+  ["strobe -l uprobe:libc:mallopt", ["uprobe:libc:mallopt"]],
   ["strobe opens --fail", ["--failed"]],
   ["strobe --user nobod", ["nobody"]],
   ["strobe completion ", ["bash", "zsh", "fish"]],
