@@ -38,6 +38,8 @@ export const kernelFeatures = {
     since: [6, 9],
     config: "CONFIG_USER_EVENTS",
   },
+  // Before, perf hands BPF the registers that the caller had in user space, whose kernel stack is empty.
+  systemCallStacks: { name: "kernel stacks at events of system calls", since: [6, 12] },
   signedDivision: { name: "cpu v4 instructions (signed division)", since: [6, 6] },
 } as const satisfies Record<string, KernelFeature>;
 

@@ -254,7 +254,8 @@ class Live implements LiveSystem {
     if (!this.#formats.has(key)) {
       // Names come from scripts: they must not leave the folder.
       const text = /^[\w.-]+:[\w.-]+$/.test(key) ? readFormat(category, name) : undefined;
-      this.#formats.set(key, text === undefined ? undefined : parseTracepointFormat(text));
+      const format = text === undefined ? undefined : parseTracepointFormat(text);
+      this.#formats.set(key, category === "syscalls" ? format && withoutTexts(format) : format);
     }
     return this.#formats.get(key);
   }
@@ -470,4 +471,12 @@ function absent(error: unknown): undefined {
 function headerEnum(name: string): ReturnType<TypeScope["enumConstant"]> {
   const value = headers().headerConstant(name, hostMachine);
   return value === undefined ? undefined : { value };
+}
+
+/**
+ * Programs are given a system call's number and arguments, not the texts behind its pointers that newer kernels add to
+ * the event's record (Linux 7: `__filename_val`; struct syscall_tp_t of kernel/trace/trace_syscalls.c has none).
+ */
+function withoutTexts({ id, fields }: TracepointFormat): TracepointFormat {
+  return { id, fields: fields.filter(({ declaration }) => !declaration.startsWith("__data_loc ")) };
 }

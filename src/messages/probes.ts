@@ -2,6 +2,16 @@
 import { says, type Message, type Shown } from "./message.ts";
 
 export const probes = {
+  /**
+   * @on linux-6.1
+   * @example tracepoint:syscalls:sys_enter_openat /ctx != 0/ { @[kstack] = count(); }
+   */
+  kernelStacksEmpty: (probe: Shown): Message =>
+    says(
+      "feature",
+      `kernel stacks at ${probe} are empty on this kernel`,
+      "they need Linux 6.12, or a script without ctx that reads the arguments of at most eight kinds of calls",
+    ),
   /** @example begin:a { exit(); } */
   probeTypeRequiresArgumentsFound: (name: Shown, count: Shown): Message =>
     says("syntax", `${name} probe type requires 0 arguments, found ${count}`, `write \`${name} { … }\``),

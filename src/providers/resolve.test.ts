@@ -9,9 +9,14 @@ import { allProviders, findProvider, listProbes, providerNames, resolveSpec, spl
 import type { System, TracepointFormat } from "../machine/system.ts";
 import { matcher, matches } from "../machine/wildcard.ts";
 
-function resolve(text: string, uses: readonly string[] = [], options: Partial<ResolveOptions> = {}): Resolution {
+function resolve(
+  text: string,
+  uses: readonly string[] = [],
+  options: Partial<ResolveOptions> = {},
+  on = system,
+): Resolution {
   const [provider, ...parts] = splitPattern(text);
-  return resolveSpec({ provider: provider, parts, text, span: { start: 0, end: text.length } }, system, {
+  return resolveSpec({ provider: provider, parts, text, span: { start: 0, end: text.length } }, on, {
     missing: "error",
     uses: new Set(uses),
     ...options,
@@ -35,6 +40,18 @@ test("system calls share a program that looks at their numbers", () => {
     // Without a number only the event itself will do.
     "tracepoint: tracepoint:syscalls:sys_enter_not_yet_known",
   ]);
+});
+
+test("kernel stacks at system calls are taken where the kernel has them", () => {
+  const at = (kernel: readonly [number, number], ...uses: string[]): Resolution =>
+    resolve("t:syscalls:sys_enter_openat", uses, {}, { ...system, capabilities: { ...system.capabilities, kernel } });
+  assert.deepEqual(shape(at([6, 11], "kstack")), ["tracing: tracepoint:syscalls:sys_enter_openat=257"]);
+  assert.deepEqual(shape(at([6, 12], "kstack")), ["tracepoint: tracepoint:syscalls:sys_enter_openat"]);
+  assert.deepEqual(at([6, 12], "kstack", "ctx").diagnostics, []);
+  assert.deepEqual(
+    at([6, 11], "kstack", "ctx").diagnostics.map(({ severity, message }) => `${severity}: ${message}`),
+    ["warning: kernel stacks at tracepoint:syscalls:sys_enter_openat are empty on this kernel"],
+  );
 });
 
 test("system calls' arguments come from the caller's registers", { skip: process.arch !== "x64" }, () => {

@@ -115,6 +115,7 @@ const surroundings: Readonly<Record<string, Surroundings | undefined>> = {
   pid: { system: machine, options: { pid: 42 } },
   "without-btf": { system: { ...machine, capabilities: { ...madeUpCapabilities, btf: false } } },
   "old-kernel": { system: { ...madeUpSystem, capabilities: { ...madeUpCapabilities, kernel: [5, 4] } } },
+  "linux-6.1": { system: { ...machine, capabilities: { ...madeUpCapabilities, kernel: [6, 1] } } },
   "without-code": {
     system: { ...machine, kernelCode: () => new Failure("the kernel's code cannot be read") },
   },

@@ -13,16 +13,7 @@ import type { Context } from "../../language/context.ts";
 import type { Type } from "../../language/types.ts";
 import { Attaching, attachToPerfEvent, closedAtOnce } from "../attaching/attachment.ts";
 import type { Declares, Provider, Resolution, ResolveOptions } from "../provider.ts";
-import {
-  didYouMean,
-  groupBy,
-  missing,
-  refused,
-  resolved,
-  variantsOf,
-  wrongParts,
-  type Variant,
-} from "../resolution.ts";
+import { didYouMean, groupBy, missing, refused, variantsOf, wrongParts, type Variant } from "../resolution.ts";
 import { describeField, recordArgument } from "./event-record.ts";
 import { rawContext } from "./rawtracepoint.ts";
 import type { System, TracepointField, TracepointFormat } from "../../machine/system.ts";
@@ -36,6 +27,7 @@ import {
 } from "./system-calls.ts";
 import { seenOfOneProcess } from "../places/other-processes.ts";
 import { hasWildcard, matcher, matches } from "../../machine/wildcard.ts";
+import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import { lazy } from "../../base/lazy.ts";
 
 const userEvents = lazy<typeof import("./user-events.ts")>(() => require("./user-events.ts"));
@@ -87,7 +79,15 @@ export const tracepoint: Provider = {
     const userVariants =
       ofPrograms.length === 0 ? [] : userEvents().userEventVariants(ofPrograms, "tracepoint", system, options);
     if (userVariants === undefined && ofKernel.length === 0) return refused(spec, probes.userEventsNeedTrampolines());
-    return resolved(userVariants ?? [], variants(ofKernel, system, options));
+    const kernelVariants = variants(ofKernel, system, options);
+    const [stackless] = withoutStacks(kernelVariants, system, options);
+    return {
+      variants: [...(userVariants ?? []), ...kernelVariants],
+      diagnostics:
+        stackless === undefined
+          ? []
+          : [{ severity: "warning", span: spec.span, ...probes.kernelStacksEmpty(stackless.name) }],
+    };
   },
 
   attach(request) {
@@ -175,7 +175,9 @@ function variants(events: readonly Event[], system: System, options: ResolveOpti
   // A stack taken on a raw tracepoint begins with the kernel's own tracing functions.
   const record = uses.has("ctx") || uses.has("kstack") || options.asEvents === true;
   let rest = events;
-  if (!record) {
+  // System calls take no stack by perf on older kernels.
+  const stacked = !uses.has("ctx") && options.asEvents !== true && !hasSystemCallStacks(system);
+  if (!record || stacked) {
     const calls = systemCallVariants(events.filter(isSystemCall), system, uses.has("args"));
     found.push(...calls.variants);
     const served = new Set(calls.served);
@@ -202,6 +204,20 @@ function variants(events: readonly Event[], system: System, options: ResolveOpti
   }
   found.push(...perfVariants(rest, system, options));
   return found;
+}
+
+function hasSystemCallStacks({ capabilities }: System): boolean {
+  return kernelHas(capabilities.kernel, kernelFeatures.systemCallStacks);
+}
+
+/** Where a script asks for kernel stacks, and this kernel has none for BPF. */
+function withoutStacks(found: readonly Variant[], system: System, { uses, asEvents }: ResolveOptions): SiteRef[] {
+  if (!uses.has("kstack") || asEvents === true || hasSystemCallStacks(system)) return [];
+  return found.flatMap(({ sites }) =>
+    sites.filter(
+      ({ name, data }) => (data as TracepointSite).kind === "perf" && name.startsWith("tracepoint:syscalls:"),
+    ),
+  );
 }
 
 function nameOf(event: Event): string {
