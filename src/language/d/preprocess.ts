@@ -3,6 +3,7 @@
 import { d } from "../../messages/d.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
+import { conditionHolds, definedAsNumbers } from "./conditions.ts";
 import { scan, tokensOf, type Token } from "./tokens.ts";
 
 export interface Preprocessed {
@@ -69,11 +70,15 @@ export function preprocess(source: Source, { definitions = new Map() }: Given): 
       }
       case "if":
       case "elif": {
-        const constant = /^(?:0|1|(!?)\s*defined\s*\(?\s*(\w+)\s*\)?)$/.exec(text);
-        if (constant === null && active())
-          report(token, d.directive(name, "a condition is 0, 1, `defined(NAME)` or `!defined(NAME)`"));
-        const holds = constant?.[2] === undefined ? text === "1" : defined.has(constant[2]) === (constant[1] === "");
         const around = conditions.at(-1);
+        // What is within lines that do not count is not read.
+        const outside = name === "if" ? active() : conditions.slice(0, -1).every((one) => one.active);
+        const asked = outside && (name === "if" || around?.taken === false);
+        const words = asked ? definedAsNumbers(tokensOf(text).slice(0, -1), (one) => defined.has(one)) : [];
+        const read = asked ? conditionHolds(expanded(words, new Set(), { left: most })) : false;
+        if (read === undefined)
+          report(token, d.directive(name, "a condition is a constant expression of numbers and names"));
+        const holds = read === true;
         if (name === "if") conditions.push({ name, active: holds, taken: holds, span: token });
         else if (around === undefined) report(token, d.strayDirective(name));
         else {
