@@ -101,8 +101,13 @@ const values: Readonly<Record<string, (word: string) => Iterable<string>>> = {
   list: probes,
 };
 
+/** Whoever runs a program names it: what a terminal would take for more than text is not offered. */
 function programNames(): Iterable<string> {
-  return new Set(processIds().flatMap((pid) => comm(pid) ?? []));
+  return new Set(
+    processIds()
+      .flatMap((pid) => comm(pid) ?? [])
+      .filter((name) => !/\p{C}/u.test(name)),
+  );
 }
 
 function options(command: string): readonly string[] {

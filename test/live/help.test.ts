@@ -1,6 +1,7 @@
 // What the command says of itself: help WORD, --help of subcommands, completion by a real shell, the manual page.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -98,6 +99,21 @@ test("bash completes command lines", () => {
   const printed = execFileSync("bash", ["-c", script], { env: environment, encoding: "utf8" });
   const expected = lines.map(([, all]) => all.map((one) => one.split(":").at(-1)).join(" "));
   assert.deepEqual(printed.trimEnd().split("\n"), expected);
+});
+
+test("a program's name is offered, unless it has more than text in it", async () => {
+  const offered = async (name: string): Promise<string> => {
+    const child = spawn("sh", ["-c", `printf '${name}' >/proc/$$/comm; echo; read x`], { stdio: "pipe" });
+    try {
+      await once(child.stdout, "data");
+      return (await strobe(["complete", "--comm", "Tab-of"])).stdout;
+    } finally {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    }
+  };
+  assert.equal(await offered("Tab-of-strobe"), "Tab-of-strobe\n");
+  assert.equal(await offered("Tab-of\\033[31m"), "");
 });
 
 test("fish completes command lines", { skip: missing("fish") }, () => {
