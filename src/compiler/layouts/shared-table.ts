@@ -56,7 +56,8 @@ export function sharedTable(
   const entryBytes = valueAt + copies * stride;
   const room = entries + spares;
   const slotBits = Math.max(4, Math.ceil(Math.log2(entries * 2)));
-  const entriesAt = halfHead.slots + 2 ** slotBits * 8;
+  // The place that an entry 0 would have is within the half, too: the verifier takes no address in front of it.
+  const entriesAt = Math.max(halfHead.slots + 2 ** slotBits * 8, entryBytes);
   const half = roundUp(entriesAt + room * entryBytes, cacheLine);
   return {
     copies,
