@@ -22,6 +22,7 @@ async function tables() {
         export { allProviders } from "./src/providers/registry.ts";
         export { languages } from "./src/language/registry.ts";
         export { libraryFunction, libraryNames } from "./src/language/systemtap/library.ts";
+        export { refusedFunctions } from "./src/language/systemtap/refused.ts";
         export { libraryHeads } from "./src/language/systemtap/tapset.ts";
         export { flags } from "./src/cli/options.ts";
         export { subcommands } from "./src/cli/subcommands.ts";`,
@@ -83,6 +84,7 @@ const {
   libraryFunction,
   libraryNames,
   libraryHeads,
+  refusedFunctions,
   flags,
   subcommands,
 } = await tables();
@@ -97,7 +99,7 @@ const pages = {
   "builtins.md": builtinsPage(builtins(), languages),
   "languages.md": languagesPage(languages),
   "probes.md": probesPage(allProviders()),
-  "systemtap-library.md": systemtapLibraryPage([...inTypeScript, ...functions], probes),
+  "systemtap-library.md": systemtapLibraryPage([...inTypeScript, ...functions], probes, refusedFunctions()),
   "strobe.1": manPage(flags, subcommands, allProviders()),
   "../src/api/aggregations.ts": declarations(aggregations),
 };

@@ -58,7 +58,7 @@ ${table(["kind", "also", "as written", "fires"], rows)}
 `;
 }
 
-export function systemtapLibraryPage(functions, aliases) {
+export function systemtapLibraryPage(functions, aliases, refused) {
   const rows = (of) =>
     of
       .toSorted((a, b) => (a.head < b.head ? -1 : 1))
@@ -73,6 +73,13 @@ aliases only the variables that a script asks for are read.
 ${table(["function", ""], rows(functions))}
 
 ${table(["alias", "when"], rows(aliases))}
+
+Refused, because they have no meaning or no way here:
+
+${table(
+  ["function", "why", "instead"],
+  refused.map(([name, { why, instead }]) => row(`\`${name}()\``, why, instead)),
+)}
 
 \`syscall.NAME\`, \`nd_syscall.NAME\` and \`tp_syscall.NAME\` are there for every system call.
 `;

@@ -97,6 +97,9 @@ export const systemtap = {
   /** @example probe begin { println(missing_function(1)) } */
   unresolvedFunction: (name: string, help?: string): Message =>
     semantic("name", `unresolved function: ${name}()`, help),
+  /** @example probe begin { panic("x") } */
+  refusedFunction: (name: string, why: string, instead: string): Message =>
+    semantic("feature", `${name}() is not supported: ${why}`, instead),
   /** @example probe begin { missing_array[1] = 2 } */
   unresolvedArray: (name: string, help?: string): Message => semantic("name", `unresolved array: ${name}`, help),
   /** @example probe kernal.function("x") { } */

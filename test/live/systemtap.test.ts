@@ -267,6 +267,19 @@ main 0
   );
 });
 
+test("system calls of the program that -c starts", root, async () => {
+  const script = `global entered, returned
+    probe process.syscall { if ($syscall == number) { entered++; printf("%d %d\\n", $arg1, $arg3) } }
+    probe process.syscall.return { if ($syscall == number) { returned++; printf("%d %d\\n", $arg3, $return) } }
+    probe end { printf("%d %d\\n", entered, returned) }`;
+  // write(), in asm/unistd_64.h of x86 and in asm-generic/unistd.h.
+  const text = script.replaceAll("number", process.arch === "x64" ? "1" : "64");
+  assert.equal(
+    await stap("-c", "dd if=/dev/zero of=/dev/null bs=4 count=1 status=none", "-e", text),
+    "1 4\n4 4\n1 1\n",
+  );
+});
+
 test("system calls by name, with what they are given", root, async () => {
   const script = `global n
 probe syscall.openat { if (pid() == target() && isinstr(filename, "strobe-systemtap")) printf("%s %s\\n", name, filename) }

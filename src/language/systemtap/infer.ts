@@ -5,6 +5,7 @@ import type { Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import { parseFormat } from "./formats.ts";
 import { libraryFunction, libraryNames, printers } from "./library.ts";
+import { refusedFunction } from "./refused.ts";
 import type { Expr, FunctionDefinition, Global, Stmt, ValueType } from "./syntax.ts";
 
 export interface GlobalTypes {
@@ -386,11 +387,14 @@ export class Types {
     if (known === undefined) {
       if (this.#report !== undefined) {
         const overloads = this.functions.get(e.name);
+        const refused = refusedFunction(e.name);
         const [near] = nearest(e.name, [...this.functions.keys(), ...printers, ...libraryNames()]);
         this.#report(
           e.span,
           overloads === undefined
-            ? systemtap.unresolvedFunction(e.name, near === undefined ? undefined : `did you mean \`${near}()\`?`)
+            ? refused === undefined
+              ? systemtap.unresolvedFunction(e.name, near === undefined ? undefined : `did you mean \`${near}()\`?`)
+              : systemtap.refusedFunction(e.name, refused.why, refused.instead)
             : systemtap.argumentCount(
                 e.name,
                 overloads.map(({ parameters }) => parameters.length).join(" or "),

@@ -7,6 +7,9 @@ import { printTree } from "../print-tree.ts";
 import { renderDiagnostic } from "../render-diagnostic.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Given, MachineGiven } from "../language.ts";
+import { libraryNames } from "./library.ts";
+import { refusedFunctions } from "./refused.ts";
+import { libraryHeads } from "./tapset.ts";
 import { parse } from "./parse.ts";
 import { toPattern } from "./patterns.ts";
 
@@ -69,8 +72,22 @@ test("types follow from use, whichever comes first", () => {
   ]);
 });
 
+test("what is refused of the library is not in it", () => {
+  const there = new Set([...libraryNames(), ...libraryHeads().functions.map(({ name }) => name)]);
+  assert.deepEqual(
+    refusedFunctions().filter(([name]) => there.has(name)),
+    [],
+  );
+});
+
 test("mistakes are told in SystemTap's words", () => {
   assert.deepEqual(errors("probe begin { nothing() }"), ["semantic error: unresolved function: nothing()"]);
+  assert.deepEqual(errors('probe begin { panic("x") }'), [
+    "semantic error: panic() is not supported: what stops or delays the kernel is not possible from a handler",
+  ]);
+  assert.deepEqual(errors('probe process("/bin/ls").syscall { }'), [
+    'semantic error: process("/bin/ls").syscall is not supported: system calls are watched of a process, not of a program',
+  ]);
   assert.deepEqual(errors("probe begin {"), ["parse error: expected `}` at the end of the block"]);
   assert.deepEqual(errors("probe begin { x = }"), ["parse error: expected an expression, found `}`"]);
   assert.deepEqual(errors("function f() %{ return 1; %} probe begin { f() }").slice(0, 1), [

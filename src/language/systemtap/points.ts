@@ -17,6 +17,8 @@ export interface Place {
   readonly returns: boolean;
   /** What `$x` and addresses point into. */
   readonly space: "kernel" | "user";
+  /** Any system call: `$syscall`, and `$arg1` to `$arg6`. */
+  readonly calls?: true;
   /** `$return` is this argument of the event. */
   readonly result?: string;
   /** `begin`, `end`, `error`: they run in that order, and the last only where something failed. */
@@ -92,12 +94,18 @@ export function placeOf(point: Point, given: PointGiven = {}): Reading {
       };
     }
     case "process":
-      return processPoint(withProgram(first, rest, given), rest, point, (provider, parts, of, entry) => ({
-        spec: spec(provider, parts),
-        place: place({ space: "user", ...of }),
-        ...guardOf(first, given, span),
-        ...(entry === undefined ? {} : { entry: spec(...entry) }),
-      }));
+      return processPoint(
+        withProgram(first, rest, given),
+        rest,
+        point,
+        (provider, parts, of, entry) => ({
+          spec: spec(provider, parts),
+          place: place({ space: "user", ...of }),
+          ...guardOf(first, given, span),
+          ...(entry === undefined ? {} : { entry: spec(...entry) }),
+        }),
+        guardOf(first, given, span).guard !== undefined,
+      );
     case "perf":
       return perf(rest, point, (provider, parts) => ({ spec: spec(provider, parts), place: place({ space: "user" }) }));
     case "procfs":
@@ -320,7 +328,8 @@ const processWords = [
   "syscall",
 ];
 
-function processPoint(first: Component, rest: readonly Component[], point: Point, make: Make): Reading {
+/** `ofOne`: of one process only, whatever its program is. */
+function processPoint(first: Component, rest: readonly Component[], point: Point, make: Make, ofOne = false): Reading {
   const { argument } = first;
   const path = argument === undefined ? undefined : typeof argument === "bigint" ? `/proc/${argument}/exe` : argument;
   const [of, ...suffixes] = rest;
@@ -392,9 +401,24 @@ function processPoint(first: Component, rest: readonly Component[], point: Point
       if (when?.name !== "begin" && when?.name !== "end") return { problem: unknown(point, ["begin", "end"], when) };
       return make("thread", [path, when.name]);
     }
-    case "syscall":
+    case "syscall": {
+      if (typeof argument === "string" && !ofOne)
+        return {
+          problem: systemtap.pointNotSupported(
+            point.text,
+            "system calls are watched of a process, not of a program",
+            "process(PID).syscall, or process.syscall with -c COMMAND or -x PID",
+          ),
+        };
+      const [suffix] = suffixes;
+      if (suffix !== undefined && suffix.name !== "return") return { problem: unknown(point, ["return"], suffix) };
+      const entry = ["tracepoint", ["raw_syscalls", "sys_enter"]] as const;
+      if (suffix === undefined) return make(...entry, { variables: "args", calls: true });
+      const seen = { variables: "args", returns: true, result: "ret", calls: true } as const;
+      return make("tracepoint", ["raw_syscalls", "sys_exit"], seen, entry);
+    }
     case "data":
-      return { problem: systemtap.pointNotSupported(point.text, `\`process.${of.name}\` is not there yet`) };
+      return { problem: systemtap.pointNotSupported(point.text, "`process.data` is not there yet") };
     default:
       return { problem: unknown(point, processWords, of) };
   }

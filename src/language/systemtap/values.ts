@@ -326,6 +326,16 @@ function base({ base: of, span }: TargetExpr, unit: Unit): Expression {
       if (unit.where.variables === "none") return unit.refuse(span, systemtap.noTargetVariables(of.name));
       {
         const argument = /^arg([1-9]\d?)$/.exec(of.name);
+        // Of any system call, of which the tracepoint has the arguments as an array.
+        if (argument !== null && unit.where.calls && Number(argument[1]) <= 6)
+          return {
+            kind: "index",
+            object: tree.member(tree.builtin("args", span), "args", span),
+            index: tree.integer(Number(argument[1]) - 1, span),
+            span,
+            type: { kind: "unknown" },
+          };
+        if (unit.where.calls && of.name === "syscall") return tree.member(tree.builtin("args", span), "id", span);
         // Marks number their arguments, from 1.
         if (argument !== null && unit.where.variables === "args")
           return tree.builtin(`arg${Number(argument[1]) - 1}`, span);

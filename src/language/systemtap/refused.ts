@@ -1,0 +1,76 @@
+// Functions of SystemTap's library that strobe has not: why, and what does the same as nearly as anything.
+interface Refused {
+  readonly names: string;
+  readonly why: string;
+  readonly instead: string;
+}
+
+const groups: readonly Refused[] = [
+  {
+    names:
+      "set_kernel_char set_kernel_int set_kernel_long set_kernel_pointer set_kernel_short set_kernel_string " +
+      "set_kernel_string_n set_user_char set_user_int set_user_long set_user_pointer set_user_short set_user_string " +
+      "set_user_string_arg set_user_string_n",
+    why: "strobe writes to no memory that it traces",
+    instead: "the functions without `set_` read it",
+  },
+  {
+    names:
+      "set_int_arg set_long_arg set_longlong_arg set_pointer_arg set_s32_arg set_s64_arg set_u32_arg set_u64_arg " +
+      "set_uint_arg set_ulong_arg set_ulonglong_arg set_returnval asmlinkage fastcall regparm",
+    why: "strobe changes no call that it traces",
+    instead: "the arguments and the result can be read: `int_arg(1)`, `returnval()`",
+  },
+  {
+    names: "panic mdelay udelay",
+    why: "what stops or delays the kernel is not possible from a handler",
+    instead: "`error()` ends the script, `raise()` sends a signal to the process",
+  },
+  {
+    names: "printk ftrace dump_stack",
+    why: "strobe writes to no log of the kernel's",
+    instead: "`log()` prints, `print_backtrace()` prints the stack",
+  },
+  {
+    names: "cve_count_metric cve_record_metric cve_tmpdisable module_name module_size",
+    why: "there is no kernel module here",
+    instead: "strobe takes all it loaded away when it ends",
+  },
+  {
+    names:
+      "pid2task pid2execname proc_mem_data_pid proc_mem_rss_pid proc_mem_shr_pid proc_mem_size_pid proc_mem_string_pid " +
+      "proc_mem_txt_pid task_stime_tid task_utime_tid task_time_string_tid",
+    why: "a handler cannot look for a task by its id",
+    instead:
+      "keep what is wanted where that task runs, in an array with `pid()` as its key; `task_current()` is the current one",
+  },
+  {
+    names:
+      "json_add_array json_add_array_numeric_metric json_add_array_string_metric json_add_numeric_metric " +
+      "json_add_string_metric json_set_prefix",
+    why: "there is no file of metrics to read while a script runs",
+    instead: "`strobe -f json` prints each line and value as JSON",
+  },
+  {
+    names: "print_java_backtrace sprint_java_backtrace",
+    why: "SystemTap's agent inside of Java is not there",
+    instead: "`print_ubacktrace()` names what Java wrote to /tmp/perf-PID.map",
+  },
+  {
+    names: "ns_uid ns_euid ns_gid ns_egid task_ns_uid task_ns_euid task_ns_gid task_ns_egid",
+    why: "how a namespace of users maps ids is not read",
+    instead: "`uid()`, `euid()`, `gid()` and `egid()` are those of the machine",
+  },
+];
+
+const refused = new Map(groups.flatMap((group) => group.names.split(" ").map((name) => [name, group] as const)));
+
+/** Why a function of SystemTap's library is not there, and what to use instead. */
+export function refusedFunction(name: string): Pick<Refused, "why" | "instead"> | undefined {
+  return refused.get(name);
+}
+
+/** All of them, by name. */
+export function refusedFunctions(): readonly (readonly [name: string, refused: Pick<Refused, "why" | "instead">])[] {
+  return [...refused].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
