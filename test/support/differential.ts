@@ -23,6 +23,7 @@ import type { LoweredProgram } from "../../src/compiler/lower/lower.ts";
 import type { KernelMap } from "../../src/compiler/bpf/bpf-plan.ts";
 import type { EventSchema, Plan } from "../../src/compiler/plan.ts";
 import { printModule } from "../../src/compiler/ir/print-ir.ts";
+import { tableHead } from "../../src/compiler/layouts/shared-table.ts";
 import { refusalOffsets, refusals } from "../../src/compiler/layouts/refusals.ts";
 import { validateModule } from "./validate-ir.ts";
 import {
@@ -36,6 +37,7 @@ import {
   type LiveMap,
 } from "../../src/session/maps.ts";
 import { HostMap } from "../../src/session/host-map.ts";
+import { SharedTableMap } from "../../src/session/shared-table-map.ts";
 import { relocated } from "../../src/session/live/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
 import { withMadeUpStatements } from "./made-up-statements.ts";
@@ -94,6 +96,10 @@ const resolve: CompileOptions["resolve"] = () => ({
 
 const capabilities = new Features().capabilities();
 const system: System = { ...bareSystem, capabilities };
+
+/** What keys of tables in mapped memory are multiplied by: any odd number. */
+const multiplier = 0x51ed_270b_9f3a_c6d5n;
+const ignore = (): void => {};
 
 /** A script that begins so is of a language whose handlers end when something fails. */
 const endsOnFaults = "// ends on faults\n";
@@ -312,6 +318,7 @@ export class Differential implements Disposable {
   /** `host`: runs what the host does of a handler that is captured. */
   #runInKernel(plan: Plan, inputs: readonly Uint8Array[], host?: MemoryRuntime): Outcome {
     const own: number[] = [];
+    const tables = new Map<number, MappedArray>();
     const hosts = plan.schemas.map(({ action }) => (action.kind === "captured" ? evaluate(action.source) : undefined));
     const program = plan.bpf.programs[0];
     if (program === undefined) throw new Error("nothing was placed in the kernel");
@@ -342,6 +349,11 @@ export class Differential implements Disposable {
           case "scratch": {
             const fd = createMap(map);
             own.push(fd);
+            if (map.role.kind === "map" && plan.bpf.storage[map.role.map].kind === "shared") {
+              const table = new MappedArray(fd, map.valueSize);
+              table.words[tableHead.multiplier / 8] = multiplier;
+              tables.set(map.role.map, table);
+            }
             return fd;
           }
         }
@@ -385,7 +397,7 @@ export class Differential implements Disposable {
           );
         }, Infinity);
       });
-      const lives = plan.maps.map((map, i) => this.#live(plan, map, i, descriptors, stripe));
+      const lives = plan.maps.map((map, i) => this.#live(plan, map, i, descriptors, stripe, tables.get(i)));
       const entries = lives.map((live, i) => (plan.maps[i].host && host ? [...host.mapEntries(i)] : live.entries()));
       const refused = plan.bpf.maps.flatMap(({ role, failureOffset }) =>
         role.kind === "map" && failureOffset !== undefined
@@ -413,6 +425,7 @@ export class Differential implements Disposable {
         entries: entries.reduce((sum, list) => sum + list.length, 0),
       };
     } finally {
+      for (const table of tables.values()) table[Symbol.dispose]();
       for (const fd of own) closeFd(fd);
     }
   }
@@ -424,7 +437,14 @@ export class Differential implements Disposable {
     return sum;
   }
 
-  #live(plan: Plan, map: IrMap, index: number, descriptors: readonly number[], stripe: number): LiveMap {
+  #live(
+    plan: Plan,
+    map: IrMap,
+    index: number,
+    descriptors: readonly number[],
+    stripe: number,
+    table: MappedArray | undefined,
+  ): LiveMap {
     const { cpus } = capabilities;
     const storage = plan.bpf.storage[index];
     const at = plan.bpf.maps.findIndex(({ role }) => role.kind === "map" && role.map === index);
@@ -451,8 +471,10 @@ export class Differential implements Disposable {
         return new HashMap(map, tableOf(fd, kernel, values.bytes), kernel?.keySize ?? 0, values);
       }
       case "shared":
+        if (table === undefined) throw new Error(`${map.shown} has no table`);
+        return new SharedTableMap(map, storage, table, ignore, ignore);
       case "stacks":
-        throw new Error(`${storage.kind} maps are not compared`);
+        throw new Error("stacks are not compared");
     }
   }
 }
