@@ -119,6 +119,10 @@ test("the kernel's tables hold what those of strobe's own do not, and -v says wh
     await why(`tracepoint:syscalls:sys_enter_openat { @[str(args.filename, 100)] = count(); }`),
     "its keys have 100 bytes",
   );
+  assert.equal(
+    await why(`${enter} { $i = 0; while ($i++ < (pid & 7)) { @[$i] = count(); } }`),
+    "it is used within a loop",
+  );
   const histograms = `${enter} { @a[pid] = hist(pid); @b[pid] = hist(pid); @[pid] = hist(pid); }`;
   assert.match((await why(histograms, "max_map_keys = 25000")) ?? "", /^it and the others would take \d\d MB$/);
 });

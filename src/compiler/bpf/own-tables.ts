@@ -2,6 +2,7 @@
 import type { Config } from "../../language/check/config.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { IrModule } from "../ir/ir.ts";
+import { loopsOf } from "../optimize/graph.ts";
 import type { SharedTable } from "../layouts/shared-table.ts";
 import type { EventSchema } from "../plan.ts";
 
@@ -57,14 +58,16 @@ export function ownTables(
 function whatHandlersDo({ functions }: IrModule, map: number): string | undefined {
   let places = 0;
   for (const { kind, placement, blocks } of functions) {
-    for (const { instructions } of blocks) {
+    let loops: ReturnType<typeof loopsOf> | undefined;
+    for (const [block, { instructions }] of blocks.entries()) {
       for (const instruction of instructions) {
         if (!("map" in instruction) || instruction.map !== map) continue;
         const { op } = instruction;
         if (op === "map-delete") return "entries of it are deleted";
         if (placement === "host") continue;
         if (op !== "aggregate" && op !== "aggregate-read") return "handlers do more than add to it and read it";
-        if (kind !== "handler") return "it is used within a loop over a map";
+        // The verifier walks the search of the slots anew in every round.
+        if (kind !== "handler" || (loops ??= loopsOf(blocks))[block] !== undefined) return "it is used within a loop";
         places++;
       }
     }
