@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { InternalError } from "../../base/internal-error.ts";
-import { EAGAIN, EBUSY, LinuxError } from "../error.ts";
+import { EAGAIN, EBUSY, ENODEV, LinuxError } from "../error.ts";
 import { pageSize } from "../ffi.ts";
 import { ownName, tracefsRoot } from "./tracefs.ts";
 
@@ -136,7 +136,8 @@ export class TraceInstance implements Disposable {
       return readSync(this.#cpus[index].descriptor, page) > 0;
     } catch (error) {
       const { errno } = error as NodeJS.ErrnoException;
-      if (errno === -EAGAIN) return false;
+      // A processor that was never online has no buffer (ring_buffer_alloc_read_page, kernel/trace/ring_buffer.c).
+      if (errno === -EAGAIN || errno === -ENODEV) return false;
       throw new LinuxError({ call: "read", code: -(errno ?? 0), doing: "read events from tracefs" });
     }
   }
