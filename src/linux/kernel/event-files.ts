@@ -83,12 +83,13 @@ export function writeDefinition(file: string, line: string, doing: string): void
 
 /** Whether the top-level buffer has an event's records. @throws LinuxError */
 export function enableEvent(group: string, name: string, on: boolean): void {
-  const file = `events/${group}/${name}/enable`;
   const doing = `${on ? "enable" : "disable"} ${group}:${name}`;
   try {
-    const descriptor = openSync(`${tracefsRoot()}/${file}`, O_WRONLY);
+    // Not by `events/GROUP/NAME/enable`: an event of a kernel's command line may have no folder. Opened without
+    // truncation, which would disable all others.
+    const descriptor = openSync(`${tracefsRoot()}/set_event`, O_WRONLY);
     try {
-      writeSync(descriptor, on ? "1\n" : "0\n");
+      writeSync(descriptor, `${on ? "" : "!"}${group}:${name}\n`);
     } finally {
       closeSync(descriptor);
     }

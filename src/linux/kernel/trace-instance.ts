@@ -107,7 +107,8 @@ export class TraceInstance implements Disposable {
   /** No records of an event any more, where there is one. */
   disableAny(category: string, event: string): void {
     try {
-      this.write(`events/${category}/${event}/enable`, "0");
+      // By the list of events, which has each: an event of a kernel's command line may have no folder.
+      this.write("set_event", `!${category}:${event}`);
     } catch (error) {
       if (!(error instanceof LinuxError)) throw error;
     }

@@ -4,54 +4,61 @@ import { existsSync, readFileSync } from "node:fs";
 import { bootInstance, bootLives, bootPlace } from "../../compiler/tracefs/boot-lines.ts";
 import type { TracefsEvent } from "../../compiler/tracefs/tracefs-plan.ts";
 import { EINVAL, LinuxError } from "../../linux/error.ts";
+import type { DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
 import { dynamicEvents, enableEvent, writeDefinition } from "../../linux/kernel/event-files.ts";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
-import { tracefsRoot } from "../../linux/kernel/tracefs.ts";
+import { readFormat, tracefsRoot } from "../../linux/kernel/tracefs.ts";
 import { sleepInThread } from "../../linux/sleep.ts";
 import type { NamedEvent } from "./event-places.ts";
 
 /** Where the kernel wrote: instances of strobe's, or the top-level buffer, as a command line has it. */
 export type BootPlace = "instances" | "top-level";
 
+export interface AtBoot {
+  readonly instances: readonly TraceInstance[];
+  /** Events that the kernel defined for the script: they go with it. */
+  readonly defined: readonly DynamicEvent[];
+}
+
 /** @throws Error where nothing was made at boot, or for another script: then nothing of it is touched */
-export function openBoot(place: BootPlace, events: readonly TracefsEvent[]): readonly TraceInstance[] {
+export function openBoot(place: BootPlace, events: readonly TracefsEvent[]): AtBoot {
   if (place === "instances" && !existsSync(folderOf(place)))
     throw new Error(
       `nothing was traced at boot: tracefs has no instance ${bootInstance} (the kernel takes a boot configuration with "bootconfig" on its command line, and shows it in /proc/bootconfig)`,
     );
-  const names = events.flatMap((event, number) => {
+  const listed = dynamicEvents();
+  const on = enabledAt(place);
+  const defined: DynamicEvent[] = [];
+  let isOn = false;
+  for (const [number, event] of events.entries()) {
     const made = bootPlace(event, number);
-    if ("why" in made) return [];
+    if ("why" in made) continue;
     const { group, name, definition } = made;
-    const there = definition === undefined ? undefined : definedAs(group, name);
-    if (definition !== undefined && there !== undefined && !isSame(there, definition))
+    isOn ||= on.has(`${group}:${name}`);
+    if (definition === undefined) continue;
+    const there = listed.find((one) => one.group === group && one.name === name)?.text;
+    if (there === undefined) continue;
+    if (!isSame(there, definition))
       throw new Error(
         `another script was traced at boot: ${event.site.name} would be "${definition}", and it is "${there}"`,
       );
-    return [{ group, name }];
-  });
-  if (!names.some(({ group, name }) => isOn(place, group, name)))
+    defined.push({ group, name, [Symbol.dispose]: () => remove(group, name) });
+  }
+  if (!isOn)
     throw new Error(
       "none of the script's events was traced at boot: it was another script, or the kernel refused them (dmesg)",
     );
-  return (place === "top-level" ? [""] : [bootInstance, bootLives]).map((name) => new TraceInstance(name, "made"));
+  const instances = place === "top-level" ? [""] : [bootInstance, bootLives];
+  return { instances: instances.map((name) => new TraceInstance(name, "made")), defined };
 }
 
 function folderOf(place: BootPlace): string {
   return place === "top-level" ? tracefsRoot() : `${tracefsRoot()}/instances/${bootInstance}`;
 }
 
-/** `0*`: for a trigger. */
-function isOn(place: BootPlace, category: string, name: string): boolean {
-  try {
-    return readFileSync(`${folderOf(place)}/events/${category}/${name}/enable`, "latin1").trim() !== "0";
-  } catch {
-    return false;
-  }
-}
-
-function definedAs(group: string, name: string): string | undefined {
-  return dynamicEvents().find((one) => one.group === group && one.name === name)?.text;
+/** `category:name` of each event that is enabled, be it for its triggers alone. */
+function enabledAt(place: BootPlace): ReadonlySet<string> {
+  return new Set(readFileSync(`${folderOf(place)}/set_event`, "latin1").split("\n"));
 }
 
 /** What an event is called; undefined where none is made at boot. */
@@ -66,11 +73,25 @@ export function bootEventAt(at: BootPlace, event: TracefsEvent, number: number):
   const doing = `read what ${event.site.name} did at boot`;
   const refuse = (hint: string): LinuxError => new LinuxError({ call: "read", code: EINVAL, doing, hint });
   if ("why" in place) throw refuse(`it waited for user space: ${place.why}`);
-  const { group: category, name, definition } = place;
-  if (!isOn(at, category, name)) throw refuse("the kernel did not trace it: dmesg says why");
-  if (definition === undefined) return { category, name };
-  const removed = { group: category, name, [Symbol.dispose]: () => remove(category, name) };
-  return { category, name, defined: removed };
+  const { group: category, name } = place;
+  if (!enabledAt(at).has(`${category}:${name}`)) throw refuse("the kernel did not trace it: dmesg says why");
+  return { category, name };
+}
+
+/**
+ * The text of an event's `format` file; undefined where there is no such event. A kernel that starts may leave an event
+ * of its command line without a folder: it makes the folders in a worker (tracer_init_tracefs_work_func,
+ * kernel/trace/trace.c) while it takes the command line. A new instance has all of them.
+ */
+export function bootFormat(category: string, name: string): string | undefined {
+  const text = readFormat(category, name);
+  if (text !== undefined || !dynamicEvents().some((one) => one.group === category && one.name === name)) return text;
+  const instance = new TraceInstance(`strobe-${process.pid}-formats`, { bytes: 0, options: {} });
+  try {
+    return instance.readFile(`events/${category}/${name}/format`);
+  } finally {
+    instance[Symbol.dispose]();
+  }
 }
 
 /** The kernel enables each kprobe event that there is at boot in the top-level buffer (enable_boot_kprobe_events). */

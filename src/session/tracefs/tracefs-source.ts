@@ -10,8 +10,7 @@ import { filterWords } from "../../compiler/tracefs/event-filter.ts";
 import { evaluate } from "../../compiler/javascript/evaluate.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
 import { ENOENT, LinuxError } from "../../linux/error.ts";
-import { removeAbandoned } from "../../linux/kernel/dynamic-events.ts";
-import { readFormat } from "../../linux/kernel/tracefs.ts";
+import { removeAbandoned, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, clockNs } from "../../linux/processes/procfs.ts";
 import { pidNamespace } from "../../linux/processes/pid-namespace.ts";
@@ -31,7 +30,7 @@ import { StackOwners } from "../live/symbols/stack-owners.ts";
 import { commandTarget, processTarget, type Target } from "../live/target.ts";
 import { TakenStacks } from "../taken-stacks.ts";
 import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
-import { bootEventAt, bootNameOf, disableAtTop, openBoot, type BootPlace } from "./boot-events.ts";
+import { bootEventAt, bootFormat, bootNameOf, disableAtTop, openBoot, type BootPlace } from "./boot-events.ts";
 import { eventAt, type NamedEvent } from "./event-places.ts";
 import { EventStreams, type Head } from "./event-streams.ts";
 import { KernelHistograms } from "./kernel-histograms.ts";
@@ -103,7 +102,7 @@ export class TracefsSource implements Source, RecordStream {
   readonly #lifeEvents = new Map<number, { readonly name: LifeEvent; readonly at: (field: string) => number }>();
   #user: SourceUser | undefined;
   #instances: TraceInstance[] = [];
-  #defined: NamedEvent[] = [];
+  #defined: DynamicEvent[] = [];
   #streams: EventStreams | undefined;
   #lostBefore = [0, 0];
   #wake: (() => void) | undefined;
@@ -225,7 +224,9 @@ export class TracefsSource implements Source, RecordStream {
 
   /** What was made at boot is strobe's from now on: nothing more is written into it, and it goes with the rest. */
   #takeOver(boot: BootPlace): void {
-    this.#instances.push(...openBoot(boot, this.#events.events));
+    const { instances, defined } = openBoot(boot, this.#events.events);
+    this.#instances.push(...instances);
+    this.#defined.push(...defined);
     this.#knowLives();
     this.#lives.atBoot();
   }
@@ -290,7 +291,7 @@ export class TracefsSource implements Source, RecordStream {
       const { site, args } = event;
       try {
         const named = boot === undefined ? eventAt(event) : bootEventAt(boot, event, number);
-        if (named.defined !== undefined) this.#defined.push(named);
+        if (named.defined !== undefined) this.#defined.push(named.defined);
         const { id, fields } = formatOf(named);
         args.forEach(({ offset }, i) => {
           const there = fields.find(({ name }) => name === `a${i}`)?.offset;
@@ -555,9 +556,9 @@ export class TracefsSource implements Source, RecordStream {
     this.maps.clear();
     if (this.#options.boot !== undefined) this.#disableAll();
     // Events go when no instance has them enabled.
-    for (const one of [...this.#instances.splice(0), ...this.#defined.splice(0).map(({ defined }) => defined)]) {
+    for (const one of [...this.#instances.splice(0), ...this.#defined.splice(0)]) {
       try {
-        one?.[Symbol.dispose]();
+        one[Symbol.dispose]();
       } catch (error) {
         if (!(error instanceof LinuxError)) throw error;
         this.#warn(error.message);
@@ -571,7 +572,7 @@ export class TracefsSource implements Source, RecordStream {
     const own = this.#events.events.flatMap((event, number) => bootNameOf(event, number) ?? []);
     for (const { category, name } of [...own, ...lifeEvents.map(([category, event]) => ({ category, name: event }))])
       for (const instance of this.#instances) instance.disableAny(category, name);
-    for (const { defined } of this.#defined) if (defined !== undefined) disableAtTop(defined);
+    for (const defined of this.#defined) disableAtTop(defined);
   }
 }
 
@@ -580,7 +581,7 @@ function formatOf({
   category,
   name,
 }: Pick<NamedEvent, "category" | "name">): NonNullable<ReturnType<typeof parseTracepointFormat>> {
-  const text = readFormat(category, name);
+  const text = bootFormat(category, name);
   if (text === undefined)
     throw new LinuxError({ call: "open", code: ENOENT, doing: `read the format of ${category}:${name}` });
   const format = parseTracepointFormat(text);
