@@ -10,7 +10,7 @@ import { FunctionLocations } from "../linux/kernel/function-locations.ts";
 import { MAP_PRIVATE, mmap, PROT_READ } from "../linux/ffi.ts";
 import type { Kallsyms } from "../linux/kernel/kallsyms.ts";
 import { seenFiles, type SeenFile } from "../store/seen-files.ts";
-import { hasUserEvents, listEvents, readFormat, traceableFunctions } from "../linux/kernel/tracefs.ts";
+import { hasUserEvents, listEvents, listsFunctions, readFormat, traceableFunctions } from "../linux/kernel/tracefs.ts";
 import { keepIndex, keptIndex } from "./kernel/kept-types.ts";
 import { KernelTypes, plainTypes, type Signature } from "./kernel/kernel-types.ts";
 import type { LiveBinary } from "./binaries/live-binary.ts";
@@ -41,7 +41,7 @@ const modules = lazy<typeof import("./kernel/module-images.ts")>(() => require("
 const kernelText = lazy<typeof import("./kernel/live-kernel-text.ts")>(() => require("./kernel/live-kernel-text.ts"));
 const symbols = lazy<typeof import("../linux/kernel/kallsyms.ts")>(() => require("../linux/kernel/kallsyms.ts"));
 const programs = lazy<typeof import("../linux/bpf/bpf-functions.ts")>(() => require("../linux/bpf/bpf-functions.ts"));
-const names = lazy<typeof import("./kernel/shared-names.ts")>(() => require("./kernel/shared-names.ts"));
+const names = lazy<typeof import("./kernel/function-names.ts")>(() => require("./kernel/function-names.ts"));
 const describing = lazy<typeof import("./values/descriptions.ts")>(() => require("./values/descriptions.ts"));
 const headers = lazy<typeof import("./kernel/header-constants.ts")>(() => require("./kernel/header-constants.ts"));
 const imageTypes = lazy<typeof import("./kernel/image-types.ts")>(() => require("./kernel/image-types.ts"));
@@ -86,7 +86,8 @@ class Live implements LiveSystem {
   #kernelText: LiveKernelText | undefined;
   #moduleImages: ModuleImages | undefined;
   #kernelImage: KernelImage | Failure | undefined;
-  #traceable: { readonly names: ReadonlySet<string> | undefined } | undefined;
+  #listsFunctions: boolean | undefined;
+  #traceable: ReadonlySet<string> | undefined;
   #functions: readonly string[] | undefined;
   #init: readonly [bigint, bigint] | undefined;
   #locations: { readonly of: FunctionLocations | undefined } | undefined;
@@ -138,24 +139,49 @@ class Live implements LiveSystem {
   kernelFunctions(only?: "typed"): readonly string[] {
     // tracefs knows what is there. All symbols do, which take longer to read, and are hidden from the unprivileged:
     // then BTF is all there is to go by, which also describes what the compiler inlined away and what init code was.
-    const traceable = (this.#traceable ??= { names: traceableFunctions() }).names;
-    if (traceable && only === undefined) return (this.#functions ??= [...traceable].sort());
-    return (this.#typedFunctions ??= this.#functionsWithTypes(traceable));
+    const listed = (this.#listsFunctions ??= listsFunctions());
+    if (listed && only === undefined)
+      return (this.#functions ??= names().functionNames(
+        "traceable",
+        () => [...this.#traceableFunctions()].sort(),
+        () => this.#traceableFunctions().size > 0,
+      ));
+    return (this.#typedFunctions ??= listed ? this.#typedAndTraceable() : this.#typedSymbols());
   }
 
-  #functionsWithTypes(traceable: ReadonlySet<string> | undefined): readonly string[] {
-    const names = new Set<string>();
-    for (const types of this.#allTypes()) {
-      for (const name of types.functionNames()) names.add(name);
-    }
-    if (traceable) return [...names].filter((name) => traceable.has(name)).sort();
-    const symbols = this.kallsyms();
-    if (symbols.size === 0) return [...names].sort();
-    // Deleting as they are met leaves out what occurs twice.
-    return symbols
-      .namesOutside(...this.#initText())
-      .filter((name) => names.delete(name))
-      .sort();
+  #typedAndTraceable(): readonly string[] {
+    const find = (): string[] => {
+      const traceable = this.#traceableFunctions();
+      return [...this.#functionsOfTypes()].filter((name) => traceable.has(name)).sort();
+    };
+    return this.#ownTypes() ? names().functionNames("typed-traceable", find) : find();
+  }
+
+  #typedSymbols(): readonly string[] {
+    const find = (): string[] => {
+      const typed = this.#functionsOfTypes();
+      const symbols = this.kallsyms();
+      if (symbols.size === 0) return [...typed].sort();
+      // Deleting as they are met leaves out what occurs twice.
+      return symbols
+        .namesOutside(...this.#initText())
+        .filter((name) => typed.delete(name))
+        .sort();
+    };
+    return this.#ownTypes() ? names().functionNames("typed", find, () => this.kallsyms().size > 0) : find();
+  }
+
+  /** Types that were read from a file may be others' the next time. */
+  #ownTypes(): boolean {
+    return this.#kernelBtfBytes() !== undefined;
+  }
+
+  #traceableFunctions(): ReadonlySet<string> {
+    return (this.#traceable ??= traceableFunctions());
+  }
+
+  #functionsOfTypes(): Set<string> {
+    return new Set(this.#allTypes().flatMap((types) => [...types.functionNames()]));
   }
 
   functionModule(name: string): string | undefined {
@@ -166,7 +192,13 @@ class Live implements LiveSystem {
   }
 
   functionsSharing(name: string): readonly FunctionPlace[] {
-    this.#sharedNames ??= names().sharedNames(() => this.kallsyms());
+    this.#sharedNames ??= new Set(
+      names().functionNames(
+        "shared",
+        () => [...this.kallsyms().sharedFunctions().keys()],
+        () => this.kallsyms().size > 0,
+      ),
+    );
     if (!this.#sharedNames.has(name)) return [];
     const symbols = this.kallsyms();
     const [start, end] = this.#initText();

@@ -1,5 +1,5 @@
 // The tracing file system: tracepoints and their formats, and the PMU types of probes.
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readFileSync, statSync } from "node:fs";
 import { EACCES, ENOENT, LinuxError } from "../error.ts";
 import { cString, syscall, SYS } from "../ffi.ts";
 
@@ -101,13 +101,23 @@ export function hasHistograms(): boolean {
   return readText(`${tracefsRoot()}/README`)?.includes("hist trigger") ?? false;
 }
 
-/** Functions that ftrace can trace, of the kernel and its modules; undefined where the kernel keeps them to itself. */
-export function traceableFunctions(): ReadonlySet<string> | undefined {
+/** Whether the kernel tells this user which functions ftrace can trace: reading them all takes much longer. */
+export function listsFunctions(): boolean {
+  try {
+    closeSync(openSync(`${tracefsRoot()}/available_filter_functions`, "r"));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Functions that ftrace can trace, of the kernel and its modules. None where the kernel keeps them to itself. */
+export function traceableFunctions(): ReadonlySet<string> {
   let text: string;
   try {
     text = readFileSync(`${tracefsRoot()}/available_filter_functions`, "latin1");
   } catch {
-    return undefined;
+    return new Set();
   }
   // `name`, or `name [module]`
   const names = new Set<string>();

@@ -54,7 +54,7 @@ for (const [name, environment] of Object.entries(ways)) {
   test(`no file is deleted behind links that they made (${name})`, deadline, async (t) => {
     const other = hostile(t);
     other.run(
-      `mkdir -p .cache/strobe && for name in plans types unwind shared-names modules debug code; do ln -s ${other.victim} .cache/strobe/$name; done`,
+      `mkdir -p .cache/strobe && for name in plans types unwind function-names modules debug code; do ln -s ${other.victim} .cache/strobe/$name; done`,
     );
     await run(environment(other.home));
     other.checkVictim();
