@@ -1,5 +1,6 @@
 import { machine as architecture, release } from "node:os";
 import { Failure } from "../base/failure.ts";
+import { lazy } from "../base/lazy.ts";
 import { scripts } from "../messages/scripts.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Given, Language, LibraryFile, MachineGiven, Parsed } from "../language/language.ts";
@@ -53,12 +54,21 @@ export interface CompiledScript extends Omit<Compiled, "diagnostics"> {
   readonly machine: LiveSystem;
 }
 
+// Loaded when a script names a process's files.
+const binaries = lazy<typeof import("../machine/binaries/live-binary.ts")>(() =>
+  require("../machine/binaries/live-binary.ts"),
+);
+const children = lazy<typeof import("../linux/processes/child.ts")>(() => require("../linux/processes/child.ts"));
+
 const asked: MachineGiven = {
   get release() {
     return release();
   },
   get arch() {
     return architecture();
+  },
+  mappedFile(pid, name) {
+    return binaries().mappedFileNamed(pid, name);
   },
   config(name) {
     const all = kernelConfiguration();
@@ -79,11 +89,12 @@ export function compileScript(source: Source, options: ScriptOptions = {}): Comp
   const language = options.language ?? languageOf(source.name, source.text);
   const target = options.target ?? (flags.command === undefined ? flags.pid : "command");
   const { languageSettings: settings, definitions, library } = options;
+  const program = flags.command === undefined ? undefined : children().programOf(flags.command);
   const given: Given = {
     positional,
     named,
     ...(target === undefined ? {} : { target }),
-    ...(flags.command === undefined ? {} : { command: flags.command }),
+    ...(program === undefined ? {} : { command: program }),
     ...(settings === undefined ? {} : { settings }),
     ...(definitions === undefined ? {} : { definitions }),
     ...(library === undefined ? {} : { library }),

@@ -74,7 +74,7 @@ export function compileRecording(wish: RecordedWish, system: LiveSystem, way: Co
     stacks: {
       kernel: wish.stacks.kernel || script?.uses.has("kstack") === true,
       // The names of programs' code are kept of processes whose stacks are.
-      user: wish.stacks.user || script?.uses.has("ustack") === true || script?.uses.has("usym") === true,
+      user: wish.stacks.user || ["ustack", "usym", "usym_part"].some((name) => script?.uses.has(name)),
     },
   };
   const named = probesIn(wish.probes);

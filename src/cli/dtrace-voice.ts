@@ -54,9 +54,12 @@ export class DtraceVoice implements Voice {
   }
 
   compiled({ stages, diagnostics, program: { source } }: CompiledScript): boolean {
-    // DTrace has no such thing: what it does and strobe does not yet.
-    for (const { severity, code, message } of diagnostics)
-      if (severity === "warning" && code === "feature") tell(`dtrace: warning: ${message}\n`);
+    // DTrace has no such thing: what it does and strobe does not yet, and what is not there yet.
+    for (const { severity, code, message, help } of diagnostics) {
+      if (severity !== "warning") continue;
+      if (code === "feature") tell(`dtrace: warning: ${message}\n`);
+      if (code === "name" && !this.#flags.has("Z")) tell(`dtrace: warning: ${message}${help ? `: ${help}` : ""}\n`);
+    }
     const quiet = this.#settings.has("quiet") || /^\s*#pragma\s+D\s+option\s+quiet\b/m.test(source.text);
     const counts = this.#programs.map(() => 0);
     for (const { probe, variants } of stages.probes) {

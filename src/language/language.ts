@@ -72,6 +72,8 @@ export interface MachineGiven {
   readonly release: string;
   /** "x86_64" */
   readonly arch: string;
+  /** The path of a file that a process has code of, by its name as probes name libraries; undefined where it has none. */
+  mappedFile?(pid: number, name: string): string | undefined;
   /** A line of the running kernel's configuration: "y", "m", a value; undefined where it is not set. */
   config(name: string): string | undefined | Failure;
 }

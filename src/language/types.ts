@@ -203,7 +203,8 @@ export type StackUnwinding = (typeof stackUnwindings)[number];
 /** Frames of a stack at most: the kernel's limit for those that it walks (kernel.perf_event_max_stack), and ours. */
 export const fullStack = 127;
 
-export type StackMode = "bpftrace" | "perf" | "raw" | "build_id";
+/** `dtrace`: as D writes symbols. */
+export type StackMode = "bpftrace" | "perf" | "raw" | "build_id" | "dtrace";
 /**
  * A captured stack: in memory, a u64 id of the stack's entry in the stack map, then u32 pid, u32 tid (0 for a kernel
  * stack). `unwind`: found through unwinding tables rather than frame pointers.
@@ -224,8 +225,14 @@ export interface StackType {
 export const probeParts = ["provider", "module", "function", "name", "place", "id", "flow"] as const;
 export type ProbePart = (typeof probeParts)[number];
 
+/** How a symbol is written: `module`\`function`, with the offset in it as well, or the module alone. */
+export const symbolParts = ["function", "place", "module"] as const;
+export type SymbolPart = (typeof symbolParts)[number];
+
 export interface NamedType {
   readonly kind: "named";
+  /** Of a symbol; without it the function's name alone. */
+  readonly symbol?: SymbolPart;
   /** Of a probe. */
   readonly part?: ProbePart;
   readonly of:

@@ -28,6 +28,7 @@ export function dtraceMap(
   const all = rowsOf(
     columns.map((one) => one.snapshot),
     rows,
+    joinedSymbols(keys, services),
   );
   return (top > 0 ? all.slice(-top) : all).map(({ key, values }) => {
     const { conversion } = rows;
@@ -38,6 +39,33 @@ export function dtraceMap(
     // Behind a chart it is a line that is free.
     return bare ? row : `${row}\n`;
   });
+}
+
+/** Keys that name a function or a module are one, whatever address in it each was made of. */
+function joinedSymbols(
+  keys: readonly Type[],
+  services: ConsumerServices,
+): ((key: Uint8Array) => Uint8Array) | undefined {
+  const { offsets } = keyLayout(keys);
+  const symbols = keys.flatMap((type, i) =>
+    type.kind === "named" && (type.symbol === "function" || type.symbol === "module") ? [{ type, at: offsets[i] }] : [],
+  );
+  if (symbols.length === 0) return undefined;
+  const addressBytes = 8;
+  const first = new Map<string, Uint8Array>();
+  return (key) => {
+    const memory = memoryOf(key);
+    const joined = Uint8Array.from(key);
+    for (const { type, at } of symbols) {
+      // Of each process its own: two may have different files of one name.
+      const process = type.of === "usym" ? memory.view.getUint32(at + addressBytes, true) : 0;
+      const name = `${at} ${process} ${valueText(type, memory, at, services)}`;
+      const address = first.get(name) ?? key.slice(at, at + addressBytes);
+      first.set(name, address);
+      joined.set(address, at);
+    }
+    return joined;
+  };
 }
 
 /** The number that a value is, by printf's conversion. */
@@ -68,6 +96,7 @@ function valueCell(type: Type, value: Uint8Array, divisor: number, services: Con
 /** Texts from the left, numbers from the right in as many columns as their type has digits. */
 function keyText(type: Type, key: Uint8Array, at: number, services: ConsumerServices): string {
   const memory = memoryOf(key);
+  if (type.kind === "stack") return valueText(type, memory, at, services);
   if (type.kind !== "integer" && type.kind !== "enum") return `  ${valueText(type, memory, at, services).padEnd(50)}`;
   const width = { 8: 3, 16: 5, 32: 8, 64: 16 }[type.bits] ?? 16;
   return ` ${String(readInteger(type.bits, type.bits >= 32, memory, at)).padStart(width)}`;

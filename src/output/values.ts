@@ -13,6 +13,7 @@ import type {
   FloatType,
   Member,
   NamedType,
+  SymbolPart,
   StackType,
   StringType,
   StructType,
@@ -306,7 +307,9 @@ export function stackText(
   if (id < 0n) return "";
   const pid = memory.view.getUint32(offset + 8, true);
   const lines = frameLines(type, id, pid, services).map((line) => named(line, services) + "\n");
-  const indent = indented ? { bpftrace: "        ", perf: "\t", raw: "", build_id: "" }[type.mode] : "";
+  const indent = indented
+    ? { bpftrace: "        ", perf: "\t", raw: "", build_id: "", dtrace: " ".repeat(14) }[type.mode]
+    : "";
   return "\n" + lines.map((line) => indent + line).join("");
 }
 
@@ -317,6 +320,12 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
   if (type.mode === "raw") return stackAddresses(type, id, services).map((address) => address.toString(16));
   const frames = stackFrames(type, id, pid, services);
   if (type.mode === "bpftrace") return frames.map(frameText);
+  if (type.mode === "dtrace")
+    return frames.map((frame) =>
+      frame.mark === undefined && frame.language === undefined && frame.inlined === undefined
+        ? symbolText(type.space === "kernel" ? inKernel(frame) : frame, "place")
+        : frameText(frame),
+    );
   return frames.map((frame) =>
     frame.mark !== undefined
       ? frameText(frame)
@@ -357,10 +366,12 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       return floatText(float80(memory.view, memory.bytes, offset), 17);
     case "ksym": {
       const frame = services.symbols.kernel(value);
+      if (type.symbol !== undefined) return symbolText(inKernel(frame), type.symbol);
       return frame.symbol ?? addressName(value);
     }
     case "usym": {
       const frame = services.symbols.user(value, memory.view.getUint32(offset + 8, true));
+      if (type.symbol !== undefined) return symbolText(frame, type.symbol);
       return frame.symbol ?? addressName(value);
     }
     case "inet":
@@ -390,6 +401,19 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       return times().strftime(format, milliseconds, Math.floor(positiveModulo(milliseconds * 1000, 1e6)), clock === 2);
     }
   }
+}
+
+/** What is in no module is in the kernel itself. */
+function inKernel(frame: Frame): Frame {
+  return frame.symbol === undefined ? frame : { module: "vmlinux", ...frame };
+}
+
+/** As D writes it; of a file without symbols the address behind it, of no file that alone. */
+function symbolText({ address, symbol, offset = 0, module }: Frame, part: SymbolPart): string {
+  if (module === undefined) return addressName(address);
+  if (part === "module") return basename(module);
+  const within = part === "place" && offset > 0 ? `+0x${offset.toString(16)}` : "";
+  return `${basename(module)}\`${symbol === undefined ? addressName(address) : symbol + within}`;
 }
 
 /** An address that nothing is known of. */

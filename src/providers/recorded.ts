@@ -150,6 +150,7 @@ function notThere({ recorded }: Context, uses: ReadonlySet<string>): string[] {
     ["ustack", recorded.userStack],
     // Of processes whose stacks were recorded.
     ["usym", recorded.userStack],
+    ["usym_part", recorded.userStack],
   ] as const;
   const words = (Object.entries(wordsOf) as [string, RecordedWord][]).filter(
     ([builtin, word]) => uses.has(builtin) && recorded.words[word] === undefined,
@@ -164,7 +165,7 @@ function notThere({ recorded }: Context, uses: ReadonlySet<string>): string[] {
 /** What records a value that a script asks for. */
 function howToRecord(value: string, probe: string): string {
   if (value === "kstack") return `strobe record --stack kernel '${probe}' records it`;
-  if (value === "ustack" || value === "usym") return `strobe record --stack user '${probe}' records it`;
+  if (value === "ustack" || value.startsWith("usym")) return `strobe record --stack user '${probe}' records it`;
   if (Object.hasOwn(wordsOf, value)) return `strobe record '${probe}' records it`;
   return "its bytes are not kept: a live trace can read it";
 }

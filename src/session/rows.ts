@@ -1,7 +1,7 @@
 // The rows of maps that lie side by side: all keys that any of them has, in the order of a layout.
 import { bucketCount, bucketRange, type Buckets } from "../language/aggregations/buckets.ts";
 import { partOf, valueOf } from "../language/aggregations/table.ts";
-import { resultOf, wordsIn } from "../language/aggregations/value.ts";
+import { mergeCopies, resultOf, wordsIn } from "../language/aggregations/value.ts";
 import { keyLayout, sizeOf } from "../language/layout.ts";
 import type { MapLayout } from "../language/program.ts";
 import type { Type } from "../language/types.ts";
@@ -13,18 +13,29 @@ export interface Row {
   readonly values: readonly Uint8Array[];
 }
 
-/** Maps have keys of the same types. */
-export function rowsOf(snapshots: readonly MapSnapshot[], layout: MapLayout): readonly Row[] {
-  const rows = new Map<string, { readonly key: Uint8Array; readonly values: Uint8Array[] }>();
-  for (const [at, { entries }] of snapshots.entries())
-    for (const [key, value] of entries) {
+/** Maps have keys of the same types. `joined`: the key under which a key's values are counted with others'. */
+export function rowsOf(
+  snapshots: readonly MapSnapshot[],
+  layout: MapLayout,
+  joined: (key: Uint8Array) => Uint8Array = (key) => key,
+): readonly Row[] {
+  interface Growing {
+    readonly key: Uint8Array;
+    readonly values: Uint8Array[];
+    /** Of the maps that had it so far, the last. */ seen: number;
+  }
+  const rows = new Map<string, Growing>();
+  for (const [at, { map, entries }] of snapshots.entries())
+    for (const [own, value] of entries) {
+      const key = joined(own);
       const name = Buffer.from(key).toString("latin1");
       let row = rows.get(name);
       if (row === undefined) {
-        row = { key, values: snapshots.map(({ map }) => new Uint8Array(sizeOf(map.value))) };
+        row = { key, values: snapshots.map((one) => new Uint8Array(sizeOf(one.map.value))), seen: -1 };
         rows.set(name, row);
       }
-      row.values[at] = value;
+      row.values[at] = row.seen === at ? together(map.value, row.values[at], value) : value;
+      row.seen = at;
     }
   const types = snapshots.map(({ map }) => map.value);
   const maps = rotated(types.length, layout.map);
@@ -43,6 +54,13 @@ export function rowsOf(snapshots: readonly MapSnapshot[], layout: MapLayout): re
     return layout.descending ? -order : order;
   });
   return ranked.map(({ row }) => row);
+}
+
+/** What two entries gathered, as one. */
+function together(type: Type, a: Uint8Array, b: Uint8Array): Uint8Array {
+  if (type.kind !== "aggregate") return b;
+  const copies = Uint8Array.from([...a, ...b]);
+  return mergeCopies(type, new DataView(copies.buffer), 0, a.length, 2);
 }
 
 /** 0, 1, 2 from one on: that of the last, where there are less. */

@@ -1,6 +1,7 @@
 // D's stable providers: what the programs that are started here do is known. The real dtrace prints the same of them, as
 // far as it has the probes without kprobes.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, statSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -254,6 +255,48 @@ test("vtimestamp leaves out what a thread sleeps; ucaller is who called", { skip
   assert.deepEqual(
     lines.map((line) => line.trim().replace(/^.*`/, "")),
     ["outer", "1 1"],
+  );
+});
+
+test("symbols of a program with their files and offsets, by its own name and with arguments", { skip }, async () => {
+  const program = compileC(
+    folder.path,
+    "named",
+    `__attribute__((noipa)) void inner(void) { __asm__ volatile(""); }
+     __attribute__((noipa)) void outer(void) { inner(); __asm__ volatile("nop"); inner(); __asm__ volatile(""); }
+     int main(int count, char **words) { if (count == 3 && *words[2] == 'b') outer(); return 0; }`,
+    ["-O1", "-fno-omit-frame-pointer"],
+  );
+  const text = execFileSync("objdump", ["-d", "--no-show-raw-insn", program], { encoding: "utf8" });
+  const [, start, body] = /^([0-9a-f]+) <outer>:\n(.*?)\n\n/ms.exec(text) ?? [];
+  // Where each call of inner() returns to.
+  const returns = [...body.matchAll(/call .*<inner>\n\s*([0-9a-f]+):/g)].map(([, at]) => parseInt(at, 16));
+  const offsets = returns.map((at) => `named\`outer+0x${(at - parseInt(start, 16)).toString(16)}`);
+  assert.equal(offsets.length, 2);
+  const lines = await d(
+    `${program} a "b c"`,
+    `pid$target:named:inner:entry {
+       printf("%A\\n", ucaller);
+       @f[usym(ucaller), ufunc(uregs[R_RIP])] = count();
+       @p[uaddr(ucaller)] = count();
+       @m[umod(ucaller)] = count();
+       @s[ustack(1)] = count();
+     }`,
+  );
+  assert.deepEqual(
+    lines.map((line) => line.trim().replaceAll(/ +/g, " ")).filter((line) => line !== ""),
+    [...offsets, "named`outer named`inner 2", ...offsets.map((place) => `${place} 1`), "named 2", "named`inner", "2"],
+  );
+});
+
+test("a library that the command has not is said", async () => {
+  const run = await strobe(["dtrace", "-qn", "pid$target:libnone.so:f:entry { }", "-c", "/bin/true"]);
+  assert.deepEqual(
+    [run.stderr, run.code],
+    [
+      "dtrace: warning: target file 'libnone.so' does not exist or is not executable: it is probed as soon as the process opens a file that has it\n",
+      0,
+    ],
   );
 });
 

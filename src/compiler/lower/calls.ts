@@ -139,6 +139,7 @@ export function callValue(f: FunctionState, e: Call): Value {
       return build.binary("or", build.binary("shl", plainBuiltin(f, "cpu"), build.constant(32n)), probe);
     }
     case "ksym":
+    case "ksym_part":
     case "cgroup_path":
     case "strerror":
     case "signal_name":
@@ -377,6 +378,7 @@ export function callLocated(f: FunctionState, e: Call): Located {
     case "comm":
       return { at: "source", source: { kind: "comm" } };
     case "usym":
+    case "usym_part":
       return { at: "place", place: userSymbol(f, type, f.value(args[0])) };
     case "ntop":
       return { at: "place", place: internetAddress(f, e) };

@@ -91,7 +91,8 @@ class Calls {
       case "c":
         return this.#add(`${spec}s`, 2, () => this.#character(f.value(e)));
       case "s": {
-        if (type.kind === "named" && type.of === "ksym") return this.#add(`${spec}ps`, 8, () => f.value(e));
+        if (type.kind === "named" && type.of === "ksym" && type.symbol === undefined)
+          return this.#add(`${spec}ps`, 8, () => f.value(e));
         if (type.kind !== "string") return no("%s wants a text");
         return this.#add(`${spec}s`, Math.min(type.capacity, mostBytes), () => this.#copy(e, type));
       }

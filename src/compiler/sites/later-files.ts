@@ -51,6 +51,12 @@ export function resolveOpen({ spec, provider, target, options }: OpenSpec, syste
         })
       : provider.resolve(spec, system, anything ? { ...options, symbolsOnly: true } : options);
   if (resolution.variants.some(({ sites }) => sites.length > 0)) return resolution;
+  // The command's own program, and a library that only it finds, by their names.
+  if (pid === undefined && command !== undefined && !anything && system.binary(target) === undefined) {
+    const files = follow().filesOfCommand(command, system);
+    const own = follow().resolveIn(files, spec, provider, system, { ...options, pid: process.pid, symbolsOnly: false });
+    if (own.variants.some(({ sites }) => sites.length > 0)) return own;
+  }
   const mayCome = hasWildcard(target) || system.binary(target, pid) === undefined;
   if (!mayCome || resolution.diagnostics.some(({ severity, code }) => severity === "error" && code !== "name"))
     return resolution;

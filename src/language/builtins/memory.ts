@@ -323,6 +323,16 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
     type: { kind: "named", of: "usym" },
     doc: "Name of the user function that an address lies in.",
   },
+  // What front-ends put in place of their own symbols: the second argument is a word (SymbolPart of types.ts).
+  ...(["ksym", "usym"] as const).map((of) => ({
+    name: `${of}_part`,
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "function" as const,
+    arity: [2, 2] as const,
+    signature: `${of}_part(address, function | place | module)`,
+    placement: "both" as const,
+    doc: "The function that an address lies in, with its module, or the module alone.",
+  })),
   {
     name: "ntop",
     form: "function",

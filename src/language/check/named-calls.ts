@@ -2,8 +2,8 @@
 import { calls } from "../../messages/calls.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import { sizeOf } from "../layout.ts";
-import type { Expression } from "../program.ts";
-import { probeParts, u64, u8, unknownType } from "../types.ts";
+import type { Call, Expression } from "../program.ts";
+import { probeParts, symbolParts, u64, u8, unknownType } from "../types.ts";
 import type { NamedType } from "../types.ts";
 import { constantOf } from "./constants.ts";
 import { isIntegral, literalType } from "./integers.ts";
@@ -15,13 +15,15 @@ import { describeOne } from "./unify.ts";
 import { checkValue } from "./values.ts";
 import { checked, literalText, wantsAddress, wantsInteger, capacityFor } from "./call-arguments.ts";
 
-const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => {
+const named: (of: NamedType["of"]) => CallCheck = (of) => (call, body) => namedValue(of, call, body);
+
+function namedValue(of: NamedType["of"], call: Call, body: Parameters<CallCheck>[1]): Call {
   const args = checked(call, body);
   const value = args[0];
   const ok = isIntegral(value.type) || value.type.kind === "pointer" || value.type.kind === "unknown";
   if (!ok) report(body, value.span, calls.expectsNumberNot(functionName(body, call.name), describeOne(value.type)));
   return { ...call, args, type: { kind: "named", of } };
-};
+}
 
 const probePart: CallCheck = (call, body) => {
   const [probe, word] = call.args;
@@ -29,6 +31,15 @@ const probePart: CallCheck = (call, body) => {
   if (part === undefined) throw new InternalError("a part of a probe's name without its name");
   const args = [checkValue(probe, body), word];
   return { ...call, args, type: { kind: "named", of: "probe", part } };
+};
+
+/** A symbol as D writes it. */
+const symbolPart: (of: "ksym" | "usym") => CallCheck = (of) => (call, body) => {
+  const [address, word] = call.args;
+  const symbol = word?.kind === "identifier" ? symbolParts.find((one) => one === word.name) : undefined;
+  if (symbol === undefined) throw new InternalError("a part of a symbol without its name");
+  const { args, type } = namedValue(of, { ...call, args: [address] }, body);
+  return { ...call, args: [...args, word], type: type.kind === "named" ? { ...type, symbol } : type };
 };
 
 const ntop: CallCheck = (call, body) => {
@@ -140,6 +151,8 @@ export const namedCalls: Readonly<Record<string, CallCheck>> = {
   probe_part: probePart,
   ksym: named("ksym"),
   usym: named("usym"),
+  ksym_part: symbolPart("ksym"),
+  usym_part: symbolPart("usym"),
   cgroup_path: cgroupPath,
   strerror: named("strerror"),
   signal_name: named("signal_name"),

@@ -23,8 +23,9 @@ const stack: CallCheck = (call, body) => {
         unwinding = named;
         continue;
       }
-      const modes = call.name === "kstack" ? ["bpftrace", "perf", "raw"] : ["bpftrace", "perf", "raw", "build_id"];
-      if (!modes.includes(arg.name)) {
+      const modes = ["bpftrace", "perf", "raw", ...(call.name === "kstack" ? [] : ["build_id"])];
+      // `dtrace` is D's alone: nobody writes it.
+      if (!modes.includes(arg.name) && arg.name !== "dtrace") {
         return {
           ...call,
           type: report(

@@ -142,7 +142,7 @@ export function sameType(left: Type, right: Type, wherever = false): boolean {
         left.unwind === right.unwind
       );
     case "named":
-      return right.kind === "named" && left.of === right.of;
+      return right.kind === "named" && left.of === right.of && left.symbol === right.symbol;
     case "aggregate":
       return right.kind === "aggregate" && sameAggregate(left, right);
   }

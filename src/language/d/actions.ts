@@ -6,6 +6,7 @@ import type { Expression } from "../program.ts";
 import { argumentsOf, assignment, checkCount, checkPrototype } from "./expressions.ts";
 import { printfText, unlessQuiet, type Item, type Text } from "./formats.ts";
 import { address, copied } from "./library.ts";
+import { stack, symbol, symbols } from "./symbols.ts";
 import { normalOf, printed } from "./printa.ts";
 import { constantValue } from "./type-names.ts";
 import { spelledType } from "./types.ts";
@@ -40,21 +41,30 @@ const never = (doc: string, least: number, most: number, ...prototype: string[])
   items: (_, span, { cursor }) => cursor.fail(d.notImplemented(doc), span),
 });
 
-/** Of a symbol or a stack, on a line of its own. */
-const shown = (name: string, least: number, most: number, format: string, doc: string): Action => ({
-  least,
+/** A stack, on lines of its own. */
+const stackShown = (name: "kstack" | "ustack", most: number, doc: string): Action => ({
+  least: 0,
   most,
   doc,
-  prototype: name.endsWith("stack") ? ["uint32_t"] : [],
+  prototype: ["uint32_t"],
   items: (args, span, { cursor }) => [
     stackSize(name, args, span, cursor),
-    { text: { format, args: [args.length === 0 ? nodes.builtin(name, span) : call(name, args, span)] } },
+    { text: { format: "%s", args: [stack(name, args, span)] } },
   ],
+});
+
+/** A symbol, in a column of its own. */
+const symbolShown = (name: string): Action => ({
+  least: 1,
+  most: 1,
+  doc: symbols[name].shown,
+  prototype: [],
+  items: ([of], span) => [{ text: { format: "  %-50s", args: [symbol(name, of, span)] } }],
 });
 
 /** How many frames: a number that is written out. */
 function stackSize(name: string, [size]: readonly Expression[], span: Span, cursor: Unit["cursor"]): Item {
-  if (name.endsWith("stack") && size !== undefined && (size.kind !== "integer" || size.value <= 0n))
+  if (size !== undefined && (size.kind !== "integer" || size.value <= 0n))
     cursor.fail(d.stackSize(name === "kstack" ? "stack" : name), span);
   return { text: nothing };
 }
@@ -139,13 +149,9 @@ const actions: Readonly<Record<string, Action>> = {
       return [{ text: { format: "%rd", args: [call("buf", [of, bytes], span)] } }];
     },
   },
-  stack: shown("kstack", 0, 1, "%s", "Prints the kernel's stack."),
-  ustack: shown("ustack", 0, 2, "%s", "Prints the process's stack."),
-  sym: shown("ksym", 1, 1, "  %-50s", "Prints the name of a kernel's function."),
-  func: shown("ksym", 1, 1, "  %-50s", "The same."),
-  usym: shown("usym", 1, 1, "  %-50s", "Prints the name of a process's function."),
-  ufunc: shown("usym", 1, 1, "  %-50s", "The same."),
-  uaddr: shown("usym", 1, 1, "  %-50s", "The same, with the offset."),
+  stack: stackShown("kstack", 1, "Prints the kernel's stack."),
+  ustack: stackShown("ustack", 2, "Prints the process's stack."),
+  ...Object.fromEntries(Object.keys(symbols).map((name) => [name, symbolShown(name)])),
 
   // ── ending ──
   exit: {
@@ -251,8 +257,6 @@ const actions: Readonly<Record<string, Action>> = {
   commit: onSpeculation("commit", "Prints what is kept for a speculation."),
   discard: onSpeculation("discard", "Forgets what is kept for a speculation."),
   jstack: later("jstack()", 0, 2),
-  mod: later("mod()", 1, 1),
-  umod: later("umod()", 1, 1),
   pcap: later("pcap()"),
   copyoutstr: later("copyoutstr()", 3, 3),
   stop: never("stop()", 0, 0),

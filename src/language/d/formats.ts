@@ -5,6 +5,7 @@ import * as nodes from "../nodes.ts";
 import type { Expression, Statement } from "../program.ts";
 import { spelledType, type Known } from "./types.ts";
 import { quietNow, type Unit } from "./unit.ts";
+import { symbolPart } from "./symbols.ts";
 
 /** A format of the tree's, and its arguments. */
 export interface Text {
@@ -99,9 +100,9 @@ export function converted(piece: Piece, of: Expression, unit: Unit): Text {
     case "G":
       return { format: `%${room}${letter}`, args: [value] };
     case "a":
-      return { format: `%${room}s`, args: [nodes.call("ksym", [value], span)] };
+      return { format: `%${room}s`, args: [symbolPart("ksym", "place", value, span)] };
     case "A":
-      return { format: `%${room}s`, args: [nodes.call("usym", [value], span)] };
+      return { format: `%${room}s`, args: [symbolPart("usym", "place", value, span)] };
     case "Y":
       return { format: `%${room}s`, args: [date("%Y %b %e %H:%M:%S", value, span)] };
     case "T":

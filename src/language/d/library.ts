@@ -8,6 +8,7 @@ import { constantValue } from "./type-names.ts";
 import { named } from "./types.ts";
 import { unknownType } from "../types.ts";
 import type { Unit } from "./unit.ts";
+import { stack, symbol, symbols } from "./symbols.ts";
 
 export interface LibraryFunction {
   readonly least: number;
@@ -49,8 +50,6 @@ const host = (
     return known === "string" ? made : unit.cast(known, made);
   },
 });
-
-const symbol = (name: "ksym" | "usym", doc: string): LibraryFunction => plain(name, 1, undefined, doc);
 
 /** Low bytes in the other order. */
 const swapped = (bits: 16 | 32 | 64, doc: string): LibraryFunction => ({
@@ -214,21 +213,23 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   },
 
   // ── names ──
-  sym: symbol("ksym", "Name of the kernel's function at an address."),
-  func: symbol("ksym", "The same."),
-  usym: symbol("usym", "Name of the process's function at an address."),
-  ufunc: symbol("usym", "The same."),
+  ...Object.fromEntries(
+    Object.entries(symbols).map(([name, { doc }]): [string, LibraryFunction] => [
+      name,
+      { least: 1, most: 1, doc, value: ([of], span) => symbol(name, of, span) },
+    ]),
+  ),
   stack: {
     least: 0,
     most: 1,
     doc: "The kernel's stack, of so many frames at most.",
-    value: (args, span) => (args.length === 0 ? nodes.builtin("kstack", span) : call("kstack", args, span)),
+    value: (args, span) => stack("kstack", args, span),
   },
   ustack: {
     least: 0,
     most: 2,
     doc: "The process's stack, of so many frames at most.",
-    value: (args, span) => (args.length === 0 ? nodes.builtin("ustack", span) : call("ustack", args.slice(0, 1), span)),
+    value: (args, span) => stack("ustack", args.slice(0, 1), span),
   },
   inet_ntoa: inet(4, (of) => of, "An IPv4 address behind a pointer, as text."),
   inet_ntoa6: inet(16, (of) => of, "An IPv6 address behind a pointer, as text."),

@@ -1,4 +1,5 @@
 // Probe descriptions, `provider:module:function:name`: which kind of probe of the tree each is.
+import { posix } from "node:path";
 import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
@@ -152,7 +153,7 @@ function ofProcess(
   const pid = number === "$target" ? (given.target ?? 0) : Number(number);
   const path = pid === "command" ? given.command : `/proc/${pid}/exe`;
   if (path === undefined) return "the command that is started has no path";
-  const binary = none(module) || module === "a.out" ? path : module;
+  const binary = none(module) || module === "a.out" ? path : fileOf(module, path);
   const more = { user: true, pid };
   if (kind === "pid") {
     if (/^[0-9a-f]+$/i.test(name)) {
@@ -174,6 +175,12 @@ function ofProcess(
     return found === undefined ? undefined : { ...found, ...more };
   }
   return { probes: [{ kind: "usdt", parts: [binary, kind, any(name)] }], ...more };
+
+  /** The process's own file of this name, whatever else has it. */
+  function fileOf(named: string, program: string): string {
+    if (pid !== "command") return given.machine?.mappedFile?.(pid, named) ?? named;
+    return new RegExp(`^${globSource(named)}$`).test(posix.basename(program)) ? program : named;
+  }
 }
 
 /** Of `sched:::`, `dtrace:::*`, `BEG*`: the names that they stand for; undefined where nothing is to be found out. */

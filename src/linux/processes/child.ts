@@ -134,6 +134,15 @@ export function findProgram(name: string, folders = usualFolders): string | unde
   });
 }
 
+/** The program that a command line runs; undefined where it names none, or where a quote is never closed. */
+export function programOf(command: string): string | undefined {
+  try {
+    return splitWords(command)[0];
+  } catch {
+    return undefined;
+  }
+}
+
 /** Words of a command line: 'literal', "with \" and \\", back\ slashes. @throws where a quote is never closed */
 export function splitWords(text: string): string[] {
   const words: string[] = [];

@@ -372,6 +372,15 @@ export function mappedBinaries(pid: number): readonly string[] {
   return [...paths].sort((a, b) => Number(b === executable) - Number(a === executable));
 }
 
+/** The path, for us, of a file that a process has mapped, by its name or a library's; undefined where it has none. */
+export function mappedFileNamed(pid: number, name: string): string | undefined {
+  const mapped = mappedBinaries(pid);
+  const path =
+    mapped.find((each) => posix.basename(each) === name) ??
+    mapped.find((each) => namesLibrary(posix.basename(each), name));
+  return path === undefined ? undefined : `${rootOf(pid)}${path}`;
+}
+
 /** Leads to a file that a process runs, or has as a library, and that was removed or replaced since. */
 function removedFile(path: string, pid: number): string | undefined {
   const mappings = processMaps(pid);

@@ -7,6 +7,7 @@ import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Argument, Context } from "../../language/context.ts";
 import type { ProbeSpec } from "../../language/probe-spec.ts";
 import { i64 } from "../../language/types.ts";
+import { programOf } from "../../linux/processes/child.ts";
 import { namesLibrary } from "../../machine/binaries/live-binary.ts";
 import type { Provider, Resolution, ResolveOptions } from "../provider.ts";
 import type { Binary, System } from "../../machine/system.ts";
@@ -51,7 +52,7 @@ export function resolveIn(
       return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
     },
   });
-  return provider.resolve(spec, narrowed, { ...options, missing: "ignore", symbolsOnly: true });
+  return provider.resolve(spec, narrowed, { symbolsOnly: true, ...options, missing: "ignore" });
 }
 
 /** No site yet, and what handlers can see of any: so that the script is checked and its maps are there. */
@@ -112,10 +113,7 @@ export class KnownPlaces {
 
 /** The executable that a command runs, and the libraries that it needs, as the loader would find them. */
 export function filesOfCommand(command: string, system: System): string[] {
-  const name = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/
-    .exec(command)
-    ?.slice(1)
-    .find((word) => word !== undefined);
+  const name = programOf(command);
   const executable = name === undefined ? undefined : system.binary(name);
   if (executable === undefined) return [];
   const found = new Map([[executable.path, executable]]);
