@@ -1,4 +1,5 @@
 // What dtrace says beside the script's own output: which probes were matched, and what is wrong.
+import { d } from "../messages/d.ts";
 import type { CompiledScript } from "../api/compile.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Voice } from "./options.ts";
@@ -26,6 +27,15 @@ const inActions = new Set([
   "D_PROTO_ARG",
 ]);
 
+/** A description that matches nothing in DTrace's words; for a program's functions strobe's tell more. */
+function withoutProbes(one: Diagnostic, text: string): Diagnostic {
+  if (one.tag !== undefined || !/^no matches for (?:tracepoint|rawtracepoint|kprobe|kretprobe)\b/.test(one.message))
+    return one;
+  const written = text.slice(one.span.start, one.span.end).trim();
+  // Its parts are the last ones.
+  return { ...one, ...d.provider(written.padStart(written.length + 4 - written.split(":").length, ":")) };
+}
+
 export class DtraceVoice implements Voice {
   readonly #programs: readonly DtraceProgram[];
   readonly #settings: ReadonlyMap<string, string>;
@@ -38,11 +48,11 @@ export class DtraceVoice implements Voice {
   }
 
   /** The first mistake; like DTrace's compiler, which goes no further. */
-  wrong(_: Source, all: readonly Diagnostic[]): string {
+  wrong({ text }: Source, all: readonly Diagnostic[]): string {
     const first = all.find(({ code }) => code !== "unsafe") ?? all.at(0);
     if (first === undefined) return "";
     if (first.code === "unsafe") return "dtrace: could not enable tracing: Destructive actions not allowed\n";
-    const { span, message, tag } = first;
+    const { span, message, tag } = withoutProbes(first, text);
     const program = this.#of(span.start);
     const shown = this.#settings.has("errtags") && tag !== undefined ? `[${tag}] ` : "";
     const region = tag !== undefined && inActions.has(tag) ? "in action list: " : "";

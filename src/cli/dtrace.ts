@@ -75,6 +75,8 @@ async function read(argv: readonly string[]): Promise<number | Options> {
         setting(settings, value);
         return;
       case "b":
+        if (readOption({ name: "bufsize", value, span: { start: 0, end: 0 } }, defaultOptions()) === "invalid")
+          throw new Unsettable(`failed to set -b ${value}: Invalid value for specified option`);
         settings.set("bufsize", value);
         return;
       case "D":
@@ -135,6 +137,7 @@ async function read(argv: readonly string[]): Promise<number | Options> {
     tell(`dtrace: -${refused} is not supported: strobe finds static probes in the programs themselves\n`);
     return 1;
   }
+  settings.set("command", programs.find(({ letter }) => letter === "s")?.name ?? "dtrace");
   // So that tests of scripts print the same on any CPU.
   if (process.env["_DTRACE_TESTING"] !== undefined) settings.set("blankids", "");
   if (flags.has("q")) settings.set("quiet", "");

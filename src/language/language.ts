@@ -51,7 +51,7 @@ export interface Given {
   readonly command?: string;
   /**
    * Settings of the language's own that the command line gives, by name; "" where one has no value. In D besides its
-   * options `blankids`: lines begin without CPU and probe id.
+   * options `blankids`: lines begin without CPU and probe id; `command`: what `$0` is.
    */
   readonly settings?: ReadonlyMap<string, string>;
   /** Names that the command line defines for the preprocessor, and what they stand for. */

@@ -273,7 +273,14 @@ export const d = {
     ),
   /** @example BEGIN { @a = 1; } */
   notAggregatingFunction: (name: string): Message =>
-    tagged("D_AGG_FUNC", "type", `${name} must be assigned the result of an aggregating function`),
+    tagged(
+      "D_AGG_FUNC",
+      "type",
+      `${name === "@" ? "@_" : name} must be assigned the result of an aggregating function`,
+    ),
+  /** @example int a[5]; BEGIN { a[5] = 1; } */
+  indexOutside: (index: bigint, size: number): Message =>
+    tagged("D_ARR_BOUNDS", "name", `index outside array bounds: ${BigInt.asUintN(64, index)}, max is ${size}`),
   /** @example BEGIN { count(); } */
   aggregatingFunction: (name: string): Message =>
     tagged(
@@ -487,6 +494,9 @@ export const d = {
   /** @example BEGIN { x = xlate <nosuch_t> (5); } */
   noTranslator: (from: string | undefined, type: string): Message =>
     tagged("D_XLATE_NONE", "name", `cannot translate ${from === undefined ? "" : `from "${from}" `}to "${type}"`),
+  /** @example struct s { int a; }; translator struct s < int I > { b = I; }; */
+  translatorMember: (name: string, type: string): Message =>
+    tagged("D_XLATE_MEMB", "name", `translator member ${name} is not a member of ${type}`),
   /** @example BEGIN { trace(curpsinfo->pr_nothing); } */
   noMember: (type: string, name: string, members: readonly string[]): Message =>
     tagged(

@@ -2,10 +2,11 @@
 import { expressions } from "../../messages/expressions.ts";
 import type { BinaryOperator, Expression } from "../program.ts";
 import { textBytes, textFrom, textLength } from "../text-bytes.ts";
-import { boolType, u64, unknownType } from "../types.ts";
+import { sizeOf } from "../layout.ts";
+import { boolType, i64, u64, unknownType, type Type } from "../types.ts";
 import { convertedOperands } from "./c-integers.ts";
 import { isLiteral } from "./integers.ts";
-import { report } from "./pass.ts";
+import { integerLiteral, report } from "./pass.ts";
 import type { Body } from "./pass.ts";
 import { siteName, siteNames } from "./site-names.ts";
 import { asText } from "./text-calls.ts";
@@ -64,8 +65,25 @@ export function checkBinary(node: Extract<Expression, { kind: "binary" }>, body:
   const { division, widths } = body.pass.program.rules.integers;
   const floors = division === "floors" && (node.operator === "/" || node.operator === "%");
   const type = binaryType(node.operator, left, right, node.span, body);
+  if (widths === "C" && node.operator === "-" && left.type.kind === "pointer" && right.type.kind === "pointer")
+    return elementsBetween({ ...node, left, right, type }, left.type.target);
   const asC = widths === "C" && type.kind !== "unknown" ? convertedOperands(node.operator, left, right) : undefined;
   return { ...node, left, right, ...(floors ? { floors } : {}), type, ...asC };
+}
+
+/** The difference of two pointers counts what they point to, as C does. */
+function elementsBetween(difference: Expression, target: Type): Expression {
+  const size = target.kind === "void" || target.kind === "unknown" ? 1 : sizeOf(target);
+  if (size <= 1) return difference;
+  const { span } = difference;
+  return {
+    kind: "binary",
+    operator: "/",
+    left: difference,
+    right: integerLiteral(BigInt(size), i64, span),
+    span,
+    type: i64,
+  };
 }
 
 const maxUnsigned = (1n << 64n) - 1n;

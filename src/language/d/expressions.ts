@@ -558,6 +558,7 @@ function name(unit: Unit): Expression {
   else if (storage === undefined && libraryFunction(text) !== undefined && keys.length === 0)
     p.fail(d.notAScalar("function", text), span);
   while (keys.length < (storage?.dimensions ?? 0) && p.at("[")) keys.push(...bracketed(unit));
+  if (storage?.dimensions !== undefined) checkIndexes(unit, keys, storage.type?.dimensions ?? []);
   return place(unit, {
     storage,
     target: nodes.map(`${text}#0`, keys, p.from(token)),
@@ -569,6 +570,15 @@ function name(unit: Unit): Expression {
         ...(keys.length === 0 ? {} : { keyCount: keys.length }),
       }),
   });
+}
+
+/** Of an array with so many elements, each index that is written out. */
+function checkIndexes(unit: Unit, indexes: readonly Expression[], sizes: readonly number[]): void {
+  for (const [at, index] of indexes.entries()) {
+    const value = constantValue(index, unit);
+    if (value !== undefined && at < sizes.length && (value < 0n || value >= BigInt(sizes[at])))
+      unit.cursor.fail(d.indexOutside(value, sizes[at]), index.span);
+  }
 }
 
 /** Words that are no names. */

@@ -216,9 +216,9 @@ function argumentsAt(
 }
 
 /** The text that a macro variable stands for; undefined where there is none. */
-export function macroText(text: string, { positional, target }: Given): string | undefined {
+export function macroText(text: string, { positional, target, settings }: Given): string | undefined {
   const name = text.replace(/^\$\$?/, "");
-  if (/^\d+$/.test(name)) return name === "0" ? "strobe" : positional[Number(name) - 1];
+  if (/^\d+$/.test(name)) return name === "0" ? (settings?.get("command") ?? "strobe") : positional[Number(name) - 1];
   const id = (of: (() => number) | undefined): string => String(of?.() ?? 0);
   switch (name) {
     case "target":

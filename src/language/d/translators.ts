@@ -31,7 +31,11 @@ export function declareTranslator(unit: Unit): void {
   p.expect("{");
   const members = new Map<string, readonly Token[]>();
   while (!p.accept("}")) {
+    const name = p.token;
     const { text } = p.expectName("a member's name");
+    const struct = ownStruct(unit, type);
+    if (struct !== undefined && !struct.members.some((one) => one.name === text))
+      p.fail(d.translatorMember(text, type), name);
     p.expect("=");
     const words: Token[] = [];
     while (!p.at(";")) {
@@ -131,9 +135,14 @@ export function withParameters<T>(
 }
 
 function declaredMember(unit: Unit, type: string, name: string): ReturnType<typeof knownType> {
-  const struct = unit.structs.find((one) => type === `${one.union ? "union" : "struct"} ${one.name}`);
+  const struct = ownStruct(unit, type);
   const member = struct?.members.find((one) => one.name === name);
   return member === undefined || !("pointers" in member.type) ? undefined : knownType(member.type);
+}
+
+/** A struct or union that the script declares. */
+function ownStruct(unit: Unit, type: string): Unit["structs"][number] | undefined {
+  return unit.structs.find((one) => type === `${one.union ? "union" : "struct"} ${one.name}`);
 }
 
 /** Pointers to a translated type are what it is. */
