@@ -20,9 +20,10 @@ import { readScript } from "./script.ts";
 
 /** `strobe replay FILE [--from TIME] [--to TIME] …`: as without, over the file. */
 export async function replay(argv: readonly string[]): Promise<number> {
-  const [file, ...rest] = argv;
-  if (file === undefined || file.startsWith("-")) throw new UsageError(recordingFiles.replayTakes());
-  return replayFile(file, readOptions(rest));
+  const options = readOptions(argv);
+  const [file, ...words] = options.words;
+  if (file === undefined) throw new UsageError(recordingFiles.replayTakes());
+  return replayFile(file, { ...options, words });
 }
 
 export async function replayFile(file: string, options: Options): Promise<number> {

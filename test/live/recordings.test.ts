@@ -127,7 +127,9 @@ test("live and replayed answers are equal", async () => {
   assert.equal(made.code, 0, made.stderr);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   for (const [i, script] of wanted.entries()) {
-    const replayed = await strobe(["replay", file, "-e", script]);
+    // Options stand in front of the path as well as behind it.
+    const words = i % 2 === 0 ? [file, "-e", script] : ["-e", script, file];
+    const replayed = await strobe(["replay", ...words]);
     assert.equal(replayed.code, 0, replayed.stderr);
     assert.ok(lines(outcomes[i]).length > 0, script);
     assert.deepEqual(lines(replayed), lines(outcomes[i]), script);

@@ -151,6 +151,12 @@ probe process("${binary}").statement("main@trace.c:13") { printf("ret %d\\n", $r
   );
 });
 
+test("lines of any function, by the name of the command's own program, which has arguments", compiled, async () => {
+  const binary = program();
+  const script = `probe process("trace").statement("*@trace.c:13") { printf("ret %d\\n", $ret) }`;
+  assert.equal(await stap("-e", script, "-c", `${binary} a "b c"`), "ret 3\n");
+});
+
 test("a call graph by the functions of a file", compiled, async () => {
   const binary = program();
   const file = join(folder, "graph.stp");

@@ -53,9 +53,10 @@ export function resolveOpen({ spec, provider, target, options }: OpenSpec, syste
   if (resolution.variants.some(({ sites }) => sites.length > 0)) return resolution;
   // The command's own program, and a library that only it finds, by their names.
   if (pid === undefined && command !== undefined && !anything && system.binary(target) === undefined) {
-    const files = follow().filesOfCommand(command, system);
-    const own = follow().resolveIn(files, spec, provider, system, { ...options, pid: process.pid, symbolsOnly: false });
-    if (own.variants.some(({ sites }) => sites.length > 0)) return own;
+    const files = follow()
+      .filesOfCommand(command, system)
+      .filter((file) => follow().meansFile(target, file));
+    if (files.length > 0) return provider.resolve(spec, follow().withFiles(files, system), options);
   }
   const mayCome = hasWildcard(target) || system.binary(target, pid) === undefined;
   if (!mayCome || resolution.diagnostics.some(({ severity, code }) => severity === "error" && code !== "name"))

@@ -227,6 +227,14 @@ function functionPattern(pattern: string): readonly [name: string, lines: string
   return name === undefined || path === undefined ? [pattern, undefined] : [name, path];
 }
 
+/** Of any function a line is the program's, of one the function's. */
+function statementParts(path: string, name: string, lines: string | undefined): readonly string[] {
+  if (lines === undefined) return [path, name];
+  const behindFile = lines.lastIndexOf(":");
+  if (name !== "*" || behindFile < 0) return [path, `${name}@${lines}`];
+  return [`${path}@${lines.slice(0, behindFile)}`, lines.slice(behindFile + 1)];
+}
+
 const callSuffixes = [
   "call",
   "return",
@@ -374,9 +382,7 @@ function processPoint(first: Component, rest: readonly Component[], point: Point
       if (typeof of.argument === "bigint")
         return make("uprobe", [path, `0x${of.argument.toString(16)}`], { variables: "vars" });
       const [name, lines] = functionPattern(of.argument);
-      return make("uprobe", [path, lines === undefined ? name : `${name === "*" ? "" : name}@${lines}`], {
-        variables: "vars",
-      });
+      return make("uprobe", statementParts(path, name, lines), { variables: "vars" });
     }
     case "mark":
       if (typeof of.argument !== "string") return quoted();

@@ -37,7 +37,12 @@ export function resolveIn(
   system: System,
   options: ResolveOptions & { readonly pid: number },
 ): Resolution {
-  const { pid } = options;
+  const narrowed = withFiles(files, system, options.pid);
+  return provider.resolve(spec, narrowed, { ...options, missing: "ignore", symbolsOnly: true });
+}
+
+/** The machine as if it had these files alone, of a process where one is given. */
+export function withFiles(files: readonly string[], system: System, pid?: number): System {
   const only = {
     mappedBinaries: (): readonly string[] => files,
     binary(name: string): Binary | undefined {
@@ -45,14 +50,13 @@ export function resolveIn(
       return path === undefined ? undefined : system.binary(path, pid);
     },
   };
-  const narrowed = new Proxy(system, {
+  return new Proxy(system, {
     get(target, key): unknown {
       if (key === "mappedBinaries" || key === "binary") return only[key];
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(target) : value;
     },
   });
-  return provider.resolve(spec, narrowed, { symbolsOnly: true, ...options, missing: "ignore" });
 }
 
 /** No site yet, and what handlers can see of any: so that the script is checked and its maps are there. */
