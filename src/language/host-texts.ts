@@ -108,6 +108,12 @@ export const hostTexts = {
   directoryName: bytes(["text"], (given) => Math.max(2, asLong(given))),
   cleanPath: bytes(["text"], (given) => Math.max(2, asLong(given))),
   numberText: bytes(["number", "number"], () => 67),
+  /** In quotes, with escapes, so many bytes of text at most, of which the last are `...` where that is not all. */
+  quotedBytes: bytes(["bytes", "number"], () => longest),
+  /** UTF-16 (2) or UTF-32 (4) as UTF-8. */
+  charactersOfBytes: bytes(["bytes", "number"], () => longest),
+  /** Seconds that the local time zone is west of UTC now. */
+  zoneOffset: { parameters: [], result: "number", of: "bytes" },
   /** Words with a NUL behind each, with spaces between. */
   joinedWords: bytes(["bytes"], asLong),
   /** An IP address of 4 or 16 bytes, as inet_ntop() writes it. */

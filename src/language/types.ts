@@ -225,8 +225,11 @@ export interface StackType {
 export const probeParts = ["provider", "module", "function", "name", "place", "id", "flow"] as const;
 export type ProbePart = (typeof probeParts)[number];
 
-/** How a symbol is written: `module`\`function`, with the offset in it as well, or the module alone. */
-export const symbolParts = ["function", "place", "module"] as const;
+/**
+ * How a symbol is written: `module`\`function`, with the offset in it as well, or the module alone; and as SystemTap
+ * writes it: `function+0xOFFSET [module]`, or the module, which is `kernel` for the kernel itself.
+ */
+export const symbolParts = ["function", "place", "module", "data", "owner"] as const;
 export type SymbolPart = (typeof symbolParts)[number];
 
 export interface NamedType {

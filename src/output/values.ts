@@ -13,7 +13,6 @@ import type {
   FloatType,
   Member,
   NamedType,
-  SymbolPart,
   StackType,
   StringType,
   StructType,
@@ -366,11 +365,13 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       return floatText(float80(memory.view, memory.bytes, offset), 17);
     case "ksym": {
       const frame = services.symbols.kernel(value);
+      if (type.symbol === "data" || type.symbol === "owner") return tapText(frame, type.symbol, "kernel");
       if (type.symbol !== undefined) return symbolText(inKernel(frame), type.symbol);
       return frame.symbol ?? addressName(value);
     }
     case "usym": {
       const frame = services.symbols.user(value, memory.view.getUint32(offset + 8, true));
+      if (type.symbol === "data" || type.symbol === "owner") return tapText(frame, type.symbol, undefined);
       if (type.symbol !== undefined) return symbolText(frame, type.symbol);
       return frame.symbol ?? addressName(value);
     }
@@ -409,11 +410,19 @@ function inKernel(frame: Frame): Frame {
 }
 
 /** As D writes it; of a file without symbols the address behind it, of no file that alone. */
-function symbolText({ address, symbol, offset = 0, module }: Frame, part: SymbolPart): string {
+function symbolText({ address, symbol, offset = 0, module }: Frame, part: "function" | "place" | "module"): string {
   if (module === undefined) return addressName(address);
   if (part === "module") return basename(module);
   const within = part === "place" && offset > 0 ? `+0x${offset.toString(16)}` : "";
   return `${basename(module)}\`${symbol === undefined ? addressName(address) : symbol + within}`;
+}
+
+/** As SystemTap writes it. `home`: what a symbol in no module is in. */
+function tapText({ address, symbol, offset = 0, module }: Frame, part: "data" | "owner", home?: string): string {
+  const owner = module === undefined ? (symbol === undefined ? undefined : home) : basename(module);
+  if (part === "owner") return owner ?? "<unknown>";
+  const name = symbol === undefined ? addressName(address) : `${symbol}+0x${offset.toString(16)}`;
+  return owner === undefined ? name : `${name} [${owner}]`;
 }
 
 /** An address that nothing is known of. */

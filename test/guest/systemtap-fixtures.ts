@@ -9,7 +9,17 @@ import { kernelFiles } from "./fetch-kernel.ts";
 import { runGuest } from "./guest.ts";
 import { missingForGuests } from "./initramfs.ts";
 import { kernels } from "./kernels.ts";
-import { atBegin, folder, groups, printedText, sections, together, type Printed } from "../support/systemtap-cases.ts";
+import {
+  atBegin,
+  folder,
+  groups,
+  inProgram,
+  printedText,
+  programOf,
+  sections,
+  together,
+  type Printed,
+} from "../support/systemtap-cases.ts";
 
 interface Script {
   readonly group: string;
@@ -17,6 +27,8 @@ interface Script {
   readonly name?: string;
   readonly text: string;
   readonly passes: 2 | 4;
+  /** With the group's program, which does this. */
+  readonly run?: string;
 }
 
 const atOnce = 3;
@@ -30,22 +42,26 @@ async function main([root, ...names]: readonly string[]): Promise<void> {
   const chosen = groups().filter(({ name }) => names.length === 0 || names.includes(name));
   const scripts = chosen.flatMap(({ name: group, cases }): Script[] => {
     const shared = cases.filter(({ kind }) => kind === "together");
+    const inside = cases.filter(({ kind }) => kind === "in a program");
     return [
       ...(shared.length === 0
         ? []
         : [{ group, text: together(shared, atBegin, "probe begin(1000000) { exit() }\n"), passes: 4 as const }]),
+      ...(inside.length === 0 ? [] : [{ group, text: together(inside, inProgram), passes: 4 as const, run: "cases" }]),
       ...cases
-        .filter(({ kind }) => kind !== "together")
-        .map(({ name, kind, script }) => ({
+        .filter(({ kind }) => kind !== "together" && kind !== "in a program")
+        .map(({ name, kind, script, run }) => ({
           group,
           name,
           text: script,
           passes: kind === "refused" ? (2 as const) : (4 as const),
+          ...(kind === "around a program" ? { run } : {}),
         })),
     ];
   });
   const work = mkdtempSync(join(root, "tmp", "strobe-fixtures-"));
   try {
+    for (const { name, cases } of chosen) compileProgram(join(work, `program-${name}`), programOf(cases));
     const refused = await compile(root, kernel.release, work, scripts);
     const printed =
       scripts.length > refused.size
@@ -63,6 +79,12 @@ async function main([root, ...names]: readonly string[]): Promise<void> {
   }
 }
 
+/** Static: it runs in the guest as it is. */
+function compileProgram(path: string, source: string): void {
+  writeFileSync(`${path}.c`, source);
+  execFileSync("gcc", ["-g", "-O0", "-static", "-w", "-o", path, `${path}.c`]);
+}
+
 /** What it says of those that it does not compile, by their place. */
 async function compile(
   root: string,
@@ -75,10 +97,10 @@ async function compile(
   const left = [...scripts.entries()];
   const one = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const [i, { group, name, text, passes }] = next;
+      const [i, { group, name, text, passes, run }] = next;
       writeFileSync(join(work, `s${i}.stp`), text);
       const inside = `/tmp/${basename(work)}`;
-      const command = `cd ${inside} && exec stap -r ${release} -p${passes} -m s${i} s${i}.stp`;
+      const command = `cd ${inside} && exec stap -r ${release} -p${passes} -m s${i} s${i}.stp${run === undefined ? "" : ` ${inside}/program-${group}`}`;
       const child = spawn("chroot", [root, "sh", "-c", command], { stdio: ["ignore", "ignore", "pipe"] });
       let said = "";
       child.stderr.setEncoding("utf8").on("data", (data: string) => (said += data));
@@ -113,6 +135,9 @@ async function run(
   mkdirSync(join(work, "modules"));
   for (const [i] of runs) execFileSync("mv", [join(work, `s${i}.ko`), join(work, "modules")]);
   execFileSync("tar", ["-chf", tar, "-C", root, ...programs, ...new Set(needed), "-C", work, "modules"]);
+  const started = [...new Set(runs.flatMap(([, { group, run }]) => (run === undefined ? [] : [`program-${group}`])))];
+  const inside = `tmp/${basename(work)}`;
+  execFileSync("tar", ["-rf", tar, "-C", root, ...started.map((one) => `${inside}/${one}`)]);
   try {
     const setUp = `mkdir -p /system && tar -C /system -xf /system.tar && cd /system && mkdir -p proc sys dev tmp &&
 for each in proc sys dev; do mount --bind /$each /system/$each; done && mount -t debugfs debugfs /system/sys/kernel/debug`;
@@ -121,9 +146,9 @@ for each in proc sys dev; do mount --bind /$each /system/$each; done && mount -t
       files: { "/system.tar": tar },
       jobs: [
         { script: setUp },
-        ...runs.map(([i]) => ({
+        ...runs.map(([i, { group, run }]) => ({
           // stapio does not find staprun in the guest when it wants the module removed, and ends with 1.
-          script: `chroot /system /usr/bin/staprun /modules/s${i}.ko; status=$?; rmmod s${i} 2>/dev/null; exit $status`,
+          script: `chroot /system /usr/bin/staprun ${run === undefined ? "" : `-c "/${inside}/program-${group} ${run}" `}/modules/s${i}.ko; status=$?; rmmod s${i} 2>/dev/null; exit $status`,
           deadline: runSeconds,
         })),
       ],

@@ -11,7 +11,9 @@ import {
   atBegin,
   groups,
   hasPrinted,
+  inProgram,
   printedBy,
+  programOf,
   sections,
   together,
   type Case,
@@ -27,10 +29,15 @@ const compiled = { ...root, skip: root.skip || missing("gcc") };
 let scripts = 0;
 
 /** Without what is warned of before a script runs. */
-async function run(text: string, ...options: readonly string[]): Promise<Printed> {
+async function run(
+  text: string,
+  options: readonly string[] = [],
+  positional: readonly string[] = [],
+): Promise<Printed> {
   const name = `script${scripts++}.stp`;
   writeFileSync(join(folder, name), text);
-  const { stdout, stderr, code } = await strobe(["stap", ...options, name], { cwd: folder, deadline: 120_000 });
+  const command = ["stap", ...options, name, ...positional];
+  const { stdout, stderr, code } = await strobe(command, { cwd: folder, deadline: 120_000 });
   const said = stderr
     .replaceAll(name, "script.stp")
     .replaceAll(/^script\.stp:\d+:\d+: warning: .*\n(?: .*\n|help: .*\n)*/gm, "");
@@ -59,7 +66,7 @@ for (const { name: group, cases } of groups()) {
 
   if (right.length > 0) {
     test(`${group}: begin probes print the same`, root, async () => {
-      const { stdout, stderr, failed } = await run(together(right, atBegin, lastPoint), "-w");
+      const { stdout, stderr, failed } = await run(together(right, atBegin, lastPoint), ["-w"]);
       assert.deepEqual({ stderr, failed }, { stderr: "", failed: false });
       const found = sections(stdout);
       assert.deepEqual(
@@ -77,6 +84,31 @@ for (const { name: group, cases } of groups()) {
         Object.fromEntries(here.map(({ name }) => [name, found.get(name)])),
         Object.fromEntries(here.map((one) => [one.name, wanted(one).stdout])),
       );
+    });
+  }
+
+  const inside = cases.filter(({ kind }) => kind === "in a program");
+  const rightInside = inside.filter(({ gap, differs }) => gap === undefined && differs === undefined);
+  if (rightInside.length > 0) {
+    test(`${group}: functions of a program are seen the same`, compiled, async () => {
+      const { stdout, stderr, failed } = await inItsProgram(rightInside);
+      assert.deepEqual({ stderr, failed }, { stderr: "", failed: false });
+      const found = sections(stdout);
+      assert.deepEqual(
+        Object.fromEntries(rightInside.map(({ name }) => [name, found.get(name)])),
+        Object.fromEntries(rightInside.map((one) => [one.name, wanted(one).stdout])),
+      );
+    });
+  }
+
+  const around = cases.filter(
+    ({ kind, gap, differs }) => kind === "around a program" && gap === undefined && differs === undefined,
+  );
+  if (around.length > 0) {
+    test(`${group}: what a program does is seen the same`, compiled, async () => {
+      const found: [string, Printed][] = [];
+      for (const one of around) found.push([one.name, await aroundItsProgram(one)]);
+      assert.deepEqual(Object.fromEntries(found), Object.fromEntries(around.map((one) => [one.name, wanted(one)])));
     });
   }
 
@@ -98,7 +130,7 @@ for (const { name: group, cases } of groups()) {
   );
   if (refused.length > 0) {
     test(`${group}: mistakes are found at the same place`, root, async () => {
-      const found = await Promise.all(refused.map(({ script }) => run(script, "-p2")));
+      const found = await Promise.all(refused.map(({ script }) => run(script, ["-p2"])));
       assert.deepEqual(
         Object.fromEntries(refused.map(({ name }, i) => [name, placeOf(found[i])])),
         Object.fromEntries(refused.map((one) => [one.name, placeOf(wanted(one))])),
@@ -124,20 +156,39 @@ async function inEvents(cases: readonly Case[]): Promise<Printed> {
   const binary = compileC(folder, name, `${functions.join("\n")}\nint main(void) { ${calls.join(" ")} return 0; }\n`);
   return run(
     together(cases, (i) => `process(${JSON.stringify(binary)}).function("case${i}")`),
-    "-w",
-    "-c",
-    binary,
+    ["-w", "-c", binary],
   );
 }
 
+/** Static and without optimisation, as the program is that SystemTap saw. */
+function itsProgram(cases: readonly Case[]): string {
+  return compileC(folder, `program${scripts++}`, programOf(cases), ["-g", "-O0", "-static", "-w"]);
+}
+
+async function inItsProgram(cases: readonly Case[]): Promise<Printed> {
+  const binary = itsProgram(cases);
+  return run(together(cases, inProgram), ["-w", "-c", `${binary} cases`], [binary]);
+}
+
+async function aroundItsProgram(one: Case): Promise<Printed> {
+  const binary = itsProgram([]);
+  const found = await run(one.script, ["-c", `${binary} ${one.run}`], [binary]);
+  return { ...found, stdout: trimmed(found.stdout) };
+}
+
 async function isSame(one: Case, wanted: Printed): Promise<boolean> {
-  if (one.kind === "refused") return placeOf(await run(one.script, "-p2")) === placeOf(wanted);
+  if (one.kind === "refused") return placeOf(await run(one.script, ["-p2"])) === placeOf(wanted);
   if (one.kind === "alone") {
     const found = await run(one.script);
     return JSON.stringify({ ...found, stdout: trimmed(found.stdout) }) === JSON.stringify(wanted);
   }
+  if (one.kind === "around a program") return JSON.stringify(await aroundItsProgram(one)) === JSON.stringify(wanted);
+  if (one.kind === "in a program") {
+    const found = await inItsProgram([one]);
+    return !found.failed && found.stderr === "" && sections(found.stdout).get(one.name) === wanted.stdout;
+  }
   const found =
-    one.gapInEvents === undefined ? await run(together([one], atBegin, lastPoint), "-w") : await inEvents([one]);
+    one.gapInEvents === undefined ? await run(together([one], atBegin, lastPoint), ["-w"]) : await inEvents([one]);
   return !found.failed && found.stderr === "" && sections(found.stdout).get(one.name) === wanted.stdout;
 }
 

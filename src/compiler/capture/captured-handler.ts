@@ -7,10 +7,10 @@ import type { Message } from "../../messages/message.ts";
 import type { Instruction, IrBlock, IrFunction, IrModule, Source, Value } from "../ir/ir.ts";
 import { sourceSize } from "../ir/ir.ts";
 import { dominators, loopsOf } from "../optimize/graph.ts";
-import { operandsOf, resultOf } from "../optimize/operands.ts";
+import { mapOperands, mapTerminator, operandsOf, resultOf } from "../optimize/operands.ts";
 import { controlOf, type Control } from "./control.ts";
 import { hostPart, loopBody, type Homes, type HostPart } from "./host-part.ts";
-import { isOfMoment, natureOf, slotsRead } from "./operations.ts";
+import { isOfMoment, natureOf, slotsRead, slotWritten } from "./operations.ts";
 import { needOf, type Given, type Need } from "./slice.ts";
 
 /** What is told of a handler to those who make its two parts. */
@@ -44,16 +44,54 @@ export class CapturedHandler {
     this.#module = module;
     this.#refuse = refuse;
     this.#remade = remade;
-    this.fn = this.#apart(fn);
+    this.fn = this.#apart(this.#behindLoops(fn));
   }
 
-  /** What is read for an event or for a map's value is read on its own. */
+  /** What a loop computed and something behind it uses is a value of its own there, which the host is handed. */
+  #behindLoops(fn: IrFunction): IrFunction {
+    const loops = loopsOf(fn.blocks);
+    const inLoops = new Set<Value>(
+      fn.blocks.flatMap(({ parameters, instructions }, id) =>
+        loops[id] === undefined ? [] : [...parameters, ...instructions.flatMap((i) => resultOf(i) ?? [])],
+      ),
+    );
+    const values = [...fn.values];
+    const blocks = fn.blocks.map((block, id): IrBlock => {
+      if (loops[id] !== undefined) return block;
+      const copies = new Map<Value, Value>();
+      const own = (value: Value): Value => {
+        if (!inLoops.has(value)) return value;
+        const known = copies.get(value) ?? values.push({}) - 1;
+        copies.set(value, known);
+        return known;
+      };
+      const instructions = block.instructions.map((i): Instruction => {
+        if (!operandsOf(i).some((value) => inLoops.has(value))) return i;
+        const made = mapOperands(i, own);
+        this.#remade(made, i);
+        return made;
+      });
+      const terminator = mapTerminator(block.terminator, own);
+      if (copies.size === 0) return block;
+      const zero = values.push({}) - 1;
+      const front: Instruction[] = [
+        { op: "constant", result: zero, value: 0n },
+        ...[...copies].map(([left, result]): Instruction => ({ op: "binary", kind: "or", result, left, right: zero })),
+      ];
+      return { ...block, instructions: [...front, ...instructions], terminator };
+    });
+    return { ...fn, values, blocks };
+  }
+
+  /** What is read for an event or for a map's value is read on its own, and so is what a loop left behind. */
   #apart(fn: IrFunction): IrFunction {
     const slots = [...fn.slots];
-    const blocks = fn.blocks.map((block): IrBlock => {
+    const loops = loopsOf(fn.blocks);
+    const inLoops = slotsOfLoops(fn, loops);
+    const blocks = fn.blocks.map((block, id): IrBlock => {
       const instructions: Instruction[] = [];
       const readFirst = (source: Source, i: Instruction): Source => {
-        if (!isOfMoment(source)) return source;
+        if (!isOfMoment(source) && (loops[id] !== undefined || !copiesOneOf(source, inLoops))) return source;
         const size = sourceSize(source);
         const to = { kind: "slot", slot: slots.push({ name: "captured", size, align: 8 }) - 1, offset: 0 } as const;
         const fill: Instruction = { op: "fill", to, source };
@@ -292,6 +330,7 @@ export class CapturedHandler {
     const { blocks } = this.fn;
     const values = new Set<Value>();
     const writes = new Set<Instruction>();
+    const inLoops = slotsOfLoops(this.fn, loops);
     blocks.forEach((block, id) => {
       if (part.blocks.has(id) || loops[id] !== undefined) return;
       for (const parameter of block.parameters) if (!part.values.has(parameter)) values.add(parameter);
@@ -304,6 +343,8 @@ export class CapturedHandler {
         if (result === undefined && natureOf(i) !== "pure") writes.add(i);
         // What a fill tells of itself is a value, and what it fills is written.
         if (i.op === "fill" && natureOf(i) === "moment") writes.add(i);
+        // What a loop left behind: the host need not run that again.
+        if (i.op === "fill" && copiesOneOf(i.source, inLoops) && this.#dependency(i, part) === undefined) writes.add(i);
       }
     });
     const idom = dominators(blocks);
@@ -359,6 +400,19 @@ export class CapturedHandler {
   *#instructions(): Iterable<Instruction> {
     for (const { instructions } of this.fn.blocks) yield* instructions;
   }
+}
+
+/** The slots that instructions in loops write. */
+function slotsOfLoops({ blocks }: IrFunction, loops: Analysis["loops"]): ReadonlySet<number> {
+  return new Set(
+    blocks.flatMap(({ instructions }, id) =>
+      loops[id] === undefined ? [] : instructions.flatMap((i) => slotWritten(i) ?? []),
+    ),
+  );
+}
+
+function copiesOneOf(source: Source, slots: ReadonlySet<number>): boolean {
+  return source.kind === "copy" && source.from.kind === "slot" && slots.has(source.from.slot);
 }
 
 export type Said = (because: string) => Message;

@@ -187,6 +187,29 @@ export const textFunctions = {
   const digits = BigInt.asUintN(64, number).toString(Number(base));
   return base === 16n ? "0x" + digits : base === 8n ? "0" + digits : digits;
 }`,
+  quotedBytes: `function quotedBytes(bytes, most) {
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const short = { 10: "\\\\n", 9: "\\\\t", 13: "\\\\r", 12: "\\\\f", 11: "\\\\v", 8: "\\\\b", 7: "\\\\a", 34: '\\\\"', 92: "\\\\\\\\" };
+  const parts = [...bytes.subarray(4, 4 + size)].map((one) =>
+    short[one] ?? (one < 32 || one > 126 ? "\\\\" + one.toString(8).padStart(3, "0") : String.fromCharCode(one)),
+  );
+  let text = "", at = 0;
+  const room = Number(most) - 3;
+  while (at < parts.length && text.length + parts[at].length <= room) text += parts[at++];
+  return '"' + text + '"' + (at < parts.length ? "..." : "");
+}`,
+  charactersOfBytes: `function charactersOfBytes(bytes, width) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset), size = view.getUint32(0, true);
+  const units = Array.from({ length: Math.floor(size / Number(width)) }, (_, i) =>
+    width === 2n ? view.getUint16(4 + i * 2, true) : view.getUint32(4 + i * 4, true),
+  );
+  const end = units.indexOf(0), all = end < 0 ? units : units.slice(0, end);
+  const text = width === 2n ? String.fromCharCode(...all) : String.fromCodePoint(...all.map((one) => (one > 0x10ffff ? 0xfffd : one)));
+  return Buffer.from(text, "utf8").toString("latin1");
+}`,
+  zoneOffset: `function zoneOffset() {
+  return BigInt(new Date().getTimezoneOffset() * 60);
+}`,
   joinedWords: `function joinedWords(bytes) {
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const all = Buffer.from(bytes.subarray(4, 4 + size)).toString("latin1").replace(/\\0+$/, "");

@@ -44,11 +44,26 @@ export function assign(f: FunctionState, s: Assign): void {
   const { target, operator, value } = s;
   if (target.kind === "variable") {
     const home = f.home(slotOf(f, target));
-    if (operator === null) store(f, home, value);
+    if (operator === null && home.kind === "memory" && !isRegister(home.type) && canFail(f, value)) {
+      // Where it fails the variable stays as it is.
+      const place = f.slot("assigned", home.type);
+      f.into(value, home.type, place);
+      f.markWritten(home);
+      f.build.emit({
+        op: "fill",
+        to: home.place,
+        source: { kind: "copy", from: place, size: Math.max(1, sizeOf(home.type)) },
+      });
+    } else if (operator === null) store(f, home, value);
     else f.storeHome(home, combined(f, s, f.loadHome(home), home.type));
     return;
   }
   intoMap(f, s, target);
+}
+
+/** In a `try` what is read may fail, and the handler of errors goes on. */
+function canFail({ catching }: FunctionState, { kind }: Expression): boolean {
+  return catching !== undefined && kind !== "string" && kind !== "variable";
 }
 
 /** A number that is assigned: what the target has afterwards. */

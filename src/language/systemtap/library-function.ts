@@ -22,6 +22,7 @@ export interface CallingUnit {
   abort(span: Span): Statement;
   indent(delta: Expression, span: Span): Text;
   refuseArgument(span: Span): Expression;
+  refuseRegister(span: Span): Expression;
 }
 
 /** `value`, `text` or `does`: text is printed, and a value where there is one. */

@@ -3,6 +3,7 @@
 import type { Span } from "../diagnostic.ts";
 import type { HostTextName } from "../host-texts.ts";
 import type { Expression, Statement, TypeName } from "../program.ts";
+import { unknownType, type SymbolPart } from "../types.ts";
 import { doubles } from "./doubles.ts";
 import type { CallingUnit, LibraryFunction } from "./library-function.ts";
 import type { ValueType } from "./syntax.ts";
@@ -278,6 +279,50 @@ const argument = (doc: string, cut?: string): LibraryFunction => ({
   },
 });
 
+/** Of a register of 32 bits, and of one that SystemTap's names lead to: what the kernel's struct pt_regs calls it. */
+function registerOf(name: string): { readonly name: string; readonly narrow: boolean } | undefined {
+  if (/^r(?:8|9|1[0-5])$/.test(name)) return { name, narrow: false };
+  const [, size = "", of = ""] = /^([re]?)(ax|bx|cx|dx|si|di|bp|sp|ip)$/.exec(name) ?? [];
+  if (of !== "") return { name: of, narrow: size === "e" };
+  if (name === "flags" || name === "eflags") return { name: "flags", narrow: true };
+  if (/^x?[cs]s$/.test(name)) return { name: name.slice(-2), narrow: true };
+  if (/^orig_[re]?ax$/.test(name)) return { name: "orig_ax", narrow: name === "orig_eax" };
+  return undefined;
+}
+
+const register = (narrow: "int32" | "uint32", doc: string): LibraryFunction => ({
+  ofProbe: true,
+  parameters: ["string"],
+  result: "long",
+  doc,
+  value([name], span, unit) {
+    const found = name.kind === "string" ? registerOf(name.value) : undefined;
+    if (found === undefined) return unit.refuseRegister(name.span);
+    const value = call("reg", [tree.text(found.name, span)], span);
+    return toLong(found.narrow ? tree.cast(tree.typeName(narrow, span), value) : value);
+  },
+});
+
+/** Of a symbol: what SystemTap's own functions of addresses tell of it. */
+const ofSymbol = (of: "ksym" | "usym", part: SymbolPart, doc: string): LibraryFunction => ({
+  parameters: ["long"],
+  result: "string",
+  doc,
+  text: ([address], span) => ({
+    format: "%s",
+    args: [call(`${of}_part`, [address, tree.word(part, span)], span)],
+  }),
+});
+
+/** Bytes at an address; an error where they cannot be read. */
+const bytesAt = (space: Space, of: HostTextName, doc: string): LibraryFunction => ({
+  parameters: ["long", "long", "long"],
+  result: "string",
+  doc,
+  value: ([address, size, more], span) =>
+    tree.hostText(of, [call("buf", [addressed(space, address), size], span), more], span),
+});
+
 const mostSpeculations = 256;
 
 const speculated = (name: "commit" | "discard", doc: string): LibraryFunction => ({
@@ -412,6 +457,29 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   symdata: named("ksym", ["long"], "The same."),
   usymname: named("usym", ["long"], "Name of the user function that an address lies in."),
   usymdata: named("usym", ["long"], "The same."),
+  register: register("int32", "A register by its name, as the probe found it; of 32 bits with their sign."),
+  u_register: register("uint32", "A register by its name, as the probe found it; of 32 bits without a sign."),
+  registers_valid: {
+    ofProbe: true,
+    parameters: [],
+    result: "long",
+    doc: "1 where register() gives something, else 0.",
+    value: (_, span) =>
+      tree.conditional(
+        {
+          kind: "presence",
+          asks: "sense",
+          of: call("reg", [tree.text("ip", span)], span),
+          span,
+          type: unknownType,
+        },
+        integer(1, span),
+        integer(0, span),
+        span,
+      ),
+  },
+  modname: ofSymbol("ksym", "owner", "Name of the module that an address lies in, `kernel` for the kernel itself."),
+  umodname: ofSymbol("usym", "owner", "Name of the file that a user address lies in, without its folders."),
   addr: {
     ofProbe: true,
     parameters: [],
@@ -546,6 +614,30 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
         type: group.type,
       };
     },
+  },
+  __user_bytes: bytesAt("uptr", "quotedBytes", "Bytes at a user address in quotes, as text of so many bytes."),
+  __kernel_bytes: bytesAt("kptr", "quotedBytes", "Bytes at a kernel address in quotes, as text of so many bytes."),
+  __user_characters: bytesAt("uptr", "charactersOfBytes", "Bytes at a user address as characters of so many bytes."),
+  __kernel_characters: bytesAt(
+    "kptr",
+    "charactersOfBytes",
+    "Bytes at a kernel address as characters of so many bytes.",
+  ),
+  tz_gmtoff: computed("zoneOffset", [], "long", "Seconds that the local time zone is west of UTC."),
+  tz_name: {
+    parameters: [],
+    result: "string",
+    doc: "Name of the local time zone.",
+    text: (_, span) => ({
+      format: "%s",
+      args: [
+        call(
+          "strftime",
+          [tree.text("%Z", span), call("nsecs", [tree.word("wall", span)], span), tree.word("wall", span)],
+          span,
+        ),
+      ],
+    }),
   },
   ngroups: computed("matchedGroups", [], "long", "How many groups the last `=~` found, all of it included."),
   syscall_name: named("syscall_name", ["long"], "Name of a system call."),

@@ -57,9 +57,40 @@ const groups: readonly Refused[] = [
     instead: "`print_ubacktrace()` names what Java wrote to /tmp/perf-PID.map",
   },
   {
-    names: "ns_uid ns_euid ns_gid ns_egid task_ns_uid task_ns_euid task_ns_gid task_ns_egid",
-    why: "how a namespace of users maps ids is not read",
-    instead: "`uid()`, `euid()`, `gid()` and `egid()` are those of the machine",
+    names: "stack_used stack_unused",
+    why: "how much of the kernel's stack is used is not read",
+    instead:
+      "`stack_size()` is how large it is, `register()` of the stack pointer in a probe of the kernel where it ends",
+  },
+  {
+    names: "get_cycles",
+    why: "a handler cannot read the processor's counter of cycles",
+    instead: "`local_clock_ns()` counts nanoseconds, `perf.hw.cpu_cycles` probes count cycles",
+  },
+  {
+    names: "stp_pid switch_file",
+    why: "there is no process beside strobe that writes what is printed",
+    instead: "`-o FILE` writes it to a file",
+  },
+  {
+    names: "task_backtrace",
+    why: "a handler sees the stack that it runs on",
+    instead: "`backtrace()` in a probe where the task runs",
+  },
+  {
+    names: "addr_to_node",
+    why: "what memory a node has is not read",
+    instead: '`kernel.trace("kmalloc")` has the node that memory is taken of',
+  },
+  {
+    names: "pnlabel",
+    why: "there are no probes of labels",
+    instead: '`process(PATH).statement("*@FILE:LINE")` is where one stands',
+  },
+  {
+    names: "umodaddr umodbuildid",
+    why: "addresses and build ids of a process's files are not known where the handler runs",
+    instead: "`umodname()` has the file's name",
   },
 ];
 

@@ -16,6 +16,7 @@ import interrupts from "./tapset/interrupts.stp";
 import memory from "./tapset/memory.stp";
 import network from "./tapset/network.stp";
 import once from "./tapset/once.stp";
+import paths from "./tapset/paths.stp";
 import processes from "./tapset/processes.stp";
 import queues from "./tapset/queues.stp";
 import scheduler from "./tapset/scheduler.stp";
@@ -74,6 +75,7 @@ function index(): Index {
     memory,
     network,
     once,
+    paths,
     processes,
     queues,
     scheduler,
