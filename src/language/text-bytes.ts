@@ -1,5 +1,6 @@
 // The bytes of text, a script's or a traced program's. What is no UTF-8 is kept as lone surrogates, U+DC80 to U+DCFF, a
-// byte each: they stand for nothing else, since nothing that is decoded gives any.
+// byte each: they stand for nothing else, since nothing that is decoded gives any. Text in handlers ends at a zero byte;
+// one within text whose length is known stands there as two bytes that are no UTF-8, and is U+0000 again when decoded.
 import type { Expression } from "./program.ts";
 
 const encoder = new TextEncoder();
@@ -8,6 +9,9 @@ let decoder: InstanceType<typeof TextDecoder> | undefined;
 let strict: InstanceType<typeof TextDecoder> | undefined;
 const lone = /[\uDC80-\uDCFF]/;
 const loneSurrogate = 0xdc00;
+
+/** A zero byte within text, in handlers: as Java's modified UTF-8 has it. */
+export const zeroWithin: readonly number[] = [0xc0, 0x80];
 
 /** One character for a byte of 0x80 or more. */
 export function byteCharacter(byte: number): string {
@@ -53,8 +57,9 @@ export function bytesText(bytes: Uint8Array): string {
     const lead = bytes[at];
     const size = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
     const character = lead < 0x80 ? String.fromCharCode(lead) : decodedExactly(bytes.subarray(at, at + size));
-    exact += character ?? byteCharacter(lead);
-    at += character === undefined ? 1 : size;
+    const zero = lead === zeroWithin[0] && bytes[at + 1] === zeroWithin[1];
+    exact += zero ? "\0" : (character ?? byteCharacter(lead));
+    at += zero ? zeroWithin.length : character === undefined ? 1 : size;
   }
   return exact;
 }

@@ -155,6 +155,8 @@ export interface StringType {
   readonly capacity: number;
   /** Longer text is read as far as it fits: text that fills the field is shown as cut. */
   readonly cut?: true;
+  /** Zero bytes may be within, written as text-bytes.ts says. */
+  readonly zeros?: true;
 }
 /** A length (u32) and up to `capacity` bytes: what `buf()` gives. */
 export interface BufferType {

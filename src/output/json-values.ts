@@ -19,6 +19,7 @@ import {
   readWords,
   shownResults,
   stackText,
+  stringText,
   valueText,
   type Memory,
 } from "./values.ts";
@@ -73,7 +74,10 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
         memory,
         offset,
         (inner, at) => valueJson(inner, memory, at, services),
-        (key, at) => textJson(valueText(key, memory, at, services)),
+        (key, at) =>
+          textJson(
+            key.kind === "string" ? stringText(key, memory, at, services) : valueText(key, memory, at, services),
+          ),
       );
     }
     case "choice": {
@@ -87,6 +91,7 @@ export function valueJson(type: Type, memory: Memory, offset: number, services: 
       return isFloat(type) || type.of === "float80" ? floatJson(text) : textJson(text);
     }
     case "string":
+      return textJson(stringText(type, memory, offset, services));
     case "stack":
     case "unknown":
     case "void":
@@ -136,6 +141,7 @@ function nestedKeyText(type: Type, memory: Memory, offset: number, services: Con
     const { offsets } = fieldLayout(type.fields.map((f) => f.type));
     return `{${type.fields.map((f, i) => `.${f.name}=${nestedKeyText(f.type, memory, offset + offsets[i], services)}`).join(",")}}`;
   }
+  if (type.kind === "string") return spelledText(stringText(type, memory, offset, services));
   if (type.kind !== "tuple") return spelledText(valueText(type, memory, offset, services));
   const { offsets } = fieldLayout(type.elements);
   return `(${type.elements.map((element, i) => nestedKeyText(element, memory, offset + offsets[i], services)).join(",")})`;

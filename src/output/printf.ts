@@ -122,7 +122,7 @@ function stepOf(
   if (capacity === 0) return undefined;
   const { stringTrailer } = plan.config;
   const cut = type.kind === "string" && mayBeCut(type, plan);
-  if (cut && width !== 0) return undefined;
+  if ((cut && width !== 0) || (type.kind === "string" && type.zeros === true)) return undefined;
   const trailer = cut ? { trailer: { behind: capacity - 1, bytes: new TextEncoder().encode(stringTrailer) } } : {};
   return {
     call: `cString(data, at, view, o + ${offset}, ${capacity})`,

@@ -7,7 +7,7 @@ import { float80 } from "../language/floating.ts";
 import { aggregateLayout, aggregationOf } from "../language/aggregations/table.ts";
 import { resultOf } from "../language/aggregations/value.ts";
 import { partOfName } from "../language/resolved-probe.ts";
-import { bytesText, textLength } from "../language/text-bytes.ts";
+import { byteCharacter, bytesText, textLength, zeroWithin } from "../language/text-bytes.ts";
 import type {
   AggregateType,
   FloatType,
@@ -58,7 +58,7 @@ export function valueText(type: Type, memory: Memory, offset: number, services: 
       return `0x${address.toString(16)}`;
     }
     case "string":
-      return named(withTrailer(readString(memory, offset, type.capacity), type, services), services);
+      return named(stringText(type, memory, offset, services).replaceAll("\0", "\\x00"), services);
     case "buffer":
       return bufferText(readBuffer(memory, offset), "printable");
     case "array":
@@ -131,11 +131,8 @@ export function elementTexts(
 /** A value within another: its text is quoted, so that one can tell where it ends. */
 function innerText(type: Type, memory: Memory, offset: number, services: ConsumerServices): string {
   if (type.kind !== "string") return valueText(type, memory, offset, services);
-  const text = readString(memory, offset, type.capacity);
-  return named(
-    `${JSON.stringify(text)}${textLength(text) === type.capacity - 1 ? services.plan.config.stringTrailer : ""}`,
-    services,
-  );
+  const { text, full } = textIn(type, memory, offset);
+  return named(`${JSON.stringify(text)}${full ? services.plan.config.stringTrailer : ""}`, services);
 }
 
 function structText(type: StructType, memory: Memory, offset: number, services: ConsumerServices): string {
@@ -245,8 +242,19 @@ export function readString({ bytes }: Memory, offset: number, capacity: number):
 }
 
 /** Text that filled all the room that it had was cut, as far as anyone can tell: bpftrace marks what str() gave, too. */
-function withTrailer(text: string, type: StringType, { plan }: ConsumerServices): string {
-  return mayBeCut(type, plan) && textLength(text) === type.capacity - 1 ? text + plan.config.stringTrailer : text;
+export function stringText(type: StringType, memory: Memory, offset: number, { plan }: ConsumerServices): string {
+  const { text, full } = textIn(type, memory, offset);
+  return full && mayBeCut(type, plan) ? text + plan.config.stringTrailer : text;
+}
+
+/** Half of what stands for a zero byte is not the text's. */
+const halfZero = byteCharacter(zeroWithin[0]);
+
+function textIn({ capacity, zeros }: StringType, memory: Memory, offset: number): { text: string; full: boolean } {
+  const text = readString(memory, offset, capacity);
+  const within = zeros !== true ? 0 : text.split("\0").length - 1;
+  const full = textLength(text) + within * (zeroWithin.length - 1) === capacity - 1;
+  return { text: zeros === true && full && text.endsWith(halfZero) ? text.slice(0, -1) : text, full };
 }
 
 /** Is text of the type cut where it has no room? */

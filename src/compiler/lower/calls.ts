@@ -24,6 +24,7 @@ import { writtenBytes, writtenNumber } from "./written-memory.ts";
 
 // Loaded for addresses as texts.
 const hexTexts = lazy<typeof import("./hex-text.ts")>(() => require("./hex-text.ts"));
+const countedTexts = lazy<typeof import("./counted-text.ts")>(() => require("./counted-text.ts"));
 const floats = lazy<typeof import("./floats.ts")>(() => require("./floats.ts"));
 
 // ── numbers ──
@@ -355,6 +356,8 @@ export function callLocated(f: FunctionState, e: Call): Located {
       build.emit({ op: "concat-strings", to, capacity: sizeOf(type), left, leftCapacity, right, rightCapacity });
       return { at: "place", place: to };
     }
+    case "counted_text":
+      return { at: "place", place: countedTexts().countedText(f, e) };
     case "hex_text":
       return { at: "place", place: hexTexts().hexText(f, f.value(args[0])) };
     case "write_memory":

@@ -128,6 +128,16 @@ export const memoryBuiltins: readonly BuiltinSpec[] = [
     doc: "A computation on texts that the host does.",
   },
   {
+    // What stands for a value of a library that is text: how long it is is known, and zero bytes may be in it.
+    name: "counted_text",
+    spelling: { bpftrace: [], typescript: [] },
+    form: "function",
+    arity: [3, 3],
+    signature: "counted_text(data, length, room)",
+    placement: "kernel",
+    doc: "Text of so many bytes, zero bytes among them, as far as there is room.",
+  },
+  {
     // An address as text where handlers run, 0x and its digits: it is a key, or stands for what cannot be read there.
     name: "hex_text",
     spelling: { bpftrace: [], typescript: [] },

@@ -128,25 +128,15 @@ export class TreeMaker {
 
   #text(): Expression {
     const span = this.#span;
-    const length = this.#binary("+", this.part("length"), this.#integer(1n));
-    const text: Expression = { kind: "call", name: "str", args: [this.part("data"), length], span, type: unknownType };
     const capacity = textCapacity(this.#body.pass.config);
-    const whole: Expression =
-      this.#level < 1 || capacity <= innerText
-        ? text
-        : {
-            kind: "cast",
-            to: {
-              name: "string",
-              pointers: 0,
-              dimensions: [],
-              span,
-              is: { kind: "string", capacity: innerText, cut: true },
-            },
-            operand: text,
-            span,
-            type: unknownType,
-          };
+    const room = this.#level < 1 ? capacity : Math.min(capacity, innerText);
+    const whole: Expression = {
+      kind: "call",
+      name: "counted_text",
+      args: [this.part("data"), this.part("length"), this.#integer(BigInt(room))],
+      span,
+      type: unknownType,
+    };
     const impossible: Expression = { kind: "string", value: "<impossible length>", span, type: unknownType };
     return {
       kind: "conditional",

@@ -170,6 +170,15 @@ const hexText: CallCheck = (call, body) => {
   return { ...call, args, type: { kind: "string", capacity: 19 } };
 };
 
+/** The room is that of any text, or of one that is within another value. */
+const countedText: CallCheck = (call, body) => {
+  const args = checked(call, body);
+  const [data, length, room] = args;
+  const known = wantsAddress(data, call, body) && wantsInteger(length, call, body);
+  const capacity = Number(constantOf(room) ?? 0n);
+  return { ...call, args, type: known ? { kind: "string", capacity, cut: true, zeros: true } : unknownType };
+};
+
 const buf: CallCheck = (call, body) => {
   const [data, length] = checked(call, body) as [Expression, Expression | undefined];
   const args = length === undefined ? [data] : [data, length];
@@ -238,5 +247,6 @@ export const textCalls: Readonly<Record<string, CallCheck>> = {
   str_concat: concat,
   host_text: computedText,
   hex_text: hexText,
+  counted_text: countedText,
   kstr: kernelText,
 };

@@ -20,12 +20,17 @@ using namespace std;
 static const size_t most = 16;
 
 template <class T> string show(const T &value, bool inner = true) { return to_string(value); }
+string spelled(const string &text, const char *zero) {
+  string out;
+  for (char c : text) out += c ? string(1, c) : zero;
+  return out;
+}
 string quoted(const char *data, size_t size) {
   string text(data, size);
-  return "\"" + (size > 63 ? text.substr(0, 63) : text) + "\"" + (size > 62 ? ".." : "");
+  return "\"" + spelled(size > 63 ? text.substr(0, 63) : text, "\\u0000") + "\"" + (size > 62 ? ".." : "");
 }
-template <> string show(const string &value, bool inner) { return inner ? quoted(value.data(), value.size()) : value; }
-template <> string show(const string_view &value, bool inner) { return inner ? quoted(value.data(), value.size()) : string(value); }
+template <> string show(const string &value, bool inner) { return inner ? quoted(value.data(), value.size()) : spelled(value, "\\x00"); }
+template <> string show(const string_view &value, bool inner) { return inner ? quoted(value.data(), value.size()) : spelled(string(value), "\\x00"); }
 template <> string show(const bool &value, bool) { return value ? "true" : "false"; }
 template <class A, class B> string show(const pair<A, B> &value, bool inner = true);
 template <class T> string show(const vector<T> &value, bool inner = true);
@@ -81,8 +86,10 @@ int main() {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   string ends(70, 'x');
   give_1("short"), give_1(""), give_1("a text that is longer than what fits into the object"), give_1("\xc3\xa4\xe2\x82\xac");
-  give_2(string_view("all of it").substr(0, 3));
+  give_1({"ab\0cd\0", 6}), give_1({"\0", 1}), give_1(string(300, 'x') + '\0' + string(700, 'y')), give_1(string(16, '\0'));
+  give_2(string_view("all of it").substr(0, 3)), give_2({"\0\0 of it", 8});
   give_3({10, 2000, 300000}), give_3({}), give_3(vector<int>(40, -7));
+  give_4({{"o\0ne\0", 5}, {"\0", 1}, "two"});
   give_4({"one", "two of them, which is longer than the rest", "", ends}), give_4(vector<string>(17, "w"));
   give_5({{1, 2}, {}, {-3}});
   deque<int> turned;

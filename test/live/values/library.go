@@ -57,6 +57,12 @@ func main() {
 		see1(v)
 		fmt.Fprintln(out, v)
 	}
+	for _, v := range []string{"ab\x00cd\x00", "\x00"} {
+		see1(v)
+		fmt.Fprintln(out, strings.ReplaceAll(v, "\x00", `\x00`))
+	}
+	see3([]string{"a\x00", "\x00b", "c"})
+	fmt.Fprintln(out, `["a\u0000", "\u0000b", "c"]`)
 	see2([]int32{1, -2, 300000})
 	fmt.Fprintln(out, "[1, -2, 300000]")
 	see2(nil)

@@ -65,6 +65,11 @@ fn main() {
         let value = value.to_string();
         see_1(&value); line(value.clone());
     }
+    let zeros = |count| "\0".repeat(count);
+    for value in ["ab\0cd\0", "\0", "\\x00 and\0", &zeros(16)] { see_1(&value.to_string()); line(value.replace("\0", "\\x00")); }
+    see_1(&zeros(40)); line("\\x00".repeat(16) + "..");
+    let value = vec!["one\0".to_string(), zeros(3), "x".repeat(61) + "\0", "x".repeat(62) + "\0y", "two".to_string()];
+    see_3(&value); line(format!("[\"one\\u0000\", \"\\u0000\\u0000\\u0000\", \"{}\\u0000\".., \"{}\".., \"two\"]", "x".repeat(61), "x".repeat(62)));
     for value in [vec![10, 2000, 300000], vec![], vec![-1; 3]] { see_2(&value); line(text(&value)); }
     let long = vec![7; 20];
     see_2(&long); line(format!("[{}, … 4 more]", ["7"; 16].join(", ")));
