@@ -60,12 +60,12 @@ export const statements = {
     says("type", `${body}() gives ${result} and cannot return ${type}`),
   /** @example fn f() : int64 { return; } begin { print(f()); } */
   mustReturn: (body: Shown, result: Shown): Message => says("type", `${body}() must return ${result}`),
-  /** @example begin { var("x"); } */
+  /** @example begin { print(vars); } */
   notAvailable: (what: Shown, body: Shown): Message =>
     says(
       "placement",
       `${what} is not available in ${body}`,
-      "variables are known at places of programs (uprobe) and, with its debug information, of the kernel (kprobe)",
+      "variables are known at places of programs (uprobe) and, with its debug information, of the kernel (kprobe); its globals wherever handlers run in it",
     ),
   /** @example uprobe:stripped:main { print(var("x")); } */
   notKnownHere: (what: Shown, reason: Shown, help?: string): Message =>

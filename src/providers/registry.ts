@@ -19,6 +19,7 @@ import { lazy } from "../base/lazy.ts";
 // Loaded for a kind that is not known.
 const otherTools = lazy<typeof import("./other-tools.ts")>(() => require("./other-tools.ts"));
 
+const kernelPlaces = lazy<typeof import("./places/kernel-places.ts")>(() => require("./places/kernel-places.ts"));
 const selfKind = lazy<typeof import("./kinds/self.ts")>(() => require("./kinds/self.ts"));
 const fentryKind = lazy<typeof import("./kinds/fentry.ts")>(() => require("./kinds/fentry.ts"));
 const kprobeKind = lazy<typeof import("./kinds/kprobe.ts")>(() => require("./kinds/kprobe.ts"));
@@ -255,7 +256,8 @@ export function resolveSpec(spec: ProbeSpec, system: System, options: ResolveOpt
   for (const option of Object.keys(spec.options ?? {}))
     if (!known.includes(option)) return refused(spec, probes.takesNoOption(provider.name, option, known));
   try {
-    return provider.resolve(spec, system, options);
+    const found = provider.resolve(spec, system, options);
+    return options.uses.has("var") ? kernelPlaces().withKernelGlobals(found, system, options) : found;
   } catch (error) {
     if (!isDamage(error)) throw error;
     const message =

@@ -87,6 +87,13 @@ function casesOf(vmlinux: string): readonly ProbeCase[] {
       output: "@: 1000",
     },
     {
+      name: "globals of the kernel where no function is probed",
+      command,
+      script:
+        'tracepoint:syscalls:sys_enter_read /pid == cpid && args.count == 512 && var("nr_threads") > 0 && var("jiffies") > 0 && var("runqueues").curr.pid == tid/ { @ = count(); }',
+      output: "@: 1000",
+    },
+    {
       name: "a per-CPU variable at a function of the kernel",
       command,
       output: "@: 1000",

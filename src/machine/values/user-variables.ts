@@ -236,6 +236,18 @@ function seenInKernel({ binary, slide }: KernelImage, address: bigint, info: Deb
   };
 }
 
+/** The kernel's globals, for handlers that are at no place of its code. */
+export function kernelGlobals(
+  image: KernelImage,
+  system: System,
+  uses: ReadonlySet<string>,
+): ProgramVariables | Failure {
+  const info = debugInfoOf(image.binary);
+  if (info instanceof Failure) return info;
+  const seen = seenInKernel(image, 0n, info, system);
+  return new Variables(info, { plain: seen, named: seen, elsewhere: seen }, image.binary, true, [], undefined, uses);
+}
+
 /** What Go's compiler calls a result without a name; results are among the parameters. */
 const unnamedResult = /^~[rb]\d+$/;
 

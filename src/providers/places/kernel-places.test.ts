@@ -343,6 +343,19 @@ test("globals of each CPU, and what the linker calls otherwise", { skip }, () =>
     space: "kernel",
   };
   assert.deepEqual(fetched("total"), total);
+  // Wherever handlers run in the kernel its globals are, but no locals; at places of programs a name means theirs.
+  for (const parts of [
+    ["interval", "s", "1"],
+    ["profile", "hz", "99"],
+  ]) {
+    const [provider, ...rest] = parts;
+    const [{ context }] = resolve(provider, rest, ["var"], types).variants;
+    assert.ok(context !== "host" && context.variables !== undefined && !(context.variables instanceof Failure));
+    const there = context.variables.find("total");
+    assert.deepEqual(there instanceof Failure ? there.reason : there?.fetch, total);
+    assert.equal(context.variables.find("page"), undefined);
+    assert.deepEqual(context.variables.inScope, []);
+  }
   assert.deepEqual(fetched("jiffies"), {
     ...total,
     base: { kind: "constant", value: addresses.get("jiffies_64") },

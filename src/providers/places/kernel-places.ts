@@ -18,6 +18,7 @@ import { listLines, meansSeveral, placesOfLines, shownLine, type SourceLines } f
 import { copiesBeside, copiesOf, placesNamed } from "./user-places.ts";
 import {
   debugInfoOf,
+  kernelGlobals,
   withVariables,
   type InlinedCopy,
   type PlaceContext,
@@ -203,6 +204,31 @@ export function withKernelVariables(
     { binary, offset, returns, kernelSlide: slide, ...(inlined === undefined ? {} : { inlined }) },
     system,
     options,
+  );
+}
+
+/** With the kernel's globals, where handlers run in the kernel and are at no place of its code that has variables. */
+export function withKernelGlobals(
+  { variants, ...rest }: Resolution,
+  system: System,
+  { uses }: ResolveOptions,
+): Resolution {
+  if (!variants.some(({ context }) => lacksGlobals(context))) return { variants, ...rest };
+  const image = kernelImageOf(system);
+  const variables = image instanceof Failure ? image : kernelGlobals(image, system, uses);
+  const known = variants.map((variant) => {
+    const { context } = variant;
+    return lacksGlobals(context) ? { ...variant, context: { ...context, variables } } : variant;
+  });
+  return { variants: known, ...rest };
+}
+
+function lacksGlobals(context: Context | "host"): context is Context {
+  return (
+    context !== "host" &&
+    context.variables === undefined &&
+    context.inProgram !== true &&
+    context.recorded === undefined
   );
 }
 
