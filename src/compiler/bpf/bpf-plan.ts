@@ -40,6 +40,11 @@ export type MapStorage =
 export interface Counters {
   /** Each schema's lost events: a u64. */
   readonly lost: readonly number[];
+  /**
+   * Where events say which probe they are of (`probe` in their header), those that were lost of each of the plan's probe
+   * names: a u64 each from here on. Schemas of one probe count with `lost`.
+   */
+  readonly lostOf?: number | undefined;
   /** Each watched place's failures: a u64, and behind it the last one's code. */
   readonly watches: readonly number[];
   /** How often each of `loops` was cut short: a u64, in the first CPU's stripe. */

@@ -55,11 +55,14 @@ export function makeBpfPlan(
     ({ handler: { context } }, i) => mayScratch[i] > 0 && context !== "host" && sharesItsCpu(context),
   );
   const pooled = pools.filter(Boolean).length;
+  // A plan that grows has probes that nobody knows of yet.
+  const probes = !growing && schemas.some(({ header }) => header?.includes("probe")) ? module.probeNames.length : 0;
   const regions = layRegions(
     module.maps,
     capabilities.cpus,
     {
       schemas: schemas.length,
+      probes,
       watches: watches.length,
       loops: loops.length,
       pooled,
@@ -107,6 +110,7 @@ export function makeBpfPlan(
         directLoads,
         storage,
         counters,
+        countedProbes: probes,
         returnInstances: instances,
         mappedFiles: files,
         threadPointer: pointer,

@@ -97,6 +97,8 @@ export interface Regions {
 /** How many there are of what is counted; `growing`: room is left for more, which may come while it runs. */
 interface Counted {
   readonly schemas: number;
+  /** Probes whose lost events are counted one by one. */
+  readonly probes: number;
   readonly watches: number;
   readonly loops: number;
   /** Programs that take scratch memory from the pool. */
@@ -107,7 +109,7 @@ interface Counted {
 export function layRegions(
   maps: readonly IrMap[],
   cpus: number,
-  { schemas, watches, loops, pooled, growing }: Counted,
+  { schemas, probes, watches, loops, pooled, growing }: Counted,
   own: OwnTables,
 ): Regions {
   const storage = storageOf(maps, cpus, own);
@@ -123,6 +125,7 @@ export function layRegions(
   });
   const words = (count: number): number[] => Array.from({ length: count }, () => (stripe += 8) - 8);
   const lost = words(growing ? Math.max(schemas, grownSchemas) : schemas);
+  const lostOf = words(probes)[0];
   const failureOffsets = storage.map(({ kind }) =>
     kind === "slot" || kind === "percpu-slot" || kind === "host" ? undefined : words(resultCounters)[0],
   );
@@ -134,7 +137,7 @@ export function layRegions(
   const missed = words(growing && pooled > 0 ? Math.max(pooled, grownScratch) : pooled);
   return {
     storage,
-    counters: { lost, watches: failures, loops: cut, missed },
+    counters: { lost, lostOf, watches: failures, loops: cut, missed },
     globals: globals + zeroes + 8,
     stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)),
     failureOffsets,

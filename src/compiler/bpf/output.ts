@@ -13,7 +13,9 @@ import {
 } from "../layouts/packets.ts";
 import { sourceOffset } from "../layouts/record-header.ts";
 import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitter.ts";
-import { count } from "./trouble-counters.ts";
+import type { EventSchema } from "../plan.ts";
+import type { Register } from "./machine.ts";
+import { count, countLostOf } from "./trouble-counters.ts";
 import { fill, fillConstant } from "./memory.ts";
 import { context } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
@@ -24,6 +26,7 @@ export function emitEvent(scope: FunctionScope, instruction: Of<"emit">): void {
   const { emitter } = scope;
   const schema = scope.options.schemas[instruction.schema];
   if (schema === undefined) throw new InternalError(`there is no event ${instruction.schema}`);
+  const probe = scope.options.counters.lostOf === undefined ? undefined : probeOf(scope, schema, instruction);
   const record = emitter.callFor("ringbuf_reserve", kernelMap(scope.events), constant(schema.size), constant(0));
   const lost = emitter.label();
   const done = emitter.label();
@@ -38,9 +41,17 @@ export function emitEvent(scope: FunctionScope, instruction: Of<"emit">): void {
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(lost);
-    count(scope, scope.options.counters.lost[instruction.schema]);
+    if (probe !== undefined) countLostOf(scope, probe);
+    else count(scope, scope.options.counters.lost[instruction.schema]);
     emitter.jump(done);
   });
+}
+
+/** The number of the probe that an event says it is of; undefined where its schema is of one alone. */
+function probeOf(scope: FunctionScope, { header = [] }: EventSchema, { fields }: Of<"emit">): Register | undefined {
+  const source = fields[header.indexOf("probe")];
+  if (source?.kind !== "value" || scope.constantOf(source.value) !== undefined) return undefined;
+  return scope.useScalar(source.value);
 }
 
 /** The kernel copies the packet behind what is known of it, from wherever its parts are. */

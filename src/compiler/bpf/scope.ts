@@ -39,6 +39,8 @@ export interface GenerateOptions {
   readonly storage: readonly MapStorage[];
   /** Without watched places or loops, nobody asks how often they fail or are cut short. */
   readonly counters: Pick<Counters, "lost"> & Partial<Counters>;
+  /** How many probes `lostOf` of the counters is for. */
+  readonly countedProbes?: number;
   /** Passes to leave out (passes.ts). */
   readonly without?: readonly string[] | undefined;
   /** This program's gate, when a session may hold it back (gate.ts). */

@@ -16,6 +16,21 @@ function bump({ emitter }: FunctionScope, counter: Memory): void {
   emitter.atomicAdd(counter, emitter.constant(1n), false);
 }
 
+/** An event of a probe, by its number, was lost. */
+export function countLostOf(scope: FunctionScope, probe: Register): void {
+  const { emitter } = scope;
+  const { counters, countedProbes = 0 } = scope.options;
+  if (counters.lostOf === undefined) return;
+  const stripe = scope.stripeAddress(false);
+  const index = emitter.bounded(probe);
+  const beyond = emitter.label();
+  emitter.branchConstant(Jump.JGE, index, BigInt(countedProbes), beyond);
+  emitter.aluConstant(Alu.LSH, index, 3n);
+  emitter.alu(Alu.ADD, stripe, index);
+  bump(scope, behind(stripe, counters.lostOf));
+  emitter.bind(beyond);
+}
+
 /** EEXIST: what an update says that is to make an entry, when somebody else has just made it. */
 export const justMade = -17n;
 /** E2BIG: what an update says when the map is full. */

@@ -1,5 +1,6 @@
 // What went wrong in the kernel, counted there: events that the ring had no room for, updates of full maps, and events
 // missed because a handler was running already.
+import type { KernelProgram } from "../../compiler/bpf/bpf-plan.ts";
 import { cutStack } from "../../compiler/layouts/unwound-stack.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import type { UnkeptCalls } from "../../compiler/layouts/counted-places.ts";
@@ -48,7 +49,7 @@ export class TroubleCounters {
       this.#known.add(offset);
       this.#counters.push({ offsets: [offset], trouble, seen: 0 });
     };
-    const { lost, watches, loops } = plan.bpf.counters;
+    const { lost, lostOf, watches, loops } = plan.bpf.counters;
     plan.watches.forEach((watched, i) => {
       add(watches[i], (count) => ({ kind: "failed", watched, count, code: this.#code(watches[i] + 8) }));
     });
@@ -63,9 +64,13 @@ export class TroubleCounters {
     plan.schemas.forEach(({ probe }, i) => {
       add(lost[i], (count) => ({ kind: "lost", probe, count }));
     });
-    for (const { missed, sites, name } of plan.bpf.programs) {
+    if (lostOf !== undefined)
+      for (const [i, probe] of plan.probeNames.entries())
+        add(lostOf + i * 8, (count) => ({ kind: "lost", probe, count }));
+    for (const program of plan.bpf.programs) {
+      const { missed } = program;
       if (missed === undefined) continue;
-      const probe = sites[0]?.name ?? name;
+      const probe = probesOf(program);
       add(missed, (count) => ({ kind: "missed", probe, count, help: helpOfCrowded }));
     }
     for (const { role, failureOffset } of plan.bpf.maps) {
@@ -128,6 +133,12 @@ export class TroubleCounters {
   }
 }
 
+/** Which probes a program counts for: it does not know which of them. */
+function probesOf({ sites, name }: KernelProgram): string {
+  if (sites.length === 0) return name;
+  return sites.length === 1 ? sites[0].name : `${sites[0].name} and ${sites.length - 1} more`;
+}
+
 /**
  * Events that were missed: a program did not see them because it (or a tracing program like it) was running on that CPU
  * already, or the probe under it knows of some.
@@ -136,7 +147,7 @@ export function missedEvents(programs: readonly LoadedProgram[], attachments: re
   const troubles: Trouble[] = [];
   for (const { program, descriptor } of programs) {
     const missed = progInfo(descriptor).recursionMisses;
-    if (missed > 0) troubles.push({ kind: "missed", probe: program.sites[0]?.name ?? program.name, count: missed });
+    if (missed > 0) troubles.push({ kind: "missed", probe: probesOf(program), count: missed });
   }
   for (const attachment of attachments) {
     for (const { site, count, help } of attachment.missed?.() ?? []) {
