@@ -65,6 +65,8 @@ export const leaderTid = builtin<Both<u32, (task: Unchecked) => u32>>("leaderTid
 /** Number of the processor. */
 export const cpu = builtin<u32>("cpu");
 export const ncpus = builtin<u64>("ncpus");
+/** Name of the machine; over a recording, of the one that the event is of. */
+export const hostname = builtin<string>("hostname");
 /** Number of the memory node. */
 export const numaid = builtin<u32>("numaid");
 /** Nanoseconds since boot, or of another clock: nsecs("monotonic"). */

@@ -4,6 +4,7 @@ import type { Plan } from "../compiler/plan.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import { pidNamespace } from "../linux/processes/pid-namespace.ts";
 import { onlyStaticEvents } from "../linux/kernel/tracefs.ts";
+import { hostName } from "../linux/kernel/running-kernel.ts";
 import { runningKernel } from "../store/boot.ts";
 import { KeptFiles } from "../store/kept-files.ts";
 import { unchanged, type SeenFile } from "../store/seen-files.ts";
@@ -65,7 +66,7 @@ export class KeptPlan {
       .map((name) => [name, env[name]]);
     const parameters = named instanceof Map ? [...named] : Object.entries(named ?? {});
     // Who may do less has a kernel that offers less; and numbers of processes are another thing in a container.
-    const machine = [build, process.geteuid?.(), pidNamespace()?.inode.toString()];
+    const machine = [build, process.geteuid?.(), pidNamespace()?.inode.toString(), hostName()];
     // Settings and commands may have passwords in them: they are told by a sum.
     return new KeptPlan(
       kernel,

@@ -45,8 +45,8 @@ export function compileForRecording(
   const language = options.language ?? languageOf(source.name, source.text);
   const { program, diagnostics } = parseScript(source, { positional, named }, language);
   const probes = new RecordedProbes(recording);
-  const { cpus, childPid, command } = recording.origin;
-  const compiled = compile(program, recordedSystem(cpus), {
+  const { cpus, childPid, command, host, parts } = recording.origin;
+  const compiled = compile(program, recordedSystem(cpus, parts === undefined ? host : undefined), {
     engine: "recording",
     resolve: (spec, system, wish) => probes.resolve(spec, system, wish),
     pid,
@@ -58,7 +58,14 @@ export function compileForRecording(
     stamp,
     env: process.env,
   });
-  const all = [...diagnostics, ...compiled.diagnostics].sort((a, b) => a.span.start - b.span.start);
+  // A wildcard's probes are compiled one by one: what is wrong with all of them is said once.
+  const told = new Set<string>();
+  const all = [...diagnostics, ...compiled.diagnostics]
+    .filter(({ span, message }) => {
+      const key = `${span.start} ${span.end} ${message}`;
+      return !told.has(key) && told.add(key);
+    })
+    .sort((a, b) => a.span.start - b.span.start);
   const shown = (compiled.plan?.timeFormats.length ?? 0) > 0 || stamp?.includes("time") === true;
   if (shown && recording.contexts.some(({ recorded }) => recorded?.timeOfDay === false))
     all.push({ severity: "error", span: program.probes[0].span, ...recordings.onlyAtTheMoment("the time of day") });

@@ -18,6 +18,7 @@ export async function convert(argv: readonly string[]): Promise<number> {
   try {
     const { recording } = opened;
     if (recording.origin.strobe === "") throw new UsageError(recordingFiles.notOurs(file));
+    if (recording.origin.parts !== undefined) throw new UsageError(recordingFiles.ofSeveralHosts("a trace.dat"));
     const kinds = recording.contexts.map((context, layout) => kindOf(context, recording.layouts[layout].size));
     const { formats, numbers } = formatsOf(recording, kinds);
     const { comms, cpus, events } = namesIn(recording);

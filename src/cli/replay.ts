@@ -6,7 +6,7 @@ import { shownText } from "../output/shown-text.ts";
 import { isTerminal } from "../linux/ffi.ts";
 import { OutputClosed } from "../output/sink.ts";
 import { RecordedProbes, type ReplayableRecording } from "../providers/recorded.ts";
-import { lossText, type RecordingCost } from "../recordings/contents.ts";
+import { lossText, type RecordedPart, type RecordingCost, type RecordingOrigin } from "../recordings/contents.ts";
 import { writtenNames } from "../recordings/written-names.ts";
 import type { Session } from "../session/session.ts";
 import { print, tell } from "./files.ts";
@@ -143,12 +143,9 @@ function showInfo(recording: ReplayableRecording): void {
   const seconds = (nanoseconds: bigint): string => `${(Number(nanoseconds) / 1e9).toFixed(3)} s`;
   const count = span?.events ?? 0;
   const ours = origin.strobe !== "";
-  // Other tools do not say the time of day.
-  const when = ours ? `${new Date(Number(BigInt(origin.clock.wall) / 1_000_000n)).toISOString()} ` : "";
-  const by = origin.by ?? `strobe ${origin.strobe}`;
   const lines: (readonly [string, string])[] = [
-    ["recorded", `${when}on ${origin.host}, Linux ${origin.kernel} (${origin.machine}), by ${by}`],
-    ["command", origin.command.join(" ")],
+    ...(origin.parts ?? [origin]).flatMap(recordedLines),
+    ...(origin.parts === undefined ? [] : [["merged", origin.command.join(" ")] as const]),
     [
       "events",
       span === undefined ? "none" : `${count}, from ${seconds(span.first - start)} to ${seconds(span.last - start)}`,
@@ -168,14 +165,31 @@ function showInfo(recording: ReplayableRecording): void {
   // A recording that went on has a probe's site from each run.
   const byName = new Map<string, number>();
   for (const [site, number] of events) {
-    const name = recording.sites[site]?.name ?? String(site);
-    byName.set(name, (byName.get(name) ?? 0) + number);
+    const known = recording.sites.at(site);
+    const name = known?.name ?? String(site);
+    const part = known === undefined ? undefined : recording.layouts[known.layout].part;
+    const host = part === undefined ? undefined : origin.parts?.[part].name;
+    const key = host === undefined ? name : `${name} on ${host}`;
+    byName.set(key, (byName.get(key) ?? 0) + number);
   }
   for (const [name, number] of [...byName].sort((a, b) => b[1] - a[1])) lines.push(["probe", `${name}  ${number}`]);
   for (const cost of end?.costs ?? []) lines.push(...costLines(cost, origin.cpus));
   for (const [path, buildId] of filesOf(recording)) lines.push(["code", `${path}  ${buildId ?? "no build id"}`]);
   const clean = isTerminal(1) ? shownText : (text: string): string => text;
   for (const [name, text] of lines) print(`${name.padEnd(9)} ${clean(text)}\n`);
+}
+
+/** Where and by what it was made; of a merged recording, one of those that it was merged of. */
+function recordedLines(of: RecordingOrigin | RecordedPart): (readonly [string, string])[] {
+  // Other tools do not say the time of day.
+  const when = of.strobe === "" ? "" : `${new Date(Number(BigInt(of.clock.wall) / 1_000_000n)).toISOString()} `;
+  const host = "name" in of ? of.name : of.host;
+  const by = of.by ?? `strobe ${of.strobe}`;
+  const count = "events" in of ? `, ${of.events} events` : "";
+  return [
+    ["recorded", `${when}on ${host}, Linux ${of.kernel} (${of.machine}), by ${by}${count}`],
+    ["command", of.command.join(" ")],
+  ];
 }
 
 /** What a run of the recorder took. */

@@ -84,6 +84,11 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     doc: "a part of a recording, by time, as a file of its own",
     run: async (argv) => (await import("./cut.ts")).cut(argv),
   },
+  merge: {
+    usage: "merge FILE FILE… -o FILE",
+    doc: "recordings of several hosts as one, by one clock",
+    run: async (argv) => (await import("./merge.ts")).merge(argv),
+  },
   convert: {
     usage: "convert FILE -o trace.dat",
     doc: "a recording as a file for trace-cmd and KernelShark",

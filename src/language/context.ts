@@ -116,6 +116,11 @@ export interface RecordedRow {
   readonly onlySite?: number;
   readonly kernelStack?: number;
   readonly userStack?: number;
+  /** The host that it is of, and of a merged recording which of its parts. */
+  readonly host?: string;
+  readonly part?: number;
+  /** Of code in user stacks, its files and their build ids are known. */
+  readonly files?: true;
   readonly texts: readonly RecordedText[];
   /** Texts in the row itself that may have been cut when they were recorded; `size`: with the terminator. */
   readonly ownTexts?: readonly { readonly offset: number; readonly size: number }[];

@@ -5,11 +5,21 @@ import type { System } from "./system.ts";
 
 const none = (): undefined => undefined;
 
-export function recordedSystem(cpus: number): System {
+/** `hostname`: of its only host. */
+export function recordedSystem(cpus: number, hostname?: string): System {
   return {
     types: plainTypes,
     // No kernel runs the code.
-    capabilities: { kernel: [6, 12], btf: false, mayGoto: true, ringBuffer: true, cpuV4: true, cpus, taskBtf: false },
+    capabilities: {
+      kernel: [6, 12],
+      btf: false,
+      mayGoto: true,
+      ringBuffer: true,
+      cpuV4: true,
+      cpus,
+      taskBtf: false,
+      ...(hostname === undefined ? {} : { hostname }),
+    },
     kernelFunction: none,
     kernelFunctions: () => [],
     functionModule: none,

@@ -63,6 +63,14 @@ export const recordingFiles = {
   cutWants: (): UsageMessage => usage("strobe cut wants --from, --to, or both"),
   /** @example strobe cut run.strobe --from 2s --to 1s -o part.strobe */
   cutBackwards: (): UsageMessage => usage("--from is not before --to"),
+  /** @example strobe merge --all a.strobe b.strobe */
+  mergeHasNoOption: (option: string): UsageMessage => usage(`strobe merge has no option ${option}`),
+  /** @example strobe merge a.strobe -o all.strobe */
+  mergeTakes: (): UsageMessage =>
+    usage("strobe merge takes two recordings or more, and where to: strobe merge a.strobe b.strobe -o all.strobe"),
+  /** Only of a recording that was merged. */
+  ofSeveralHosts: (what: string): UsageMessage =>
+    usage(`${what} is of one machine, and the recording is of several: convert each before it is merged`),
   /** @example strobe convert run.strobe --to 2s -o trace.dat */
   convertHasNoOption: (option: string): UsageMessage => usage(`strobe convert has no option ${option}`),
   /** @example strobe convert run.strobe */

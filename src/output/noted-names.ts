@@ -19,6 +19,8 @@ type Writable<T> = {
   -readonly [key in keyof T]-?: NonNullable<T[key]> extends readonly (infer Each)[] ? Each[] : never;
 };
 
+type Noted = Writable<Omit<WrittenNames, "part">>;
+
 /** Above every number of a system call. */
 const mostCalls = 1024;
 /** Numbers remembered as looked at. */
@@ -37,7 +39,7 @@ const userHigh = 0x1_0000;
 export class NotedNames implements SymbolResolver {
   readonly #of: SymbolResolver;
   readonly #known = new Set<string>();
-  #noted: Writable<WrittenNames> = nothingNoted();
+  #noted: Noted = nothingNoted();
   /** Numbers that were looked up in the kernel's symbols. */
   readonly #looked = new Set<number>();
   /** Where code is of processes whose stacks have names: first addresses, and those behind the last. */
@@ -215,6 +217,6 @@ export class NotedNames implements SymbolResolver {
   }
 }
 
-function nothingNoted(): Writable<WrittenNames> {
+function nothingNoted(): Noted {
   return { kernel: [], user: [], users: [], cgroups: [], calls: [], mappings: [], lines: [] };
 }

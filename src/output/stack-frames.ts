@@ -29,7 +29,7 @@ export function buildIdFrames(
   pid: number,
   services: ConsumerServices,
 ): readonly BuildIdFrame[] {
-  const { symbols } = services;
+  const symbols = services.symbols.ofStack?.(id) ?? services.symbols;
   if (type.unwind !== true && symbols.buildIdStack) return symbols.buildIdStack(id, stackMapOf(type, services)) ?? [];
   return stackAddresses(type, id, services).map((address) => {
     const mapping = symbols.code(address, pid);
@@ -53,7 +53,8 @@ const full: Frame = { address: 0n, mark: `no more than ${fullStack} frames are k
  * with a mark.
  */
 export function stackFrames(type: StackType, id: bigint, pid: number, services: ConsumerServices): readonly Frame[] {
-  const { symbols, plan } = services;
+  const { plan } = services;
+  const symbols = services.symbols.ofStack?.(id) ?? services.symbols;
   if (type.mode === "build_id")
     return buildIdFrames(type, id, pid, services).map(({ buildId, offset }) => ({
       address: offset,

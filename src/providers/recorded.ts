@@ -32,7 +32,16 @@ export interface ReplayableRecording extends EventRecording {
 
 /** A recording of strobe's. @throws RecordingError */
 export function replayable(recording: Recording): ReplayableRecording {
-  const contexts = recording.layouts.map((layout) => contextOfText(layout.data, layout));
+  const contexts = recording.layouts.map((layout): Context => {
+    const context = contextOfText(layout.data, layout);
+    const { part } = layout;
+    if (context.recorded === undefined) return context;
+    const host = part === undefined ? recording.origin.host : recording.origin.parts![part].name;
+    return {
+      ...context,
+      recorded: { ...context.recorded, files: true, host: host.slice(0, 64), ...(part === undefined ? {} : { part }) },
+    };
+  });
   const { origin, layouts, sites, end, cut, size, span } = recording;
   return {
     origin,

@@ -32,6 +32,17 @@ export interface RecordingOrigin {
   readonly redacted?: "strings";
   /** Command lines that made it of another recording. */
   readonly then?: readonly (readonly string[])[];
+  /** Of a recording that was merged of several: whose they are. Its own clock is the first one's. */
+  readonly parts?: readonly RecordedPart[];
+}
+
+/** What a recording says of one of those that it was merged of. */
+export interface RecordedPart extends Omit<RecordingOrigin, "parts" | "then"> {
+  /** Its host, told apart from others of the same name. */
+  readonly name: string;
+  readonly events: number;
+  /** Nanoseconds that its first event's time was moved by, from its own boot clock to the merged one: decimal. */
+  readonly shift: string;
 }
 
 /** A probe's place. `data`: what of it replaying asks for, as text of its own. */
@@ -44,6 +55,8 @@ export interface RecordedSite {
 /** Where the value came from that a row has. */
 export interface RecordedLayout extends RowLayout {
   readonly data: string;
+  /** Of a merged recording: which of its parts the rows are of. */
+  readonly part?: number;
 }
 
 /**
@@ -55,11 +68,14 @@ export interface RecordedLoss {
   readonly cause: string;
   readonly probe: string;
   readonly count: number;
+  /** Where several hosts' recordings were merged. */
+  readonly host?: string;
 }
 
 /** `3 events of tracepoint:a:b`: what was lost. Of 0 nobody knows how many. */
-export function lossText({ cause, probe, count }: RecordedLoss): string {
-  return `${count === 0 ? "uncounted" : count} ${cause === "stack" ? "stacks" : "events"} of ${probe}`;
+export function lossText({ cause, probe, count, host }: RecordedLoss): string {
+  const where = host === undefined ? "" : ` on ${host}`;
+  return `${count === 0 ? "uncounted" : count} ${cause === "stack" ? "stacks" : "events"} of ${probe}${where}`;
 }
 
 /** What a run of the recorder took of the machine. */
@@ -101,7 +117,7 @@ export interface TimeSpan {
 /** Events that were recorded, whoever wrote them. */
 export interface EventRecording {
   readonly origin: RecordingOrigin;
-  readonly layouts: readonly RowLayout[];
+  readonly layouts: readonly (RowLayout & { readonly part?: number })[];
   readonly sites: readonly { readonly name: string; readonly layout: number }[];
   /** Of a recording that came to its end. */
   readonly end: RecordingEnd | undefined;

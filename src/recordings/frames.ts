@@ -13,6 +13,8 @@ export interface RecordingBytes {
 /** The file begins with it. The first byte is in no text, the last shows what changed line ends. */
 const magic = Buffer.from([0x89, 0x53, 0x54, 0x52, 0x4f, 0x42, 0x45, 0x0a]);
 export const formatVersion = 2;
+/** Of recordings that were merged of several: what reads version 2 alone would take processes of different hosts for one. */
+export const mergedVersion = 3;
 const oldestVersion = 1;
 export const headerBytes = 16;
 const frameHeaderBytes = 12;
@@ -32,10 +34,10 @@ export interface FramePlace {
   readonly size: number;
 }
 
-export function fileHeader(): Uint8Array {
+export function fileHeader(version = formatVersion): Uint8Array {
   const header = Buffer.alloc(headerBytes);
   magic.copy(header);
-  header.writeUInt32LE(formatVersion, magic.length);
+  header.writeUInt32LE(version, magic.length);
   return header;
 }
 
@@ -48,9 +50,9 @@ export function checkHeader(bytes: RecordingBytes): number {
   const header = Buffer.from(bytes.read(0, headerBytes));
   if (header.length < headerBytes || !isRecording(header)) throw new RecordingError("it does not begin as one does");
   const version = header.readUInt32LE(magic.length);
-  if (version < oldestVersion || version > formatVersion)
+  if (version < oldestVersion || version > mergedVersion)
     throw new RecordingError(
-      `it is of version ${version}, and this strobe reads versions ${oldestVersion} to ${formatVersion}`,
+      `it is of version ${version}, and this strobe reads versions ${oldestVersion} to ${mergedVersion}`,
     );
   return version;
 }

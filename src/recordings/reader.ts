@@ -7,6 +7,7 @@ import type {
   ClockReading,
   EventRecording,
   RecordedLayout,
+  RecordedPart,
   RecordedSite,
   RecordingEnd,
   RecordingOrigin,
@@ -64,6 +65,10 @@ export class Recording implements EventRecording {
     const described = this.#texts("SITE").map(describedBy);
     this.layouts = described.flatMap(({ layouts }) => layouts);
     this.sites = described.flatMap(({ sites }) => sites);
+    const parts = this.origin.parts?.length ?? 0;
+    for (const { part } of this.layouts)
+      if (parts === 0 ? part !== undefined : !Number.isInteger(part) || part! < 0 || part! >= parts)
+        throw new RecordingError("a kind of events is of an unknown host");
     for (const { name, layout } of this.sites)
       if (this.layouts[layout] === undefined) throw new RecordingError(`${name} has the unknown layout ${layout}`);
     this.end = this.#texts("STAT").at(-1) as RecordingEnd | undefined;
@@ -212,13 +217,29 @@ function parsed(bytes: Uint8Array): unknown {
 }
 
 function originOf(value: unknown): RecordingOrigin {
+  const { parts } = (value ?? {}) as Partial<RecordingOrigin>;
+  const origin = originOfOne(value);
+  if (parts === undefined) return origin;
+  if (!Array.isArray(parts) || parts.length === 0) throw new RecordingError("it does not say where it is from");
+  return {
+    ...origin,
+    parts: (parts as unknown[]).map((part) => {
+      const { name, events, shift } = (part ?? {}) as Partial<RecordedPart>;
+      if (typeof name !== "string" || !Number.isSafeInteger(events) || !/^-?\d{1,20}$/.test(String(shift)))
+        throw new RecordingError("it does not say where it is from");
+      return { ...originOfOne(part), name, events: events!, shift: String(shift) };
+    }),
+  };
+}
+
+function originOfOne(value: unknown): RecordingOrigin {
   const { clock, kernel, command, childPid = 0 } = (value ?? {}) as Partial<RecordingOrigin>;
   const words = (of: unknown): boolean => Array.isArray(of) && of.every((word) => typeof word === "string");
   const isNumber = (text: unknown): boolean => typeof text === "string" && /^\d{1,20}$/.test(text);
   if (typeof kernel !== "string" || !words(command) || !isNumber(clock?.boot) || !isNumber(clock?.wall))
     throw new RecordingError("it does not say where it is from");
   if (!Number.isSafeInteger(childPid) || childPid < 0) throw new RecordingError("its command has no process");
-  const { boot, script, redacted, then, ...origin } = value as RecordingOrigin;
+  const { boot, script, redacted, then, parts: _, ...origin } = value as RecordingOrigin;
   return {
     ...origin,
     childPid,

@@ -227,8 +227,8 @@ test("recordings of the first version of the format are read", () => {
     [...recording.blocks()].map((one) => plain(one.block)),
     [plain(block)],
   );
-  file.writeUInt32LE(3, 8);
-  assert.throws(() => new Recording(bytesOf(file)), /it is of version 3, and this strobe reads versions 1 to 2/);
+  file.writeUInt32LE(4, 8);
+  assert.throws(() => new Recording(bytesOf(file)), /it is of version 4, and this strobe reads versions 1 to 3/);
 });
 
 test("cut at any byte, what is whole before it is read", async () => {

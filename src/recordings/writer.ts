@@ -11,7 +11,16 @@ import type {
   RecordingEnd,
   RecordingOrigin,
 } from "./contents.ts";
-import { fileHeader, frameBytes, frameHeader, isBlock, type FramePlace, type FrameType } from "./frames.ts";
+import {
+  fileHeader,
+  formatVersion,
+  frameBytes,
+  frameHeader,
+  isBlock,
+  mergedVersion,
+  type FramePlace,
+  type FrameType,
+} from "./frames.ts";
 import type { EventBlock } from "./layout.ts";
 
 /** A frame that waits in memory. */
@@ -58,7 +67,7 @@ export class RecordingWriter {
 
   /** Before everything else. @throws what `write` throws */
   begin(origin: RecordingOrigin): void {
-    if (this.#ring === undefined) this.#put(fileHeader());
+    if (this.#ring === undefined) this.#put(fileHeader(origin.parts === undefined ? formatVersion : mergedVersion));
     this.#frame("META", json(origin));
     this.#begun();
   }

@@ -18,6 +18,8 @@ export type WrittenFrame = readonly [
 export type WrittenLine = readonly [inlined: string | null, file: string | null, line: number];
 
 export interface WrittenNames {
+  /** Of a merged recording: which of its parts they are of. */
+  readonly part?: number;
   readonly kernel: readonly (readonly [address: string, frame: WrittenFrame])[];
   /** Of a process: kinds as SymbolResolver has them. */
   readonly user: readonly (readonly [kind: UserKind, pid: number, address: string, frame: WrittenFrame])[];
@@ -53,9 +55,11 @@ export function* writtenNames(texts: Iterable<string>): Iterable<WrittenNames> {
     } catch {
       throw unreadableNames();
     }
-    if (typeof names !== "object" || names === null || !Object.values(names).every(isTable)) throw unreadableNames();
-    const { kernel = [], user = [], users = [], cgroups = [], calls = [], ...more } = names as Partial<WrittenNames>;
-    yield { kernel, user, users, cgroups, calls, ...more };
+    if (typeof names !== "object" || names === null) throw unreadableNames();
+    const { part = 0, ...tables } = names as Partial<WrittenNames>;
+    if (!Number.isInteger(part) || part < 0 || !Object.values(tables).every(isTable)) throw unreadableNames();
+    const { kernel = [], user = [], users = [], cgroups = [], calls = [], ...more } = tables;
+    yield { part, kernel, user, users, cgroups, calls, ...more };
   }
 }
 

@@ -94,6 +94,8 @@ export interface SymbolResolver {
    * source.
    */
   inlined?(address: bigint, pid: number): readonly Frame[];
+  /** Names as they were where a stack was taken, where not all were taken on one machine. */
+  ofStack?(id: bigint): SymbolResolver;
   /** Addresses of a captured stack, innermost first; undefined when it was lost. */
   stack(id: bigint, map: number): readonly bigint[] | undefined;
   /**

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chownSync, existsSync, linkSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -471,6 +472,96 @@ int main(void)
   const asked = await strobe([own, "-e", "tracepoint:syscalls:sys_enter_getppid { @ = count(); }"]);
   assert.equal(counted(asked), 1);
   assert.equal(statSync(join(folder.path, "ring.1.strobe")).mode & 0o777, 0o600);
+});
+
+test("two recordings become one, with the answers of both", async () => {
+  const parts = ["part.1", "part.2"].map((name) => join(folder.path, `${name}.strobe`));
+  const both = join(folder.path, "both-parts.strobe");
+  const probe = "tracepoint:syscalls:sys_enter_getppid";
+  const write = "tracepoint:syscalls:sys_enter_write";
+  for (const [i, part] of parts.entries()) {
+    const probes = i === 0 ? [probe] : [write, probe];
+    const made = await strobe(["record", "-q", "-o", part, "--stack", "kernel,user", "-c", program, ...probes]);
+    assert.equal(made.code, 0, made.stderr);
+  }
+  const made = await strobe(["merge", ...parts, "-o", both]);
+  assert.equal(made.code, 0, made.stderr);
+  assert.equal(statSync(both).mode & 0o777, 0o600);
+  const host = hostname();
+  const script = `${probe} ${here} { @[hostname, kstack] = count(); @n = count(); }`;
+  const counts = await strobe([both, "-e", script]);
+  assert.equal(counted(counts, "n"), 400);
+  // One start of a machine has one set of names: equal stacks are one.
+  const single = await strobe([parts[0], "-e", script]);
+  assert.deepEqual(lines(counts), lines({ ...single, stdout: single.stdout.replaceAll(/: 200$/gm, ": 400") }));
+  assert.ok(counts.stdout.includes(`@[${host},`), counts.stdout);
+  assert.equal(counted(await strobe([both, "-e", `${write} ${here} { @ = count(); }`])), 200);
+  const info = await strobe(["info", both]);
+  assert.equal(info.stdout.match(/^recorded /gm)?.length, 2, info.stdout);
+  assert.match(info.stdout, new RegExp(`^probe +${probe} on ${host} +\\d+$`, "m"));
+  const refused = await strobe(["record", "--append", "-o", both, probe]);
+  assert.match(refused.stderr, /is of version 3 of the format: record into another file/);
+  const other = await strobe(["convert", both, "-o", join(folder.path, "both.dat")]);
+  assert.match(other.stderr, /a trace.dat is of one machine, and the recording is of several/);
+  const cut = join(folder.path, "cut-parts.strobe");
+  assert.equal((await strobe(["cut", both, "--to", "1h", "-o", cut])).code, 0);
+  assert.deepEqual(lines(await strobe([cut, "-e", script])), lines(counts));
+});
+
+test("files and build ids of code are as they were live", async () => {
+  const own = join(folder.path, "ids.strobe");
+  const script = `tracepoint:syscalls:sys_enter_getppid ${here} { @[ustack(build_id)] = count(); @top[ustack(build_id, 1)] = count(); }`;
+  const recorder = startStrobe(["record", "-o", own, "--stack", "user", "tracepoint:syscalls:sys_enter_getppid"]);
+  await recorder.attached;
+  const live = startStrobe(["-e", script]);
+  await live.attached;
+  execFileSync(program);
+  const outcome = await interrupt(live);
+  assert.equal((await interrupt(recorder)).code, 0, recorder.stderr());
+  assert.match(outcome.stdout, /^[0-9a-f]{40} 0x[0-9a-f]+$/m);
+  const replayed = await strobe([own, "-e", script]);
+  assert.deepEqual(lines(replayed), lines(outcome), replayed.stderr);
+});
+
+test("what a recorder loses is told by each probe, and a script hears of its own probes alone", async () => {
+  const own = join(folder.path, "lost.strobe");
+  const [getuid, getgid] = ["tracepoint:syscalls:sys_enter_getuid", "tracepoint:syscalls:sys_enter_getgid"];
+  const name = `many-${process.pid}`;
+  const calls = 400_000;
+  const many = compileC(
+    folder.path,
+    name,
+    `#include <unistd.h>
+#include <sys/syscall.h>
+int main(void)
+{
+	for (int i = 0; i < ${calls}; i++) {
+		syscall(SYS_getuid);
+		syscall(SYS_getgid);
+	}
+	return 0;
+}
+`,
+    [],
+  );
+  const of = `/comm == "${name}"/`;
+  const recorder = startStrobe(["record", "-o", own, `tracepoint:syscalls:sys_enter_get?id ${of}`]);
+  await recorder.attached;
+  recorder.child.kill("SIGSTOP");
+  execFileSync(many);
+  recorder.child.kill("SIGCONT");
+  assert.equal((await interrupt(recorder)).code, 0, recorder.stderr());
+  const info = await strobe(["info", own]);
+  for (const probe of [getuid, getgid]) {
+    const lost = [...info.stdout.matchAll(new RegExp(`^lost +(\\d+) events of ${probe} \\(ring\\)$`, "gm"))];
+    assert.ok(lost.length > 0, info.stdout);
+    const gone = lost.reduce((sum, [, number]) => sum + Number(number), 0);
+    const replayed = await strobe([own, "-e", `${probe} ${of} { @ = count(); }`]);
+    assert.equal(counted(replayed) + gone, calls);
+    assert.ok(replayed.stderr.includes(`of ${probe} were lost when they were recorded (ring)`), replayed.stderr);
+    const other = probe === getuid ? getgid : getuid;
+    assert.ok(!replayed.stderr.includes(other), replayed.stderr);
+  }
 });
 
 test("the page on recordings says what happens", async () => {

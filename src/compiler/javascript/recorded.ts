@@ -204,7 +204,7 @@ function ofSource(source: Source, row: RecordedRow, origins: Origins): string | 
     case "path":
       return "a path";
     case "stack": {
-      if (source.mode === "build_id") return "a stack of build ids";
+      if (source.mode === "build_id" && row.files !== true) return "a stack of build ids";
       const at = source.space === "kernel" ? row.kernelStack : row.userStack;
       return at === undefined ? (source.space === "kernel" ? "kstack" : "ustack") : undefined;
     }

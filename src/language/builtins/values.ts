@@ -237,6 +237,14 @@ export const valueBuiltins: readonly BuiltinSpec[] = [
 
   // ── where and when ──
   {
+    name: "hostname",
+    form: "both",
+    arity: [0, 0],
+    signature: "hostname",
+    placement: "both",
+    doc: "Name of the machine; over a recording, of the one that the event is of.",
+  },
+  {
     name: "cpu",
     form: "both",
     arity: [0, 0],

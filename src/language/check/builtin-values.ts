@@ -16,6 +16,9 @@ import { argumentsType, checkVariables } from "./variables.ts";
 import type { Body } from "./pass.ts";
 import { needsKernel, report, warn } from "./pass.ts";
 
+/** As many characters as there may be (HOST_NAME_MAX, uname(2)), and a NUL: hosts are told apart as one type. */
+const hostnameBytes = 65;
+
 /** Bytes for a function's name that is not known yet. */
 const comingNames = 128;
 
@@ -42,6 +45,11 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
       return node({ kind: "named", of: "probe" });
     case "probetype":
       return text(isSpecial(context) ? "special" : body.provider);
+    case "hostname": {
+      const host = (context === "host" ? undefined : context?.recorded?.host) ?? pass.options.capabilities.hostname;
+      if (host === undefined) return node(report(body, span, calls.notAvailable(name, where(body))));
+      return { kind: "string", value: host, span, type: { kind: "string", capacity: hostnameBytes } };
+    }
     case "config":
       return allSettings(span, body);
     case "pcomm":

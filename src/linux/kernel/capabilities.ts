@@ -12,6 +12,8 @@ export interface Capabilities {
   /** Possible CPUs: the size of per-CPU regions. */
   readonly cpus: number;
   readonly taskBtf: boolean;
+  /** What the machine is called; undefined where events are of several. */
+  readonly hostname?: string;
   readonly arm64?: boolean;
   /** Where strobe has another idea of the numbers of processes than the kernel: in a container. */
   readonly pidNamespace?: PidNamespace | undefined;

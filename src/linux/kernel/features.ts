@@ -15,7 +15,7 @@ import { onlineCpus, openPerfEvent, PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, poss
 import { pidNamespace } from "../processes/pid-namespace.ts";
 import { missingToTrace } from "../processes/privileges.ts";
 import type { Capabilities } from "./capabilities.ts";
-import { kernelRelease } from "./running-kernel.ts";
+import { hostName, kernelRelease } from "./running-kernel.ts";
 import { pmuType, tracefsRoot } from "./tracefs.ts";
 import { Failure } from "../../base/failure.ts";
 import {
@@ -161,6 +161,9 @@ function probe(): Capabilities {
       return (signs ??= supports(signedDivision, features.signedDivision));
     },
     ringBuffer: kernelHas(kernel, features.ringBuffer),
+    get hostname() {
+      return hostName();
+    },
     taskBtf: btf && kernelHas(kernel, features.currentTask),
     arm64: process.arch === "arm64",
     pidNamespace: pidNamespace(),

@@ -8,3 +8,12 @@ export function kernelRelease(): string {
     return "";
   }
 }
+
+/** What the machine is called (sethostname(2)). Empty without /proc. */
+export function hostName(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/hostname", "utf8").trim();
+  } catch {
+    return "";
+  }
+}

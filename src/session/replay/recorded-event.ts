@@ -11,8 +11,8 @@ export interface RecordedFacts {
   readonly start: bigint;
   readonly bootToMonotonic: bigint;
   readonly bootToWall: bigint;
-  /** The number of a stack of so many frames at most. */
-  take(stack: BigUint64Array, limit: number): number;
+  /** The number of a stack of so many frames at most; `part`: of a merged recording, whose it is. */
+  take(stack: BigUint64Array, limit: number, part: number | undefined): number;
 }
 
 /** Where handlers find the row: an address at which no kernel has memory. */
@@ -174,7 +174,7 @@ export class RecordedEvent implements Surroundings {
     const stack = number < 0 ? undefined : this.#block?.stacks[number];
     if (number >= 0 && stack === undefined)
       throw new RecordingError("an event has a stack that its block does not have");
-    const found = stack === undefined ? -1 : this.#facts.take(stack, limit);
+    const found = stack === undefined ? -1 : this.#facts.take(stack, limit, this.#described.part);
     const [pid, tid] = space === "user" ? [Number(this.#word("pid")), Number(this.#word("tid"))] : [0, 0];
     return stackValue(found, pid, tid);
   }

@@ -1,5 +1,11 @@
 // Names of a recording's addresses, as they were found when it was made.
-import { unreadableNames, writtenNames, type WrittenFrame, type WrittenLine } from "../../recordings/written-names.ts";
+import {
+  unreadableNames,
+  writtenNames,
+  type WrittenFrame,
+  type WrittenLine,
+  type WrittenNames,
+} from "../../recordings/written-names.ts";
 import type { FileMapping, Frame, SymbolResolver } from "../events.ts";
 import { TakenStacks } from "../taken-stacks.ts";
 
@@ -27,7 +33,8 @@ function frameOf([address, symbol, offset, module, language, mark, file, line = 
   };
 }
 
-export class RecordedSymbols implements SymbolResolver {
+/** Names of one machine's. */
+class MachineNames implements SymbolResolver {
   readonly #kernel = new Map<string, Frame>();
   readonly #user = new Map<string, Frame>();
   readonly #users = new Map<number, string>();
@@ -38,37 +45,35 @@ export class RecordedSymbols implements SymbolResolver {
   /** By place in a file. */
   readonly #lines = new Map<string, readonly WrittenLine[]>();
   /** Stacks that handlers have taken, by their number. */
-  readonly #stacks = new TakenStacks();
+  readonly stacks = new TakenStacks();
 
   /** @throws RecordingError */
-  constructor(texts: Iterable<string>) {
-    for (const names of writtenNames(texts)) {
-      try {
-        const { kernel, user, users, cgroups, calls, mappings = [], lines = [] } = names;
-        for (const [address, frame] of kernel) this.#kernel.set(address, frameOf(frame));
-        for (const [kind, pid, address, frame] of user) this.#user.set(`${kind} ${pid} ${address}`, frameOf(frame));
-        for (const [uid, name] of users) this.#users.set(uid, textOf(name));
-        for (const [id, path] of cgroups) this.#cgroups.set(id, textOf(path));
-        for (const [number, name] of calls) this.#calls.set(number, textOf(name));
-        for (const [pid, start, end, offset, path, buildId] of mappings)
-          this.#mapped(pid).push({
-            start: BigInt(start),
-            end: BigInt(end),
-            offset: BigInt(offset),
-            path: textOf(path),
-            buildId: buildId === null ? undefined : textOf(buildId),
-          });
-        for (const [path, buildId, offset, functions] of lines)
-          this.#lines.set(placeName(path, buildId, BigInt(offset)), functions.map(lineOf));
-      } catch {
-        throw unreadableNames();
-      }
+  add(names: WrittenNames): void {
+    try {
+      const { kernel, user, users, cgroups, calls, mappings = [], lines = [] } = names;
+      for (const [address, frame] of kernel) this.#kernel.set(address, frameOf(frame));
+      for (const [kind, pid, address, frame] of user) this.#user.set(`${kind} ${pid} ${address}`, frameOf(frame));
+      for (const [uid, name] of users) this.#users.set(uid, textOf(name));
+      for (const [id, path] of cgroups) this.#cgroups.set(id, textOf(path));
+      for (const [number, name] of calls) this.#calls.set(number, textOf(name));
+      for (const [pid, start, end, offset, path, buildId] of mappings)
+        this.#mapped(pid).push({
+          start: BigInt(start),
+          end: BigInt(end),
+          offset: BigInt(offset),
+          path: textOf(path),
+          buildId: buildId === null ? undefined : textOf(buildId),
+        });
+      for (const [path, buildId, offset, functions] of lines)
+        this.#lines.set(placeName(path, buildId, BigInt(offset)), functions.map(lineOf));
+    } catch {
+      throw unreadableNames();
     }
   }
 
-  /** The number of a stack, by which stack() finds it. */
-  take(addresses: BigUint64Array, limit: number): number {
-    return this.#stacks.take(addresses, limit);
+  /** Whether it has a name for an address in the kernel, or in a process. */
+  knows(address: bigint, pid?: number): boolean {
+    return pid === undefined ? this.#kernel.has(String(address)) : this.#user.has(`user ${pid} ${address}`);
   }
 
   kernel(address: bigint): Frame {
@@ -88,7 +93,7 @@ export class RecordedSymbols implements SymbolResolver {
   }
 
   stack(id: bigint): readonly bigint[] | undefined {
-    const stack = this.#stacks.stack(id);
+    const stack = this.stacks.stack(id);
     return stack && [...stack];
   }
 
@@ -126,7 +131,86 @@ export class RecordedSymbols implements SymbolResolver {
   }
 
   systemCallName(number: number): string {
-    return this.#calls.get(number) ?? "Unknown syscall";
+    return this.#calls.get(number) ?? unknownCall;
+  }
+}
+
+const unknownCall = "Unknown syscall";
+
+/**
+ * Names of a recording's. Of one that was merged of several machines' they are kept apart: a stack has those of its own
+ * machine; a number alone has a name where all machines that know it call it the same.
+ */
+export class RecordedSymbols implements SymbolResolver {
+  readonly #machines: readonly MachineNames[];
+  /** Of each part that it was merged of, its machine. */
+  readonly #machineOf: readonly number[];
+
+  /** `parts`: the machines of the recordings that it was merged of. @throws RecordingError */
+  constructor(texts: Iterable<string>, parts: readonly { readonly name: string }[] = [{ name: "" }]) {
+    const names = [...new Set(parts.map(({ name }) => name))];
+    this.#machines = names.map(() => new MachineNames());
+    this.#machineOf = parts.map(({ name }) => names.indexOf(name));
+    for (const written of writtenNames(texts)) {
+      const machine = this.#machineOf[written.part ?? 0];
+      if (machine === undefined) throw unreadableNames();
+      this.#machines[machine].add(written);
+    }
+  }
+
+  /** The number of a stack of a part's, by which stack() finds it. */
+  take(addresses: BigUint64Array, limit: number, part = 0): number {
+    const machine = this.#machineOf[part];
+    return this.#machines[machine].stacks.take(addresses, limit) * this.#machines.length + machine;
+  }
+
+  ofStack(id: bigint): SymbolResolver {
+    return this.#machines[Number(BigInt.asUintN(64, id) % BigInt(this.#machines.length))];
+  }
+
+  stack(id: bigint): readonly bigint[] | undefined {
+    return id < 0n ? undefined : this.ofStack(id).stack(id / BigInt(this.#machines.length), 0);
+  }
+
+  /** What the machines that know of something call it, where that is one thing. */
+  #only(knows: (machine: MachineNames) => boolean): MachineNames | undefined {
+    if (this.#machines.length === 1) return this.#machines[0];
+    const those = this.#machines.filter(knows);
+    return those.length === 1 ? those[0] : undefined;
+  }
+
+  /** A name that all who have one agree about. */
+  #agreed(name: (machine: MachineNames) => string, none: string): string {
+    const names = new Set(this.#machines.map(name).filter((one) => one !== none));
+    return names.size === 1 ? [...names][0] : none;
+  }
+
+  kernel(address: bigint): Frame {
+    return this.#only((machine) => machine.knows(address))?.kernel(address) ?? { address };
+  }
+
+  user(address: bigint, pid: number): Frame {
+    return this.#only((machine) => machine.knows(address, pid))?.user(address, pid) ?? { address };
+  }
+
+  inlined(address: bigint, pid: number): readonly Frame[] {
+    return this.#only((machine) => machine.knows(address, pid))?.inlined(address, pid) ?? [{ address }];
+  }
+
+  code(address: bigint, pid: number): FileMapping | undefined {
+    return this.#only((machine) => machine.code(address, pid) !== undefined)?.code(address, pid);
+  }
+
+  userName(uid: number): string {
+    return this.#agreed((machine) => machine.userName(uid), String(uid));
+  }
+
+  cgroupPath(id: bigint): string {
+    return this.#agreed((machine) => machine.cgroupPath(id), "");
+  }
+
+  systemCallName(number: number): string {
+    return this.#agreed((machine) => machine.systemCallName(number), unknownCall);
   }
 }
 

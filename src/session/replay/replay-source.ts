@@ -66,6 +66,8 @@ export class ReplaySource implements Source, RecordStream {
   readonly #recording: EventRecording;
   /** By the recording's site. */
   readonly #handlers: (readonly Handler[] | undefined)[] = [];
+  /** Names of probes that no handler is at. */
+  readonly #unasked: ReadonlySet<string>;
   readonly #start: bigint;
   readonly #from: bigint;
   readonly #to: bigint;
@@ -105,14 +107,14 @@ export class ReplaySource implements Source, RecordStream {
     this.#before = options.to === undefined ? Infinity : Number(options.to);
     this.childPid = origin.childPid === 0 ? undefined : origin.childPid;
     this.maps = memoryMaps(plan.maps);
-    this.symbols = new RecordedSymbols(recording.symbols());
+    this.symbols = new RecordedSymbols(recording.symbols(), origin.parts);
     this.#records = new HandedRecords(plan.schemas);
     this.#event = new RecordedEvent({
       childPid: BigInt(origin.childPid),
       start: this.#start,
       bootToMonotonic: BigInt(origin.clock.monotonic) - this.#start,
       bootToWall: this.bootToWall,
-      take: (stack, limit) => this.symbols.take(stack, limit),
+      take: (stack, limit, part) => this.symbols.take(stack, limit, part),
     });
     // What runs in strobe itself has no event: its time is the recording's.
     this.surroundings = this.#event.outside(() => this.#start + BigInt(Math.round(this.timeline.now() * 1e6)));
@@ -143,6 +145,8 @@ export class ReplaySource implements Source, RecordStream {
       }
     }
     this.attached = attached;
+    const asked = new Set(recording.sites.flatMap(({ name }, site) => (this.#handlers[site] ? [name] : [])));
+    this.#unasked = new Set(recording.sites.map(({ name }) => name).filter((name) => !asked.has(name)));
     const blocks = recording.blocks(
       ({ first, last, sites, lost }) => {
         if (last < this.#from || first >= this.#to) return false;
@@ -161,9 +165,11 @@ export class ReplaySource implements Source, RecordStream {
     this.#blocks = blocks[Symbol.iterator]();
   }
 
+  /** Of probes that the script asks of; of names that are none's, whoever may have had them. */
   #lose(lost: readonly RecordedLoss[], before: bigint): void {
     for (const loss of lost) {
       const { cause, probe, count } = loss;
+      if (this.#unasked.has(probe)) continue;
       if (cause === "ring") this.#troubles.push({ kind: "lost", probe, count });
       const at = Number((before - this.#start) / 1_000_000n) / 1000;
       this.#troubles.push({
