@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { bpfObjects, compileC, nothingLeft, startStrobe, temporaryFolder } from "../support/strobe.ts";
+import { bpfObjects, compileC, nothingLeft, startStrobe, strobe, temporaryFolder } from "../support/strobe.ts";
 
 const skip = process.geteuid?.() !== 0 ? "needs root" : process.arch !== "x64" ? "unwinding is for x86-64" : false;
 const deadline = 300_000;
@@ -500,3 +500,32 @@ for (const [way, told] of Object.entries({ ring: 125, long: 125, edge: 125, wild
     },
   );
 }
+
+/** Whether there is such an interpreter, and in the executable: that is mapped before anything of it runs. */
+const isWhole = (path: string): boolean => {
+  const { status, stdout } = spawnSync("readelf", ["-d", path], { encoding: "utf8" });
+  return status === 0 && !stdout.includes("libpython");
+};
+const early = ["/usr/bin/python3", ...found.values()].find(isWhole);
+
+test(
+  "a command's first stacks have interpreted frames",
+  { skip: skip || (early === undefined && "needs a Python that is one file"), timeout: deadline },
+  async () => {
+    const [python, node] = [join(folder.path, "early.py"), join(folder.path, "early.cjs")];
+    writeFileSync(python, "import os\ndef first():\n    os.getsid(0)\nfirst()\n");
+    writeFileSync(node, "function first() { process.getegid(); }\nfirst();\n");
+    const framesOf = async (command: string, call: string): Promise<(string | undefined)[]> => {
+      const script = `uprobe:libc:${call} /pid == cpid/ { printf("STACK%s", ustack); }`;
+      const { stdout, stderr, code } = await strobe(["-q", "-c", command, "-e", script], { deadline });
+      assert.equal(code, 0, stderr);
+      const last = stdout.split("STACK").at(-1) ?? "";
+      return [...last.matchAll(/^\s*(\S+ \(early\..*\)) \[\w+\]$/gm)].map(([, frame]) => frame);
+    };
+    assert.deepEqual(await framesOf(`${early} ${python}`, "getsid"), ["first (early.py:3)", "<module> (early.py:4)"]);
+    assert.deepEqual(await framesOf(`${process.execPath} ${node}`, "getegid"), [
+      "first (early.cjs:1)",
+      "(anonymous) (early.cjs:1)",
+    ]);
+  },
+);

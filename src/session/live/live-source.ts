@@ -195,8 +195,18 @@ export class LiveSource implements Source {
       if (why !== undefined) this.#user?.trouble({ kind: "message", text: `ERROR: ${why}` });
       this.#user?.sourceEnded();
     });
-    const free = target.go(this.#attachments.atExec);
-    if (free !== undefined) this.#warn(sessions().watchedLate(free.message).message);
+    const { atExec } = this.#attachments;
+    const { command } = this.#options;
+    const processes =
+      this.#kernel.unwinding && command !== undefined && this.symbols.processes.interprets(command)
+        ? this.symbols.processes
+        : undefined;
+    if (atExec === undefined && processes === undefined) return void target.go();
+    const free = target.go((pid) => {
+      atExec?.(pid);
+      processes?.begun(pid);
+    });
+    if (free !== undefined && atExec !== undefined) this.#warn(sessions().watchedLate(free.message).message);
   }
 
   get runs(): readonly (() => Measurement | void)[] {

@@ -13,6 +13,7 @@ import type { FileMapping, Frame } from "../../events.ts";
 import { InterpretedFunctions } from "./interpreted-functions.ts";
 import { ScriptLines } from "./script-lines.ts";
 import type { ProcessMemory } from "./stack-owners.ts";
+import { mayInterpret } from "../unwinding/interpreters.ts";
 import { UnwindCache } from "../unwinding/unwind-cache.ts";
 import { UnwindTables, type UnwindMaps } from "../unwinding/unwind-tables.ts";
 import { liveProcessFiles, UserSymbols, type CodeMapping } from "./user-symbols.ts";
@@ -137,8 +138,25 @@ export class ProcessSymbols implements ProcessMemory, Disposable {
   #tellWanted(): void {
     for (const pid of this.#takeWanted?.() ?? []) {
       this.notice(pid);
-      this.#unwinding?.ask(pid, this.#users.mapped(pid));
+      this.#unwinding?.askLate(pid, this.#users.mapped(pid));
     }
+  }
+
+  /**
+   * Whether a command is an interpreter, as far as its file tells: then it must be known before it runs, or its first
+   * stacks have no interpreted frames. A script may be for one.
+   */
+  interprets(command: string): boolean {
+    const files = filesOfCommand(command, this.#paths);
+    return files.length === 0 || files.some(mayInterpret);
+  }
+
+  /** A process has become a program that did not run yet, and whose stacks will be asked for. */
+  begun(pid: number): void {
+    this.read();
+    this.notice(pid);
+    this.#unwinding?.ask(pid, this.#users.mapped(pid));
+    this.#unwinding?.finish(prepareTraced);
   }
 
   /** Takes in what the kernel told. */

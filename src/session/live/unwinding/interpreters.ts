@@ -50,6 +50,11 @@ function told<T extends object>(
   return facts === undefined || facts instanceof Failure ? facts : (bias) => words(facts, bias);
 }
 
+/** Whether a file may have an interpreter, by its name. */
+export function mayInterpret(path: string): boolean {
+  return kinds.some(({ file }) => file.test(basename(path)));
+}
+
 export class Interpreters {
   readonly #elfOf: (mapping: CodeMapping, pid: number) => Elf | undefined;
   readonly #trouble: (text: string) => void;

@@ -80,6 +80,7 @@ export class UnwindTables implements Disposable {
   readonly #jobs: Job[] = [];
   #timer: NodeJS.Immediate | undefined;
   #full = false;
+  #toldLate = false;
 
   constructor(options: UnwindTablesOptions) {
     this.#options = options;
@@ -95,10 +96,20 @@ export class UnwindTables implements Disposable {
     this.#work(atOnce);
   }
 
-  /** A stack of a process was asked for. */
+  /** A stack of a process was asked for, or will be. */
   ask(pid: number, mappings: readonly CodeMapping[]): void {
     this.#asked.add(pid);
     this.set(pid, mappings);
+  }
+
+  /** A stack of a process was taken before the kernel knew it. */
+  askLate(pid: number, mappings: readonly CodeMapping[]): void {
+    this.ask(pid, mappings);
+    if (this.#toldLate || this.#interpreters.entry(pid, mappings) === undefined) return;
+    this.#toldLate = true;
+    this.#options.trouble(
+      `the first stacks of process ${pid} have no interpreted frames: they were taken before it was known what it runs`,
+    );
   }
 
   /** The process has ended. */
