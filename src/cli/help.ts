@@ -21,8 +21,10 @@ export function helpText(subcommands: Commands): string {
   strobe [options] FILE [parameters]
   strobe [options] -e 'PROGRAM' [parameters]
   strobe [options] -            the program comes from standard input
-${Object.values(subcommands)
-  .map(({ usage, doc }) => `  ${`strobe ${usage}`.padEnd(31)} ${doc}\n`)
+
+Commands (strobe COMMAND --help says more):
+${Object.entries(subcommands)
+  .map(([name, { doc }]) => row(name, doc, 14))
   .join("")}
 ${sections.join("\n")}
 Examples:
@@ -38,12 +40,34 @@ Examples:
 /** `strobe WORD --help`. */
 export function subcommandHelp(command: Commands[string]): string {
   const { usage, doc } = command;
-  return `strobe ${usage}\n\n  ${doc}\n${command.help === undefined ? "" : `\n${command.help()}`}`;
+  return `${inColumns("strobe ", usage)}\n${inColumns("  ", doc)}${command.help === undefined ? "" : `\n${command.help()}`}`;
 }
 
 /** A line each. */
 export function flagLines(rows: readonly Pick<Row, "short" | "long" | "value" | "doc">[]): string {
-  return rows.map((row) => `  ${spelling(row).padEnd(24)} ${row.doc}\n`).join("");
+  return rows.map((one) => row(spelling(one), one.doc, 27)).join("");
+}
+
+const columns = 100;
+
+/** `doc` stands from column `at` on, in a line of its own where the name is longer. */
+function row(name: string, doc: string, at: number): string {
+  const before = `  ${name}`;
+  return before.length < at ? inColumns(before.padEnd(at), doc) : `${before}\n${inColumns(" ".repeat(at), doc)}`;
+}
+
+/** Words behind `before`, in lines of at most 100 columns that begin where the words of the first do. */
+function inColumns(before: string, words: string): string {
+  const indent = " ".repeat(before.length);
+  const lines: string[] = [];
+  let line = "";
+  for (const word of words.split(" ")) {
+    if (line !== "" && before.length + line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return `${before}${[...lines, line].join(`\n${indent}`)}\n`;
 }
 
 function spelling({ short, long, value }: Pick<Row, "short" | "long" | "value">): string {
