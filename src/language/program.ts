@@ -314,9 +314,11 @@ export interface IntegerLiteral extends Node {
   readonly value: bigint;
   readonly option?: string;
 }
+/** `outside`: not the script's own text, but a name that the machine has, as of a function: a terminal gets it spelled out. */
 export interface StringLiteral extends Node {
   readonly kind: "string";
   readonly value: string;
+  readonly outside?: boolean;
 }
 /** A number with a fraction, or with an exponent behind one: a double. */
 export interface FloatLiteral extends Node {

@@ -2,11 +2,11 @@
 // gets it as an argument, with the function, the argument's number, and what is in the object then.
 import { thisMachine } from "../../api/machine.ts";
 import type { Listed } from "../../providers/provider.ts";
-import { listProbes } from "../../providers/registry.ts";
+import { findProvider, listProbes } from "../../providers/registry.ts";
 import { questions } from "../../messages/questions.ts";
 import { UsageError } from "../usage-error.ts";
 import { chosenCondition } from "./chosen.ts";
-import type { Asked, MadeScript, Written } from "./made-script.ts";
+import { writtenProbe, type Asked, type MadeScript, type Written } from "./made-script.ts";
 import { readSighting, valuesIn, type Sighting } from "./sighting.ts";
 
 /** Integer arguments in registers: six on x86-64, and more than most functions have elsewhere. */
@@ -158,7 +158,15 @@ function callProbes(seen: Sighting, patterns: readonly string[], { options: { pi
   };
   for (const pattern of patterns.length === 0 ? ["*"] : patterns) {
     if (!pattern.includes(":") && !/^[\w.*?]+$/.test(pattern)) throw new UsageError(questions.noFunctionName(pattern));
-    const probe = pattern.includes(":") ? pattern : user ? `uprobe:${binary}:${pattern}` : `kprobe:${pattern}`;
+    const [kind = "", ...rest] = pattern.split(":");
+    const probe =
+      rest.length === 0
+        ? user
+          ? `uprobe:${binary}:${pattern}`
+          : `kprobe:${pattern}`
+        : findProvider(kind) === undefined
+          ? `uprobe:${pattern}`
+          : pattern;
     const found: Listed[] = [];
     for (const one of listProbes(probe, thisMachine({}), { verbose: true, ...(pid === undefined ? {} : { pid }) })) {
       found.push(one);
@@ -168,7 +176,7 @@ function callProbes(seen: Sighting, patterns: readonly string[], { options: { pi
     if (found.length === 0 || found.length > mostNamed) add(undefined, probe);
     else
       for (const { probe: name, details = [] } of found)
-        add(details.length === 0 ? undefined : Math.min(most, valuesIn(details).length), name);
+        add(details.length === 0 ? undefined : Math.min(most, valuesIn(details).length), writtenProbe(name));
   }
   return [...byArguments].map(([known, probes]) => ({ known, probes: [...probes] }));
 }

@@ -4,7 +4,7 @@ import { listProbes } from "../../providers/registry.ts";
 import { questions } from "../../messages/questions.ts";
 import { UsageError } from "../usage-error.ts";
 import { valuesIn } from "./sighting.ts";
-import { compiles, type Asked, type MadeScript, type Written } from "./made-script.ts";
+import { compiles, writtenProbe, type Asked, type MadeScript, type Written } from "./made-script.ts";
 
 /** Each has a handler of its own, for its own arguments. */
 const mostLines = 200;
@@ -139,7 +139,8 @@ function shown(places: readonly Place[], { options: { pid } }: Asked): readonly 
     const found = new Map<string, readonly string[]>();
     const options = { verbose: true, ...(pid === undefined ? {} : { pid }) };
     for (const { probe: name, details = [] } of listProbes(probe, thisMachine({}), options)) {
-      found.set(name.slice(name.indexOf(":") + 1), valuesIn(details));
+      const written = writtenProbe(name);
+      found.set(written.slice(written.indexOf(":") + 1), valuesIn(details));
       if (found.size > mostLines) throw new UsageError(questions.tooManyForLines(probe, mostLines));
     }
     return found;

@@ -127,5 +127,21 @@ export function optionsOf({ options }: MadeScript): readonly ScriptOption[] {
 
 /** A text as scripts write one. */
 export function quoted(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, (mark) => `\\${mark}`)}"`;
+  // oxlint-disable-next-line no-control-regex
+  const escaped = text.replaceAll(/["\\]/g, (mark) => `\\${mark}`).replaceAll(/[\0-\x1f\x7f]/g, hex);
+  return `"${escaped}"`;
+}
+
+function hex(letter: string): string {
+  return `\\x${letter.charCodeAt(0).toString(16).padStart(2, "0")}`;
+}
+
+/**
+ * A probe that a listing names, as scripts write it. Whoever makes a binary chooses the names in it: what is no plain name
+ * is in quotes, so that no script goes on in it.
+ */
+export function writtenProbe(probe: string): string {
+  const [kind = "", ...parts] = probe.split(":");
+  const name = kind === "uprobe" || kind === "uretprobe" ? [parts[0] ?? "", parts.slice(1).join(":")] : parts;
+  return [kind, ...name.map((part) => (/^[\w.$@/-]*$/.test(part) ? part : quoted(part)))].join(":");
 }

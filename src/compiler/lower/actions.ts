@@ -177,7 +177,7 @@ function withLiterals(
 }
 
 function literalIn({ letter }: PrintfConversion, value: Expression): string | undefined {
-  if (letter === "s" && value.kind === "string") return value.value.replace(/\0.*/s, "");
+  if (letter === "s" && value.kind === "string" && value.outside !== true) return value.value.replace(/\0.*/s, "");
   if (letter === "c" && value.kind === "integer") return String.fromCharCode(Number(value.value & 0xffn));
   return undefined;
 }

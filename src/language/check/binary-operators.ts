@@ -27,7 +27,14 @@ export function checkBinary(node: Extract<Expression, { kind: "binary" }>, body:
   }
   if (node.operator === "+" && left.kind === "string" && right.kind === "string") {
     const value = left.value + right.value;
-    return { kind: "string", value, span: node.span, type: { kind: "string", capacity: textLength(value) + 1 } };
+    const outside = left.outside === true || right.outside === true;
+    return {
+      kind: "string",
+      value,
+      outside,
+      span: node.span,
+      type: { kind: "string", capacity: textLength(value) + 1 },
+    };
   }
   const rest = node.operator === "+" ? textFrom(left, right) : undefined;
   if (rest !== undefined)

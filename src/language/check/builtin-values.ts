@@ -30,6 +30,7 @@ export function checkBuiltin(name: string, span: Span, body: Body): Expression {
   const text = (value: string): Expression => ({
     kind: "string",
     value,
+    outside: true,
     span,
     type: { kind: "string", capacity: Buffer.byteLength(value) + 1 },
   });

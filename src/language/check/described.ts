@@ -60,7 +60,7 @@ function textOf({ of, depth, span }: Described, body: Body): Expression | { read
   }
   const parts = groupOf(of, body, span).map(({ name, value, type }): Part => {
     const shown = type === undefined ? plain(unreadable) : valueOf(value, type, depth, true, span);
-    return { format: `${name}=${shown.format}`, args: shown.args };
+    return { format: `${plain(name).format}=${shown.format}`, args: shown.args };
   });
   return depth === 0 ? joined(parts, span) : made(inRow(parts, " "), span);
 }
@@ -109,19 +109,28 @@ function named({ name, type, absent }: Argument, of: "args" | "vars", span: Span
 /** Numbers in hexadecimal, which the kernel writes itself. */
 function joined(parts: readonly Part[], span: Span): Expression {
   const pieces = inRow(parts, " ");
-  const [first = "", ...rest] = pieces.format.replaceAll("%%", "%").split("%s");
+  // No name has a zero byte.
+  const [first = "", ...rest] = pieces.format
+    .replaceAll("%%", "\0")
+    .split("%s")
+    .map((words) => words.replaceAll("\0", "%"));
   return rest.reduce(
     (all, words, i) =>
-      [pieces.args[i], ...(words === "" ? [] : [text(words, span)])].reduce(
+      [pieces.args[i], ...(words === "" ? [] : [outside(words, span)])].reduce(
         (left, right) => call("str_concat", [left, right], span),
         all,
       ),
-    text(first, span),
+    outside(first, span),
   );
 }
 
+/** Names of variables and members are in it. */
+function outside(words: string, span: Span): Expression {
+  return { kind: "string", value: words, outside: true, span, type: unknownType };
+}
+
 function made({ format, args }: Part, span: Span): Expression {
-  if (args.length === 0) return text(format.replaceAll("%%", "%"), span);
+  if (args.length === 0) return outside(format.replaceAll("%%", "%"), span);
   return hostText("formattedText", [text(format, span), ...args], span);
 }
 
@@ -228,7 +237,7 @@ function membersOf(of: Expression, all: StructType["members"], depth: 0 | 1 | 2,
     if (name === "") return type.kind === "struct" ? membersOf(of, type.members, depth, span) : [];
     const shown =
       absent === undefined ? valueOf(member(of, name, span), placeType(type), depth, false, span) : plain(unreadable);
-    return [{ format: `.${name}=${shown.format}`, args: shown.args }];
+    return [{ format: `.${plain(name).format}=${shown.format}`, args: shown.args }];
   });
 }
 

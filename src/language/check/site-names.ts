@@ -28,7 +28,13 @@ export function siteName(value: Expression, body: Body): Expression | undefined 
     return undefined;
   const { span } = value;
   if (names.every((name) => name === first))
-    return { kind: "string", value: first, span, type: { kind: "string", capacity: textLength(first) + 1 } };
+    return {
+      kind: "string",
+      value: first,
+      outside: true,
+      span,
+      type: { kind: "string", capacity: textLength(first) + 1 },
+    };
   if (names.length > mostSites) {
     const type = report(body, span, declarations.textTakesProgramEachProbes(asked ?? "", names.length, mostSites));
     return { ...value, type };
