@@ -30,13 +30,14 @@ export async function replayFile(file: string, options: Options): Promise<number
   refuseUseless(options);
   const opened = openRecording(file);
   try {
-    return await run(opened.recording, options);
+    return await runOver(opened.recording, options);
   } finally {
     opened[Symbol.dispose]();
   }
 }
 
-async function run(recording: ReplayableRecording, options: Options): Promise<number> {
+/** A script over a recording that is open. */
+export async function runOver(recording: ReplayableRecording, options: Options): Promise<number> {
   if (options.list) return list(recording, options);
   const { source, positional, language } = readScript(options);
   const { named, pid, only, probeFilter, stamp } = options;

@@ -90,8 +90,8 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     run: async (argv) => (await import("./merge.ts")).merge(argv),
   },
   convert: {
-    usage: "convert FILE -o trace.dat",
-    doc: "a recording as a file for trace-cmd and KernelShark",
+    usage: "convert FILE -o FILE [-f FORMAT]",
+    doc: "a recording for trace-cmd and KernelShark (trace.dat), as perf script's text (perf-script), or its stacks as speedscope, pprof, folded or svg",
     run: async (argv) => (await import("./convert.ts")).convert(argv),
   },
   info: {

@@ -76,6 +76,15 @@ export const recordingFiles = {
   /** @example strobe convert run.strobe */
   convertTakes: (): UsageMessage =>
     usage("strobe convert takes a recording, and where to: strobe convert run.strobe -o trace.dat"),
+  /** @example strobe convert run.strobe -o run */
+  convertToWhat: (path: string, formats: readonly string[]): UsageMessage =>
+    usage(`${path} does not end as a format does: -f says which (${formats.join(", ")})`),
+  /** @example strobe convert run.strobe -o run.txt -f text */
+  noSuchConversion: (format: string, formats: readonly string[]): UsageMessage =>
+    usage(`a recording is not converted to ${format}: ${formats.join(", ")}`),
+  /** Only of a recording without stacks. */
+  noStacks: (format: string): UsageMessage =>
+    usage(`${format} shows stacks, and none were recorded: strobe record --stack kernel,user records them`),
   /** Only of a recording with an event of more bytes than a page of the kernel's ring buffer has. */
   eventTooLong: (bytes: number, most: number): UsageMessage =>
     usage(`an event has ${bytes} bytes, and in a trace.dat ${most} at most`),
