@@ -34,6 +34,8 @@ export interface OpenOptions extends ScriptOptions {
   readonly verifierLog?: boolean | undefined;
   /** Of a plan for tracefs: its events were made at boot, and what they wrote there is handled. */
   readonly boot?: "instances" | "top-level" | undefined;
+  /** What the kernel's tracer is told whose events the plan has, by the files of tracefs that take it. */
+  readonly tracerSettings?: readonly (readonly [file: string, text: string])[] | undefined;
   /** Attaches, and that is all. */
   readonly dryRun?: boolean | undefined;
   /** See SessionOptions. */
@@ -117,6 +119,7 @@ export async function openScript(source: Source, compiled: Openable, options: Op
           log,
           interrupted,
           boot: options.boot,
+          tracerSettings: options.tracerSettings,
         });
       };
       const session = await openSession(plan, plan.tracefs === undefined ? live() : events(), {

@@ -366,6 +366,8 @@ export interface Options {
   readonly appends?: true;
   /** See OpenOptions; of `strobe boot --collect`. */
   readonly boot?: "instances" | "top-level";
+  /** See OpenOptions; of `strobe noise` and its kin. */
+  readonly tracerSettings?: readonly (readonly [file: string, text: string])[];
   /** Settings of the script's language, and what its preprocessor knows by name. */
   readonly settings?: ReadonlyMap<string, string>;
   readonly library?: readonly LibraryFile[];

@@ -103,6 +103,7 @@ async function trace(script: ScriptPlan, options: Options): Promise<number> {
       log,
       dryRun: options.dryRun,
       boot: options.boot,
+      tracerSettings: options.tracerSettings,
       verifierLog: options.debug.includes("verifier"),
       interrupted: () => isPending(stopNumbers),
       recompile: (way) => script.compile(way),

@@ -8,6 +8,7 @@ import { languages } from "../language/registry.ts";
 // Loaded for one of them.
 const made = lazy<typeof import("./made/table.ts")>(() => require("./made/table.ts"));
 const making = lazy<typeof import("./made/made-script.ts")>(() => require("./made/made-script.ts"));
+const graphs = lazy<typeof import("./graph.ts")>(() => require("./graph.ts"));
 
 const titles = (are: (one: Language) => boolean): string =>
   languages
@@ -124,8 +125,24 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     "[BINARY:]FUNCTION… [--lines | --hist] [--least TIME]",
     "how often functions are called, how long they take, and with which arguments",
   ),
+  ...question(
+    "noise",
+    "[--hist] [--period US] [--threshold US] [--stop US] [--cpus LIST] [--for TIME]",
+    "what takes CPUs from whoever runs there: hardware, interrupts, other threads",
+  ),
+  ...question(
+    "timerlat",
+    "[--hist] [--period US] [--stop US] [--stop-irq US] [--cpus LIST] [--for TIME]",
+    "how late timers are, and the threads that they wake, and who made them late",
+  ),
+  graph: {
+    usage: "graph FUNCTION… [--depth N] [--args] [--retval] [-p PID | -c COMMAND]",
+    doc: "the calls of functions of the kernel and all that they call, by ftrace's function graph: without BPF",
+    help: () => graphs().graphHelp(),
+    run: async (argv) => graphs().graph(argv),
+  },
   boot: {
-    usage: "boot [--append-to INITRD | --cmdline | --check | --collect] SCRIPT",
+    usage: "boot [--append-to INITRD | --cmdline | --check | --collect] SCRIPT | --flight",
     doc: "trace from the first steps of the kernel on: a boot configuration for a script, and its answers after boot",
     run: async (argv) => (await import("./boot.ts")).boot(argv),
   },

@@ -3,6 +3,8 @@
 // (Documentation/trace/kprobetrace.rst, uprobetracer.rst)
 import { readdirSync, rmdirSync } from "node:fs";
 import { dynamicEvents, writeDefinition } from "./event-files.ts";
+import { giveBackLeft } from "./graph-settings.ts";
+import { giveBackSettings } from "./latency-tracers.ts";
 import { ownName, tracefsRoot } from "./tracefs.ts";
 import { isProcess } from "../processes/procfs.ts";
 
@@ -57,7 +59,12 @@ export function removeAbandoned(): readonly Abandoned[] {
     }
   };
   for (const name of readdirSync(`${root}/instances`))
-    if (isLeft(name)) attempt("instance", name, () => rmdirSync(`${root}/instances/${name}`));
+    if (isLeft(name))
+      attempt("instance", name, () => {
+        giveBackLeft(name);
+        giveBackSettings(name);
+        rmdirSync(`${root}/instances/${name}`);
+      });
   for (const { group, name } of dynamicEvents())
     if (isLeft(group))
       attempt("event", `${group}/${name}`, () =>

@@ -118,6 +118,15 @@ export class Kallsyms {
     return { symbol: this.#nameAt(index), offset: key - start, ...(module === undefined ? {} : { module }) };
   }
 
+  /** All symbols that begin at an address. */
+  namesAt(address: bigint): readonly string[] {
+    if (address < TOP) return [];
+    const names: string[] = [];
+    for (let i = this.#behind(Number(address - TOP)) - 1; i >= 0 && this.#address(i) === address; i--)
+      names.unshift(this.#nameAt(i));
+    return names;
+  }
+
   /** Where the symbol begins that an address lies in. */
   start(address: bigint): bigint | undefined {
     const index = address < TOP ? -1 : this.#behind(Number(address - TOP)) - 1;

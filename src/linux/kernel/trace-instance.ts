@@ -27,7 +27,8 @@ export interface InstanceOptions {
 export class TraceInstance implements Disposable {
   readonly name: string;
   readonly #folder: string;
-  readonly #cpus: readonly { readonly cpu: number; readonly descriptor: number }[];
+  /** With what each is read by, from the first reading on. */
+  readonly #cpus: readonly { readonly cpu: number; descriptor?: number | undefined }[];
   /** Of a page of events. */
   readonly pageBytes = pageSize();
   #disposed = false;
@@ -41,26 +42,15 @@ export class TraceInstance implements Disposable {
     this.name = name;
     this.#folder = name === "" ? tracefsRoot() : `${tracefsRoot()}/instances/${name}`;
     if (made !== "made") attempt("mkdir", `make an instance of tracefs, ${name}`, () => mkdirSync(this.#folder, 0o700));
-    const opened: { cpu: number; descriptor: number }[] = [];
     try {
       this.write("tracing_on", "0");
       const cpus = readdirSync(`${this.#folder}/per_cpu`).map((entry) => Number(entry.slice("cpu".length)));
       if (made !== "made") this.#set(made, cpus.length);
-      for (const cpu of cpus.sort((a, b) => a - b)) {
-        const path = `${this.#folder}/per_cpu/cpu${cpu}/trace_pipe_raw`;
-        opened.push({
-          cpu,
-          descriptor: attempt("open", `read the events of CPU ${cpu}`, () =>
-            openSync(path, constants.O_RDONLY | constants.O_NONBLOCK),
-          ),
-        });
-      }
+      this.#cpus = cpus.sort((a, b) => a - b).map((cpu) => ({ cpu }));
     } catch (error) {
-      for (const { descriptor } of opened) closeSync(descriptor);
       if (made !== "made") rmdirSync(this.#folder);
       throw error;
     }
-    this.#cpus = opened;
   }
 
   #set({ bytes, options }: InstanceOptions, cpus: number): void {
@@ -84,17 +74,17 @@ export class TraceInstance implements Disposable {
   }
 
   /**
-   * Events of these threads alone are written, and of those that they start. Asked again until none has begun in
-   * between. @throws LinuxError with all chosen
+   * Events of these threads alone are written, or calls of functions, and of those that they start. Asked again until
+   * none has begun in between. @throws LinuxError with all chosen
    */
-  chooseThreads(threads: () => readonly number[]): void {
-    this.write("options/event-fork", "1");
+  chooseThreads(threads: () => readonly number[], of: "event" | "ftrace" = "event"): void {
+    this.write(`options/${of === "event" ? "event" : "function"}-fork`, "1");
     const chosen = new Set<number>();
     for (;;) {
       const more = threads().filter((thread) => !chosen.has(thread));
       if (more.length === 0) break;
       // Opened without truncation, the file adds to those that it has.
-      this.write("set_event_pid", more.join(" "));
+      this.write(`set_${of}_pid`, more.join(" "));
       for (const thread of more) chosen.add(thread);
     }
   }
@@ -119,6 +109,12 @@ export class TraceInstance implements Disposable {
     this.write(`events/${category}/${event}/trigger`, trigger);
   }
 
+  /** What writes into it beside events: `nop`, `osnoise`. The kernel changes that while nobody reads. @throws LinuxError */
+  tracer(name: string): void {
+    this.#closeAll();
+    this.write("current_tracer", name);
+  }
+
   /** @throws LinuxError */
   readFile(file: string): string {
     return attempt("read", `read ${file} of an instance of tracefs`, () =>
@@ -131,10 +127,32 @@ export class TraceInstance implements Disposable {
     this.write("tracing_on", on ? "1" : "0");
   }
 
+  #descriptor(index: number): number {
+    const one = this.#cpus[index];
+    return (one.descriptor ??= attempt("open", `read the events of CPU ${one.cpu}`, () =>
+      openSync(`${this.#folder}/per_cpu/cpu${one.cpu}/trace_pipe_raw`, constants.O_RDONLY | constants.O_NONBLOCK),
+    ));
+  }
+
+  #closeAll(): void {
+    for (const one of this.#cpus) {
+      if (one.descriptor !== undefined) closeSync(one.descriptor);
+      one.descriptor = undefined;
+    }
+  }
+
+  /** No events are there any more. */
+  clear(): void {
+    attempt("open", "empty an instance of tracefs", () =>
+      closeSync(openSync(`${this.#folder}/trace`, constants.O_WRONLY | constants.O_TRUNC)),
+    );
+  }
+
   /** Takes the next events of a CPU (by its place among them), a page at most; false when there are none now. */
   read(index: number, page: Uint8Array): boolean {
+    const descriptor = this.#descriptor(index);
     try {
-      return readSync(this.#cpus[index].descriptor, page) > 0;
+      return readSync(descriptor, page) > 0;
     } catch (error) {
       const { errno } = error as NodeJS.ErrnoException;
       // A processor that was never online has no buffer (ring_buffer_alloc_read_page, kernel/trace/ring_buffer.c).
@@ -154,13 +172,19 @@ export class TraceInstance implements Disposable {
     return lost;
   }
 
-  [Symbol.dispose](): void {
+  /** Nothing of it is read any more; the instance stays as it is. */
+  close(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    for (const { descriptor } of this.#cpus) closeSync(descriptor);
+    this.#closeAll();
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.close();
     if (this.name !== "") return removeInstance(this.#folder);
     // The top-level buffer stays, empty and as a kernel has it that nobody told anything.
-    closeSync(openSync(`${this.#folder}/trace`, constants.O_WRONLY | constants.O_TRUNC));
+    this.clear();
     this.write("options/overwrite", "1");
     this.write("options/stacktrace", "0");
     this.write("trace_clock", "local");

@@ -7,10 +7,18 @@ import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import { lifeEvents, type EventKind, type LifeEvent, type TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
 import { filterWords } from "../../compiler/tracefs/event-filter.ts";
+import { tracepointOf } from "../../compiler/tracefs/event-lines.ts";
 import { evaluate } from "../../compiler/javascript/evaluate.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
 import { ENOENT, LinuxError } from "../../linux/error.ts";
 import { removeAbandoned, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
+import {
+  hasLatencyTracer,
+  isLatencyTracer,
+  SharedSettings,
+  type LatencyTracer,
+  type TracerSettings,
+} from "../../linux/kernel/latency-tracers.ts";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, clockNs } from "../../linux/processes/procfs.ts";
 import { pidNamespace } from "../../linux/processes/pid-namespace.ts";
@@ -49,6 +57,8 @@ export interface TracefsOptions {
   readonly interrupted?: (() => boolean) | undefined;
   /** What the kernel has traced since it started, and where: in instances of its boot configuration, or in the top-level buffer. */
   readonly boot?: BootPlace | undefined;
+  /** What the tracer is told whose events the plan has. */
+  readonly tracerSettings?: TracerSettings | undefined;
 }
 
 /** A handler, and the probe's number among the plan's names. */
@@ -104,6 +114,7 @@ export class TracefsSource implements Source, RecordStream {
   #instances: TraceInstance[] = [];
   #defined: DynamicEvent[] = [];
   #streams: EventStreams | undefined;
+  #settings: SharedSettings | undefined;
   #lostBefore = [0, 0];
   #wake: (() => void) | undefined;
   #stopped = false;
@@ -256,11 +267,35 @@ export class TracefsSource implements Source, RecordStream {
       const { boot } = this.#options;
       if (boot === undefined) this.#chooseProcesses();
       this.#enable();
-      if (boot === undefined) this.#instances[scripts].tracing(true);
+      if (boot === undefined) {
+        this.#startTracer();
+        this.#instances[scripts].tracing(true);
+      }
       // There are events already, which nobody may take before the handlers are there.
       else this.#stream();
     }
     this.#owners.start(this.#target?.pid);
+  }
+
+  /** osnoise and its kin run while their events are wanted: osnoise's own belong to timerlat's as well. */
+  #startTracer(): void {
+    const names = this.#events.events.flatMap(({ event, site }): LatencyTracer[] => {
+      if (event !== "tracepoint") return [];
+      const [category, name] = tracepointOf(site);
+      if (category === "osnoise") return ["osnoise"];
+      return category === "ftrace" && isLatencyTracer(name) ? [name] : [];
+    });
+    const wanted = new Set(names.includes("timerlat") ? names.filter((name) => name !== "osnoise") : names);
+    const [tracer, other] = wanted;
+    if (tracer === undefined) return;
+    if (other !== undefined)
+      throw new Error(`the kernel runs one tracer at a time, and the script has events of ${tracer} and ${other}`);
+    if (!hasLatencyTracer(tracer))
+      throw new Error(`this kernel was built without the tracer ${tracer} (CONFIG_${tracer.toUpperCase()}_TRACER)`);
+    const { tracerSettings, log } = this.#options;
+    if (tracerSettings !== undefined && tracerSettings.length > 0) this.#settings = new SharedSettings(tracerSettings);
+    this.#instances[scripts].tracer(tracer);
+    log?.(`started the tracer ${tracer}`);
   }
 
   /** Of others the kernel need not write events. What was started by a process is one of its threads, or as good. */
@@ -307,8 +342,9 @@ export class TracefsSource implements Source, RecordStream {
         if (handlers.length > 0 && boot !== undefined) this.#wanted.set(id, { kind: event.event, handlers });
         else if (handlers.length > 0) {
           const filter = filterWords(event.filter, fields, childPid);
-          const filtered = filter !== undefined && this.#filter(named, filter);
-          this.#instances[scripts].enable(named.category, named.name);
+          const own = isWrittenByTracer(named);
+          const filtered = !own && filter !== undefined && this.#filter(named, filter);
+          if (!own) this.#instances[scripts].enable(named.category, named.name);
           this.#options.log?.(
             `enabled ${named.category}:${named.name} for ${site.name}${args.map(({ words, type }) => ` ${words}:${type}`).join("")}${filtered ? ` if ${filter}` : ""}`,
           );
@@ -345,7 +381,7 @@ export class TracefsSource implements Source, RecordStream {
 
   /** @returns whether the kernel counts for a handler */
   #count(asked: Parameters<KernelHistograms["add"]>[0], fields: Parameters<KernelHistograms["add"]>[1]): boolean {
-    if (this.#options.boot === "top-level") return false;
+    if (this.#options.boot === "top-level" || isWrittenByTracer(asked.event)) return false;
     const made = this.#options.boot !== undefined;
     const added = this.#histograms?.add(asked, fields, BigInt(this.childPid ?? 0), made);
     if (added === undefined) return false;
@@ -564,6 +600,13 @@ export class TracefsSource implements Source, RecordStream {
         this.#warn(error.message);
       }
     }
+    try {
+      this.#settings?.[Symbol.dispose]();
+    } catch (error) {
+      if (!(error instanceof LinuxError)) throw error;
+      this.#warn(error.message);
+    }
+    this.#settings = undefined;
     this.#streams = undefined;
   }
 
@@ -574,6 +617,11 @@ export class TracefsSource implements Source, RecordStream {
       for (const instance of this.#instances) instance.disableAny(category, name);
     for (const defined of this.#defined) disableAtTop(defined);
   }
+}
+
+/** Without being enabled: while the tracer of its name runs. */
+function isWrittenByTracer({ category, name }: Pick<NamedEvent, "category" | "name">): boolean {
+  return category === "ftrace" && isLatencyTracer(name);
 }
 
 /** @throws LinuxError */

@@ -1,0 +1,76 @@
+// Entries and returns of calls, as the kernel wrote them, nested a thread: what was drawn of each, and what was left out
+// since its beginning or its end is not among them.
+
+interface Frame {
+  readonly func: bigint;
+  /** The kernel's, which counts from the thread's outermost call that it follows. */
+  readonly depth: number;
+  /** Nanoseconds. */
+  readonly time: number;
+  /** Within a call that was seen from its beginning. */
+  readonly shown: boolean;
+}
+
+/** A call that has returned. */
+export interface Returned {
+  /** Of how many others it is within. */
+  readonly within: number;
+  /** Between the two events. */
+  readonly nanoseconds: number;
+}
+
+export class CallTree {
+  readonly #isRoot: (func: bigint) => boolean;
+  readonly #threads = new Map<string, Frame[]>();
+  /** Calls left out: of a call that had begun before the first event, or whose entry was lost. */
+  leftOut = 0;
+  /** Calls that were shown, whose return was not seen. */
+  unfinished = 0;
+
+  /** `isRoot`: whether a function is one that calls are followed from. */
+  constructor(isRoot: (func: bigint) => boolean) {
+    this.#isRoot = isRoot;
+  }
+
+  /** Within how many calls it is; undefined for one that is left out. */
+  enter(thread: string, depth: number, func: bigint, time: number): number | undefined {
+    const frames = this.#of(thread);
+    // Returns that there was no room for.
+    this.#dropTo(frames, depth);
+    const shown = frames.length === 0 ? this.#isRoot(func) : frames[frames.length - 1].shown;
+    if (!shown) this.leftOut++;
+    frames.push({ func, depth, time, shown });
+    return shown ? frames.length - 1 : undefined;
+  }
+
+  /** Undefined for a call that is left out. */
+  leave(thread: string, depth: number, func: bigint, time: number): Returned | undefined {
+    const frames = this.#of(thread);
+    this.#dropTo(frames, depth + 1);
+    const frame = frames.at(-1);
+    if (frame?.depth !== depth || frame.func !== func) {
+      this.leftOut++;
+      return undefined;
+    }
+    frames.pop();
+    return frame.shown ? { within: frames.length, nanoseconds: time - frame.time } : undefined;
+  }
+
+  /** No more events come. */
+  end(): void {
+    for (const frames of this.#threads.values()) this.#dropTo(frames, 0);
+  }
+
+  #of(thread: string): Frame[] {
+    let frames = this.#threads.get(thread);
+    if (frames === undefined) this.#threads.set(thread, (frames = []));
+    return frames;
+  }
+
+  #dropTo(frames: Frame[], depth: number): void {
+    for (let last = frames.at(-1); last !== undefined && last.depth >= depth; last = frames.at(-1)) {
+      frames.pop();
+      if (last.shown) this.unfinished++;
+    }
+  }
+}
