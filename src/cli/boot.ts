@@ -14,6 +14,7 @@ import {
 import type { HostProgram } from "../compiler/plan.ts";
 import { lifeEvents } from "../compiler/tracefs/tracefs-plan.ts";
 import { changeBootConfig } from "../linux/kernel/boot-config.ts";
+import { lazy } from "../base/lazy.ts";
 import { kernelConfiguration } from "../linux/kernel/configuration.ts";
 import { hasHistograms } from "../linux/kernel/tracefs.ts";
 import { during, print, tell } from "./files.ts";
@@ -22,6 +23,8 @@ import { showDiagnostics } from "./run.ts";
 import { compileOptions, readScript } from "./script.ts";
 import { commands } from "../messages/commands.ts";
 import { UsageError } from "./usage-error.ts";
+
+const flights = lazy<typeof import("./flight.ts")>(() => require("./flight.ts"));
 
 /** What is done; options of a script stand beside. */
 interface Asked {
@@ -32,6 +35,7 @@ interface Asked {
 
 /** Gives the exit code, or the script that is to run over what was traced. */
 export function boot(argv: readonly string[]): number | Options {
+  if (argv.includes("--flight")) return flights().flight(argv.filter((word) => word !== "--flight"));
   const { flags, files, rest } = asked(argv);
   const removed = files.get("--remove-from");
   if (removed !== undefined) {

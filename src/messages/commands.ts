@@ -6,6 +6,7 @@ const eventsUsage =
 const emitUsage = "strobe emit NAME FIELD=VALUE… (FIELD:TYPE=VALUE for another type than the value's own)";
 const bootUsage =
   "strobe boot [--append-to INITRD | --cmdline | --check | --collect] SCRIPT, strobe boot --remove-from INITRD";
+const flightUsage = "strobe boot --flight [--size SIZE] | --flight --start EVENT… | --flight --collect -o FILE";
 
 export const commands = {
   /** @example strobe run */
@@ -80,6 +81,12 @@ export const commands = {
   bootNeedsDisk: (option: string): UsageMessage => usage(`${option} needs an initial RAM disk: ${bootUsage}`),
   /** @example strobe boot --check --collect script.bt */
   bootOneThing: (): UsageMessage => usage(`boot does one thing at a time: ${bootUsage}`),
+  /** @example strobe boot --flight --cmdline */
+  flightHasNoOption: (option: string): UsageMessage => usage(`boot --flight has no option ${option}: ${flightUsage}`),
+  /** @example strobe boot --flight --collect */
+  flightCollects: (): UsageMessage => usage(`--collect needs a file: ${flightUsage}`),
+  /** @example strobe boot --flight --start */
+  flightStarts: (): UsageMessage => usage(`--start needs events, CATEGORY:EVENT, with wildcards: ${flightUsage}`),
   /** @example strobe stap -G name */
   stapGlobal: (found: string): UsageMessage => usage(`-G takes NAME=VALUE, not "${found}"`),
   /** @example strobe stap -p 6 */

@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { complaint, runGuest, type GuestOptions, type JobResult } from "./guest.ts";
 import { filesToRun, only } from "./tested-kernels.ts";
+import { compileC, temporaryFolder } from "../support/strobe.ts";
 import { kernels } from "./kernels.ts";
+import { workSource } from "./workload.ts";
 
 const script = `
 tracepoint:initcall:initcall_start { @began[tid] = nsecs; }
@@ -134,6 +136,54 @@ for (const { name, ...rest } of kernels.filter((one) => one.name === "6.12")) {
       assert.equal(value("devices"), devices);
       assert.equal(collected.stderr, "");
       assert.equal(after.stdout, "other\n");
+    },
+  );
+}
+
+/** Of the boot before: a program's events, to the last, with its name. The first boot has nothing to tell. */
+const flight = `cd /tmp
+if strobe boot --flight --collect -o last.dat 2>said; then
+  cat said; strobe replay last.dat -q -e 'tracepoint:syscalls:sys_enter_getppid /comm == "work"/ { @[comm] = count(); }'
+  strobe boot --flight --collect -o last.dat; echo $?; cat /sys/kernel/tracing/instances/strobe-flight/set_event
+else
+  cat said >/dev/ttyS1
+  strobe boot --flight --start syscalls:sys_enter_getppid && /bin/work 300
+  reboot -f
+fi`;
+
+for (const { name, ...rest } of kernels.filter((one) => ["6.12", "7", "own"].includes(one.name))) {
+  const files = only === undefined || only === name ? filesToRun({ name, ...rest }) : "another kernel was asked for";
+  test(
+    `a ring outlives a reboot of Linux ${name}`,
+    { skip: typeof files === "string" && files, timeout: 2 * deadline * 1000 },
+    async (t) => {
+      assert.ok(typeof files !== "string");
+      const folder = temporaryFolder();
+      t.after(() => folder.remove());
+      const work = compileC(folder.path, "work", workSource, ["-O1", "-static"]);
+      const guest = await runGuest({
+        kernel: files,
+        deadline,
+        files: { "/bin/work": work },
+        jobs: [{ script: "strobe boot --flight" }, { script: flight }],
+        parameters: "reserve_mem=12582912:4096:strobe trace_instance=strobe-flight@strobe",
+        reboots: true,
+      });
+      const [asked, again] = guest.jobs.slice(-2);
+      assert.equal(
+        asked.stdout,
+        "reserve_mem=12582912:4096:strobe trace_instance=strobe-flight@strobe\n",
+        asked.stderr,
+      );
+      assert.ok(
+        guest.lines.some((line) => line.startsWith("strobe: nothing is there")),
+        guest.lines.join("\n"),
+      );
+      assert.match(
+        again.stdout,
+        /^last\.dat: \d+ events of the boot before this one\n@\[work\]: 300\n1\n$/,
+        again.stderr,
+      );
     },
   );
 }

@@ -49,6 +49,8 @@ export interface GuestOptions extends GuestContents {
   readonly bootConfig?: string;
   /** More of the kernel's command line. */
   readonly parameters?: string;
+  /** It may start anew: its jobs are run again then, and have to say themselves how often. */
+  readonly reboots?: boolean;
 }
 
 export async function runGuest({
@@ -59,6 +61,7 @@ export async function runGuest({
   cutAt,
   bootConfig,
   parameters = "",
+  reboots = false,
   ...contents
 }: GuestOptions): Promise<GuestResult> {
   const slot = await guestSlot();
@@ -87,7 +90,7 @@ export async function runGuest({
         "-nodefaults",
         "-display",
         "none",
-        "-no-reboot",
+        ...(reboots ? [] : ["-no-reboot"]),
         "-kernel",
         kernel.image,
         "-initrd",
