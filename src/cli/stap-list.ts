@@ -4,7 +4,14 @@ import { words } from "../language/systemtap/editing.ts";
 import { parse } from "../language/systemtap/parse.ts";
 import { libraryHeads } from "../language/systemtap/tapset.ts";
 import { renderDiagnostic } from "../language/render-diagnostic.ts";
-import { listProbes, splitPattern } from "../providers/registry.ts";
+import { listSpec, splitPattern } from "../providers/registry.ts";
+import type { Listed } from "../providers/provider.ts";
+import type { ProbeSpec } from "../language/probe-spec.ts";
+import type { System } from "../machine/system.ts";
+import type { DebugType } from "../debuginfo/dwarf/facts.ts";
+import { spellDebugType } from "../machine/values/debug-types.ts";
+import { findBinaries } from "../machine/binaries/binaries.ts";
+import { spelledProbe } from "../language/systemtap/probe-names.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import { wildcard } from "../language/systemtap/wildcard.ts";
 import { print } from "./files.ts";
@@ -20,7 +27,12 @@ export function listPoints(pattern: string, verbose: boolean): number {
     process.stderr.write(renderDiagnostic(source, one, { color: false }));
   };
   const lines = new Set(aliases.length > 0 ? aliases.toSorted() : listed(pattern, verbose, system, tell));
-  print([...lines].map((line) => `${line}\n`).join(""));
+  print(
+    [...lines]
+      .toSorted()
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
   return lines.size === 0 ? 1 : 0;
 }
 
@@ -35,61 +47,63 @@ function listed(
   const wrong = diagnostics.filter(({ severity }) => severity === "error");
   for (const one of wrong) tell(source, one);
   return (wrong.length > 0 ? [] : program.probes).flatMap(({ specs }) =>
-    specs.flatMap(({ provider, parts }) =>
-      Array.from(
-        listProbes([provider, ...parts].join(":"), system, { verbose }),
-        ({ probe, details = [] }) => `${pointOf(probe, pattern)}${details.map(variable).join("")}`,
-      ),
+    specs.flatMap((spec) =>
+      Array.from(listSpec(spec, system, { verbose, sources: true }), (listed) => lineOf(listed, spec, system)),
     ),
   );
 }
 
-/** A probe of the tree's kinds as a probe point; the point itself where that is one probe. */
-function pointOf(probe: string, point: string): string {
-  const [kind, first = "", ...rest] = splitPattern(probe);
-  const name = JSON.stringify(rest.join(":"));
-  const program = `process(${JSON.stringify(first)})`;
-  switch (kind) {
-    case "uprobe":
-      return `${program}.${/:\d+$/.test(rest.join(":")) ? "statement" : "function"}(${name})`;
-    case "uretprobe":
-      return `${program}.function(${name}).return`;
-    case "usdt":
-      return `${program}.provider(${JSON.stringify(rest[0] ?? "")}).mark(${JSON.stringify(rest.slice(1).join(":"))})`;
-    case "plt":
-      return `${program}.plt(${name})`;
-    case "kprobe":
-      return rest.length === 0
-        ? `kernel.function(${JSON.stringify(first)})`
-        : `module(${JSON.stringify(first)}).function(${name})`;
-    case "kretprobe":
-      return `kernel.function(${JSON.stringify([first, ...rest].at(-1))}).return`;
-    case "rawtracepoint":
-      return `kernel.trace(${JSON.stringify([first, ...rest].join(":"))})`;
-    case "tracepoint": {
-      const [, family] = /^((?:nd_|tp_)?syscall)\./.exec(point) ?? [];
-      const [, when, call] = /^sys_(enter|exit)_(.*)$/.exec(rest.join(":")) ?? [];
-      if (family !== undefined && call !== undefined) return `${family}.${call}${when === "exit" ? ".return" : ""}`;
-      return `kernel.trace(${JSON.stringify([first, ...rest].join(":"))})`;
-    }
-    case "process":
-    case "thread":
-      return `process${first === "*" ? "" : `(${JSON.stringify(first)})`}.${kind === "thread" ? "thread." : ""}${rest.join(":")}`;
-    case "begin":
-    case "end":
-    case "interval":
-    case "profile":
-      return point;
-    default:
-      return probe;
-  }
+function lineOf({ probe, details = [], source, variables }: Listed, spec: ProbeSpec, system: System): string {
+  if (isOfHost.has(spec.provider)) return spec.text;
+  const path = /^process\("([^"]+)"\)/.exec(spec.text)?.[1];
+  const [binary] = path === undefined ? [] : findBinaries(path, undefined, system);
+  const asked =
+    binary === undefined
+      ? spec
+      : { ...spec, text: spec.text.replace(JSON.stringify(path), JSON.stringify(binary.path)) };
+  const [kind, ...parts] = splitPattern(probe);
+  const name =
+    systemCall(kind, parts, spec) ??
+    spelledProbe(withGroup(probe, kind, parts, system), asked, source ?? { path: binary?.path ?? path ?? "" });
+  const shown = variables?.map(({ name: of, type }) => ` $${of}:${typeName(type)}`) ?? details.map(variable);
+  return `${name}${shown.join("")}`;
+}
+
+const isOfHost: ReadonlySet<string> = new Set(["begin", "end", "interval", "profile"]);
+
+/** A tracepoint of the kernel's own goes by its group. */
+function withGroup(probe: string, kind: string, parts: readonly string[], system: System): string {
+  if (kind !== "rawtracepoint") return probe;
+  const event = parts.at(-1) ?? "";
+  const group = system.tracepoints().find(({ name }) => name === event)?.category;
+  return group === undefined ? `${kind}:${event}` : `${kind}:${group}:${event}`;
+}
+
+/** `syscall.open` by its tracepoint. */
+function systemCall(kind: string, parts: readonly string[], { text }: ProbeSpec): string | undefined {
+  if (kind !== "tracepoint") return undefined;
+  const [, family = "syscall"] = /^((?:nd_|tp_)?syscall)\./.exec(text) ?? [];
+  const [, when, call] = /^sys_(enter|exit)_(.*)$/.exec(parts.slice(1).join(":")) ?? [];
+  return call === undefined
+    ? `kernel.trace(${JSON.stringify(parts.join(":"))})`
+    : `${family}.${call}${when === "exit" ? ".return" : ""}`;
+}
+
+/** `char const*`, `struct node`, `long unsigned int` */
+function typeName(type: DebugType): string {
+  const constant = type.constant === true ? " const" : "";
+  if (type.kind === "pointer" && !(type.target().kind === "function") && type.flavour === "pointer")
+    return `${typeName(type.target())}*${constant}`;
+  if (type.kind === "array")
+    return `${typeName(type.element())}${type.lengths.map((length) => `[${length}]`).join("")}`;
+  return `${spellDebugType(type).replace(/^const /, "")}${constant}`;
 }
 
 /** `    int *x` as ` $x:int*`. */
 function variable(detail: string): string {
   // Where the function is written is no variable.
-  if (/^\s*at /.test(detail)) return "";
-  const [, type, stars, name] = /^\s*(.*?)\s*(\**)\s*(\w+)(?:\[.*\])?$/.exec(detail) ?? [];
+  if (/^\s*(?:at|in|inlined into) /.test(detail)) return "";
+  const [, type, stars, name] = /^\s*(?:var )?(.*?)\s*(\**)\s*(\w+)(?:\[.*\])?$/.exec(detail) ?? [];
   if (name === undefined) return "";
   return ` $${name === "retval" ? "return" : name}:${type}${stars}`;
 }

@@ -270,6 +270,7 @@ function resolveProbes(
       missing,
       ...(options.unsafe === true ? { unsafe: true } : {}),
       ...(options.engine === "tracefs" ? { asEvents: true } : {}),
+      ...(program.rules.spelling.sources === true ? { sources: true } : {}),
       uses: options.stamp?.includes("probe") ? new Set([...used, "probe"]) : used,
       ...(options.pid === undefined ? {} : { pid: options.pid }),
       ...(options.command === undefined ? {} : { command: options.command }),

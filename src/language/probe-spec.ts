@@ -22,3 +22,11 @@ export interface ProbeSpec {
 }
 
 export type SpecOptions = Readonly<Record<string, string>>;
+
+/** `path`: of the program, all of it; the rest as far as debug information tells. Lines count from 1. */
+export interface SourcePlace {
+  readonly path: string;
+  readonly function?: string;
+  readonly file?: string;
+  readonly line?: number;
+}

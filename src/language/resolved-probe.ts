@@ -1,5 +1,6 @@
 // What the providers hand to the checker: a probe, and the places it means.
 import type { Context } from "./context.ts";
+import type { SourcePlace } from "./probe-spec.ts";
 import type { Probe } from "./program.ts";
 import type { ProbePart } from "./types.ts";
 
@@ -11,6 +12,8 @@ export interface SiteRef {
   readonly found?: string;
   /** Name for `func`. */
   readonly func?: string;
+  /** Where that is in the source, for languages that name probes by it. */
+  readonly source?: SourcePlace;
   /** With the context's dispatch: the number to match. */
   readonly match?: bigint;
   /**

@@ -3,7 +3,7 @@
 
 import type { FaultKind } from "./faults.ts";
 import type { Message } from "../messages/message.ts";
-import type { ProbeSpec } from "./probe-spec.ts";
+import type { ProbeSpec, SourcePlace } from "./probe-spec.ts";
 
 export interface Rules {
   /** The name of the language: the builtin table has a column of spellings by it. */
@@ -68,9 +68,12 @@ export interface Spelling {
   builtin(name: string): string;
   /**
    * A probe that was found, by its kind's name and parts (`kprobe:vfs_read`, probe-spelling.ts); `asked`: the spec that
-   * it was found for, absent in a listing. Without this, probes are named as they come.
+   * it was found for, absent in a listing; `source`: where it is, if that is known. Without this, probes are named as they
+   * come.
    */
-  probe?(name: string, asked?: ProbeSpec): string;
+  probe?(name: string, asked?: ProbeSpec, source?: SourcePlace): string;
+  /** Probes are named by where they are in the source, as far as that is known: probe() is given it. */
+  readonly sources?: true;
   /** What is written in front of a builtin's name to mean it whatever else has the name: `__builtin_`. */
   readonly builtinPrefix?: string;
 }

@@ -1,7 +1,8 @@
 // The one interface of a probe kind. Adding a kind is a file that exports one of these, and a line in registry.ts.
 import type { Diagnostic } from "../language/diagnostic.ts";
+import type { DebugType } from "../debuginfo/dwarf/facts.ts";
 import type { ResolvedProbe, SiteRef } from "../language/resolved-probe.ts";
-import type { ProbeSpec } from "../language/probe-spec.ts";
+import type { ProbeSpec, SourcePlace } from "../language/probe-spec.ts";
 import type { Argument, Binding, Context } from "../language/context.ts";
 import type { System } from "../machine/system.ts";
 
@@ -82,12 +83,18 @@ export interface Declares {
 export interface ListOptions {
   readonly verbose: boolean;
   readonly pid?: number | undefined;
+  /** Places in programs come with where they are in the source, with `verbose` also with the variables there. */
+  readonly sources?: boolean;
 }
 export interface Listed {
   /** `tracepoint:sched:sched_switch` */
   readonly probe: string;
   /** C-like lines: `    char prev_comm[16]`. Only with verbose. */
   readonly details?: readonly string[];
+  /** With `sources`. */
+  readonly source?: SourcePlace;
+  /** With `sources` and verbose: from the innermost block outwards, a function's parameters before its locals. */
+  readonly variables?: readonly { readonly name: string; readonly type: DebugType }[];
 }
 
 export interface Suite {
@@ -107,6 +114,8 @@ export interface ResolveOptions {
   readonly suite?: Suite;
   /** Handlers run over events of tracefs: each place is an event of its own, and what it offers is in its record. */
   readonly asEvents?: boolean;
+  /** The script's language names probes by where they are in the source (SiteRef.source). */
+  readonly sources?: boolean;
   /** Names are looked for in symbol tables only: debug information takes longer than a process waits. */
   readonly symbolsOnly?: boolean;
   /**

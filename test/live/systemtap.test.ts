@@ -623,10 +623,42 @@ int main(void) { return look(0); }
     ["timer.s(1)", "timer.s(1)"],
     ["begin", "begin"],
     [`process("${binary}").end`, `process("${binary}").end`],
-    [`process("${binary}").function("look")`, `process("${binary}").function("look") $a:int`],
-    [`process("${binary}").function("look").return`, `process("${binary}").function("look").return $return:int`],
+    [`process("${binary}").function("look")`, `process("${binary}").function("look@${file}:1") $a:int`],
+    [
+      `process("${binary}").function("look").return`,
+      `process("${binary}").function("look@${file}:1").return $return:int $a:int`,
+    ],
     ["scheduler.wakeup*", "scheduler.wakeup\nscheduler.wakeup_new"],
   ])
     assert.equal(await stap("-L", point), `${listed}\n`);
   assert.equal(await stap("-l", "syscall.openat"), "syscall.openat\n");
+});
+
+test("functions and lines of programs are listed and named with their files, as SystemTap does", compiled, async () => {
+  const binary = program();
+  const file = join(folder, "trace.c");
+  const listed = (lines: readonly string[]): string => lines.map((line) => `process("${binary}").${line}\n`).join("");
+  // What SystemTap 5.6 lists of the same program.
+  assert.equal(
+    await stap("-L", `process("${binary}").function("*@trace.c")`),
+    listed([
+      `function("larger@${file}:2")`,
+      `function("main@${file}:11") $ret:int`,
+      `function("smaller@${file}:3")`,
+      `function("traceme2@${file}:7") $x:int $y:int $number:int`,
+      `function("traceme@${file}:4") $a:int $b:int`,
+    ]),
+  );
+  assert.equal(
+    await stap("-L", `process("${binary}").statement("traceme2@trace.c+1")`),
+    listed([`statement("traceme2@${file}:8") $x:int $y:int $number:int`]),
+  );
+  const script = `
+probe process("${binary}").function("*@trace.c").call { if (pp() =~ "traceme2") println(pp()) }
+probe process("${binary}").function("traceme").return { println(pp()); exit() }
+probe process("${binary}").statement("main@trace.c:12") { println(pp()) }`;
+  assert.equal(
+    await stap("-e", script, "-c", binary),
+    listed([`statement("main@${file}:12")`, `function("traceme@${file}:4").return`]),
+  );
 });

@@ -31,7 +31,8 @@ export function told(f: FunctionState, words: string, span: Span): string {
     const { source: name, line, column } = placeIn(source, one);
     return { source: name, line, column, word: wordAt(f, one) };
   });
-  const probe = f.handler.probe.specs.map(({ text }) => text).join(", ");
+  const { sites, probe: script } = f.handler;
+  const probe = sites.length === 1 ? sites[0].name : script.specs.map((spec) => spec.text).join(", ");
   const text = f.rules.faults?.told(words, places, probe) ?? words;
   return text.replaceAll("%", "%%").replaceAll("%%x", "%lx");
 }

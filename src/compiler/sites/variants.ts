@@ -14,7 +14,12 @@ export function spelled(variant: Variant, spec: ProbeSpec, { rules: { spelling }
   if (spelling.probe === undefined) return variant;
   const { entry } = variant;
   const named = (sites: readonly SiteRef[]): readonly SiteRef[] =>
-    sites.map((site) => ({ func: shortName(site), ...site, name: spelling.probe!(site.name, spec), found: site.name }));
+    sites.map((site) => ({
+      func: shortName(site),
+      ...site,
+      name: spelling.probe!(site.name, spec, site.source),
+      found: site.name,
+    }));
   return {
     ...variant,
     sites: named(variant.sites),

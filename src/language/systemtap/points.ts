@@ -222,7 +222,8 @@ function timer(
 /** `func@file:line` as the tree's kinds write it; a path behind a pattern may come without its `@`. */
 function functionPattern(pattern: string): readonly [name: string, lines: string | undefined] {
   const at = pattern.indexOf("@");
-  if (at >= 0) return [pattern.slice(0, at), pattern.slice(at + 1)];
+  // Lines behind the function's own: `f@file.c+2`.
+  if (at >= 0) return [pattern.slice(0, at), pattern.slice(at + 1).replace(/(?<!:)(\+\d+)$/, ":$1")];
   const [, name, path] = /^([\w*?:~]+)(\/.*\.\w+)$/.exec(pattern) ?? [];
   return name === undefined || path === undefined ? [pattern, undefined] : [name, path];
 }

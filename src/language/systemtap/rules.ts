@@ -2,6 +2,9 @@ import { lazy } from "../../base/lazy.ts";
 import type { Rules } from "../rules.ts";
 import { writtenName } from "../written-name.ts";
 
+// Loaded where probes are found.
+const names = lazy<typeof import("./probe-names.ts")>(() => require("./probe-names.ts"));
+
 // Loaded where a handler can fail.
 const faults = lazy<typeof import("./faults.ts")>(() => require("./faults.ts"));
 
@@ -13,6 +16,8 @@ export const systemtapRules: Rules = {
     variable: writtenName,
     cast: () => undefined,
     builtin: (name) => name,
+    sources: true,
+    probe: (name, asked, source) => names().spelledProbe(name, asked, source),
   },
   advice: {},
   integers: { widths: "64", signed: "all", division: "truncates", byZero: "fault", literals: "wrap" },

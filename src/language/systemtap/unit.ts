@@ -153,8 +153,9 @@ export class Unit implements CallingUnit {
   }
 
   point(span: Span): Expression {
-    const { text } = this.where;
-    return text === undefined ? tree.builtin("probe", span) : tree.text(text, span);
+    const { text, phase } = this.where;
+    const known = phase !== undefined || this.where.variables === "none";
+    return text === undefined || !known ? tree.builtin("probe", span) : tree.text(text, span);
   }
 
   /** What probe_type() is of those that are known. */

@@ -14,9 +14,11 @@ import { userContext } from "../../machine/contexts/user-context.ts";
 import { flatFile } from "../places/flat-file.ts";
 import { functionName, functionsListed, noSuchFunction, siteAt, wantedPlaces } from "../places/user-functions.ts";
 import { linesInFunction, listLines, placesOfLines, shownLine, type SourceLines } from "../places/source-lines.ts";
+import { sourceListed } from "../places/source-places.ts";
 import { describeFunction, listInlined } from "../places/user-listing.ts";
 import { placesNamed } from "../places/user-places.ts";
 import { variantsAt, type FoundPlace } from "../places/user-variants.ts";
+import { wantsVariables } from "../../machine/values/user-variables.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
 
 /**
@@ -61,14 +63,16 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       const wanted = functionName(rest.length === 0 ? "*" : rest.join(":"));
       for (const binary of findBinaries(target, options.pid, system)) {
         let some = false;
-        for (const { shown, symbol } of wanted.qualifier === "inlined"
+        for (const { shown, place, symbol } of wanted.qualifier === "inlined"
           ? []
           : functionsListed(binary, wanted, options.verbose)) {
           some = true;
           const probe = `${name}:${binary.shownPath}:${shown}`;
-          yield options.verbose
-            ? { probe, details: describeFunction(binary, symbol, returns, !hasWildcard(wanted.name)) }
-            : { probe };
+          if (options.sources === true) yield { probe, ...sourceListed(binary, place, options.verbose, returns) };
+          else
+            yield options.verbose
+              ? { probe, details: describeFunction(binary, symbol, returns, !hasWildcard(wanted.name)) }
+              : { probe };
         }
         // A search of all names in all debug information takes its time: it is made where it is asked for.
         if (
@@ -109,6 +113,10 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
       const diagnostics: Diagnostic[] = [];
       const found: FoundPlace[] = [];
       const inPlace = new InPlace(spec);
+      // One name costs a look; for those of a wildcard debug information is opened where it is of use.
+      const sources =
+        options.sources === true &&
+        (options.uses.has("probe") || wantsVariables(options.uses) || !hasWildcard(wanted.name));
       for (const binary of binaries) {
         const places =
           source === undefined
@@ -129,7 +137,7 @@ function userProbe(name: "uprobe" | "uretprobe", aliases: readonly string[]): Pr
           `${binary.shownPath}${source === undefined ? `:${wanted.qualifier === undefined ? "" : `${wanted.qualifier}:`}${place}` : shownLine(source, place)}`;
         const safe = returns && options.unsafe !== true ? inPlace.of(binary, places.places) : places.places;
         for (const place of safe)
-          found.push({ binary, place, site: siteAt(`${name}:${shown(place.name)}`, binary, place, returns) });
+          found.push({ binary, place, site: siteAt(`${name}:${shown(place.name)}`, binary, place, returns, sources) });
       }
       if (found.length === 0) return inPlace.none(options) ?? noSuchFunction(spec, binaries, wanted, options);
       const { variants, diagnostics: left } = variantsAt(

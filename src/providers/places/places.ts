@@ -12,6 +12,8 @@ export interface Place {
   readonly func?: string;
   /** The place is a return instruction of the function that begins there in the file. */
   readonly returnsFrom?: bigint;
+  /** Of a source line: which one it is, and the function with a body that it is in. */
+  readonly source?: { readonly function?: string | undefined; readonly file: string; readonly line: number };
   /** A copy that was inlined into another function. */
   readonly inlined?: InlinedCopy;
   /**

@@ -14,6 +14,7 @@ import { spellDebugType } from "../../machine/values/debug-types.ts";
 import { sourceLines } from "../../messages/source-lines.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Place, Places, Problem } from "./places.ts";
+import { sourceListed } from "./source-places.ts";
 import type { Listed, ListOptions } from "../provider.ts";
 import { parseCount } from "../quantity.ts";
 import { didYouMean } from "../resolution.ts";
@@ -121,7 +122,12 @@ export function placesOfLines(
       const name = `${shownFile(source.file, path)}:${line}${column === undefined ? "" : `:${column}`}`;
       if (offset === undefined || places.has(`${offset} ${name}`)) continue;
       if (places.size === most) return { problem: sourceLines.tooManyPlaces(source.file, text, most) };
-      places.set(`${offset} ${name}`, { name, offset, ...(func === undefined ? {} : { func }) });
+      places.set(`${offset} ${name}`, {
+        name,
+        offset,
+        ...(func === undefined ? {} : { func }),
+        source: { function: func, file: path, line },
+      });
     }
   }
   if (places.size === 0) return noLines(binary, source, info, all.empty, column);
@@ -306,7 +312,11 @@ export function* listLines(
   }
   for (const [name, places] of [...byName].sort(([a], [b]) => inOrder(a, b))) {
     const probe = `${before}${shownLine(source, name)}`;
-    yield options.verbose ? { probe, details: describeLine(binary, info, places) } : { probe };
+    if (options.sources === true) {
+      // Copies of one line in several functions are several places.
+      const functions = new Map(places.map((place) => [place.func ?? "", place]));
+      for (const place of functions.values()) yield { probe, ...sourceListed(binary, place, options.verbose) };
+    } else yield options.verbose ? { probe, details: describeLine(binary, info, places) } : { probe };
   }
 }
 

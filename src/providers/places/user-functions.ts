@@ -10,6 +10,7 @@ import type { Resolution, ResolveOptions } from "../provider.ts";
 import { didYouMean, missing } from "../resolution.ts";
 import type { Binary, BinarySymbol } from "../../machine/system.ts";
 import type { UserSite } from "../attaching/user-attachment.ts";
+import { sourceOf } from "./source-places.ts";
 import { placesNamed } from "./user-places.ts";
 import { hasWildcard } from "../../machine/wildcard.ts";
 
@@ -86,11 +87,13 @@ export function functionsListed(
   return [...listed.values()].sort((a, b) => (a.shown < b.shown ? -1 : a.shown > b.shown ? 1 : 0));
 }
 
-export function siteAt(name: string, binary: Binary, place: Place, returns: boolean): SiteRef {
+/** `sources`: with where it is in the source. */
+export function siteAt(name: string, binary: Binary, place: Place, returns: boolean, sources = false): SiteRef {
   const inPlace = returns && (place.inlined !== undefined || place.returnsFrom !== undefined);
   return {
     name,
     func: place.func ?? place.name,
+    ...(sources ? { source: sourceOf(binary, place) } : {}),
     data: {
       path: binary.path,
       offset: place.offset,
