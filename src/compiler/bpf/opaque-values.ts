@@ -39,12 +39,14 @@ export function forgetChoices(scope: FunctionScope, to: number): void {
     options: { easyToVerify },
     fn: { blocks },
   } = scope;
-  const ways = blocks.flatMap(({ terminator }, from) =>
-    terminator.op === "jump" && terminator.to === to ? [{ from, args: terminator.args }] : [],
-  );
+  if (blocks[to].parameters.length === 0) return;
+  const ways = scope.predecessors[to].flatMap((from) => {
+    const { terminator } = blocks[from];
+    return terminator.op === "jump" ? [{ from, args: terminator.args }] : [];
+  });
   // What changes from round to round is a guard's to forget, or what tells the verifier when the loop ends.
   if (ways.some(({ from }) => from >= to)) return;
-  blocks[to]?.parameters.forEach((parameter, i) => {
+  blocks[to].parameters.forEach((parameter, i) => {
     if (pointers.has(parameter)) return;
     if (easyToVerify || ways.some(({ args }) => constants.has(args[i] ?? parameter)))
       forget(scope, scope.resultRegister(parameter));

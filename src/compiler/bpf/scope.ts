@@ -103,6 +103,7 @@ export class FunctionScope {
   #untracked: Memory | undefined;
   #small: Memory | undefined;
   readonly #seen = new Map<Value, number[]>();
+  #predecessors: readonly (readonly number[])[] | undefined;
   #dominators: (number | undefined)[] | undefined;
   readonly #uncounted: ReadonlySet<number>;
   #endsOfLoops: ReadonlySet<number> | undefined;
@@ -156,6 +157,11 @@ export class FunctionScope {
   }
 
   // ── values ──
+
+  /** From which blocks control comes into each. */
+  get predecessors(): readonly (readonly number[])[] {
+    return (this.#predecessors ??= predecessorsOf(this.fn.blocks));
+  }
 
   /** The register that holds a value's result. */
   resultRegister(value: Value): Register {
@@ -460,7 +466,7 @@ export class FunctionScope {
 
   /** Entries behind a branch that has seen them: by the block from which on they are known. */
   #findSeen(): void {
-    const predecessors = predecessorsOf(this.fn.blocks);
+    const predecessors = this.predecessors;
     for (const { terminator } of this.fn.blocks) {
       if (terminator.op !== "branch") continue;
       const { condition, then, otherwise } = terminator;
