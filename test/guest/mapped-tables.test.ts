@@ -62,6 +62,30 @@ const counted = [
   "@texts[visit, 0]: { .count = 500, .average = 2, .total = 1000 }",
   "@texts[visit, 1]: { .count = 500, .average = 2, .total = 1000 }",
 ];
+/** Values that are stored, added to and deleted: what is added to @moved goes from slot to slot, entries of @words stay. */
+const pairs = `
+  uprobe:/bin/threads:visit { @start[tid] = arg0 + 1; @pair[tid] = (arg0, arg0 + 1); @moved[arg0 % 3]++; @words[arg0 % 5]++; }
+  tracepoint:syscalls:sys_enter_getppid /pid == cpid && @start[tid]/ {
+    if (@pair[tid].1 == @start[tid]) { @right = count(); } delete(@start, tid); delete(@pair, tid); @left[@start[tid]] = count();
+  }
+  software:cpu-clock:1000000 { @ticks++; @start[0] = 1; delete(@start, 0); @moved[7]++; @words[7]++; }
+  uprobe:/bin/threads:main { delete(@moved, 9); }
+  end {
+    printf("%d %d\\n", @ticks == @moved[7], @ticks == @words[7]); delete(@moved, 7); clear(@ticks);
+    for ($entry : @words) { if ($entry.0 < 7) { printf("@words %d %d\\n", $entry.0, $entry.1); } }
+    print(@moved); print(@right); print(@left); print(len(@start)); print(len(@pair)); exit();
+  }`;
+const paired = [
+  "1 1",
+  ...[0, 1, 2, 3, 4].map((rest) => `@words ${rest} 200`),
+  "@moved[2]: 332",
+  "@moved[0]: 334",
+  "@moved[1]: 334",
+  "@right: 1000",
+  "@left[0]: 1000",
+  "0",
+  "0",
+];
 const tooMany = `config = { max_map_keys = 400 } uprobe:/bin/threads:visit { @many[arg0] = count(); } end { print(len(@many)); clear(@many); }`;
 
 const run = (how: "mapped" | "kernel", script: string): string =>
@@ -96,6 +120,21 @@ tryOnKernels({
           assert.deepEqual(lines(stdout), counted, stderr);
           assert.deepEqual(places(stderr), Array(5).fill("hash (hash_tables is kernel)"), stderr);
         },
+      },
+      {
+        name: "stored and deleted values are nobody else's",
+        script: run("mapped", pairs),
+        check: ({ stdout, stderr }) => {
+          assert.deepEqual(lines(stdout).slice(0, paired.length).sort(), [...paired].sort(), stderr);
+          const buckets = [...stderr.matchAll(/mapped buckets of 4096 entries or more/g)];
+          assert.equal(buckets.length, mayGoto(kernel) ? 4 : 0, stderr);
+        },
+      },
+      {
+        name: "the kernel's tables keep the same",
+        script: run("kernel", pairs),
+        check: ({ stdout, stderr }) =>
+          assert.deepEqual(lines(stdout).slice(0, paired.length).sort(), [...paired].sort(), stderr),
       },
       {
         name: "updates that there is no room for are counted",

@@ -91,6 +91,82 @@ const getppid = (script: string, config = ""): Promise<{ stdout: string; stderr:
   ]);
 const enter = "tracepoint:syscalls:sys_enter_getppid /pid == cpid/";
 
+test(
+  "entries that are stored, added to and deleted on all CPUs, and by what interrupts that, are nobody else's",
+  live,
+  async () => {
+    const program = compileC(
+      folder.path,
+      "pairs",
+      `#include <pthread.h>
+     #include <stdlib.h>
+     #include <sys/syscall.h>
+     #include <unistd.h>
+     static int rounds;
+     __attribute__((noinline)) void enter(long key) { __asm__ volatile("" : : "r"(key) : "memory"); }
+     __attribute__((noinline)) void leave(long key) { __asm__ volatile("" : : "r"(key) : "memory"); }
+     static void *run(void *first) {
+       for (long i = 0; i < 2000L * rounds; i++) {
+         enter(i * 8 + (long)first);
+         syscall(SYS_getppid);
+         leave(i * 8 + (long)first);
+       }
+       return 0;
+     }
+     int main(int argc, char **argv) {
+       pthread_t threads[8];
+       rounds = atoi(argv[1]);
+       for (long i = 0; i < 8; i++) pthread_create(&threads[i], 0, run, (void *)i);
+       for (int i = 0; i < 8; i++) pthread_join(threads[i], 0);
+       usleep(200000);
+     }`,
+      ["-O1", "-g", "-pthread"],
+    );
+    // Ticks of the clock interrupt the other handlers at any place. What is added to @moved goes from slot to slot; entries of
+    // @words and @last stay where they are.
+    const script = `config = { max_map_keys = 256 }
+    uprobe:${program}:enter /pid == cpid/ {
+      @start[tid] = arg0; @pair[arg0 % 16, tid] = (arg0, arg0 + 1); @moved[arg0 % 3]++; @words[arg0 % 5]++; @last[arg0 % 500] = arg0;
+    }
+    tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @start[tid]++; @moved[7]++; @words[7]++; }
+    uprobe:${program}:leave /@start[tid]/ {
+      if (@start[tid] == arg0 + 1) { @right = count(); } else { @wrong = count(); }
+      if (@pair[arg0 % 16, tid].1 == arg0 + 1) { @together = count(); }
+      delete(@start, tid); delete(@pair, (arg0 % 16, tid)); @again[@start[tid]] = count();
+    }
+    software:cpu-clock:100000 /pid == cpid && tid != cpid/ {
+      @ticks++; @start[0x1000000 + tid] = 1; delete(@start, 0x1000000 + tid); @moved[8]++; @words[8]++;
+    }
+    uprobe:${program}:main { delete(@moved, 1); }
+    end {
+      printf("%d %d %d\\n", @ticks == @moved[8], @ticks == @words[8], len(@last));
+      $right = 0; for ($entry : @last) { $right += $entry.1 % 500 == $entry.0; } printf("%d\\n", $right);
+      delete(@moved, 8); clear(@ticks);
+    }`;
+    const { stdout, stderr, code } = await strobe(["-v", "-e", script, "-c", `${program} ${rounds}`]);
+    assert.equal(code, 0, stderr);
+    for (const map of ["start", "pair", "moved", "words", "last"])
+      assert.match(stderr, new RegExp(`^map @${map}: mapped buckets of 256 entries or more`, "m"));
+    assert.doesNotMatch(stderr, /lost|full|room|gave up|failed/);
+    const visits = 16_000 * rounds;
+    const thirds = [0, 1, 2].map((rest) => Math.floor((visits - 1 - rest) / 3) + 1);
+    const sorted = stdout
+      .split("\n")
+      .filter((line) => line.startsWith("@") && !/^@(last\[\d+|words\[8)\]/.test(line))
+      .sort();
+    assert.deepEqual(sorted, [
+      `@again[0]: ${visits}`,
+      ...thirds.map((count, rest) => `@moved[${rest}]: ${count}`),
+      `@moved[7]: ${visits}`,
+      `@right: ${visits}`,
+      `@together: ${visits}`,
+      ...[0, 1, 2, 3, 4].map((rest) => `@words[${rest}]: ${visits / 5}`),
+      `@words[7]: ${visits}`,
+    ]);
+    assert.match(stdout, /^1 1 500\n500$/m);
+  },
+);
+
 test("keys beyond the room are refused and counted; a table that was cleared has room again", live, async () => {
   const script = `begin { for ($i : 0..20) { @[100 + $i] = count(); } print(len(@)); clear(@); print(len(@)); }
     ${enter} { @n++; @[@n % 20] = count(); }`;

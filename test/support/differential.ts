@@ -23,6 +23,7 @@ import type { LoweredProgram } from "../../src/compiler/lower/lower.ts";
 import type { KernelMap } from "../../src/compiler/bpf/bpf-plan.ts";
 import type { EventSchema, Plan } from "../../src/compiler/plan.ts";
 import { printModule } from "../../src/compiler/ir/print-ir.ts";
+import { bucketHead } from "../../src/compiler/layouts/bucket-table.ts";
 import { tableHead } from "../../src/compiler/layouts/shared-table.ts";
 import { refusalOffsets, refusals } from "../../src/compiler/layouts/refusals.ts";
 import { validateModule } from "./validate-ir.ts";
@@ -37,6 +38,7 @@ import {
   type LiveMap,
 } from "../../src/session/maps.ts";
 import { HostMap } from "../../src/session/host-map.ts";
+import { BucketTableMap } from "../../src/session/bucket-table-map.ts";
 import { SharedTableMap } from "../../src/session/shared-table-map.ts";
 import { relocated } from "../../src/session/live/relocate.ts";
 import { bareSystem } from "./bare-system.ts";
@@ -346,13 +348,16 @@ export class Differential implements Disposable {
           case "unwind-processes":
             throw new Error("random programs are not governed, and take neither stacks nor packets");
           case "map":
+          case "buckets":
           case "scratch": {
             const fd = createMap(map);
             own.push(fd);
-            if (map.role.kind === "map" && plan.bpf.storage[map.role.map].kind === "shared") {
+            const { role } = map;
+            if (role.kind === "buckets" || (role.kind === "map" && plan.bpf.storage[role.map].kind === "shared")) {
               const table = new MappedArray(fd, map.valueSize);
-              table.words[tableHead.multiplier / 8] = multiplier;
-              tables.set(map.role.map, table);
+              const at = role.kind === "buckets" ? bucketHead.multiplier : tableHead.multiplier;
+              table.words[at / 8] = multiplier;
+              tables.set(role.map, table);
             }
             return fd;
           }
@@ -458,13 +463,18 @@ export class Differential implements Disposable {
       case "percpu-slot":
         return new PercpuSlotMap(map, storage.offset, this.#percpuMemory, stripe, cpus);
       case "hash":
-      case "lru-hash":
-        return new HashMap(
+      case "buckets":
+      case "lru-hash": {
+        const hash = new HashMap(
           map,
           tableOf(fd, kernel, kernel?.valueSize ?? 0),
           kernel?.keySize ?? 0,
           plainValues(kernel?.valueSize ?? sizeOf(map.value)),
         );
+        if (storage.kind !== "buckets") return hash;
+        if (table === undefined) throw new Error(`${map.shown} has no table`);
+        return new BucketTableMap(map, storage, table, hash);
+      }
       case "percpu-hash":
       case "percpu-lru-hash": {
         const values = copiedValues(aggregateOf(map), storage);

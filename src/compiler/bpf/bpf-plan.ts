@@ -2,6 +2,7 @@
 import type { Binding, ProgramType } from "../../language/context.ts";
 import type { SiteRef } from "../../language/resolved-probe.ts";
 import type { Copies } from "../layouts/copies.ts";
+import type { BucketTable } from "../layouts/bucket-table.ts";
 import type { SharedTable } from "../layouts/shared-table.ts";
 import type { CountedLoop } from "../layouts/counted-places.ts";
 
@@ -24,13 +25,17 @@ export interface BpfPlan {
  * - `percpu-hash`, `percpu-lru-hash`: the same, with an aggregation for value, and copies of it in each entry (copies.ts).
  * - `shared`: the same in a table of strobe's own (shared-table.ts), which is mapped. `why` of the others: what keeps them in the
  *   kernel's.
+ * - `buckets`: values that are read and written, in a table of strobe's own (bucket-table.ts), with a kernel map for what does
+ *   not fit it.
  * - `host`: not in the kernel (IrMap.host).
  * - `stacks`: the kernel's stack map; of unwound stacks a hash map of return addresses, by a number made of them.
  */
 export type MapStorage =
   | { readonly kind: "slot"; readonly offset: number }
   | { readonly kind: "percpu-slot"; readonly offset: number }
-  | { readonly kind: "hash" | "lru-hash" }
+  | { readonly kind: "hash"; readonly why?: string }
+  | { readonly kind: "lru-hash" }
+  | ({ readonly kind: "buckets" } & BucketTable)
   | ({ readonly kind: "percpu-hash"; readonly why?: string } & Copies)
   | ({ readonly kind: "percpu-lru-hash" } & Copies)
   | ({ readonly kind: "shared" } & SharedTable)
@@ -57,6 +62,8 @@ export interface Counters {
 export type KernelMapRole =
   | GatesRole
   | { readonly kind: "map"; readonly map: number }
+  /** A table of buckets: a mmapable array of one value. */
+  | { readonly kind: "buckets"; readonly map: number }
   /** Scalar maps: an mmapable array of one value of `size` bytes. Its last word is 0 until the session is over. */
   | { readonly kind: "globals"; readonly size: number }
   /**

@@ -192,10 +192,11 @@ export class Emitter {
       src,
     });
   }
-  /** Stores `next` where `expected` is, atomically: gives what was there. */
-  compareExchange(to: Memory, expected: bigint, next: Register): Register {
+  /** Stores `next` where `expected` is, a constant or in a register, atomically: gives what was there. */
+  compareExchange(to: Memory, expected: bigint | Register, next: Register): Register {
     const at = this.reachable(to);
-    this.set(0, expected);
+    if (typeof expected === "bigint") this.set(0, expected);
+    else this.move(0, expected);
     this.emit({ kind: "compare-exchange", base: at.base, object: at.object, offset: at.offset, src: next });
     return this.copy(0);
   }

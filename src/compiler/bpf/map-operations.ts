@@ -6,6 +6,7 @@ import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { kernelAtLeast } from "../../base/kernel-features.ts";
 import { sizeOf } from "../../language/layout.ts";
 import type { Instruction, Place, Value } from "../ir/ir.ts";
+import { deleteInBuckets, findInBuckets, inBuckets, putInBuckets } from "./bucket-tables.ts";
 import { countFailed, countRefusal, full, justMade } from "./trouble-counters.ts";
 import { addressOf, at, behind, constant, kernelMap } from "./emitter.ts";
 import type { Memory, Register } from "./machine.ts";
@@ -37,10 +38,11 @@ export function lookup(scope: FunctionScope, map: number, key: Memory): Register
 }
 
 export function mapLookup(scope: FunctionScope, instruction: Of<"map-lookup">): void {
-  scope.emitter.move(
-    scope.resultRegister(instruction.result),
-    lookup(scope, instruction.map, scope.place(instruction.key)),
-  );
+  const result = scope.resultRegister(instruction.result);
+  const key = scope.place(instruction.key);
+  const inKernel = (there: Memory): Register => lookup(scope, instruction.map, there);
+  if (inBuckets(scope, instruction.map)) findInBuckets(scope, instruction.map, key, result, inKernel);
+  else scope.emitter.move(result, inKernel(key));
 }
 
 export function entryLoad(scope: FunctionScope, instruction: Of<"entry-load">): void {
@@ -115,13 +117,26 @@ export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): vo
   }
   const { index, map } = scope.kernelMapOf(instruction.map);
   const key = keyMemory(scope, instruction.map, instruction.key);
-  const update = (): void => {
-    const value = inPlace(scope, source, map.valueSize) ?? temporaryValue(scope, source, map.valueSize);
-    emitter.call("map_update_elem", kernelMap(index), addressOf(key), addressOf(value), constant(UpdateFlag.ANY));
+  const update = (at: Memory, from?: Memory): void => {
+    const value = from ?? inPlace(scope, source, map.valueSize) ?? temporaryValue(scope, source, map.valueSize);
+    emitter.call("map_update_elem", kernelMap(index), addressOf(at), addressOf(value), constant(UpdateFlag.ANY));
     ifRefused(scope, instruction.map);
   };
+  if (inBuckets(scope, instruction.map)) {
+    if (source.kind === "value" && source.width === map.valueSize) {
+      // Computed before the ways part.
+      if (scope.constantOf(source.value) === undefined) scope.use(source.value);
+      const write = (to: Memory): void => storeValue(scope, to, source.width, source.value);
+      putInBuckets(scope, instruction.map, key, { inPlace: write, write, inKernel: update });
+      return;
+    }
+    const value = inPlace(scope, source, map.valueSize) ?? temporaryValue(scope, source, map.valueSize);
+    const write = (to: Memory): void => copy(scope, to, value, map.valueSize);
+    putInBuckets(scope, instruction.map, key, { inPlace: write, write, inKernel: (at) => update(at, value) });
+    return;
+  }
   if (source.kind !== "value" || source.width !== map.valueSize || scope.emptied.has(instruction.map)) {
-    update();
+    update(key);
     return;
   }
   // A word is stored whole, and an update of an entry that is there makes a new one in its place, at several times the
@@ -132,7 +147,7 @@ export function mapStore(scope: FunctionScope, instruction: Of<"map-store">): vo
   emitter.bind(done);
   emitter.cold(() => {
     emitter.bind(missing);
-    update();
+    update(key);
     emitter.jump(done);
   });
 }
@@ -230,12 +245,18 @@ export function mapDelete(scope: FunctionScope, instruction: Of<"map-delete">): 
     zero(scope, at(slot, 8), slotBytes(scope, instruction.map));
   } else {
     const key = keyMemory(scope, instruction.map, instruction.key);
-    emitter.call("map_delete_elem", kernelMap(scope.kernelMapOf(instruction.map).index), addressOf(key));
-    if (instruction.result === undefined || scope.useCounts[instruction.result] === 0) return;
-    // 0, or a negative error: its sign is what is left to turn round.
-    emitter.move(result, resultOfMap(scope));
-    emitter.aluConstant(Alu.RSH, result, 63n);
-    emitter.aluConstant(Alu.XOR, result, 1n);
+    const wanted = instruction.result !== undefined && scope.useCounts[instruction.result] > 0;
+    const inKernel = (at: Memory): void => {
+      emitter.call("map_delete_elem", kernelMap(scope.kernelMapOf(instruction.map).index), addressOf(at));
+      if (!wanted) return;
+      // 0, or a negative error: its sign is what is left to turn round.
+      emitter.move(result, resultOfMap(scope));
+      emitter.aluConstant(Alu.RSH, result, 63n);
+      emitter.aluConstant(Alu.XOR, result, 1n);
+    };
+    if (inBuckets(scope, instruction.map)) deleteInBuckets(scope, instruction.map, key, result, inKernel);
+    else inKernel(key);
+    if (!wanted) return;
   }
   if (instruction.result !== undefined) emitter.move(scope.resultRegister(instruction.result), result);
 }
@@ -258,18 +279,47 @@ export function mapAdd(scope: FunctionScope, instruction: Of<"map-add">): void {
     if (result !== undefined) giveSum(scope, result, old, instruction);
     return;
   }
-  const { index, map } = scope.kernelMapOf(instruction.map);
   const key = keyMemory(scope, instruction.map, instruction.key);
+  const old = emitter.register();
+  if (inBuckets(scope, instruction.map)) {
+    if (scope.constantOf(instruction.value) === undefined) scope.use(instruction.value);
+    const delta = (): Register => {
+      const known = scope.constantOf(instruction.value);
+      return known === undefined ? emitter.copy(scope.useScalar(instruction.value)) : emitter.constant(known);
+    };
+    putInBuckets(scope, instruction.map, key, {
+      inPlace: (value) => emitter.move(old, addTo(scope, value, instruction.value, result !== undefined)),
+      replacing: (value) => emitter.load(old, value, 8),
+      making: () => emitter.set(old, 0n),
+      write: (value) => {
+        const sum = delta();
+        emitter.alu(Alu.ADD, sum, old);
+        emitter.store(value, 8, sum);
+      },
+      inKernel: (at) => addInKernel(scope, instruction, at, old, result !== undefined),
+    });
+  } else addInKernel(scope, instruction, key, old, result !== undefined);
+  if (result !== undefined) giveSum(scope, result, old, instruction);
+}
+
+/** `old` becomes what was there before. */
+function addInKernel(
+  scope: FunctionScope,
+  instruction: Of<"map-add">,
+  key: Memory,
+  old: Register,
+  fetch: boolean,
+): void {
+  const { emitter } = scope;
+  const { index, map } = scope.kernelMapOf(instruction.map);
   const entry = lookup(scope, instruction.map, key);
   const missing = emitter.label();
   const found = emitter.label();
   const made = emitter.label();
-  const old = emitter.register();
   emitter.branchConstant(Jump.JEQ, entry, 0n, missing);
   emitter.bind(found);
-  emitter.move(old, addTo(scope, behind(entry), instruction.value, result !== undefined));
+  emitter.move(old, addTo(scope, behind(entry), instruction.value, fetch));
   emitter.bind(made);
-  if (result !== undefined) giveSum(scope, result, old, instruction);
   emitter.cold(() => {
     emitter.bind(missing);
     const value = scope.temporary(map.valueSize);

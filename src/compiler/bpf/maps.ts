@@ -61,7 +61,11 @@ function storageOf(maps: readonly IrMap[], cpus: number, own: OwnTables): MapSto
     if (host) return { kind: "host" };
     if (keys.length > 0) {
       // A number that every CPU has a copy of would read as one of them: only aggregations are kept that way.
-      if (value.kind !== "aggregate") return { kind: evicts ? "lru-hash" : "hash" };
+      if (value.kind !== "aggregate") {
+        if (evicts) return { kind: "lru-hash" };
+        const table = own.bucketsFor(index, maps[index]);
+        return typeof table === "string" ? { kind: "hash", why: table } : { kind: "buckets", ...table };
+      }
       const copies = copiesOf(value, entries, cpus);
       if (evicts) return { kind: "percpu-lru-hash", ...copies };
       const table = sharedTable(keyLayout(keys).size, entries, copies, own.isCleared(index) ? 2 : 1);
@@ -153,6 +157,15 @@ export function kernelMaps(
   capabilities: Capabilities,
 ): KernelMap[] {
   const created: KernelMap[] = [];
+  const region = (name: string, role: KernelMap["role"], valueSize: number): KernelMap => ({
+    role,
+    name,
+    type: mapTypes.array,
+    keySize: 4,
+    valueSize,
+    entries: 1,
+    flags: BPF_F_MMAPABLE,
+  });
   maps.forEach((map, index) => {
     const own = ownMap(map, regions.storage[index], capabilities);
     if (own === undefined) return;
@@ -162,15 +175,9 @@ export function kernelMaps(
       ...own,
       ...(map.stacks?.unwind === false ? {} : { failureOffset: regions.failureOffsets[index] }),
     });
-  });
-  const region = (name: string, role: KernelMap["role"], valueSize: number): KernelMap => ({
-    role,
-    name,
-    type: mapTypes.array,
-    keySize: 4,
-    valueSize,
-    entries: 1,
-    flags: BPF_F_MMAPABLE,
+    const storage = regions.storage[index];
+    if (storage.kind === "buckets")
+      created.push(region(objectName(map.name), { kind: "buckets", map: index }, storage.bytes));
   });
   created.push(region("globals", { kind: "globals", size: regions.globals }, regions.globals));
   created.push(region("percpu", { kind: "percpu", stripe: regions.stripe }, regions.stripe * capabilities.cpus));
@@ -298,6 +305,7 @@ function ownMap(
     case "shared":
       return { type: mapTypes.array, keySize: 4, valueSize: storage.bytes, entries: 1, flags: BPF_F_MMAPABLE };
     case "hash":
+    case "buckets":
     case "percpu-hash":
       return hashTable(keySize, valueSize, entries, capabilities);
     // The kernel's least-recently-used maps are always preallocated.

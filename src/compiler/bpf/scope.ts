@@ -313,6 +313,11 @@ export class FunctionScope {
   kernelMapOf(map: number): { readonly index: number; readonly map: KernelMap } {
     return this.#find((role) => role.kind === "map" && role.map === map, `the map @${this.irMap(map).name}`);
   }
+  /** The array of a table of buckets (bucket-tables.ts). */
+  bucketsOf(map: number): number {
+    return this.#find((role) => role.kind === "buckets" && role.map === map, `the buckets of @${this.irMap(map).name}`)
+      .index;
+  }
   get globals(): number {
     return this.#find((role) => role.kind === "globals", "scalar maps").index;
   }

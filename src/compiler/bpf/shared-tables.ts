@@ -42,7 +42,7 @@ function reach(scope: FunctionScope, map: number): Reached {
 }
 
 /** Where a key is aligned as words are: everybody hashes the same words of it. */
-function aligned(scope: FunctionScope, map: number, key: Memory): Memory {
+export function aligned(scope: FunctionScope, map: number, key: Memory): Memory {
   if (scope.alignment(key) === 8) return key;
   const { size: keySize } = keyLayout(scope.irMap(map).keys);
   const words = scope.temporary(keySize);
@@ -51,7 +51,7 @@ function aligned(scope: FunctionScope, map: number, key: Memory): Memory {
 }
 
 /** Loads the key's parts, one after the other. */
-function* keyParts(
+export function* keyParts(
   scope: FunctionScope,
   key: Memory,
   size: number,
@@ -63,14 +63,14 @@ function* keyParts(
   }
 }
 
-/** All bits depend on all of the key. */
-function hashOf(scope: FunctionScope, { table, whole }: Reached, key: Memory): Register {
+/** All bits depend on all of the key. `multiplierAt`: where what it is multiplied by is. */
+export function hashOf(scope: FunctionScope, multiplierAt: Memory, key: Memory, keySize: number): Register {
   const { emitter } = scope;
   const multiplier = emitter.register();
-  emitter.load(multiplier, behind(whole, tableHead.multiplier), 8);
+  emitter.load(multiplier, multiplierAt, 8);
   // Of a key that the verifier knows it may not know the hash: it would walk from slot to slot.
   const hash = emitter.copy(multiplier);
-  for (const { part } of keyParts(scope, key, table.keySize)) {
+  for (const { part } of keyParts(scope, key, keySize)) {
     emitter.alu(Alu.ADD, hash, part);
     emitter.alu(Alu.MUL, hash, multiplier);
     const high = emitter.copy(hash);
@@ -79,6 +79,10 @@ function hashOf(scope: FunctionScope, { table, whole }: Reached, key: Memory): R
   }
   emitter.alu(Alu.MUL, hash, emitter.constant(golden));
   return hash;
+}
+
+function tableHash(scope: FunctionScope, { table, whole }: Reached, key: Memory): Register {
+  return hashOf(scope, behind(whole, tableHead.multiplier), key, table.keySize);
 }
 
 /** From slot to slot, until it is the key's (what follows is written for that) or free. */
@@ -149,7 +153,7 @@ function entryAt(scope: FunctionScope, table: SharedTable, half: Register, numbe
 export function findEntry(scope: FunctionScope, map: number, given: Memory, missing: number): Register {
   const key = aligned(scope, map, given);
   const reached = reach(scope, map);
-  const { entry } = probe(scope, reached, key, hashOf(scope, reached, key), missing, missing);
+  const { entry } = probe(scope, reached, key, tableHash(scope, reached, key), missing, missing);
   const live = scope.emitter.register();
   scope.emitter.load(live, behind(entry, entryHead.live), 8);
   scope.emitter.branchConstant(Jump.JEQ, live, 0n, missing);
@@ -190,7 +194,7 @@ export function makeEntry(
     emitter.load(now, behind(whole, tableHead.current), 8);
     emitter.branch(Jump.JNE, now, current, leave);
   }
-  const probed = probe(scope, reached, key, hashOf(scope, reached, key), free, lost);
+  const probed = probe(scope, reached, key, tableHash(scope, reached, key), free, lost);
   emitter.move(entry, probed.entry);
   emitter.storeConstant(behind(entry, entryHead.live), 8, 1n);
   emitter.bind(there);

@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { GatesRole, KernelMap, KernelProgram } from "../../compiler/bpf/bpf-plan.ts";
 import type { Plan } from "../../compiler/plan.ts";
+import { bucketHead } from "../../compiler/layouts/bucket-table.ts";
 import { tableHead } from "../../compiler/layouts/shared-table.ts";
 import { type Refusal, refusalOf, refusalOffsets } from "../../compiler/layouts/refusals.ts";
 import { MapFlag, MapType } from "../../bpf/kinds.ts";
@@ -36,6 +37,7 @@ import {
   type KernelTable,
   type LiveMap,
 } from "../maps.ts";
+import { BucketTableMap } from "../bucket-table-map.ts";
 import { SharedTableMap } from "../shared-table-map.ts";
 import { relocated, type Targets } from "./relocate.ts";
 import type { StackTable } from "./symbols/symbols.ts";
@@ -149,12 +151,11 @@ export class KernelObjects implements Disposable {
         this.ring = new RingBuffer(fd, entries);
         break;
       case "map":
-        if (this.#plan.bpf.storage[map.role.map].kind === "shared") {
-          const memory = new MappedArray(fd, map.valueSize);
-          this.#mapped.set(map.role.map, memory);
-          // Odd, and nobody's to guess, who might choose keys of one hash.
-          memory.words[tableHead.multiplier / 8] = randomWord() | 1n;
-        }
+        if (this.#plan.bpf.storage[map.role.map].kind === "shared")
+          this.#mapTable(fd, map.role.map, map.valueSize, tableHead.multiplier);
+        break;
+      case "buckets":
+        this.#mapTable(fd, map.role.map, map.valueSize, bucketHead.multiplier);
         break;
       case "scratch":
       case "packets":
@@ -165,6 +166,13 @@ export class KernelObjects implements Disposable {
       case "unwind-functions":
         break;
     }
+  }
+
+  #mapTable(fd: number, map: number, bytes: number, multiplier: number): void {
+    const memory = new MappedArray(fd, bytes);
+    this.#mapped.set(map, memory);
+    // Odd, and nobody's to guess, who might choose keys of one hash.
+    memory.words[multiplier / 8] = randomWord() | 1n;
   }
 
   #bind(map: IrMap, index: number): void {
@@ -191,21 +199,23 @@ export class KernelObjects implements Disposable {
         this.liveMaps.set(index, new (hostMap().HostMap)(map));
         break;
       case "hash":
+      case "buckets":
       case "lru-hash":
       case "percpu-hash":
       case "percpu-lru-hash": {
         const { kernel, fd } = this.#kernelMap(index, map.name);
         const values = "copies" in storage ? copiedValues(aggregateOf(map), storage) : plainValues(kernel.valueSize);
+        const table = tableOf(fd, kernel.keySize, values.bytes, refused(kernel));
+        const hash = new HashMap(map, table, kernel.keySize, values);
         this.liveMaps.set(
           index,
-          new HashMap(map, tableOf(fd, kernel.keySize, values.bytes, refused(kernel)), kernel.keySize, values),
+          storage.kind === "buckets" ? new BucketTableMap(map, storage, this.#mappedOf(index, map), hash) : hash,
         );
         break;
       }
       case "shared": {
         const { kernel } = this.#kernelMap(index, map.name);
-        const memory = this.#mapped.get(index);
-        if (memory === undefined) throw new InternalError(`the plan has no table for ${map.shown}`);
+        const memory = this.#mappedOf(index, map);
         const full = (): void => refused(kernel)("full");
         this.liveMaps.set(index, new SharedTableMap(map, storage, memory, full, pauseBriefly));
         break;
@@ -216,6 +226,12 @@ export class KernelObjects implements Disposable {
         break;
       }
     }
+  }
+
+  #mappedOf(index: number, map: IrMap): MappedArray {
+    const memory = this.#mapped.get(index);
+    if (memory === undefined) throw new InternalError(`the plan has no table for ${map.shown}`);
+    return memory;
   }
 
   get keyedTables(): KeyedTable[] {
@@ -248,7 +264,14 @@ export class KernelObjects implements Disposable {
           `map ${shown}: mapped table of ${storage.entries} entries, ${size} MB allocated at the start${copies}${shared}`,
         ];
       }
-      const why = storage.kind === "percpu-hash" && storage.why !== undefined ? ` (${storage.why})` : "";
+      if (storage.kind === "buckets") {
+        const size = ((storage.bytes + (keySize + valueSize) * entries) / 1e6).toFixed(1);
+        return [`map ${shown}: mapped buckets of ${entries} entries or more, ${size} MB ${memory}`];
+      }
+      const why =
+        (storage.kind === "percpu-hash" || storage.kind === "hash") && storage.why !== undefined
+          ? ` (${storage.why})`
+          : "";
       const megabytes = (((keySize + valueSize) * entries) / 1e6).toFixed(1);
       return [
         `map ${shown}: ${type === MapType.HASH ? "hash" : "lruhash"} of ${entries} entries, ${megabytes} MB ${memory}${copies}${shared}${why}`,

@@ -24,6 +24,7 @@ import { closeFd } from "../../linux/ffi.ts";
 import { decoder } from "../decode.ts";
 import type { KeyedTable } from "./kernel-objects.ts";
 import type { LiveMap } from "../maps.ts";
+import { BucketTableMap } from "../bucket-table-map.ts";
 import { SharedTableMap } from "../shared-table-map.ts";
 import type { MapSize } from "../source.ts";
 
@@ -38,7 +39,9 @@ export class MapSizes implements Disposable {
     this.#tables = tables;
     const all = [...maps];
     this.#lone = all.filter(({ map }) => map.keys.length === 0);
-    this.#mapped = all.filter((live) => live instanceof SharedTableMap && !live.map.name.startsWith("."));
+    this.#mapped = all.filter(
+      (live) => (live instanceof SharedTableMap || live instanceof BucketTableMap) && !live.map.name.startsWith("."),
+    );
     this.#counter = tables.length === 0 ? undefined : loadCounter(tables);
   }
 
