@@ -112,6 +112,8 @@ export const hostTexts = {
   quotedBytes: bytes(["bytes", "number"], () => longest),
   /** UTF-16 (2) or UTF-32 (4) as UTF-8. */
   charactersOfBytes: bytes(["bytes", "number"], () => longest),
+  /** UTF-8 with escapes, of characters behind ASCII as `\\u20AC`. */
+  escapedCharacters: bytes(["text"], () => longest),
   /** Seconds that the local time zone is west of UTC now. */
   zoneOffset: { parameters: [], result: "number", of: "bytes" },
   /** Words with a NUL behind each, with spaces between. */

@@ -14,6 +14,7 @@ import type {
   Member,
   NamedType,
   StackType,
+  SymbolPart,
   StringType,
   StructType,
   Type,
@@ -373,15 +374,17 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       return floatText(float80(memory.view, memory.bytes, offset), 17);
     case "ksym": {
       const frame = services.symbols.kernel(value);
-      if (type.symbol === "data" || type.symbol === "owner") return tapText(frame, type.symbol, "kernel");
-      if (type.symbol !== undefined) return symbolText(inKernel(frame), type.symbol);
-      return frame.symbol ?? addressName(value);
+      if (type.symbol === undefined) return frame.symbol ?? addressName(value);
+      if (isOfD(type.symbol)) return symbolText(inKernel(frame), type.symbol);
+      return tapText(frame, type.symbol, "kernel");
     }
     case "usym": {
-      const frame = services.symbols.user(value, memory.view.getUint32(offset + 8, true));
-      if (type.symbol === "data" || type.symbol === "owner") return tapText(frame, type.symbol, undefined);
-      if (type.symbol !== undefined) return symbolText(frame, type.symbol);
-      return frame.symbol ?? addressName(value);
+      const pid = memory.view.getUint32(offset + 8, true);
+      const frame = services.symbols.user(value, pid);
+      if (type.symbol === undefined) return frame.symbol ?? addressName(value);
+      if (isOfD(type.symbol)) return symbolText(frame, type.symbol);
+      if (type.symbol === "data" || type.symbol === "owner") return tapText(frame, type.symbol);
+      return tapText(services.symbols.inlined?.(value, pid)[0] ?? frame, type.symbol);
     }
     case "inet":
       return addressText(memory.view.getUint32(offset, true), memory.bytes.subarray(offset + 8, offset + 24));
@@ -418,19 +421,40 @@ function inKernel(frame: Frame): Frame {
 }
 
 /** As D writes it; of a file without symbols the address behind it, of no file that alone. */
-function symbolText({ address, symbol, offset = 0, module }: Frame, part: "function" | "place" | "module"): string {
+function symbolText({ address, symbol, offset = 0, module }: Frame, part: PartOfD): string {
   if (module === undefined) return addressName(address);
   if (part === "module") return basename(module);
   const within = part === "place" && offset > 0 ? `+0x${offset.toString(16)}` : "";
   return `${basename(module)}\`${symbol === undefined ? addressName(address) : symbol + within}`;
 }
 
+type PartOfD = "function" | "place" | "module";
+
+function isOfD(part: SymbolPart): part is PartOfD {
+  return part === "function" || part === "place" || part === "module";
+}
+
 /** As SystemTap writes it. `home`: what a symbol in no module is in. */
-function tapText({ address, symbol, offset = 0, module }: Frame, part: "data" | "owner", home?: string): string {
+function tapText(
+  { address, symbol, offset = 0, module, source }: Frame,
+  part: Exclude<SymbolPart, PartOfD>,
+  home?: string,
+): string {
   const owner = module === undefined ? (symbol === undefined ? undefined : home) : basename(module);
-  if (part === "owner") return owner ?? "<unknown>";
-  const name = symbol === undefined ? addressName(address) : `${symbol}+0x${offset.toString(16)}`;
-  return owner === undefined ? name : `${name} [${owner}]`;
+  switch (part) {
+    case "owner":
+      return owner ?? "<unknown>";
+    case "data": {
+      const name = symbol === undefined ? addressName(address) : `${symbol}+0x${offset.toString(16)}`;
+      return owner === undefined ? name : `${name} [${owner}]`;
+    }
+    case "file":
+      return source?.file ?? addressName(address);
+    case "line":
+      return source === undefined || source.line === 0 ? addressName(address) : String(source.line);
+    case "file and line":
+      return source === undefined || source.line === 0 ? addressName(address) : `${source.file}:${source.line}`;
+  }
 }
 
 /** An address that nothing is known of. */

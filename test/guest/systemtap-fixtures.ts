@@ -100,7 +100,7 @@ async function compile(
       const [i, { group, name, text, passes, run }] = next;
       writeFileSync(join(work, `s${i}.stp`), text);
       const inside = `/tmp/${basename(work)}`;
-      const command = `cd ${inside} && exec stap -r ${release} -p${passes} -m s${i} s${i}.stp${run === undefined ? "" : ` ${inside}/program-${group}`}`;
+      const command = `cd ${inside} && exec stap -r ${release} -p${passes} -DSTP_NO_OVERLOAD -m s${i} s${i}.stp${run === undefined ? "" : ` ${inside}/program-${group}`}`;
       const child = spawn("chroot", [root, "sh", "-c", command], { stdio: ["ignore", "ignore", "pipe"] });
       let said = "";
       child.stderr.setEncoding("utf8").on("data", (data: string) => (said += data));

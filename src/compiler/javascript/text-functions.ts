@@ -193,10 +193,11 @@ export const textFunctions = {
   const parts = [...bytes.subarray(4, 4 + size)].map((one) =>
     short[one] ?? (one < 32 || one > 126 ? "\\\\" + one.toString(8).padStart(3, "0") : String.fromCharCode(one)),
   );
+  const room = Number(most) - 2, whole = parts.join("");
+  if (whole.length <= room) return '"' + whole + '"';
   let text = "", at = 0;
-  const room = Number(most) - 3;
-  while (at < parts.length && text.length + parts[at].length <= room) text += parts[at++];
-  return '"' + text + '"' + (at < parts.length ? "..." : "");
+  while (at < parts.length && text.length + parts[at].length <= room - 3) text += parts[at++];
+  return '"' + text + '"...';
 }`,
   charactersOfBytes: `function charactersOfBytes(bytes, width) {
   const view = new DataView(bytes.buffer, bytes.byteOffset), size = view.getUint32(0, true);
@@ -206,6 +207,16 @@ export const textFunctions = {
   const end = units.indexOf(0), all = end < 0 ? units : units.slice(0, end);
   const text = width === 2n ? String.fromCharCode(...all) : String.fromCodePoint(...all.map((one) => (one > 0x10ffff ? 0xfffd : one)));
   return Buffer.from(text, "utf8").toString("latin1");
+}`,
+  escapedCharacters: `function escapedCharacters(text) {
+  const short = { "\\n": "\\\\n", "\\t": "\\\\t", "\\r": "\\\\r", "\\f": "\\\\f", "\\v": "\\\\v", "\\b": "\\\\b", "\\x07": "\\\\a", '"': '\\\\"', "\\\\": "\\\\\\\\" };
+  return Array.from(Buffer.from(text, "latin1").toString("utf8"), (one) => {
+    const code = one.codePointAt(0);
+    if (short[one] !== undefined) return short[one];
+    if (code >= 32 && code < 127) return one;
+    if (code < 128) return "\\\\" + code.toString(8).padStart(3, "0");
+    return code < 65536 ? "\\\\u" + code.toString(16).toUpperCase().padStart(4, "0") : "\\\\U" + code.toString(16).toUpperCase().padStart(8, "0");
+  }).join("");
 }`,
   zoneOffset: `function zoneOffset() {
   return BigInt(new Date().getTimezoneOffset() * 60);

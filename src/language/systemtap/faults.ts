@@ -16,10 +16,11 @@ export function words({ kind, word, most, otherwise }: Parameters<FaultWords["wo
   }
 }
 
-/** By the function that reads: `kernel_string2`, `user_string_n`. */
+/** By the function that reads: `kernel_string2`, `user_string_n`. Numbers of a process have no words of their own. */
 function readWords(word: string): string {
   const [, space, type = ""] = /^(kernel|user)_([a-z]+)/.exec(word) ?? [];
-  if (space === undefined) return "read fault [man error::fault] at 0x%x";
+  if (space === undefined || (space === "user" && !/^(?:string|buffer)$/.test(type)))
+    return "read fault [man error::fault] at 0x%x";
   return `${space} ${type} copy fault${space === "user" ? " -14" : ""} at 0x%x [man error::fault]`;
 }
 

@@ -11,7 +11,7 @@ export interface Text {
 
 /** What functions ask of the handler that they are called in. */
 export interface CallingUnit {
-  readonly where: { readonly returns: boolean; readonly result?: string };
+  readonly where: { readonly returns: boolean; readonly result?: string; readonly space: "kernel" | "user" };
   target(span: Span): Expression;
   point(span: Span): Expression;
   kindOfProbe(span: Span): Expression;
@@ -23,6 +23,7 @@ export interface CallingUnit {
   indent(delta: Expression, span: Span): Text;
   refuseArgument(span: Span): Expression;
   refuseRegister(span: Span): Expression;
+  refuseFrames(span: Span): Expression;
 }
 
 /** `value`, `text` or `does`: text is printed, and a value where there is one. */

@@ -106,7 +106,8 @@ const loadUser = (type: string, doc: string): LibraryFunction => ({
 });
 
 const userNumbers: readonly (readonly [name: string, type: string, words: string])[] = [
-  ["char", "int8", "A char"],
+  // Kernels are compiled with -funsigned-char since 6.2, and SystemTap's modules with them.
+  ["char", "uint8", "A char"],
   ["short", "int16", "A short"],
   ["ushort", "uint16", "An unsigned short"],
   ["int", "int32", "An int"],
@@ -189,7 +190,7 @@ const quotedAt = (space: Space, doc: string): LibraryFunction => ({
   doc,
   value([address], span, unit) {
     const quote = tree.text('"', span);
-    const text = textIn(space, address, undefined, span);
+    const text = tree.hostText("escapedText", [textIn(space, address, undefined, span)], span);
     const quoted = call("str_concat", [call("str_concat", [quote, text], span), quote], span);
     return instead(quoted, call("hex_text", [address], span), span, unit);
   },
@@ -314,6 +315,32 @@ const ofSymbol = (of: "ksym" | "usym", part: SymbolPart, doc: string): LibraryFu
   }),
 });
 
+/** Where the function returns to: on the stack at its entry, reached at its return. */
+function callerAddress(span: Span, { where: { returns, space } }: CallingUnit): Expression {
+  const at = (of: string): Expression => call("reg", [tree.text(of, span)], span);
+  return returns ? toLong(at("ip")) : loaded(space === "kernel" ? "kptr" : "uptr", "int64", at("sp"), span);
+}
+
+/** So many frames behind the first; all of -1. */
+const framesBehind = (of: "kstack" | "ustack", doc: string): LibraryFunction => ({
+  parameters: ["long"],
+  result: "string",
+  doc,
+  value([count], span, unit) {
+    if (count.kind === "integer" && count.value === -1n) return builtin(of, span);
+    if (count.kind !== "integer" || count.value < 0n || count.value > 126n) return unit.refuseFrames(count.span);
+    return call(of, [integer(count.value + 1n, span)], span);
+  },
+});
+
+/** A stack as it is. */
+const asItIs = (doc: string): LibraryFunction => ({
+  parameters: ["string"],
+  result: "string",
+  doc,
+  value: ([of]) => of,
+});
+
 /** Bytes at an address; an error where they cannot be read. */
 const bytesAt = (space: Space, of: HostTextName, doc: string): LibraryFunction => ({
   parameters: ["long", "long", "long"],
@@ -354,7 +381,12 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   task_pid: ofTask(["tgid"], "Process id of a task."),
   task_tid: ofTask(["pid"], "Thread id of a task."),
   task_parent: ofTask(["real_parent"], "Address of a task's parent."),
-  task_prio: ofTask(["prio"], "Priority of a task, as the kernel has it."),
+  task_prio: {
+    parameters: ["long"],
+    result: "long",
+    doc: "Priority of a task as /proc/PID/stat has it: 0 to 39 of ordinary ones, less of real-time ones.",
+    value: ([of], span) => tree.binary("-", toLong(member(task(span, of), "prio", span)), integer(100, span), span),
+  },
   task_execname: {
     parameters: ["long"],
     result: "string",
@@ -478,6 +510,61 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
         span,
       ),
   },
+  caller_addr: {
+    ofProbe: true,
+    parameters: [],
+    result: "long",
+    doc: "Address that the probed function returns to.",
+    value: (_, span, unit) => callerAddress(span, unit),
+  },
+  caller: {
+    ofProbe: true,
+    parameters: [],
+    result: "string",
+    doc: "Name and address of where the probed function returns to.",
+    text: (_, span, unit) => ({
+      format: "%s 0x%x",
+      args: [
+        call(unit.where.space === "kernel" ? "ksym" : "usym", [callerAddress(span, unit)], span),
+        callerAddress(span, unit),
+      ],
+    }),
+  },
+  callers: framesBehind("kstack", "So many frames of the kernel's call stack behind the first, or all (-1)."),
+  ucallers: framesBehind("ustack", "So many frames of the process's call stack behind the first, or all (-1)."),
+  sprint_stack: asItIs("A stack as text."),
+  sprint_syms: asItIs("A stack as text."),
+  sprint_ustack: asItIs("A stack as text."),
+  sprint_usyms: asItIs("A stack as text."),
+  print_backtrace_fileline: stack("kstack", "Prints the kernel's call stack."),
+  print_ubacktrace_fileline: stack(
+    "ustack",
+    "Prints the process's call stack, with places in the source where they are known.",
+  ),
+  print_ubacktrace_brief: stack("ustack", "Prints the process's call stack."),
+  symfile: ofSymbol("ksym", "file", "File of the source of an address, or the address."),
+  symline: ofSymbol("ksym", "line", "Line of the source of an address, or the address."),
+  symfileline: ofSymbol("ksym", "file and line", "File and line of the source of an address, or the address."),
+  usymfile: ofSymbol("usym", "file", "File of the source of a user address, or the address."),
+  usymline: ofSymbol("usym", "line", "Line of the source of a user address, or the address."),
+  usymfileline: ofSymbol("usym", "file and line", "File and line of the source of a user address, or the address."),
+  __load_average: {
+    parameters: ["long"],
+    result: "long",
+    doc: "One of the kernel's three load averages, times 2048.",
+    value: ([index], span) =>
+      loaded(
+        "kptr",
+        "int64",
+        tree.binary(
+          "+",
+          toLong(call("kaddr", [tree.text("avenrun", span)], span)),
+          tree.binary("*", index, integer(8, span), span),
+          span,
+        ),
+        span,
+      ),
+  },
   modname: ofSymbol("ksym", "owner", "Name of the module that an address lies in, `kernel` for the kernel itself."),
   umodname: ofSymbol("usym", "owner", "Name of the file that a user address lies in, without its folders."),
   addr: {
@@ -545,7 +632,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   kernel_string_n: textOfSize("kptr", "Text at a kernel address, of so many bytes at most."),
   kernel_string_quoted: quotedAt("kptr", "Text at a kernel address, in quotes; the address where that cannot be read."),
   ...ofUser,
-  kernel_char: load("int8", "A char at a kernel address."),
+  kernel_char: load("uint8", "A char at a kernel address."),
   kernel_short: load("int16", "A short at a kernel address."),
   kernel_int: load("int32", "An int at a kernel address."),
   kernel_long: load("int64", "A long at a kernel address."),
@@ -615,6 +702,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
       };
     },
   },
+  __escaped_characters: computed("escapedCharacters", ["string"], "string", "A text with escapes for characters too."),
   __user_bytes: bytesAt("uptr", "quotedBytes", "Bytes at a user address in quotes, as text of so many bytes."),
   __kernel_bytes: bytesAt("kptr", "quotedBytes", "Bytes at a kernel address in quotes, as text of so many bytes."),
   __user_characters: bytesAt("uptr", "charactersOfBytes", "Bytes at a user address as characters of so many bytes."),

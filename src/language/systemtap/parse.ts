@@ -92,7 +92,10 @@ export function parse(written: Source, given: Given): Parsed {
   };
   const globals = script.globals.map((global) => withGiven(global, given));
   const bodies = bodiesOf();
-  if (callsOthers(script.functions, bodies)) library().functionsOf(script, bodies);
+  if (callsOthers(script.functions, bodies)) {
+    library().functionsOf(script, bodies);
+    handlers.push(...library().probes.flatMap(handlersAt));
+  }
   const types = new Types(
     [...globals, ...(taken?.globals ?? [])],
     [...script.functions, ...(taken?.functions ?? [])],

@@ -78,6 +78,52 @@ const groups: readonly Refused[] = [
     instead: "`backtrace()` in a probe where the task runs",
   },
   {
+    names: "stack ustack",
+    why: "a handler has a stack as a whole",
+    instead:
+      "`callers(N)` and `ucallers(N)` are its first frames, `addr()`, `uaddr()` and `caller_addr()` the first two addresses",
+  },
+  {
+    names: "print_regs",
+    why: "the kernel's dump of registers is not made",
+    instead: "`register(NAME)` gives one",
+  },
+  {
+    names: "probemod",
+    why: "the module of a point is not told apart from its text",
+    instead: "`pp()` has the point, `modname(addr())` the module of its address",
+  },
+  {
+    names: "target_set_report",
+    why: "who began which process is not kept",
+    instead: "`probe kprocess.create` prints it as it happens; `target_set_pid()` is there",
+  },
+  {
+    names: "nfsderror nfs3_cmode nfs4_ctype NFS_I NFS_PROTO NFS_SERVER",
+    why: "there are no aliases of nfs and nfsd",
+    instead: '`module("nfs").function(…)` and `kernel.trace("nfs:*")` see what they do',
+  },
+  {
+    names:
+      "addr_from_rqst addr_from_rqst_str clones_from_clnt get_ip get_ip_from_client get_prot get_prot_from_client " +
+      "port_from_clnt port_from_xprt proc_from_msg prog_from_clnt prot_from_clnt tasks_from_clnt vers_from_clnt " +
+      "vers_from_prog xid_from_clnt",
+    why: "there are no aliases of sunrpc",
+    instead: '`kernel.trace("sunrpc:*")` has what its events tell',
+  },
+  {
+    names: "disk_name get_devstate_from_req get_scsi_request scsi_timer_pending",
+    why: "there are no aliases of scsi",
+    instead: '`kernel.trace("scsi:*")` has what its events tell',
+  },
+  {
+    names:
+      "get_sigaction_mask get_sigset irqflags_str stp_print_binary syscall_num tcp_get_info_rto tcp_get_info_snd_cwnd " +
+      "tcp_ipv6_sockopt_str tcp_ts_get_info_rcv_mss tcp_ts_get_info_snd_ssthresh tcp_ts_get_info_state",
+    why: "SystemTap's library has it for itself, without a description",
+    instead: "`@cast()` reads what such a function reads",
+  },
+  {
     names: "addr_to_node",
     why: "what memory a node has is not read",
     instead: '`kernel.trace("kmalloc")` has the node that memory is taken of',

@@ -6,9 +6,10 @@ import type { MachineGiven } from "../language.ts";
 import { libraryFunction, printers } from "./library.ts";
 import { parseScript } from "./parse-script.ts";
 import { visit } from "./names.ts";
-import type { Alias, FunctionDefinition, Global, Point, Script } from "./syntax.ts";
+import type { Alias, FunctionDefinition, Global, Point, ProbeDefinition, Script } from "./syntax.ts";
 import calls from "./tapset/calls.stp";
 import conversions from "./tapset/conversions.stp";
+import counters from "./tapset/counters.stp";
 import errors from "./tapset/errors.stp";
 import files from "./tapset/files.stp";
 import indentation from "./tapset/indentation.stp";
@@ -24,6 +25,7 @@ import signals from "./tapset/signals.stp";
 import sockets from "./tapset/sockets.stp";
 import tasks from "./tapset/tasks.stp";
 import terminal from "./tapset/terminal.stp";
+import terminals from "./tapset/terminals.stp";
 import texts from "./tapset/texts.stp";
 import timing from "./tapset/timing.stp";
 
@@ -68,6 +70,7 @@ function index(): Index {
   return (own ??= indexed([
     calls,
     conversions,
+    counters,
     errors,
     files,
     indentation,
@@ -83,6 +86,7 @@ function index(): Index {
     sockets,
     tasks,
     terminal,
+    terminals,
     texts,
     timing,
   ]));
@@ -92,6 +96,8 @@ function index(): Index {
 export class Taken {
   readonly functions: FunctionDefinition[] = [];
   readonly globals: Global[] = [];
+  /** Probes that functions need beside the script's own. */
+  readonly probes: ProbeDefinition[] = [];
   readonly #machine: MachineGiven | undefined;
   readonly #source: Source;
   #text: string;
@@ -138,7 +144,9 @@ export class Taken {
           known.add(name);
           const added = (index().functions.get(name) ?? []).flatMap((one) => this.#parse(one, place).functions);
           this.functions.push(...added);
-          take(added, place);
+          const beside = (index().probes.get(`__with_${name}`) ?? []).flatMap((one) => this.#parse(one, place).aliases);
+          this.probes.push(...beside.map(({ points, body, span }) => ({ points, body, span })));
+          take([added, beside], place);
         } else if ((kind === "name" || kind === "element") && !stored.has(name) && name.startsWith("__")) {
           stored.add(name);
           this.globals.push(...(index().globals.get(name) ?? []).flatMap((one) => this.#parse(one, place).globals));

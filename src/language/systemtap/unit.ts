@@ -122,6 +122,10 @@ export class Unit implements CallingUnit {
     return this.refuse(span, systemtap.expected("the number of an argument, from 1", "another value"));
   }
 
+  refuseFrames(span: Span): Expression {
+    return this.refuse(span, systemtap.expected("a number of frames, to 126, or -1", "another value"));
+  }
+
   refuseRegister(span: Span): Expression {
     return this.refuse(span, systemtap.expected('the name of a register, as "rdi"', "another value"));
   }
