@@ -8,6 +8,7 @@ import { LiveSource } from "../session/live/live-source.ts";
 import { kernelRelease } from "../linux/kernel/running-kernel.ts";
 import { openSession, type Session } from "../session/session.ts";
 import type { Source as EventSource } from "../session/source.ts";
+import type { KeptWish } from "../session/tracefs/tracefs-source.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
 import { lazy } from "../base/lazy.ts";
 import { searchPaths } from "./search-paths.ts";
@@ -34,6 +35,10 @@ export interface OpenOptions extends ScriptOptions {
   readonly verifierLog?: boolean | undefined;
   /** Of a plan for tracefs: its events were made at boot, and what they wrote there is handled. */
   readonly boot?: "instances" | "top-level" | undefined;
+  /** With `boot`: what comes from now on is handled as well. */
+  readonly bootLive?: boolean | undefined;
+  /** See TracefsOptions. */
+  readonly kept?: KeptWish | undefined;
   /** What the kernel's tracer is told whose events the plan has, by the files of tracefs that take it. */
   readonly tracerSettings?: readonly (readonly [file: string, text: string])[] | undefined;
   /** Attaches, and that is all. */
@@ -119,7 +124,9 @@ export async function openScript(source: Source, compiled: Openable, options: Op
           log,
           interrupted,
           boot: options.boot,
+          live: options.bootLive,
           tracerSettings: options.tracerSettings,
+          kept: options.kept,
         });
       };
       const session = await openSession(plan, plan.tracefs === undefined ? live() : events(), {

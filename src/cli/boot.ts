@@ -47,7 +47,8 @@ export function boot(argv: readonly string[]): number | Options {
   if (pid !== undefined || only !== undefined || command !== undefined)
     throw new UsageError(commands.bootWithoutProcesses());
   const compiled: Options = { ...options, engine: "tracefs" };
-  if (flags.has("--collect")) return { ...compiled, boot: flags.has("--cmdline") ? "top-level" : "instances" };
+  if (flags.has("--collect"))
+    return { ...compiled, boot: flags.has("--cmdline") ? "top-level" : "instances", bootLive: flags.has("--live") };
   const made = plannedAtBoot(compiled);
   if (made === undefined) return 1;
   const { plan, settings, hosts } = made;
@@ -77,7 +78,7 @@ function asked(argv: readonly string[]): Asked {
       rest.push(...argv.slice(i));
       break;
     }
-    if (["--cmdline", "--check", "--collect"].includes(argv[i])) flags.add(argv[i]);
+    if (["--cmdline", "--check", "--collect", "--live"].includes(argv[i])) flags.add(argv[i]);
     else if (word === "--append-to" || word === "--remove-from") {
       const file = value ?? argv[++i];
       if (file === undefined) throw new UsageError(commands.bootNeedsDisk(word));
@@ -86,6 +87,7 @@ function asked(argv: readonly string[]): Asked {
   }
   if (files.size + Number(flags.has("--check")) + Number(flags.has("--collect")) > 1)
     throw new UsageError(commands.bootOneThing());
+  if (flags.has("--live") && !flags.has("--collect")) throw new UsageError(commands.bootLiveCollects());
   return { flags, files, rest };
 }
 

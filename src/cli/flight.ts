@@ -1,14 +1,11 @@
 // `strobe boot --flight`: a ring of events that outlives a reboot. Before: parameters of the command line; then the events that
 // are written; after the next boot, what was written last, as a trace.dat.
-import { closeSync, writeSync } from "node:fs";
-import { hostname, machine, release } from "node:os";
 import { commands } from "../messages/commands.ts";
 import { commandLine } from "../messages/on-demand.ts";
-import { writeTraceDat } from "../recordings/trace-dat-writer.ts";
 import { flightParameters, startFlight, takeFlight } from "../session/tracefs/flight.ts";
 import { print, tell } from "./files.ts";
+import { writeKept } from "./kept-events.ts";
 import { readSize } from "./quantities.ts";
-import { createRecording } from "./recording-file.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Bytes, of all CPUs together. */
@@ -46,23 +43,13 @@ export function flight(argv: readonly string[]): number {
 }
 
 function collect(output: string): number {
-  const { events, ofThisBoot, ...head } = takeFlight();
-  if (events.length === 0) {
+  const { ofThisBoot, ...kept } = takeFlight();
+  const { length } = kept.events;
+  if (length === 0) {
     tell("strobe: nothing is there: no events were written before, or the memory was not kept\n");
     return 1;
   }
-  const into = createRecording(output);
-  try {
-    writeTraceDat(
-      { ...head, host: hostname(), kernel: release(), machine: machine() },
-      () => events,
-      (bytes, at) => {
-        for (let done = 0; done < bytes.length;) done += writeSync(into, bytes, done, bytes.length - done, at + done);
-      },
-    );
-  } finally {
-    closeSync(into);
-  }
-  tell(`${output}: ${events.length} events of ${ofThisBoot ? "this boot" : "the boot before this one"}\n`);
+  writeKept(output, kept);
+  tell(`${output}: ${length} events of ${ofThisBoot ? "this boot" : "the boot before this one"}\n`);
   return 0;
 }

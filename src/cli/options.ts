@@ -12,6 +12,7 @@ import { commandLine } from "../messages/on-demand.ts";
 import { readPid, UsageError } from "./usage-error.ts";
 import { formats } from "../output/formats.ts";
 import type { Buffering } from "../output/printer.ts";
+import type { KeptWish } from "../session/tracefs/tracefs-source.ts";
 import {
   type ChosenFormat,
   oneOf,
@@ -366,7 +367,9 @@ export interface Options {
   readonly appends?: true;
   /** See OpenOptions; of `strobe boot --collect`. */
   readonly boot?: "instances" | "top-level";
+  readonly bootLive?: boolean;
   /** See OpenOptions; of `strobe noise` and its kin. */
+  readonly kept?: KeptWish;
   readonly tracerSettings?: readonly (readonly [file: string, text: string])[];
   /** Settings of the script's language, and what its preprocessor knows by name. */
   readonly settings?: ReadonlyMap<string, string>;

@@ -142,7 +142,7 @@ export const subcommands: Readonly<Record<string, Subcommand>> = {
     run: async (argv) => graphs().graph(argv),
   },
   boot: {
-    usage: "boot [--append-to INITRD | --cmdline | --check | --collect] SCRIPT | --flight",
+    usage: "boot [--append-to INITRD | --cmdline | --check | --collect [--live]] SCRIPT | --flight",
     doc: "trace from the first steps of the kernel on: a boot configuration for a script, and its answers after boot",
     run: async (argv) => (await import("./boot.ts")).boot(argv),
   },

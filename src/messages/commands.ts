@@ -5,7 +5,7 @@ const eventsUsage =
   "strobe events list | add [--name NAME] [--dry-run] 'PROBE { NAME = VALUE; … }' | remove [--force] EVENT… | enable EVENT… | disable EVENT…";
 const emitUsage = "strobe emit NAME FIELD=VALUE… (FIELD:TYPE=VALUE for another type than the value's own)";
 const bootUsage =
-  "strobe boot [--append-to INITRD | --cmdline | --check | --collect] SCRIPT, strobe boot --remove-from INITRD";
+  "strobe boot [--append-to INITRD | --cmdline | --check | --collect [--live]] SCRIPT, strobe boot --remove-from INITRD";
 const flightUsage = "strobe boot --flight [--size SIZE] | --flight --start EVENT… | --flight --collect -o FILE";
 
 export const commands = {
@@ -87,6 +87,8 @@ export const commands = {
   flightCollects: (): UsageMessage => usage(`--collect needs a file: ${flightUsage}`),
   /** @example strobe boot --flight --start */
   flightStarts: (): UsageMessage => usage(`--start needs events, CATEGORY:EVENT, with wildcards: ${flightUsage}`),
+  /** @example strobe boot --live script.bt */
+  bootLiveCollects: (): UsageMessage => usage(`--live goes with --collect: ${bootUsage}`),
   /** @example strobe stap -G name */
   stapGlobal: (found: string): UsageMessage => usage(`-G takes NAME=VALUE, not "${found}"`),
   /** @example strobe stap -p 6 */

@@ -104,6 +104,11 @@ export const sessions = {
   /** Only of watch() in handlers. */
   watchTooLate: (count: number): SessionMessage =>
     says(`${counted(count, "process", "processes")} had ended before watch() was heard of`),
+  /** Only of `strobe boot --collect`. */
+  bootTies: (count: number): SessionMessage =>
+    says(
+      `${counted(count, "event has", "events have")} the time of one on another processor: the clock of a kernel that starts is coarse, and which of them was first is not known`,
+    ),
   /** Only on the tracefs engine. */
   threadsUnknown: (count: number): SessionMessage =>
     says(

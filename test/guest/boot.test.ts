@@ -104,6 +104,28 @@ test(
   },
 );
 
+const goesOn = `tracepoint:syscalls:sys_enter_getppid { @[comm] = count(); } end { print(@["work"]); clear(@); }`;
+
+test(
+  "what was traced at boot goes on live, and nothing is missed in between",
+  { skip: typeof ownFiles === "string" && ownFiles, timeout: 2 * deadline * 1000 },
+  async (t) => {
+    assert.ok(typeof ownFiles !== "string");
+    const kernel = ownFiles;
+    const folder = temporaryFolder();
+    t.after(() => folder.remove());
+    const files = { "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-static"]) };
+    const [made] = await jobsOf({ kernel, deadline, jobs: [{ script: `strobe boot -e '${goesOn}'` }] });
+    const script = `/bin/work 300; (while [ ! -e /tmp/end ]; do /bin/work 10; n=$((n + 10)); done; echo $n >/tmp/more) &
+strobe boot --collect --live -q -e '${goesOn}' --for 4s >/tmp/all 2>/tmp/said & strobe=$!
+sleep 3; touch /tmp/end; wait $strobe; echo $(($(cat /tmp/more) + 300)) $(cat /tmp/all); cat /tmp/said; ${left}`;
+    const [collected] = await jobsOf({ kernel, deadline, files, jobs: [{ script }], bootConfig: made.stdout });
+    const [, done, told] = /^(\d+) (\d+)\n$/.exec(collected.stdout) ?? [];
+    assert.ok(Number(done) > 300, collected.stdout + collected.stderr);
+    assert.equal(told, done);
+  },
+);
+
 /** Beside it: the same events in an instance that the kernel makes itself, and how often each kprobe was hit. */
 const lineCounts = `cd /sys/kernel/tracing; grep -c 'initcall_finish:' instances/other/trace; awk '$1 ~ /strobe_boot/ { print $1, $2 }' kprobe_profile`;
 
@@ -143,7 +165,7 @@ for (const { name, ...rest } of kernels.filter((one) => one.name === "6.12")) {
 /** Of the boot before: a program's events, to the last, with its name. The first boot has nothing to tell. */
 const flight = `cd /tmp
 if strobe boot --flight --collect -o last.dat 2>said; then
-  cat said; strobe replay last.dat -q -e 'tracepoint:syscalls:sys_enter_getppid /comm == "work"/ { @[comm] = count(); }'
+  cat said; strobe replay last.dat -q -e 'tracepoint:syscalls:sys_enter_getppid /comm == "work"/ { @[comm] = count(); }' | grep .
   strobe boot --flight --collect -o last.dat; echo $?; cat /sys/kernel/tracing/instances/strobe-flight/set_event
 else
   cat said >/dev/ttyS1

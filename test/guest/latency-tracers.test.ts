@@ -54,6 +54,15 @@ sort /tmp/ours /tmp/theirs | uniq -d | wc -l; wc -l </tmp/ours`,
     },
   },
   {
+    name: "what led to it, as a recording",
+    script: `strobe timerlat -q --stop 1 --save /tmp/last.dat >/dev/null; strobe replay /tmp/last.dat -q -e 'tracepoint:sched:sched_switch { @switches = count(); } tracepoint:osnoise:irq_noise { @noises = count(); }'; ls ${tracing}/instances; ${settings}`,
+    check: ({ stdout, stderr }) => {
+      assert.match(stderr, /^\/tmp\/last\.dat: the last \d+ events$/m);
+      assert.match(stdout, /^@noises: [1-9]\d*\n@switches: [1-9]\d*\n/);
+      assert.ok(stdout.endsWith(usual), stdout);
+    },
+  },
+  {
     name: "timerlat's distribution",
     script: "strobe timerlat -q --hist --bucket 50 --for 1s",
     check: ({ stdout, stderr }) => assert.match(stdout, /^@irq_us\[[01]\]:.*^@thread_us\[[01]\]:/ms, stderr),
@@ -119,6 +128,6 @@ tryOnKernels({
   on: ["own"],
   own: true,
   files: () => ({}),
-  deadline: 600,
+  deadline: 900,
   trials: () => trials,
 });

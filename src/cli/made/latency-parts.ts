@@ -3,6 +3,10 @@
 import { hasLatencyTracer, type LatencyTracer, type TracerSettings } from "../../linux/kernel/latency-tracers.ts";
 import type { ScriptOption } from "../../language/program.ts";
 import { tracers } from "../../messages/tracers.ts";
+import type { KeptEvents } from "../../session/tracefs/kept-events.ts";
+import { tell } from "../files.ts";
+import { writeKept } from "../kept-events.ts";
+import type { Options } from "../options.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Asked } from "./made-script.ts";
 
@@ -11,6 +15,12 @@ export const cpusOption: ScriptOption = {
   takes: "text",
   fallback: '""',
   description: "measure on these alone: 0-3,8",
+};
+export const saveOption: ScriptOption = {
+  name: "save",
+  takes: "text",
+  fallback: '""',
+  description: "what happened last, as a recording in this file: switches, interrupts, noises",
 };
 export const histOptions: readonly ScriptOption[] = [
   { name: "hist", takes: "truth", fallback: "false", description: "how the times are distributed, by CPU" },
@@ -23,6 +33,20 @@ export function cpusSetting(asked: Asked): TracerSettings {
   if (cpus === undefined) return [];
   if (!/^\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*$/.test(cpus)) throw new UsageError(tracers.cpus(cpus));
   return [["osnoise/cpus", cpus]];
+}
+
+/** What may have kept somebody from running. */
+const looked = ["osnoise:*", "sched:sched_switch", "sched:sched_waking", "irq:*", "irq_vectors:*"];
+
+/** --save: written when the trace has ended. */
+export function keptIn(asked: Asked): Partial<Options> {
+  const file = asked.text("save");
+  if (file === undefined) return {};
+  const take = (kept: KeptEvents): void => {
+    writeKept(file, kept);
+    tell(`${file}: the last ${kept.events.length} events\n`);
+  };
+  return { kept: { events: looked, take } };
 }
 
 /** `lhist()` of microseconds, as --bucket and --buckets have it. */

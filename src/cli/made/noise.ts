@@ -5,8 +5,10 @@ import { UsageError } from "../usage-error.ts";
 import {
   cpusOption,
   cpusSetting,
+  keptIn,
   histogramOf,
   histOptions,
+  saveOption,
   takesNoWords,
   whoWasAtWork,
   workers,
@@ -41,13 +43,14 @@ strobe counts and times interrupts and soft interrupts by eBPF, and has no threa
       fallback: "0",
       description: "end at a noise of so many microseconds, and say who it was",
     },
+    saveOption,
     cpusOption,
     ...histOptions,
   ],
   write,
 };
 
-const ofTracer = ["period", "runtime", "threshold", "stop", "cpus"];
+const ofTracer = ["period", "runtime", "threshold", "stop", "save", "cpus"];
 
 function write(asked: Asked): Written {
   takesNoWords(asked, "noise");
@@ -70,7 +73,7 @@ function write(asked: Asked): Written {
     ["tracing_thresh", String(asked.number("threshold", 5))],
     ...cpusSetting(asked),
   ];
-  return { text: byTracer(asked, stop), options: { engine: "tracefs", tracerSettings: settings } };
+  return { text: byTracer(asked, stop), options: { engine: "tracefs", tracerSettings: settings, ...keptIn(asked) } };
 }
 
 const kinds = ["hw", "nmi", "irq", "softirq", "thread"];

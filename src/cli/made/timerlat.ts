@@ -3,8 +3,10 @@ import type { TracerSettings } from "../../linux/kernel/latency-tracers.ts";
 import {
   cpusOption,
   cpusSetting,
+  keptIn,
   histogramOf,
   histOptions,
+  saveOption,
   needsTracer,
   whoWasAtWork,
   workers,
@@ -33,6 +35,7 @@ the least, the average and the most.
       description: "end when a thread was so many microseconds late, and say why",
     },
     { name: "stop-irq", takes: "number", fallback: "0", description: "the same of the timer's interrupt" },
+    saveOption,
     cpusOption,
     ...histOptions,
   ],
@@ -52,7 +55,7 @@ function write(asked: Asked): Written {
   const ends = stop > 0 || stopIrq > 0;
   return {
     text: asked.has("hist") ? distribution(asked, stop, stopIrq, ends) : table(stop, stopIrq, ends),
-    options: { engine: "tracefs", tracerSettings: settings },
+    options: { engine: "tracefs", tracerSettings: settings, ...keptIn(asked) },
   };
 }
 

@@ -34,21 +34,22 @@ export class TraceInstance implements Disposable {
   #disposed = false;
 
   /**
-   * With tracing off, in the boot clock. `made`: one that was made at boot, which is left as it is; without a name, the
-   * top-level buffer. @throws LinuxError with nothing left behind
+   * With tracing off, in the boot clock. `made`: one that was made at boot, which is left as it is, `running`: also while
+   * more is written; without a name, the top-level buffer. @throws LinuxError with nothing left behind
    */
-  constructor(name: string, made: InstanceOptions | "made") {
-    if (made !== "made" && !ownName.test(name)) throw new InternalError(`an instance is named ${name}`);
+  constructor(name: string, made: InstanceOptions | "made" | "running") {
+    const own = typeof made === "object";
+    if (own && !ownName.test(name)) throw new InternalError(`an instance is named ${name}`);
     this.name = name;
     this.#folder = name === "" ? tracefsRoot() : `${tracefsRoot()}/instances/${name}`;
-    if (made !== "made") attempt("mkdir", `make an instance of tracefs, ${name}`, () => mkdirSync(this.#folder, 0o700));
+    if (own) attempt("mkdir", `make an instance of tracefs, ${name}`, () => mkdirSync(this.#folder, 0o700));
     try {
-      this.write("tracing_on", "0");
+      if (made !== "running") this.write("tracing_on", "0");
       const cpus = readdirSync(`${this.#folder}/per_cpu`).map((entry) => Number(entry.slice("cpu".length)));
-      if (made !== "made") this.#set(made, cpus.length);
+      if (own) this.#set(made, cpus.length);
       this.#cpus = cpus.sort((a, b) => a - b).map((cpu) => ({ cpu }));
     } catch (error) {
-      if (made !== "made") rmdirSync(this.#folder);
+      if (own) rmdirSync(this.#folder);
       throw error;
     }
   }

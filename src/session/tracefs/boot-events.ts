@@ -20,8 +20,8 @@ export interface AtBoot {
   readonly defined: readonly DynamicEvent[];
 }
 
-/** @throws Error where nothing was made at boot, or for another script: then nothing of it is touched */
-export function openBoot(place: BootPlace, events: readonly TracefsEvent[]): AtBoot {
+/** `live`: more is written. @throws Error where nothing was made at boot, or for another script: then nothing of it is touched */
+export function openBoot(place: BootPlace, events: readonly TracefsEvent[], live: boolean): AtBoot {
   if (place === "instances" && !existsSync(folderOf(place)))
     throw new Error(
       `nothing was traced at boot: tracefs has no instance ${bootInstance} (the kernel takes a boot configuration with "bootconfig" on its command line, and shows it in /proc/bootconfig)`,
@@ -49,7 +49,7 @@ export function openBoot(place: BootPlace, events: readonly TracefsEvent[]): AtB
       "none of the script's events was traced at boot: it was another script, or the kernel refused them (dmesg)",
     );
   const instances = place === "top-level" ? [""] : [bootInstance, bootLives];
-  return { instances: instances.map((name) => new TraceInstance(name, "made")), defined };
+  return { instances: instances.map((name) => new TraceInstance(name, live ? "running" : "made")), defined };
 }
 
 function folderOf(place: BootPlace): string {

@@ -1,13 +1,9 @@
 // A ring of events in memory that the kernel keeps over a reboot (reserve_mem, Linux 6.12; Documentation/trace/
 // debugging.rst): what the machine did last before it went down, read by the next kernel as the events of a trace.dat.
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
-import { readFormat, tracefsRoot } from "../../linux/kernel/tracefs.ts";
-import { parseTracepointFormat } from "../../machine/kernel/tracepoint-format.ts";
-import type { TracepointFormat } from "../../machine/system.ts";
-import { PageCursor } from "../../recordings/ring-pages.ts";
-import type { TraceDatEvent } from "../../recordings/trace-dat-writer.ts";
-import type { EventFormat } from "../../recordings/tracing-data.ts";
+import { tracefsRoot } from "../../linux/kernel/tracefs.ts";
+import { namingEvents, takeEvents, type KeptEvents } from "./kept-events.ts";
 
 /** The instance that the command line makes. */
 export const flightInstance = "strobe-flight";
@@ -23,17 +19,9 @@ export function flightParameters(bytes: number): readonly string[] {
   ];
 }
 
-/** Tells whose thread is which, beside whatever else is wanted. */
-const lifeEvents = ["task:task_newtask", "task:task_rename"];
-
-/** The events of an instance as they lay there, each CPU's in order. */
-export interface Flight {
-  readonly events: readonly TraceDatEvent[];
-  readonly cpus: number;
-  readonly formats: readonly EventFormat[];
-  readonly comms: ReadonlyMap<number, string>;
-  readonly clock: string;
-  /** Events that were read were written since this kernel began: it had been started anew. */
+/** What the ring has. */
+export interface Flight extends KeptEvents {
+  /** It was written since this kernel began: it had been started anew. */
   readonly ofThisBoot: boolean;
 }
 
@@ -52,84 +40,20 @@ export function startFlight(wanted: readonly string[]): void {
   try {
     instance.clear();
     instance.write("options/overwrite", "1");
-    for (const event of [...lifeEvents, ...wanted]) instance.write("set_event", event);
+    for (const event of [...namingEvents, ...wanted]) instance.write("set_event", event);
     instance.tracing(true);
   } finally {
     instance.close();
   }
 }
 
-/** Reads what is there; the ring is empty then, and no more is written. @throws LinuxError, Error */
+/** Takes what is there; the ring is empty then, and no more is written. @throws LinuxError, Error */
 export function takeFlight(): Flight {
   const instance = open();
   try {
     const ofThisBoot = instance.readFile("set_event").trim() !== "";
-    const page = new Uint8Array(instance.pageBytes);
-    const view = new DataView(page.buffer);
-    const cursor = new PageCursor(page, 0n);
-    const events: TraceDatEvent[] = [];
-    const numbers = new Set<number>();
-    for (const [index, cpu] of instance.cpus.entries()) {
-      while (instance.read(index, page)) {
-        cursor.begin();
-        while (cursor.next()) {
-          const { offset, length, time } = cursor;
-          numbers.add(view.getUint16(offset, true));
-          events.push({ cpu, time: BigInt(time), record: page.slice(offset, offset + length) });
-        }
-      }
-    }
-    const known = formatsOf(numbers);
-    return {
-      events,
-      cpus: Math.max(...instance.cpus) + 1,
-      formats: known.map(({ category, text }) => ({ category, text })),
-      comms: namesIn(events, known),
-      clock: /\[(\S+)\]/.exec(instance.readFile("trace_clock"))?.[1] ?? "local",
-      ofThisBoot,
-    };
+    return { ...takeEvents(instance), ofThisBoot };
   } finally {
     instance.close();
   }
-}
-
-interface KnownFormat extends EventFormat {
-  readonly name: string;
-  readonly format: TracepointFormat;
-}
-
-/** Of events by their numbers, which are the same at each start of a kernel. */
-function formatsOf(numbers: ReadonlySet<number>): readonly KnownFormat[] {
-  const root = `${tracefsRoot()}/events`;
-  const folders = (path: string): string[] =>
-    readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-  return folders(root).flatMap((category) =>
-    folders(`${root}/${category}`).flatMap((name) => {
-      const text = readFormat(category, name);
-      const format = text === undefined ? undefined : parseTracepointFormat(text);
-      return text === undefined || format === undefined || !numbers.has(format.id)
-        ? []
-        : [{ category, name, text, format }];
-    }),
-  );
-}
-
-/** Threads by their last names. */
-function namesIn(events: readonly TraceDatEvent[], known: readonly KnownFormat[]): ReadonlyMap<number, string> {
-  const places = new Map<number, { readonly pid: number; readonly comm: number }>();
-  for (const { name, format } of known) {
-    const at = (field: string): number | undefined => format.fields.find((one) => one.name === field)?.offset;
-    const [pid, comm] = [at("pid"), at(name === "task_rename" ? "newcomm" : "comm")];
-    if (/^task_(?:newtask|rename)$/.test(name) && pid !== undefined && comm !== undefined)
-      places.set(format.id, { pid, comm });
-  }
-  const comms = new Map<number, string>();
-  for (const { record } of events.toSorted((a, b) => (a.time < b.time ? -1 : 1))) {
-    const view = new DataView(record.buffer, record.byteOffset, record.byteLength);
-    const place = places.get(view.getUint16(0, true));
-    if (place === undefined) continue;
-    const text = Buffer.from(record.subarray(place.comm, place.comm + 16)).toString("latin1");
-    comms.set(view.getInt32(place.pid, true), text.replace(/\0.*$/s, "").replace(/\p{Cc}/gu, "?"));
-  }
-  return comms;
 }

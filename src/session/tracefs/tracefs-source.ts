@@ -41,6 +41,7 @@ import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
 import { bootEventAt, bootFormat, bootNameOf, disableAtTop, openBoot, type BootPlace } from "./boot-events.ts";
 import { eventAt, type NamedEvent } from "./event-places.ts";
 import { EventStreams, type Head } from "./event-streams.ts";
+import { namingEvents, takeEvents, type KeptEvents } from "./kept-events.ts";
 import { KernelHistograms } from "./kernel-histograms.ts";
 import { Lives, threadsOf } from "./lives.ts";
 import { TracefsEvent } from "./tracefs-event.ts";
@@ -57,8 +58,20 @@ export interface TracefsOptions {
   readonly interrupted?: (() => boolean) | undefined;
   /** What the kernel has traced since it started, and where: in instances of its boot configuration, or in the top-level buffer. */
   readonly boot?: BootPlace | undefined;
+  /** What comes from now on is handled as well, until the session is stopped. */
+  readonly live?: boolean | undefined;
   /** What the tracer is told whose events the plan has. */
   readonly tracerSettings?: TracerSettings | undefined;
+  /** What else happened last, for whoever looks into it when the session has ended. */
+  readonly kept?: KeptWish | undefined;
+}
+
+/** Events beside the plan's, the last of which are held in memory. */
+export interface KeptWish {
+  /** `CATEGORY:EVENT`, with wildcards. */
+  readonly events: readonly string[];
+  /** Called once, at the end. */
+  readonly take: (events: KeptEvents) => void;
 }
 
 /** A handler, and the probe's number among the plan's names. */
@@ -77,6 +90,8 @@ interface Wanted {
 const scripts = 0;
 const lives = 1;
 const livesBytes = 1 << 20;
+/** Of the events that are held until the end. */
+const keptBytes = 16 << 20;
 /** Whole events need more room than what handlers say of them. */
 const roomier = 4;
 /** Nanoseconds of events handled before Node's event loop gets a turn. */
@@ -115,6 +130,8 @@ export class TracefsSource implements Source, RecordStream {
   #defined: DynamicEvent[] = [];
   #streams: EventStreams | undefined;
   #settings: SharedSettings | undefined;
+  /** Of what `kept` wants. */
+  #last: TraceInstance | undefined;
   #lostBefore = [0, 0];
   #wake: (() => void) | undefined;
   #stopped = false;
@@ -191,7 +208,8 @@ export class TracefsSource implements Source, RecordStream {
   }
 
   get ends(): boolean {
-    return this.#target !== undefined || this.#options.boot !== undefined;
+    const { boot, live } = this.#options;
+    return this.#target !== undefined || (boot !== undefined && live !== true);
   }
 
   get firing(): boolean {
@@ -233,9 +251,9 @@ export class TracefsSource implements Source, RecordStream {
     this.#stream();
   }
 
-  /** What was made at boot is strobe's from now on: nothing more is written into it, and it goes with the rest. */
+  /** What was made at boot is strobe's from now on: unless it goes on, nothing more is written into it; it goes with the rest. */
   #takeOver(boot: BootPlace): void {
-    const { instances, defined } = openBoot(boot, this.#events.events);
+    const { instances, defined } = openBoot(boot, this.#events.events, this.#options.live === true);
     this.#instances.push(...instances);
     this.#defined.push(...defined);
     this.#knowLives();
@@ -292,7 +310,12 @@ export class TracefsSource implements Source, RecordStream {
       throw new Error(`the kernel runs one tracer at a time, and the script has events of ${tracer} and ${other}`);
     if (!hasLatencyTracer(tracer))
       throw new Error(`this kernel was built without the tracer ${tracer} (CONFIG_${tracer.toUpperCase()}_TRACER)`);
-    const { tracerSettings, log } = this.#options;
+    const { tracerSettings, kept, log } = this.#options;
+    if (kept !== undefined) {
+      this.#last = new TraceInstance(`strobe-${process.pid}-last`, { bytes: keptBytes, options: { overwrite: true } });
+      for (const event of [...namingEvents, ...kept.events]) this.#last.write("set_event", event);
+      this.#last.tracing(true);
+    }
     if (tracerSettings !== undefined && tracerSettings.length > 0) this.#settings = new SharedSettings(tracerSettings);
     this.#instances[scripts].tracer(tracer);
     log?.(`started the tracer ${tracer}`);
@@ -405,7 +428,8 @@ export class TracefsSource implements Source, RecordStream {
 
   go(): void {
     const target = this.#target;
-    if (this.#options.boot !== undefined) this.#user?.sourceEnded();
+    const { boot, live } = this.#options;
+    if (boot !== undefined && live !== true) this.#user?.sourceEnded();
     if (target === undefined) return;
     void target.ended.then(async () => {
       const why = await target.failure?.();
@@ -489,6 +513,7 @@ export class TracefsSource implements Source, RecordStream {
     const head = streams.peek(until);
     if (head === undefined || head.time > until) return false;
     this.#handled++;
+    if (this.#options.boot !== undefined) this.#tellTies(head);
     // What the handlers look at stays where it is until the page is read anew.
     const { boot } = this.#options;
     if (head.of === lives || boot === "top-level") this.#takeLife(head);
@@ -496,6 +521,17 @@ export class TracefsSource implements Source, RecordStream {
     streams.take();
     return true;
   }
+
+  /** The clock of a kernel that starts is coarse. */
+  #tellTies({ of, time, cpu }: Head): void {
+    if (of !== scripts) return;
+    if (time === this.#before.time && cpu !== this.#before.cpu) this.#ties++;
+    this.#before = { time, cpu };
+  }
+
+  #before = { time: -1, cpu: -1 };
+  /** Events of the same time as the one before, of another processor. */
+  #ties = 0;
 
   #takeLife({ page, view, offset, length, cpu }: Head): void {
     const one = this.#lifeEvents.get(view.getUint16(offset, true));
@@ -530,6 +566,10 @@ export class TracefsSource implements Source, RecordStream {
     this.#running = false;
     this.#dropped = this.#histograms?.end() ?? [];
     for (const instance of this.#instances) instance.tracing(false);
+    if (this.#last !== undefined) {
+      this.#last.tracing(false);
+      this.#options.kept?.take(takeEvents(this.#last));
+    }
     this.#detached = true;
   }
 
@@ -561,10 +601,13 @@ export class TracefsSource implements Source, RecordStream {
     this.#lives.unknown = 0;
     const { reused } = this.#lives;
     const { unread = 0 } = this.#histograms ?? {};
+    const ties = this.#ties;
+    this.#ties = 0;
     const said = [
       ...(unknown === 0 ? [] : [sessions.threadsUnknown(unknown)]),
       ...(reused.size === 0 ? [] : [sessions.threadsReused(reused.size)]),
       ...(unread === 0 ? [] : [sessions.histogramsUnread(unread)]),
+      ...(ties === 0 ? [] : [sessions.bootTies(ties)]),
     ];
     return [...said.map(({ message }) => message), ...takeRefusals()];
   }
@@ -592,7 +635,9 @@ export class TracefsSource implements Source, RecordStream {
     this.maps.clear();
     if (this.#options.boot !== undefined) this.#disableAll();
     // Events go when no instance has them enabled.
-    for (const one of [...this.#instances.splice(0), ...this.#defined.splice(0)]) {
+    const last = this.#last === undefined ? [] : [this.#last];
+    this.#last = undefined;
+    for (const one of [...this.#instances.splice(0), ...last, ...this.#defined.splice(0)]) {
       try {
         one[Symbol.dispose]();
       } catch (error) {
