@@ -289,6 +289,51 @@ test("symbols of a program with their files and offsets, by its own name and wit
   );
 });
 
+test("arg0 and arg1 of profile probes are where the processor was, in the kernel or in a program", async () => {
+  const { stdout, stderr, code } = await strobe([
+    "dtrace",
+    "-qn",
+    `profile-499 /pid == $target && arg0/ { @n["in the kernel", arg0 < 0, arg1 == 0, arg2] = count(); }
+     profile-499 /pid == $target && arg1/ { @n["in the program", arg0 == 0, arg1 > 0, arg2] = count(); }
+     profile-499 /pid == $target/ { @all = count(); }
+     END { printa("%s %d %d %d: %@d\\n", @n); printa("all: %@d\\n", @all); }`,
+    "-c",
+    `${process.execPath} -e 'for (let i = 0; i < 1e8; i++);'`,
+  ]);
+  assert.deepEqual([stderr, code], ["", 0]);
+  const counts = new Map(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split(": ") as [string, string]),
+  );
+  const [user, kernel] = [counts.get("in the program 1 1 0"), counts.get("in the kernel 1 1 0") ?? 0];
+  assert.ok(Number(user) > 0, stdout);
+  assert.equal(Number(user) + Number(kernel), Number(counts.get("all")), stdout);
+  assert.equal(counts.size, kernel === 0 ? 2 : 3, stdout);
+});
+
+test("a function of any module of the traced process, where none is named", async () => {
+  const program = compileC(
+    folder.path,
+    "allocates",
+    `#include <stdlib.h>
+    __attribute__((noinline)) void *own(int n) { return malloc(n); }
+    int main(void) { for (int i = 0; i < 7; i++) { void *volatile p = own(5000 + i); free(p); } return 0; }`,
+  );
+  const run = await strobe([
+    "dtrace",
+    "-qn",
+    `pid$target::own:entry { @calls[probemod, probefunc] = count(); }
+     pid$target::malloc:entry /arg0 >= 5000 && arg0 < 5007/ { @calls[probemod, probefunc] = count(); }
+     END { printa("%s %s %@d\\n", @calls); }`,
+    "-c",
+    program,
+  ]);
+  assert.deepEqual([run.stderr, run.code], ["", 0]);
+  assert.deepEqual(run.stdout.trim().split("\n").sort(), ["allocates own 7", "libc.so.6 malloc 7"]);
+});
+
 test("a library that the command has not is said", async () => {
   const run = await strobe(["dtrace", "-qn", "pid$target:libnone.so:f:entry { }", "-c", "/bin/true"]);
   assert.deepEqual(

@@ -164,13 +164,15 @@ function ofProcess(
           : { kind: "insn", parts: [binary, of, `0x${name}`] };
       return { probes: [at], ...more };
     }
+    // Any of the traced process's modules. (The files of one that is named by its number are not looked through.)
+    const anywhere = none(module) && pid === given.target ? "*" : binary;
     if (none(name) && !none(of)) {
-      const probes = ["uprobe", "uretprobe"].map((kind) => ({ kind, parts: [binary, of] }));
+      const probes = ["uprobe", "uretprobe"].map((kind) => ({ kind, parts: [anywhere, of] }));
       return { probes: [...probes, { kind: "insn", parts: [binary, of, "*"] }], ...more };
     }
     const found = entryOrReturn({ provider, module, function: of, name }, (returns) => ({
       kind: returns ? "uretprobe" : "uprobe",
-      parts: [binary, any(of)],
+      parts: [anywhere, any(of)],
     }));
     return found === undefined ? undefined : { ...found, ...more };
   }

@@ -229,9 +229,23 @@ function ofError(name: string, span: Span): Expression {
   return nodes.integer(0, span);
 }
 
+/** Of `profile`: where the processor was, in the kernel (arg0) or in a program (arg1); 0 where it was in the other. */
+function interrupted(name: string, span: Span): Expression {
+  const zero = nodes.integer(0, span);
+  const at = (): Expression =>
+    nodes.cast(named("int64", span), nodes.call("reg", [nodes.text("ip", span)], span), span);
+  const inKernel = nodes.binary("<", at(), zero, span);
+  if (name === "arg0") return nodes.conditional(inKernel, at(), zero, span);
+  return name === "arg1" ? nodes.conditional(inKernel, zero, at(), span) : zero;
+}
+
 /** fbt's and pid's `return` have the offset in arg0, and the value in arg1; a call's has the value in both. */
 function argument(name: string, span: Span, { clause }: Unit): Expression {
   if (clause.provider === "error") return ofError(name, span);
+  // A tick is strobe's own: it interrupts nothing.
+  const interrupts =
+    clause.provider === "profile" && clause.names?.every((each) => each.startsWith("profile-")) === true;
+  if (interrupts) return interrupted(name, span);
   if (!clause.returns) return builtin(name, span);
   if (clause.provider === "syscall") return builtin("arg0", span);
   return name === "arg1" ? builtin("retval", span) : nodes.integer(0, span);
