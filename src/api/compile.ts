@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { machine as architecture, release } from "node:os";
 import { Failure } from "../base/failure.ts";
 import { lazy } from "../base/lazy.ts";
@@ -66,6 +67,19 @@ const asked: MachineGiven = {
   },
   get arch() {
     return architecture();
+  },
+  kernelAddress(symbol) {
+    return thisMachine().symbolAddress(symbol);
+  },
+  fileIdentity(path) {
+    const binary = thisMachine().binary(path);
+    if (binary === undefined) return new Failure(`there is no program ${path}`);
+    const { ino, dev } = statSync(binary.path, { bigint: true });
+    const [major, minor] = [
+      ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & 0xfffff000n),
+      (dev & 0xffn) | ((dev >> 12n) & 0xffffff00n),
+    ];
+    return { inode: ino, ...(major === 0n ? {} : { device: (major << 20n) | minor }) };
   },
   mappedFile(pid, name) {
     return binaries().mappedFileNamed(pid, name);

@@ -21,7 +21,7 @@ export function translate(
 ): string {
   if (to.translate === undefined) throw new RangeError(`nothing is translated to ${to.title}`);
   const named = given instanceof Map ? given : new Map(Object.entries(given));
-  const { program, diagnostics } = parseScript(source, { positional, named }, language);
+  const { program, diagnostics } = parseScript(source, { positional, named, translated: true }, language);
   if (diagnostics.some(({ severity }) => severity === "error")) throw new ScriptError(source, diagnostics);
   const translated = to.translate(program, { find: spellingOf, constructors: constructorNames() });
   if (translated.diagnostics.length > 0) throw new ScriptError(source, translated.diagnostics);

@@ -131,3 +131,38 @@ export function dumpAliases(): number {
   );
   return 0;
 }
+
+/** Forms of probe points, a line each: those that strobe reads. */
+export function dumpTypes(): number {
+  print(
+    pointForms
+      .flatMap(({ of, forms }) => forms.map((form) => `${of}${form}`))
+      .toSorted()
+      .map((form) => `${form}\n`)
+      .join(""),
+  );
+  return 0;
+}
+
+const functions = ["", ".call", ".exported", ".inline", ".return", ".return.maxactive(number)"];
+const units = ["s", "sec", "ms", "msec", "us", "usec", "ns", "nsec", "jiffies"];
+const pointForms: readonly { readonly of: string; readonly forms: readonly string[] }[] = [
+  { of: "", forms: ["begin", "begin(number)", "end", "end(number)", "error", "error(number)", "never"] },
+  { of: "timer.", forms: units.flatMap((unit) => [`${unit}(number)`, `${unit}(number).randomize(number)`]) },
+  { of: "timer.", forms: ["hz(number)", "profile", "profile.hz(number)"] },
+  { of: "kernel.function(string)", forms: functions },
+  { of: "module(string).function(string)", forms: functions },
+  { of: "kernel.", forms: ["statement(string)", "statement(string).nearest", "trace(string)", "tracepoint(string)"] },
+  { of: "module(string).", forms: ["statement(string)", "statement(string).nearest"] },
+  { of: "kernel.data(number)", forms: [".write", ".rw", ".length(number).write", ".length(number).rw"] },
+  { of: "kernel.data(string)", forms: [".write", ".rw", ".length(number).write", ".length(number).rw"] },
+  { of: "kprobe.function(string)", forms: ["", ".call", ".return", ".return.maxactive(number)"] },
+  ...["process", "process(number)", "process(string)"].flatMap((of) => [
+    { of: `${of}.function(string)`, forms: functions.filter((form) => !form.includes("maxactive")) },
+    { of: `${of}.`, forms: ["statement(string)", "statement(string).nearest", "mark(string)", "plt", "plt(string)"] },
+    { of: `${of}.`, forms: ["provider(string).mark(string)", "library(string).function(string)"] },
+    { of: `${of}.`, forms: ["begin", "end", "thread.begin", "thread.end", "syscall", "syscall.return"] },
+    { of: `${of}.data(string)`, forms: [".write", ".rw", ".length(number).write", ".length(number).rw"] },
+  ]),
+  { of: "perf.", forms: ["sw.NAME", "hw.NAME", "sw.NAME.sample(number)", "hw.NAME.sample(number)"] },
+];

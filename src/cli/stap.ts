@@ -9,11 +9,13 @@ import { UsageError } from "./usage-error.ts";
 const valued = "eEcxlLoGDdmsTpIRraSB";
 const plain = "vgtwWukqFbihV";
 
+/** Limits of scripts that `-D` sets. */
+const limits: ReadonlySet<string> = new Set(["MAXERRORS", "MAXNESTING", "MAXMAPENTRIES"]);
+
 /** What these ask for is done anyway, or has nothing to do with how strobe works: why. */
 const without: Readonly<Record<string, string>> = {
   m: "strobe makes no kernel module",
   s: "buffers have the size that is needed",
-  t: "strobe --stats says what handlers cost",
   b: "buffers are always shared by processor",
   u: "all of the script is kept, and compiled",
   k: "there is no temporary folder",
@@ -26,6 +28,16 @@ const without: Readonly<Record<string, string>> = {
   B: "no kernel module is built",
   i: "scripts are read whole: write a file, or -e",
   F: "strobe stays in the foreground: end it with & or nohup",
+};
+
+/** What to use in the place of what is not there. */
+const instead: Readonly<Record<string, string>> = {
+  "--example": "strobe tools lists ready scripts",
+  "--interactive": "write a file, or -e; an editor has completion and errors by strobe lsp",
+  "--monitor": "print what is wanted in a probe timer.s(1), with ansi_clear_screen() before it",
+  "--language-server": "strobe lsp",
+  "--remote": "run strobe there, over ssh",
+  "--use-server": "strobe compiles by itself",
 };
 
 const withoutLong =
@@ -79,7 +91,7 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
         return;
       case "D": {
         const [, name = "", number] = /^(\w+)(?:=(.*))?$/.exec(value) ?? [];
-        if (name === "MAXERRORS" && /^\d+$/.test(number ?? "")) settings.set(name, number ?? "");
+        if (limits.has(name) && /^\d+$/.test(number ?? "")) settings.set(name, number ?? "");
         else tell(`stap: -D ${value} has no effect: ${without["D"]}\n`);
         return;
       }
@@ -91,6 +103,7 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
     if (letter === "g") ours.push("--unsafe");
     else if (letter === "w") ours.push("--no-warnings");
     else if (letter === "v") ours.push("-v");
+    else if (letter === "t") ours.push("--stats");
     else if (letter === "h")
       print("usage: strobe stap [options] SCRIPT [arguments] (docs/systemtap.md lists the options)\n");
     else if (letter === "V") print(`strobe v${version}, for scripts in SystemTap's language\n`);
@@ -109,6 +122,9 @@ export async function stapOptions(argv: readonly string[]): Promise<number | Opt
     }
     if (word.startsWith("--")) {
       if (word.startsWith("--dump-functions")) return (await import("./stap-list.ts")).dumpFunctions();
+      if (word === "--dump-probe-types") return (await import("./stap-list.ts")).dumpTypes();
+      if (/^--(?:example|interactive|monitor|language-server|remote|use-server)(?:=|$)/.test(word))
+        throw new UsageError(commands.stapNotThere(word, instead[/^--[a-z-]*/.exec(word)![0]] ?? ""));
       if (word === "--dump-probe-aliases") return (await import("./stap-list.ts")).dumpAliases();
       if (!withoutLong.test(word)) throw new UsageError(commands.stapUnknownOption(word));
       tell(`stap: ${word} has no effect: it has no meaning here\n`);

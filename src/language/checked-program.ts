@@ -2,7 +2,7 @@
 import type { Config } from "./check/config.ts";
 import type { Context } from "./context.ts";
 import type { Span } from "./diagnostic.ts";
-import type { Block, Expression, Probe, Program } from "./program.ts";
+import type { Block, Expression, Probe, Program, Recursion } from "./program.ts";
 import type { SiteRef } from "./resolved-probe.ts";
 import type { Type } from "./types.ts";
 
@@ -55,6 +55,9 @@ export interface CheckedFunction {
   readonly parameters: number;
   readonly variables: readonly CheckedVariable[];
   readonly result: Type;
+  readonly recursion?: Recursion;
+  /** Functions of the script that it comes to, itself among them where it calls itself. */
+  readonly reaches?: ReadonlySet<string>;
   readonly body: Block;
 }
 

@@ -58,6 +58,8 @@ export interface Given {
   readonly definitions?: ReadonlyMap<string, string>;
   /** Files of definitions that the script may use, in the order in which they are looked through. */
   readonly library?: readonly LibraryFile[];
+  /** It is to be written in another language, where arrays that are full are no errors. */
+  readonly translated?: true;
   /** What a script may ask of the machine before it is read. */
   readonly machine?: MachineGiven;
 }
@@ -74,8 +76,18 @@ export interface MachineGiven {
   readonly arch: string;
   /** The path of a file that a process has code of, by its name as probes name libraries; undefined where it has none. */
   mappedFile?(pid: number, name: string): string | undefined;
+  /** Where a variable of the kernel is; undefined where the kernel does not tell. */
+  kernelAddress?(symbol: string): bigint | undefined;
+  /** What tells a program's file from all others, by its path or by its name in $PATH; or why that is not known. */
+  fileIdentity?(path: string): FileIdentity | Failure;
   /** A line of the running kernel's configuration: "y", "m", a value; undefined where it is not set. */
   config(name: string): string | undefined | Failure;
+}
+
+/** As the kernel numbers them; without a device where the kernel's number and stat's may differ (btrfs, overlays). */
+export interface FileIdentity {
+  readonly inode: bigint;
+  readonly device?: bigint;
 }
 
 export interface Parsed {

@@ -100,8 +100,16 @@ export interface FunctionDeclaration {
   readonly result?: TypeName;
   /** It asks what only the probe has that it is called from (`args`, `func`): each handler that calls it has its own. */
   readonly ofProbe?: true;
+  /** It may call itself, or be called by what it calls: so deep, and what more fails with. The host runs it. */
+  readonly recursion?: Recursion;
   readonly body: Block;
   readonly span: Span;
+}
+
+export interface Recursion {
+  /** Calls of it that are under way at once. */
+  readonly deepest: number;
+  readonly words: string;
 }
 
 export interface Probe {

@@ -95,6 +95,9 @@ export const commands = {
   stapPass: (found: string): UsageMessage => usage(`-p takes a pass from 1 to 5, not "${found}"`),
   /** @example strobe stap -T soon */
   stapSeconds: (found: string): UsageMessage => usage(`-T takes a number of seconds, not "${found}"`),
+  /** @example strobe stap --monitor */
+  stapNotThere: (option: string, instead: string): UsageMessage =>
+    usage(`stap: there is no ${option} here: ${instead}`),
   /** @example strobe stap --frobnicate */
   stapUnknownOption: (option: string): UsageMessage => usage(`stap: unrecognized option '${option}'`),
   /** @example strobe stap -e */

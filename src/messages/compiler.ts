@@ -3,6 +3,20 @@ import { says, type Message, type Shown } from "./message.ts";
 
 export const compiler = {
   /**
+   * @on systemtap
+   * @example
+   * global a
+   * function f(n) { foreach (k in a) f(k); return n }
+   * probe begin { a[1] = 1; println(f(1)) }
+   */
+  recursionWithin: (name: Shown): Message =>
+    says(
+      "feature",
+      `\`${name}\` cannot call itself from a loop over a map, from a \`try\`, or by two ways through another function`,
+      "keep what is left to do in an array, and loop until it is empty",
+    ),
+
+  /**
    * Only of scripts whose nesting exhausts the stack while they are compiled: 5,000 structs in each other.
    *
    * @tested test/live/wrong-input.test.ts

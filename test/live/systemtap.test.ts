@@ -662,3 +662,47 @@ probe process("${binary}").statement("main@trace.c:12") { println(pp()) }`;
     listed([`statement("main@${file}:12")`, `function("traceme@${file}:4").return`]),
   );
 });
+
+test("functions call themselves in probes of a program; what is too deep is an error", compiled, async () => {
+  const binary = program();
+  const script = `
+function sum(n) { return n > 0 ? n + sum(n - 1) : 0 }
+function dots:string(n:long) { return n > 0 ? "." . dots(n - 1) : "" }
+function count(n) { if (n > 0) { print(n, " "); count(n - 1) } }
+probe process("${binary}").function("traceme") { printf("%d %s ", sum($a), dots($b)); count($a); println(pid() == target()) }`;
+  assert.equal(await stap("-e", script, "-c", binary), "1 .. 1 1\n15 ..... 5 4 3 2 1 1\n1 . 1 1\n");
+  const { stdout, stderr, code } = await strobe([
+    "stap",
+    "-D",
+    "MAXNESTING=3",
+    "-e",
+    "function sum(n) { return n > 0 ? n + sum(n - 1) : 0 } probe begin { println(sum(2)); println(sum(3)) }",
+  ]);
+  assert.equal(stdout, "3\n");
+  assert.match(stderr, /^ERROR: MAXNESTING exceeded near identifier 'sum' at -e:1:/);
+  assert.equal(code, 1);
+});
+
+test("system calls of all processes of a program, and writes to its variables", compiled, async () => {
+  const file = join(folder, "calling.c");
+  const binary = join(folder, "calling");
+  writeFileSync(
+    file,
+    `#include <unistd.h>
+#include <sys/syscall.h>
+int written;
+int main(void) {
+  for (int i = 0; i < 5; i++) { syscall(SYS_getppid); written += 1; }
+  return written != 5;
+}
+`,
+  );
+  execFileSync("gcc", ["-g", "-O0", "-o", binary, file]);
+  const calls = `global entered, left
+probe process("${binary}").syscall { if ($syscall == ${process.arch === "x64" ? 110 : 173}) entered++ }
+probe process("${binary}").syscall.return { if ($syscall == ${process.arch === "x64" ? 110 : 173}) left++ }
+probe end { println(entered, " ", left) }`;
+  assert.equal(await stap("-e", calls, "-c", `sh -c "${binary}; ${binary}; true"`), "10 10\n");
+  const writes = `global n probe process("${binary}").data("written").write { n++ } probe end { println(n) }`;
+  assert.equal(await stap("-e", writes, "-c", binary), "5\n");
+});

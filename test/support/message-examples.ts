@@ -160,7 +160,7 @@ export function told({ file, on }: Entry, example: string): Told {
 
 /** Scripts in SystemTap's language have all that the tree can say. */
 function translated(text: string): Told {
-  const { program } = readScript("systemtap", text, {});
+  const { program } = readScript("systemtap", text, { given: { translated: true } });
   const { diagnostics } = typescript.translate!(program, { find: spellingOf, constructors: constructorNames() });
   return { source: program.source, diagnostics };
 }

@@ -249,6 +249,8 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
       return aggregateRead(scope, instruction);
     case "for-each":
       return forEachEntry(scope, instruction);
+    case "call":
+      throw new InternalError("a function that calls itself, in the kernel");
     case "host-text":
       throw new InternalError(`${instruction.name}() in the kernel`);
     case "loop-cut":

@@ -158,10 +158,10 @@ export class CapturedHandler {
       const nature = natureOf(i);
       if (nature === "map-write" && "map" in i) this.#move(i.map, origin, homes);
       if (nature === "map-read" && "map" in i) read(i.map, origin);
-      if (i.op !== "for-each") continue;
+      if (i.op !== "for-each" && i.op !== "call") continue;
       const body = loopBody(this.#module, i.callback, homes);
       for (const map of body.writes) this.#move(map, i, homes);
-      for (const map of [i.map, ...body.reads]) read(map, i);
+      for (const map of [...(i.op === "for-each" ? [i.map] : []), ...body.reads]) read(map, i);
     }
     return homes.maps.size > before;
   }
@@ -178,7 +178,7 @@ export class CapturedHandler {
     const wanted: { readonly i: Instruction; readonly loop: Instruction; readonly block: number }[] = [];
     this.fn.blocks.forEach(({ instructions }, block) => {
       for (const loop of instructions) {
-        if (loop.op !== "for-each" || !part.host.has(loop)) continue;
+        if ((loop.op !== "for-each" && loop.op !== "call") || !part.host.has(loop)) continue;
         for (const i of bodyOf(this.#module, loop.callback)) {
           const nature = natureOf(i);
           if (nature === "act" && i.op !== "loop-cut") this.#refuse(i, loop, placement.doneInLoopOfHost);
@@ -418,11 +418,13 @@ function copiesOneOf(source: Source, slots: ReadonlySet<number>): boolean {
 export type Said = (because: string) => Message;
 
 /** Instructions of a callback, and of the callbacks in it. */
-function* bodyOf(module: IrModule, callback: number): Iterable<Instruction> {
+function* bodyOf(module: IrModule, callback: number, around: ReadonlySet<number> = new Set()): Iterable<Instruction> {
+  const within = new Set([...around, callback]);
   for (const { instructions } of module.functions[callback].blocks) {
     for (const i of instructions) {
       yield i;
-      if (i.op === "for-each") yield* bodyOf(module, i.callback);
+      if ((i.op === "for-each" || i.op === "call") && !within.has(i.callback))
+        yield* bodyOf(module, i.callback, within);
     }
   }
 }

@@ -40,7 +40,14 @@ export interface LoopBody {
   readonly instructions: readonly Instruction[];
 }
 
-export function loopBody(module: Pick<IrModule, "functions" | "maps">, callback: number, homes: Homes): LoopBody {
+/** `around`: functions whose bodies are being looked at, one of which may call itself. */
+export function loopBody(
+  module: Pick<IrModule, "functions" | "maps">,
+  callback: number,
+  homes: Homes,
+  around: ReadonlySet<number> = new Set(),
+): LoopBody {
+  const within = new Set([...around, callback]);
   const reads = new Set<number>();
   const writes = new Set<number>();
   const instructions: Instruction[] = [];
@@ -52,12 +59,12 @@ export function loopBody(module: Pick<IrModule, "functions" | "maps">, callback:
       if (nature === "map-read" && "map" in i) reads.add(i.map);
       if (nature === "map-write" && "map" in i) writes.add(i.map);
       if (isForHost(module, i, homes)) host ??= i;
-      if (i.op !== "for-each") continue;
-      const inner = loopBody(module, i.callback, homes);
+      if ((i.op !== "for-each" && i.op !== "call") || within.has(i.callback)) continue;
+      const inner = loopBody(module, i.callback, homes, within);
       for (const map of inner.reads) reads.add(map);
       for (const map of inner.writes) writes.add(map);
       instructions.push(...inner.instructions);
-      reads.add(i.map);
+      if (i.op === "for-each") reads.add(i.map);
       host ??= inner.host;
     }
   }
@@ -74,6 +81,7 @@ export function isForHost(module: Pick<IrModule, "functions" | "maps">, i: Instr
     case "map-write":
       return "map" in i && (homes.maps.has(i.map) || (i.op === "aggregate-read" && isGathered(module, i)));
     case "loop":
+      if (i.op === "call") return true;
       return (
         i.op === "for-each" &&
         (i.order !== undefined ||

@@ -63,6 +63,7 @@ export function natureOf(i: Instruction): Nature {
     case "emit":
       return "send";
     case "for-each":
+    case "call":
       return "loop";
     case "signal":
     case "override":
@@ -96,13 +97,18 @@ export function isGathered(
 export function slotsRead(i: Instruction): readonly number[] {
   const slots: number[] = [];
   const read = (slot: number): number => (slots.push(slot), slot);
-  mapSlots(i, read, i.op === "for-each" || i.op === "address-of" || i.op === "rounds" ? read : (slot) => slot);
+  mapSlots(
+    i,
+    read,
+    i.op === "for-each" || i.op === "call" || i.op === "address-of" || i.op === "rounds" ? read : (slot) => slot,
+  );
   return slots;
 }
 
 /** The slot that it writes into. */
 export function slotWritten(i: Instruction): number | undefined {
-  return i.op === "for-each" ? i.captures : i.op === "rounds" ? i.frame : writtenSlot(i);
+  if (i.op === "for-each") return i.captures;
+  return i.op === "call" || i.op === "rounds" ? i.frame : writtenSlot(i);
 }
 
 /** Where it writes, and how many bytes. `slots`: sizes of the function's slots. */
@@ -119,6 +125,8 @@ export function written(i: Instruction, slots: readonly { readonly size: number 
       if (i.captures !== undefined)
         return { to: { kind: "slot", slot: i.captures, offset: 0 }, size: slots[i.captures].size };
       break;
+    case "call":
+      return { to: { kind: "slot", slot: i.frame, offset: 0 }, size: slots[i.frame].size };
     default:
   }
   throw new InternalError(`${i.op} writes nothing that is captured`);

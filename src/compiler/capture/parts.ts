@@ -76,11 +76,16 @@ function hostPartOf(
     const offset = at.get("value" in taken ? taken.value : taken.fill);
     return offset === undefined ? undefined : fromRecord(i, offset);
   };
+  // A function that calls itself is one, however often it does.
+  const called = new Map<number, number>();
   const withOwnCallback = (i: Instruction): Instruction => {
-    if (i.op !== "for-each") return i;
+    if (i.op !== "for-each" && i.op !== "call") return i;
+    const known = i.op === "call" ? called.get(i.callback) : undefined;
+    if (known !== undefined) return { ...i, callback: known };
     const callee = module.functions[i.callback];
     const index = module.functions.length + callbacks.length;
     callbacks.push(callee);
+    if (i.op === "call") called.set(i.callback, index);
     const { context: _, ...rest } = callee;
     callbacks[index - module.functions.length] = {
       ...rest,

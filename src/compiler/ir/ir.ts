@@ -81,7 +81,7 @@ export type Place =
   | { readonly kind: "slot"; readonly slot: number; readonly offset: number }
   /** In a map callback: the key, the value, or the slot of the caller that was passed as `captures`. */
   | { readonly kind: "callback"; readonly of: "key" | "value" | "captures"; readonly offset: number }
-  /** In a round: the slot of the caller that was passed as `frame`. */
+  /** In a round, and in a function that is called: the slot of the caller that was passed as `frame`. */
   | { readonly kind: "callback"; readonly of: "frame"; readonly offset: number }
   /**
    * In what the host runs of a captured handler (capture/), and the callbacks in it: the record that the kernel's part
@@ -457,6 +457,13 @@ export type Instruction =
       readonly beside?: readonly number[];
       readonly limit?: Value;
     }
+
+  /**
+   * Calls a function of the script that calls itself, a map callback without a map: on the host only. The slot `frame`
+   * has the depth, the arguments and the result; where it is called first also what it shares with the caller behind
+   * them (`first`). What leaves the function's callers leaves a caller that is the function itself.
+   */
+  | { readonly op: "call"; readonly callback: number; readonly frame: number; readonly first: boolean }
 
   /**
    * Calls a function of kind `round` until it returns `stop`, with the slot `frame` shared. In the kernel only, where a

@@ -162,6 +162,8 @@ export function printInstruction(i: Instruction): string {
       return `loop-cut ${i.loop}`;
     case "rounds":
       return `rounds of function ${i.round} frame s${i.frame}`;
+    case "call":
+      return `call function ${i.callback} frame s${i.frame}${i.first ? " first" : ""}`;
     case "for-each":
       return `for-each map ${i.map} function ${i.callback}${i.captures === undefined ? "" : ` captures s${i.captures}`}${
         i.order === undefined

@@ -53,7 +53,10 @@ export function generate(fn: IrFunction, module: HostModule): string {
           callbacks.set(index, "");
           const callee = module.functions[index];
           if (callee === undefined) throw new InternalError(`no function ${index} for a map callback`);
-          callbacks.set(index, `function callback${index}(runtime, key, value, captures) ${functionText(callee)}`);
+          callbacks.set(
+            index,
+            `function callback${index}(runtime, key, value, captures, frame) ${functionText(callee)}`,
+          );
         }
         return `callback${index}`;
       },

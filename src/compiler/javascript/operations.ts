@@ -234,6 +234,11 @@ export function writeInstruction(out: Writer, instruction: Instruction): void {
       return; // Here it never is.
     case "rounds":
       throw new InternalError("rounds of a loop that are called, on the host");
+    case "call": {
+      const called = `${out.callback(instruction.callback)}(runtime, undefined, undefined, ${instruction.first ? `s${instruction.frame}` : "captures"}, s${instruction.frame})`;
+      out.line(instruction.first ? `${called};` : `if (${called}) return true;`);
+      return;
+    }
     case "for-each": {
       const callback = out.callback(instruction.callback);
       const captures = instruction.captures === undefined ? "undefined" : `s${instruction.captures}`;

@@ -10,7 +10,7 @@ export function notInRows(fn: IrFunction, functions: readonly IrFunction[], row:
     for (const instruction of instructions) {
       const asked = inInstruction(instruction, row, origins);
       if (asked !== undefined) return asked;
-      const callback = instruction.op === "for-each" ? functions[instruction.callback] : undefined;
+      const callback = calledBy(instruction, fn, functions);
       const within = callback === undefined ? undefined : notInRows(callback, functions, row);
       if (within !== undefined) return within;
     }
@@ -32,7 +32,7 @@ export function cutText(
         const cut = origins.cut(source);
         if (cut !== undefined) return cut;
       }
-      const callback = instruction.op === "for-each" ? functions[instruction.callback] : undefined;
+      const callback = calledBy(instruction, fn, functions);
       const within = callback === undefined ? undefined : cutText(callback, functions, row);
       if (within !== undefined) return within;
     }
@@ -70,8 +70,10 @@ export function readsOfRow(
           break;
         case "read":
           return undefined;
+        case "call":
         case "for-each": {
-          const within = readsOfRow(functions[instruction.callback], functions, row);
+          const callback = calledBy(instruction, fn, functions);
+          const within = callback === undefined ? [] : readsOfRow(callback, functions, row);
           if (within === undefined) return undefined;
           reads.push(...within);
           break;
@@ -102,6 +104,12 @@ export function readsOfRow(
     }
   }
   return reads;
+}
+
+/** The body of a loop, or a function; not one that is called by itself. */
+function calledBy(i: Instruction, fn: IrFunction, functions: readonly IrFunction[]): IrFunction | undefined {
+  const called = i.op === "for-each" || i.op === "call" ? functions[i.callback] : undefined;
+  return called === fn ? undefined : called;
 }
 
 function sourcesOf(instruction: Instruction): readonly Source[] {

@@ -5,7 +5,11 @@ import type { CheckedFunction } from "../../language/checked-program.ts";
 import { convert } from "./scalars.ts";
 import { isRegister } from "./registers.ts";
 import { sizeOf } from "../../language/layout.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { Frame, FunctionState, Home } from "./state.ts";
+
+// Loaded where a function calls itself.
+const recursion = lazy<typeof import("./recursion.ts")>(() => require("./recursion.ts"));
 
 /** Deeper than any sensible script, shallower than endless. */
 const mostDepth = 32;
@@ -24,6 +28,10 @@ function functionNamed({ handler, module }: FunctionState, name: string): Checke
 export function inlineCall(f: FunctionState, e: Call): Home | undefined {
   const fn = functionNamed(f, e.name);
   if (fn === undefined) return f.fault(e.span, "a function that is not declared");
+  if (fn.reaches?.has(fn.name) === true) {
+    const called = recursion().recursiveCall(f, e, fn);
+    if (called !== "in place") return called;
+  }
   const { build } = f;
   let depth = 0;
   for (let frame: Frame | undefined = f.frame; frame !== undefined; frame = frame.caller) {
@@ -37,6 +45,7 @@ export function inlineCall(f: FunctionState, e: Call): Home | undefined {
     homes: new Map(),
     caller: f.frame,
     call: e.span,
+    of: fn.name,
     inlined: { result, exit, owner: f },
   };
   // A body that ends without a return gives nothing; a call before this one (in a loop) may have left something here.

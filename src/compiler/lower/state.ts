@@ -3,7 +3,12 @@
 import type { Message } from "../../messages/message.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { KeptCalls } from "../../language/context.ts";
-import type { CheckedHandler, CheckedProgram, CheckedVariable } from "../../language/checked-program.ts";
+import type {
+  CheckedFunction,
+  CheckedHandler,
+  CheckedProgram,
+  CheckedVariable,
+} from "../../language/checked-program.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import type { FaultKind } from "../../language/faults.ts";
 import type { Span } from "../../language/diagnostic.ts";
@@ -121,6 +126,8 @@ export interface Frame {
   /** The frame that an inlined function was called from, and where. */
   readonly caller?: Frame;
   readonly call?: Span;
+  /** The function whose variables they are. */
+  readonly of?: string;
   /** While a function is inlined: where `return` goes. Otherwise it leaves the handler. */
   readonly inlined?: { readonly result: Home | undefined; readonly exit: number; readonly owner: FunctionState };
 }
@@ -139,6 +146,15 @@ export interface Catch {
 
 /** Out of the script's function (or the handler), out of the handler at once, or to who looks at what failed. */
 export type BodyExit = "return" | "handler" | Catch;
+
+/** A function that calls itself: one of the module's, and where its arguments and its result are in its frame. */
+export interface CalledFunction {
+  readonly fn: CheckedFunction;
+  readonly callback: number;
+  readonly args: readonly number[];
+  readonly result: number;
+  readonly size: number;
+}
 
 /** What `break` and `continue` mean here. */
 export type Loop =
@@ -171,6 +187,8 @@ export class FunctionState {
   readonly written = new WeakMap<Source, Span>();
   /** How often what is being lowered is there, through the `unroll`s around it. */
   unrolled = 1;
+  /** The function of the script that this one is, where that calls itself. */
+  called: CalledFunction | undefined;
   frame: Frame;
   /** The expression that is being lowered, and the statement. */
   #span: Span | undefined;
@@ -334,6 +352,11 @@ export class FunctionState {
     return own;
   }
 
+  /** The slot of the outer function that this one shares. */
+  get captureSlot(): number {
+    return this.#captureSlot;
+  }
+
   /** Copies a variable into the slot that a callback will see. */
   #share(home: Home, to: Place): void {
     switch (home.kind) {
@@ -348,6 +371,11 @@ export class FunctionState {
         this.module.walk.entry(this, home, to);
         return;
     }
+  }
+
+  /** Room in front of what is shared. */
+  reserve(size: number): void {
+    this.#captureSize += size;
   }
 
   #allocate(size: number): number {

@@ -75,7 +75,7 @@ function liveParts(fn: IrFunction): {
   }
   for (let i = pending.pop(); i !== undefined; i = pending.pop()) {
     operandsOf(i).forEach(use);
-    mapSlots(i, read, i.op === "for-each" || i.op === "address-of" ? read : (slot) => slot);
+    mapSlots(i, read, i.op === "for-each" || i.op === "call" || i.op === "address-of" ? read : (slot) => slot);
   }
   return { instructions, values };
 }

@@ -200,6 +200,10 @@ export class MemoryState {
         if (i.captures !== undefined) this.#hold(i.captures, this.#unknownSlot(i.captures, this.#names.fresh()));
         this.#versions = MemoryState.#unknown(this.#names, this.#names.fresh()).#versions;
         return;
+      case "call":
+        this.#hold(i.frame, this.#unknownSlot(i.frame, this.#names.fresh()));
+        this.#versions = MemoryState.#unknown(this.#names, this.#names.fresh()).#versions;
+        return;
       case "write-user":
       case "signal":
         return this.#change("memory");

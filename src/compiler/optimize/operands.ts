@@ -79,6 +79,7 @@ export function mapOperands(instruction: Instruction, to: (value: Value) => Valu
     case "map-delete":
     case "map-length":
     case "stack-length":
+    case "call":
     case "rounds":
     case "loop-cut":
     case "parse-address":
@@ -172,6 +173,7 @@ export function mapSlots(i: Instruction, read: SlotMap, written: SlotMap): Instr
       return keyMoved(i, read);
     case "for-each":
       return i.captures === undefined ? i : { ...i, captures: written(i.captures) };
+    case "call":
     case "rounds":
       return { ...i, frame: written(i.frame) };
     case "emit":
@@ -327,6 +329,7 @@ export function isPure(instruction: Instruction): boolean {
     case "map-delete":
     case "aggregate":
     case "for-each":
+    case "call":
     case "rounds":
     case "loop-cut":
     case "emit":

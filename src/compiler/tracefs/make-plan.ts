@@ -206,7 +206,7 @@ function* mapsLookedAt(fn: IrFunction, functions: readonly IrFunction[]): Iterab
 function* loopBodies(fn: IrFunction, functions: readonly IrFunction[]): Iterable<IrFunction> {
   for (const { instructions } of fn.blocks) {
     for (const i of instructions) {
-      if (i.op !== "for-each") continue;
+      if ((i.op !== "for-each" && i.op !== "call") || functions[i.callback] === fn) continue;
       yield functions[i.callback];
       yield* loopBodies(functions[i.callback], functions);
     }

@@ -19,7 +19,7 @@ import { taskCalls } from "./task-calls.ts";
 import { memoryWrites } from "./memory-writes.ts";
 import { textCalls } from "./text-calls.ts";
 import type { Body, CallCheck, FunctionState } from "./pass.ts";
-import { defaultSpace, didYouMean, fitsInto, needsKernel, report } from "./pass.ts";
+import { defaultSpace, didYouMean, fitsInto, needsKernel, report, reached } from "./pass.ts";
 import { otherToolsWord } from "../other-tools.ts";
 import { withSpacesOf } from "./spaces.ts";
 import { functionName, mapName, variableName } from "./spelling.ts";
@@ -108,9 +108,11 @@ export function checkCall(call: Call, body: Body, bare = false): Expression {
 function checkOwnCall(call: Call, own: FunctionState, body: Body): Expression {
   const args = call.args.map((arg) => checkValue(arg, body));
   body.function?.calls.add(call.name);
-  for (const need of own.kernelNeeds)
+  // What it needs is found already where it is being checked, and calls itself.
+  const again = body.function !== undefined && reached(own, body.pass).has(body.function.declaration.name);
+  for (const need of again ? [] : own.kernelNeeds)
     needsKernel(body, `${need.what} in ${functionName(body, call.name)}()`, call.span);
-  for (const need of own.hostNeeds)
+  for (const need of again ? [] : own.hostNeeds)
     body.hostNeeds.push({ what: `${need.what} in ${functionName(body, call.name)}()`, span: call.span });
   const space = defaultSpace(body);
   if (space === "user" && own.space === undefined) {

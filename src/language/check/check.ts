@@ -22,7 +22,7 @@ import { resolveConfig } from "./config.ts";
 import { checkExpression } from "./expressions.ts";
 import { handlerBody } from "./handler-body.ts";
 import { settled } from "./integers.ts";
-import { assignVariable, declareVariable, didYouMean, livesInHandler, report, warn } from "./pass.ts";
+import { assignVariable, declareVariable, didYouMean, livesInHandler, report, warn, reached } from "./pass.ts";
 import type { Body, CheckOptions, FunctionState, KernelNeed, Pass, VariableState } from "./pass.ts";
 import { place } from "./placement.ts";
 import { mapName, variableName } from "./spelling.ts";
@@ -333,6 +333,10 @@ function checkFunction(
     else declareVariable(body, node, state.parameters[i]);
   });
   const block = checkBlock(declaration.body, body);
+  const { recursion } = declaration;
+  const reaches = recursion === undefined ? undefined : reached(state, pass);
+  if (reaches?.has(declaration.name) === true)
+    body.hostNeeds.push({ what: "a function that calls itself", span: declaration.span });
   state.kernelNeeds = body.kernelNeeds;
   state.hostNeeds = body.hostNeeds;
   const checked: CheckedFunction = {
@@ -340,6 +344,8 @@ function checkFunction(
     parameters: declaration.parameters.length,
     variables: variables(body),
     result: settled(state.result),
+    ...(recursion === undefined ? {} : { recursion }),
+    ...(reaches === undefined ? {} : { reaches }),
     body: block,
   };
   return { checked, apart: body.apart };
@@ -442,16 +448,7 @@ function refuseTooMany(handlers: readonly CheckedHandler[], pass: Pass): void {
 
 function refuseRecursion(pass: Pass): void {
   for (const [name, state] of pass.functions) {
-    const reached = new Set<string>();
-    const visit = (from: FunctionState): void => {
-      for (const callee of from.calls) {
-        if (reached.has(callee)) continue;
-        reached.add(callee);
-        const next = pass.functions.get(callee);
-        if (next !== undefined) visit(next);
-      }
-    };
-    visit(state);
-    if (reached.has(name)) report({ pass }, state.declaration.span, declarations.callsItself(name));
+    if (state.declaration.recursion === undefined && reached(state, pass).has(name))
+      report({ pass }, state.declaration.span, declarations.callsItself(name));
   }
 }

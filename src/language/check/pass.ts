@@ -87,6 +87,21 @@ export interface FunctionState {
   hostNeeds: readonly KernelNeed[];
 }
 
+/** The functions that one comes to by calls. */
+export function reached(state: FunctionState, { functions }: Pick<Pass, "functions">): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = (from: FunctionState): void => {
+    for (const callee of from.calls) {
+      if (found.has(callee)) continue;
+      found.add(callee);
+      const next = functions.get(callee);
+      if (next !== undefined) visit(next);
+    }
+  };
+  visit(state);
+  return found;
+}
+
 export interface KernelNeed {
   readonly what: string;
   readonly span: Span;

@@ -17,6 +17,12 @@ export function errorLimit(settings: ReadonlyMap<string, string> | undefined): n
   return Number.isSafeInteger(given) && given > 0 ? given : 0;
 }
 
+/** Entries of arrays that do not say how many: SystemTap's MAXMAPENTRIES. */
+export function entryLimit(settings: ReadonlyMap<string, string> | undefined): number {
+  const given = Number(settings?.get("MAXMAPENTRIES") ?? NaN);
+  return Number.isSafeInteger(given) && given > 0 && given < 2 ** 32 ? given : 2048;
+}
+
 const count = (span: Span): Expression => tree.map(failures, [], span);
 const isOver = (limit: number, span: Span): Expression =>
   tree.binary(">", count(span), tree.integer(limit, span), span);
@@ -82,7 +88,8 @@ export function failingFunctions(
   functions: readonly FunctionDeclaration[],
   sized: ReadonlySet<string>,
 ): ReadonlySet<string> {
-  const found = new Set<string>();
+  // One that calls itself may do so too often.
+  const found = new Set(functions.flatMap(({ name, recursion }) => (recursion === undefined ? [] : [name])));
   for (let before = -1; before !== found.size;) {
     before = found.size;
     for (const { name, body } of functions) if (canFail(body, { functions: found, sized })) found.add(name);

@@ -85,8 +85,8 @@ test("mistakes are told in SystemTap's words", () => {
   assert.deepEqual(errors('probe begin { panic("x") }'), [
     "semantic error: panic() is not supported: what stops or delays the kernel is not possible from a handler",
   ]);
-  assert.deepEqual(errors('probe process("/bin/ls").syscall { }'), [
-    'semantic error: process("/bin/ls").syscall is not supported: system calls are watched of a process, not of a program',
+  assert.deepEqual(errors('probe kernel.data("jiffies").write { }'), [
+    'semantic error: kernel.data("jiffies").write is not supported: the kernel does not tell where jiffies is',
   ]);
   assert.deepEqual(errors("probe begin {"), ["parse error: expected `}` at the end of the block"]);
   assert.deepEqual(errors("probe begin { x = }"), ["parse error: expected an expression, found `}`"]);

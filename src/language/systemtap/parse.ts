@@ -5,15 +5,16 @@ import type { Message } from "../../messages/message.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given, Parsed } from "../language.ts";
 import type { ProbeSpec } from "../probe-spec.ts";
-import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Statement } from "../program.ts";
+import type { Expression, FunctionDeclaration, MapDeclaration, Probe, Statement, TypeName } from "../program.ts";
 import { expandList, expandPoint } from "./aliases.ts";
 import { samplesOf } from "./samples.ts";
 import { printing, unread } from "./autoprint.ts";
 import { block } from "./bodies.ts";
 import { Scope, Types, type FunctionTypes } from "./infer.ts";
-import { afterFailing, canFail, errorLimit, failingFunctions, guarded, lastWords } from "./failing.ts";
+import { afterFailing, canFail, entryLimit, errorLimit, failingFunctions, guarded, lastWords } from "./failing.ts";
 import { libraryFunction } from "./library.ts";
 import { callsOthers, isCompared, namesIn, used } from "./names.ts";
+import { recursionOf } from "./recursion.ts";
 import { functionsOfProbe } from "./of-probe.ts";
 import { parseScript } from "./parse-script.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
@@ -114,8 +115,12 @@ export function parse(written: Source, given: Given): Parsed {
   }
   const scopes = types.infer(handlers, report);
   shared.ofProbe = functionsOfProbe(types);
+  const recursive = recursionOf(types, given.settings);
   const functions = [...scopes].flatMap(([own, scope]) => (shared.ofProbe.has(own) ? [] : [functionOf(own, scope)]));
-  const sized = new Set(globals.flatMap(({ name, size, wraps }) => (size === undefined || wraps ? [] : [name])));
+  const entries = entryLimit(given.settings);
+  const isArray = ({ name, size }: Global): boolean =>
+    size === undefined ? given.translated !== true && (types.globals.get(name)?.keys?.length ?? 0) > 0 : true;
+  const sized = new Set(globals.flatMap((one) => (one.wraps || !isArray(one) ? [] : [one.name])));
   const doubtful = { functions: failingFunctions(functions, sized), sized };
   const limit = errorLimit(given.settings);
   const begins = handlers.filter(({ placed: [{ place }] }) => place.phase === "begin");
@@ -299,14 +304,25 @@ export function parse(written: Source, given: Given): Parsed {
     const unit = new Unit(shared, scope, where, { value, storage }, new Map(), undefined, calling?.own);
     const body = block(definition.body, unit);
     const result = own.result === "string" ? tree.text("", span) : tree.integer(0, span);
+    const recursion = recursive.get(own);
+    // Texts of one that calls itself have all the room that they may need from the first on.
+    const textOf = (at: Span): { readonly type?: TypeName } =>
+      recursion === undefined ? {} : { type: tree.textType(at) };
     return {
       name: own.name,
       parameters: definition.parameters.map(({ name, span: at }, i) => ({
         name,
-        ...(own.parameters[i] === "string" ? {} : { type: tree.longType(at) }),
+        ...(own.parameters[i] === "string" ? textOf(at) : { type: tree.longType(at) }),
         span: at,
       })),
-      ...(!own.returns || own.result === "string" ? {} : { result: tree.longType(span) }),
+      ...(!own.returns
+        ? {}
+        : own.result !== "string"
+          ? { result: tree.longType(span) }
+          : recursion === undefined
+            ? {}
+            : { result: tree.textType(span) }),
+      ...(recursion === undefined ? {} : { recursion }),
       body: tree.block(
         [
           ...localsOf(scope, unit, span),
@@ -353,9 +369,10 @@ export function parse(written: Source, given: Given): Parsed {
   }
 
   function maps(): MapDeclaration[] {
-    return globals.flatMap(({ name, size, wraps, span }) =>
-      size === undefined ? [] : [{ name, storage: wraps ? "lruhash" : "hash", entries: size, span }],
-    );
+    return globals.flatMap((one) => {
+      const { name, size = entries, wraps, span } = one;
+      return isArray(one) ? [{ name, storage: wraps ? "lruhash" : "hash", entries: size, span }] : [];
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import { Failure } from "../../base/failure.ts";
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
-import type { Given, MachineGiven } from "../language.ts";
+import type { FileIdentity, Given, MachineGiven } from "../language.ts";
 import { nearest } from "../nearest.ts";
 import type { ProbeSpec, SpecOptions } from "../probe-spec.ts";
 import type { Expression } from "../program.ts";
@@ -75,11 +75,17 @@ export function placeOf(point: Point, given: PointGiven = {}): Reading {
       return timer(rest, point, machine, (provider, parts) => ({ spec: spec(provider, parts), place: place({}) }));
     case "kernel":
     case "module":
-      return kernel(first, rest, point, (provider, parts, of, entry, options) => ({
-        spec: spec(provider, parts, undefined, options),
-        place: place(of ?? {}),
-        ...(entry === undefined ? {} : { entry: spec(...entry) }),
-      }));
+      return kernel(
+        first,
+        rest,
+        point,
+        (provider, parts, of, entry, options) => ({
+          spec: spec(provider, parts, undefined, options),
+          place: place(of ?? {}),
+          ...(entry === undefined ? {} : { entry: spec(...entry) }),
+        }),
+        given,
+      );
     case "kprobe": {
       const [of, ...suffixes] = rest;
       if (of?.name !== "function" || typeof of.argument !== "string")
@@ -104,6 +110,7 @@ export function placeOf(point: Point, given: PointGiven = {}): Reading {
           ...guardOf(first, given, span),
           ...(entry === undefined ? {} : { entry: spec(...entry) }),
         }),
+        given,
         guardOf(first, given, span).guard !== undefined,
       );
     case "perf":
@@ -134,6 +141,34 @@ function unknown(point: Point, known: readonly string[], at: Component | undefin
 
 function isProcess(id: Expression, span: Span): Expression {
   return tree.binary("==", tree.toLong(tree.builtin("pid", span)), id, span);
+}
+
+/** Whether the current process runs a file: by its number, and by its device where that is a disk's. */
+function isProgram({ inode, device }: FileIdentity, span: Span): Expression {
+  const path = ["mm", "exe_file", "f_inode"];
+  const file = path.reduce<Expression>((of, name) => tree.member(of, name, span), tree.builtin("curtask", span));
+  const is = (value: Expression, wanted: bigint): Expression =>
+    tree.binary("==", tree.toLong(value), tree.integer(wanted, span), span);
+  const same = is(tree.member(file, "i_ino", span), inode);
+  if (device === undefined) return same;
+  return tree.binary("&&", same, is(tree.member(tree.member(file, "i_sb", span), "s_dev", span), device), span);
+}
+
+/** `.data(ADDRESS|"NAME")[.length(N)].write` or `.rw`: on the processor's breakpoint registers. */
+function watched(
+  of: Component,
+  suffixes: readonly Component[],
+  point: Point,
+  make: (length: string | undefined, mode: string) => Reading,
+): Reading {
+  const known = ["length", "write", "rw"];
+  const other = suffixes.find(({ name }) => !known.includes(name));
+  if (other !== undefined) return { problem: unknown(point, known, other) };
+  const mode = suffixes.find(({ name }) => name !== "length")?.name;
+  const length = suffixes.find(({ name }) => name === "length")?.argument;
+  if (mode === undefined || of.argument === undefined)
+    return { problem: systemtap.expected('`.write` or `.rw` behind data("NAME")', `\`${point.text}\``) };
+  return make(length === undefined ? undefined : String(length), mode === "write" ? "w" : "rw");
 }
 
 type Make = (
@@ -249,7 +284,13 @@ const callSuffixes = [
   "absolute",
 ];
 
-function kernel(first: Component, [of, ...suffixes]: readonly Component[], point: Point, make: Make): Reading {
+function kernel(
+  first: Component,
+  [of, ...suffixes]: readonly Component[],
+  point: Point,
+  make: Make,
+  given: PointGiven,
+): Reading {
   const words =
     first.name === "module" ? ["function", "statement"] : ["function", "statement", "trace", "tracepoint", "data"];
   if (of === undefined) return { problem: unknown(point, words, of) };
@@ -269,11 +310,15 @@ function kernel(first: Component, [of, ...suffixes]: readonly Component[], point
       const [name, lines] = functionPattern(of.argument);
       const whole = lines === undefined ? name : `${name}@${lines}`;
       const returns = suffixes.some((one) => one.name === "return");
-      const later = suffixes.find((one) => ["inline", "callee", "callees", "label"].includes(one.name));
+      const later = suffixes.find((one) => ["callee", "callees", "label"].includes(one.name));
       if (later !== undefined)
         return {
           problem: systemtap.pointNotSupported(point.text, `\`.${later.name}\` of kernel functions is not there yet`),
         };
+      if (suffixes.some((one) => one.name === "inline"))
+        return module.length > 0
+          ? { problem: systemtap.pointNotSupported(point.text, "inlined copies are found in the kernel itself") }
+          : make("kprobe", ["inlined", name], { variables: "vars" });
       const options = maxactive(suffixes, point);
       if (options !== undefined && "problem" in options) return options;
       if (!returns) return make("kprobe", [...module, whole], { variables: "args" });
@@ -296,6 +341,15 @@ function kernel(first: Component, [of, ...suffixes]: readonly Component[], point
       });
     }
     case "data":
+      return watched(of, suffixes, point, (length, mode) => {
+        const address =
+          typeof of.argument === "bigint" ? of.argument : given.machine?.kernelAddress?.(String(of.argument));
+        if (address === undefined)
+          return {
+            problem: systemtap.pointNotSupported(point.text, `the kernel does not tell where ${of.argument} is`),
+          };
+        return make("watchpoint", [`0x${address.toString(16)}`, length ?? "1", mode]);
+      });
     case "mark":
     case "lsm":
       return { problem: systemtap.pointNotSupported(point.text, `\`kernel.${of.name}\` is not there yet`) };
@@ -335,10 +389,18 @@ const processWords = [
   "end",
   "thread",
   "syscall",
+  "data",
 ];
 
 /** `ofOne`: of one process only, whatever its program is. */
-function processPoint(first: Component, rest: readonly Component[], point: Point, make: Make, ofOne = false): Reading {
+function processPoint(
+  first: Component,
+  rest: readonly Component[],
+  point: Point,
+  make: Make,
+  given: PointGiven,
+  ofOne = false,
+): Reading {
   const { argument } = first;
   const path = argument === undefined ? undefined : typeof argument === "bigint" ? `/proc/${argument}/exe` : argument;
   const [of, ...suffixes] = rest;
@@ -357,13 +419,13 @@ function processPoint(first: Component, rest: readonly Component[], point: Point
   switch (of.name) {
     case "library": {
       if (typeof of.argument !== "string") return quoted();
-      return processPoint({ ...first, argument: of.argument }, suffixes, point, make);
+      return processPoint({ ...first, argument: of.argument }, suffixes, point, make, given);
     }
     case "function": {
       if (typeof of.argument !== "string" && typeof of.argument !== "bigint") return quoted();
       const refused = suffixes.find(({ name }) => !callSuffixes.includes(name));
       if (refused !== undefined) return { problem: unknown(point, callSuffixes, refused) };
-      const later = suffixes.find((one) => ["inline", "callee", "callees", "label"].includes(one.name));
+      const later = suffixes.find((one) => ["callee", "callees", "label"].includes(one.name));
       if (later !== undefined)
         return {
           problem: systemtap.pointNotSupported(
@@ -375,6 +437,8 @@ function processPoint(first: Component, rest: readonly Component[], point: Point
         typeof of.argument === "bigint" ? [`0x${of.argument.toString(16)}`, undefined] : functionPattern(of.argument);
       const whole = lines === undefined ? name : `${name}@${lines}`;
       const returns = suffixes.some((one) => one.name === "return");
+      if (suffixes.some((one) => one.name === "inline"))
+        return make("uprobe", [path, `inlined:${name}`], { variables: "vars" });
       if (!returns) return make("uprobe", [path, whole], { variables: "vars" });
       return make("uretprobe", [path, whole], { variables: "vars", returns }, ["uprobe", [path, whole]]);
     }
@@ -409,23 +473,36 @@ function processPoint(first: Component, rest: readonly Component[], point: Point
       return make("thread", [path, when.name]);
     }
     case "syscall": {
-      if (typeof argument === "string" && !ofOne)
-        return {
-          problem: systemtap.pointNotSupported(
-            point.text,
-            "system calls are watched of a process, not of a program",
-            "process(PID).syscall, or process.syscall with -c COMMAND or -x PID",
-          ),
-        };
+      const program = typeof argument === "string" && !ofOne ? given.machine?.fileIdentity?.(argument) : undefined;
+      if (program instanceof Failure)
+        return { problem: systemtap.pointNotSupported(point.text, program.reason, "name the program by its path") };
+      const guard = program === undefined ? undefined : isProgram(program, point.span);
       const [suffix] = suffixes;
       if (suffix !== undefined && suffix.name !== "return") return { problem: unknown(point, ["return"], suffix) };
       const entry = ["tracepoint", ["raw_syscalls", "sys_enter"]] as const;
-      if (suffix === undefined) return make(...entry, { variables: "args", calls: true });
-      const seen = { variables: "args", returns: true, result: "ret", calls: true } as const;
-      return make("tracepoint", ["raw_syscalls", "sys_exit"], seen, entry);
+      const place =
+        suffix === undefined
+          ? make(...entry, { variables: "args", calls: true })
+          : make(
+              "tracepoint",
+              ["raw_syscalls", "sys_exit"],
+              { variables: "args", returns: true, result: "ret", calls: true },
+              entry,
+            );
+      return guard === undefined || typeof place === "string" || "problem" in place ? place : { ...place, guard };
     }
     case "data":
-      return { problem: systemtap.pointNotSupported(point.text, "`process.data` is not there yet") };
+      return watched(of, suffixes, point, (length, mode) => {
+        if (typeof of.argument === "bigint")
+          return {
+            problem: systemtap.pointNotSupported(
+              point.text,
+              "variables of programs are watched by name",
+              '.data("NAME")',
+            ),
+          };
+        return make("watchpoint", [path, String(of.argument), ...(length === undefined ? [] : [length]), mode]);
+      });
     default:
       return { problem: unknown(point, processWords, of) };
   }
