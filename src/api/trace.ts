@@ -273,7 +273,7 @@ export class QueueConsumer implements Consumer {
 }
 
 function lineType({ to }: Extract<ConsumerAction, { readonly kind: "printf" }>): LineType {
-  return to === "output" ? "printf" : to === "error" ? "errorf" : "warnf";
+  return to === "output" ? "printf" : to === "error" || to === "said" ? "errorf" : "warnf";
 }
 
 /** Events that carry a stamp where one was asked for. */

@@ -58,7 +58,7 @@ export class DtraceVoice implements Voice {
     const region = tag !== undefined && inActions.has(tag) ? "in action list: " : "";
     const what =
       program.letter === "s"
-        ? `failed to compile script ${program.name}: ${shown}line ${this.#line(program, span.start)}: `
+        ? `failed to compile script ${program.name}: ${shown}${this.#place(program, span.start)}: `
         : `invalid probe specifier ${program.name}: ${shown}${region}`;
     return `dtrace: ${what}${message}\n`;
   }
@@ -90,7 +90,14 @@ export class DtraceVoice implements Voice {
     return this.#programs.findLast(({ start = 0 }) => start <= offset) ?? this.#programs[0];
   }
 
-  #line({ text, start = 0 }: DtraceProgram, offset: number): number {
-    return text.slice(0, offset - start).split("\n").length;
+  /** `line 5`; `"other.d", line 5` behind a line that says so. */
+  #place({ name, text, start = 0 }: DtraceProgram, offset: number): string {
+    const before = text.slice(0, offset - start);
+    const marks = [...before.matchAll(/^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?[^\n]*\n/gm)];
+    const last = marks.at(-1);
+    if (last === undefined) return `line ${before.split("\n").length}`;
+    const line = Number(last[1]) + before.slice(last.index + last[0].length).split("\n").length - 1;
+    const file = marks.findLast((mark) => mark[2] !== undefined)?.[2];
+    return file === undefined || file === name ? `line ${line}` : `"${file}", line ${line}`;
   }
 }

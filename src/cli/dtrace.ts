@@ -1,11 +1,18 @@
 // `strobe dtrace …`: DTrace's options as strobe's. What has no meaning here is said, and the script runs all the same.
-import { openSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, openSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { lazy } from "../base/lazy.ts";
+import { findProgram, programOf } from "../linux/processes/child.ts";
+import { isProcess } from "../linux/processes/procfs.ts";
 import type { Source } from "../language/diagnostic.ts";
 import type { SourcePart } from "../language/source-parts.ts";
 import { print, tell } from "./files.ts";
 import { defaultOptions, readOption } from "../language/d/options.ts";
 import { readOptions, type Options } from "./options.ts";
 import { DtraceVoice, type DtraceProgram } from "./dtrace-voice.ts";
+
+// Loaded for -C.
+const preprocess = lazy<typeof import("./dtrace-preprocess.ts")>(() => require("./dtrace-preprocess.ts"));
 
 /** With a value, or without. */
 const valued = "bcDfiILmnopPsUxX";
@@ -54,6 +61,7 @@ async function read(argv: readonly string[]): Promise<number | Options> {
   const words: string[] = [];
   const settings = environment();
   const definitions = new Map<string, string>();
+  const undefinitions: string[] = [];
   const includes: string[] = [];
   const flags = new Set<string>();
   const ours: string[] = ["--lang", "d"];
@@ -84,22 +92,29 @@ async function read(argv: readonly string[]): Promise<number | Options> {
         return;
       case "U":
         definitions.delete(value);
+        undefinitions.push(value);
+        return;
+      case "X":
+        if (!/^[acst]$/.test(value)) throw new Unusable(`invalid -X standard: ${value}`);
+        settings.set("stdc", value);
         return;
       case "I":
         includes.push(value);
         return;
       case "c":
+        if (!canRun(value)) throw new Unsettable("No such process");
         ours.push("-c", value);
         return;
       case "p":
         if (!/^\d+$/.test(value)) throw new Unsettable(`invalid pid: ${value}`);
+        if (!isProcess(Number(value))) throw new Unsettable("No such process");
         ours.push("--target", value);
         return;
       case "o":
         output = value;
         return;
       default:
-        // -L: strobe's D library is its own. -X: there is one way to preprocess.
+        // -L: strobe's D library is its own.
         return;
     }
   };
@@ -140,6 +155,8 @@ async function read(argv: readonly string[]): Promise<number | Options> {
   settings.set("command", programs.find(({ letter }) => letter === "s")?.name ?? "dtrace");
   // So that tests of scripts print the same on any CPU.
   if (process.env["_DTRACE_TESTING"] !== undefined) settings.set("blankids", "");
+  if (flags.has("Z")) settings.set("zdefs", "");
+  if (flags.has("C")) settings.set("cpp", "");
   if (flags.has("q")) settings.set("quiet", "");
   if (flags.has("F")) settings.set("flowindent", "");
   if (flags.has("w")) settings.set("destructive", "");
@@ -148,8 +165,19 @@ async function read(argv: readonly string[]): Promise<number | Options> {
     return 1;
   }
   for (const program of programs) if (program.letter === "i" && !(await identified(program))) return 1;
-  const source = joined(programs);
+  const byC = (text: string, name: string): string =>
+    preprocess().preprocessedByC(text, name, {
+      definitions,
+      undefined: undefinitions,
+      folders: includes,
+      standard: settings.get("stdc") ?? "a",
+      path: settings.get("cpppath") ?? "cpp",
+      args: settings.get("cppargs")?.split(" ") ?? [],
+      names: flags.has("H") || settings.has("cpphdrs"),
+    });
+  const source = joined(programs, settings.has("cpp") ? byC : undefined);
   if (source === undefined) return 1;
+  if (output !== undefined && !isWritable(output)) return 1;
   if (flags.has("l")) return (await import("./dtrace-list.ts")).listDtrace(programs.length === 0 ? undefined : source);
   const options = readOptions([...ours, ...(output === undefined ? [] : ["-o", output]), "--", ...words]);
   const voice = new DtraceVoice(programs, settings, flags);
@@ -163,7 +191,10 @@ async function read(argv: readonly string[]): Promise<number | Options> {
     // It says itself what was matched.
     announces: false,
     appends: true,
-    switches: { ...options.switches, ...(settings.has("destructive") ? { unsafe: true } : {}) },
+    switches: {
+      ...options.switches,
+      ...(settings.has("destructive") || isDestructive(source) ? { unsafe: true } : {}),
+    },
   };
 }
 
@@ -187,8 +218,36 @@ function setting(settings: Map<string, string>, text: string): void {
   settings.set(name, value);
 }
 
+/** Whether the script says so itself. */
+function isDestructive({ text }: Source): boolean {
+  return /^[ \t]*#[ \t]*pragma[ \t]+D[ \t]+option[ \t]+destructive[ \t]*$/m.test(text);
+}
+
+/** Whether the program of a command is there. */
+function canRun(command: string): boolean {
+  const program = programOf(command);
+  return program === undefined || findProgram(program, process.env["PATH"]?.split(":")) !== undefined;
+}
+
+/** Whether the file of -o can be made, which is said where it cannot. */
+function isWritable(path: string): boolean {
+  try {
+    if (!existsSync(path)) accessSync(dirname(path), constants.W_OK);
+    return true;
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    tell(
+      `dtrace: failed to open output file '${path}': ${missing ? "No such file or directory" : "Permission denied"}\n`,
+    );
+    return false;
+  }
+}
+
 /** All programs as one text, each a part of it that goes by its name. undefined: one cannot be read, which is said. */
-function joined(programs: DtraceProgram[]): Source | undefined {
+function joined(
+  programs: DtraceProgram[],
+  byC: ((text: string, name: string) => string) | undefined,
+): Source | undefined {
   let text = "";
   const parts: SourcePart[] = [];
   for (const program of programs) {
@@ -197,6 +256,13 @@ function joined(programs: DtraceProgram[]): Source | undefined {
         program.text = readFileSync(openSync(program.name, "r"), "utf8");
       } catch {
         tell(`dtrace: failed to open ${program.name}: No such file or directory\n`);
+        return undefined;
+      }
+      try {
+        program.text = byC?.(program.text, program.name) ?? program.text;
+      } catch (error) {
+        if (!(error instanceof preprocess().PreprocessingError)) throw error;
+        tell(`dtrace: failed to compile script ${program.name}: ${error.message}\n`);
         return undefined;
       }
     } else program.text = described(program);

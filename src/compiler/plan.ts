@@ -84,7 +84,11 @@ export type EventAction = ConsumerAction | SessionAction;
 
 /** What is for whoever reads the events. */
 export type ConsumerAction =
-  | { readonly kind: "printf"; readonly format: PrintfFormat; readonly to: "output" | "error" | "warning" | "runtime" }
+  | {
+      readonly kind: "printf";
+      readonly format: PrintfFormat;
+      readonly to: "output" | "error" | "said" | "warning" | "runtime";
+    }
   /** print(value) of one field; `label` for maps' single entries: `@x[1]`. */
   | { readonly kind: "print-value" }
   /** print(@m[k]): the key fields, then the value. */
@@ -116,4 +120,6 @@ export type SessionAction =
   | { readonly kind: "cat"; readonly format: PrintfFormat }
   | { readonly kind: "system"; readonly format: PrintfFormat }
   /** What follows is printed into the file of a name, at its end; of none, where it was printed first. */
-  | { readonly kind: "reopen"; readonly format: PrintfFormat };
+  | { readonly kind: "reopen"; readonly format: PrintfFormat }
+  /** What was printed into a file so far goes. */
+  | { readonly kind: "truncate" };

@@ -24,7 +24,7 @@ export const aggregations = {
     says("limit", `llhist() high is too large: ${factor}^(${high} + 1) does not fit 63 bits`),
   /** @example begin { @ = llhist(1, 10, 0, 2, 15); } */
   llhistMultiple: (steps: bigint, factor: bigint): Message =>
-    says("limit", `llhist() steps must be a multiple of the factor, ${steps} is no multiple of ${factor}`),
+    says("limit", `llhist() steps must divide the factor or be a multiple of it, ${steps} is neither of ${factor}`),
   /** @example begin { @ = llhist(1, 10, 0, 2, 30); } */
   llhistDivides: (steps: bigint, factor: bigint): Message =>
     says("limit", `llhist() steps must divide a power of the factor, ${steps} divides none of ${factor}`),

@@ -247,7 +247,7 @@ export const d = {
   /** @example nosuch:a:b:c { exit(0); } */
   provider: (text: string, help?: string): Message =>
     tagged("D_PDESC_ZERO", "name", `probe description ${text} does not match any probes`, help),
-  /** @example cpc:::x { exit(0); } */
+  /** @example cpc:::cycles-user-1000 { exit(0); } */
   providerMissing: (text: string, why: string): Message =>
     tagged("D_PDESC_ZERO", "feature", `probe description ${text} does not match any probes: ${why}`),
   /** @example a:b:c:d:e { exit(0); } */
@@ -460,7 +460,7 @@ export const d = {
       `set it before: \`#pragma D option ${name}\``,
     ),
 
-  /** @example BEGIN { ftruncate(); } */
+  /** @example BEGIN { pcap(1, 2); } */
   notYet: (what: string, help?: string): Message => says("feature", `${what} is not there yet`, help),
 
   /** @example BEGIN { stop(); } */
@@ -518,7 +518,10 @@ export const d = {
     says("arguments", `args[${number}] is not the same of ${one} and ${other}`, "write a clause for each"),
   /** @example tcp:::state-change { x = args[0]->pkt_addr; } */
   argumentAbsent: (number: number, probe: string): Message =>
-    says("arguments", `args[${number}] of ${probe} is nothing: no packet is known there`),
+    says(
+      "arguments",
+      `args[${number}] of ${probe} is nothing: no ${/:(?:receive|accept-refused)$/.test(probe) ? "socket" : "packet"} is known there`,
+    ),
   /** @example kinst::f:4 { x = regs[pid]; } */
   unknownRegister: (): Message =>
     says(
@@ -528,6 +531,16 @@ export const d = {
     ),
 
   // ── calls ──
+  /** @example BEGIN { p = alloca(100000); } */
+  scratch: (bytes: bigint, most: number): Message =>
+    tagged(
+      "D_ALLOCA_SIZE",
+      "limit",
+      `alloca(${bytes}) size larger than scratchsize ${most}`,
+      `more is there with \`#pragma D option scratchsize=${bytes}\``,
+    ),
+  /** @example BEGIN { trace(link_ntop(99, 0)); } */
+  hardwareType: (): Message => says("arguments", "link_ntop( ) argument #1 must be ARPHRD_ETHER or ARPHRD_INFINIBAND"),
   /** @example BEGIN { exit(); } */
   argumentCount: (name: string, given: number, wanted: string): Message =>
     tagged(
@@ -565,6 +578,13 @@ export const d = {
       "D_PRINTF_ARG_TYPE",
       "type",
       `${name}( ) argument #${number} is incompatible with conversion #${number - 1} prototype:\n\tconversion: ${conversion}\n\t prototype: ${prototype}\n\t  argument: ${argument}`,
+    ),
+  /** @example BEGIN { printf("%*d", "x", 1); } */
+  roomType: (name: string, argument: number, number: number, conversion: string, type: string): Message =>
+    tagged(
+      "D_PRINTF_DYN_TYPE",
+      "type",
+      `${name}( ) argument #${argument} is incompatible with conversion #${number} prototype:\n\tconversion: ${conversion}\n\t prototype: int\n\t  argument: ${type}`,
     ),
   /** @example BEGIN { printf("%"); } */
   endlessConversion: (number: number): Message =>

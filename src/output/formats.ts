@@ -4,6 +4,7 @@ import { TextConsumer } from "./text.ts";
 import { lazy } from "../base/lazy.ts";
 
 // Loaded for scripts in D.
+const dtraceDrops = lazy<typeof import("./dtrace-drops.ts")>(() => require("./dtrace-drops.ts"));
 const dtraceMaps = lazy<typeof import("./dtrace-maps.ts")>(() => require("./dtrace-maps.ts"));
 
 // Loaded for scripts in SystemTap's language.
@@ -29,7 +30,12 @@ export const formats: readonly Format[] = [
   {
     name: "dtrace",
     doc: "lines, and aggregations as DTrace prints them",
-    open: (options) => new TextConsumer({ ...options, maps: (...map) => dtraceMaps().dtraceMap(...map) }),
+    open: (options) =>
+      new TextConsumer({
+        ...options,
+        maps: (...map) => dtraceMaps().dtraceMap(...map),
+        troubles: (trouble) => dtraceDrops().dtraceDrops(trouble),
+      }),
   },
   {
     name: "stap",

@@ -80,9 +80,9 @@ export class JsonConsumer implements Printer {
     switch (action.kind) {
       case "printf": {
         if ((action.to === "warning" || action.to === "runtime") && this.#noWarnings) return () => {};
-        const type = ({ output: "printf", error: "errorf", warning: "warnf", runtime: "runtime_error" } as const)[
-          action.to
-        ];
+        const type = (
+          { output: "printf", error: "errorf", said: "errorf", warning: "warnf", runtime: "runtime_error" } as const
+        )[action.to];
         const where =
           place && action.to !== "output"
             ? `, "filename": ${JSON.stringify(place.source)}, "line": ${place.line}, "col": ${place.column}`

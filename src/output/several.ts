@@ -47,6 +47,10 @@ export class SeveralPrinters implements Printer {
     for (const printer of this.#printers) printer.text(...told);
   }
 
+  truncate(): void {
+    for (const printer of this.#printers) printer.truncate?.();
+  }
+
   reopen(path: string): void {
     for (const printer of this.#printers) printer.reopen?.(path);
   }

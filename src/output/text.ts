@@ -34,6 +34,8 @@ export interface TextOptions extends PrinterOptions {
   readonly folded?: boolean;
   /** Maps as another tool prints them, in pieces. */
   readonly maps?: (snapshot: MapSnapshot, options: MapOptions) => readonly string[];
+  /** What was lost, as another tool says it, as far as it does. */
+  readonly troubles?: (trouble: Trouble) => string | undefined;
 }
 
 // Loaded for `--stamp`.
@@ -125,7 +127,8 @@ export class TextConsumer implements Printer {
       case "printf": {
         if (action.to === "output")
           return printfWriter(action.format, fields, memory, out, given, this.#sink.terminal ? "terminal" : undefined);
-        if (action.to !== "error" && this.#options.noWarnings) return () => {};
+        const isError = action.to === "error" || action.to === "said";
+        if (!isError && this.#options.noWarnings) return () => {};
         const write = printfWriter(
           action.format,
           fields,
@@ -134,10 +137,13 @@ export class TextConsumer implements Printer {
           given,
           this.#messages?.terminal ? "terminal" : undefined,
         );
-        const label = action.to === "error" ? "ERROR" : "WARNING";
-        const prefix = place
-          ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: `
-          : `${label}: `;
+        const label = isError ? "ERROR" : "WARNING";
+        const prefix =
+          action.to === "said"
+            ? ""
+            : place
+              ? `${place.source}:${place.line}:${place.column}-${place.endColumn}: ${label}: `
+              : `${label}: `;
         return (offset) =>
           this.#message(
             () => {
@@ -145,7 +151,7 @@ export class TextConsumer implements Printer {
               write(offset);
               if (out.bytes[out.length - 1] !== newline) out.byte(newline);
             },
-            action.to === "error" ? "error" : "warning",
+            isError ? "error" : "warning",
             "format",
           );
       }
@@ -228,11 +234,24 @@ export class TextConsumer implements Printer {
     this.#open = false;
   }
 
+  truncate(): void {
+    this.#write();
+    const output = this.#file ?? this.#options.output;
+    if (!fstatSync(output).isFile()) return;
+    // Another description of it: of the old one nobody else's place in the file is moved.
+    const opened = openSync(`/proc/self/fd/${output}`, constants.O_WRONLY | constants.O_TRUNC | constants.O_APPEND);
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = opened;
+    this.#sink = new Sink(opened);
+    this.#open = false;
+  }
+
   trouble(trouble: Trouble): void {
     if (trouble.kind === "lost") this.lost += trouble.count;
     if (this.#options.noWarnings && troubles().warns(trouble)) return;
     const meaning = troubles().warns(trouble) ? "warning" : "error";
-    this.#message(() => this.#out.text(`${troubles().troubleText(trouble)}\n`), meaning);
+    const text = this.#options.troubles?.(trouble) ?? troubles().troubleText(trouble);
+    this.#message(() => this.#out.text(`${text}\n`), meaning);
   }
 
   stats(stats: SessionStats): void {

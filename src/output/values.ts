@@ -459,7 +459,7 @@ function tapText(
 
 /** An address that nothing is known of. */
 function addressName(address: bigint): string {
-  return address === 0n ? "0" : `0x${address.toString(16)}`;
+  return `0x${address.toString(16)}`;
 }
 
 /** The shortest digits that give the same number again in `digits` at most. */

@@ -140,6 +140,8 @@ export function recordHandler(schema: EventSchema, memory: RecordMemory, targets
       const command = targets.formatter(action.format, fields, memory, services);
       return (offset) => targets.run(command(offset));
     }
+    case "truncate":
+      return () => consumer.truncate?.();
     case "reopen": {
       const path = targets.formatter(action.format, fields, memory, services);
       return (offset) => {

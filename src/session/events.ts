@@ -47,6 +47,8 @@ export interface Consumer {
   text(text: Uint8Array, from: "system" | "cat"): void;
   /** What follows goes to the end of a file; of no name: where it went first. @throws Error where it cannot */
   reopen?(path: string): void;
+  /** The file that output goes to is empty again; of what is no file nothing happens. */
+  truncate?(): void;
   /** Lost events and failed map updates, as they are noticed (and once more at the end). */
   trouble(trouble: Trouble): void;
   attached(probes: number): void;

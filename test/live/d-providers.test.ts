@@ -426,3 +426,52 @@ test("addresses as inet_ntop() writes them", { skip }, async () => {
   );
   assert.deepEqual(lines, all);
 });
+
+const packetsSource = `
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static int bound(int type, struct sockaddr_in *at) {
+  int s = socket(AF_INET, type, 0); socklen_t size = sizeof *at;
+  at->sin_family = AF_INET; at->sin_port = 0; at->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  bind(s, (struct sockaddr *)at, sizeof *at); getsockname(s, (struct sockaddr *)at, &size);
+  return s;
+}
+int main(void) {
+  struct sockaddr_in to = {0}, from = {0}, stream = {0}; char text[32] = "datagram";
+  int in = bound(SOCK_DGRAM, &to), out = bound(SOCK_DGRAM, &from);
+  for (int i = 0; i < 3; i++) { sendto(out, text, 10 + i, 0, (struct sockaddr *)&to, sizeof to); recv(in, text, 32, 0); }
+  // Nobody listens there.
+  int none = bound(SOCK_STREAM, &stream), asks = socket(AF_INET, SOCK_STREAM, 0);
+  connect(asks, (struct sockaddr *)&stream, sizeof stream);
+  close(none); close(asks);
+  return 0;
+}
+`;
+
+test("ip, udp, tcp: packets on their way out and in, with what their headers say", { skip }, async () => {
+  const program = compileC(folder.path, "packets", packetsSource, ["-O1"]);
+  const mine = 'execname == "packets"';
+  const lines = await d(
+    program,
+    `udp:::send /${mine}/ { self->to = args[4]->udp_dport; self->from = args[3]->udps_lport;
+       printf("send %d %s %s %d\\n", args[4]->udp_length, args[2]->ip_saddr, args[2]->ip_daddr, args[4]->udp_sport == args[3]->udps_lport); }
+     udp:::receive /${mine}/ { printf("receive %d %d %d\\n", args[4]->udp_length, args[4]->udp_dport == self->to, args[4]->udp_sport == self->from); }
+     ip:::send /${mine} && args[4]->ipv4_protostr == "UDP"/ {
+       printf("ip %d %d %s %d %d\\n", args[2]->ip_ver, args[4]->ipv4_length, args[3]->if_name, args[3]->if_local, args[5]->ipv6_ver); }
+     tcp:::accept-refused /${mine}/ { printf("refused %x %d\\n", args[4]->tcp_flags, args[4]->tcp_offset); }
+     tcp:::send /${mine}/ { printf("tcp %x %d\\n", args[4]->tcp_flags, args[3]->tcps_state); }`,
+  );
+  assert.deepEqual(lines, [
+    ...[0, 1, 2].flatMap((i) => [
+      `send ${18 + i} 127.0.0.1 127.0.0.1 1`,
+      `ip 4 ${38 + i} lo 1 0`,
+      `receive ${18 + i} 1 1`,
+    ]),
+    "tcp 2 2",
+    "refused 14 20",
+    "tcp 14 7",
+  ]);
+});

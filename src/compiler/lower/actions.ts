@@ -30,6 +30,9 @@ export function action(f: FunctionState, e: Call): boolean {
     case "errorf":
       formatted(f, e, (format) => ({ kind: "printf", format, to: "error" }));
       return true;
+    case "sayf":
+      formatted(f, e, (format) => ({ kind: "printf", format, to: "said" }));
+      return true;
     case "warnf":
       formatted(f, e, (format) => ({ kind: "printf", format, to: "warning" }));
       return true;
@@ -44,6 +47,9 @@ export function action(f: FunctionState, e: Call): boolean {
       return true;
     case "reopen":
       formatted(f, e, (format) => ({ kind: "reopen", format }));
+      return true;
+    case "truncate_output":
+      send(f, e, { kind: "truncate" }, []);
       return true;
     case "print_rows":
       printRows(f, e);
@@ -115,10 +121,12 @@ function isOfSession(name: string): boolean {
   return [
     "printf",
     "errorf",
+    "sayf",
     "warnf",
     "cat",
     "system",
     "reopen",
+    "truncate_output",
     "print",
     "emit",
     "time",

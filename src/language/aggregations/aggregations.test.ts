@@ -106,7 +106,10 @@ test("llhist says which parameters it cannot have", () => {
   assert.equal(refused(10n, 3n, 2n, 20n), "llhist() low must be from 0 to high, 3 is not from 0 to 2");
   assert.equal(refused(10n, -1n, 2n, 20n), "llhist() low must be from 0 to high, -1 is not from 0 to 2");
   assert.equal(refused(10n, 0n, 18n, 10n), "llhist() high is too large: 10^(18 + 1) does not fit 63 bits");
-  assert.equal(refused(10n, 0n, 2n, 15n), "llhist() steps must be a multiple of the factor, 15 is no multiple of 10");
+  assert.equal(
+    refused(10n, 0n, 2n, 15n),
+    "llhist() steps must divide the factor or be a multiple of it, 15 is neither of 10",
+  );
   assert.equal(refused(10n, 0n, 2n, 30n), "llhist() steps must divide a power of the factor, 30 divides none of 10");
   assert.equal(refused(10n, 0n, 3n, 1000n), "llhist() has at most 1000 buckets");
 });

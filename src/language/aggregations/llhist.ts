@@ -4,7 +4,10 @@ import { bucketCount, type Piece } from "./buckets.ts";
 
 const mostBuckets = 1000;
 
-/** From factor^low on, each power of the factor in `steps`, but no narrower than one value; all is as D's llquantize. */
+/**
+ * From factor^low on, each power of the factor in `steps`, but no narrower than one value; all is as D's llquantize. Of
+ * fewer steps than the factor the first is shorter: 1 to 1, 2 to 3, 4 to 5 … of 5 steps to 10.
+ */
 function logLinear(constants: Constants | undefined) {
   const [factor, low, high, steps] = numbers(constants);
   const pieces: Piece[] = [];
@@ -13,7 +16,12 @@ function logLinear(constants: Constants | undefined) {
   for (let power = low; power <= high; power++) {
     const next = from * factor;
     const step = next > steps ? next / steps : 1n;
-    pieces.push({ from, bucket, step });
+    if (step > from) {
+      pieces.push({ from, bucket, step: step - from });
+      bucket++;
+      from = step;
+    }
+    if (from < next) pieces.push({ from, bucket, step });
     bucket += Number((next - from) / step);
     from = next;
   }
@@ -56,8 +64,9 @@ export const llhist: Aggregation = {
     if (factor < 2n) return aggregations().llhistFactor();
     if (low < 0n || low > high) return aggregations().llhistLow(low, high);
     if (high > 62n || factor ** (high + 1n) >= 1n << 63n) return aggregations().llhistHigh(factor, high);
-    if (steps < factor || steps % factor !== 0n) return aggregations().llhistMultiple(steps, factor);
-    if (!divides(steps, factor)) return aggregations().llhistDivides(steps, factor);
+    if (steps < factor ? factor % steps !== 0n : steps % factor !== 0n)
+      return aggregations().llhistMultiple(steps, factor);
+    if (steps > factor && !divides(steps, factor)) return aggregations().llhistDivides(steps, factor);
     if (bucketCount(logLinear(constants)) > mostBuckets + 2) return aggregations().llhistBuckets(mostBuckets);
     return undefined;
   },

@@ -48,6 +48,17 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
     doc: "Like printf, as an error with the place in the script.",
   },
   {
+    name: "sayf",
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "function",
+    arity: [1, 255],
+    signature: 'sayf("format", …)',
+    placement: "both",
+    statement: true,
+    type: voidType,
+    doc: "Like errorf, with nothing around it.",
+  },
+  {
     name: "warnf",
     form: "function",
     arity: [1, 255],
@@ -232,6 +243,17 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
     doc: "Runs a shell command and prints its output.",
   },
   // What front-ends write in place of their own.
+  {
+    name: "truncate_output",
+    spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },
+    form: "function",
+    arity: [0, 0],
+    signature: "truncate_output()",
+    placement: "both",
+    statement: true,
+    type: voidType,
+    doc: "Empties the file that output goes to.",
+  },
   {
     name: "reopen",
     spelling: { bpftrace: [], systemtap: [], d: [], typescript: [] },

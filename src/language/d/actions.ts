@@ -6,7 +6,7 @@ import type { Expression } from "../program.ts";
 import { argumentsOf, assignment, checkCount, checkPrototype } from "./expressions.ts";
 import { printfText, unlessQuiet, type Item, type Text } from "./formats.ts";
 import { address, copied } from "./library.ts";
-import { stack, symbol, symbols } from "./symbols.ts";
+import { framesOf, stack, symbol, symbols } from "./symbols.ts";
 import { normalOf, printed } from "./printa.ts";
 import { constantValue } from "./type-names.ts";
 import { spelledType } from "./types.ts";
@@ -47,9 +47,9 @@ const stackShown = (name: "kstack" | "ustack", most: number, doc: string): Actio
   most,
   doc,
   prototype: ["uint32_t"],
-  items: (args, span, { cursor }) => [
+  items: (args, span, { cursor, options }) => [
     stackSize(name, args, span, cursor),
-    { text: { format: "%s", args: [stack(name, args, span)] } },
+    { text: { format: "%s", args: [stack(name, framesOf(name, args, span, options), span)] } },
   ],
 });
 
@@ -159,7 +159,7 @@ const actions: Readonly<Record<string, Action>> = {
     most: 1,
     prototype: ["int"],
     doc: "Ends tracing; END probes still run.",
-    items: (args, span) => [{ text: nothing }, { does: [statement(call("exit", args, span))] }],
+    items: (args, span) => [{ text: nothing }, { does: [statement(call("exit", args, span))], last: true }],
   },
 
   // ── aggregations ──
@@ -252,13 +252,32 @@ const actions: Readonly<Record<string, Action>> = {
       return [{ prints: statement(call("reopen", [nodes.text(text, format.span), ...given], span)) }];
     },
   },
-  ftruncate: later("ftruncate()", 0, 0),
+  ftruncate: {
+    least: 0,
+    most: 0,
+    doc: "Empties the file that output goes to.",
+    items: (_, span) => [{ prints: statement(call("truncate_output", [], span)) }],
+  },
   speculate: onSpeculation("speculate", "What the clause records behind it is kept for a speculation."),
   commit: onSpeculation("commit", "Prints what is kept for a speculation."),
   discard: onSpeculation("discard", "Forgets what is kept for a speculation."),
   jstack: later("jstack()", 0, 2),
   pcap: later("pcap()"),
-  copyoutstr: later("copyoutstr()", 3, 3),
+  copyoutstr: {
+    least: 3,
+    most: 3,
+    doc: "Writes a text that is written out into the process's memory, so many bytes of it at most.",
+    prototype: ["char *", "uintptr_t", "size_t"],
+    items: ([text, to, size], span, unit) => {
+      const most = constantValue(size, unit);
+      if (text.kind !== "string" || most === undefined)
+        return unit.cursor.fail(d.notYet("copyoutstr() of a text or a size that is computed"), span);
+      const bytes = Math.min(Number(most), Buffer.byteLength(text.value) + 1);
+      return [
+        { does: bytes <= 0 ? [] : [statement(call("write_user", [to, text, nodes.integer(bytes, span)], span))] },
+      ];
+    },
+  },
   stop: never("stop()", 0, 0),
   chill: never("chill()", 1, 1, "int"),
   panic: never("panic()", 0, 0),
@@ -272,6 +291,8 @@ export function actionDoc(name: string): string {
 }
 
 export const actionNames: ReadonlySet<string> = new Set([...Object.keys(actions), "printa", "trunc"]);
+
+const formatted: ReadonlySet<string> = new Set(["printf", "system", "freopen"]);
 
 /** What changes more than strobe's output. */
 export const destructiveActions: ReadonlySet<string> = new Set(
@@ -287,7 +308,7 @@ export function action(unit: Unit): readonly Item[] | undefined {
   const found = Object.hasOwn(actions, token.text) ? actions[token.text] : undefined;
   if (found === undefined) return undefined;
   p.advance();
-  const args = found.ofAggregation === true ? aggregationArguments(unit) : argumentsOf(unit);
+  const args = found.ofAggregation === true ? aggregationArguments(unit) : argumentsOf(unit, formatted.has(token.text));
   const span = p.from(token);
   checkCount(unit, token.text, args.length, found.least, found.most, span);
   if (found.ofAggregation === true && (args[0]?.kind !== "map" || args[0].name.endsWith("#0")))

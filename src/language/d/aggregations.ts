@@ -64,10 +64,10 @@ export function aggregation(unit: Unit): Statement {
   checkCount(unit, by.text, rest.length + (value === undefined ? 0 : 1), found.least, found.most, span);
   const weight = rest.length + 1 === found.weighted ? rest.pop() : undefined;
   const before = unit.aggregations.get(name.text);
-  if (before !== undefined && before.keys !== keys.length)
-    p.fail(d.keyCount(name.text, keys.length, before.keys), span);
   if (before !== undefined && before.aggregate !== by.text)
     p.fail(d.aggregationRedefined(name.text, before.aggregate, by.text, before.line), span);
+  if (before !== undefined && before.keys !== keys.length)
+    p.fail(d.keyCount(name.text, keys.length, before.keys), span);
   const types = keys.map((key) => unit.known(key));
   before?.types.forEach((type, i) => {
     if (isOther(type, types[i])) p.fail(d.keyType(name.text, i + 1, spelledType(type!), spelledType(types[i]!)), span);

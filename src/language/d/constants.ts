@@ -117,6 +117,8 @@ const own: Readonly<Record<string, number>> = {
   AF_UNIX: 1,
   AF_INET: 2,
   AF_INET6: 10,
+  ARPHRD_ETHER: 1,
+  ARPHRD_INFINIBAND: 32,
 
   IPPROTO_IP: 0,
   IPPROTO_ICMP: 1,

@@ -3,7 +3,7 @@ import { d } from "../../messages/d.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
 import { failure, WordCursor } from "../words.ts";
-import type { Token } from "./tokens.ts";
+import { isReserved, type Token } from "./tokens.ts";
 
 export class Cursor extends WordCursor<Token> {
   /** To the first word that begins there or behind. */
@@ -20,8 +20,17 @@ export class Cursor extends WordCursor<Token> {
   }
 
   unexpected(wanted: string): never {
-    const { kind, text } = this.token;
-    return this.fail(d.near(kind === "end" ? "end of input" : kind === "string" ? text : `"${text}"`, wanted));
+    return this.fail(d.near(this.#near(), wanted));
+  }
+
+  /** A name with the rest of its line, as DTrace's scanner has it there. */
+  #near(): string {
+    const { kind, text, start } = this.token;
+    if (kind === "end") return "end of input";
+    if (kind === "string") return text;
+    if (kind !== "identifier" || isReserved(text)) return `"${text}"`;
+    const rest = this.source.text.slice(start).split("\n", 1)[0];
+    return `"${rest.startsWith(text) ? rest : text}"`;
   }
 
   report({ start, end }: Span, said: Message): void {

@@ -1,10 +1,9 @@
 import type { Editing, EditingToken, EditingWord, OfferedProbes, OwnName } from "../language.ts";
 import { everywhere, ownName, partsOf, storing, tokens } from "../own-names.ts";
 import { actionDoc, actionNames } from "./actions.ts";
-import { reserved } from "./expressions.ts";
 import { libraryFunction, libraryNames } from "./library.ts";
 import { stableProbes } from "./stable-probes.ts";
-import { scan } from "./tokens.ts";
+import { isReserved, scan } from "./tokens.ts";
 import { isBuiltIn, variableDoc, variableNames } from "./variables.ts";
 
 export const editing: Editing = {
@@ -40,7 +39,7 @@ function names(text: string): readonly OwnName[] {
       }
       const before = all[i - 1]?.text;
       const of = all[i - 2]?.text;
-      if (token.kind !== "identifier" || reserved.has(token.text) || token.text === "this" || token.text === "self")
+      if (token.kind !== "identifier" || isReserved(token.text) || token.text === "this" || token.text === "self")
         return [];
       const owner = before === "->" && (of === "self" || of === "this") && all[i - 3]?.text !== "->" ? of : undefined;
       const declares = isDeclaration && isDeclared(all, i);

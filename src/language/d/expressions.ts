@@ -9,6 +9,7 @@ import { unknownType } from "../types.ts";
 import { libraryConstant } from "./constants.ts";
 import { libraryFunction, libraryNames, libraryTexts } from "./library.ts";
 import { macroText, macroToken } from "./preprocess.ts";
+import { isReserved } from "./tokens.ts";
 import { registerOf } from "./registers.ts";
 import { stableProbe } from "./stable-probes.ts";
 import { readText, translate, translatedMember, xlate } from "./translators.ts";
@@ -335,7 +336,8 @@ function sizeOf(unit: Unit): Expression {
     if (libraryFunction(text) !== undefined && p.peek(ahead + 1).text !== "(")
       p.fail(d.notAScalar("function", text), p.peek(ahead));
   }
-  const of = inParentheses ? typeName(unit, () => constant(unit)) : unit.value(unary(unit));
+  const whole = inParentheses ? undefined : arrayWhole(unit);
+  const of = whole ?? (inParentheses ? typeName(unit, () => constant(unit)) : unit.value(unary(unit)));
   const bits =
     "kind" in of && of.kind === "member" && of.object.kind === "unary" && of.object.operand.kind === "cast"
       ? unit.structs
@@ -350,6 +352,18 @@ function sizeOf(unit: Unit): Expression {
     p.fail(d.sizeOfVoid(), p.from(first));
   if (inParentheses) p.expect(")");
   return unit.typed({ kind: "sizeof", of, span: p.from(first), type: unknownType }, "uint64");
+}
+
+/** `(a)` of `int a[2][3]`: its type. */
+function arrayWhole(unit: Unit): TypeName | undefined {
+  const p = unit.cursor;
+  const ahead = p.at("(") ? 1 : 0;
+  const name = p.peek(ahead);
+  const storage = name.kind === "identifier" ? unit.globals.get(name.text) : undefined;
+  const type = storage?.dimensions === undefined ? undefined : storage.type;
+  if (type === undefined || p.peek(ahead + 1).text === "[") return undefined;
+  for (let i = 0; i <= 2 * ahead; i++) p.advance();
+  return type;
 }
 
 function offsetOf(unit: Unit): Expression {
@@ -454,6 +468,7 @@ function primary(unit: Unit): Expression {
       p.advance();
       let value = token.value ?? "";
       while (p.token.kind === "string") value += p.advance().value ?? "";
+      if (!unit.format && unit.options.textBytes !== undefined) value = cutText(value, unit.options.textBytes);
       return unit.typed(nodes.text(value, p.from(token)), "string");
     }
     case "macro":
@@ -480,6 +495,17 @@ function primary(unit: Unit): Expression {
   }
   if (unit.inPredicate && p.at("/")) return p.fail(d.noActionsBehindPredicate());
   return p.unexpected("an expression");
+}
+
+/** Its first bytes, as far as they are whole characters. */
+function cutText(text: string, most: number): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= most
+    ? text
+    : bytes
+        .subarray(0, most)
+        .toString()
+        .replace(/\ufffd$/, "");
 }
 
 /** `` `symbol ``, behind the backquote. */
@@ -534,7 +560,7 @@ function name(unit: Unit): Expression {
     p.advance();
     return external(unit, span);
   }
-  if (reserved.has(text)) p.fail(d.near(`"${text}"`, "an expression"), span);
+  if (isReserved(text)) p.fail(d.near(`"${text}"`, "an expression"), span);
   const inline = unit.inlines.get(text);
   if (inline !== undefined && inline.parameters !== undefined) return applied(unit, inline, inline.parameters, token);
   if (inline !== undefined) return unit.typed({ ...inline.value, span }, inline.known);
@@ -580,13 +606,6 @@ function checkIndexes(unit: Unit, indexes: readonly Expression[], sizes: readonl
       unit.cursor.fail(d.indexOutside(value, sizes[at]), index.span);
   }
 }
-
-/** Words that are no names. */
-export const reserved: ReadonlySet<string> = new Set(
-  "auto break case char const continue counter default do double else enum extern float for goto if import inline int long probe provider register restrict return short signed static struct switch translator typedef union unsigned void volatile while".split(
-    " ",
-  ),
-);
 
 /** `f[x]` of `inline int f[int n] = n * 2;`: its words, with what stands in the brackets for its parameters. */
 function applied(unit: Unit, inline: Inline, parameters: NonNullable<Inline["parameters"]>, token: Span): Expression {
@@ -741,8 +760,24 @@ function called(unit: Unit, name: string, start: Span): Expression {
   }
   checkCount(unit, name, args.length, found.least, found.most, span);
   checkPrototype(unit, name, args, found.prototype ?? []);
-  return unit.typed(found.value(args, span, unit), found.known);
+  const value = found.value(args, span, unit);
+  const { textBytes } = unit.options;
+  const cut =
+    textBytes !== undefined && makesLonger.has(name)
+      ? nodes.hostText("bytesOfText", [value, nodes.integer(0, span), nodes.integer(textBytes, span)], span)
+      : value;
+  return unit.typed(cut, found.known);
 }
+
+/** Subroutines whose texts may be longer than those that they are given. */
+const makesLonger: ReadonlySet<string> = new Set([
+  "strjoin",
+  "lltostr",
+  "inet_ntoa",
+  "inet_ntoa6",
+  "inet_ntop",
+  "link_ntop",
+]);
 
 export function checkCount(unit: Unit, name: string, given: number, least: number, most: number, span: Span): void {
   if (given >= least && given <= most) return;
@@ -767,13 +802,18 @@ export function checkPrototype(
   }
 }
 
-export function argumentsOf(unit: Unit): Expression[] {
+/** `formatted`: the first one is a format. */
+export function argumentsOf(unit: Unit, formatted = false): Expression[] {
   const p = unit.cursor;
   p.expect("(");
   const args: Expression[] = [];
+  unit.format = formatted;
   if (!p.at(")"))
-    do args.push(assignment(unit));
-    while (p.accept(","));
+    do {
+      args.push(assignment(unit));
+      unit.format = false;
+    } while (p.accept(","));
+  unit.format = false;
   p.expect(")");
   return args;
 }

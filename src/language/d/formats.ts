@@ -3,7 +3,7 @@ import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, Statement } from "../program.ts";
-import { spelledType, type Known } from "./types.ts";
+import { isNumber, spelledType, type Known } from "./types.ts";
 import { quietNow, type Unit } from "./unit.ts";
 import { symbolPart } from "./symbols.ts";
 
@@ -21,6 +21,8 @@ export type Item =
       readonly does: readonly Statement[];
       /** What the clause records behind it is kept for the time being. */
       readonly speculates?: true;
+      /** The rest of the clause comes first. */
+      readonly last?: true;
     };
 
 const conversion = /%(@?)([-+ #0']*@?)(\*|\d+)?(?:\.(\*|\d*))?(hh|h|ll|l|j|z|t|L|w)?([a-zA-Z@%])/y;
@@ -87,8 +89,11 @@ export function converted(piece: Piece, of: Expression, unit: Unit): Text {
     case "c":
       return { format: `%${room}c`, args: [value] };
     case "C":
-    case "S":
-      return { format: `%${room}s`, args: [nodes.hostText("escapedText", [value], span)] };
+    case "S": {
+      const known = unit.known(of);
+      const text = isNumber(known) ? nodes.hostText("formattedText", [nodes.text("%c", span), value], span) : value;
+      return { format: `%${room}s`, args: [nodes.hostText("escapedText", [text], span)] };
+    }
     case "s":
       return { format: `%${room}s`, args: [value] };
     case "p":
@@ -163,14 +168,50 @@ export function printfText(name: string, format: string, args: readonly Expressi
       continue;
     }
     if (piece.aggregation) unit.cursor.fail(d.aggregationConversion(), span);
-    if (piece.width === "*" || piece.precision === "*") unit.cursor.fail(d.notYet("a width or precision of `*`"), span);
+    if (piece.size === "hh") unit.cursor.fail(d.undefinedConversion(piece.number, piece.text), span);
+    const room: Expression[] = [];
+    for (const part of [piece.width, piece.precision])
+      if (part === "*") {
+        const given = args[next++];
+        const known = unit.known(given);
+        if (known === "string")
+          unit.cursor.fail(d.roomType(name, next + 1, piece.number, roomy(piece), spelledType(known)), given.span);
+        room.push(unit.cast("int32", given));
+      }
     const of = args[next++];
     const known = unit.known(of);
     const number = next + 1;
     checkConversion(name, piece, known, number, of.span, unit);
-    made.push(converted(piece, of, unit));
+    made.push(room.length === 0 ? converted(piece, of, unit) : inRoom(piece, room, of, unit));
   }
   return together(made);
+}
+
+/** `% * d`, as DTrace spells it in its complaints. */
+function roomy({ letter }: Piece): string {
+  return `% * ${letter}`;
+}
+
+/** In as many columns, or of as many bytes or digits, as arguments say. */
+function inRoom(piece: Piece, room: readonly Expression[], of: Expression, unit: Unit): Text {
+  const { flags, width = "", precision, letter } = piece;
+  const { span } = of;
+  const known = unit.known(of);
+  // A text is made first; a number's bits are those of its type.
+  const isInteger = "diouxX".includes(letter);
+  const { format, args } = isInteger
+    ? { format: `%${letter}`, args: [unsignedFor(letter, known, of, unit)] }
+    : converted({ ...piece, flags: "", width: undefined, precision: undefined }, of, unit);
+  const last = format.at(-1)!;
+  const shown = `%${flags}${width}${precision === undefined ? "" : `.${precision}`}${last}`;
+  return { format: "%s", args: [nodes.hostText("formattedText", [nodes.text(shown, span), ...room, ...args], span)] };
+}
+
+function unsignedFor(letter: string, known: Known | undefined, of: Expression, unit: Unit): Expression {
+  const signed = letter === "d" || letter === "i";
+  return isNumber(known) && !signed
+    ? unit.cast(`u${known.replace(/^u/, "")}` as Exclude<Known, "string">, of)
+    : unit.value(of);
 }
 
 /** A text wants a text's conversion, a number a number's. `number`: of the argument. */
@@ -184,6 +225,8 @@ export function checkConversion(
 ): void {
   if (letter === "s" && known !== undefined && known !== "string")
     cursor.fail(d.conversionType(name, number, text, "char [] or string (or use stringof)", spelledType(known)), span);
+  if ("fFeEgG".includes(letter) && known !== undefined)
+    cursor.fail(d.conversionType(name, number, text, "float, double, or long double", spelledType(known)), span);
   if ("diuxXoc".includes(letter) && known === "string")
     cursor.fail(d.conversionType(name, number, text, integerPrototype(letter), "string"), span);
 }

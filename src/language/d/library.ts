@@ -6,9 +6,10 @@ import type { Expression, TypeName } from "../program.ts";
 import type { Known } from "./types.ts";
 import { constantValue } from "./type-names.ts";
 import { named } from "./types.ts";
+import { d } from "../../messages/d.ts";
 import { unknownType } from "../types.ts";
 import type { Unit } from "./unit.ts";
-import { stack, symbol, symbols } from "./symbols.ts";
+import { framesOf, stack, symbol, symbols } from "./symbols.ts";
 
 export interface LibraryFunction {
   readonly least: number;
@@ -106,8 +107,16 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     least: 1,
     most: 1,
     doc: "So many bytes of memory for a while, zeroes.",
-    value: ([size], span, unit) =>
-      nodes.cast(named("void", span, 1), nodes.hostText("allocatedMemory", [unit.cast("int64", size)], span), span),
+    value: ([size], span, unit) => {
+      const bytes = constantValue(size, unit);
+      if (bytes !== undefined && bytes > BigInt(unit.options.scratchSize))
+        unit.cursor.fail(d.scratch(bytes, unit.options.scratchSize), span);
+      return nodes.cast(
+        named("void", span, 1),
+        nodes.hostText("allocatedMemory", [unit.cast("int64", size)], span),
+        span,
+      );
+    },
   },
   copyin: {
     least: 2,
@@ -223,17 +232,33 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     least: 0,
     most: 1,
     doc: "The kernel's stack, of so many frames at most.",
-    value: (args, span) => stack("kstack", args, span),
+    value: (args, span, { options }) => stack("kstack", framesOf("kstack", args, span, options), span),
   },
   ustack: {
     least: 0,
     most: 2,
     doc: "The process's stack, of so many frames at most.",
-    value: (args, span) => stack("ustack", args.slice(0, 1), span),
+    value: (args, span, { options }) => stack("ustack", framesOf("ustack", args.slice(0, 1), span, options), span),
   },
   inet_ntoa: inet(4, (of) => of, "An IPv4 address behind a pointer, as text."),
   inet_ntoa6: inet(16, (of) => of, "An IPv6 address behind a pointer, as text."),
-  inet_ntop: plain("ntop", 2, undefined, "An address of a family, as text."),
+  inet_ntop: plain("ntop", 2, "string", "An address of a family, as text."),
+  link_ntop: {
+    least: 2,
+    most: 2,
+    known: "string",
+    doc: "A hardware address behind a pointer, as text: ARPHRD_ETHER, ARPHRD_INFINIBAND.",
+    value: ([kind, of], span, unit) => {
+      const number = constantValue(kind, unit);
+      const count = number === 1n ? 6 : number === 32n ? 20 : undefined;
+      if (count === undefined) return unit.cursor.fail(d.hardwareType(), kind.span);
+      const bytes = Array.from({ length: count }, (_, i) =>
+        behind(named("uint8", span, 1), nodes.binary("+", unit.cast("uint64", of), nodes.integer(i, span), span), span),
+      );
+      const format = bytes.map(() => "%02x").join(":");
+      return nodes.hostText("formattedText", [nodes.text(format, span), ...bytes], span);
+    },
+  },
 
   // ── what D's own texts are made of ──
   __address4: inet(4, (of) => address(of, "kptr"), "The same, in the kernel."),
@@ -256,11 +281,23 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   },
 };
 
+/** The lowest bits are flags (MUTEX_FLAGS, kernel/locking/mutex.h). */
+const mutexOwner = "(uint64_t)((struct mutex *)__kernel((uint64_t)(M)))->owner.counter & ~7ULL";
+/** The writer's byte, one bit for a writer that waits, readers (asm-generic/qrwlock.h). */
+const lockCounts = "(uint32_t)((rwlock_t *)__kernel((uint64_t)(L)))->raw_lock.cnts.counter";
+
 /** Subroutines in D itself: names of parameters, and an expression. */
 export const libraryTexts: Readonly<
   Record<string, { readonly parameters: readonly string[]; readonly known: Known; readonly text: string }>
 > = {
   /** The process itself, or one above it; 32 generations up. */
+  mutex_owner: { parameters: ["M"], known: "uint64", text: mutexOwner },
+  mutex_owned: { parameters: ["M"], known: "int32", text: `(${mutexOwner}) == (uint64_t)curthread` },
+  mutex_type_adaptive: { parameters: ["M"], known: "int32", text: `(${mutexOwner}, 1)` },
+  mutex_type_spin: { parameters: ["M"], known: "int32", text: `(${mutexOwner}, 0)` },
+  rw_read_held: { parameters: ["L"], known: "int32", text: `(${lockCounts} >> 9) != 0` },
+  rw_write_held: { parameters: ["L"], known: "int32", text: `(${lockCounts} & 0xff) == 0xff` },
+  rw_iswriter: { parameters: ["L"], known: "int32", text: `(${lockCounts} & 0x1ff) != 0` },
   progenyof: { parameters: ["P"], known: "int32", text: ancestryText(32) },
   d_path: { parameters: ["P"], known: "string", text: pathText() },
   /**

@@ -13,8 +13,10 @@ export function defaultOptions(): Options {
     flowindent: false,
     destructive: false,
     defaultargs: false,
+    argref: false,
     speculations: 1,
     speculationSize: 0,
+    scratchSize: 256,
     layout,
   };
 }
@@ -25,7 +27,7 @@ const isSet = (value: string | undefined): boolean | "invalid" =>
     : value === undefined || /^(?:1|on|true|yes|enable|set)/i.test(value);
 
 const flag =
-  (name: "quiet" | "flowindent" | "destructive" | "defaultargs"): Take =>
+  (name: "quiet" | "flowindent" | "destructive" | "defaultargs" | "argref"): Take =>
   (value, options) => {
     const set = isSet(value);
     if (set === "invalid") return "invalid";
@@ -69,38 +71,54 @@ const bytes = (value: string): number => {
   return Number(number) * 1024 ** ("kmgt".indexOf(unit.toLowerCase()) + (unit === "" ? 0 : 1));
 };
 
+const count =
+  (name: "stackFrames" | "userStackFrames" | "cpu"): Take =>
+  (value, options, span) => {
+    if (value === undefined || size(value, options, span) === "invalid") return "invalid";
+    options[name] = bytes(value);
+    return [];
+  };
+
 const takes: Readonly<Record<string, Take>> = {
   quiet: flag("quiet"),
   flowindent: flag("flowindent"),
   destructive: flag("destructive"),
   defaultargs: flag("defaultargs"),
+  argref: flag("argref"),
   nspec: amount("speculations"),
   specsize: amount("speculationSize"),
   aggsortkey: order("byKey"),
   aggsortrev: order("descending"),
   aggsortkeypos: position("key"),
   aggsortpos: position("map"),
-  strsize: (value, _, span) =>
-    size(value, _, span) === "invalid"
-      ? "invalid"
-      : [{ name: "max_strlen", value: String(Math.max(1, bytes(value!) - 1)), span }],
+  strsize: (value, options, span) => {
+    if (size(value, options, span) === "invalid") return "invalid";
+    options.textBytes = Math.max(1, bytes(value!) - 1);
+    return [{ name: "max_strlen", value: String(options.textBytes), span }];
+  },
+  stackframes: count("stackFrames"),
+  ustackframes: count("userStackFrames"),
+  cpu: count("cpu"),
+  scratchsize: (value, options, span) => {
+    if (size(value, options, span) === "invalid") return "invalid";
+    options.scratchSize = bytes(value!);
+    return [];
+  },
   ...Object.fromEntries(
-    "aggsize bufsize dynvarsize scratchsize maxframes stackframes ustackframes jstackframes jstackstrsize stackindent cpu pcapsize"
+    "aggsize bufsize dynvarsize maxframes jstackframes jstackstrsize stackindent pcapsize"
       .split(" ")
       .map((name) => [name, size]),
   ),
   ...Object.fromEntries("aggrate cleanrate statusrate switchrate".split(" ").map((name) => [name, rate])),
   ...Object.fromEntries(
-    "bufpolicy bufresize grabanon lockmem quietresize rawbytes errtags droptags nolibs linkmode linktype btfpath amin argref core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone temporal"
+    "bufpolicy bufresize grabanon lockmem quietresize rawbytes errtags droptags nolibs linkmode linktype btfpath amin core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone temporal"
       .split(" ")
       .map((name) => [name, any]),
   ),
 };
 
 /** What output would look like with them is not known here: said where they are set. */
-export const withoutEffect: ReadonlySet<string> = new Set(
-  "cpu maxframes stackframes ustackframes stackindent rawbytes temporal".split(" "),
-);
+export const withoutEffect: ReadonlySet<string> = new Set("maxframes stackindent rawbytes temporal".split(" "));
 
 export const optionNames: readonly string[] = Object.keys(takes);
 

@@ -23,13 +23,22 @@ import { baseType, beginsType, declarator } from "./type-names.ts";
 import { declareTranslator } from "./translators.ts";
 import { knownType, spelledType, textSize, type Known } from "./types.ts";
 import { quietNow, Unit, type Options } from "./unit.ts";
-import { faultNumbers, faultVariables, isBuiltIn } from "./variables.ts";
+import type { ProbePart } from "../types.ts";
+import { clauseName, faultNumbers, faultVariables, isBuiltIn, numberOf } from "./variables.ts";
 
 export function parse(source: Source, given: Given): Parsed {
   const { tokens, options, diagnostics } = preprocess(source, given);
   const cursor = new Cursor(source, tokens, diagnostics);
   const settings: Options = defaultOptions();
-  const config: Program["config"][number][] = [];
+  // A text that is cut is shown as it is.
+  const config: Program["config"][number][] = [{ name: "str_trunc_trailer", value: "", span: { start: 0, end: 0 } }];
+  for (const [name, value] of given.settings ?? []) {
+    const span = { start: 0, end: 0 };
+    // The command has looked at what it was given; what the script says itself counts more.
+    const read = readOption({ name, ...(value === "" ? {} : { value }), span }, settings);
+    if (typeof read !== "string") config.push(...read);
+    if (withoutEffect.has(name)) cursor.warn(span, d.optionWithoutEffect(name));
+  }
   for (const option of options) {
     const read = readOption(option, settings);
     if (read === "unknown") {
@@ -42,15 +51,10 @@ export function parse(source: Source, given: Given): Parsed {
     else config.push(...read);
     if (withoutEffect.has(option.name)) cursor.warn(option.span, d.optionWithoutEffect(option.name));
   }
-  for (const [name, value] of given.settings ?? []) {
-    const span = { start: 0, end: 0 };
-    // The command has looked at what it was given.
-    const read = readOption({ name, ...(value === "" ? {} : { value }), span }, settings);
-    if (typeof read !== "string") config.push(...read);
-    if (withoutEffect.has(name)) cursor.warn(span, d.optionWithoutEffect(name));
-  }
-  if (!config.some(({ name }) => name === "max_strlen"))
-    config.push({ name: "max_strlen", value: String(textSize), span: { start: 0, end: 0 } });
+  // What is said last counts.
+  const sizes = config.filter(({ name }) => name === "max_strlen");
+  for (const one of sizes.slice(0, -1)) config.splice(config.indexOf(one), 1);
+  if (sizes.length === 0) config.push({ name: "max_strlen", value: String(textSize), span: { start: 0, end: 0 } });
   const unit = new Unit(
     cursor,
     given,
@@ -74,7 +78,7 @@ export function parse(source: Source, given: Given): Parsed {
   }
   if (tokens.length === 1 && cursor.diagnostics.length === 0) cursor.report(tokens[0], d.noClauses());
   const span = { start: source.text.length, end: source.text.length };
-  if (!settings.defaultargs && cursor.diagnostics.length === 0)
+  if (!settings.defaultargs && !settings.argref && cursor.diagnostics.length === 0)
     for (const [i, text] of given.positional.entries())
       if (!unit.usedMacros.has(String(i + 1))) cursor.report(span, d.macroUnused(text, i + 1));
   const needed = helperClauses(unit, span);
@@ -82,7 +86,11 @@ export function parse(source: Source, given: Given): Parsed {
   const own =
     behind.length === 0
       ? probes
-      : probes.map((probe) => ({ ...probe, body: nodes.block([probe.body, ...behind], probe.span) }));
+      : probes.map((probe) => {
+          const block = nodes.block([probe.body, ...behind], probe.span);
+          unit.clauseOf.set(block, unit.clauseOf.get(probe.body) ?? 0);
+          return { ...probe, body: block };
+        });
   const program: Program = {
     source,
     rules: dRules,
@@ -319,18 +327,36 @@ function clauseAt(places: readonly Placed[], first: Token, unit: Unit): Probe[] 
     if (same === undefined) groups.set(guard, [...specs]);
     else same.push(...specs);
   }
-  return [...groups].map(([guard, specs]) => {
+  const here = place === undefined || place.scope.provider === "dtrace" ? undefined : unit.options.cpu;
+  return [...groups].map(([wanted, specs]) => {
+    const guard = onProcessor(here, wanted, first);
     const both =
       guard === undefined || predicate === undefined
         ? (guard ?? predicate)
         : nodes.binary("&&", guard, predicate, predicate.span);
+    const { number = 0 } = unit.clause;
+    unit.clauseOf.set(own, number);
     if (both === undefined) return { specs, body: own, span };
-    if (early === undefined && !places.some((one) => one.guard === guard && one.assigns === true))
+    if (early === undefined && !places.some((one) => one.guard === wanted && one.assigns === true))
       return { specs, predicate: both, body: own, span };
     // What a probe's own predicate assigns is gone in its body.
     const inside: Statement = { kind: "clause", predicate: both, body: own, span };
-    return { specs, body: nodes.block([inside], span), span };
+    const block = nodes.block([inside], span);
+    unit.clauseOf.set(block, number);
+    return { specs, body: block, span };
   });
+}
+
+/** What else a probe means, on the one processor that the option `cpu` names. */
+function onProcessor(
+  cpu: number | undefined,
+  guard: Expression | undefined,
+  { start, end }: Span,
+): Expression | undefined {
+  if (cpu === undefined) return guard;
+  const span = { start, end };
+  const is = nodes.binary("==", nodes.builtin("cpu", span), nodes.integer(cpu, span), span);
+  return guard === undefined ? is : nodes.binary("&&", is, guard, span);
 }
 
 /** Where the words go on behind the slash that ends a predicate, which begins here. */
@@ -454,9 +480,10 @@ function unassigned(unit: Unit, span: Span): Statement[] {
   });
 }
 
-/** What fails in a clause ends it; ERROR's clauses are told. */
+/** What fails in a clause ends it, and is said in DTrace's words by its command; ERROR's clauses are told. */
 function watched(probe: Probe, unit: Unit): Probe {
-  if (unit.errors.length === 0) return probe;
+  const says = unit.given.settings?.has("command") === true;
+  if (unit.errors.length === 0 && !says) return probe;
   const { span } = probe;
   const caught = nodes.variable(unit.name("fault"), span);
   const of = (name: string): Expression => nodes.member(caught, name, span);
@@ -470,9 +497,17 @@ function watched(probe: Probe, unit: Unit): Probe {
       ),
     nodes.integer(0, span),
   );
+  const told = says
+    ? saidFault(unit.clauseOf.get(probe.body) ?? 0, of, span)
+    : nodes.statement(nodes.call("errorf", [nodes.text("%s", span), of("message")], span));
   const handler = nodes.block(
     [
-      nodes.statement(nodes.call("errorf", [nodes.text("%s", span), of("message")], span)),
+      told,
+      nodes.declare(
+        faultVariables.probe,
+        unit.cast("int64", numberOf(ends.indexOf(probe.specs[0].provider), span)),
+        nodes.typeName("int64", span),
+      ),
       nodes.declare(faultVariables.kind, unit.cast("int64", kind), nodes.typeName("int64", span)),
       nodes.declare(faultVariables.address, unit.cast("int64", of("address")), nodes.typeName("int64", span)),
       ...unit.errors,
@@ -482,12 +517,39 @@ function watched(probe: Probe, unit: Unit): Probe {
   const tried: Statement = {
     kind: "try",
     body: probe.body,
-    kinds: ["read", "division", "index", "full", "key"],
+    kinds: unit.errors.length === 0 ? ["read", "division", "index"] : ["read", "division", "index", "full", "key"],
     caught,
     handler,
     span,
   };
   return { ...probe, body: nodes.block([tried], span) };
+}
+
+/** Kinds of the tree's, by the ids of what D calls them. */
+const ends = ["begin", "end"];
+
+/** `dtrace: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): invalid address (0x8) at line 3` */
+function saidFault(clause: number, of: (name: string) => Expression, span: Span): Statement {
+  const part = (name: ProbePart): Expression =>
+    nodes.call("probe_part", [nodes.builtin("probe", span), nodes.word(name, span)], span);
+  const start = `dtrace: error in ${clauseName(clause)} for probe ID %s (%s:%s:%s:%s): `;
+  const place = (["id", "provider", "module", "function", "name"] as const).map(part);
+  const said = (what: string, ...args: Expression[]): Statement =>
+    nodes.statement(
+      nodes.call("sayf", [nodes.text(`${start}${what} at line %d\n`, span), ...place, ...args, of("line")], span),
+    );
+  const when = (kind: string, then: Statement, otherwise: Statement): Statement => ({
+    kind: "if",
+    condition: nodes.binary("==", of("kind"), nodes.text(kind, span), span),
+    then: nodes.block([then], span),
+    otherwise: nodes.block([otherwise], span),
+    span,
+  });
+  return when(
+    "read",
+    said("invalid address (0x%lx)", of("address")),
+    when("division", said("divide-by-zero"), said("%s", of("message"))),
+  );
 }
 
 /** What stands over the lines. */

@@ -15,7 +15,9 @@ export function printed(unit: Unit): readonly Item[] {
   const p = unit.cursor;
   const first = p.advance();
   p.expect("(");
+  unit.format = true;
   const format = p.token.kind === "string" ? assignment(unit) : undefined;
+  unit.format = false;
   if (format === undefined && p.at(")")) checkCount(unit, first.text, 0, 1, first.text === "trunc" ? 2 : 255, first);
   if (format !== undefined && p.at(")")) p.fail(d.printaArguments(), first);
   if (format !== undefined) p.expect(",");

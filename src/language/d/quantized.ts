@@ -80,6 +80,8 @@ const quantizing: Readonly<Record<string, Quantizing>> = {
       if (high < low) return d.quantizeHigh("must be at least argument #2 (low magnitude)");
       // Not computed where it is huge.
       if (high >= 64n || factor ** (high + 1n) >= 1n << 64n) return d.quantizeHigh("will cause overflow of 64 bits");
+      if (steps < factor && factor % steps !== 0n)
+        return d.quantizeSteps("evenly divide argument #1 (factor) when steps<factor");
       if (steps <= factor) return undefined;
       if (steps % factor !== 0n) return d.quantizeSteps("be a multiple of argument #1 (factor) when steps>factor");
       if (low === 0n && (factor * factor) % steps !== 0n)

@@ -16,6 +16,66 @@ const ipinfo = `translator ipinfo_t < struct iphdr *I > {
     ip_daddr = ${ofVersion("__address4(&I->daddr)", `__address6(&${v6}->daddr)`)};
   };`;
 
+/** By the name that IANA has for it, or its number. */
+const protocolName = (of: string): string =>
+  `${[
+    [6, "TCP"],
+    [17, "UDP"],
+    [1, "ICMP"],
+    [58, "IPV6-ICMP"],
+    [2, "IGMP"],
+    [132, "SCTP"],
+  ]
+    .map(([number, name]) => `${of} == ${number} ? "${name}" : `)
+    .join("")}lltostr((int64_t)${of})`;
+
+const ifinfo = `translator ifinfo_t < struct net_device *D > {
+    if_name = D == 0 ? "<null>" : stringof(D->name);
+    if_local = (int8_t)(D == 0 ? 0 : (D->flags & 8) != 0);
+    if_addr = (uintptr_t)D;
+  };`;
+
+/** Of 0, which is no packet of IPv4, all is 0. */
+const ofFour = (value: string, otherwise = "0"): string => `I == 0 ? ${otherwise} : ${value}`;
+const ipv4info = `translator ipv4info_t < struct iphdr *I > {
+    ipv4_ver = (uint8_t)(${ofFour("4")});
+    ipv4_ihl = (uint8_t)(${ofFour(`(${byteAt("I")} & 0xf) << 2`)});
+    ipv4_tos = (uint8_t)(${ofFour("I->tos")});
+    ipv4_length = (uint16_t)(${ofFour("ntohs(I->tot_len)")});
+    ipv4_ident = (uint16_t)(${ofFour("ntohs(I->id)")});
+    ipv4_flags = (uint8_t)(${ofFour("ntohs(I->frag_off) >> 13")});
+    ipv4_offset = (uint16_t)(${ofFour("ntohs(I->frag_off) & 0x1fff")});
+    ipv4_ttl = (uint8_t)(${ofFour("I->ttl")});
+    ipv4_protocol = (uint8_t)(${ofFour("I->protocol")});
+    ipv4_protostr = ${ofFour(protocolName("I->protocol"), '"<null>"')};
+    ipv4_checksum = (uint16_t)(${ofFour("ntohs(I->check)")});
+    ipv4_src = (uint32_t)(${ofFour("I->saddr")});
+    ipv4_dst = (uint32_t)(${ofFour("I->daddr")});
+    ipv4_saddr = ${ofFour("__address4(&I->saddr)", '"<null>"')};
+    ipv4_daddr = ${ofFour("__address4(&I->daddr)", '"<null>"')};
+    ipv4_hdr = (uintptr_t)I;
+  };`;
+const ipv6info = `translator ipv6info_t < struct ipv6hdr *I > {
+    ipv6_ver = (uint8_t)(${ofFour("6")});
+    ipv6_tclass = (uint8_t)(${ofFour(`((${byteAt("I")} & 0xf) << 4) | (${byteAt("(uint64_t)I + 1")} >> 4)`)});
+    ipv6_flow = (uint32_t)(${ofFour("ntohl(*(uint32_t *)I) & 0xfffff")});
+    ipv6_plen = (uint16_t)(${ofFour("ntohs(I->payload_len)")});
+    ipv6_nexthdr = (uint8_t)(${ofFour("I->nexthdr")});
+    ipv6_nextstr = ${ofFour(protocolName("I->nexthdr"), '"<null>"')};
+    ipv6_hlim = (uint8_t)(${ofFour("I->hop_limit")});
+    ipv6_saddr = ${ofFour("__address6(&I->saddr)", '"<null>"')};
+    ipv6_daddr = ${ofFour("__address6(&I->daddr)", '"<null>"')};
+    ipv6_hdr = (uintptr_t)I;
+  };`;
+
+const udpinfo = `translator udpinfo_t < struct udphdr *U > {
+    udp_sport = ntohs(U->source);
+    udp_dport = ntohs(U->dest);
+    udp_length = ntohs(U->len);
+    udp_checksum = ntohs(U->check);
+    udp_hdr = (uintptr_t)U;
+  };`;
+
 const tcpinfo = `translator tcpinfo_t < struct tcphdr *T > {
     tcp_sport = ntohs(T->source);
     tcp_dport = ntohs(T->dest);
@@ -34,7 +94,18 @@ const family = (four: string, six: string): string =>
 const local = family("__address4(&S->__sk_common.skc_rcv_saddr)", "__address6(&S->__sk_common.skc_v6_rcv_saddr)");
 const remote = family("__address4(&S->__sk_common.skc_daddr)", "__address6(&S->__sk_common.skc_v6_daddr)");
 
-/** Of a full socket; a probe of a change says which state comes. */
+const udpsinfo = `translator udpsinfo_t < struct sock *S > {
+    udps_addr = (uintptr_t)S;
+    udps_lport = (uint16_t)S->__sk_common.skc_num;
+    udps_rport = ntohs(S->__sk_common.skc_dport);
+    udps_laddr = ${local};
+    udps_raddr = ${remote};
+  };`;
+
+/** A request (12) and what is left of a connection (6) are sockets without most members (TCP_NEW_SYN_RECV, TCP_TIME_WAIT). */
+const whole = "S != 0 && S->__sk_common.skc_state != 12 && S->__sk_common.skc_state != 6 ?";
+
+/** A probe of a change says which state comes. */
 const tcpsinfo = (type: string, state: string): string => `translator ${type} < struct sock *S > {
     tcps_addr = (uintptr_t)S;
     tcps_lport = (uint16_t)S->__sk_common.skc_num;
@@ -42,22 +113,27 @@ const tcpsinfo = (type: string, state: string): string => `translator ${type} < 
     tcps_laddr = ${local};
     tcps_raddr = ${remote};
     tcps_state = (int)${state};
-    tcps_suna = (uint32_t)((struct tcp_sock *)S)->snd_una;
-    tcps_snxt = (uint32_t)((struct tcp_sock *)S)->snd_nxt;
-    tcps_rnxt = (uint32_t)((struct tcp_sock *)S)->rcv_nxt;
-    tcps_swnd = (uint32_t)((struct tcp_sock *)S)->snd_wnd;
-    tcps_rwnd = (uint32_t)((struct tcp_sock *)S)->rcv_wnd;
-    tcps_cwnd = (uint32_t)((struct tcp_sock *)S)->snd_cwnd;
-    tcps_cwnd_ssthresh = (uint32_t)((struct tcp_sock *)S)->snd_ssthresh;
-    tcps_mss = (uint32_t)((struct tcp_sock *)S)->mss_cache;
-    tcps_rtt = (uint32_t)((((struct tcp_sock *)S)->srtt_us >> 3) / 1000);
-    tcps_rtt_sd = (uint32_t)((((struct tcp_sock *)S)->mdev_us >> 2) / 1000);
+    tcps_suna = (uint32_t)(${whole} ((struct tcp_sock *)S)->snd_una : 0);
+    tcps_snxt = (uint32_t)(${whole} ((struct tcp_sock *)S)->snd_nxt : 0);
+    tcps_rnxt = (uint32_t)(${whole} ((struct tcp_sock *)S)->rcv_nxt : 0);
+    tcps_swnd = (uint32_t)(${whole} ((struct tcp_sock *)S)->snd_wnd : 0);
+    tcps_rwnd = (uint32_t)(${whole} ((struct tcp_sock *)S)->rcv_wnd : 0);
+    tcps_cwnd = (uint32_t)(${whole} ((struct tcp_sock *)S)->snd_cwnd : 0);
+    tcps_cwnd_ssthresh = (uint32_t)(${whole} ((struct tcp_sock *)S)->snd_ssthresh : 0);
+    tcps_mss = (uint32_t)(${whole} ((struct tcp_sock *)S)->mss_cache : 0);
+    tcps_rtt = (uint32_t)(${whole} ((((struct tcp_sock *)S)->srtt_us >> 3) / 1000) : 0);
+    tcps_rtt_sd = (uint32_t)(${whole} ((((struct tcp_sock *)S)->mdev_us >> 2) / 1000) : 0);
   };`;
 
 export const networkTranslators: Readonly<Record<string, string>> = {
   pktinfo_t: "translator pktinfo_t < struct sk_buff *S > { pkt_addr = (uintptr_t)S; };",
   csinfo_t: "translator csinfo_t < struct sock *S > { cs_addr = (uintptr_t)S; };",
   ipinfo_t: ipinfo,
+  ifinfo_t: ifinfo,
+  ipv4info_t: ipv4info,
+  ipv6info_t: ipv6info,
+  udpinfo_t: udpinfo,
+  udpsinfo_t: udpsinfo,
   tcpinfo_t: tcpinfo,
   tcpsinfo_t: tcpsinfo("tcpsinfo_t", "S->__sk_common.skc_state"),
   __next_tcpsinfo_t: tcpsinfo("__next_tcpsinfo_t", "args.newstate"),

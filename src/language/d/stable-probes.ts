@@ -175,7 +175,65 @@ const changes = (when: string, comes: 0 | 1, ip: string, last: string): StablePr
 const connection = (comes: 0 | 1, when: string): StableProbe =>
   changes(when, comes, "xlate <__connection_t> (args.sk)", "");
 
+/** Of the packet's header at `this->__ip`, in the kernel. */
+const byteOfPacket = (offset: string): string => `*((uint8_t *)__kernel(this->__ip + ${offset}))`;
+
+/**
+ * Packets of IP that are handed to a device, or come from one. On the way in the packet begins with its header; on the way
+ * out the kernel keeps where that is. A later fragment has none of the next protocol's.
+ */
+const packets = (way: "send" | "receive", when = "1"): StableProbe["probes"] => [
+  {
+    kind: "rawtracepoint",
+    parts: [way === "send" ? "net_dev_queue" : "netif_receive_skb"],
+    when: `(args.skb->protocol == 0x0008 || args.skb->protocol == 0xdd86) && (
+      this->__ip = (uint64_t)${way === "send" ? "args.skb->head + args.skb->network_header" : "args.skb->data"},
+      this->__version = (uint64_t)(${byteOfPacket("0")} >> 4),
+      this->__protocol = (uint64_t)(this->__version == 4 ? ${byteOfPacket("9")} : ${byteOfPacket("6")}),
+      this->__next = this->__ip + (this->__version == 4 ? (uint64_t)(${byteOfPacket("0")} & 0xf) * 4 : 40),
+      this->__whole = (uint64_t)(this->__version == 4 ? (${byteOfPacket("6")} & 0x1f) == 0 && ${byteOfPacket("7")} == 0 : 1),
+      ${when})`,
+  },
+];
+const packetArgs = [
+  "xlate <pktinfo_t> (args.skb)",
+  "xlate <csinfo_t> (args.skb->sk)",
+  "xlate <ipinfo_t> ((struct iphdr *)__kernel(this->__ip))",
+];
+const ipArgs = [
+  ...packetArgs,
+  "xlate <ifinfo_t> (args.skb->dev)",
+  "xlate <ipv4info_t> ((struct iphdr *)__kernel(this->__version == 4 ? this->__ip : 0))",
+  "xlate <ipv6info_t> ((struct ipv6hdr *)__kernel(this->__version == 6 ? this->__ip : 0))",
+];
+const ip: Readonly<Record<string, StableProbe>> = {
+  send: { probes: packets("send"), args: ipArgs },
+  receive: { probes: packets("receive"), args: ipArgs },
+};
+
+const datagrams = "this->__protocol == 17 && this->__whole != 0";
+const udpHeader = "xlate <udpinfo_t> ((struct udphdr *)__kernel(this->__next))";
+const udp: Readonly<Record<string, StableProbe>> = {
+  send: { probes: packets("send", datagrams), args: [...packetArgs, "xlate <udpsinfo_t> (args.skb->sk)", udpHeader] },
+  // No socket is known yet.
+  receive: { probes: packets("receive", datagrams), args: [...packetArgs, "", udpHeader] },
+};
+
+const segments = "this->__protocol == 6 && this->__whole != 0";
+const tcpHeader = "xlate <tcpinfo_t> ((struct tcphdr *)__kernel(this->__next))";
+const ofSegment = (offset: number): string => `*((uint32_t *)__kernel(this->__next + ${offset}))`;
+
 const tcp: Readonly<Record<string, StableProbe>> = {
+  send: { probes: packets("send", segments), args: [...packetArgs, "xlate <tcpsinfo_t> (args.skb->sk)", tcpHeader] },
+  receive: { probes: packets("receive", segments), args: [...packetArgs, "", tcpHeader] },
+  // What answers a SYN to where nobody listens: RST and ACK, with the sequence number 0 (RFC 9293, 3.10.7.1).
+  "accept-refused": {
+    probes: packets(
+      "send",
+      `${segments} && (*((uint8_t *)__kernel(this->__next + 13)) & 0x14) == 0x14 && ${ofSegment(4)} == 0`,
+    ),
+    args: [...packetArgs, "", tcpHeader],
+  },
   "state-change": changes("1", 0, "", "xlate <tcplsinfo_t> (args.oldstate)"),
   "connect-request": connection(0, "args.newstate == 2"),
   "connect-established": connection(1, "args.oldstate == 2 && args.newstate == 1"),
@@ -186,9 +244,6 @@ const tcp: Readonly<Record<string, StableProbe>> = {
 
 /** Probes that DTrace has elsewhere, and the kernel has nothing for. */
 const missing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  tcp: Object.fromEntries(
-    ["send", "receive", "accept-refused"].map((name) => [name, "probes of packets are not there yet"]),
-  ),
   sched: {
     "remain-cpu": "the kernel has no event for a thread that stays on its processor",
     "change-pri": "the kernel has no event for all changes of priorities",
@@ -208,7 +263,9 @@ const providers: Readonly<Record<string, Readonly<Record<string, StableProbe>>>>
   sched,
   io,
   lockstat,
+  ip,
   tcp,
+  udp,
 };
 
 /** `proc:::exec`, all of them. */

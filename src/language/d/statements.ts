@@ -34,8 +34,11 @@ export function body(unit: Unit): Block {
   }
   p.expect("}");
   const span = p.from(first);
+  // The status is the one that was given last.
+  const ends = (item: Item): boolean => "does" in item && item.last === true;
+  const all = [...items.filter((item) => !ends(item)), ...items.filter(ends).slice(-1)];
   // The default action: the line alone.
-  return nodes.block(lines(unit, written ? items : [{ text: { format: "", args: [] } }], span), span);
+  return nodes.block(lines(unit, written ? all : [{ text: { format: "", args: [] } }], span), span);
 }
 
 /** What a clause may not do behind what: it records, keeps what it records, or shows what was kept. */

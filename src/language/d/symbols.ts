@@ -3,6 +3,7 @@ import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression } from "../program.ts";
 import type { SymbolPart } from "../types.ts";
+import type { Options } from "./unit.ts";
 
 interface SymbolFunction {
   readonly of: "ksym" | "usym";
@@ -43,4 +44,15 @@ export function symbolPart(of: "ksym" | "usym", part: SymbolPart, address: Expre
 /** `size`: frames at most, or none. */
 export function stack(name: "kstack" | "ustack", size: readonly Expression[], span: Span): Expression {
   return nodes.call(name, [nodes.word("dtrace", span), ...size], span);
+}
+
+/** As many as are written, or as `stackframes` and `ustackframes` say. */
+export function framesOf(
+  name: "kstack" | "ustack",
+  written: readonly Expression[],
+  span: Span,
+  { stackFrames, userStackFrames }: Options,
+): readonly Expression[] {
+  const most = name === "kstack" ? stackFrames : userStackFrames;
+  return written.length > 0 || most === undefined ? written : [nodes.integer(most, span)];
 }

@@ -31,11 +31,23 @@ export interface Token extends Word {
   readonly noticed?: number;
 }
 
+const reserved: ReadonlySet<string> = new Set(
+  "auto break case char const continue counter default do double else enum extern float for goto if import inline int long probe provider register restrict return short signed static struct switch translator typedef union unsigned void volatile while if".split(
+    " ",
+  ),
+);
+
+/** Whether a word is no name. */
+export function isReserved(word: string): boolean {
+  return reserved.has(word);
+}
+
 /** Longest first. */
 const punctuation =
   /\.\.\.|<<=|>>=|->|\+\+|--|&&|\|\||\^\^|==|!=|<=|>=|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|<<|>>|[-+*/%&|^~!<>=?:;,.(){}[\]`]/y;
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
-const number = /0[xX][0-9a-fA-F]+[a-zA-Z0-9_]*|[0-9]+[a-zA-Z0-9_]*/y;
+/** Letters behind it that are none of C's are another word. */
+const number = /(?:0[xX][0-9a-fA-F]+|[0-9]+)(?:[uU](?:ll?|LL?)?|(?:ll?|LL?)[uU]?)?/y;
 const macro = /\$\$?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+)|\$\$/y;
 const aggregation = /@[A-Za-z_][A-Za-z0-9_]*|@/y;
 const space = /(?:[ \t\r\n\f\v]+|\/\*[^]*?\*\/|\/\/[^\n]*|\\\r?\n)+/y;
@@ -62,9 +74,11 @@ export function scan(text: string, from: number): Token {
     const end = behind(pattern, text, start);
     if (end === start) continue;
     const plain = { kind, text: text.slice(start, end), start, end };
+    // `@` is short for `@_`.
+    if (kind === "aggregation" && plain.text === "@") return { ...plain, text: "@_" };
     return kind === "number" ? numbered(plain) : plain;
   }
-  return bad(text, start, start + 1, `unexpected character ${JSON.stringify(char)}`);
+  return bad(text, start, start + 1, `syntax error near "${char}"`);
 }
 
 const patterns: readonly (readonly [TokenKind, RegExp])[] = [
@@ -83,7 +97,6 @@ function bad(text: string, start: number, end: number, problem: string): Token {
 function numbered(plain: Token): Token {
   const [, digits = "", suffix = ""] = /^(0[xX][0-9a-fA-F]+|[0-9]+)([a-zA-Z0-9_]*)$/.exec(plain.text) ?? [];
   const wrong = (problem: string, tag = "D_SYNTAX"): Token => ({ ...plain, problem, tag });
-  if (!/^(?:u?(?:ll?)?|(?:ll?)u)$/i.test(suffix)) return wrong(`\`${plain.text}\` is no number`);
   const octal = /^0[0-9]/.test(digits);
   if (octal && /[89]/.test(digits))
     return wrong(`constant ${plain.text} contains invalid digit ${/[89]/.exec(digits)![0]}`, "D_INT_DIGIT");

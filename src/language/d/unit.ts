@@ -55,9 +55,19 @@ export interface Options {
   flowindent: boolean;
   destructive: boolean;
   defaultargs: boolean;
+  /** Arguments need not be used. */
+  argref: boolean;
   /** How many there can be, and how many bytes are kept for each; 0: as many as strobe thinks fit. */
   speculations: number;
   speculationSize: number;
+  /** Bytes of a text without its end, where `strsize` says; and of memory that alloca() gives. */
+  textBytes?: number;
+  scratchSize: number;
+  /** Of stacks that do not say themselves how many frames they have. */
+  stackFrames?: number;
+  userStackFrames?: number;
+  /** Probes fire on this processor only. */
+  cpu?: number;
   /** How aggregations are ordered. */
   layout: MapLayout;
 }
@@ -127,10 +137,14 @@ export class Unit {
   switches = false;
   /** Some clause prints rows, which stand below a heading. */
   rows = false;
+  /** The number of the clause that a body is of. */
+  readonly clauseOf = new WeakMap<Statement, number>();
   #memories = 0;
   #clauses = 0;
   /** A slash may end what is being read. */
   inPredicate = false;
+  /** What is read next is a format, of which nothing is cut. */
+  format = false;
   /** `++` stands in front of what is being read. */
   increments = false;
   clause: ClauseScope = { provider: "", returns: false, user: false };

@@ -165,6 +165,11 @@ function probeNumber(span: Span, unit: Unit): Expression {
   const first = ["dtrace", "error"].includes(unit.clause.provider)
     ? ["BEGIN", "END", "ERROR"].indexOf(fixed ?? "")
     : -1;
+  return numberOf(first, span);
+}
+
+/** Of the probe that fired; of those of `dtrace` by their place among them, from 0 on. */
+export function numberOf(first: number, span: Span): Expression {
   if (first >= 0) return nodes.integer(first + 1, span);
   return nodes.binary("+", probeIndex(span), nodes.integer(4, span), span);
 }
@@ -210,8 +215,13 @@ export function builtinVariable(name: string, span: Span, unit: Unit, read: Read
   return isNumber(known) && e.kind === "cast" ? e : unit.typed(e, known);
 }
 
-/** What ERROR's arg4 and arg5 are. */
-export const faultVariables = { kind: "fault kind#0", address: "fault address#0" } as const;
+/** What ERROR's arg1, arg4 and arg5 are. */
+export const faultVariables = { probe: "fault probe#0", kind: "fault kind#0", address: "fault address#0" } as const;
+
+/** As DTrace calls the function that a clause, counted from 1, becomes. */
+export function clauseName(number: number): string {
+  return `dt_clause_${number - 1}`;
+}
 
 /** DTrace's numbers for what can fail. */
 export const faultNumbers = [
@@ -223,7 +233,7 @@ export const faultNumbers = [
 
 /** Of ERROR: the probe, the clause and the place in it, what failed, and where. */
 function ofError(name: string, span: Span): Expression {
-  if (name === "arg1") return probePart("id", span);
+  if (name === "arg1") return nodes.variable(faultVariables.probe, span);
   if (name === "arg4") return nodes.variable(faultVariables.kind, span);
   if (name === "arg5") return nodes.variable(faultVariables.address, span);
   return nodes.integer(0, span);
