@@ -24,6 +24,8 @@ export interface ScriptMemory {
 export interface HostRuntime {
   builtin(name: string): bigint;
   comm(): Uint8Array;
+  /** The same 16 bytes, put there. */
+  commInto(to: Uint8Array, at: number): void;
   /** The entry's bytes (an aggregation: all CPUs together, in aggregateWords form), or undefined when missing. */
   mapLookup(map: number, key: Uint8Array | null): Uint8Array | undefined;
   /** `asks`: it is looked at whether there was room. */

@@ -53,7 +53,7 @@ export function replayable(recording: Recording): ReplayableRecording {
     span,
     contexts,
     heads: () => recording.heads(),
-    blocks: (wanted, fields, within) => recording.blocks(wanted, fields, within),
+    blocks: (wanted, fields, within, room) => recording.blocks(wanted, fields, within, room),
     symbols: () => recording.symbols(),
   };
 }

@@ -1,6 +1,6 @@
 // What every block has beside its fields: times, and stacks.
 import type { ByteBuffer, ByteReader } from "./byte-buffer.ts";
-import { readColumn, writeColumn } from "./columns.ts";
+import { readColumn, skipColumn, writeColumn } from "./columns.ts";
 import { RecordingError } from "./damaged-recording.ts";
 import type { EventBlock, RowLayout, Rows } from "./layout.ts";
 
@@ -58,6 +58,8 @@ export function readTimes(from: ByteReader, { count, order, rows }: EventBlock, 
   const next = rows.map(({ layout }) => layouts[layout].time);
   const ends = rows.map(({ bytes }) => bytes.length);
   const sizes = rows.map(({ layout }) => layouts[layout].size);
+  // Of rows that nobody asks for, there is nothing.
+  const there = Uint8Array.from(ends, (end) => (end > 0 ? 1 : 0));
   for (let i = 0; i < count; i++) {
     if (i > 0) {
       const folded = high[i - 1] * 2 ** 32 + low[i - 1];
@@ -67,6 +69,7 @@ export function readTimes(from: ByteReader, { count, order, rows }: EventBlock, 
       timeLow = sum - Math.floor(sum / 2 ** 32) * 2 ** 32;
     }
     const which = order[i];
+    if (there[which] === 0) continue;
     const at = next[which];
     next[which] += sizes[which];
     if (at + 8 > ends[which]) throw new RecordingError("a block has more events of a kind than rows");
@@ -123,13 +126,8 @@ export function readStacks(from: ByteReader, count: number): BigUint64Array[] {
 export function skipTimes(from: ByteReader, count: number): Uint8Array {
   const before = from.left;
   const start = from.rest;
-  if (count === 0) {
-    readColumn(from, 0);
-    readColumn(from, 0);
-  } else {
-    from.skip(8);
-    readColumn(from, count - 1);
-    readColumn(from, count - 1);
-  }
+  if (count > 0) from.skip(8);
+  skipColumn(from, Math.max(0, count - 1));
+  skipColumn(from, Math.max(0, count - 1));
   return start.subarray(0, before - from.left);
 }

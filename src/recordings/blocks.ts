@@ -22,6 +22,7 @@ import {
   writeAddresses,
   writeTimes,
 } from "./block-parts.ts";
+import type { BlockRoom } from "./block-room.ts";
 import { ByteBuffer, ByteReader } from "./byte-buffer.ts";
 import { EarlierColumns, readColumn, writeColumn } from "./columns.ts";
 import { RecordingError } from "./damaged-recording.ts";
@@ -119,6 +120,10 @@ interface Group {
 
 function siteField({ fields }: RowLayout): RowField | undefined {
   return fields.find((field) => field.role === "site" && fieldBytes(field) === 8);
+}
+
+function timeField({ fields, time }: RowLayout): RowField | undefined {
+  return fields.find(({ offset }) => offset === time);
 }
 
 /** @param layouts of the recording, by their index */
@@ -299,35 +304,46 @@ function grouped(
 
 // ── reading ──
 
-/** Which fields of a layout's rows at a site are read; rows have zeros where the others are. */
+/**
+ * Which fields of a layout's rows at a site are read; rows have zeros where the others are. Of rows whose time is not
+ * asked for nothing is there, not even their bytes.
+ */
 export type WantedFields = (layout: number, field: RowField, site: bigint) => boolean;
 
-/** @throws RecordingError for what no block is, as the whole of what is wrong with it */
+/** `room`: where its rows lie, until it is reset. @throws RecordingError for what no block is, as the whole of what is wrong with it */
 export function readBlock(
   bytes: Uint8Array,
   layouts: readonly RowLayout[],
   wanted: WantedFields = () => true,
+  room?: BlockRoom,
 ): EventBlock {
-  const from = new ByteReader(bytes);
+  const from = new ByteReader(bytes, room);
   const count = from.u32();
   if (count > mostEvents) throw new RecordingError(`a block is said to have ${count} events`);
   const stackCount = from.u32();
   if (stackCount > mostEvents * 2) throw new RecordingError(`a block is said to have ${stackCount} stacks`);
+  const isAsked = (layout: number, site: bigint): boolean => {
+    const time = timeField(layouts[layout]);
+    return time === undefined || wanted(layout, time, site);
+  };
+  const asks: WantedFields = (layout, field, site) => isAsked(layout, site) && wanted(layout, field, site);
   const rows: (Rows & { readonly site: bigint })[] = [];
-  let room = 0;
+  let size = 0;
   for (let groups = from.u16(); groups > 0; groups--) {
     const layout = from.u16();
     const rowCount = from.u32();
     const site = from.u64();
     const known = layouts[layout];
     if (known === undefined) throw new RecordingError(`a block has rows of the unknown layout ${layout}`);
-    room += rowCount * known.size;
-    if (rowCount > count || room > mostRowBytes) throw new RecordingError("a block has more rows than any");
-    rows.push({ layout, count: rowCount, site, bytes: new Uint8Array(rowCount * known.size) });
+    size += rowCount * known.size;
+    if (rowCount > count || size > mostRowBytes) throw new RecordingError("a block has more rows than any");
+    const bytesOfRows = isAsked(layout, site) ? rowCount * known.size : 0;
+    rows.push({ layout, count: rowCount, site, bytes: room?.bytes(bytesOfRows) ?? new Uint8Array(bytesOfRows) });
   }
-  const order = Uint16Array.from(readColumn(from, count));
+  const order = new Uint16Array(readColumn(from, count));
   const counts = new Uint32Array(rows.length);
-  for (const which of order) {
+  for (let i = 0; i < count; i++) {
+    const which = order[i];
     if (which >= rows.length) throw new RecordingError("an event is of a kind that its block does not have");
     counts[which]++;
   }
@@ -341,20 +357,24 @@ export function readBlock(
   const commons = rows.length === 0 ? [] : commonsOf(layouts, rows[0].layout);
   const texts = readTexts(from);
   const stacks = readStacks(from, stackCount);
-  for (const common of commons) readCommon(from, common, { order, rows, tables, texts }, wanted);
+  for (const common of commons) readCommon(from, common, { order, rows, tables, texts }, asks);
   for (const [i, { layout, site, count: some }] of rows.entries()) {
     const earlier = new EarlierColumns();
     for (const field of restOf(layout, layouts, commons))
-      if (wanted(layout, field, site)) readField(from, field, tables[i], stacks.length, earlier, texts);
+      if (asks(layout, field, site)) readField(from, field, tables[i], stacks.length, earlier, texts);
       else skipField(from, field, some, earlier);
-    const at = siteField(layouts[layout])?.offset;
-    if (at !== undefined)
-      for (let row = 0, place = at; row < some; row++, place += tables[i].size)
-        tables[i].view.setBigUint64(place, site, true);
+    const told = siteField(layouts[layout]);
+    if (told === undefined || !asks(layout, told, site)) continue;
+    const { view, size: step } = tables[i];
+    const [low, high] = [Number(site & 0xffff_ffffn), Number(site >> 32n)];
+    for (let row = 0, place = told.offset; row < some; row++, place += step) {
+      view.setUint32(place, low, true);
+      view.setUint32(place + 4, high, true);
+    }
   }
   if (from.left > 0) throw new RecordingError("a block has more bytes than it says");
   const block: EventBlock = { count, order, rows, stacks };
-  readTimes(new ByteReader(timesAt), block, layouts);
+  readTimes(new ByteReader(timesAt, room), block, layouts);
   return block;
 }
 
@@ -397,14 +417,15 @@ function readCommon(
     else skipField(from, field, known, earlier);
   const numbers = readColumn(from, order.length);
   // Of each group the rows of the table that its rows have, one group and one word after the other.
-  const numbersOf = rows.map(({ count }) => new Uint32Array(count));
+  const numbersOf = rows.map(({ count }) => from.room?.words(count) ?? new Uint32Array(count));
   const next = new Uint32Array(rows.length);
   for (let i = 0; i < order.length; i++) numbersOf[order[i]][next[order[i]]++] = numbers[i];
   for (const [which, words] of moves.entries()) {
     if (words === undefined) continue;
     const { view, size: step } = tables[which];
-    for (const number of numbersOf[which])
-      if (number === 0 || number > known)
+    const those = numbersOf[which];
+    for (let i = 0; i < those.length; i++)
+      if (those[i] === 0 || those[i] > known)
         throw new RecordingError("an event is of a thread that its block does not have");
     for (const { from: one, to } of words)
       copyWords(numbersOf[which], { view: table.view, size, at: one }, { view, size: step, at: to });

@@ -1,5 +1,6 @@
 // Little-endian numbers into bytes that grow, and out of bytes that may be anybody's.
 import { RecordingError } from "./damaged-recording.ts";
+import type { BlockRoom } from "./block-room.ts";
 
 export class ByteBuffer {
   #bytes: Buffer;
@@ -60,9 +61,12 @@ export class ByteBuffer {
 /** @throws RecordingError, all of them, where there are not as many bytes */
 export class ByteReader {
   readonly #bytes: Buffer;
+  /** Where what is read goes. */
+  readonly room: BlockRoom | undefined;
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, room?: BlockRoom) {
+    this.room = room;
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 

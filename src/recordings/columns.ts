@@ -171,7 +171,7 @@ export function readColumn(from: ByteReader, count: number, earlier?: EarlierCol
     if (earlier === undefined) throw new RecordingError("a column is said to be the same as none");
     return earlier.at(back);
   }
-  const values = new Uint32Array(count);
+  const values = from.room?.words(count) ?? new Uint32Array(count);
   if (form !== constant) earlier?.add(() => values);
   switch (form) {
     case constant:
@@ -181,12 +181,7 @@ export function readColumn(from: ByteReader, count: number, earlier?: EarlierCol
       const first = from.u32();
       const width = from.u8();
       if (width > 4) throw new RecordingError(`a column has values of ${width} bytes`);
-      const planes = from.take(width * count);
-      for (let plane = 0; plane < width; plane++) {
-        const shift = plane * 8;
-        const start = plane * count;
-        for (let i = 0; i < count; i++) values[i] |= planes[start + i] << shift;
-      }
+      joinPlanes(from.take(width * count), width, values);
       if (form === offsets) for (let i = 0; i < count; i++) values[i] += first;
       else {
         let value = first;
@@ -210,5 +205,28 @@ export function readColumn(from: ByteReader, count: number, earlier?: EarlierCol
     }
     default:
       throw new RecordingError(`a column has the unknown form ${form}`);
+  }
+}
+
+/** A byte of each value after the other, the lowest first. */
+function joinPlanes(planes: Uint8Array, width: number, values: Uint32Array): void {
+  const count = values.length;
+  const [second, third, fourth] = [count, count * 2, count * 3];
+  switch (width) {
+    case 0:
+      values.fill(0);
+      return;
+    case 1:
+      for (let i = 0; i < count; i++) values[i] = planes[i];
+      return;
+    case 2:
+      for (let i = 0; i < count; i++) values[i] = planes[i] | (planes[second + i] << 8);
+      return;
+    case 3:
+      for (let i = 0; i < count; i++) values[i] = planes[i] | (planes[second + i] << 8) | (planes[third + i] << 16);
+      return;
+    default:
+      for (let i = 0; i < count; i++)
+        values[i] = planes[i] | (planes[second + i] << 8) | (planes[third + i] << 16) | (planes[fourth + i] << 24);
   }
 }

@@ -60,7 +60,11 @@ function unpackedBy(codec: number, bytes: Uint8Array, size: number): Uint8Array 
       case codecs.none:
         return bytes;
       case codecs.deflate:
-        return zlib.inflateRawSync(bytes, { maxOutputLength: Math.max(1, size) });
+        // In one piece, unless no bytes so few come to it (zlib's FAQ: 1032 to 1 at most).
+        return zlib.inflateRawSync(bytes, {
+          maxOutputLength: Math.max(1, size),
+          chunkSize: Math.max(64, Math.min(size, bytes.length * 1032) + 1),
+        });
       case codecs.zstd:
         return unpackedZstd(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), size);
     }

@@ -1,4 +1,5 @@
 // What a recording says beside its events. Numbers of 64 bits are decimal text in JSON.
+import type { BlockRoom } from "./block-room.ts";
 import type { WantedFields } from "./blocks.ts";
 import type { EventBlock, RowLayout } from "./layout.ts";
 
@@ -131,13 +132,15 @@ export interface EventRecording {
   heads(): Iterable<BlockHead>;
   /**
    * Blocks in their order; those that are not `wanted` are not decompressed, and those without an event `within` two
-   * times may not be read at all. Of `fields` rows may have all: what is not asked for may be zeros.
+   * times may not be read at all. Of `fields` rows may have all: what is not asked for may be zeros. With a `room` a block
+   * lies in it, and is gone when the next one is asked for.
    * @throws RecordingError
    */
   blocks(
     wanted?: (head: BlockHead) => boolean,
     fields?: WantedFields,
     within?: TimeSpan,
+    room?: BlockRoom,
   ): Iterable<{ head: BlockHead; block: EventBlock }>;
   /** What addresses are called, text by text. @throws RecordingError */
   symbols(): Iterable<string>;

@@ -1,4 +1,5 @@
 // A recording as it is read: what it says of itself at once, its blocks when they are asked for.
+import type { BlockRoom } from "./block-room.ts";
 import { readBlock, type WantedFields } from "./blocks.ts";
 import { ByteReader } from "./byte-buffer.ts";
 import { unpack } from "./compression.ts";
@@ -98,13 +99,16 @@ export class Recording implements EventRecording {
     wanted: (head: BlockHead) => boolean = () => true,
     fields?: WantedFields,
     within?: TimeSpan,
+    room?: BlockRoom,
   ): Iterable<{ head: BlockHead; block: EventBlock }> {
     for (const { place, first, last } of this.#blocks) {
       if (within !== undefined && (last < within.from || first >= within.to)) continue;
       const { head, codec, size, bytes } = this.#head(frameContents(this.#bytes, place));
       if (!wanted(head)) continue;
       const raw = unpack(codec, bytes, size);
-      const block = place.type === "EVTS" ? readFirstBlock(raw, this.layouts) : readBlock(raw, this.layouts, fields);
+      room?.reset();
+      const block =
+        place.type === "EVTS" ? readFirstBlock(raw, this.layouts) : readBlock(raw, this.layouts, fields, room);
       if (block.count !== head.count) throw new RecordingError("a block has another number of events than it says");
       yield { head, block };
     }

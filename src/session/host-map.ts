@@ -32,6 +32,8 @@ export class HostMap implements LiveMap {
   #free: number[] = [];
   #count = 0;
   #refused = 0;
+  /** That was found last; it may be gone since. */
+  #latest = -1;
   /** Of a map that makes room by itself: the entry that is asked next whether it may go. */
   #hand = 0;
 
@@ -140,12 +142,19 @@ export class HostMap implements LiveMap {
 
   /** -1 when there is none. */
   #find(key: Uint8Array): number {
+    // Events that follow each other are alike more often than not.
+    const before = this.#latest;
+    if (before >= 0 && this.#there[before] === 1 && this.#isAt(before, key)) {
+      this.#seen[before] = 1;
+      return before;
+    }
     const last = this.#table.length - 1;
     for (let place = this.#hash(key); ; place = (place + 1) & last) {
       const entry = this.#table[place] - 1;
       if (entry < 0) return -1;
       if (!this.#isAt(entry, key)) continue;
       this.#seen[entry] = 1;
+      this.#latest = entry;
       return entry;
     }
   }

@@ -72,6 +72,12 @@ export class SessionRuntime implements HostRuntime {
     return this.#services.surroundings.comm();
   }
 
+  commInto(to: Uint8Array, at: number): void {
+    const { surroundings } = this.#services;
+    if (surroundings.commInto !== undefined) surroundings.commInto(to, at);
+    else to.set(surroundings.comm().subarray(0, 16), at);
+  }
+
   mapLookup(map: number, key: Uint8Array | null): Uint8Array | undefined {
     return this.#map(map).lookup(key);
   }

@@ -117,6 +117,8 @@ export interface Surroundings {
   builtin(name: string): bigint;
   /** 16 bytes, with a zero behind the name. */
   comm(): Uint8Array;
+  /** The same 16 bytes, put there: for whoever is asked a million times a second. */
+  commInto?(to: Uint8Array, at: number): void;
 }
 
 /** `name`: as its author spells it. */

@@ -52,6 +52,10 @@ export class MemoryRuntime implements HostRuntime {
     return bytes;
   }
 
+  commInto(to: Uint8Array, at: number): void {
+    to.set(this.comm(), at);
+  }
+
   mapLookup(map: number, key: Uint8Array | null): Uint8Array | undefined {
     return this.#entries[map]?.get(name(key))?.value;
   }

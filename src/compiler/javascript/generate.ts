@@ -77,8 +77,8 @@ export function generate(fn: IrFunction, module: HostModule): string {
     };
     writeBody(writer, of);
     const slots = of.slots.map((_, i) => slot(i));
-    // A captured handler runs for each event: what it works in is made once.
-    if (of === fn && record) own.push(...slots);
+    // What runs for each event works in what is made once.
+    if (of === fn && (record || looksAtEvent(fn))) own.push(...slots);
     else lines.unshift(...slots);
     return `{\n${lines.join("\n")}\n}`;
   };
@@ -88,6 +88,15 @@ export function generate(fn: IrFunction, module: HostModule): string {
   const kept = record ? ["let record, recordAt = 0;"] : [];
   const taken = record ? "{\nrecord = ownRecord; recordAt = ownAt;" : "{";
   return `(() => {\n${[...kept, ...own, ...constants, ...support, ...callbacks.values()].join("\n")}\nreturn (runtime${record ? ", ownRecord, ownAt" : ""}) => ${main.replace("{", () => taken)};\n})()`;
+}
+
+/** Whether it asks what an event has: its arguments, or the name of its thread. */
+function looksAtEvent({ blocks }: IrFunction): boolean {
+  return blocks.some(({ instructions }) =>
+    instructions.some(
+      (one) => one.op === "load-context" || ("source" in one && ["comm", "stack"].includes(one.source.kind)),
+    ),
+  );
 }
 
 /** A number of 64 bits that is made only to be taken apart takes longer than the bytes to move. */

@@ -73,7 +73,7 @@ export function writeSource(out: Writer, target: Target, source: Source, length?
       out.line("}");
       return;
     case "comm":
-      out.line(`${clear} ${bytes}.set(runtime.comm().subarray(0, 16), ${offset});`);
+      out.line(`${clear} runtime.commInto(${bytes}, ${offset});`);
       copied("16");
       return;
     case "stack":

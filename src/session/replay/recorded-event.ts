@@ -146,6 +146,13 @@ export class RecordedEvent implements Surroundings {
     return comm === undefined ? new Uint8Array(16) : this.#part(comm, 16);
   }
 
+  commInto(to: Uint8Array, at: number): void {
+    const { comm } = this.#described;
+    const from = this.start + (comm ?? 0);
+    // Copied one by one: a view of so few bytes takes longer to make.
+    for (let i = 0; i < 16; i++) to[at + i] = comm === undefined || from + i >= this.#end ? 0 : this.bytes[from + i];
+  }
+
   /** Bytes of the row, no further than its end. */
   #part(offset: number, size: number): Uint8Array {
     return this.bytes.subarray(this.start + offset, Math.min(this.start + offset + size, this.#end));

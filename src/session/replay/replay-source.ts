@@ -5,6 +5,7 @@ import { WrittenMemory } from "../written-memory.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import { evaluate } from "../../compiler/javascript/evaluate.ts";
 import type { HostFunction } from "../../compiler/runtime.ts";
+import { BlockRoom } from "../../recordings/block-room.ts";
 import { lossText, type BlockHead, type EventRecording, type RecordedLoss } from "../../recordings/contents.ts";
 import { fieldBytes, type EventBlock } from "../../recordings/layout.ts";
 import type { RecordMemory, Trouble } from "../events.ts";
@@ -155,12 +156,16 @@ export class ReplaySource implements Source, RecordStream {
       },
       (layout, field, site) => {
         const only = this.#event.onlySite(layout) ?? Number(BigInt.asUintN(32, site));
+        const asked = reads[only];
+        if (asked === undefined) return false;
+        if (field.offset === recording.layouts[layout].time) return true;
         const end = field.offset + fieldBytes(field);
-        return (reads[only] ?? []).some(
+        return asked.some(
           (parts) => parts === undefined || parts.some(([at, size]) => at < end && field.offset < at + size),
         );
       },
       { from: this.#from, to: this.#to },
+      new BlockRoom(),
     );
     this.#blocks = blocks[Symbol.iterator]();
   }
