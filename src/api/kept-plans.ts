@@ -66,12 +66,15 @@ export class KeptPlan {
       .map((name) => [name, env[name]]);
     const parameters = named instanceof Map ? [...named] : Object.entries(named ?? {});
     // Who may do less has a kernel that offers less; and numbers of processes are another thing in a container.
-    const machine = [build, process.geteuid?.(), pidNamespace()?.inode.toString(), hostName()];
+    const machine = [build, process.geteuid?.(), pidNamespace()?.inode.toString()];
+    // A file more to open: for scripts that ask.
+    const host = /\bhostname\b/i.test(source.text) ? hostName() : "";
     // Settings and commands may have passwords in them: they are told by a sum.
     return new KeptPlan(
       kernel,
       JSON.stringify([
         ...machine,
+        host,
         source,
         nameFor(
           JSON.stringify([others, parameters, probeFilter?.source, settings], (_, value: unknown) =>

@@ -5,6 +5,7 @@ import { recordingFiles } from "../messages/recording-files.ts";
 import type { ReplayableRecording } from "../providers/recorded.ts";
 import { tell } from "./files.ts";
 import { readOptions as readRunOptions } from "./options.ts";
+import { Progress } from "./progress.ts";
 import { createRecording, openRecording } from "./recording-file.ts";
 import { runOver } from "./replay.ts";
 import { UsageError } from "./usage-error.ts";
@@ -32,7 +33,8 @@ const conversions: readonly Conversion[] = [
 
 export async function convert(argv: readonly string[]): Promise<number> {
   const { file, output, to } = readOptions(argv);
-  const opened = openRecording(file);
+  const progress = Progress.start(`converting ${file}`);
+  const opened = openRecording(file, progress);
   try {
     const { recording } = opened;
     if (to.picture === true) return await picture(recording, to.name, output);
@@ -43,6 +45,7 @@ export async function convert(argv: readonly string[]): Promise<number> {
         to.name === "trace.dat"
           ? traceDat().convertToTraceDat(recording, into)
           : perfScript().convertToPerfScript(recording, into);
+      progress?.hide();
       tell(`${output}: ${events} events of ${probes} probes\n`);
     } finally {
       closeSync(into);
@@ -50,6 +53,7 @@ export async function convert(argv: readonly string[]): Promise<number> {
     sayWhatIsLeftOut(recording, to.name);
     return 0;
   } finally {
+    progress?.hide();
     opened[Symbol.dispose]();
   }
 }

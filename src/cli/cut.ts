@@ -3,6 +3,7 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { cutRecording } from "../recordings/cut.ts";
 import { RecordingWriter } from "../recordings/writer.ts";
 import { during, tell } from "./files.ts";
+import { Progress } from "./progress.ts";
 import { readDuration } from "./quantities.ts";
 import { createRecording, readRecording } from "./recording-file.ts";
 import { recordingFiles } from "../messages/recording-files.ts";
@@ -11,9 +12,10 @@ import { UsageError } from "./usage-error.ts";
 
 export async function cut(argv: readonly string[]): Promise<number> {
   const { file, from, to, output } = readOptions(argv);
+  const progress = Progress.start(`cutting ${file}`);
   const descriptor = during(`read ${file}`, () => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK));
   try {
-    const recording = readRecording(descriptor, file);
+    const recording = readRecording(descriptor, file, progress);
     const start = BigInt(recording.origin.clock.boot);
     const into = createRecording(output);
     try {
@@ -25,12 +27,14 @@ export async function cut(argv: readonly string[]): Promise<number> {
         to: to === undefined ? 1n << 64n : start + to,
         words: ["strobe", "cut", ...argv],
       });
+      progress?.hide();
       tell(`${output}: ${events} of ${recording.span?.events ?? 0} events, ${writer.size} bytes\n`);
       return 0;
     } finally {
       closeSync(into);
     }
   } finally {
+    progress?.hide();
     closeSync(descriptor);
   }
 }

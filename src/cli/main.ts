@@ -99,6 +99,9 @@ async function dispatch(options: Options, build: string | undefined): Promise<nu
     return (await import("./format.ts")).formatText(source, language);
   }
   if (options.info) return (await import("./info.ts")).info();
+  // `strobe -q run.strobe -e …` as `strobe run.strobe -q -e …`.
+  const [first, ...words] = options.words;
+  if (first?.endsWith(".strobe")) return (await import("./replay.ts")).replayFile(first, { ...options, words });
   if (options.recording !== undefined) return (await import("./replay.ts")).replayFile(options.recording, options);
   if (options.from !== undefined || options.to !== undefined) throw new UsageError(commandLine().timesOfRecordings());
   if (options.list) return (await import("./list.ts")).list(options);

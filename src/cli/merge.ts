@@ -5,17 +5,19 @@ import { recordingFiles } from "../messages/recording-files.ts";
 import { mergeRecordings } from "../recordings/merge.ts";
 import { RecordingWriter } from "../recordings/writer.ts";
 import { during, tell } from "./files.ts";
+import { Progress } from "./progress.ts";
 import { createRecording, readRecording } from "./recording-file.ts";
 import { UsageError } from "./usage-error.ts";
 
 export async function merge(argv: readonly string[]): Promise<number> {
   const { files, output } = readOptions(argv);
+  const progress = Progress.start(`merging ${files.length} recordings`);
   const opened: number[] = [];
   try {
     const inputs = files.map((file) => {
       const descriptor = during(`read ${file}`, () => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK));
       opened.push(descriptor);
-      const recording = readRecording(descriptor, file);
+      const recording = readRecording(descriptor, file, progress);
       return {
         recording,
         sites: recording.layouts.map((layout) => contextOfText(layout.data, layout).recorded?.site),
@@ -27,6 +29,7 @@ export async function merge(argv: readonly string[]): Promise<number> {
         for (let at = 0; at < bytes.length;) at += writeSync(into, bytes, at);
       });
       const { parts, events, set } = await mergeRecordings(inputs, writer, ["strobe", "merge", ...argv]);
+      progress?.hide();
       for (const [i, by] of set.entries())
         if (by !== undefined) {
           const seconds = (by / 1e9).toFixed(3);
@@ -41,6 +44,7 @@ export async function merge(argv: readonly string[]): Promise<number> {
       closeSync(into);
     }
   } finally {
+    progress?.hide();
     for (const descriptor of opened) closeSync(descriptor);
   }
 }

@@ -4,6 +4,7 @@ import { isDamage } from "../providers/registry.ts";
 import { isRecording, type RecordingBytes } from "../recordings/frames.ts";
 import { Recording } from "../recordings/reader.ts";
 import { during } from "./files.ts";
+import type { Progress } from "./progress.ts";
 import { recordingFiles } from "../messages/recording-files.ts";
 import { UsageError } from "./usage-error.ts";
 import { replayable, type ReplayableRecording } from "../providers/recorded.ts";
@@ -27,14 +28,14 @@ export interface OpenedRecording extends Disposable {
 }
 
 /** @throws LinuxError, UsageError, RecordingError */
-export function openRecording(path: string): OpenedRecording {
+export function openRecording(path: string, progress?: Progress): OpenedRecording {
   const descriptor = during(`read ${path}`, () =>
     openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY),
   );
   try {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new UsageError(recordingFiles.notRegular(path));
-    const bytes = fileBytes(descriptor, stat.size);
+    const bytes = fileBytes(descriptor, stat.size, progress);
     const start = bytes.read(0, 16);
     const ours = isRecording(start);
     const perf = !ours && perfData().isPerfData(start);
@@ -58,10 +59,11 @@ export function openRecording(path: string): OpenedRecording {
   }
 }
 
-function fileBytes(descriptor: number, size: number): RecordingBytes {
+function fileBytes(descriptor: number, size: number, progress?: Progress): RecordingBytes {
   return {
     size,
     read(offset, length) {
+      progress?.read(offset, size);
       const bytes = Buffer.alloc(Math.max(0, Math.min(length, size - offset)));
       let got = 0;
       while (got < bytes.length) {
@@ -111,8 +113,8 @@ function openOwn(path: string, flags: number, take: (descriptor: number) => void
 }
 
 /** A recording of strobe's. @throws UsageError, RecordingError */
-export function readRecording(descriptor: number, path: string): Recording {
-  const bytes = fileBytes(descriptor, fstatSync(descriptor).size);
+export function readRecording(descriptor: number, path: string, progress?: Progress): Recording {
+  const bytes = fileBytes(descriptor, fstatSync(descriptor).size, progress);
   if (!isRecording(bytes.read(0, 16))) throw new UsageError(recordingFiles.notOurs(path));
   try {
     return new Recording(bytes);

@@ -13,6 +13,7 @@ import { print, tell } from "./files.ts";
 import { readOptions, type Options } from "./options.ts";
 import { recordingFiles } from "../messages/recording-files.ts";
 import { UsageError } from "./usage-error.ts";
+import { Progress } from "./progress.ts";
 import { readDuration } from "./quantities.ts";
 import { openRecording } from "./recording-file.ts";
 import { onSignal, printerOf, showDiagnostics, stopNumbers } from "./run.ts";
@@ -28,16 +29,18 @@ export async function replay(argv: readonly string[]): Promise<number> {
 
 export async function replayFile(file: string, options: Options): Promise<number> {
   refuseUseless(options);
-  const opened = openRecording(file);
+  const progress = Progress.start(`replaying ${file}`);
+  const opened = openRecording(file, progress);
   try {
-    return await runOver(opened.recording, options);
+    return await runOver(opened.recording, options, progress);
   } finally {
+    progress?.hide();
     opened[Symbol.dispose]();
   }
 }
 
 /** A script over a recording that is open. */
-export async function runOver(recording: ReplayableRecording, options: Options): Promise<number> {
+export async function runOver(recording: ReplayableRecording, options: Options, progress?: Progress): Promise<number> {
   if (options.list) return list(recording, options);
   const { source, positional, language } = readScript(options);
   const { named, pid, only, probeFilter, stamp } = options;
@@ -56,6 +59,7 @@ export async function runOver(recording: ReplayableRecording, options: Options):
   if (script.plan === undefined) return 1;
   const descriptors: number[] = [];
   const consumer = printerOf(options, descriptors);
+  consumer.beforeWrite = progress?.hide;
   let session: Session | undefined;
   let opening: Session | undefined;
   let stopped = false;
@@ -78,6 +82,7 @@ export async function runOver(recording: ReplayableRecording, options: Options):
     });
     if (stopped) session.stop();
     const { exitCode } = await session.ended;
+    progress?.hide();
     consumer.end();
     return exitCode;
   } catch (error) {
@@ -126,16 +131,18 @@ function list(recording: ReplayableRecording, { words, verbose }: Options): numb
 export function recordingInfo(argv: readonly string[]): number {
   const [file] = argv;
   if (file === undefined || argv.length > 1) throw new UsageError(recordingFiles.infoTakes());
-  const opened = openRecording(file);
+  const progress = Progress.start(`reading ${file}`);
+  const opened = openRecording(file, progress);
   try {
-    showInfo(opened.recording);
+    showInfo(opened.recording, () => progress?.hide());
   } finally {
+    progress?.hide();
     opened[Symbol.dispose]();
   }
   return 0;
 }
 
-function showInfo(recording: ReplayableRecording): void {
+function showInfo(recording: ReplayableRecording, read: () => void): void {
   const { origin, span, end, cut, size } = recording;
   const start = BigInt(origin.clock.boot);
   const events = new Map<number, number>();
@@ -176,6 +183,7 @@ function showInfo(recording: ReplayableRecording): void {
   for (const [name, number] of [...byName].sort((a, b) => b[1] - a[1])) lines.push(["probe", `${name}  ${number}`]);
   for (const cost of end?.costs ?? []) lines.push(...costLines(cost, origin.cpus));
   for (const [path, buildId] of filesOf(recording)) lines.push(["code", `${path}  ${buildId ?? "no build id"}`]);
+  read();
   const clean = isTerminal(1) ? shownText : (text: string): string => text;
   for (const [name, text] of lines) print(`${name.padEnd(9)} ${clean(text)}\n`);
 }

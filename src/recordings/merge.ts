@@ -29,7 +29,6 @@ export async function mergeRecordings(
   inputs: readonly MergedInput[],
   writer: RecordingWriter,
   words: readonly string[],
-  moved: (events: number) => void = () => {},
 ): Promise<Merged> {
   const [{ recording: first }] = inputs;
   const clock = first.origin.clock;
@@ -65,14 +64,12 @@ export async function mergeRecordings(
   }
   const block = new MergedBlock(writer.layouts);
   const lost: RecordedLoss[] = [];
-  let [events, known] = [0, 0];
+  let known = 0;
   const write = async (): Promise<void> => {
     const losses = lost.splice(0);
     all.push(...losses);
     if (block.count === 0 && losses.length === 0) return;
-    events += block.count;
     block.write(writer, losses, BigInt(clock.boot));
-    moved(events);
     await writer.settled();
   };
   const all: RecordedLoss[] = [];

@@ -1,9 +1,10 @@
 // What a terminal is given, and that a pipe is given none of it; times as dates.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { dateOf, trace } from "../../src/index.ts";
-import { bpfObjects, command, nothingLeft, temporaryFolder } from "../support/strobe.ts";
+import { bpfObjects, command, nothingLeft, strobe, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
 let objects = "";
@@ -31,6 +32,30 @@ function onTerminal(env: NodeJS.ProcessEnv, ...more: string[]): string {
     timeout: 300_000,
   }).replaceAll("\r\n", "\n");
 }
+
+test("reading a recording for long shows how far it is, on a terminal that takes more than text alone", async () => {
+  const file = join(folder.path, "long.strobe");
+  // Two runs have a block each at least.
+  for (const more of [[], ["--append"]])
+    assert.equal((await strobe(["record", "-q", "-o", file, "--for", "100ms", ...more, "profile:hz:99"])).code, 0);
+  // The first event takes seconds, wherever it runs.
+  const script = "profile:hz:99 { if (@once == 0) { @once = 1; for ($i : 0..10000000) { @m[$i % 7] = sum($i); } } }";
+  const shown = (env: NodeJS.ProcessEnv, rest = ""): string => {
+    const line = `'${process.execPath}' '${command}' '${file}' -q -e '${script}'${rest}`;
+    return execFileSync("script", ["-qec", line, "/dev/null"], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], ...env },
+      timeout: 300_000,
+    });
+  };
+  const whole = shown(utf8);
+  // Written over itself, and wiped before the answer.
+  const [, line, after] = whole.split("\r\x1b[K");
+  assert.match(line.replaceAll("\x1b", "ESC"), /^ESC\[2mreplaying .*long\.strobe █+░* \d+ %, \d+ sESC\[0m$/);
+  assert.ok(after !== undefined && whole.split("\r\x1b[K").at(-1)?.includes("@once"), whole);
+  assert.ok(!shown({ ...utf8, NO_COLOR: "1" }).includes("replaying"));
+  assert.ok(!shown(utf8, " 2>&1 | cat").includes("replaying"));
+});
 
 const labels = ["[16, 32)", "[32, 64)", "[64, 128)", "[128, 256)", "[256, 512)", "[512, 1K)", "[1K, 2K)", "[2K, 4K)"];
 const message = "-e:1:118-136: ERROR: no 1\n";
