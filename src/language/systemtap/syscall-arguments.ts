@@ -12,7 +12,7 @@ adjtimex buf:p
 alarm seconds:u
 arch_prctl code:F/arch addr:p
 bind sockfd:i my_addr:a addrlen:i
-bpf cmd:x attr:p size:u
+bpf cmd:F/bpf attr:p size:u
 brk brk:x
 cachestat fd:i cstat_range:p cstat:p flags:x
 capget header:p data:p
@@ -25,7 +25,7 @@ clock_adjtime clk_id:F/clock tx:p
 clock_getres clk_id:F/clock res:p
 clock_gettime clk_id:F/clock tp:p
 clock_nanosleep clk_id:F/clock flags:F/timer req:t rem:p
-clock_settime clk_id:F/clock tp:p
+clock_settime clk_id:F/clock tp:t
 clone clone_flags:F/clone stack_start:p parent_tid:p child_tid:p tls:p
 clone3 uargs:p size:u
 close fd:i
@@ -34,15 +34,15 @@ connect sockfd:i serv_addr:a addrlen:i
 copy_file_range fd_in:i off_in:p fd_out:i off_out:p len:u flags:x
 creat pathname:s mode:o
 dup oldfd:i
-dup2 oldfd:i newfd:i
+dup2 oldfd:i newfd:i flags:0
 dup3 oldfd:i newfd:i flags:F/descriptor
-epoll_create size:i
+epoll_create size:i flags:0
 epoll_create1 flags:F/descriptor
 epoll_ctl epfd:i op:F/epoll fd:i event:p
 epoll_pwait epfd:i events:p maxevents:i timeout:i sigmask:p sigsetsize:u
 epoll_pwait2 epfd:i events:p maxevents:i timeout:p sigmask:p sigsetsize:u
 epoll_wait epfd:i events:p maxevents:i timeout:i
-eventfd count:u
+eventfd count:u flags:0
 eventfd2 count:u flags:F/descriptor
 execve filename:s args:v env:p
 execveat dirfd:D filename:s args:v env:p flags:F/at
@@ -50,10 +50,10 @@ exit status:i
 exit_group status:i
 faccessat dirfd:D pathname:s mode:F/access
 faccessat2 dirfd:D pathname:s mode:F/access flags:F/at
-fadvise64 fd:i offset:d len:u advice:x
-fallocate fd:i mode:x offset:d len:d
-fanotify_init flags:x event_f_flags:x
-fanotify_mark fanotify_fd:i flags:x mask:x dirfd:D pathname:s
+fadvise64 fd:i offset:d len:u advice:F/fadvise
+fallocate fd:i mode:F/fallocate offset:d len:d
+fanotify_init flags:F/faninit event_f_flags:F/open
+fanotify_mark fanotify_fd:i flags:F/fanmark mask:F/fanmask dirfd:D pathname:s
 fchdir fd:i
 fchmod fildes:i mode:o
 fchmodat dirfd:D pathname:s mode:o
@@ -70,7 +70,7 @@ flock fd:i operation:u
 fork
 fremovexattr filedes:i name_str:s
 fsconfig fd:i cmd:u key:s value:p aux:i
-fsetxattr filedes:i name_str:s value:p size:u flags:x
+fsetxattr filedes:i name_str:s value:p size:u flags:F/xattr
 fsmount fs_fd:i flags:x attr_flags:x
 fsopen fs_name:s flags:x
 fspick dfd:D path:s flags:x
@@ -100,11 +100,11 @@ getpgrp
 getpid
 getppid
 getpriority which:F/prio who:i
-getrandom buf:p count:u flags:x
+getrandom buf:p count:u flags:F/getrandom
 getresgid rgid:p egid:p sgid:p
 getresuid ruid:p euid:p suid:p
 getrlimit resource:F/rlimit rlim:p
-getrusage who:x usage:p
+getrusage who:F/rusage usage:p
 getsid pid:i
 getsockname s:i name:p namelen:p
 getsockopt fd:i level:F/level optname:F/option optval:p optlen:p
@@ -113,8 +113,8 @@ gettimeofday tv:p tz:p
 getuid
 getxattr path:s name_str:s value:p size:u
 getxattrat dfd:D pathname:s at_flags:x name:s uargs:p usize:u
-inotify_add_watch fd:i mask:x path:s
-inotify_init
+inotify_add_watch fd:i mask:F/inotify path:s
+inotify_init flags:0
 inotify_init1 flags:F/descriptor
 inotify_rm_watch fd:i wd:i
 io_cancel ctx_id:d iocb:p result:p
@@ -129,9 +129,9 @@ io_uring_setup entries:u params:p
 ioctl fd:i request:x argp:p
 ioperm from:u num:u turn_on:i
 iopl level:u
-ioprio_get which:x who:i
-ioprio_set which:x who:i ioprio:x
-kcmp pid1:i pid2:i type:x idx1:u idx2:u
+ioprio_get which:F/ioprio who:i
+ioprio_set which:F/ioprio who:i ioprio:x
+kcmp pid1:i pid2:i type:F/kcmp idx1:u idx2:u
 keyctl option:i arg2:u arg3:u arg4:u arg5:u
 kill pid:i sig:S
 landlock_add_rule ruleset_fd:i rule_type:d rule_attr:p flags:x
@@ -148,14 +148,14 @@ listxattrat dfd:D pathname:s at_flags:x list:s size:u
 llistxattr path:s list:p size:u
 lremovexattr path:s name_str:s
 lseek fildes:i offset:d whence:F/whence
-lsetxattr path:s name_str:s value:p size:u flags:x
+lsetxattr path:s name_str:s value:p size:u flags:F/xattr
 lsm_get_self_attr attr:u ctx:p size:p flags:x
 lsm_list_modules ids:p size:p flags:x
 lsm_set_self_attr attr:u ctx:p size:u flags:x
 madvise start:p length:u advice:F/madvise
 mbind start:x len:u mode:x nmask:p maxnode:u flags:x
-membarrier cmd:i flags:x cpu_id:i
-memfd_create uname:s flags:x
+membarrier cmd:F/membarrier flags:x cpu_id:i
+memfd_create uname:s flags:F/memfd
 memfd_secret flags:x
 migrate_pages pid:i maxnode:u old_nodes:p new_nodes:p
 mincore start:x length:u vec:p
@@ -164,14 +164,14 @@ mkdirat dirfd:D pathname:s mode:o
 mknod pathname:s mode:o dev:u
 mknodat dirfd:D pathname:s mode:o dev:u
 mlock addr:x len:u
-mlock2 addr:x len:u flags:x
-mlockall flags:x
+mlock2 addr:x len:u flags:F/mlock2
+mlockall flags:F/mlockall
 mmap2=mmap start:p length:u prot:F/prot flags:F/map fd:i pgoffset:x
 modify_ldt func:i ptr:p bytecount:u
-mount source:s target:s filesystemtype:s mountflags:x data:s
+mount source:s target:s filesystemtype:s mountflags:F/mount data:s
 mount_setattr dfd:D path:s flags:x uattr:p usize:u
 move_mount from_dfd:D from_pathname:s to_dfd:D to_pathname:s flags:x
-move_pages pid:i nr_pages:u pages:p nodes:p status:p flags:x
+move_pages pid:i nr_pages:u pages:p nodes:p status:p flags:F/movepages
 mprotect addr:p len:u prot:F/prot
 mq_getsetattr mqdes:i u_mqstat:p u_omqstat:p
 mq_notify mqdes:i notification:p
@@ -179,17 +179,17 @@ mq_open filename:s oflag:F/open mode:o u_attr:p
 mq_timedreceive mqdes:i msg_ptr:p msg_len:u msg_prio:p abs_timeout:p
 mq_timedsend mqdes:i msg_ptr:p msg_len:u msg_prio:u abs_timeout:p
 mq_unlink u_name:s
-mremap old_address:p old_size:u new_size:u flags:x new_address:p
+mremap old_address:p old_size:u new_size:u flags:F/mremap new_address:p
 mseal start:x len:u flags:x
-msgctl msqid:i cmd:x buf:p
+msgctl msqid:i cmd:F/ipccmd buf:p
 msgget key:x msgflg:x
 msgrcv msqid:i msgp:p msgsz:u msgtyp:d msgflg:x
 msgsnd msqid:i msgp:p msgsz:u msgflg:x
-msync start:p length:u flags:x
+msync start:p length:u flags:F/msync
 munlock addr:x len:u
 munlockall
 munmap start:p length:u
-name_to_handle_at dfd:D pathname:s handle:p mnt_id:p flags:x
+name_to_handle_at dfd:D pathname:s handle:p mnt_id:p flags:F/at
 nanosleep req:t rem:p
 fstat=newfstat filedes:i buf:p
 fstatat=newfstatat dirfd:D path:s buf:p flags:F/at
@@ -197,39 +197,39 @@ lstat=newlstat path:s buf:p
 stat=newstat filename:s buf:p
 uname=newuname name:p
 open filename:s flags:F/open mode:c
-open_by_handle_at mount_dfd:D handle:p flags:x
+open_by_handle_at mount_dfd:D handle:p flags:F/open
 open_tree dfd:D filename:s flags:x
 open_tree_attr dfd:D filename:s flags:x uattr:p usize:u
 openat dfd:D filename:s flags:F/open mode:c
 openat2 dfd:D filename:s how:p usize:u
 pause
-perf_event_open attr:p pid:i cpu:i group_fd:i flags:x
+perf_event_open attr:p pid:i cpu:i group_fd:i flags:F/perf
 personality persona:u
 pidfd_getfd pidfd:i fd:i flags:x
 pidfd_open pid:i flags:x
 pidfd_send_signal pidfd:i sig:i info:p flags:x
-pipe fildes:p
+pipe fildes:p flags:0
 pipe2 fildes:p flags:F/descriptor
 pivot_root new_root_str:s old_root_str:s
 pkey_alloc flags:x init_val:x
 pkey_free pkey:i
-pkey_mprotect addr:x len:u prot:x pkey:i
+pkey_mprotect addr:x len:u prot:F/prot pkey:i
 poll ufds:p nfds:u timeout:i
-ppoll fds:p nfds:u tsp:p sigmask:p sigsetsize:u
+ppoll fds:p nfds:u tsp:t sigmask:p sigsetsize:u
 prctl option:i arg2:u arg3:u arg4:u arg5:u
 pread=pread64 fd:i buf:p count:u offset:d
 preadv fd:i vector:p count:u offset:d
-preadv2 fd:i vector:p count:u offset:d _:u flags:x
+preadv2 fd:i vector:p count:u offset:d _:u flags:F/rwf
 prlimit64 pid:i resource:F/rlimit new_rlim:p old_rlim:p
 process_madvise pidfd:i vec:p vlen:u behavior:i flags:x
 process_mrelease pidfd:i flags:x
 process_vm_readv pid:i local_iov:p liovcnt:u remote_iov:p riovcnt:u flags:x
 process_vm_writev pid:i local_iov:p liovcnt:u remote_iov:p riovcnt:u flags:x
-pselect6 nfds:i readfds:p writefds:p exceptfds:p timeout:p sigmask:p
+pselect6 nfds:i readfds:p writefds:p exceptfds:p timeout:t sigmask:p
 ptrace request:d pid:d addr:p data:p
 pwrite=pwrite64 fd:i buf:b count:u offset:d
 pwritev fd:i vector:p count:u offset:d
-pwritev2 fd:i vector:p count:u offset:d _:u flags:x
+pwritev2 fd:i vector:p count:u offset:d _:u flags:F/rwf
 quotactl cmd:x special_str:s id:i addr:p
 quotactl_fd fd:i cmd:u id:i addr:p
 read fd:i buf:p count:u
@@ -239,14 +239,14 @@ readlinkat dfd:D path:s buf:p bufsiz:i
 readv fd:i vector:p count:u
 reboot magic:x magic2:x flag:x arg:p
 recvfrom s:i buf:p len:u flags:F/msg addr:p addrlen:p
-recvmmsg s:i mmsg:p vlen:u flags:F/msg timeout:p
+recvmmsg s:i mmsg:p vlen:u flags:F/msg timeout:t
 recvmsg s:i msg:p flags:F/msg
-remap_file_pages start:x size:u prot:x pgoff:u flags:x
+remap_file_pages start:x size:u prot:F/prot pgoff:u flags:F/map
 removexattr path:s name_str:s
 removexattrat dfd:D pathname:s at_flags:x name:s
 rename oldpath:s newpath:s
 renameat olddfd:D oldname_str:s newdfd:D newname_str:s
-renameat2 olddfd:D oldname_str:s newdfd:D newname_str:s flags:x
+renameat2 olddfd:D oldname_str:s newdfd:D newname_str:s flags:F/rename
 request_key type_str:s description_str:s callout_info_str:s destringid:d
 restart_syscall
 rmdir pathname:s
@@ -257,10 +257,10 @@ rt_sigprocmask how:F/sighow set:p oldset:p sigsetsize:u
 rt_sigqueueinfo pid:i sig:S uinfo:p
 rt_sigreturn
 rt_sigsuspend set:p sigsetsize:u
-rt_sigtimedwait uthese:p uinfo:p uts:p sigsetsize:u
+rt_sigtimedwait uthese:p uinfo:p uts:t sigsetsize:u
 rt_tgsigqueueinfo tgid:i tid:i sig:S uinfo:p
-sched_get_priority_max policy:x
-sched_get_priority_min policy:x
+sched_get_priority_max policy:F/policy
+sched_get_priority_min policy:F/policy
 sched_getaffinity pid:i len:u mask:p
 sched_getattr pid:i sched_attr:p size:u flags:x
 sched_getparam pid:i p:p
@@ -269,14 +269,14 @@ sched_rr_get_interval pid:i tp:p
 sched_setaffinity pid:i len:u mask:p
 sched_setattr pid:i sched_attr:p flags:x
 sched_setparam pid:i p:p
-sched_setscheduler pid:i policy:x p:p
+sched_setscheduler pid:i policy:F/policy p:p
 sched_yield
-seccomp op:x flags:x uargs:p
+seccomp op:F/seccomp flags:F/seccompflags uargs:p
 select n:i readfds:p writefds:p exceptfds:p timeout:p
 semctl semid:i semnum:i cmd:x arg:x
 semget key:x nsems:i semflg:x
 semop semid:i sops:p nsops:u
-semtimedop semid:i sops:p nsops:u timeout:p
+semtimedop semid:i sops:p nsops:u timeout:t
 sendfile=sendfile64 out_fd:i in_fd:i offset:p count:u
 sendmmsg s:i mmsg:p vlen:u flags:F/msg
 sendmsg s:i msg:p flags:F/msg
@@ -291,8 +291,8 @@ setfsuid fsuid:d
 setgid gid:d
 setgroups size:i list:p
 sethostname name_str:s len:i
-setitimer which:i value:p ovalue:p
-setns fd:i nstype:x
+setitimer which:F/itimer value:p ovalue:p
+setns fd:i nstype:F/clone
 setpgid pid:i pgid:i
 setpriority which:F/prio who:i prio:i
 setregid rgid:d egid:d
@@ -304,33 +304,33 @@ setsid
 setsockopt fd:i level:F/level optname:F/option optval:p optlen:i
 settimeofday tv:p tz:p
 setuid uid:d
-setxattr path:s name_str:s value:p size:u flags:x
+setxattr path:s name_str:s value:p size:u flags:F/xattr
 setxattrat dfd:D pathname:s at_flags:x name:s uargs:p usize:u
-shmat shmid:i shmaddr:p shmflg:x
-shmctl shmid:i cmd:x buf:p
+shmat shmid:i shmaddr:p shmflg:F/shmat
+shmctl shmid:i cmd:F/shmcmd buf:p
 shmdt shmaddr:p
 shmget key:i size:u shmflg:x
 shutdown s:i how:F/shutdown
 sigaltstack uss:p uoss:p
-signalfd ufd:i user_mask:p sizemask:u
+signalfd ufd:i user_mask:p sizemask:u flags:0
 signalfd4 ufd:i user_mask:p sizemask:u flags:F/descriptor
 socket family:F/family type:F/socktype protocol:F/protocol
 socketpair family:F/family type:F/socktype protocol:F/protocol sv:p
-splice fd_in:i off_in:p fd_out:i off_out:p len:u flags:x
+splice fd_in:i off_in:p fd_out:i off_out:p len:u flags:F/splice
 statfs path:s buf:p
 statmount req:p buf:p bufsize:u flags:x
-statx dfd:D filename:s flags:F/at mask:x buf:p
+statx dfd:D filename:s flags:F/at mask:F/statx buf:p
 swapoff path:s
-swapon path:s swapflags:x
+swapon path:s swapflags:F/swapon
 symlink oldpath:s newpath:s
 symlinkat oldname_str:s newdfd:D newname_str:s
 sync
-sync_file_range fd:i offset:d nbytes:d flags:x
+sync_file_range fd:i offset:d nbytes:d flags:F/syncrange
 syncfs fd:i
 sysfs option:i arg1:u arg2:u
 sysinfo info:p
 syslog type:i bufp:p len:i
-tee fdin:i fdout:i len:u flags:x
+tee fdin:i fdout:i len:u flags:F/splice
 tgkill tgid:i pid:i sig:S
 time t:p
 timer_create clockid:F/clock evp:p timerid:p
@@ -345,18 +345,18 @@ times buf:p
 tkill pid:i sig:S
 truncate path:s length:d
 umask mask:o
-umount target:s flags:x
+umount target:s flags:F/umount
 unlink pathname:s
-unlinkat dfd:D pathname:s flag:F/unlinkat
-unshare unshare_flags:x
-userfaultfd flags:x
+unlinkat dfd:D pathname_str:s flag:F/unlinkat
+unshare unshare_flags:F/clone
+userfaultfd flags:F/userfault
 ustat dev:u ubuf:p
 utime filename:s buf:p
 utimensat dfd:D filename:s tsp:p flags:F/at
 utimes filename:s tvp:p
 vfork
 vhangup
-vmsplice fd:i iov:p nr_segs:u flags:x
+vmsplice fd:i iov:p nr_segs:u flags:F/splice
 wait4 pid:i status:p options:F/wait rusage:p
 waitid which:F/waitid pid:i infop:p options:F/wait rusage:p
 write fd:i buf:b count:u
@@ -430,6 +430,54 @@ export const flagWords: Readonly<Record<string, string>> = {
   arch: "-1:ARCH_SET_GS=0x1001,ARCH_SET_FS=0x1002,ARCH_GET_FS=0x1003,ARCH_GET_GS=0x1004",
   futex:
     "0x7f:FUTEX_WAIT=0,FUTEX_WAKE=1,FUTEX_FD=2,FUTEX_REQUEUE=3,FUTEX_CMP_REQUEUE=4,FUTEX_WAKE_OP=5,FUTEX_LOCK_PI=6,FUTEX_UNLOCK_PI=7,FUTEX_TRYLOCK_PI=8,FUTEX_WAIT_BITSET=9,FUTEX_WAKE_BITSET=10,FUTEX_WAIT_REQUEUE_PI=11,FUTEX_CMP_REQUEUE_PI=12|FUTEX_PRIVATE_FLAG=0x80,FUTEX_CLOCK_REALTIME=0x100",
+  getrandom: "0:0x0=0|GRND_NONBLOCK=1,GRND_RANDOM=2,GRND_INSECURE=4",
+  mlockall: "0:0x0=0|MCL_CURRENT=1,MCL_FUTURE=2,MCL_ONFAULT=4",
+  mlock2: "0:0x0=0|MLOCK_ONFAULT=1",
+  memfd: "0:0x0=0|MFD_CLOEXEC=1,MFD_ALLOW_SEALING=2,MFD_HUGETLB=4,MFD_NOEXEC_SEAL=8,MFD_EXEC=0x10",
+  umount: "0:0x0=0|MNT_FORCE=1,MNT_DETACH=2,MNT_EXPIRE=4,UMOUNT_NOFOLLOW=8",
+  mremap: "0:0x0=0|MREMAP_MAYMOVE=1,MREMAP_FIXED=2,MREMAP_DONTUNMAP=4",
+  msync: "0:0x0=0|MS_ASYNC=1,MS_INVALIDATE=2,MS_SYNC=4",
+  splice: "0:0x0=0|SPLICE_F_MOVE=1,SPLICE_F_NONBLOCK=2,SPLICE_F_MORE=4,SPLICE_F_GIFT=8",
+  rename: "0:0x0=0|RENAME_NOREPLACE=1,RENAME_EXCHANGE=2,RENAME_WHITEOUT=4",
+  policy: "-1:SCHED_NORMAL=0,SCHED_FIFO=1,SCHED_RR=2,SCHED_BATCH=3,SCHED_IDLE=5,SCHED_DEADLINE=6,SCHED_EXT=7",
+  mount:
+    "0:0x0=0|MS_RDONLY=1,MS_NOSUID=2,MS_NODEV=4,MS_NOEXEC=8,MS_SYNCHRONOUS=0x10,MS_REMOUNT=0x20,MS_MANDLOCK=0x40,MS_DIRSYNC=0x80,MS_NOATIME=0x400,MS_NODIRATIME=0x800,MS_BIND=0x1000,MS_MOVE=0x2000,MS_REC=0x4000,MS_SILENT=0x8000,MS_POSIXACL=0x10000,MS_UNBINDABLE=0x20000,MS_PRIVATE=0x40000,MS_SLAVE=0x80000,MS_SHARED=0x100000,MS_RELATIME=0x200000,MS_KERNMOUNT=0x400000,MS_I_VERSION=0x800000,MS_STRICTATIME=0x1000000,MS_LAZYTIME=0x2000000",
+  itimer: "-1:ITIMER_REAL=0,ITIMER_VIRTUAL=1,ITIMER_PROF=2",
+  fallocate:
+    "0:0x0=0|FALLOC_FL_KEEP_SIZE=1,FALLOC_FL_PUNCH_HOLE=2,FALLOC_FL_NO_HIDE_STALE=4,FALLOC_FL_COLLAPSE_RANGE=8,FALLOC_FL_ZERO_RANGE=0x10,FALLOC_FL_INSERT_RANGE=0x20,FALLOC_FL_UNSHARE_RANGE=0x40",
+  rusage: "-1:RUSAGE_SELF=0,RUSAGE_CHILDREN=0xffffffffffffffff,RUSAGE_THREAD=1",
+  kcmp: "-1:KCMP_FILE=0,KCMP_VM=1,KCMP_FILES=2,KCMP_FS=3,KCMP_SIGHAND=4,KCMP_IO=5,KCMP_SYSVSEM=6,KCMP_EPOLL_TFD=7",
+  ipccmd: "-1:IPC_RMID=0,IPC_SET=1,IPC_STAT=2,IPC_INFO=3,MSG_STAT=11,MSG_INFO=12",
+  shmcmd: "-1:IPC_RMID=0,IPC_SET=1,IPC_STAT=2,IPC_INFO=3,SHM_LOCK=11,SHM_UNLOCK=12,SHM_STAT=13,SHM_INFO=14",
+  shmat: "0:0x0=0|SHM_RDONLY=0x1000,SHM_RND=0x2000,SHM_REMAP=0x4000,SHM_EXEC=0x8000",
+  ioprio: "-1:IOPRIO_WHO_PROCESS=1,IOPRIO_WHO_PGRP=2,IOPRIO_WHO_USER=3",
+  inotify:
+    "0:0x0=0|IN_ACCESS=1,IN_MODIFY=2,IN_ATTRIB=4,IN_CLOSE_WRITE=8,IN_CLOSE_NOWRITE=0x10,IN_OPEN=0x20,IN_MOVED_FROM=0x40,IN_MOVED_TO=0x80,IN_CREATE=0x100,IN_DELETE=0x200,IN_DELETE_SELF=0x400,IN_MOVE_SELF=0x800,IN_ONLYDIR=0x1000000,IN_DONT_FOLLOW=0x2000000,IN_EXCL_UNLINK=0x4000000,IN_MASK_ADD=0x20000000,IN_ISDIR=0x40000000,IN_ONESHOT=0x80000000",
+  faninit:
+    "0:0x0=0|FAN_CLOEXEC=1,FAN_NONBLOCK=2,FAN_CLASS_CONTENT=4,FAN_CLASS_PRE_CONTENT=8,FAN_UNLIMITED_QUEUE=0x10,FAN_UNLIMITED_MARKS=0x20,FAN_ENABLE_AUDIT=0x40",
+  fanmark:
+    "0:0x0=0|FAN_MARK_ADD=1,FAN_MARK_REMOVE=2,FAN_MARK_DONT_FOLLOW=4,FAN_MARK_ONLYDIR=8,FAN_MARK_MOUNT=0x10,FAN_MARK_IGNORED_MASK=0x20,FAN_MARK_IGNORED_SURV_MODIFY=0x40,FAN_MARK_FLUSH=0x80",
+  fanmask:
+    "0:0x0=0|FAN_ACCESS=1,FAN_MODIFY=2,FAN_CLOSE_WRITE=8,FAN_CLOSE_NOWRITE=0x10,FAN_OPEN=0x20,FAN_Q_OVERFLOW=0x4000,FAN_OPEN_PERM=0x10000,FAN_ACCESS_PERM=0x20000,FAN_EVENT_ON_CHILD=0x8000000,FAN_ONDIR=0x40000000",
+  swapon:
+    "0:0x0=0|SWAP_FLAG_PREFER=0x8000,SWAP_FLAG_DISCARD=0x10000,SWAP_FLAG_DISCARD_ONCE=0x20000,SWAP_FLAG_DISCARD_PAGES=0x40000",
+  syncrange: "0:0x0=0|SYNC_FILE_RANGE_WAIT_BEFORE=1,SYNC_FILE_RANGE_WRITE=2,SYNC_FILE_RANGE_WAIT_AFTER=4",
+  membarrier:
+    "-1:MEMBARRIER_CMD_QUERY=0,MEMBARRIER_CMD_GLOBAL=1,MEMBARRIER_CMD_GLOBAL_EXPEDITED=2,MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED=4,MEMBARRIER_CMD_PRIVATE_EXPEDITED=8,MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED=0x10",
+  bpf: "-1:BPF_MAP_CREATE=0,BPF_MAP_LOOKUP_ELEM=1,BPF_MAP_UPDATE_ELEM=2,BPF_MAP_DELETE_ELEM=3,BPF_MAP_GET_NEXT_KEY=4,BPF_PROG_LOAD=5,BPF_OBJ_PIN=6,BPF_OBJ_GET=7,BPF_PROG_ATTACH=8,BPF_PROG_DETACH=9,BPF_PROG_TEST_RUN=10,BPF_PROG_GET_NEXT_ID=11,BPF_MAP_GET_NEXT_ID=12,BPF_PROG_GET_FD_BY_ID=13,BPF_MAP_GET_FD_BY_ID=14,BPF_OBJ_GET_INFO_BY_FD=15,BPF_PROG_QUERY=16,BPF_RAW_TRACEPOINT_OPEN=17,BPF_BTF_LOAD=18,BPF_BTF_GET_FD_BY_ID=19,BPF_TASK_FD_QUERY=20,BPF_MAP_LOOKUP_AND_DELETE_ELEM=21,BPF_MAP_FREEZE=22,BPF_BTF_GET_NEXT_ID=23,BPF_MAP_LOOKUP_BATCH=24,BPF_MAP_LOOKUP_AND_DELETE_BATCH=25,BPF_MAP_UPDATE_BATCH=26,BPF_MAP_DELETE_BATCH=27,BPF_LINK_CREATE=28,BPF_LINK_UPDATE=29,BPF_LINK_GET_FD_BY_ID=30,BPF_LINK_GET_NEXT_ID=31,BPF_ENABLE_STATS=32,BPF_ITER_CREATE=33,BPF_LINK_DETACH=34,BPF_PROG_BIND_MAP=35",
+  seccomp:
+    "-1:SECCOMP_SET_MODE_STRICT=0,SECCOMP_SET_MODE_FILTER=1,SECCOMP_GET_ACTION_AVAIL=2,SECCOMP_GET_NOTIF_SIZES=3",
+  seccompflags:
+    "0:0x0=0|SECCOMP_FILTER_FLAG_TSYNC=1,SECCOMP_FILTER_FLAG_LOG=2,SECCOMP_FILTER_FLAG_SPEC_ALLOW=4,SECCOMP_FILTER_FLAG_NEW_LISTENER=8,SECCOMP_FILTER_FLAG_TSYNC_ESRCH=0x10",
+  perf: "0:0x0=0|PERF_FLAG_FD_NO_GROUP=1,PERF_FLAG_FD_OUTPUT=2,PERF_FLAG_PID_CGROUP=4,PERF_FLAG_FD_CLOEXEC=8",
+  xattr: "0:0x0=0|XATTR_CREATE=1,XATTR_REPLACE=2",
+  fadvise:
+    "-1:POSIX_FADV_NORMAL=0,POSIX_FADV_RANDOM=1,POSIX_FADV_SEQUENTIAL=2,POSIX_FADV_WILLNEED=3,POSIX_FADV_DONTNEED=4,POSIX_FADV_NOREUSE=5",
+  movepages: "0:0x0=0|MPOL_MF_STRICT=1,MPOL_MF_MOVE=2,MPOL_MF_MOVE_ALL=4",
+  userfault: "0:0x0=0|UFFD_USER_MODE_ONLY=1,O_NONBLOCK=0x800,O_CLOEXEC=0x80000",
+  rwf: "0:0x0=0|RWF_HIPRI=1,RWF_DSYNC=2,RWF_SYNC=4,RWF_NOWAIT=8,RWF_APPEND=0x10",
+  statx:
+    "0:0x0=0|STATX_TYPE=1,STATX_MODE=2,STATX_NLINK=4,STATX_UID=8,STATX_GID=0x10,STATX_ATIME=0x20,STATX_MTIME=0x40,STATX_CTIME=0x80,STATX_INO=0x100,STATX_SIZE=0x200,STATX_BLOCKS=0x400,STATX_BTIME=0x800",
   signal:
     "-1:SIGHUP=1,SIGINT=2,SIGQUIT=3,SIGILL=4,SIGTRAP=5,SIGABRT=6,SIGBUS=7,SIGFPE=8,SIGKILL=9,SIGUSR1=10,SIGSEGV=11,SIGUSR2=12,SIGPIPE=13,SIGALRM=14,SIGTERM=15,SIGSTKFLT=16,SIGCHLD=17,SIGCONT=18,SIGSTOP=19,SIGTSTP=20,SIGTTIN=21,SIGTTOU=22,SIGURG=23,SIGXCPU=24,SIGXFSZ=25,SIGVTALRM=26,SIGPROF=27,SIGWINCH=28,SIGIO=29,SIGPWR=30,SIGSYS=31",
 };

@@ -110,6 +110,11 @@ function given({ arguments: all }: SystemCall, span: Span): Stmt[] {
   const statements: Stmt[] = [];
   all.forEach(({ name, kind }, i) => {
     if (name === "_") return;
+    // Later calls of the kind have it.
+    if (kind === "0") {
+      statements.push(assign(name, number(0n, span), span), assign(`${name}_str`, text("0x0", span), span));
+      return;
+    }
     const made = argument(name, kind, i, span, all[i + 1] === undefined ? undefined : register("ulong", i + 1, span));
     parts.push(made.shown);
     for (const [variable, value] of made.variables) statements.push(assign(variable, value, span));
@@ -153,7 +158,7 @@ interface Made {
 /**
  * `i u d` numbers, `x` in hexadecimal, `o` to base 8, `c` such a mode of a file that may be made; `p` an address, `s` a
  * text there, `b` bytes, as many as the next argument says, `a` an address of a socket, `t` a time, `v` words; `D` a
- * folder's descriptor, `S` a signal, `F/WORDS` flags.
+ * folder's descriptor, `S` a signal, `F/WORDS` flags, `0` what this call has not and later ones of its kind have.
  */
 function argument(name: string, kind: string, index: number, span: Span, next: Expr | undefined): Made {
   const long = register("long", index, span);
@@ -187,10 +192,24 @@ function argument(name: string, kind: string, index: number, span: Span, next: E
     case "c":
       return plain("%#o", register("uint", index, span));
     case "p":
-      return { shown: { format: "%#x", args: [address] }, variables: [[`${name}_uaddr`, address]] };
+      return plain("%#x", address, [`${name}_uaddr`, address]);
     case "s": {
       const words = called("user_string_quoted", [address], span);
-      return behind(words, [name, words], [`${name}_unquoted`, called("user_string_nofault", [address], span)]);
+      // Of `name_str` the name alone is there too.
+      const short = name.endsWith("_str") ? name.slice(0, -"_str".length) : undefined;
+      const more: (readonly [string, Expr])[] =
+        short === undefined
+          ? []
+          : [
+              [short, words],
+              [`${short}_uaddr`, address],
+            ];
+      return behind(
+        words,
+        ...more,
+        [name, words],
+        [`${name}_unquoted`, called("user_string_nofault", [address], span)],
+      );
     }
     case "b": {
       const words = called("__bytes_text", [address, next ?? number(0n, span)], span);
@@ -212,7 +231,7 @@ function argument(name: string, kind: string, index: number, span: Span, next: E
     }
     case "t": {
       const words = called("__time_text", [address], span);
-      return behind(words, [`${name}_str`, words]);
+      return behind(words, [name, address], [`${name}_str`, words]);
     }
     case "v": {
       const words = called("__words_text", [address], span);

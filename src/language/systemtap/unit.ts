@@ -164,8 +164,14 @@ export class Unit implements CallingUnit {
 
   /** What probe_type() is of those that are known. */
   kindOfProbe(span: Span): Expression {
-    if (this.where.phase !== undefined) return tree.text("begin_end", span);
-    return this.refuse(span, systemtap.notYet("`probe_type()` elsewhere than in begin, end and error probes"));
+    const { phase, space, variables, returns, text = "" } = this.where;
+    if (phase !== undefined) return tree.text("begin_end", span);
+    if (/^timer\.(?:s|sec|ms|msec|us|usec|ns|nsec|hz)\(/.test(text)) return tree.text("hrtimer", span);
+    if (space === "user" && variables === "vars" && !returns) return tree.text("uprobe", span);
+    return this.refuse(
+      span,
+      systemtap.notYet("`probe_type()` elsewhere than in begin, end, error and timer probes and functions of programs"),
+    );
   }
 
   /** thread_indent(): the thread's depth, and since when. */
