@@ -156,7 +156,7 @@ export const systemtap = {
   /** @example probe kernel.function("f") { $x = 1 } */
   guru: (): Message =>
     semantic("unsafe", "a target variable cannot be written to: strobe changes no program it traces"),
-  /** @example probe timer.s(1) { println(probe_type()) } */
+  /** @example probe timer.profile { println(probe_type()) } */
   notYet: (what: string): Message => semantic("feature", `${what} is not supported yet`),
   /** @example probe begin { foreach (k in nothing) println(k) } */
   neverAssigned: (name: string): Message =>
