@@ -55,6 +55,8 @@ function textOf(
       kernelMaps,
       capabilities,
       directLoads: true,
+      taskComm: () => 1752,
+      taskIds: () => ({ pid: 1264, tgid: 1268 }),
     },
   );
   return disassemble(code).map((line) => line.trim());
@@ -76,6 +78,26 @@ test("a counter is this CPU's word in a mapped array", () => {
       "10: r0 = 0",
       "11: exit",
     ],
+  );
+});
+
+test("the current task is asked for once: its name and its numbers are read of it", () => {
+  const text = textOf((f) => {
+    const [yes, no] = [f.block(), f.block()];
+    const name = { kind: "slot", slot: f.slot(16), offset: 0 } as const;
+    f.add({ op: "fill", to: name, source: { kind: "comm" } });
+    f.branch(f.compare("eq", f.argument(1), f.constant(59)), yes, no);
+    f.at(yes);
+    f.add({ op: "aggregate", map: 1, key: f.key(f.binary("lshr", f.builtin("pid-and-tid"), f.constant(32))) });
+    f.jump(no);
+  });
+  assert.deepEqual(
+    text.filter((line) => line.includes("call get_current")).map((line) => line.replace(/^\d+: /, "")),
+    ["call get_current_task_btf#158"],
+  );
+  assert.deepEqual(
+    text.flatMap((line) => /\*\(u(?:32|64) \*\)\(r\d \+ (1\d{3})\)/.exec(line)?.[1] ?? []),
+    ["1752", "1760", "1268", "1264"],
   );
 });
 

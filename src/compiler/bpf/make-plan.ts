@@ -9,7 +9,7 @@ import { compiler } from "../../messages/compiler.ts";
 import type { IrFunction, IrModule } from "../ir/ir.ts";
 import { findsMappings, mappedFiles } from "../kernel-structures/mapped-files.ts";
 import { returnInstances } from "../kernel-structures/return-instances.ts";
-import { taskComm, threadPointer } from "../kernel-structures/task.ts";
+import { taskComm, taskIds, threadPointer } from "../kernel-structures/task.ts";
 import type { LoweredProgram } from "../lower/lower.ts";
 import { pairReturns } from "../sites/return-pairs.ts";
 import { mostScratchBytes, TooLarge, TooMuchMemory } from "./allocate.ts";
@@ -116,7 +116,12 @@ export function makeBpfPlan(
         threadPointer: pointer,
         without,
         easyToVerify,
-        ...(directLoads ? { taskComm: () => taskComm(capabilities, system.types) } : {}),
+        ...(directLoads
+          ? {
+              taskComm: () => taskComm(capabilities, system.types),
+              taskIds: () => taskIds(capabilities, system.types),
+            }
+          : {}),
         ...(entry === undefined ? {} : { scratch: entry }),
         ...(governed ? { gate: i } : {}),
       }),

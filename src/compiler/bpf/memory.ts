@@ -147,15 +147,18 @@ export function fillElement(
   emitter.touch(first);
 }
 
-/** Two words through the task's typed pointer cost a third of the helper, which looks for the end of the name. */
-function fillComm(scope: FunctionScope, to: Memory): void {
+/**
+ * Two words through the task's typed pointer cost a third of the helper, which looks for the end of the name. `keepsTask`:
+ * what is written here runs as FunctionScope.currentTask() wants it.
+ */
+export function fillComm(scope: FunctionScope, to: Memory, keepsTask = false): void {
   const { emitter, options } = scope;
   const taskComm = options.taskComm?.();
   if (taskComm === undefined) {
     emitter.call("get_current_comm", addressOf(to), constant(16));
     return;
   }
-  const task = emitter.copy(emitter.callFor("get_current_task_btf"));
+  const task = keepsTask ? scope.currentTask() : emitter.callFor("get_current_task_btf");
   for (const offset of [0, 8]) {
     const word = emitter.register();
     emitter.load(word, behind(task, taskComm + offset), 8);

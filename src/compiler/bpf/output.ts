@@ -16,7 +16,7 @@ import { addressOf, at, behind, constant, inRegister, kernelMap } from "./emitte
 import type { EventSchema } from "../plan.ts";
 import type { Register } from "./machine.ts";
 import { count, countLostOf } from "./trouble-counters.ts";
-import { fill, fillConstant } from "./memory.ts";
+import { fill, fillComm, fillConstant } from "./memory.ts";
 import { context } from "./scalars.ts";
 import type { FunctionScope } from "./scope.ts";
 
@@ -33,8 +33,12 @@ export function emitEvent(scope: FunctionScope, instruction: Of<"emit">): void {
   emitter.branchConstant(Jump.JEQ, record, 0n, lost);
   // u32 schema, u32 zero
   emitter.storeConstant(behind(record), 8, BigInt(instruction.schema));
-  instruction.fields.forEach((source, i) => {
-    fill(scope, behind(record, sourceOffset(schema, i)), source, false);
+  scope.within(() => {
+    instruction.fields.forEach((source, i) => {
+      const field = behind(record, sourceOffset(schema, i));
+      if (source.kind === "comm") fillComm(scope, field, true);
+      else fill(scope, field, source, false);
+    });
   });
   // Without flags the kernel wakes the reader only when it has read everything before.
   emitter.call("ringbuf_submit", inRegister(record), constant(0));

@@ -204,10 +204,14 @@ export function generateSwapBytes(scope: FunctionScope, instruction: Of<"swap-by
 // struct pt_regs of x86-64: cs is the eighteenth register.
 const PT_REGS_CS = 17 * 8;
 
-/** pid << 32 | tid, as strobe's namespace numbers them; 0 for a process that it does not see. */
-export function currentIds({ emitter, options }: FunctionScope): Register {
+/**
+ * pid << 32 | tid, as strobe's namespace numbers them; 0 for a process that it does not see. `keepsTask`: what is written here
+ * runs as FunctionScope.currentTask() wants it.
+ */
+export function currentIds(scope: FunctionScope, keepsTask = false): Register {
+  const { emitter, options } = scope;
   const { pidNamespace } = options.capabilities;
-  if (pidNamespace === undefined) return emitter.callFor("get_current_pid_tgid");
+  if (pidNamespace === undefined) return initialIds(scope, keepsTask);
   // struct bpf_pidns_info: the thread, the process; zero when the helper refuses.
   const info = emitter.temporary(8);
   emitter.call(
@@ -222,6 +226,20 @@ export function currentIds({ emitter, options }: FunctionScope): Register {
   return ids;
 }
 
+/** The same as the machine's first namespace numbers them: read of the current task where that is asked for anyway. */
+function initialIds(scope: FunctionScope, keepsTask: boolean): Register {
+  const { emitter, options } = scope;
+  const where = keepsTask && scope.asksForTask ? options.taskIds?.() : undefined;
+  if (where === undefined) return emitter.callFor("get_current_pid_tgid");
+  const task = scope.currentTask();
+  const [ids, thread] = [emitter.register(), emitter.register()];
+  emitter.load(ids, behind(task, where.tgid), 4);
+  emitter.aluConstant(Alu.LSH, ids, 32n);
+  emitter.load(thread, behind(task, where.pid), 4);
+  emitter.alu(Alu.OR, ids, thread);
+  return ids;
+}
+
 export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">): void {
   const { emitter } = scope;
   const result = scope.resultRegister(instruction.result);
@@ -233,9 +251,9 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
   };
   switch (instruction.name) {
     case "pid-and-tid":
-      return emitter.move(result, currentIds(scope));
+      return emitter.move(result, currentIds(scope, true));
     case "initial-pid-and-tid":
-      return emitter.move(result, emitter.callFor("get_current_pid_tgid"));
+      return emitter.move(result, initialIds(scope, true));
     case "gid-and-uid":
       return emitter.move(result, emitter.callFor("get_current_uid_gid"));
     case "cpu":
@@ -265,7 +283,7 @@ export function generateBuiltin(scope: FunctionScope, instruction: Of<"builtin">
     case "task":
       return emitter.move(
         result,
-        emitter.callFor(scope.options.capabilities.taskBtf ? "get_current_task_btf" : "get_current_task"),
+        scope.options.capabilities.taskBtf ? scope.currentTask() : emitter.callFor("get_current_task"),
       );
     case "user-registers":
       return emitter.move(result, emitter.callFor("task_pt_regs", inRegister(emitter.callFor("get_current_task_btf"))));

@@ -27,6 +27,8 @@ export interface GenerateOptions {
   readonly directLoads: boolean;
   /** Where a task_struct has its comm, when the kernel keeps what follows the name zero: it is loaded from there. */
   readonly taskComm?: (() => number | undefined) | undefined;
+  /** Where a task_struct has the numbers of its thread and process. */
+  readonly taskIds?: (() => { readonly pid: number; readonly tgid: number } | undefined) | undefined;
   /** Of the scratch map (a PERCPU_ARRAY): programs never share scratch memory. */
   readonly scratch?: ScratchEntry;
   /** Where the kernel keeps what uretprobes replaced, for the unwinder. */
@@ -98,6 +100,8 @@ export class FunctionScope {
   readonly #slots: (Memory | undefined)[];
   #emptied: ReadonlySet<number> | undefined;
   #stripe: { readonly block: number; readonly register: Register } | undefined;
+  /** The current task, in the blocks that have asked for it. */
+  readonly #tasks = new Map<number, Register>();
   #block = 0;
   #shared: Memory | undefined;
   #untracked: Memory | undefined;
@@ -359,6 +363,42 @@ export class FunctionScope {
   enterBlock(block: number): void {
     this.#block = block;
     this.#stripe = undefined;
+  }
+  /**
+   * The current task, for code that runs whenever the rest of the block does, or of what `within` writes: asked for once, since
+   * a call costs more than all that is read of it.
+   */
+  currentTask(): Register {
+    let task = this.#knownTask;
+    if (task === undefined) this.#tasks.set(this.#block, (task = this.emitter.callFor("get_current_task_btf")));
+    return task;
+  }
+  /** As a block that control has come through on any way has asked for it. */
+  get #knownTask(): Register | undefined {
+    if (this.#tasks.size === 0) return undefined;
+    const above = (this.#dominators ??= dominators(this.fn.blocks));
+    for (let block = this.#block; ; block = above[block] ?? 0) {
+      const task = this.#tasks.get(block);
+      if (task !== undefined || block === 0) return task;
+    }
+  }
+  /** Writes what does not run whenever the rest of the block does: a task that is asked for in there is not kept beyond. */
+  within(write: () => void): void {
+    const known = this.#tasks.has(this.#block);
+    write();
+    if (!known) this.#tasks.delete(this.#block);
+  }
+  /** Whether the current task is known here, or this block asks for it in any case. */
+  get asksForTask(): boolean {
+    return (
+      this.#knownTask !== undefined ||
+      this.fn.blocks[this.#block].instructions.some(
+        (one) =>
+          (one.op === "builtin" && one.name === "task") ||
+          (one.op === "fill" && one.source.kind === "comm") ||
+          (one.op === "emit" && one.fields.some(({ kind }) => kind === "comm")),
+      )
+    );
   }
   /**
    * This CPU's stripe. `straight`: the code here runs whenever the rest of the block does, so that the address is kept.

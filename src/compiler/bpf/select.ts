@@ -21,7 +21,7 @@ import {
   mapMake,
   mapStore,
 } from "./map-operations.ts";
-import { concatStrings, cutString, fill, fillElement, fillOrFail, zero } from "./memory.ts";
+import { concatStrings, cutString, fill, fillComm, fillElement, fillOrFail, zero } from "./memory.ts";
 import {
   emitEvent,
   emitPacket,
@@ -168,9 +168,11 @@ function generateInstruction(scope: FunctionScope, instruction: Instruction): vo
     case "read":
       return generateRead(scope, instruction);
     case "fill": {
-      const { failed } = instruction;
+      const { failed, source } = instruction;
+      if (source.kind === "comm" && instruction.length === undefined)
+        return fillComm(scope, scope.place(instruction.to), true);
       if (failed !== undefined) return fillOrFail(scope, instruction, scope.resultRegister(failed));
-      const length = fill(scope, scope.place(instruction.to), instruction.source, instruction.length !== undefined);
+      const length = fill(scope, scope.place(instruction.to), source, instruction.length !== undefined);
       if (instruction.length !== undefined)
         emitter.move(scope.resultRegister(instruction.length), length ?? emitter.constant(0n));
       return;

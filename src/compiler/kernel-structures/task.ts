@@ -1,4 +1,4 @@
-// What the kernel keeps of the current task (struct task_struct): its name, and the thread pointer.
+// What the kernel keeps of the current task (struct task_struct): its name, its numbers, and the thread pointer.
 import type { TypeScope } from "../../language/type-scope.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { kernelAtLeast } from "../../base/kernel-features.ts";
@@ -11,6 +11,16 @@ import { memberOffset } from "../../language/layout.ts";
 export function taskComm({ kernel, taskBtf }: Capabilities, types: TypeScope): number | undefined {
   if (!taskBtf || !kernelAtLeast(kernel, 5, 17)) return undefined;
   return memberOffset(types.find("task_struct", "struct"), "comm");
+}
+
+/** Where a task_struct has its numbers, the thread's and the process's: int, as the machine's first namespace has them. */
+export function taskIds(
+  { taskBtf }: Capabilities,
+  types: TypeScope,
+): { readonly pid: number; readonly tgid: number } | undefined {
+  const task = types.find("task_struct", "struct");
+  const [pid, tgid] = [memberOffset(task, "pid"), memberOffset(task, "tgid")];
+  return !taskBtf || pid === undefined || tgid === undefined ? undefined : { pid, tgid };
 }
 
 /**
