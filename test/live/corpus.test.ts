@@ -349,9 +349,15 @@ async function prove(path: string, file: string, unoptimised: boolean): Promise<
   return counts;
 }
 
-/** A global that an optimiser left no place. */
+/** A global that an optimiser left no place, or a part of it: that is refused by its name. */
 function hasNoPlace(info: DebugInfo, name: string): boolean {
-  return info.globalsNamed(name).every((variable) => variable.location(0n).kind === "absent");
+  return info.globalsNamed(name).every((variable) => {
+    const location = variable.location(0n);
+    return (
+      location.kind === "absent" ||
+      (location.kind === "pieces" && location.pieces.some((piece) => piece.location === undefined))
+    );
+  });
 }
 
 const threadLocals: ReadonlySet<string> = new Set(["in_thread", "thread_point"]);
@@ -418,6 +424,18 @@ for (const [compiler, source] of [
   }
 }
 
+/** Linked whole: clang's needs its own linker. */
+for (const [compiler, source, ...flags] of [
+  ["gcc", "corpus.c", "-O2", "-flto"],
+  ["clang++", "corpus.cpp", "-O2", "-flto", "-fuse-ld=lld"],
+  ["clang++", "corpus.cpp", "-O2", "-flto=thin", "-fuse-ld=lld"],
+] as const) {
+  const needed = compiler.startsWith("clang") ? [compiler, "ld.lld"] : [compiler];
+  test(`${compiler} ${flags.join(" ")}`, { skip: lacking(...needed, ...tools) }, async (t) => {
+    t.diagnostic(JSON.stringify(await prove(compile(compiler, source, ...flags), source, false)));
+  });
+}
+
 test(
   "stripped, with its debug information in a file of its own",
   { skip: lacking("gcc", "objcopy", ...tools) },
@@ -432,7 +450,13 @@ test(
   },
 );
 
-for (const flags of [["-Copt-level=0"], ["-Copt-level=2"], ["-Copt-level=3", "-Cforce-frame-pointers=yes"]]) {
+for (const flags of [
+  ["-Copt-level=0"],
+  ["-Copt-level=2"],
+  ["-Copt-level=3", "-Cforce-frame-pointers=yes"],
+  ["-Copt-level=2", "-Clto=fat"],
+  ["-Copt-level=2", "-Clto=thin"],
+]) {
   test(`rustc ${flags.join(" ")}`, { skip: missingOrOld("rustc") || lacking(...tools) }, async (t) => {
     t.diagnostic(
       JSON.stringify(

@@ -170,7 +170,7 @@ test("whatever is passed and returned, not optimised", { skip: missing("rustc") 
   });
 });
 
-for (const flags of [["-O"], ["-O", "-C", "lto", "-C", "codegen-units=1"]]) {
+for (const flags of [["-O"], ["-O", "-C", "lto", "-C", "codegen-units=1"], ["-O", "-C", "lto=thin"]]) {
   test(`whatever is passed and returned, with ${flags.join(" ")}`, { skip: missing("rustc") }, async () => {
     const { values } = await compare(compileWith("rustc", folder.path, "values.rs", "optimised", ...flags));
     assert.ok(values > 900, `${values} values`);

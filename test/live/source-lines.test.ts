@@ -152,21 +152,25 @@ function linesWithCode(path: string, file: string): readonly number[] {
   return [...new Set(rows.map(([, , line]) => Number(line)))].sort((a, b) => a - b);
 }
 
-for (const [compiler, source, level] of [
+for (const [compiler, source, level, ...more] of [
   ["gcc", "main.c", "-O0"],
   ["gcc", "main.c", "-O2"],
   ["clang", "main.c", "-O2"],
   ["g++", "plus.cpp", "-O0"],
   ["g++", "plus.cpp", "-O2"],
+  ["gcc", "main.c", "-O2", "-flto"],
+  ["g++", "plus.cpp", "-O2", "-flto"],
 ] as const) {
-  test(`the lines of ${source} that have code, by ${compiler} ${level}`, { skip: missing(compiler) }, async () => {
+  const how = [level, ...more].join(" ");
+  test(`the lines of ${source} that have code, by ${compiler} ${how}`, { skip: missing(compiler) }, async () => {
     const path = compileWith(
       compiler,
       folder.path,
       `net/${source}`,
-      `listed-${compiler}${level}`,
+      `listed-${compiler}${level}${more.join("")}`,
       ...(source === "main.c" ? ["net/other.c"] : []),
       level,
+      ...more,
     );
     const expected = linesWithCode(path, source);
     assert.ok(expected.length > 10, `${expected.length}`);

@@ -67,18 +67,17 @@ for (const [compiler, library] of libraries) {
   }
 }
 
-for (const level of ["0", "3"]) {
-  test(`values of Rust, -C opt-level=${level}`, { skip: missing("rustc") }, async () => {
+for (const flags of [["opt-level=0"], ["opt-level=3"]]) {
+  test(`values of Rust, -C ${flags.join(" -C ")}`, { skip: missing("rustc") }, async () => {
     const text = source("library.rs");
     const path = compileWith(
       "rustc",
       folder.path,
       "library.rs",
-      `rust${level}`,
+      `rust${flags.join("")}`,
       "--edition",
       "2021",
-      "-C",
-      `opt-level=${level}`,
+      ...flags.flatMap((flag) => ["-C", flag]),
     );
     const numbers = [...text.matchAll(/^see!\(see_(\d+)/gm)].map(([, number]) => number);
     assert.equal(numbers.length, 27);
@@ -246,6 +245,44 @@ test("objects that are garbage say so", { skip: missing("g++") }, async () => {
     ["<impossible length>", ["<4 unreadable>"]],
   );
 });
+
+test(
+  "texts that are not in memory say so, and texts behind zero bytes are read",
+  { skip: missing("g++") },
+  async () => {
+    writeFileSync(
+      join(folder.path, "absent.cpp"),
+      `
+    #include <string_view>
+    #include <vector>
+    #include <sys/mman.h>
+    extern "C" __attribute__((noinline)) void take(const std::string_view &v, const std::vector<std::string_view> &all) {
+      asm volatile("" :: "r"(&v), "r"(&all) : "memory");
+    }
+    int main() {
+      char *p = (char *)mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      for (int i = 0; i < 4096; i++) p[i] = i % 5 ? 'a' : 0;
+      mprotect(p + 4096, 4096, PROT_NONE);
+      std::vector<std::string_view> all = {{p + 4090, 20}, {p + 4096, 5}, {p + 1, 9}, {p + 4096, 0}};
+      for (auto &v : all) take(v, all);
+    }`,
+    );
+    const path = compileWith("g++", folder.path, "absent.cpp", "absent", "-O1", "-std=c++17");
+    const { script } = await over(
+      path,
+      `uprobe:${path}:take { printf("%s|%d|%d\\n", args.v, args.v == "", args.v == "aaaa"); @[args.v] = 1; }
+    uprobe:${path}:take { @calls++; if (@calls == 1) { print(args.all); } } end { clear(@calls); print(@["aaaa\\xc0\\x80aaaa"]); clear(@); }`,
+    );
+    assert.deepEqual(script.split("\n"), [
+      "<unreadable>|0|0",
+      '["<unreadable>", "<unreadable>", "aaaa\\u0000aaaa", ""]',
+      "<unreadable>|0|0",
+      "aaaa\\x00aaaa|0|0",
+      "|1|0",
+      "1",
+    ]);
+  },
+);
 
 test(
   "values are JSON as JSON has them, texts that maps have for keys, and counted",

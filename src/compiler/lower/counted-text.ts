@@ -12,6 +12,8 @@ import { pointed } from "./call-arguments.ts";
 /** Zero bytes of a text that are written; text from one more on is left out, and said to be cut. */
 const mostZeros = 16;
 
+const unreadable = endedText("<unreadable>");
+
 /** Reads the text as if it had no zero byte; what is behind one that it had is read in another round. */
 export function countedText(f: FunctionState, e: Call): Place {
   const { build } = f;
@@ -55,15 +57,17 @@ export function countedText(f: FunctionState, e: Call): Place {
   build.start(ended.otherwise);
   build.jump(cut);
   build.start(ended.then);
-  // Nothing was read where memory cannot be: that is no zero byte.
+  // Where a part of the memory cannot be read, nothing was, and what is here is no zero byte.
   const here = build.binary("add", address, build.read(consumed));
   const failed = build.newValue();
-  const source = { kind: "memory", space, address: here, size: 1 } as const;
-  build.emit({ op: "fill", to: f.slotOf("byte", 1), source, failed });
-  const unreadable = build.branch(failed);
-  build.start(unreadable.then);
+  const byte = f.slotOf("byte", 1);
+  build.emit({ op: "fill", to: byte, source: { kind: "memory", space, address: here, size: 1 }, failed });
+  const found = build.give((result) => ({ op: "load", result, from: byte, size: 1, signed: false }));
+  const isZero = build.branch(build.compare("eq", build.binary("or", found, failed), build.constant(0n)));
+  build.start(isZero.otherwise);
+  append(f, text, capacity, [constantPlace(f, unreadable), unreadable.length]);
   build.jump(exit);
-  build.start(unreadable.otherwise);
+  build.start(isZero.then);
   const zero = Uint8Array.of(...zeroWithin, 0);
   const rest = f.slot("text", e.type);
   const skipped = build.binary("add", build.read(consumed), one);

@@ -13,7 +13,7 @@ export interface Catalog {
   readonly functionNames: Buffer;
 }
 
-const LAYOUT = "strobe names 2";
+const LAYOUT = "strobe names 3";
 
 /**
  * A catalog as bytes that can be kept. `of` tells the file apart from others of the same key: sizes of its sections.

@@ -142,6 +142,12 @@ for (const [compiler, ...options] of settings) {
     const index = open(elf, Infinity).info;
     const names = new Set([...index.functionNames(), ...more]);
     assert.ok(names.size > 20);
+    // Where it is linked as a whole, a variable has its name in another unit than its place.
+    assert.deepEqual(
+      index.globalsNamed("calls").map((calls) => [calls.name, calls.location(0n).kind]),
+      [["calls", "memory"]],
+    );
+    assert.ok(![...index.functionNames()].includes("calls"));
     for (const name of names) {
       for (const question of questions) {
         const { info, indexed } = open(elf, 0);

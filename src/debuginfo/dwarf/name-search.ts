@@ -72,7 +72,7 @@ export class NameSearch {
           }
         }
       }
-      if (list === "functions") this.#follow(taking, targets);
+      if (list !== "types") this.#follow(taking, targets);
     } catch (error) {
       if (error instanceof DwarfError || error instanceof TooMany) return false;
       throw error;
@@ -99,10 +99,10 @@ export class NameSearch {
         if (!(error instanceof DwarfError)) throw error;
       }
     }
-    if (list === "functions" && this.#crossing) targets.push(...targetsIn(file, header, name));
+    if (list !== "types" && this.#crossing) targets.push(...targetsIn(file, header, list, name));
   }
 
-  /** Units with copies of functions whose names are elsewhere: linked as a whole, or shared by dwz. */
+  /** Units with copies of functions, or variables, whose names are elsewhere: linked as a whole, or shared by dwz. */
   #follow(taking: Omit<Taking, "file" | "header" | "targets">, first: readonly Target[]): void {
     const known = new Set<string>();
     for (let round: readonly Target[] = first; round.length > 0;) {
@@ -116,7 +116,7 @@ export class NameSearch {
           fresh.filter((target) => target.file === file || file === this.#files[0]).map(({ offset }) => offset),
         );
         for (const section of values.size === 0 ? [] : sections) {
-          for (const header of this.#unitsReferring(file, section, values))
+          for (const header of this.#unitsReferring(file, section, taking.list, values))
             this.#take({ ...taking, file, header, targets: next });
         }
       }
@@ -124,7 +124,12 @@ export class NameSearch {
     }
   }
 
-  *#unitsReferring(file: DwarfFile, section: UnitSection, values: ReadonlySet<number>): Iterable<UnitHeader> {
+  *#unitsReferring(
+    file: DwarfFile,
+    section: UnitSection,
+    list: NameList,
+    values: ReadonlySet<number>,
+  ): Iterable<UnitHeader> {
     const data = file.sections.find(section);
     if (data === undefined) return;
     const search = new NumberSearch(values);
@@ -136,7 +141,9 @@ export class NameSearch {
           (shape, attribute, form) =>
             ORIGINS.has(attribute) &&
             CROSSING.has(form) &&
-            (shape.tag === TAG.subprogram || shape.tag === TAG.inlined_subroutine),
+            (list === "variables"
+              ? shape.tag === TAG.variable
+              : shape.tag === TAG.subprogram || shape.tag === TAG.inlined_subroutine),
         ),
     );
     for (const { at: base, fresh, bytes } of data.pieces(context)) {
@@ -401,12 +408,12 @@ function* unitsNumbering(file: DwarfFile, section: UnitSection, texts: ReadonlyS
 }
 
 /** The entries of a unit with a name: what copies in other units refer to. */
-function targetsIn(file: DwarfFile, header: UnitHeader, name: string): Target[] {
+function targetsIn(file: DwarfFile, header: UnitHeader, list: NameList, name: string): Target[] {
   const unit = file.unit(header);
   const found: Target[] = [];
   for (const index of unit.entriesOfShape(
-    ({ tag, attributes }) =>
-      tag === TAG.subprogram && attributes.some((attribute) => NAMES.has(attribute) || ORIGINS.has(attribute)),
+    (shape) =>
+      named[list](shape) && shape.attributes.some((attribute) => NAMES.has(attribute) || ORIGINS.has(attribute)),
   )) {
     const entry = unit.entry(index);
     if (isNamed(entry, name)) found.push({ file, offset: entry.sectionOffset });

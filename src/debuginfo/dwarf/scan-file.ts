@@ -1,5 +1,6 @@
 // Scans a file's units for the index of names.
 import { readAbbreviations } from "./abbreviations.ts";
+import { TAG } from "./constants.ts";
 import { DwarfError } from "./cursor.ts";
 import { linkageNameOf, nameOf, qualifiedName, withoutTemplate } from "./names.ts";
 import { hashOf } from "./name-hash.ts";
@@ -39,16 +40,10 @@ export function scanFile(
   }
 }
 
-/** Names the entries whose names lie in other units. */
+/** Names the entries whose names lie in other units: copies of functions, and variables that were linked as a whole. */
 function withForeign(file: DwarfFile, found: ScanResult): ScanResult {
-  const hashes: number[] = [],
-    offsets: number[] = [],
-    names: string[] = [];
-  const add = (name: string | undefined, offset: number): void => {
-    if (name === undefined || name === "") return;
-    hashes.push(hashOf(name));
-    offsets.push(offset);
-  };
+  const [functions, variables] = [new Map<number, Set<number>>(), new Map<number, Set<number>>()];
+  const names: string[] = [];
   const resolve = (pairs: Pairs, owner: DwarfFile | undefined): void => {
     if (owner === undefined) return;
     for (let i = 0; i < pairs.hashes.length; i++) {
@@ -57,9 +52,11 @@ function withForeign(file: DwarfFile, found: ScanResult): ScanResult {
         const plain = nameOf(entry);
         if (plain === undefined) continue;
         const qualified = qualifiedName(entry);
-        const linkage = linkageNameOf(entry);
-        for (const name of new Set([plain, withoutTemplate(plain), qualified, linkage])) add(name, pairs.hashes[i]);
-        names.push(qualified);
+        const isVariable = entry.tag === TAG.variable;
+        const all = [plain, withoutTemplate(plain), qualified, linkageNameOf(entry)];
+        const hashes = all.flatMap((name) => (name === undefined || name === "" ? [] : [hashOf(name)]));
+        (isVariable ? variables : functions).set(pairs.hashes[i], new Set(hashes));
+        if (!isVariable) names.push(qualified);
       } catch (error) {
         if (!(error instanceof DwarfError)) throw error;
       }
@@ -67,14 +64,30 @@ function withForeign(file: DwarfFile, found: ScanResult): ScanResult {
   };
   resolve(found.foreign, file);
   resolve(found.alternate, file.alternate);
-  if (names.length === 0) return found;
+  if (functions.size + variables.size === 0) return found;
   return {
     ...found,
-    functions: {
-      hashes: joined(found.functions.hashes, hashes),
-      offsets: joined(found.functions.offsets, offsets),
-    },
-    functionNames: Buffer.concat([found.functionNames, Buffer.from(`${names.join("\0")}\0`)]),
+    functions: withMore(found.functions, functions),
+    variables: withMore(found.variables, variables),
+    functionNames:
+      names.length === 0
+        ? found.functionNames
+        : Buffer.concat([found.functionNames, Buffer.from(`${names.join("\0")}\0`)]),
+  };
+}
+
+/** `more`: hashes of entries' names, by where the entries are. */
+function withMore({ hashes, offsets }: Pairs, more: ReadonlyMap<number, ReadonlySet<number>>): Pairs {
+  const pairs = [...more].flatMap(([offset, all]) => [...all].map((hash) => [hash, offset]));
+  return {
+    hashes: joined(
+      hashes,
+      pairs.map(([hash]) => hash),
+    ),
+    offsets: joined(
+      offsets,
+      pairs.map(([, offset]) => offset),
+    ),
   };
 }
 
