@@ -12,6 +12,22 @@ export const probes = {
       `kernel stacks at ${probe} are empty on this kernel`,
       "they need Linux 6.12, or a script without ctx that reads the arguments of at most eight kinds of calls",
     ),
+  /**
+   * Of what the kernel's own tracers write.
+   * @tested test/live/tracers.test.ts
+   */
+  writtenByTracers: (probe: Shown): Message =>
+    says("feature", `no BPF program runs at ${probe}: the kernel's tracers write it`, "--engine tracefs takes it"),
+  /**
+   * Only where the kernel has the tracer.
+   * @tested test/guest/latency-tracers.test.ts
+   */
+  osnoiseNeedsTracer: (probe: Shown): Message =>
+    says(
+      "feature",
+      `${probe} fires while the tracer osnoise or timerlat runs, and on eBPF strobe starts neither`,
+      "--engine tracefs does",
+    ),
   /** @example begin:a { exit(); } */
   probeTypeRequiresArgumentsFound: (name: Shown, count: Shown): Message =>
     says("syntax", `${name} probe type requires 0 arguments, found ${count}`, `write \`${name} { … }\``),

@@ -105,6 +105,20 @@ sort /tmp/ours /tmp/theirs | uniq -d | wc -l; sort -u /tmp/ours | wc -l; head -3
     },
   },
   {
+    name: "osnoise's events on eBPF",
+    script: `strobe -q -e 'tracepoint:osnoise:irq_noise { @ = count(); }' --for 1s`,
+    check: ({ stderr }) =>
+      assert.match(
+        stderr,
+        /tracepoint:osnoise:irq_noise fires while the tracer osnoise or timerlat runs, and on eBPF strobe starts neither/,
+      ),
+  },
+  {
+    name: "hwlat's samples in a script",
+    script: `strobe -q --engine tracefs --for 3s -e 'tracepoint:ftrace:hwlat { @ = count(); @least = min(args.duration); }' | grep .`,
+    check: ({ stdout, stderr }) => assert.match(stdout, /^@: [1-9]\d*\n@least: \d+\n$/, stderr),
+  },
+  {
     name: "what cannot be is refused, and nothing is changed",
     script: `strobe timerlat --cpus all; strobe noise --period 1000 --runtime 2000; strobe timerlat --cpus 77; strobe --engine tracefs -e 'tracepoint:ftrace:timerlat, tracepoint:ftrace:hwlat { @ = count(); }'; ${settings}; ls ${tracing}/instances`,
     check: ({ stdout, stderr }) => {

@@ -51,6 +51,13 @@ test("noise says which options need the tracer", lacks("osnoise"), async () => {
   );
 });
 
+test("what tracers write is no place for BPF", async () => {
+  const { code, stderr } = await strobe(["-e", "tracepoint:ftrace:print { @ = count(); }"]);
+  assert.equal(code, 1);
+  assert.match(stderr, /no BPF program runs at tracepoint:ftrace:print: the kernel's tracers write it/);
+  assert.match(stderr, /^help: --engine tracefs takes it$/m);
+});
+
 /** How often each CPU ran soft interrupts of any kind. */
 const softInterrupts = (text: string): number[] => {
   const [, ...rows] = text.trim().split("\n");

@@ -74,6 +74,7 @@ export const tracepoint: Provider = {
     }
     const events = find(category, name, system);
     if (events.length === 0) return notFound(spec, category, name, system, options);
+    if (options.asEvents !== true && category === "ftrace") return refused(spec, probes.writtenByTracers(spec.text));
     const ofPrograms = events.filter(({ category }) => userCategories.has(category));
     const ofKernel = events.filter(({ category }) => !userCategories.has(category));
     const userVariants =
@@ -81,12 +82,13 @@ export const tracepoint: Provider = {
     if (userVariants === undefined && ofKernel.length === 0) return refused(spec, probes.userEventsNeedTrampolines());
     const kernelVariants = variants(ofKernel, system, options);
     const [stackless] = withoutStacks(kernelVariants, system, options);
+    const warnings = [
+      ...(stackless === undefined ? [] : [probes.kernelStacksEmpty(stackless.name)]),
+      ...(options.asEvents !== true && category === "osnoise" ? [probes.osnoiseNeedsTracer(spec.text)] : []),
+    ];
     return {
       variants: [...(userVariants ?? []), ...kernelVariants],
-      diagnostics:
-        stackless === undefined
-          ? []
-          : [{ severity: "warning", span: spec.span, ...probes.kernelStacksEmpty(stackless.name) }],
+      diagnostics: warnings.map((warning) => ({ severity: "warning", span: spec.span, ...warning })),
     };
   },
 
