@@ -54,6 +54,6 @@ tryOnKernels({
   verb: "tells of the kernel's objects",
   own: true,
   files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-g", "-static"]) }),
-  deadline: 600,
+  deadline: 900,
   trials: () => trials,
 });
