@@ -261,7 +261,7 @@ test(
     }
     int main() {
       char *p = (char *)mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      for (int i = 0; i < 4096; i++) p[i] = i % 5 ? 'a' : 0;
+      for (int i = 0; i < 4096; i++) p[i] = i % 5 || i > 99 ? 'a' : 0;
       mprotect(p + 4096, 4096, PROT_NONE);
       std::vector<std::string_view> all = {{p + 4090, 20}, {p + 4096, 5}, {p + 1, 9}, {p + 4096, 0}};
       for (auto &v : all) take(v, all);
