@@ -19,6 +19,7 @@ import { iterator } from "./iterator.mjs";
 import { passWorth } from "./passes.mjs";
 import { findBuilds, findPeers, findSystemTap } from "./peers.mjs";
 import { printing } from "./printing.mjs";
+import { recordings } from "./recordings.mjs";
 import { startup } from "./startup.mjs";
 import { weight } from "./weight.mjs";
 import { unwinding } from "./unwinding.mjs";
@@ -38,6 +39,7 @@ const suites = {
   printing: ["Printed events", printing],
   captured: ["Handlers that go on at the host", captured],
   engines: ["With BPF and without", engineCost],
+  recordings: ["Recordings", recordings],
   iterator: ["Events in a `for await` loop", iterator],
   latency: ["From an event to its line", latency],
   weight: ["Weight", weight],
