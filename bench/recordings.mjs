@@ -105,9 +105,15 @@ function secondsOf(text) {
   return Number(minutes) * 60 + Number(rest);
 }
 
-function isThere({ name, record }) {
-  const [program] = record("x", ["true"]);
-  return name === "strobe" || spawnSync(program, ["--version"]).error === undefined;
+/** Whether it records here: trace-cmd is refused where ftrace is switched off. */
+function isThere({ record }) {
+  const folder = mkdtempSync(join(tmpdir(), "strobe-bench-"));
+  try {
+    const [program, ...words] = record(join(folder, "try"), ["true"]);
+    return spawnSync(program, words, { stdio: "ignore" }).status === 0;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 export async function recordings({ rounds, workload }) {

@@ -94,7 +94,11 @@ export class RecordedProbes {
       diagnostics: [],
       variants: [...groups.values()].flatMap((group) => {
         const context = this.#contexts[group[0].layout];
-        const sites = group.map(({ name, site }) => ({ name, data: { recorded: site } satisfies RecordedSiteData }));
+        const sites = group.map(({ name, site }) => ({
+          name,
+          data: { recorded: site } satisfies RecordedSiteData,
+          ...(inFunctions.has(provider.name) ? { func: functionIn(name) } : {}),
+        }));
         // Their names are told by the sites.
         const apart = options.uses.has("func") || options.uses.has("probe");
         return (apart ? sites.map((site) => [site]) : [sites]).map((some) => ({
@@ -115,10 +119,12 @@ export class RecordedProbes {
   #matching(provider: string, parts: readonly string[]): RecordedProbe[] {
     const whole = matcher([provider, ...parts].join(":"));
     const exact = this.#probes.filter(({ name }) => whole(name));
-    if (exact.length > 0 || parts.length < 2 || parts[0].includes("/")) return exact;
-    // A program by its name alone.
-    const anywhere = matcher([`${provider}:*/${parts[0]}`, ...parts.slice(1)].join(":"));
-    return this.#probes.filter(({ name }) => anywhere(name));
+    if (exact.length > 0 || parts.length === 0 || parts[0].includes("/")) return exact;
+    const [first, ...rest] = parts;
+    // Recorded are whole names: a kernel module's in front of the function, a program's or a library's by its path.
+    const firsts = rest.length === 0 ? [`*:${first}`] : [`*/${first}`, `*/${first}.so*`];
+    const anywhere = firsts.map((one) => matcher([provider, one, ...rest].join(":")));
+    return this.#probes.filter(({ name }) => anywhere.some((is) => is(name)));
   }
 
   /** Those that match a pattern, in which any part of a name may stand alone. */
@@ -137,6 +143,14 @@ export class RecordedProbes {
       yield verbose ? { probe: name, details } : { probe: name };
     }
   }
+}
+
+/** Kinds of probes that are at a function. */
+const inFunctions: ReadonlySet<string> = new Set(["kprobe", "kretprobe", "fentry", "fexit", "uprobe", "uretprobe"]);
+
+/** The function of `uprobe:/bin/cat:main+8`. */
+function functionIn(probe: string): string {
+  return probe.slice(probe.lastIndexOf(":") + 1).replace(/\+(?:0x)?[0-9a-f]+$/, "");
 }
 
 /** The word of a row that tells a builtin. */
