@@ -61,7 +61,11 @@ async function main([root, ...names]: readonly string[]): Promise<void> {
   });
   const work = mkdtempSync(join(root, "tmp", "strobe-fixtures-"));
   try {
-    for (const { name, cases } of chosen) compileProgram(join(work, `program-${name}`), programOf(cases));
+    for (const group of new Set(scripts.flatMap(({ group, run }) => (run === undefined ? [] : [group]))))
+      compileProgram(
+        join(work, `program-${group}`),
+        programOf(chosen.flatMap(({ name, cases }) => (name === group ? cases : []))),
+      );
     const refused = await compile(root, kernel.release, work, scripts);
     const printed =
       scripts.length > refused.size

@@ -80,6 +80,10 @@ test("what is refused of the library is not in it", () => {
   );
 });
 
+test("whatever a system call is given, `name` is what it is called", () => {
+  assert.deepEqual(errors('probe syscall.* { if (name == "getppid") printf("%s(%s)\\n", name, argstr) }'), []);
+});
+
 test("mistakes are told in SystemTap's words", () => {
   assert.deepEqual(errors("probe begin { nothing() }"), ["semantic error: unresolved function: nothing()"]);
   assert.deepEqual(errors('probe begin { panic("x") }'), [

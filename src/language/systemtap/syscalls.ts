@@ -117,7 +117,9 @@ function given({ arguments: all }: SystemCall, span: Span): Stmt[] {
     }
     const made = argument(name, kind, i, span, all[i + 1] === undefined ? undefined : register("ulong", i + 1, span));
     parts.push(made.shown);
-    for (const [variable, value] of made.variables) statements.push(assign(variable, value, span));
+    // An argument that is called so is there as name_uaddr and name_str alone: `name` is the call's.
+    for (const [variable, value] of made.variables)
+      if (variable !== "name") statements.push(assign(variable, value, span));
   });
   const format = parts.map(({ format }) => format).join(", ");
   const args = parts.flatMap((one) => one.args);
@@ -158,7 +160,7 @@ interface Made {
 /**
  * `i u d` numbers, `x` in hexadecimal, `o` to base 8, `c` such a mode of a file that may be made; `p` an address, `s` a
  * text there, `b` bytes, as many as the next argument says, `a` an address of a socket, `t` a time, `v` words; `D` a
- * folder's descriptor, `S` a signal, `F/WORDS` flags, `0` what this call has not and later ones of its kind have.
+ * folder's descriptor, `S` a signal, `O` an option of a socket, `F/WORDS` flags, `0` what this call has not and later ones of its kind have.
  */
 function argument(name: string, kind: string, index: number, span: Span, next: Expr | undefined): Made {
   const long = register("long", index, span);
@@ -250,6 +252,8 @@ function argument(name: string, kind: string, index: number, span: Span, next: E
         ],
       };
     }
+    case "O":
+      return decoded(int, optionWords(int, register("int", index - 1, span), span));
     default:
       return decoded(long, flags(int, kind.slice("F/".length), span));
   }
@@ -257,6 +261,26 @@ function argument(name: string, kind: string, index: number, span: Span, next: E
 
 function flags(value: Expr, words: string, span: Span): Expr {
   return called("__flags", [value, text(table().flagWords[words] ?? "0:", span)], span);
+}
+
+/** Names of a socket's options are those of their level (asm-generic/socket.h, linux/in.h, linux/tcp.h, linux/in6.h). */
+function optionWords(option: Expr, level: Expr, span: Span): Expr {
+  const levels: readonly (readonly [bigint, string])[] = [
+    [1n, "option"],
+    [6n, "tcpoption"],
+    [0n, "ipoption"],
+    [41n, "ipv6option"],
+  ];
+  return levels.reduceRight<Expr>(
+    (otherwise, [of, words]) => ({
+      kind: "conditional",
+      condition: { kind: "binary", operator: "==", left: level, right: number(of, span), span },
+      then: flags(option, words, span),
+      otherwise,
+      span,
+    }),
+    called("sprint", [option], span),
+  );
 }
 
 /** O_CREAT, or O_TMPFILE. */
