@@ -93,7 +93,9 @@ export class RecordedProbes {
     return {
       diagnostics: [],
       variants: [...groups.values()].flatMap((group) => {
-        const context = this.#contexts[group[0].layout];
+        const known = this.#contexts[group[0].layout];
+        // A recording has functions by their names alone.
+        const context = inFunctions.has(provider.name) ? ({ ...known, func: "site" } satisfies Context) : known;
         const sites = group.map(({ name, site }) => ({
           name,
           data: { recorded: site } satisfies RecordedSiteData,
