@@ -4,7 +4,7 @@ import { InternalError } from "../../base/internal-error.ts";
 import { operandsOf, terminatorOperands } from "../optimize/operands.ts";
 import type { IrFunction, Terminator, Value } from "../ir/ir.ts";
 import { writeInstruction } from "./operations.ts";
-import { supportFunctions, supportNeeds, type SupportName } from "./support.ts";
+import { supportFunction, supportNeeds, type SupportName } from "./support.ts";
 import type { HostModule, LoadFromContext, Writer } from "./writer.ts";
 
 /** After so many rounds of loops the runtime is asked whether to go on: some milliseconds. */
@@ -84,7 +84,7 @@ export function generate(fn: IrFunction, module: HostModule): string {
   };
 
   const main = functionText(fn);
-  const support = [...used].map((name) => supportFunctions[name]);
+  const support = [...used].map(supportFunction);
   const kept = record ? ["let record, recordAt = 0;"] : [];
   const taken = record ? "{\nrecord = ownRecord; recordAt = ownAt;" : "{";
   return `(() => {\n${[...kept, ...own, ...constants, ...support, ...callbacks.values()].join("\n")}\nreturn (runtime${record ? ", ownRecord, ownAt" : ""}) => ${main.replace("{", () => taken)};\n})()`;

@@ -1,9 +1,10 @@
 // Functions that generated sources carry along when they use them (a plan is plain data: its sources import nothing).
-import { textFunctions } from "./text-functions.ts";
+import { lazy } from "../../base/lazy.ts";
 
-/** By name; each is the text of a function declaration that stands alone. */
-export const supportFunctions = {
-  ...textFunctions,
+// Most scripts put no text together.
+const texts = lazy<typeof import("./text-functions.ts")>(() => require("./text-functions.ts"));
+
+const functions = {
   /** 1 when two strings of at most `length` bytes differ; they end at a NUL that both have. */
   compareStrings: `function compareStrings(left, at, right, rightAt, length) {
   for (let i = 0; i < length; i++) {
@@ -135,7 +136,16 @@ export const supportFunctions = {
 }`,
 } as const;
 
-export type SupportName = keyof typeof supportFunctions;
+export type SupportName = keyof typeof functions | keyof (typeof import("./text-functions.ts"))["textFunctions"];
+
+/** The text of a function declaration that stands alone. */
+export function supportFunction(name: SupportName): string {
+  return isOwn(name) ? functions[name] : texts().textFunctions[name];
+}
+
+function isOwn(name: SupportName): name is keyof typeof functions {
+  return Object.hasOwn(functions, name);
+}
 
 /** What a support function itself calls. */
 export const supportNeeds: Partial<Record<SupportName, readonly SupportName[]>> = {
