@@ -33,7 +33,9 @@ export async function checkFiles(argv: readonly string[], library?: readonly Lib
       const { diagnostics, plan, program } = compileScript(source, given);
       for (const diagnostic of diagnostics)
         if (diagnostic.severity === "error" || !(options.quiet || options.noWarnings))
-          process.stderr.write(renderDiagnostic(program.source, diagnostic, { color: useColor() }));
+          process.stderr.write(
+            renderDiagnostic(program.source, diagnostic, { color: useColor(), mistakes: program.rules.mistakes }),
+          );
       if (plan === undefined) wrong = true;
     } catch (error) {
       // What is wrong with one file keeps none of the others from being checked.

@@ -1,4 +1,5 @@
 import { closeSync } from "node:fs";
+import type { MistakeShape } from "../language/render-diagnostic.ts";
 import { openScript, type Openable } from "../api/open.ts";
 import type { Source } from "../language/diagnostic.ts";
 import { ScriptError } from "../language/diagnostic.ts";
@@ -53,7 +54,7 @@ export async function run(options: Options, build: string | undefined): Promise<
   const script = new ScriptPlan(source, given, keeps ? build : undefined);
   if (script.known === undefined) {
     const compiled = script.compile();
-    showDiagnostics(compiled.program.source, compiled, options);
+    showDiagnostics(compiled.program.source, compiled, options, compiled.program.rules.mistakes);
     if (!compiled.plan) return 1;
     if (options.voice?.compiled(compiled) === false) return 0;
 
@@ -224,6 +225,7 @@ export function showDiagnostics(
   source: Source,
   { diagnostics, plan }: Pick<Openable, "diagnostics" | "plan">,
   options: Options,
+  mistakes?: MistakeShape,
 ): void {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (options.voice !== undefined) {
@@ -235,7 +237,9 @@ export function showDiagnostics(
     options.quiet || options.noWarnings ? [] : diagnostics.filter(({ severity }) => severity === "warning");
   const shown = errors.length > 0 ? diagnostics.filter((d) => errors.includes(d) || warnings.includes(d)) : warnings;
   for (const diagnostic of shown.slice(0, mostShown))
-    process.stderr.write(rendering().renderDiagnostic(source, diagnostic, { color: errorTexts().useColor() }));
+    process.stderr.write(
+      rendering().renderDiagnostic(source, diagnostic, { color: errorTexts().useColor(), mistakes }),
+    );
   // Where nothing is wrong, the trace tells them.
   if (errors.length > 0) for (const refused of takeRefusals()) tell(`WARNING: ${refused}\n`);
   if (shown.length > mostShown)

@@ -26,6 +26,21 @@ interface Diagnostic {
 
 export interface RenderOptions {
   readonly color: boolean;
+  /** Errors as the script's language tells them. */
+  readonly mistakes?: MistakeShape | undefined;
+}
+
+/** A line that says what is wrong and where, and what stands before the script's line below it. */
+export interface MistakeShape {
+  head(mistake: {
+    readonly message: string;
+    /** What stands there: a name, an operator, a literal. */
+    readonly word: string;
+    readonly source: string;
+    readonly line: number;
+    readonly column: number;
+  }): string;
+  readonly margin: string;
 }
 
 /** Columns of a source line that are shown; longer lines are cut to a window around the span. */
@@ -42,13 +57,27 @@ const colored = {
 };
 
 /** Text of several lines, the last one ended. */
-export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color }: RenderOptions): string {
+export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color, mistakes }: RenderOptions): string {
   const style = color ? colored : plain;
   const source = partAt(whole, diagnostic.span.start);
   const { text } = source;
   const span = clamp(text, { start: diagnostic.span.start - source.start, end: diagnostic.span.end - source.start });
   const first = lineAt(text, span.start);
   const last = lineAt(text, Math.max(span.start, span.end - 1));
+  if (mistakes !== undefined && diagnostic.severity === "error") {
+    const column = span.start - first.start;
+    const { shown, before } = cut(text.slice(first.start, first.end), column, column + 1);
+    const head = mistakes.head({
+      message: shortened(diagnostic.message),
+      word: wordAt(text, span.start),
+      source: source.name,
+      line: first.number,
+      column: column + 1,
+    });
+    const help = diagnostic.help === undefined ? "" : `help: ${printable(shortened(diagnostic.help))}\n`;
+    const below = " ".repeat(mistakes.margin.length);
+    return `${printable(head)}\n${mistakes.margin}${shown.trimEnd()}\n${below}${before}^\n${help}`;
+  }
   const mark = style[diagnostic.severity];
   const lines = [
     `${style.bold}${printable(source.name)}:${first.number}:${span.start - first.start + 1}:${style.reset} ${mark}${diagnostic.severity}:${style.reset} ` +
@@ -74,6 +103,14 @@ export function renderDiagnostic(whole: Source, diagnostic: Diagnostic, { color 
     lines.push(`${style.help}help:${style.reset} ${printable(shortened(diagnostic.help))}`);
   return `${lines.join("\n")}\n`;
 }
+
+/** A name, an operator or a literal, as far as it fits a message. */
+export function wordAt(text: string, start: number): string {
+  const word = /[$@]?[\w$]+|"(?:[^"\\\n]|\\.)*"|[-+*/%<>=!&|^~.?:]+|\S/y;
+  return word.exec(text.slice(start, start + mostWord))?.[0] ?? "";
+}
+
+const mostWord = 100;
 
 interface Line {
   readonly number: number;

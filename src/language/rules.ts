@@ -2,6 +2,7 @@
 // so that nothing behind a front-end asks which language it was.
 
 import type { FaultKind } from "./faults.ts";
+import type { MistakeShape } from "./render-diagnostic.ts";
 import type { Message } from "../messages/message.ts";
 import type { ProbeSpec, SourcePlace } from "./probe-spec.ts";
 
@@ -25,6 +26,8 @@ export interface Rules {
   readonly failedRead: "zero" | "fault";
   /** What scripts are told of something that failed; without them, strobe's own words. */
   readonly faults?: FaultWords;
+  /** How errors in a script are shown; without it, in strobe's own way. */
+  readonly mistakes?: MistakeShape;
   /** Errors and warnings that a script writes stand without their place in it. */
   readonly bareMessages?: true;
   /** Scripts have memory of their own: what has an address there, handlers that run in strobe know. */

@@ -506,7 +506,10 @@ probe begin {
 
 test("a mistake in the use of the library is told where it is used", root, async () => {
   const { stderr, code } = await strobe(["stap", "-e", "probe begin { println(isdigit(5)) }"]);
-  assert.match(stderr, /-e:1:\d+: error: semantic error: type mismatch: expected string, found long/);
+  assert.match(
+    stderr,
+    /^semantic error: type mismatch: expected string, found long: \w+ '.*' at -e:1:\d+\n {8}source: /m,
+  );
   assert.equal(code, 1);
 });
 
@@ -705,4 +708,16 @@ probe end { println(entered, " ", left) }`;
   assert.equal(await stap("-e", calls, "-c", `sh -c "${binary}; ${binary}; true"`), "10 10\n");
   const writes = `global n probe process("${binary}").data("written").write { n++ } probe end { println(n) }`;
   assert.equal(await stap("-e", writes, "-c", binary), "5\n");
+});
+
+test("mistakes are told in SystemTap's shape", root, async () => {
+  const { stdout, stderr, code } = await strobe(["stap", "-e", "probe begin { println(missing(1)) }"]);
+  assert.equal(
+    stderr,
+    `semantic error: unresolved function: missing(): identifier 'missing' at -e:1:23
+        source: probe begin { println(missing(1)) }
+                                      ^
+`,
+  );
+  assert.deepEqual([stdout, code], ["", 1]);
 });

@@ -1,6 +1,7 @@
 // What failed in a handler, in the words of the script's language.
 import type { FaultKind } from "../../language/faults.ts";
 import type { Span } from "../../language/diagnostic.ts";
+import { wordAt as wordThere } from "../../language/render-diagnostic.ts";
 import { placeIn } from "./script-places.ts";
 import type { Frame, FunctionState } from "./state.ts";
 
@@ -15,11 +16,8 @@ export function wordsOf(
 
 /** What stands at a place of the script: a name, an operator or a literal. */
 function wordAt(f: FunctionState, { start }: Span): string {
-  const { text } = f.module.checked.program.source;
-  return /[$@]?[\w$]+|"(?:[^"\\]|\\.)*"|[-+*/%<>=!&|^~.?:]+|\S/y.exec(text.slice(start, start + mostWord))?.[0] ?? "";
+  return wordThere(f.module.checked.program.source.text, start);
 }
-
-const mostWord = 100;
 
 /** An error that nobody caught, as a format, with where it failed and the calls that led there. */
 export function told(f: FunctionState, words: string, span: Span): string {

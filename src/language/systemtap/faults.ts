@@ -1,4 +1,5 @@
 // What failed, in SystemTap's words.
+import type { MistakeShape } from "../render-diagnostic.ts";
 import type { FaultPlace, FaultWords } from "../rules.ts";
 
 export function words({ kind, word, most, otherwise }: Parameters<FaultWords["words"]>[0]): string {
@@ -33,6 +34,13 @@ export function told(what: string, places: readonly FaultPlace[], probe: string)
 
 /** What the text goes by that was taken of the library. */
 export const library = "the library";
+
+/** `semantic error: unresolved array: a: identifier 'a' at x.stp:1:15`, as SystemTap tells mistakes. */
+export function mistake({ message, ...place }: Parameters<MistakeShape["head"]>[0]): string {
+  const { word, source, line, column } = place;
+  const what = /^(?:parse|semantic) error:/.test(message) ? message : `semantic error: ${message}`;
+  return `${what}: ${word === "" ? `at ${source}:${line}:${column}` : near(place)}`;
+}
 
 function near({ source, line, column, word }: FaultPlace): string {
   const kind = word.startsWith('"')

@@ -35,5 +35,6 @@ export const systemtapRules: Rules = {
     words: (fault) => faults().words(fault),
     told: (words, places, probe) => faults().told(words, places, probe),
   },
+  mistakes: { head: (one) => faults().mistake(one), margin: "        source: " },
   bareMessages: true,
 };
