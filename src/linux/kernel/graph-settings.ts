@@ -44,7 +44,10 @@ export function graphUser(own: string, place: GraphPlace): string | undefined {
   if (chosen("set_graph_function")) return "set_graph_function has functions that somebody else chose";
   if (place === "graph") return undefined;
   if (tracer !== "nop") return `the top-level buffer, the only one for it before Linux 6.11, has the tracer ${tracer}`;
-  const busy = chosen("set_event") || chosen("set_ftrace_pid") || readText("tracing_on")?.trim() !== "1" || hasEvents();
+  const busy =
+    ["set_event", "set_ftrace_pid", "set_ftrace_filter", "set_ftrace_notrace"].some(chosen) ||
+    readText("tracing_on")?.trim() !== "1" ||
+    hasEvents();
   return busy ? "somebody else uses the top-level buffer, the only one for it before Linux 6.11" : undefined;
 }
 
@@ -97,6 +100,7 @@ export function giveBackCalls(top?: TraceInstance): void {
   if (top !== undefined) {
     top.tracer("nop");
     write("set_ftrace_pid", "", constants.O_TRUNC);
+    write("set_ftrace_filter", "", constants.O_TRUNC);
     top.write("options/function-fork", "0");
     top[Symbol.dispose]();
   }

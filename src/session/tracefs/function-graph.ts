@@ -140,7 +140,7 @@ export class FunctionGraph implements Disposable {
       throw new LinuxError({ call: "write", code: EINVAL, doing, hint: "ftrace can trace no function of that name" });
     if (pid !== undefined) this.#buffer.chooseThreads(() => threadsOf(pid), "ftrace");
     // Where nothing within them is wanted, other functions need not be slower.
-    if (depth === 1 && this.#place === "graph" && names.length <= mostFiltered)
+    if (depth === 1 && names.length <= mostFiltered)
       for (const name of names) this.#buffer.write("set_ftrace_filter", name);
     this.#buffer.tracer(graphTracer);
     if (args) {
