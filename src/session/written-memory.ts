@@ -14,6 +14,8 @@ export class WrittenMemory implements ScriptMemory {
   #end = scratchSize;
   #scratch = 8;
   readonly #variables = new Map<string, bigint>();
+  /** What was allocated, by where it begins, in 8 bytes: bytes that are its own, a multiple of 8. What was handed out again is the later one's. */
+  readonly #allocated = new Map<number, number>();
 
   read(address: bigint, size: number): Uint8Array | undefined {
     const at = this.#place(address, size);
@@ -26,6 +28,8 @@ export class WrittenMemory implements ScriptMemory {
     if (this.#scratch + whole > scratchSize) this.#scratch = 8;
     const at = this.#scratch;
     this.#bytes.fill(0, at, at + whole);
+    for (let old = at; old < at + whole; old += 8) this.#allocated.delete(old);
+    this.#allocated.set(at, whole);
     this.#scratch += Math.max(8, whole);
     return start + BigInt(at);
   }
@@ -49,7 +53,7 @@ export class WrittenMemory implements ScriptMemory {
 
   writtenNumber(address: bigint, value: bigint, size: bigint, from = 0n, bits = 0n): bigint {
     const at = this.#place(address, Number(size));
-    if (at === undefined) return 0n;
+    if (at === undefined || !this.#holds(at, Number(size))) return 0n;
     let whole = value;
     if (bits > 0n) {
       const mask = ((1n << bits) - 1n) << from;
@@ -63,7 +67,7 @@ export class WrittenMemory implements ScriptMemory {
 
   writtenBytes(address: bigint, bytes: Uint8Array): bigint {
     const at = this.#place(address, bytes.length);
-    if (at === undefined) return 0n;
+    if (at === undefined || !this.#holds(at, bytes.length)) return 0n;
     this.#bytes.set(bytes, at);
     return 1n;
   }
@@ -71,6 +75,16 @@ export class WrittenMemory implements ScriptMemory {
   copiedMemory(to: bigint, from: bigint, size: bigint): bigint {
     const bytes = size < 0n || size > BigInt(mostBytes) ? undefined : this.read(from, Number(size));
     return bytes === undefined ? 0n : this.writtenBytes(to, bytes);
+  }
+
+  /** Whether bytes to write are all of one allocation, where they are allocated: nothing behind it is overwritten. */
+  #holds(at: number, size: number): boolean {
+    if (at >= scratchSize) return true;
+    for (let first = at - (at % 8); first >= 8; first -= 8) {
+      const bytes = this.#allocated.get(first);
+      if (bytes !== undefined) return at + size <= first + bytes;
+    }
+    return false;
   }
 
   /** Where bytes are; undefined where they are not all ours. */

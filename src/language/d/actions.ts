@@ -2,6 +2,7 @@
 import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
+import { unknownType } from "../types.ts";
 import type { Expression } from "../program.ts";
 import { argumentsOf, assignment, checkCount, checkPrototype } from "./expressions.ts";
 import { printfText, unlessQuiet, type Item, type Text } from "./formats.ts";
@@ -80,6 +81,15 @@ function written(of: Expression, unit: Unit): string {
   return known === undefined ? "expression" : spelledType(known);
 }
 
+/** A struct at an address is traced as its bytes. */
+function bytesOfStruct(of: Expression, span: Span): readonly Item[] | undefined {
+  if (of.kind !== "unary" || of.operator !== "*" || of.operand.kind !== "cast") return undefined;
+  const { to } = of.operand;
+  if ((to.tag !== "struct" && to.tag !== "union") || to.pointers !== 1) return undefined;
+  const size: Expression = { kind: "sizeof", of: { ...to, pointers: 0 }, span, type: unknownType };
+  return [{ text: { format: "%rd", args: [call("buf", [of.operand, size], span)] } }];
+}
+
 const ofMap = (name: string, doc: string): Action => ({
   least: 1,
   most: 1,
@@ -109,9 +119,10 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Prints a value in a column of its own.",
     items: ([of], span, unit) => [
       traced("trace", of, span, unit),
-      ...(unit.switches
-        ? [{ prints: unlessQuiet("%#v", [unit.value(of)], span, "%v") }]
-        : [{ text: { format: unit.options.quiet ? "%v" : "%#v", args: [unit.value(of)] } }]),
+      ...(bytesOfStruct(of, span) ??
+        (unit.switches
+          ? [{ prints: unlessQuiet("%#v", [unit.value(of)], span, "%v") }]
+          : [{ text: { format: unit.options.quiet ? "%v" : "%#v", args: [unit.value(of)] } }])),
     ],
   },
   printf: {
@@ -209,7 +220,7 @@ const actions: Readonly<Record<string, Action>> = {
   bcopy: {
     least: 3,
     most: 3,
-    prototype: ["void *", "void *", "size_t"],
+    prototype: ["void * or text", "void *", "size_t"],
     doc: "Copies bytes into memory that alloca() gave, or of a variable.",
     items: ([from, to, size], span, unit) => [{ does: [statement(copied(to, from, size, span, unit))] }],
   },

@@ -785,15 +785,17 @@ export function checkCount(unit: Unit, name: string, given: number, least: numbe
   unit.cursor.fail(d.argumentCount(name, given, wanted), span);
 }
 
-/** What is known of the arguments, against what is wanted: `char *` is text, anything else is no text. */
+/** What is known of the arguments, against what is wanted: `char *` is text, anything else is none unless it says. */
 export function checkPrototype(
   unit: Unit,
   name: string,
   args: readonly Expression[],
   prototype: readonly string[],
 ): void {
-  for (const [i, wanted] of prototype.entries()) {
+  for (const [i, all] of prototype.entries()) {
     const arg = args.at(i);
+    const wanted = all.replace(" or text", "");
+    if (wanted !== all && arg !== undefined && unit.known(arg) === "string") continue;
     if (arg === undefined || wanted === "") continue;
     const known = unit.known(arg);
     const isAddress = wanted === "void *" && isNumber(known) && arg.kind === "integer";

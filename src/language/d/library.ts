@@ -64,6 +64,12 @@ const swapped = (bits: 16 | 32 | 64, doc: string): LibraryFunction => ({
 /** Bytes from one address to another. */
 export function copied(to: Expression, from: Expression, size: Expression, span: Span, unit: Unit): Expression {
   const bytes = constantValue(size, unit);
+  const isText = unit.known(from) === "string";
+  if (isText && bytes !== undefined && bytes >= 1n && bytes <= 4096n) {
+    const characters = { ...bytesType(Number(bytes), span), name: "char" };
+    return call("write_memory", [behind(characters, to, span), from], span);
+  }
+  if (isText) unit.cursor.fail(d.notYet("a copy of a text whose size is computed"), span);
   if (bytes === undefined || bytes > 4096n || bytes < 1n)
     return nodes.hostText(
       "copiedMemory",
