@@ -16,7 +16,7 @@ const ipinfo = `translator ipinfo_t < struct iphdr *I > {
     ip_daddr = ${ofVersion("__address4(&I->daddr)", `__address6(&${v6}->daddr)`)};
   };`;
 
-/** By the name that IANA has for it, or its number. */
+/** By the name that IANA has for it. Of what is made in the kernel no number becomes a text. */
 const protocolName = (of: string): string =>
   `${[
     [6, "TCP"],
@@ -27,7 +27,7 @@ const protocolName = (of: string): string =>
     [132, "SCTP"],
   ]
     .map(([number, name]) => `${of} == ${number} ? "${name}" : `)
-    .join("")}lltostr((int64_t)${of})`;
+    .join("")}"<unknown>"`;
 
 const ifinfo = `translator ifinfo_t < struct net_device *D > {
     if_name = D == 0 ? "<null>" : stringof(D->name);
