@@ -38,6 +38,7 @@ export default {
     "test/guest/systemtap-fixtures.ts",
     "bench/kernel.ts",
     "bench/counts.mjs",
+    "bench/dtrace.mjs",
     "test/fuzz/{campaign,worker}.ts",
     "test/live/dtrace/oracle.mjs",
   ],
