@@ -349,15 +349,9 @@ async function prove(path: string, file: string, unoptimised: boolean): Promise<
   return counts;
 }
 
-/** A global that an optimiser left no place, or a part of it: that is refused by its name. */
+/** A global that an optimiser left no place. */
 function hasNoPlace(info: DebugInfo, name: string): boolean {
-  return info.globalsNamed(name).every((variable) => {
-    const location = variable.location(0n);
-    return (
-      location.kind === "absent" ||
-      (location.kind === "pieces" && location.pieces.some((piece) => piece.location === undefined))
-    );
-  });
+  return info.globalsNamed(name).every((variable) => variable.location(0n).kind === "absent");
 }
 
 const threadLocals: ReadonlySet<string> = new Set(["in_thread", "thread_point"]);
