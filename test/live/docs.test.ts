@@ -225,7 +225,7 @@ async function runLine(line: string, pause = 1000): Promise<void> {
   // Of all the machine's programs some end, or begin, while their stacks are taken; what is counted as nameless is
   // theirs. Wakeups come in the middle of wakeups, and are counted as missed.
   const expected =
-    /^Attached \d+ probes?$|^WARNING: \S+ missed \d+ events \(its handler was already running\)$|^WARNING: (?:lost \d+ events of \S+|\d+ stacks? (?:ends? early|follows? frame pointers only)|addresses of \d+ process(?:es)? have no names|\d+ interpreted functions? ha(?:s|ve) no name): /;
+    /^Attached \d+ probes?$|^WARNING: \S+ missed \d+ events? \(its handler was already running\)$|^WARNING: (?:lost \d+ events of \S+|\d+ stacks? (?:ends? early|follows? frame pointers only)|addresses of \d+ process(?:es)? have no names|stacks that were taken before strobe knew what a process runs have no interpreted frames|\d+ interpreted functions? ha(?:s|ve) no name): /;
   const troubles = stderr.split("\n").filter((message) => message !== "" && !expected.test(message));
   assert.deepEqual({ code, signal, troubles }, { code: 0, signal: null, troubles: [] }, line);
   if (file !== undefined) size += statSync(join(folder.path, file)).size;

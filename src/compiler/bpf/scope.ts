@@ -186,13 +186,17 @@ export class FunctionScope {
     const known = this.constants.get(value);
     return known === undefined ? this.resultRegister(value) : this.emitter.constant(known);
   }
-  /** A register with the value as a number: two negations make the verifier forget that it was a pointer. */
+  /** A register with the value as a number. */
   useScalar(value: Value): Register {
     if (!this.pointers.has(value)) return this.use(value);
     const register = this.emitter.copy(this.use(value));
-    this.emitter.emit({ kind: "negate", dst: register });
-    this.emitter.emit({ kind: "negate", dst: register });
+    this.forgetPointer(register);
     return register;
+  }
+  /** Two negations make the verifier forget that it was a pointer. */
+  forgetPointer(register: Register): void {
+    this.emitter.emit({ kind: "negate", dst: register });
+    this.emitter.emit({ kind: "negate", dst: register });
   }
   constantOf(value: Value): bigint | undefined {
     return this.constants.get(value);

@@ -59,6 +59,8 @@ export function* keyParts(
   for (const { offset, width } of pieces(scope.alignment(key), size)) {
     const part = scope.emitter.register();
     scope.emitter.load(part, at(key, offset), width);
+    // A pointer that is in a key is one to the verifier, until it is a number: it adds nothing to those.
+    if (width === 8 && scope.pointers.size > 0) scope.forgetPointer(part);
     yield { part, offset, width };
   }
 }

@@ -108,7 +108,7 @@ export class UnwindTables implements Disposable {
     if (this.#toldLate || this.#interpreters.entry(pid, mappings) === undefined) return;
     this.#toldLate = true;
     this.#options.trouble(
-      `the first stacks of process ${pid} have no interpreted frames: they were taken before it was known what it runs`,
+      `stacks that were taken before strobe knew what a process runs have no interpreted frames: those of process ${pid} are the first`,
     );
   }
 
