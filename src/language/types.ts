@@ -231,7 +231,17 @@ export type ProbePart = (typeof probeParts)[number];
  * How a symbol is written: `module`\`function`, with the offset in it as well, or the module alone; and as SystemTap
  * writes it: `function+0xOFFSET [module]`; the module, which is `kernel` for the kernel itself; where it is in the source.
  */
-export const symbolParts = ["function", "place", "module", "data", "owner", "file", "line", "file and line"] as const;
+export const symbolParts = [
+  "function",
+  "place",
+  "module",
+  "name",
+  "data",
+  "owner",
+  "file",
+  "line",
+  "file and line",
+] as const;
 export type SymbolPart = (typeof symbolParts)[number];
 
 export interface NamedType {

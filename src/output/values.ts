@@ -374,16 +374,17 @@ function namedText(type: NamedType, memory: Memory, offset: number, services: Co
       return floatText(float80(memory.view, memory.bytes, offset), 17);
     case "ksym": {
       const frame = services.symbols.kernel(value);
-      if (type.symbol === undefined) return frame.symbol ?? addressName(value);
+      if (type.symbol === undefined) return frame.symbol ?? (value === 0n ? "0" : addressName(value));
       if (isOfD(type.symbol)) return symbolText(inKernel(frame), type.symbol);
       return tapText(frame, type.symbol, "kernel");
     }
     case "usym": {
       const pid = memory.view.getUint32(offset + 8, true);
       const frame = services.symbols.user(value, pid);
-      if (type.symbol === undefined) return frame.symbol ?? addressName(value);
+      if (type.symbol === undefined) return frame.symbol ?? (value === 0n ? "0" : addressName(value));
       if (isOfD(type.symbol)) return symbolText(frame, type.symbol);
-      if (type.symbol === "data" || type.symbol === "owner") return tapText(frame, type.symbol);
+      if (type.symbol === "name" || type.symbol === "data" || type.symbol === "owner")
+        return tapText(frame, type.symbol);
       return tapText(services.symbols.inlined?.(value, pid)[0] ?? frame, type.symbol);
     }
     case "inet":
@@ -442,6 +443,8 @@ function tapText(
 ): string {
   const owner = module === undefined ? (symbol === undefined ? undefined : home) : basename(module);
   switch (part) {
+    case "name":
+      return symbol ?? addressName(address);
     case "owner":
       return owner ?? "<unknown>";
     case "data": {
