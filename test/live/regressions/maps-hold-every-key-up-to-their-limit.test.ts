@@ -103,6 +103,18 @@ const extremes = (key: string): string =>
   `@min[${key}] = min(1); @max[${key}] = max(1); @avg[${key}] = avg(1); @stored[${key}] = 1;`;
 const extremeKinds = ["@min", "@max", "@avg", "@stored"];
 
+/** Maps that are stored or added to are in tables of buckets, which may take more keys than they must. */
+const mayHoldMore: ReadonlySet<string> = new Set(["@number", "@stored", "@text"]);
+
+/** A map that was given so many keys, each once, holds its limit at least; and what it does not hold was refused. */
+function holds(name: string, made: number, least: number, { maps, refused }: Outcome): void {
+  const { keys = 0, values } = maps.get(name) ?? {};
+  if (mayHoldMore.has(name)) assert.ok(keys >= least, `${name} holds ${keys} of ${least}`);
+  else assert.equal(keys, Math.min(made, least), name);
+  if (name !== "@text") assert.equal(values, keys, name);
+  assert.equal(refused[`${name} full`] ?? 0, made - keys, name);
+}
+
 const few = 500;
 const fewKeys = `config = { max_map_keys = ${few} }`;
 
@@ -118,13 +130,11 @@ test("every kind of map, from a uprobe on several CPUs", { skip }, async () => {
 
 test("above the limit each refused update is counted, for its map", { skip }, async () => {
   const over = 137;
-  const { maps, refused } = await outcomeOf(
+  const outcome = await outcomeOf(
     `${fewKeys} uprobe:${workload}:hit { ${everyKind("arg0")} ${extremes("arg0")} }`,
     `hit ${few + over} ${few + over} 1`,
   );
-  const names = [...kinds, ...extremeKinds];
-  for (const name of names) assert.deepEqual(maps.get(name), { keys: few, values: few }, name);
-  assert.deepEqual(refused, Object.fromEntries(names.map((name) => [`${name} full`, over])));
+  for (const name of [...kinds, ...extremeKinds]) holds(name, few + over, few, outcome);
 });
 
 /**
@@ -135,13 +145,10 @@ const filling = (spec: string, keys: number): string =>
   `${spec} { $first = @n * ${keys}; @n++; for ($i : 0..${keys}) { @hist[$first + $i] = hist(1); @number[$first + $i]++; } if (@n * ${keys} == ${limit + 10 * keys}) { exit(); } }`;
 
 async function fills(spec: string, keys: number, command: string): Promise<void> {
-  const { maps, refused } = await outcomeOf(filling(spec, keys), command);
-  const made = (maps.get("@n")?.values ?? 0) * keys;
+  const outcome = await outcomeOf(filling(spec, keys), command);
+  const made = (outcome.maps.get("@n")?.values ?? 0) * keys;
   assert.ok(made >= limit, `${made} keys do not fill a map`);
-  const held = { keys: limit, values: limit };
-  assert.deepEqual([maps.get("@hist"), maps.get("@number")], [held, held]);
-  const over = made - limit;
-  assert.deepEqual(refused, over === 0 ? {} : { "@hist full": over, "@number full": over });
+  for (const name of ["@hist", "@number"]) holds(name, made, limit, outcome);
 }
 
 test("from a tracepoint of system calls", { skip }, () =>
@@ -173,12 +180,11 @@ for (const [where, script] of [
   ["end", "begin { exit(); } end { BODY }"],
 ]) {
   test(`from ${where}, up to the limit and above`, async () => {
-    const { maps, refused } = await outcomeOf(
+    const outcome = await outcomeOf(
       script.replace("BODY", `for ($i : 0..4106) { @hist[$i] = hist(1); @text[($i, "x")] = $i; }`),
       undefined,
     );
-    assert.deepEqual([maps.get("@hist"), maps.get("@text")?.keys], [{ keys: limit, values: limit }, limit]);
-    assert.deepEqual(refused, { "@hist full": 10, "@text full": 10 });
+    for (const name of ["@hist", "@text"]) holds(name, 4106, limit, outcome);
   });
 }
 
