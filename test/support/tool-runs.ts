@@ -71,7 +71,7 @@ export async function traced<T>(
   // Of all the machine's programs some begin, or end, while their stacks are taken, which is said.
   assert.match(
     stderr,
-    /^Attached \d+ probes?\n(?:WARNING: (?:\d+ stacks? (?:ends? early|follows? frame pointers only)|addresses of \d+ process(?:es)? have no names|\d+ interpreted functions? ha(?:s|ve) no name): .*\n)*$/,
+    /^Attached \d+ probes?\n(?:WARNING: (?:\d+ stacks? (?:ends? early|follows? frame pointers only)|addresses of \d+ process(?:es)? have no names|stacks that were taken before strobe knew what a process runs have no interpreted frames|\d+ interpreted functions? ha(?:s|ve) no name): .*\n)*$/,
   );
   assert.equal(code, 0);
   const lines = stdout.split("\n").filter((line) => line !== "");
