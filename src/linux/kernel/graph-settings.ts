@@ -93,11 +93,21 @@ function taken(choose: (name: string) => void, name: string): boolean {
 }
 
 /**
- * Everything as a kernel has it that nobody told anything. `top`: the top-level buffer, where calls were written there.
- * @throws LinuxError
+ * Kilobytes of the top-level buffer for each CPU. One that nobody has used yet is as small as can be: then those that it
+ * has from its first use on ("7 (expanded: 1408)").
  */
-export function giveBackCalls(top?: TraceInstance): void {
+export function topBufferKilobytes(): number {
+  return Number(/(\d+)\)?\s*$/.exec(readText("buffer_size_kb") ?? "")?.[1] ?? 0);
+}
+
+/**
+ * Everything as a kernel has it that nobody told anything. `top`: the top-level buffer, where calls were written there, and
+ * the instance of as many kilobytes as it had before. @throws LinuxError
+ */
+export function giveBackCalls(top?: TraceInstance, instance = ""): void {
   if (top !== undefined) {
+    const before = Number(readText(`instances/${instance}/buffer_size_kb`) ?? 0);
+    if (before > 0) top.write("buffer_size_kb", String(before));
     top.tracer("nop");
     write("set_ftrace_pid", "", constants.O_TRUNC);
     write("set_ftrace_filter", "", constants.O_TRUNC);
@@ -113,7 +123,7 @@ export function giveBackLeft(instance: string): void {
   const place = ownPlace.exec(instance)?.[1];
   if (place === undefined) return;
   if (place === "graph") write(`instances/${instance}/current_tracer`, "nop", 0);
-  giveBackCalls(place === "graphtop" ? new TraceInstance("", "made") : undefined);
+  giveBackCalls(place === "graphtop" ? new TraceInstance("", "made") : undefined, instance);
 }
 
 function readText(file: string): string | undefined {

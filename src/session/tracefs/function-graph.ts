@@ -8,6 +8,7 @@ import {
   graphPlace,
   graphTracer,
   graphUser,
+  topBufferKilobytes,
   type GraphChoice,
   type GraphPlace,
 } from "../../linux/kernel/graph-settings.ts";
@@ -114,8 +115,10 @@ export class FunctionGraph implements Disposable {
       const place = graphPlace(this.#own.name);
       if (place === undefined) throw new Error(`cannot ${doing}: ${withoutGraph}`);
       if (place === "graphtop") {
+        const cpus = this.#own.cpus.length;
         this.#own[Symbol.dispose]();
-        this.#own = make(place, 0);
+        // As large as the top-level buffer, which has its size back from it.
+        this.#own = make(place, topBufferKilobytes() * 1024 * cpus);
       }
       const user = graphUser(this.#own.name, place);
       if (user !== undefined)
@@ -134,6 +137,7 @@ export class FunctionGraph implements Disposable {
       this.#buffer = new TraceInstance("", "made");
       this.#buffer.write("trace_clock", "boot");
       this.#buffer.write("options/overwrite", "0");
+      this.#buffer.write("buffer_size_kb", String(Math.ceil(bufferBytes / this.#buffer.cpus.length / 1024)));
     } else this.#buffer = this.#own!;
     const names = chooseCalls({ functions, depth }, otherNames);
     if (names.length === 0)
@@ -230,7 +234,7 @@ export class FunctionGraph implements Disposable {
     if (this.#argsWere === "0") this.#buffer?.write("options/funcgraph-args", "0");
     const top = this.#buffer === own ? undefined : this.#buffer;
     if (this.#place === "graph") own.tracer("nop");
-    if (this.#chose) giveBackCalls(top);
+    if (this.#chose) giveBackCalls(top, own.name);
     own[Symbol.dispose]();
   }
 }
