@@ -237,10 +237,10 @@ function originOf(value: unknown): RecordingOrigin {
 }
 
 function originOfOne(value: unknown): RecordingOrigin {
-  const { clock, kernel, command, childPid = 0 } = (value ?? {}) as Partial<RecordingOrigin>;
+  const { strobe, host, kernel, machine, clock, command, childPid = 0 } = (value ?? {}) as Partial<RecordingOrigin>;
   const words = (of: unknown): boolean => Array.isArray(of) && of.every((word) => typeof word === "string");
   const isNumber = (text: unknown): boolean => typeof text === "string" && /^\d{1,20}$/.test(text);
-  if (typeof kernel !== "string" || !words(command) || !isNumber(clock?.boot) || !isNumber(clock?.wall))
+  if (!words([strobe, host, kernel, machine]) || !words(command) || !isNumber(clock?.boot) || !isNumber(clock?.wall))
     throw new RecordingError("it does not say where it is from");
   if (!Number.isSafeInteger(childPid) || childPid < 0) throw new RecordingError("its command has no process");
   const { boot, script, redacted, then, parts: _, ...origin } = value as RecordingOrigin;

@@ -17,7 +17,7 @@ sh -c 'echo $$ >set_ftrace_pid; echo function_graph >current_tracer; exec /bin/w
 grep -o '[a-zA-Z0-9_.]*()' trace | tr -d '()' | sort | uniq -c | awk '$1 >= 100 { print $1, ">", $2 }' | sort
 echo nop >current_tracer; : >set_graph_function; echo 0 >max_graph_depth; : >set_ftrace_pid; : >trace`;
 
-const left = `cd ${tracing}; ls instances; cat current_tracer set_graph_function max_graph_depth tracing_on trace_clock options/overwrite; cat set_ftrace_pid; sed "s/.* //; s/)//" buffer_size_kb; grep -vc '^#' trace`;
+const left = `cd ${tracing}; ls instances; cat current_tracer set_graph_function max_graph_depth tracing_on trace_clock options/overwrite; cat set_ftrace_pid; [ $(sed "s/.* //; s/)//" buffer_size_kb) -ge 1408 ] && echo whole; grep -vc '^#' trace`;
 const nothing = `nop
 #### all functions enabled ####
 0
@@ -25,7 +25,7 @@ const nothing = `nop
 [local] global counter uptime perf mono mono_raw boot tai x86-tsc
 1
 no pid
-1408
+whole
 0
 `;
 

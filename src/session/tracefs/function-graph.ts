@@ -110,6 +110,8 @@ export class FunctionGraph implements Disposable {
   #makeInstance(doing: string): GraphPlace {
     const make = (place: GraphPlace, bytes: number): TraceInstance =>
       new TraceInstance(`strobe-${process.pid}-${place}`, { bytes, options: { overwrite: false } });
+    // Before there is an instance: when one has its size set, old kernels forget how large the top-level buffer would become.
+    const top = topBufferKilobytes();
     this.#own = make("graph", bufferBytes);
     try {
       const place = graphPlace(this.#own.name);
@@ -118,7 +120,7 @@ export class FunctionGraph implements Disposable {
         const cpus = this.#own.cpus.length;
         this.#own[Symbol.dispose]();
         // As large as the top-level buffer, which has its size back from it.
-        this.#own = make(place, topBufferKilobytes() * 1024 * cpus);
+        this.#own = make(place, top * 1024 * cpus);
       }
       const user = graphUser(this.#own.name, place);
       if (user !== undefined)
