@@ -48,7 +48,12 @@ sort /tmp/ours /tmp/theirs | uniq -d | wc -l; wc -l </tmp/ours`,
     script: `strobe timerlat -q --stop 1; ${settings}`,
     check: ({ stdout, stderr }) => {
       assert.match(stdout, /^CPU \d: the thread was \d+\.\d{3} us late$/m, stderr);
-      assert.match(stdout, /^ {2}the timer's interrupt was \d+\.\d{3} us late$/m);
+      // The interrupt may have come before the tracer looked at it.
+      const interrupt = stdout.split("\n").filter((line) => line.includes("interrupt was"));
+      assert.ok(
+        interrupt.every((line) => /^ {2}the timer's interrupt was \d+\.\d{3} us late$/.test(line)),
+        stdout,
+      );
       assert.match(stdout, /^ {2}at the interrupt:\n +\w+\+\d+\n/m);
       assert.ok(stdout.endsWith(usual), stdout);
     },
@@ -58,7 +63,7 @@ sort /tmp/ours /tmp/theirs | uniq -d | wc -l; wc -l </tmp/ours`,
     script: `strobe timerlat -q --stop 1 --save /tmp/last.dat >/dev/null; strobe replay /tmp/last.dat -q -e 'tracepoint:sched:sched_switch { @switches = count(); } tracepoint:osnoise:irq_noise { @noises = count(); }'; ls ${tracing}/instances; ${settings}`,
     check: ({ stdout, stderr }) => {
       assert.match(stderr, /^\/tmp\/last\.dat: the last \d+ events$/m);
-      assert.match(stdout, /^@noises: [1-9]\d*\n@switches: [1-9]\d*\n/);
+      assert.match(stdout.trimStart(), /^@noises: [1-9]\d*\n@switches: [1-9]\d*\n/);
       assert.ok(stdout.endsWith(usual), stdout);
     },
   },
@@ -106,7 +111,7 @@ sort /tmp/ours /tmp/theirs | uniq -d | wc -l; sort -u /tmp/ours | wc -l; head -3
   },
   {
     name: "osnoise's events on eBPF",
-    script: `strobe -q -e 'tracepoint:osnoise:irq_noise { @ = count(); }' --for 1s`,
+    script: `strobe -e 'tracepoint:osnoise:irq_noise { @ = count(); }' --for 1s`,
     check: ({ stderr }) =>
       assert.match(
         stderr,
