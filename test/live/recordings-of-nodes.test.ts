@@ -57,7 +57,6 @@ function codecs(file: string): number[] {
 }
 
 test("Node 20 and Node 24 read each other's recordings", { skip }, async () => {
-  const answers: string[] = [];
   for (const version of versions) {
     const file = join(folder.path, `by-${version}.strobe`);
     const words = ["record", "-q", "-o", file, "--stack", "kernel,user", "-c", program, `${probe} /pid == cpid/`];
@@ -66,6 +65,8 @@ test("Node 20 and Node 24 read each other's recordings", { skip }, async () => {
     assert.deepEqual(codecs(file), [version === 20 ? 1 : 2]);
   }
   for (const made of versions) {
+    // The kernel calls a tracepoint's handlers another way where others trace it, too: stacks are those of one recording.
+    const answers: string[] = [];
     for (const reads of versions) {
       const file = join(folder.path, `by-${made}.strobe`);
       const script = `${probe} /pid == cpid/ { @[kstack(3)] = count(); @n = count(); }`;
@@ -74,6 +75,6 @@ test("Node 20 and Node 24 read each other's recordings", { skip }, async () => {
       assert.match(stdout, /^@n: 3000$/m, `of Node ${made}, by Node ${reads}`);
       answers.push(stdout);
     }
+    assert.equal(new Set(answers).size, 1, answers.join("\n"));
   }
-  assert.equal(new Set(answers).size, 1, answers.join("\n"));
 });
