@@ -8,7 +8,7 @@ import { LiveSource } from "../session/live/live-source.ts";
 import { kernelRelease } from "../linux/kernel/running-kernel.ts";
 import { openSession, type Session } from "../session/session.ts";
 import type { Source as EventSource } from "../session/source.ts";
-import type { KeptWish } from "../session/tracefs/tracefs-source.ts";
+import type { KeptWish } from "../session/tracefs/running-tracer.ts";
 import type { CompiledScript, ScriptOptions } from "./compile.ts";
 import { lazy } from "../base/lazy.ts";
 import { searchPaths } from "./search-paths.ts";

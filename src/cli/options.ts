@@ -12,7 +12,7 @@ import { commandLine } from "../messages/on-demand.ts";
 import { readPid, UsageError } from "./usage-error.ts";
 import { formats } from "../output/formats.ts";
 import type { Buffering } from "../output/printer.ts";
-import type { KeptWish } from "../session/tracefs/tracefs-source.ts";
+import type { KeptWish } from "../session/tracefs/running-tracer.ts";
 import {
   type ChosenFormat,
   oneOf,

@@ -5,32 +5,19 @@ import { WrittenMemory } from "../written-memory.ts";
 import { InternalError } from "../../base/internal-error.ts";
 import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { Plan } from "../../compiler/plan.ts";
-import { lifeEvents, type EventKind, type LifeEvent, type TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
-import { filterWords } from "../../compiler/tracefs/event-filter.ts";
-import { tracepointOf } from "../../compiler/tracefs/event-lines.ts";
-import { evaluate } from "../../compiler/javascript/evaluate.ts";
-import type { HostFunction } from "../../compiler/runtime.ts";
-import { ENOENT, LinuxError } from "../../linux/error.ts";
+import { lifeEvents, type LifeEvent, type TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
+import { LinuxError } from "../../linux/error.ts";
 import { removeAbandoned, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
-import {
-  hasLatencyTracer,
-  isLatencyTracer,
-  SharedSettings,
-  type LatencyTracer,
-  type TracerSettings,
-} from "../../linux/kernel/latency-tracers.ts";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, clockNs } from "../../linux/processes/procfs.ts";
 import { pidNamespace } from "../../linux/processes/pid-namespace.ts";
 import { takeRefusals } from "../../linux/refused-files.ts";
-import { parseTracepointFormat } from "../../machine/kernel/tracepoint-format.ts";
 import type { SearchPaths } from "../../machine/search-paths.ts";
 import type { RecordMemory, Trouble } from "../events.ts";
 import { HandedRecords } from "../handed-records.ts";
 import { EventRuntime, Interrupted, type HostServices } from "../host-runtime.ts";
 import type { LiveMap } from "../maps.ts";
 import { memoryMaps } from "../memory-maps.ts";
-import { AttachError } from "../live/attachments.ts";
 import { readClock, steadyTime, type SessionClock } from "../live/clock.ts";
 import { LiveSurroundings } from "../live/surroundings.ts";
 import { LiveSymbols, type StackTable } from "../live/symbols/symbols.ts";
@@ -38,16 +25,16 @@ import { StackOwners } from "../live/symbols/stack-owners.ts";
 import { commandTarget, processTarget, type Target } from "../live/target.ts";
 import { TakenStacks } from "../taken-stacks.ts";
 import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
-import { bootEventAt, bootFormat, bootNameOf, disableAtTop, openBoot, type BootPlace } from "./boot-events.ts";
-import { eventAt, type NamedEvent } from "./event-places.ts";
+import { bootNameOf, disableAtTop, openBoot, type BootPlace } from "./boot-events.ts";
+import { enableEvents, formatOf, type Wanted } from "./enabled-events.ts";
 import { EventStreams, type Head } from "./event-streams.ts";
-import { namingEvents, takeEvents, type KeptEvents } from "./kept-events.ts";
-import { KernelHistograms } from "./kernel-histograms.ts";
+import type { KernelHistograms } from "./kernel-histograms.ts";
 import { Lives, threadsOf } from "./lives.ts";
+import { startTracer, type RunningTracer, type TracerOptions } from "./running-tracer.ts";
 import { TracefsEvent } from "./tracefs-event.ts";
 import { sessions } from "../../messages/sessions.ts";
 
-export interface TracefsOptions {
+export interface TracefsOptions extends TracerOptions {
   /** See LiveOptions. */
   readonly pid?: number | undefined;
   readonly pids?: readonly number[] | undefined;
@@ -60,38 +47,12 @@ export interface TracefsOptions {
   readonly boot?: BootPlace | undefined;
   /** What comes from now on is handled as well, until the session is stopped. */
   readonly live?: boolean | undefined;
-  /** What the tracer is told whose events the plan has. */
-  readonly tracerSettings?: TracerSettings | undefined;
-  /** What else happened last, for whoever looks into it when the session has ended. */
-  readonly kept?: KeptWish | undefined;
-}
-
-/** Events beside the plan's, the last of which are held in memory. */
-export interface KeptWish {
-  /** `CATEGORY:EVENT`, with wildcards. */
-  readonly events: readonly string[];
-  /** Called once, at the end. */
-  readonly take: (events: KeptEvents) => void;
-}
-
-/** A handler, and the probe's number among the plan's names. */
-interface Handler {
-  readonly run: HostFunction;
-  readonly cookie: bigint;
-}
-
-/** An event of the script's, by its number in the kernel. */
-interface Wanted {
-  readonly kind: EventKind;
-  readonly handlers: readonly Handler[];
 }
 
 /** Of the instances: the script's events, and what tells of threads. */
 const scripts = 0;
 const lives = 1;
 const livesBytes = 1 << 20;
-/** Of the events that are held until the end. */
-const keptBytes = 16 << 20;
 /** Whole events need more room than what handlers say of them. */
 const roomier = 4;
 /** Nanoseconds of events handled before Node's event loop gets a turn. */
@@ -129,9 +90,7 @@ export class TracefsSource implements Source, RecordStream {
   #instances: TraceInstance[] = [];
   #defined: DynamicEvent[] = [];
   #streams: EventStreams | undefined;
-  #settings: SharedSettings | undefined;
-  /** Of what `kept` wants. */
-  #last: TraceInstance | undefined;
+  #tracer: RunningTracer | undefined;
   #lostBefore = [0, 0];
   #wake: (() => void) | undefined;
   #stopped = false;
@@ -286,39 +245,15 @@ export class TracefsSource implements Source, RecordStream {
       if (boot === undefined) this.#chooseProcesses();
       this.#enable();
       if (boot === undefined) {
-        this.#startTracer();
+        const { log } = this.#options;
+        this.#tracer = startTracer(this.#events.events, this.#instances[scripts], this.#options);
+        if (this.#tracer !== undefined) log?.(`started the tracer ${this.#tracer.name}`);
         this.#instances[scripts].tracing(true);
       }
       // There are events already, which nobody may take before the handlers are there.
       else this.#stream();
     }
     this.#owners.start(this.#target?.pid);
-  }
-
-  /** osnoise and its kin run while their events are wanted: osnoise's own belong to timerlat's as well. */
-  #startTracer(): void {
-    const names = this.#events.events.flatMap(({ event, site }): LatencyTracer[] => {
-      if (event !== "tracepoint") return [];
-      const [category, name] = tracepointOf(site);
-      if (category === "osnoise") return ["osnoise"];
-      return category === "ftrace" && isLatencyTracer(name) ? [name] : [];
-    });
-    const wanted = new Set(names.includes("timerlat") ? names.filter((name) => name !== "osnoise") : names);
-    const [tracer, other] = wanted;
-    if (tracer === undefined) return;
-    if (other !== undefined)
-      throw new Error(`the kernel runs one tracer at a time, and the script has events of ${tracer} and ${other}`);
-    if (!hasLatencyTracer(tracer))
-      throw new Error(`this kernel was built without the tracer ${tracer} (CONFIG_${tracer.toUpperCase()}_TRACER)`);
-    const { tracerSettings, kept, log } = this.#options;
-    if (kept !== undefined) {
-      this.#last = new TraceInstance(`strobe-${process.pid}-last`, { bytes: keptBytes, options: { overwrite: true } });
-      for (const event of [...namingEvents, ...kept.events]) this.#last.write("set_event", event);
-      this.#last.tracing(true);
-    }
-    if (tracerSettings !== undefined && tracerSettings.length > 0) this.#settings = new SharedSettings(tracerSettings);
-    this.#instances[scripts].tracer(tracer);
-    log?.(`started the tracer ${tracer}`);
   }
 
   /** Of others the kernel need not write events. What was started by a process is one of its threads, or as good. */
@@ -336,94 +271,25 @@ export class TracefsSource implements Source, RecordStream {
   }
 
   #enable(): void {
-    const { programs, events } = this.#events;
-    const { boot } = this.#options;
-    // At boot it was said what waits for user space.
-    const missingProbes = boot === undefined ? this.#plan.config.missingProbes : "warn";
-    const functions = programs.map(({ source }) => evaluate(source));
-    const childPid = BigInt(this.childPid ?? 0);
-    this.#histograms = this.#kernelHistograms();
-    const failed: { probe: string; reason: string }[] = [];
-    const several = new Set<string>();
-    for (const [number, event] of events.entries()) {
-      const { site, args } = event;
-      try {
-        const named = boot === undefined ? eventAt(event) : bootEventAt(boot, event, number);
-        if (named.defined !== undefined) this.#defined.push(named.defined);
-        const { id, fields } = formatOf(named);
-        args.forEach(({ offset }, i) => {
-          const there = fields.find(({ name }) => name === `a${i}`)?.offset;
-          if (there !== offset) throw new InternalError(`argument ${i} of ${site.name} is at ${there}, not ${offset}`);
-        });
-        const handlers = event.handlers.flatMap(({ program, site: { name } }): Handler[] => {
-          const cookie = BigInt(Math.max(0, this.#plan.probeNames.indexOf(name)));
-          const { histogram } = programs[program];
-          if (histogram !== undefined && this.#count({ probe: name, event: named, histogram, cookie }, fields))
-            return [];
-          return [{ run: functions[program], cookie }];
-        });
-        if (handlers.length > 0 && boot !== undefined) this.#wanted.set(id, { kind: event.event, handlers });
-        else if (handlers.length > 0) {
-          const filter = filterWords(event.filter, fields, childPid);
-          const own = isWrittenByTracer(named);
-          const filtered = !own && filter !== undefined && this.#filter(named, filter);
-          if (!own) this.#instances[scripts].enable(named.category, named.name);
-          this.#options.log?.(
-            `enabled ${named.category}:${named.name} for ${site.name}${args.map(({ words, type }) => ` ${words}:${type}`).join("")}${filtered ? ` if ${filter}` : ""}`,
-          );
-          this.#wanted.set(id, { kind: event.event, handlers });
-        }
-        for (const {
-          site: { among, name },
-        } of event.handlers) {
-          const probe = among === undefined ? undefined : `${among} ${name}`;
-          if (probe !== undefined && several.has(probe)) continue;
-          if (probe !== undefined) several.add(probe);
-          this.attached++;
-        }
-      } catch (error) {
-        if (!(error instanceof LinuxError)) throw error;
-        failed.push({ probe: site.name, reason: error.message });
-      }
-    }
-    if (failed.length === 0 || missingProbes === "ignore") return;
-    if (missingProbes === "error") throw new AttachError(failed);
-    for (const { probe, reason } of failed) this.#user?.trouble({ kind: "attach", probe, reason });
-  }
-
-  /** Maps that the kernel counts for are read with what it has counted. */
-  #kernelHistograms(): KernelHistograms | undefined {
-    const counted = this.#events.programs.flatMap(({ histogram }) => histogram ?? []);
-    if (counted.length === 0) return undefined;
-    const histograms = new KernelHistograms(this.#instances[scripts], this.#lives, this.#event, this.#services);
-    this.#lives.remember = counted.some(({ keys }) => keys.includes("thread"));
-    for (const index of new Set(counted.flatMap(({ maps }) => maps)))
-      this.maps.set(index, histograms.over(this.maps.get(index)!));
-    return histograms;
-  }
-
-  /** @returns whether the kernel counts for a handler */
-  #count(asked: Parameters<KernelHistograms["add"]>[0], fields: Parameters<KernelHistograms["add"]>[1]): boolean {
-    if (this.#options.boot === "top-level" || isWrittenByTracer(asked.event)) return false;
-    const made = this.#options.boot !== undefined;
-    const added = this.#histograms?.add(asked, fields, BigInt(this.childPid ?? 0), made);
-    if (added === undefined) return false;
-    const { category, name } = asked.event;
-    if ("refused" in added) this.#options.log?.(`${category}:${name} is not counted by the kernel: ${added.refused}`);
-    else this.#options.log?.(`the kernel counts ${category}:${name} for ${asked.probe} ${added.trigger}`);
-    return "trigger" in added;
-  }
-
-  /** The handlers decide over each event, so it may come without its filter. @returns whether it has it */
-  #filter({ category, name }: NamedEvent, filter: string): boolean {
-    try {
-      this.#instances[scripts].filter(category, name, filter);
-      return true;
-    } catch (error) {
-      if (!(error instanceof LinuxError)) throw error;
-      this.#options.log?.(`${category}:${name} has no filter, the kernel does not take "${filter}": ${error.message}`);
-      return false;
-    }
+    const { boot, log } = this.#options;
+    const enabled = enableEvents({
+      plan: this.#plan,
+      events: this.#events,
+      instance: this.#instances[scripts],
+      maps: this.maps,
+      childPid: BigInt(this.childPid ?? 0),
+      boot,
+      log,
+      lives: this.#lives,
+      event: this.#event,
+      services: this.#services,
+      defined: this.#defined,
+    });
+    this.#histograms = enabled.histograms;
+    for (const [index, map] of enabled.counted) this.maps.set(index, map);
+    for (const [id, wanted] of enabled.wanted) this.#wanted.set(id, wanted);
+    this.attached += enabled.attached;
+    for (const { probe, reason } of enabled.failed) this.#user?.trouble({ kind: "attach", probe, reason });
   }
 
   go(): void {
@@ -566,10 +432,7 @@ export class TracefsSource implements Source, RecordStream {
     this.#running = false;
     this.#dropped = this.#histograms?.end() ?? [];
     for (const instance of this.#instances) instance.tracing(false);
-    if (this.#last !== undefined) {
-      this.#last.tracing(false);
-      this.#options.kept?.take(takeEvents(this.#last));
-    }
+    this.#tracer?.end();
     this.#detached = true;
   }
 
@@ -635,9 +498,9 @@ export class TracefsSource implements Source, RecordStream {
     this.maps.clear();
     if (this.#options.boot !== undefined) this.#disableAll();
     // Events go when no instance has them enabled.
-    const last = this.#last === undefined ? [] : [this.#last];
-    this.#last = undefined;
-    for (const one of [...this.#instances.splice(0), ...last, ...this.#defined.splice(0)]) {
+    const tracer = this.#tracer?.parts() ?? [];
+    this.#tracer = undefined;
+    for (const one of [...this.#instances.splice(0), ...this.#defined.splice(0), ...tracer]) {
       try {
         one[Symbol.dispose]();
       } catch (error) {
@@ -645,13 +508,6 @@ export class TracefsSource implements Source, RecordStream {
         this.#warn(error.message);
       }
     }
-    try {
-      this.#settings?.[Symbol.dispose]();
-    } catch (error) {
-      if (!(error instanceof LinuxError)) throw error;
-      this.#warn(error.message);
-    }
-    this.#settings = undefined;
     this.#streams = undefined;
   }
 
@@ -662,24 +518,6 @@ export class TracefsSource implements Source, RecordStream {
       for (const instance of this.#instances) instance.disableAny(category, name);
     for (const defined of this.#defined) disableAtTop(defined);
   }
-}
-
-/** Without being enabled: while the tracer of its name runs. */
-function isWrittenByTracer({ category, name }: Pick<NamedEvent, "category" | "name">): boolean {
-  return category === "ftrace" && isLatencyTracer(name);
-}
-
-/** @throws LinuxError */
-function formatOf({
-  category,
-  name,
-}: Pick<NamedEvent, "category" | "name">): NonNullable<ReturnType<typeof parseTracepointFormat>> {
-  const text = bootFormat(category, name);
-  if (text === undefined)
-    throw new LinuxError({ call: "open", code: ENOENT, doing: `read the format of ${category}:${name}` });
-  const format = parseTracepointFormat(text);
-  if (format === undefined) throw new InternalError(`the format of ${category}:${name} is none`);
-  return format;
 }
 
 function stackTable(map: IrMap, stacks: TakenStacks): StackTable {
