@@ -40,6 +40,7 @@ export const kernelFeatures = {
   },
   // Before, perf hands BPF the registers that the caller had in user space, whose kernel stack is empty.
   systemCallStacks: { name: "kernel stacks at events of system calls", since: [6, 12] },
+  markerCopies: { name: "instances that take a copy of trace_marker", since: [6, 16] },
   signedDivision: { name: "cpu v4 instructions (signed division)", since: [6, 6] },
 } as const satisfies Record<string, KernelFeature>;
 

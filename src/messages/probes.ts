@@ -19,6 +19,12 @@ export const probes = {
   writtenByTracers: (probe: Shown): Message =>
     says("feature", `no BPF program runs at ${probe}: the kernel's tracers write it`, "--engine tracefs takes it"),
   /**
+   * Only on the tracefs engine: of ftrace's own events that no other buffer gets.
+   * @tested test/live/tracers.test.ts
+   */
+  notInInstances: (probe: Shown, help: string | undefined): Message =>
+    says("feature", `the kernel writes ${probe} into its top-level buffer alone, which strobe leaves to others`, help),
+  /**
    * Only where the kernel has the tracer.
    * @tested test/guest/latency-tracers.test.ts
    */

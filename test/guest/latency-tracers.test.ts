@@ -33,7 +33,8 @@ sort /tmp/ours /tmp/theirs | uniq -d | wc -l; wc -l </tmp/ours`,
     name: "timerlat as a table",
     script: "strobe timerlat -q --for 2s",
     check: ({ stdout, stderr }) => {
-      const [head, ...rows] = stdout.trim().split("\n");
+      const [unit, head, ...rows] = stdout.trim().split("\n");
+      assert.equal(unit, "times in microseconds", stderr);
       assert.match(head, /^CPU +COUNT +IRQ CUR +MIN +AVG +MAX +THR CUR +MIN +AVG +MAX$/, stderr);
       assert.equal(rows.length, 2, stdout);
       for (const row of rows) {
@@ -90,7 +91,8 @@ sort /tmp/ours /tmp/theirs | uniq -d | wc -l; sort -u /tmp/ours | wc -l; head -3
     name: "noise as a table",
     script: `strobe noise -q --period 200000 --runtime 100000 --for 3s; ${settings}`,
     check: ({ stdout, stderr }) => {
-      const [head, ...rows] = stdout.trim().split("\n");
+      const [unit, head, ...rows] = stdout.trim().split("\n");
+      assert.equal(unit, "times in microseconds", stderr);
       assert.match(head, /^CPU +PERIODS +RUNTIME +NOISE/, stderr);
       assert.equal(`${rows.pop()}\n`, usual);
       const cpus = rows.filter((row) => row !== "").map((row) => row.trim().split(/\s+/).map(Number));

@@ -1,6 +1,6 @@
 // The kernel's own tracers: what is said where the kernel lacks them, and interrupts by eBPF instead of osnoise.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { strobe } from "../support/strobe.ts";
 
@@ -58,6 +58,28 @@ test("what tracers write is no place for BPF", async () => {
   assert.match(stderr, /^help: --engine tracefs takes it$/m);
 });
 
+test("what others write to trace_marker, and what comes into no other buffer", async () => {
+  const marker = `${tracing}/trace_marker`;
+  const copies = existsSync(`${tracing}/options/copy_trace_marker`);
+  const [one, other] = await Promise.all([
+    strobe([
+      "-q",
+      "--engine=tracefs",
+      "-c",
+      `sh -c 'echo mark-$$ of $0 >${marker}'`,
+      "-e",
+      'tracepoint:ftrace:print /pid == cpid/ { printf("%d %s", pid, str(args.buf)); }',
+    ]),
+    strobe(["--engine", "tracefs", "-e", "tracepoint:ftrace:function { exit(); }"]),
+  ]);
+  if (copies) assert.match(one.stdout, /^(\d+) mark-\1 of \S*sh\n/, one.stderr);
+  else assert.match(one.stderr, /^help: Linux 6\.16 copies what is written to trace_marker/m);
+  assert.match(
+    other.stderr,
+    /error: the kernel writes tracepoint:ftrace:function into its top-level buffer alone, which strobe leaves to others/,
+  );
+});
+
 /** How often each CPU ran soft interrupts of any kind. */
 const softInterrupts = (text: string): number[] => {
   const [, ...rows] = text.trim().split("\n");
@@ -76,7 +98,7 @@ test("noise by eBPF: as many soft interrupts as the kernel counts", lacks("osnoi
   const after = softInterrupts(readFileSync("/proc/softirqs", "latin1"));
   assert.equal(code, 0, stderr);
   const [inside, ...more] = stdout.split(/^then\n/m);
-  const [end, table] = more.join("").split(/^(?=CPU +RUNTIME)/m);
+  const [end, table] = more.join("").split(/^times in microseconds\n(?=CPU +RUNTIME)/m);
   const [least, most] = [inside, end].map(softInterrupts);
   const rows = table
     .trim()

@@ -105,7 +105,7 @@ function byTracer(asked: Asked, stop: number): string {
   ${kinds.map((kind) => `@${kind}[$c] += (uint64)args.${kind}_count;`).join(" ")}
 }
 end {
-  printf("%3s %8s %12s %10s %9s %10s %10s %7s %7s %7s %7s %7s\\n", "CPU", "PERIODS", "RUNTIME", "NOISE", "% FREE", "MAX NOISE", "MAX SINGLE", "HW", "NMI", "IRQ", "SOFTIRQ", "THREAD");
+  printf("times in microseconds\\n%3s %8s %12s %10s %9s %10s %10s %7s %7s %7s %7s %7s\\n", "CPU", "PERIODS", "RUNTIME", "NOISE", "% FREE", "MAX NOISE", "MAX SINGLE", "HW", "NMI", "IRQ", "SOFTIRQ", "THREAD");
   $c = (uint64)0;
   while ($c < ncpus) {
     if (@periods[$c] > 0) {
@@ -156,7 +156,7 @@ ${
   hist
     ? ""
     : `  $all = nsecs - @began;
-  printf("%3s %12s %10s %9s %10s %9s %9s\\n", "CPU", "RUNTIME", "NOISE", "% FREE", "MAX SINGLE", "IRQ", "SOFTIRQ");
+  printf("times in microseconds\\n%3s %12s %10s %9s %10s %9s %9s\\n", "CPU", "RUNTIME", "NOISE", "% FREE", "MAX SINGLE", "IRQ", "SOFTIRQ");
   $c = (uint64)0;
   while ($c < ncpus) {
     $free = ($all - @noise[$c]) * 10000000 / $all;

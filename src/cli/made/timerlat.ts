@@ -94,7 +94,7 @@ function table(stop: number, stopIrq: number, ends: boolean): string {
   );
   return `${ends ? workers : ""}${handlers(keep("irq"), keep("thread"), stop, stopIrq)}
 end {
-  printf("%3s %9s %9s %9s %9s %9s %9s %9s %9s %9s\\n", "CPU", "COUNT", "IRQ CUR", "MIN", "AVG", "MAX", "THR CUR", "MIN", "AVG", "MAX");
+  printf("times in microseconds\\n%3s %9s %9s %9s %9s %9s %9s %9s %9s %9s\\n", "CPU", "COUNT", "IRQ CUR", "MIN", "AVG", "MAX", "THR CUR", "MIN", "AVG", "MAX");
   $c = (uint64)0;
   while ($c < ncpus) {
     if (@irq_count[$c] > 0 && @thread_count[$c] > 0) {

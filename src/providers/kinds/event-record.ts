@@ -19,6 +19,12 @@ export function recordArgument(field: TracepointField, space: "kernel" | "user",
       fetch: { kind: "data-location", offset, relative: dynamic[1] === "rel" },
     };
   }
+  // What is left of the record, whose length nothing says: ftrace:print's text.
+  if (size === 0 && field.declaration.endsWith("[]")) {
+    const element = declaredType(field.declaration.slice(0, -2), 0, signed, "kernel", system.types);
+    const fetch: Fetch = { kind: "address", base: "context", offset };
+    return { name, type: { kind: "pointer", target: element, space: "kernel" }, fetch };
+  }
   const type = declaredType(field.declaration, size, signed, space, system.types);
   const word = wordSizes.find((one) => one === size);
   if (word === undefined || type.kind === "array" || type.kind === "struct") {

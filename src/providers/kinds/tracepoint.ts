@@ -75,6 +75,8 @@ export const tracepoint: Provider = {
     const events = find(category, name, system);
     if (events.length === 0) return notFound(spec, category, name, system, options);
     if (options.asEvents !== true && category === "ftrace") return refused(spec, probes.writtenByTracers(spec.text));
+    const elsewhere = events.find(({ category, name }) => category === "ftrace" && !comesToInstances(name, system));
+    if (elsewhere !== undefined) return refused(spec, probes.notInInstances(nameOf(elsewhere), insteadOf(elsewhere)));
     const ofPrograms = events.filter(({ category }) => userCategories.has(category));
     const ofKernel = events.filter(({ category }) => !userCategories.has(category));
     const userVariants =
@@ -124,6 +126,20 @@ export const tracepoint: Provider = {
     return waits ? attachment : closedAtOnce(attachment);
   },
 };
+
+/** Of what ftrace itself writes: whether an instance of strobe's own can have it. */
+function comesToInstances(name: string, { capabilities }: System): boolean {
+  if (name === "print") return kernelHas(capabilities.kernel, kernelFeatures.markerCopies);
+  return name === "osnoise" || name === "timerlat" || name === "hwlat";
+}
+
+function insteadOf({ name }: Event): string | undefined {
+  if (name === "print")
+    return "Linux 6.16 copies what is written to trace_marker; user events and USDT probes are seen by any";
+  if (name.startsWith("funcgraph_")) return "strobe graph draws calls";
+  if (name === "function") return "fentry:FUNCTION and kprobe:FUNCTION are there for calls";
+  return name.endsWith("_stack") ? "kstack and ustack are the stacks of an event" : undefined;
+}
 
 function find(category: string, name: string, system: System): Event[] {
   if (hasWildcard(category) || hasWildcard(name)) {
