@@ -11,6 +11,8 @@ import type { Probe, Program } from "../language/program.ts";
 import type { ResolveOptions, Suite } from "../providers/provider.ts";
 import type { ProbeSpec } from "../language/probe-spec.ts";
 import { findProvider, resolveSpec } from "../providers/registry.ts";
+import { hostMachine } from "../machine/contexts/registers.ts";
+import { systemCallNumber } from "../machine/kernel/syscall-numbers.ts";
 import type { System } from "../machine/system.ts";
 import { hasWildcard } from "../machine/wildcard.ts";
 import { amongProcesses, isCommand, currentPid, isOneOf, type ProcessFilter } from "./sites/process-filter.ts";
@@ -151,6 +153,7 @@ function compileProbes(
       addressesHidden: () => system.symbolsHidden?.(),
       cgroupId: (path) => system.cgroupId(path),
       kernelFunctionExists: (name) => system.kernelFunction(name) !== undefined,
+      systemCall: (name) => systemCallNumber(name, hostMachine),
     },
   });
   diagnostics.push(...result.diagnostics);

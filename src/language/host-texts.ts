@@ -110,6 +110,10 @@ export const hostTexts = {
   numberText: bytes(["number", "number"], () => 67),
   /** In quotes, with escapes, so many bytes of text at most, of which the last are `...` where that is not all. */
   quotedBytes: bytes(["bytes", "number"], () => longest),
+  /** Two digits each. */
+  hexOfBytes: bytes(["bytes"], () => longest),
+  /** Up to the first that is 0. */
+  textOfBytes: bytes(["bytes"], () => longest),
   /** UTF-16 (2) or UTF-32 (4) as UTF-8. */
   charactersOfBytes: bytes(["bytes", "number"], () => longest),
   /** UTF-8 with escapes, of characters behind ASCII as `\\u20AC`. */

@@ -55,6 +55,8 @@ export interface TypeName {
    * `int32[4]*[2]`.
    */
   readonly behind?: readonly TypeModifiers[];
+  /** The program's own type of the name comes before the kernel's. */
+  readonly ofProgram?: true;
   /** The base, where the name was given to a type of a program (Shape of types.ts). */
   readonly is?: Type;
   /** `typeof(expression)`: the base is what that has. */

@@ -41,6 +41,8 @@ export function partOfName(name: string, part: Exclude<ProbePart, "flow">, index
       const first = firstProbes.indexOf(name);
       return String(first >= 0 ? first + 1 : index + firstProbes.length + 1);
     }
+    case "event":
+      return /[^:"()]*(?="?\)*$)/.exec(name)?.[0] ?? "";
     default:
       return parts[["provider", "module", "function", "name"].indexOf(part)] ?? "";
   }

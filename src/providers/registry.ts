@@ -75,7 +75,7 @@ const kinds: Record<string, Kind> = {
   },
   rawtracepoint: {
     aliases: ["rt"],
-    spelling: { typescript: { name: "rawTracepoint", words: "name", parameters: ["args"] } },
+    spelling: { options: ["group"], typescript: { name: "rawTracepoint", words: "name", parameters: ["args"] } },
     provider: () => rawtracepoint,
   },
   fentry: {

@@ -721,3 +721,58 @@ test("mistakes are told in SystemTap's shape", root, async () => {
   );
   assert.deepEqual([stdout, code], ["", 1]);
 });
+
+test("memory as it is and in hexadecimal, and addresses of globals of a program", compiled, async () => {
+  const binary = join(folder, "globals");
+  const file = `${binary}.c`;
+  writeFileSync(
+    file,
+    `struct node { int key; };
+int counter = 7;
+char message[] = "global text";
+struct node table[2] = {{1}, {2}};
+int hit(const char *s) { return s[0]; }
+int main(void) { char s[] = "hello"; return hit(s) == 0; }
+`,
+  );
+  execFileSync("gcc", ["-g", "-O0", "-o", binary, file]);
+  const script = `probe process("${binary}").function("hit") {
+  n = 3
+  printf("%#M|%#.4M|%#10.4M|%#-10.2M|%#.5m|%#.*M|%#.*m|\\n", $s, $s, $s, $s, $s, n, $s, n, $s)
+  println(user_int(&@var("counter")), " ", user_string(&@var("message")), " ", &@var("counter") == &@var("counter@globals.c"))
+  println(@cast(&@var("table")[1], "struct node")->key, @defined(&@var("nowhere")), @defined(@var("counter")))
+}`;
+  assert.equal(
+    await stap("-e", script, "-c", binary),
+    "68|68656c6c|  68656c6c|6865      |hello|68656c|hel|\n7 global text 1\n201\n",
+  );
+});
+
+test("tracepoints of one group, and what each is called", root, async () => {
+  const script = `probe kernel.trace("sched:sched_process_e*") { if (pid() == target()) println(pp(), " ", $$name) }
+probe kernel.trace("sched:sched_process_exit") { if (pid() == target()) println($$name, " ", $$system) }
+probe kernel.trace("workqueue:sched_process_exit")? { println("never") }`;
+  assert.equal(
+    await stap("-e", script, "-c", "/bin/true"),
+    `kernel.trace("sched:sched_process_exec") sched_process_exec
+kernel.trace("sched:sched_process_exit") sched_process_exit
+sched_process_exit sched
+`,
+  );
+  const { stdout } = await strobe(["stap", "-l", 'kernel.trace("task:task_[nr]*")']);
+  assert.equal(stdout, 'kernel.trace("task:task_newtask")\nkernel.trace("task:task_rename")\n');
+});
+
+test("system calls are compared by their names; globals that nothing is stored in are 0 or empty", root, async () => {
+  const script = `global n, NONE = 0, nothing
+probe kernel.trace("sys_enter") {
+  if (pid() == target() && syscall_name($id) == "write") n++
+  if (syscall_name($id) == "no_such_call") n = -1
+}
+function half(x) { if (x > 2) { return sprintf("%d", x / 2) } else { return "none" } }
+probe end { println(n, " ", NONE, " ", nothing + 1, " ", half(6), half(0)) }`;
+  assert.equal(
+    await stap("-e", script, "-c", "dd if=/dev/zero of=/dev/null bs=1 count=5 status=none"),
+    "5 0 1 3none\n",
+  );
+});

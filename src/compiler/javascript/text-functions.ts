@@ -226,6 +226,14 @@ export const textFunctions = {
   const all = Buffer.from(bytes.subarray(4, 4 + size)).toString("latin1").replace(/\\0+$/, "");
   return all.replaceAll("\\0", " ");
 }`,
+  hexOfBytes: `function hexOfBytes(bytes) {
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  return Buffer.from(bytes.subarray(4, 4 + size)).toString("hex");
+}`,
+  textOfBytes: `function textOfBytes(bytes) {
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  return Buffer.from(bytes.subarray(4, 4 + size)).toString("latin1").replace(/\\0.*$/s, "");
+}`,
   /** The URL standard shortens IPv6 addresses as inet_ntop() does, but for IPv4 ones in them. */
   addressText: `function addressText(bytes) {
   const four = [...bytes.subarray(-4)].join(".");

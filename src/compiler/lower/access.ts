@@ -5,7 +5,8 @@ import type { Expression, IndexAccess, MemberAccess, TupleAccess, Unary, Variabl
 import type { PointerType, Type } from "../../language/types.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
 import type { Place, Value } from "../ir/ir.ts";
-import { argumentPlace, argumentValue, contextOf } from "./fetch.ts";
+import { argumentPlace, argumentValue, contextOf, fetchedFrom } from "./fetch.ts";
+import { programVariable } from "./program-variable.ts";
 import { behind, load, loadBits, part, addressOf, placeOf } from "./memory.ts";
 import { aggregateValue, mapOf } from "./map-access.ts";
 import { isRegister, isSigned } from "./registers.ts";
@@ -173,6 +174,10 @@ export function addressValue(f: FunctionState, operand: Expression): Value {
   if (operand.kind === "member" || operand.kind === "index" || (operand.kind === "unary" && operand.operator === "*")) {
     const located = locateAccess(f, operand);
     if (located.at === "memory") return addressOf(f, located);
+  }
+  if (operand.kind === "call" && operand.name === "var" && isRegister(operand.type)) {
+    const address = fetchedFrom(f, programVariable(f, operand));
+    if (address !== undefined) return address;
   }
   if (!isRegister(operand.type)) {
     const located = f.locate(operand);

@@ -1,6 +1,5 @@
 // Functions that give a value.
 import type { Call, Expression } from "../../language/program.ts";
-import type { Argument } from "../../language/context.ts";
 import { i64 } from "../../language/types.ts";
 import { hostText, isHostText, parameterAt } from "../../language/host-texts.ts";
 import { sizeOf } from "../../language/layout.ts";
@@ -9,6 +8,7 @@ import { parseAddress } from "../javascript/parse-address.ts";
 import { idValue, plainBuiltin, userSymbol } from "./builtins.ts";
 import { capacityOf, endedText, equalStrings, textPlace } from "./equality.ts";
 import { argumentPlace, argumentValue, contextOf, fetchValue } from "./fetch.ts";
+import { programVariable } from "./program-variable.ts";
 import { copyEntry, entryValue, hasEntry, keyPlace, mapOf } from "./map-access.ts";
 import { at, copy, loadBytes, part, placeOf } from "./memory.ts";
 import { pathText } from "./paths.ts";
@@ -17,7 +17,6 @@ import { lazy } from "../../base/lazy.ts";
 import { convert } from "./scalars.ts";
 import { stackSource } from "./stacks.ts";
 import type { FunctionState, Located } from "./state.ts";
-import { Failure } from "../../base/failure.ts";
 import { bufferOf, cutText, internetAddress, textAt, timestamp } from "./made-texts.ts";
 import { clock, literalNumber, literalText, mapArgument, pointed, writeBytes } from "./call-arguments.ts";
 import { writtenBytes, writtenNumber } from "./written-memory.ts";
@@ -415,13 +414,4 @@ function hostTextOf(
     return { text: textPlace(f, arg), capacity: capacityOf(arg.type) + (arg.type.kind === "string" ? 0 : 1) };
   });
   return { name: name.name, args };
-}
-
-function programVariable(f: FunctionState, e: Call): Argument {
-  const variables = contextOf(f)?.variables;
-  const found =
-    variables === undefined || variables instanceof Failure ? undefined : variables.find(literalText(e.args[0]));
-  return found === undefined || found instanceof Failure
-    ? f.fault(e.span, "a variable of a program that is not known")
-    : found;
 }

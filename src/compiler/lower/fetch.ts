@@ -30,11 +30,7 @@ function compute(f: FunctionState, fetch: Fetch): Value {
       return build.give((result) => ({ op: "load-context", result, offset, size, signed }));
     }
     case "pointed": {
-      let address = compute(f, fetch.base);
-      if (fetch.index !== undefined) {
-        const index = compute(f, fetch.index);
-        address = build.binary("add", address, build.binary("mul", index, build.constant(BigInt(fetch.scale ?? 1))));
-      }
+      const address = pointedBase(f, fetch);
       const { offset, size, signed } = fetch;
       const space = fetch.space === "typed" && !f.module.options.directLoads ? "kernel" : fetch.space;
       return build.give((result) => ({ op: "read", result, space, address, offset, size, signed }));
@@ -109,6 +105,21 @@ export function argumentValue(f: FunctionState, argument: Omit<Argument, "name">
   }
   if (f.outer === undefined) noteTyped(f, value, type);
   return value;
+}
+
+/** Where a value is that is read from memory; undefined for any other. */
+export function fetchedFrom(f: FunctionState, { fetch, pieces, absent }: Omit<Argument, "name">): Value | undefined {
+  if (fetch.kind !== "pointed" || pieces !== undefined || absent !== undefined) return undefined;
+  return f.fromHandler(`&${keyOf(fetch)}`, (handler) =>
+    handler.build.binary("add", pointedBase(handler, fetch), handler.build.constant(BigInt(fetch.offset))),
+  );
+}
+
+function pointedBase(f: FunctionState, { base, index, scale = 1 }: Extract<Fetch, { kind: "pointed" }>): Value {
+  const address = compute(f, base);
+  if (index === undefined) return address;
+  const { build } = f;
+  return build.binary("add", address, build.binary("mul", compute(f, index), build.constant(BigInt(scale))));
 }
 
 /** Does the fetch already extend as the type wants it? */

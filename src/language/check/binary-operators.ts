@@ -5,7 +5,7 @@ import { textBytes, textFrom, textLength } from "../text-bytes.ts";
 import { sizeOf } from "../layout.ts";
 import { boolType, i64, u64, unknownType, type Type } from "../types.ts";
 import { convertedOperands } from "./c-integers.ts";
-import { isLiteral } from "./integers.ts";
+import { isIntegral, isLiteral } from "./integers.ts";
 import { integerLiteral, report } from "./pass.ts";
 import type { Body } from "./pass.ts";
 import { siteName, siteNames } from "./site-names.ts";
@@ -69,6 +69,8 @@ export function checkBinary(node: Extract<Expression, { kind: "binary" }>, body:
     return { ...node, left, right, type: u64 };
   const probeName = comparedName(node, left, right, body) ?? comparedName(node, right, left, body);
   if (probeName !== undefined) return probeName;
+  const systemCall = comparedCall(node, left, right, body) ?? comparedCall(node, right, left, body);
+  if (systemCall !== undefined) return systemCall;
   const { division, widths } = body.pass.program.rules.integers;
   const floors = division === "floors" && (node.operator === "/" || node.operator === "%");
   const type = binaryType(node.operator, left, right, node.span, body);
@@ -135,6 +137,24 @@ function isTextual({ type }: Expression): boolean {
     type.kind === "string" ||
     (type.kind === "array" && type.element.kind === "integer" && type.element.character === true)
   );
+}
+
+/** `syscall_name(n) == "read"`: by its number; a call that this machine has not is never the one. */
+function comparedCall(
+  { operator, span }: Extract<Expression, { kind: "binary" }>,
+  named: Expression,
+  text: Expression,
+  body: Body,
+): Expression | undefined {
+  if (operator !== "==" && operator !== "!=") return undefined;
+  if (named.kind !== "call" || named.name !== "syscall_name" || text.kind !== "string") return undefined;
+  const find = body.pass.options.facts?.systemCall;
+  if (find === undefined) return undefined;
+  const number = find(text.value);
+  const [of] = named.args;
+  if (number === undefined) return { kind: "boolean", value: operator === "!=", span, type: boolType };
+  const right = integerLiteral(BigInt(number), isIntegral(of.type) ? of.type : i64, span);
+  return { kind: "binary", operator, left: of, right, span, type: boolType };
 }
 
 /** `probe == "…"`: known before running when all sites have, or none has, that name; else each site is told apart. */

@@ -37,6 +37,8 @@ export interface CheckOptions {
     readonly addressesHidden?: () => string | undefined;
     readonly cgroupId: (path: string) => bigint | undefined;
     readonly kernelFunctionExists: (name: string) => boolean;
+    /** The number of a system call of this machine. */
+    readonly systemCall?: (name: string) => number | undefined;
   };
 }
 

@@ -170,7 +170,9 @@ export class TypeNames {
   }
 
   #base(written: TypeName, further: Context["typeNamed"]): ResolvedTypeName {
-    const { name, tag } = written;
+    const { name, tag, ofProgram } = written;
+    const own = ofProgram === true ? further?.(name, tag) : undefined;
+    if (own !== undefined) return { type: own };
     if (tag === "struct" || tag === "union") {
       const own = this.#structs.get(name);
       if (own !== undefined && own.union === (tag === "union")) return { type: own };

@@ -195,7 +195,12 @@ function checkAddress(node: Extract<Expression, { kind: "unary" }>, of: Variable
 }
 
 function isPlace(e: Expression): boolean {
-  return e.kind === "member" || e.kind === "index" || (e.kind === "unary" && e.operator === "*");
+  return (
+    e.kind === "member" ||
+    e.kind === "index" ||
+    (e.kind === "unary" && e.operator === "*") ||
+    (e.kind === "call" && e.name === "var")
+  );
 }
 
 /** `&$p->state`: where a member or an element is in memory. */

@@ -46,6 +46,7 @@ export function partHere(name: ProbePart, span: Span, { clause }: Unit): Express
     place: ":ERROR",
     id: "3",
     flow: "| :ERROR",
+    event: "ERROR",
   };
   return nodes.text(error[name], span);
 }

@@ -19,7 +19,7 @@ import { functionsOfProbe } from "./of-probe.ts";
 import { parseScript } from "./parse-script.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
 import { systemtapRules } from "./rules.ts";
-import type { Expr, Global, ProbeDefinition, Script, Stmt } from "./syntax.ts";
+import type { Expr, Global, ProbeDefinition, Script, Stmt, ValueType } from "./syntax.ts";
 import type { Taken } from "./tapset.ts";
 import * as tree from "./tree.ts";
 import { exitsOf, unlessLeft, withExit } from "./leaving.ts";
@@ -327,9 +327,7 @@ export function parse(written: Source, given: Given): Parsed {
         [
           ...localsOf(scope, unit, span),
           ...body.statements,
-          ...(own.returns && body.statements.at(-1)?.kind !== "return"
-            ? [{ kind: "return" as const, value: result, span }]
-            : []),
+          ...(own.returns && !leaves(body.statements.at(-1)) ? [{ kind: "return" as const, value: result, span }] : []),
         ],
         span,
       ),
@@ -353,7 +351,12 @@ export function parse(written: Source, given: Given): Parsed {
   /** Globals have their first values before anything begins. */
   function initial(): Probe | undefined {
     const statements = globals.flatMap(({ name, initial: first, span }) => {
-      if (first === undefined || (first.kind === "number" && first.value === 0n)) return [];
+      const known = types.globals.get(name);
+      // What is 0 is not stored, but where nothing else is: so that there is such a map.
+      if (first === undefined || (first.kind === "number" && first.value === 0n))
+        return known?.written === false && known.read && known.value !== "stats" && known.keys?.length === 0
+          ? [tree.assign(tree.map(name, [], span), nothingOf(known.value, span), span)]
+          : [];
       const value =
         first.kind === "number"
           ? tree.integer(first.value, span)
@@ -417,6 +420,26 @@ function withUnless(placed: Placed, others: readonly ReturnType<typeof placeOf>[
   if (unless.length === 0) return placed;
   const { spec, entry } = placed;
   return { ...placed, spec: { ...spec, unless }, ...(entry === undefined ? {} : { entry: { ...entry, unless } }) };
+}
+
+/** What a variable has that nothing was stored in. */
+function nothingOf(type: ValueType | undefined, span: Span): Expression {
+  return type === "string" ? tree.text("", span) : tree.integer(0, span);
+}
+
+/** Whether what stands behind it never runs. */
+function leaves(one: Statement | undefined): boolean {
+  switch (one?.kind) {
+    case "return":
+    case "throw":
+      return true;
+    case "block":
+      return leaves(one.statements.at(-1));
+    case "if":
+      return leaves(one.then) && leaves(one.otherwise);
+    default:
+      return false;
+  }
 }
 
 /** Behind all other `end` probes. */

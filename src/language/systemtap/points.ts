@@ -19,6 +19,8 @@ export interface Place {
   readonly space: "kernel" | "user";
   /** Any system call: `$syscall`, and `$arg1` to `$arg6`. */
   readonly calls?: true;
+  /** `$$name` and `$$system` of a tracepoint: that has no system where it is a `kernel.tracepoint`. */
+  readonly tracepoint?: "trace" | "tracepoint";
   /** `$return` is this argument of the event. */
   readonly result?: string;
   /** `begin`, `end`, `error`: they run in that order, and the last only where something failed. */
@@ -299,9 +301,16 @@ function kernel(
     case "trace":
     case "tracepoint": {
       if (typeof of.argument !== "string") break;
-      // The kernel's own arguments, as the tracepoint's prototype names them; the group is not needed to find it.
-      const name = of.argument.slice(of.argument.indexOf(":") + 1);
-      return make("rawtracepoint", [name], { variables: "args" });
+      // The kernel's own arguments, as the tracepoint's prototype names them.
+      const colon = of.argument.indexOf(":");
+      const group = colon < 0 ? "*" : of.argument.slice(0, colon);
+      return make(
+        "rawtracepoint",
+        [of.argument.slice(colon + 1)],
+        { variables: "args", tracepoint: of.name },
+        undefined,
+        { group },
+      );
     }
     case "function": {
       if (typeof of.argument !== "string") break;

@@ -146,6 +146,7 @@ function converted(
     return { format: `%${modifiers}s`, args: [...given, unit.storing(() => unit.value(arg))] };
   }
   if (letter === "b") return blob(modifiers, unit.value(arg), arg, unit);
+  if (letter === "m" || letter === "M") return memory(letter, modifiers, given, unit.value(arg), arg, unit);
   const of = unit.value(arg);
   // As the kernel has them: %#x of 0 is 0x0, and a 0 behind another flag is none.
   const [, flags = "", size = ""] = /^([-+ #0]*)(.*)$/.exec(modifiers) ?? [];
@@ -179,6 +180,46 @@ function blob(width: string, of: Expression, { span }: Expr, unit: Unit): Text {
   return {
     format: "%c".repeat(bytes),
     args: Array.from({ length: bytes }, (_, i) => shifted(8 * i)),
+  };
+}
+
+/** Bytes that are read one by one: more are read at once. */
+const mostSingly = 64;
+
+/** `%.4m`, `%.4M`: what is in memory, as it is or in hexadecimal; a byte of the kernel's, of the process's with `#`. */
+function memory(
+  letter: "m" | "M",
+  modifiers: string,
+  [given]: readonly Expression[],
+  address: Expression,
+  { span }: Expr,
+  unit: Unit,
+): Text {
+  const [, flags = "", width = "", precision = "1"] = /^([-+ #0]*)(\d*)(?:\.(\d*|\*))?$/.exec(modifiers) ?? [];
+  const space = flags.includes("#") ? "uptr" : "kptr";
+  const left = flags.includes("-") ? "-" : "";
+  if (given !== undefined || Number(precision) > mostSingly) {
+    const size = given ?? tree.integer(Number(precision), span);
+    const bytes = tree.call("buf", [tree.call(space, [address], span), size], span);
+    const text = tree.hostText(letter === "M" ? "hexOfBytes" : "textOfBytes", [bytes], span);
+    return { format: `%${left}${width}s`, args: [text] };
+  }
+  const count = Number(precision);
+  const base = tree.variable(unit.shared.name("memory"), span);
+  unit.before.push(tree.declare(base.name, address, tree.longType(span)));
+  const type = { ...tree.typeName("uint8", span), pointers: 1 };
+  const byteAt = (i: number): Expression => ({
+    kind: "unary",
+    operator: "*",
+    operand: tree.call(space, [tree.cast(type, tree.binary("+", base, tree.integer(i, span), span))], span),
+    span,
+    type: { kind: "unknown" },
+  });
+  const room = " ".repeat(Math.max(0, Number(width) - count * (letter === "M" ? 2 : 1)));
+  const bytes = (letter === "M" ? "%02x" : "%c").repeat(count);
+  return {
+    format: left === "" ? `${room}${bytes}` : `${bytes}${room}`,
+    args: Array.from({ length: count }, (_, i) => byteAt(i)),
   };
 }
 

@@ -353,6 +353,7 @@ function base({ base: of, span }: TargetExpr, unit: Unit): Expression {
         to: {
           name,
           ...(tag === undefined ? {} : { tag: tag as "struct" | "union" | "enum" }),
+          ...(kernel ? {} : { ofProgram: true as const }),
           pointers: 1 + stars.length,
           dimensions: [],
           span,
@@ -381,7 +382,16 @@ function group({ span, pretty }: TargetExpr, name: string, unit: Unit): Expressi
         type: { kind: "unknown" },
       };
     case "$name":
+      if (unit.where.tracepoint !== undefined)
+        return tree.call("probe_part", [tree.builtin("probe", span), tree.word("event", span)], span);
       return unit.refuse(span, systemtap.notYet("$$name"));
+    case "$system": {
+      if (unit.where.tracepoint === "tracepoint") return tree.text("", span);
+      // A point without wildcards is one tracepoint, in one group.
+      const [, system] = /^kernel\.trace\("([^:*?[{]+):/.exec(unit.where.text ?? "") ?? [];
+      if (system !== undefined) return tree.text(system, span);
+      return unit.refuse(span, systemtap.notYet("$$system"));
+    }
     default:
       return unit.refuse(span, systemtap.notYet(`$${name}`));
   }

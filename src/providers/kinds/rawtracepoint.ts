@@ -65,26 +65,33 @@ export const rawtracepoint: Provider = {
     if (spec.parts.length < 1 || spec.parts.length > 2 || spec.parts.at(-1) === "")
       return wrongParts(spec, rawtracepoint.usage);
     const [module, event] = split(spec.parts);
-    const names = hasWildcard(event)
+    const group = spec.options?.["group"];
+    const groups = group === undefined ? undefined : groupsOf(system);
+    const inGroup = (name: string): boolean => group === undefined || matches(group, groups?.get(name) ?? "");
+    const found = hasWildcard(event)
       ? system.rawTracepoints().filter((name) => matches(event, name) && matches(module, moduleOf(name, system)))
       : (system.rawTracepoint(event) || system.tracepoints().some((one) => one.name === event)) &&
           matches(module, moduleOf(event, system))
         ? [event]
         : [];
+    const names = found.filter(inGroup);
     if (names.length === 0) {
       return missing(spec, options, probes.thereNoRawTracepoint(event, didYouMean(event, system.rawTracepoints())));
     }
-    const siteName = (name: string): string => `rawtracepoint:${moduleOf(name, system)}:${name}`;
+    const ownerOf = (name: string): string =>
+      groups === undefined ? `${moduleOf(name, system)}:` : groups.has(name) ? `${groups.get(name)}:` : "";
+    const siteName = (name: string): string => `rawtracepoint:${ownerOf(name)}${name}`;
+    const func = (name: string): { func?: string } => (groups === undefined ? {} : { func: name });
     const reads = options.uses.has("args") || options.uses.has("ctx") || usesNumbered(options.uses);
     const typed = reads ? names.filter((name) => system.rawTracepoint(name) !== undefined) : [];
     const untyped = names
       .filter((name) => !typed.includes(name))
-      .map((name): SiteRef => ({ name: siteName(name), data: { event: name } satisfies RawSite }));
+      .map((name): SiteRef => ({ name: siteName(name), ...func(name), data: { event: name } satisfies RawSite }));
     return resolved(
       typed.map((name) => ({
         context: typedContext(name, system),
         provider: "rawtracepoint",
-        sites: [{ name: siteName(name), data: {} satisfies RawSite }],
+        sites: [{ name: siteName(name), ...func(name), data: {} satisfies RawSite }],
       })),
       untyped.length > 0 ? variantsOf(rawContext("rawtracepoint", system), untyped, options) : [],
     );
@@ -107,6 +114,11 @@ export const rawtracepoint: Provider = {
     );
   },
 };
+
+/** The groups that the kernel's events of the same name are in: SystemTap's own names of them have those. */
+function groupsOf(system: System): ReadonlyMap<string, string> {
+  return new Map(system.tracepoints().map(({ category, name }) => [name, category]));
+}
 
 function moduleOf(name: string, system: System): string {
   return system.rawTracepoint(name)?.module ?? "vmlinux";
