@@ -224,6 +224,12 @@ export const writeUser = builtin<(destination: Address, source: Address, length:
 );
 /** Runs a shell command and prints its output. */
 export const system = builtin<Formatted>("system");
+/** Remembers an object by its address, of a program's also by its process: `followed` tells it from then on. */
+export const follow = builtin<(object: Address) => void>("follow");
+/** Whether an address is one that `follow` was given, and `unfollow` not since. */
+export const followed = builtin<(object: Address) => bool>("followed");
+/** Forgets an object: where it is freed, before its address becomes another's. */
+export const unfollow = builtin<(object: Address) => void>("unfollow");
 /** Watches an address by the probe `watchpoint:NAME:LENGTH:MODE`, from some time after on. */
 export const watch = builtin<(name: string, address: Address) => void>("watch");
 /** Removes a watchpoint. */

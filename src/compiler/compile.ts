@@ -16,6 +16,7 @@ import { systemCallNumber } from "../machine/kernel/syscall-numbers.ts";
 import type { System } from "../machine/system.ts";
 import { hasWildcard } from "../machine/wildcard.ts";
 import { amongProcesses, isCommand, currentPid, isOneOf, type ProcessFilter } from "./sites/process-filter.ts";
+import { followingObjects } from "./sites/followed-objects.ts";
 import { followingChildren, isFollowed } from "./sites/follow-children.ts";
 import { Following, isAwaiting, openSpec, resolveOpen, type OpenSpec } from "./sites/later-files.ts";
 import type { IrModule } from "./ir/ir.ts";
@@ -113,7 +114,7 @@ export interface Compiled {
 
 export function compile(script: Program, system: System, options: CompileOptions): Compiled {
   try {
-    const ordered = { ...script, probes: inSequence(script.probes) };
+    const ordered = followingObjects({ ...script, probes: inSequence(script.probes) });
     const { program, own } = options.follow
       ? followingChildren(ordered, options.pid)
       : { program: ordered, own: new Set<Probe>() };

@@ -252,6 +252,8 @@ export const calls = {
   /** @example begin { time(1); } */
   timeExpectsStringLiteralProvided: (type: Shown): Message =>
     says("arguments", `time() expects a string literal (${type} provided)`),
+  /** @example begin { follow("a"); } */
+  expectsAddress: (name: string, type: Shown): Message => says("type", `${name}() expects an address, got ${type}`),
   /** @example kprobe:f { unwatch("a"); } */
   unwatchExpectsAddressNot: (type: Shown): Message => says("type", `unwatch() expects an address, got ${type}`),
   /** @example kprobe:f { watch(pid, 1); } */

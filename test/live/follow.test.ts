@@ -1,7 +1,7 @@
 // `strobe follow`: what happens to an object of a program, held against what the program does with it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pmuType } from "../../src/linux/kernel/tracefs.ts";
@@ -143,4 +143,63 @@ test("what makes no sense is told", { ...options }, async () => {
     assert.match(stderr, message);
     assert.equal(code, 1);
   }
+});
+
+/** The C library, as this machine's programs have it. */
+const libc = (): string => /\/\S+\/libc\.so\.6/.exec(readFileSync("/proc/self/maps", "latin1"))?.[0] ?? "";
+
+/** Of the calls of set_state(), helper() and unrelated(), those that get a connection, by their functions. */
+const scripts: Readonly<Record<string, string>> = {
+  "bpftrace.bt": `uretprobe:PROGRAM:conn_open { follow(retval); }
+uprobe:PROGRAM:set_state /followed(args.c)/ { @calls["set_state"] = count(); }
+uprobe:PROGRAM:helper /followed(arg5)/ { @calls["helper"] = count(); }
+uprobe:PROGRAM:unrelated /followed(arg0)/ { @calls["unrelated"] = count(); }
+uprobe:libc:free { @freed[followed(arg0)] = count(); unfollow(arg0); if (followed(arg0)) { @left = count(); } }
+end { printf("%d %d %d\\n", @calls["set_state"], @calls["helper"], @freed[true]); clear(@calls); clear(@freed); }`,
+  "systemtap.stp": `global calls, freed
+probe process("PROGRAM").function("conn_open").return { follow($return) }
+probe process("PROGRAM").function("set_state") { if (followed($c)) calls["set_state"]++ }
+probe process("PROGRAM").function("helper") { if (followed($c)) calls["helper"]++ }
+probe process("PROGRAM").function("unrelated") { if (followed($p)) calls["unrelated"]++ }
+probe process("LIBC").function("free") { if (followed(pointer_arg(1))) freed++; unfollow(pointer_arg(1)) }
+probe end { printf("%d %d %d\\n", calls["set_state"], calls["helper"], freed); delete calls }`,
+  "d.d": `#pragma D option quiet
+int calls[string]; int freed;
+pid$target:server:conn_open:return { follow(arg1); }
+pid$target:server:set_state:entry /followed(arg1)/ { calls["set_state"]++; }
+pid$target:server:helper:entry /followed(arg5)/ { calls["helper"]++; }
+pid$target:libc.so.6:free:entry /followed(arg0)/ { freed++; unfollow(arg0); }
+END { printf("%d %d %d\\n", calls["set_state"], calls["helper"], freed); }`,
+};
+
+for (const [name, script] of Object.entries(scripts))
+  test(`follow() as a function: ${name}`, { ...options }, async () => {
+    const path = join(folder.path, name);
+    writeFileSync(path, script.replaceAll("PROGRAM", program).replaceAll("LIBC", libc()));
+    const { stdout, stderr } = await strobe(["-q", "-c", program, path]);
+    assert.equal(stdout.trim().split("\n")[0], "5 3 2", stderr);
+  });
+
+test("follow() as a function: TypeScript, and on tracefs", { ...options }, async () => {
+  const path = join(folder.path, "typescript.ts");
+  writeFileSync(
+    path,
+    `import { follow, followed, map, trace, unfollow, uprobe, uretprobe } from "strobe";
+const program = ${JSON.stringify(program)};
+const calls = map<string, "count">();
+await using session = await trace(
+  uretprobe(program, "conn_open", (retval) => follow(retval)),
+  uprobe(program, "set_state", ({ c }) => { if (followed(c)) calls.at("set_state").count(); }),
+  uprobe(program, "helper", (args) => { if (followed(args[5])) calls.at("helper").count(); }),
+  uprobe("libc", "free", (args) => { if (followed(args[0])) calls.at("free").count(); unfollow(args[0]); }),
+  { command: program },
+);
+await session.ended;
+console.log([...calls].sort().join());
+`,
+  );
+  const typescript = await strobe(["run", path]);
+  assert.equal(typescript.stdout, "free,2,helper,3,set_state,5\n", typescript.stderr);
+  const tracefs = await strobe(["-q", "--engine", "tracefs", "-c", program, join(folder.path, "bpftrace.bt")]);
+  assert.equal(tracefs.stdout.trim(), "5 3 2", tracefs.stderr);
 });

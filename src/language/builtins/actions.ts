@@ -287,6 +287,36 @@ export const actionBuiltins: readonly BuiltinSpec[] = [
     doc: "Removes the watchpoints of an address.",
   },
 
+  {
+    name: "follow",
+    form: "function",
+    arity: [1, 1],
+    signature: "follow(object)",
+    placement: "both",
+    statement: true,
+    type: voidType,
+    doc: "Remembers an object by its address, of a program's also by its process: followed() tells it from then on.",
+  },
+  {
+    name: "followed",
+    form: "function",
+    arity: [1, 1],
+    signature: "followed(object)",
+    placement: "both",
+    type: boolType,
+    doc: "Whether an address is one that follow() was given, and unfollow() not since.",
+  },
+  {
+    name: "unfollow",
+    form: "function",
+    arity: [1, 1],
+    signature: "unfollow(object)",
+    placement: "both",
+    statement: true,
+    type: voidType,
+    doc: "Forgets an object: where it is freed, before its address becomes another's.",
+  },
+
   // ── maps ──
   {
     name: "clear",

@@ -10,6 +10,7 @@ import { checkBuiltin } from "./builtin-values.ts";
 import { isIntegral, settled } from "./integers.ts";
 import { actingCalls } from "./acting-calls.ts";
 import { addressCalls } from "./address-calls.ts";
+import { followedObjects } from "./followed-objects.ts";
 import { mapCalls } from "./map-calls.ts";
 import { namedCalls } from "./named-calls.ts";
 import { numberCalls } from "./number-calls.ts";
@@ -30,6 +31,7 @@ import { checkVariableCall } from "./variables.ts";
 const checks: Readonly<Record<string, CallCheck>> = {
   ...actingCalls,
   ...addressCalls,
+  ...followedObjects,
   ...mapCalls,
   ...namedCalls,
   ...numberCalls,

@@ -269,6 +269,18 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Empties the file that output goes to.",
     items: (_, span) => [{ prints: statement(call("truncate_output", [], span)) }],
   },
+  follow: {
+    least: 1,
+    most: 1,
+    doc: "Remembers an object by its address, of a program's also by its process (strobe's own).",
+    items: ([object], span) => [{ does: [statement(call("follow", [object], span))] }],
+  },
+  unfollow: {
+    least: 1,
+    most: 1,
+    doc: "Forgets an object, where it is freed (strobe's own).",
+    items: ([object], span) => [{ does: [statement(call("unfollow", [object], span))] }],
+  },
   speculate: onSpeculation("speculate", "What the clause records behind it is kept for a speculation."),
   commit: onSpeculation("commit", "Prints what is kept for a speculation."),
   discard: onSpeculation("discard", "Forgets what is kept for a speculation."),

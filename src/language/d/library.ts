@@ -196,6 +196,14 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   toupper: host("upperCase", [1, 1], "string", "A text in upper case."),
   tolower: host("lowerCase", [1, 1], "string", "A text in lower case."),
 
+  followed: {
+    least: 1,
+    most: 1,
+    known: "int32",
+    doc: "Whether an address is one that follow() was given, and unfollow() not since (strobe's own).",
+    value: ([object], span, unit) => unit.cast("int32", nodes.call("followed", [object], span)),
+  },
+
   // ── numbers ──
   rand: {
     least: 0,

@@ -598,6 +598,24 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     text: ([delta], span, unit) => unit.indent(delta, span),
   },
 
+  // ── objects: strobe's own ──
+  follow: {
+    parameters: ["long"],
+    doc: "Remembers an object by its address, of a program's also by its process (strobe's own).",
+    does: ([object], span) => [tree.statement(call("follow", [object], span))],
+  },
+  followed: {
+    parameters: ["long"],
+    result: "long",
+    doc: "Whether an address is one that follow() was given, and unfollow() not since (strobe's own).",
+    value: ([object], span) => tree.cast(tree.typeName("int64", span), call("followed", [object], span), span),
+  },
+  unfollow: {
+    parameters: ["long"],
+    doc: "Forgets an object, where it is freed (strobe's own).",
+    does: ([object], span) => [tree.statement(call("unfollow", [object], span))],
+  },
+
   // ── memory ──
   user_string: textOr("uptr", "Text at a user address; another where that cannot be read."),
   user_string2: textOr("uptr", "The same."),
