@@ -252,6 +252,17 @@ export class ElfSymbols {
     }
   }
 
+  /** Names of the functions that begin at an address, each once. */
+  functionsStartingAt(address: bigint): readonly string[] {
+    const wanted = Number(BigInt.asIntN(64, address));
+    if (Math.abs(wanted) >= ADDRESS_LIMIT) return [];
+    const names = new Set<string>();
+    for (const table of this.#all())
+      for (const index of table.at(wanted)) if (table.kind(index) === "function") names.add(table.name(index));
+    names.delete("");
+    return [...names];
+  }
+
   /** Whether the file takes a symbol of this name from another one. */
   imports(name: string): boolean {
     return this.#all().some((table) => [...table.named(name)].some((index) => table.isImported(index)));

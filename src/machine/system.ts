@@ -166,6 +166,8 @@ export interface Binary {
   symbol(name: string): BinarySymbol | undefined;
   /** Of a function that only its own source file sees: those of other files that have its name. */
   namesakes?(symbol: BinarySymbol): Iterable<BinarySymbol>;
+  /** Names of the functions that begin at a place in the file. */
+  namesAt?(fileOffset: bigint): readonly string[];
   /** All of them; those that are not wanted may be left out, which saves taking them in. */
   symbols(wanted?: (name: string) => boolean): Iterable<BinarySymbol>;
   /** Virtual address to file offset; undefined outside any loaded segment. */

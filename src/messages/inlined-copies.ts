@@ -43,6 +43,28 @@ export const inlinedCopies = {
       "name",
       `nothing in ${binary} calls the body of \`${wanted}\`: calls that the compiler inlined and folded away are not seen`,
     ),
+  /**
+   * Where a linker (`--icf`) or compiler (`-fipa-icf`) made one function of several.
+   *
+   * @tested test/live/merged.test.ts
+   */
+  mergedWith: (wanted: Shown, others: Shown): Message =>
+    says(
+      "name",
+      `\`${wanted}\` has its code together with ${others}: calls of all of them are seen`,
+      "the compiler or the linker made one of functions of equal code; where they are called tells them apart (`ustack`)",
+    ),
+  /**
+   * Where GCC left nothing of a function that it did not inline.
+   *
+   * @tested test/live/merged.test.ts
+   */
+  perhapsMergedWith: (wanted: Shown, others: Shown, count: number): Message =>
+    says(
+      "name",
+      `${others} may have been merged with \`${wanted}\`: then ${count === 1 ? "its" : "their"} calls are seen too`,
+      `GCC left no code of ${count === 1 ? "it" : "them"}, and merges functions of equal code (-fno-ipa-icf keeps them apart)`,
+    ),
   /** Only on machines other than x86-64. */
   endsNeedX86: (wanted: Shown): Message =>
     says("arguments", `strobe decodes x86-64 instructions only, to find where copies of \`${wanted}\` end`),

@@ -128,6 +128,9 @@ const holds = (address: bigint) => (instance: FunctionInstance) =>
   instance.kind === "body" && instance.ranges.some(({ low, high }) => low <= address && address < high);
 
 const info: DebugInfo = {
+  definitionsNamed: () => [],
+  bodiesAt: () => [],
+  maybeMergedWith: () => [],
   functionsNamed: (name) => known.filter((each) => each.name === name),
   functionAt(address) {
     const found = known.find(({ instances }) => instances.some(holds(address)));

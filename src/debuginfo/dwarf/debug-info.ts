@@ -6,6 +6,7 @@ import { plus, constant, register } from "./expressions.ts";
 import type {
   DebugInfo,
   DebugType,
+  Definition,
   FoundLines,
   FunctionInstance,
   LinePlace,
@@ -20,11 +21,13 @@ import type {
 import { keptOf, type DebugFiles } from "./input-files.ts";
 import { LinePlaces, prologueEnd } from "./line-places.ts";
 import { LineTables } from "./line-tables.ts";
+import { isDefinition, withoutCode } from "./merged-functions.ts";
 import { NamedEntries } from "./named-entries.ts";
-import { linkageNameOf, qualifiedName } from "./names.ts";
+import { linkageNameOf, nameOf, qualifiedName } from "./names.ts";
 import { Positions } from "./positions.ts";
 import {
   blocksIn,
+  bodiesStartingAt,
   bodyAround,
   bodyAt,
   hasLocationLists,
@@ -96,6 +99,32 @@ class Debug implements DebugInfo {
       }
     }
     return [...found.values()].map(({ entry, instances }) => sourceFunction(entry, instances, this.#around));
+  }
+
+  definitionsNamed(name: string): readonly Definition[] {
+    return [...this.#names.named("functions", name)].filter(isDefinition).map((entry) => this.#definition(entry));
+  }
+
+  bodiesAt(address: bigint): readonly Definition[] {
+    const at = signedAddress(address);
+    return [...this.#units.at(at)].flatMap((unit) =>
+      bodiesStartingAt(unit, at).map(({ entry }) => this.#definition(entry)),
+    );
+  }
+
+  #definition(entry: Entry): Definition {
+    return {
+      name: nameOf(entry) ?? "",
+      qualifiedName: qualifiedName(entry),
+      declared: this.#positions.declared(entry),
+    };
+  }
+
+  maybeMergedWith(name: string): readonly string[] {
+    const found = new Set<string>();
+    for (const entry of this.#names.named("functions", name)) for (const other of withoutCode(entry)) found.add(other);
+    // What a program as a whole was optimised of has its code in other units.
+    return [...found].filter((other) => other !== name && this.functionsNamed(other).length === 0);
   }
 
   functionNames(): Iterable<string> {

@@ -13,6 +13,12 @@ export interface AddressRange {
   /** Behind the last byte. */ readonly high: bigint;
 }
 
+export interface Definition {
+  readonly name: string;
+  readonly qualifiedName: string;
+  readonly declared: SourcePosition;
+}
+
 export type SourceLanguage = "c" | "c++" | "rust" | "go" | "other";
 
 export interface DebugInfo {
@@ -22,6 +28,17 @@ export interface DebugInfo {
    * are left out.
    */
   functionsNamed(name: string): readonly SourceFunction[];
+  /**
+   * Where the sources have functions of a name, code or not: what is the same function by another name has none.
+   */
+  definitionsNamed(name: string): readonly Definition[];
+  /** Functions whose bodies begin at an address: several where a linker merged them. */
+  bodiesAt(address: bigint): readonly Definition[];
+  /**
+   * Names of functions that no code is left of and that GCC may have merged with the function of a name, since their
+   * parameters, locals and results are of the same types.
+   */
+  maybeMergedWith(name: string): readonly string[];
   /**
    * The function whose code holds an address: the one whose body begins there, else the innermost copy. Decodes one
    * unit: copies of it in others are not told.

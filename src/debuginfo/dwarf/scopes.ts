@@ -103,6 +103,15 @@ export function bodyAt(unit: Unit, address: number): Instance | undefined {
   return undefined;
 }
 
+/** Functions whose bodies begin at an address. */
+export function bodiesStartingAt(unit: Unit, address: number): readonly Instance[] {
+  const bodies = bodiesOf(unit);
+  const found: Instance[] = [];
+  for (let i = firstIndex(bodies.length, (at) => bodies[at].low >= address); bodies[i]?.low === address; i++)
+    if (bodies[i].instance.start === address) found.push(bodies[i].instance);
+  return found;
+}
+
 /** From a function with a body inwards: every block and inlined copy that holds an address. */
 export function scopesAt(body: Instance, address: number): readonly Entry[] {
   const path = [body.entry];

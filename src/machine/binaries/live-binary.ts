@@ -107,6 +107,11 @@ export class LiveBinary implements Binary {
     }
   }
 
+  namesAt(fileOffset: bigint): readonly string[] {
+    const address = this.address(fileOffset);
+    return address === undefined ? [] : this.#table().functionsStartingAt(address);
+  }
+
   imports(): readonly { readonly name: string; readonly fileOffset: bigint }[] {
     return pltEntries(this.#elf).flatMap(({ name, address }) => {
       const fileOffset = this.fileOffset(address);

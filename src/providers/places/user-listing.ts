@@ -3,6 +3,7 @@ import type { DebugInfo, SourceFunction, SourcePosition, Variable } from "../../
 import { behindTypedefs, spellDebugType } from "../../machine/values/debug-types.ts";
 import type { Listed, ListOptions } from "../provider.ts";
 import type { Binary, BinarySymbol } from "../../machine/system.ts";
+import { mergedWith } from "./merged-functions.ts";
 import { copiesOf } from "./user-places.ts";
 import { debugInfoOf } from "../../machine/values/user-variables.ts";
 import { hasWildcard, matches } from "../../machine/wildcard.ts";
@@ -26,8 +27,10 @@ export function describeFunction(binary: Binary, symbol: BinarySymbol, returns: 
   if (returns && result !== undefined && behindTypedefs(result).kind !== "void")
     lines.push(`    ${spellDebugType(result, "retval")}`);
   if (!whole || returns) return lines;
+  const merged = mergedWith(binary, symbol.name, [symbol.fileOffset]);
   return [
     ...lines,
+    ...(merged.length === 0 ? [] : [`    one with ${merged.join(", ")}`]),
     ...localsOf(info, fn, symbol).map((local) => `    var ${spellDebugType(local.type, local.name)}`),
     `    at ${position(fn.declared)}`,
     ...copyLines([fn]),

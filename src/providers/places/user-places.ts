@@ -8,6 +8,7 @@ import { instructionAt } from "../../debuginfo/instructions.ts";
 import { cppName, withoutArguments, type CppName } from "../../machine/binaries/binaries.ts";
 import { behindTypedefs } from "../../machine/values/debug-types.ts";
 import { coldPart } from "../../debuginfo/function-ends.ts";
+import { mergedNotes } from "./merged-functions.ts";
 import type { Place, Places, Wanted } from "./places.ts";
 import { parseCount } from "../quantity.ts";
 import { placesOfCopies } from "./inlined-places.ts";
@@ -260,7 +261,23 @@ function placesOfSource(binary: Binary, wanted: string, options: Wanted): Places
     if (offset === undefined || found.has(offset) || (copies.length > 0 && isSplitOff(binary, offset))) continue;
     found.set(offset, { name: wanted, offset });
   }
-  return placesOfCopies(binary, wanted, [...found.values()], copies, options);
+  return withMerged(
+    binary,
+    wanted,
+    [...found.values()],
+    placesOfCopies(binary, wanted, [...found.values()], copies, options),
+  );
+}
+
+/** With what is to be said of functions that share their code with others. */
+function withMerged(binary: Binary, wanted: string, bodies: readonly Place[], found: Places): Places {
+  if ("problem" in found || found.places.length === 0) return found;
+  const merged = mergedNotes(
+    binary,
+    wanted,
+    bodies.map(({ offset }) => offset),
+  );
+  return merged.length === 0 ? found : { places: found.places, notes: [...found.notes, ...merged] };
 }
 
 /** The larger part of a function, which GCC's copies of the smaller one call: to come there is not to be called. */
@@ -281,11 +298,12 @@ function withCopies(binary: Binary, wanted: string, bodies: readonly Place[], op
           wanted,
           bodies.map(({ offset }) => offset),
         );
-  if (dissolved) return { places: bodies, notes: [inlinedCopies.dissolved(wanted)] };
-  if (folded) {
-    return { places: bodies, notes: [inlinedCopies.folded(binary.shownPath, wanted)] };
-  }
-  return placesOfCopies(binary, wanted, bodies, copies, options);
+  const found: Places = dissolved
+    ? { places: bodies, notes: [inlinedCopies.dissolved(wanted)] }
+    : folded
+      ? { places: bodies, notes: [inlinedCopies.folded(binary.shownPath, wanted)] }
+      : placesOfCopies(binary, wanted, bodies, copies, options);
+  return options.symbolsOnly === true ? found : withMerged(binary, wanted, bodies, found);
 }
 
 /** The copies of a function whose body is at an offset of the file; undefined when it has none. */
