@@ -36,6 +36,7 @@ export default {
     "test/guest/command.ts",
     "test/guest/driver.ts",
     "test/guest/systemtap-fixtures.ts",
+    "test/support/failures-reporter.mjs",
     "bench/kernel.ts",
     "bench/counts.mjs",
     "bench/dtrace.mjs",

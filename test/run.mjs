@@ -1,6 +1,8 @@
 // Builds and runs the tests: `node test/run.mjs [unit] [live] [guest] [quick] [file-substring…]`.
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { globSync } from "./support/glob.mjs";
 
 const kinds = { unit: ["build/src", "build/test/fuzz"], live: ["build/test/live"], guest: ["build/test/guest"] };
@@ -73,6 +75,9 @@ if (groups.length === 0) {
 }
 
 let failed = 0;
+const scratch = mkdtempSync(join(tmpdir(), "strobe-tests-"));
+const failures = join(scratch, "failures");
+let failuresOfAll = "";
 for (const { files, beside } of groups) {
   // It exists to end what hangs: no file takes a tenth of it but on a machine that has hardly a CPU to spare.
   // STROBE_TEST_SECONDS: what a file may take when it is told to do more.
@@ -83,8 +88,15 @@ for (const { files, beside } of groups) {
     "--test",
     `--test-concurrency=${beside}`,
     `--test-timeout=${timeout}`,
+    "--test-reporter=spec",
+    "--test-reporter-destination=stdout",
+    "--test-reporter=./test/support/failures-reporter.mjs",
+    `--test-reporter-destination=${failures}`,
     ...files,
   );
   failed ||= status;
+  failuresOfAll += readFileSync(failures, "utf8");
 }
+rmSync(scratch, { recursive: true });
+if (failuresOfAll !== "") console.error(`\nfailed:\n\n${failuresOfAll}`);
 process.exit(failed);
