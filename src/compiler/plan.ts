@@ -118,7 +118,8 @@ export type SessionAction =
   /** What the host runs of a captured handler: source of `(runtime, record, at) => void`, see javascript/. */
   | { readonly kind: "captured"; readonly source: string }
   | { readonly kind: "cat"; readonly format: PrintfFormat }
-  | { readonly kind: "system"; readonly format: PrintfFormat }
+  /** `trusted`: the script's language lets every script run commands. */
+  | { readonly kind: "system"; readonly format: PrintfFormat; readonly trusted?: true }
   /** What follows is printed into the file of a name, at its end; of none, where it was printed first. */
   | { readonly kind: "reopen"; readonly format: PrintfFormat }
   /** What was printed into a file so far goes. */

@@ -32,6 +32,8 @@ export interface Rules {
   readonly bareMessages?: true;
   /** Scripts have memory of their own: what has an address there, handlers that run in strobe know. */
   readonly writesMemory: boolean;
+  /** Builtins that change what is traced, and that scripts may call without `--unsafe`. */
+  readonly trusted?: readonly string[];
   /** What a handler without statements does: a call of a builtin with these texts. Nothing where it is absent. */
   readonly defaultAction?: { readonly call: string; readonly texts: readonly string[] };
 }

@@ -132,6 +132,8 @@ export const systemtap = {
   /** @example probe begin { println(strlen("a", "b")) } */
   argumentCount: (name: string, wanted: string, given: number): Message =>
     semantic("arguments", `${name}() takes ${wanted}, not ${given}`),
+  /** @example function f(a, a) { return a } */
+  duplicateParameter: (name: string): Message => parse(`duplicate parameter names: ${name}`),
   /** @example global a, a */
   duplicate: (what: string, name: string): Message => semantic("name", `duplicate ${what} ${name}`),
   /**
@@ -158,13 +160,53 @@ export const systemtap = {
     semantic("unsafe", "a target variable cannot be written to: strobe changes no program it traces"),
   /** @example probe timer.profile { println(probe_type()) } */
   notYet: (what: string): Message => semantic("feature", `${what} is not supported yet`),
-  /** @example probe begin { foreach (k in nothing) println(k) } */
+  /** @example probe begin { println(nothing_stored + 1) } */
   neverAssigned: (name: string): Message =>
     says(
       "unused",
       `never-assigned local variable ${name}`,
       'it is 0 or ""; declare it if it is a global: global ' + name,
     ),
+  /** @example probe begin { println(nothing_says) } */
+  unresolvedType: (name: string): Message =>
+    semantic(
+      "name",
+      `unresolved type: ${name}`,
+      `nothing is stored in it; declare it if it is a global: global ${name}`,
+    ),
+  /**
+   * @example
+   * global a
+   * probe begin { a[1] = 2; foreach (k in a) delete a[k] }
+   */
+  loopWrites: (array: string): Message =>
+    semantic(
+      "placement",
+      `variable '${array}' modified during 'foreach' iteration`,
+      "gather the keys in another array, and change this one behind the loop",
+    ),
+  /**
+   * @example
+   * global a
+   * function forget(k) { delete a[k] }
+   * probe begin { a[1] = 2; foreach (k in a) forget(k) }
+   */
+  callWritesLoop: (array: string): Message =>
+    semantic(
+      "placement",
+      `function call modifies var '${array}' during 'foreach' iteration`,
+      "gather the keys in another array, and change this one behind the loop",
+    ),
+  /**
+   * @example
+   * global s
+   * probe begin { s <<< 1; print(@hist_log(s)); print(@hist_linear(s, 0, 10, 1)) }
+   */
+  secondHistogram: (name: string): Message =>
+    semantic("type", `multiple histogram types declared on '${name}'`, "add the value to another variable as well"),
+  /** @example probe begin { print() } */
+  tooFewPrinted: (name: string, least: number): Message =>
+    parse(`expected literal string or number: ${name}() takes ${least} argument${least === 1 ? "" : "s"} or more`),
   /** @example function f() { return 1 } */
   neverProbes: (): Message => semantic("syntax", "no probes found"),
 } as const;

@@ -176,7 +176,7 @@ class SourceSession implements Session, SourceUser {
   async open(): Promise<void> {
     const { dryRun, unsafe, loaded } = this.#options;
     try {
-      if (!unsafe && this.#plan.schemas.some(({ action }) => action.kind === "system"))
+      if (!unsafe && this.#plan.schemas.some(({ action }) => action.kind === "system" && action.trusted !== true))
         throw new Error("system() runs commands: it needs --unsafe");
       if (!unsafe && this.#plan.schemas.some(({ action }) => action.kind === "reopen"))
         throw new Error("freopen() writes files: it needs --unsafe");

@@ -776,3 +776,15 @@ probe end { println(n, " ", NONE, " ", nothing + 1, " ", half(6), half(0)) }`;
     "5 0 1 3none\n",
   );
 });
+
+test("commands run without guru mode; macros of the library", root, async () => {
+  assert.equal(await stap("-e", 'probe begin { system("echo $((1 + 2))"); exit() }'), "3\n");
+  const script = `probe begin {
+  p = task_current()
+  println(@choose_defined($x, 5), " ", @container_of(&@cast(p, "task_struct")->pid, "task_struct", pid) == p)
+  @try_assign(x, 1 / 0, 7)
+  println(x, " ", 0b101, " ", @cast_sizeof("struct list_head"), " ", @type_defined("struct task_struct"), @type_member_defined("struct list_head", nowhere))
+  exit()
+}`;
+  assert.equal(await stap("-e", script), "5 1\n7 5 16 10\n");
+});

@@ -43,7 +43,11 @@ export function action(f: FunctionState, e: Call): boolean {
       formatted(f, e, (format) => ({ kind: "cat", format }));
       return true;
     case "system":
-      formatted(f, e, (format) => ({ kind: "system", format }));
+      formatted(f, e, (format) => ({
+        kind: "system",
+        format,
+        ...(f.rules.trusted?.includes("system") === true ? { trusted: true } : {}),
+      }));
       return true;
     case "reopen":
       formatted(f, e, (format) => ({ kind: "reopen", format }));

@@ -250,7 +250,7 @@ function target(p: Cursor, base: TargetExpr["base"], start: number): TargetExpr 
     if (p.accept("->")) {
       const member = p.expectName("a member behind `->`");
       steps.push({ member: member.text, span: p.from(token) });
-    } else if (p.at("[") && token.start === p.last) {
+    } else if (p.at("[") && token.start <= p.last) {
       p.advance();
       const index = parseExpression(p);
       p.expect("]", "behind the index");
@@ -258,7 +258,7 @@ function target(p: Cursor, base: TargetExpr["base"], start: number): TargetExpr 
     } else break;
   }
   let pretty: 0 | 1 | 2 = 0;
-  if ((p.at("$") || p.at("$$")) && p.token.start === p.last) pretty = p.advance().text.length as 1 | 2;
+  if ((p.at("$") || p.at("$$")) && p.token.start <= p.last) pretty = p.advance().text.length as 1 | 2;
   return { kind: "target", base, steps, address: false, pretty, span: { start, end: p.last } };
 }
 

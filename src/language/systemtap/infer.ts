@@ -55,6 +55,7 @@ export class Types {
   #changed = false;
   /** In how many branches what is read stands that may never run. */
   #never = 0;
+  readonly #histograms = new Map<string, string>();
   /** Mistakes are said in the last round. */
   #report: Report | undefined;
 
@@ -167,6 +168,7 @@ export class Types {
         return "long";
       case "histogram":
         this.of(e.of, scope, "stats");
+        this.#histogram(e);
         if (e.index === undefined) return undefined;
         this.of(e.index, scope, "long");
         return "long";
@@ -421,6 +423,15 @@ export class Types {
     return result;
   }
 
+  /** Statistics have buckets of one kind. */
+  #histogram(e: Extract<Expr, { kind: "histogram" }>): void {
+    if (this.#report === undefined || (e.of.kind !== "name" && e.of.kind !== "element")) return;
+    const kind = e.linear ? `linear ${e.parameters.join(" ")}` : "log";
+    const before = this.#histograms.get(e.of.name);
+    if (before !== undefined && before !== kind) this.#report(e.span, systemtap.secondHistogram(e.of.name));
+    else this.#histograms.set(e.of.name, kind);
+  }
+
   /** printf() and its kin: what a format says of its arguments. */
   #printer(e: Extract<Expr, { kind: "call" }>, scope: Scope): ValueType | undefined {
     const [first, ...rest] = e.args;
@@ -432,7 +443,11 @@ export class Types {
       const wanted = parseFormat(first.value).flatMap((piece) => (typeof piece === "string" ? [] : piece.takes));
       if (wanted.length !== rest.length) this.#report?.(e.span, systemtap.formatCount(wanted.length, rest.length));
       rest.forEach((arg, i) => this.of(arg, scope, wanted[i]));
-    } else e.args.forEach((arg, i) => this.of(arg, scope, i === 0 && /printd/.test(e.name) ? "string" : undefined));
+    } else {
+      const least = /printd/.test(e.name) ? 3 : /^s?print$/.test(e.name) ? 1 : 0;
+      if (e.args.length < least) this.#report?.(e.span, systemtap.tooFewPrinted(e.name, least));
+      e.args.forEach((arg, i) => this.of(arg, scope, i === 0 && /printd/.test(e.name) ? "string" : undefined));
+    }
     return e.name.startsWith("s") ? "string" : undefined;
   }
 

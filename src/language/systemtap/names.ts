@@ -21,6 +21,15 @@ export function visit(node: unknown, see: (node: Named) => void): void {
   for (const value of Object.values(node)) if (typeof value === "object") visit(value, see);
 }
 
+/** Where a variable is named first. */
+export function placeOfName(wanted: string, nodes: unknown): Span | undefined {
+  let found: Span | undefined;
+  visit(nodes, ({ kind, name, span }) => {
+    if (kind === "name" && name === wanted) found ??= span;
+  });
+  return found;
+}
+
 /** The names of variables in handlers. */
 export function namesIn(nodes: unknown): ReadonlySet<string> {
   const found = new Set<string>();

@@ -126,6 +126,8 @@ function functionDefinition(p: Cursor): FunctionDefinition {
   if (!p.at(")")) {
     do {
       const parameter = p.expectName("a parameter");
+      if (parameters.some(({ name: other }) => other === parameter.text))
+        p.fail(systemtap.duplicateParameter(parameter.text), parameter);
       const type = p.accept(":") ? typeName(p) : undefined;
       parameters.push({ name: parameter.text, ...(type === undefined ? {} : { type }), span: p.from(parameter) });
     } while (p.accept(","));

@@ -13,10 +13,11 @@ import { block } from "./bodies.ts";
 import { Scope, Types, type FunctionTypes } from "./infer.ts";
 import { afterFailing, canFail, entryLimit, errorLimit, failingFunctions, guarded, lastWords } from "./failing.ts";
 import { libraryFunction } from "./library.ts";
-import { callsOthers, isCompared, namesIn, used } from "./names.ts";
+import { callsOthers, isCompared, namesIn, placeOfName, used } from "./names.ts";
 import { recursionOf } from "./recursion.ts";
 import { functionsOfProbe } from "./of-probe.ts";
 import { parseScript } from "./parse-script.ts";
+import { refuseLoopWrites } from "./loop-writes.ts";
 import { placeOf, type Place, type Placed } from "./points.ts";
 import { systemtapRules } from "./rules.ts";
 import type { Expr, Global, ProbeDefinition, Script, Stmt, ValueType } from "./syntax.ts";
@@ -106,6 +107,7 @@ export function parse(written: Source, given: Given): Parsed {
   if (handlers.length === 0 && script.probes.length === 0 && diagnostics.length === 0)
     report({ start: source.text.length, end: source.text.length }, systemtap.neverProbes());
   types.infer(handlers, report);
+  refuseLoopWrites([script.functions, bodies], types, report);
   // Printing reads: what is printed is chosen before it is added.
   const printed = unread(types.globals.values()).map(printing);
   if (printed.length > 0) {
@@ -200,7 +202,7 @@ export function parse(written: Source, given: Given): Parsed {
     const unit = new Unit(shared, scope, place, { value, storage }, handler.texts, exitsOf(handler.body, all));
     const wanted = conditions.map((one) => condition(one, unit));
     const own = block(handler.body, unit);
-    const declared = localsOf(scope, unit, span);
+    const declared = localsOf(scope, unit, handler.body);
     const ofProbe = functionsFor(unit);
     const predicates = [...(guard === undefined ? [] : [guard]), ...wanted];
     const predicate = predicates.reduce<Expression | undefined>(
@@ -325,7 +327,7 @@ export function parse(written: Source, given: Given): Parsed {
       ...(recursion === undefined ? {} : { recursion }),
       body: tree.block(
         [
-          ...localsOf(scope, unit, span),
+          ...localsOf(scope, unit, definition.body),
           ...body.statements,
           ...(own.returns && !leaves(body.statements.at(-1)) ? [{ kind: "return" as const, value: result, span }] : []),
         ],
@@ -336,12 +338,16 @@ export function parse(written: Source, given: Given): Parsed {
   }
 
   /** Numbers are declared, so that whatever is stored is one of 64 bits; texts have what they are given. */
-  function localsOf(scope: Scope, unit: Unit, span: Span): Statement[] {
+  function localsOf(scope: Scope, unit: Unit, body: Stmt): Statement[] {
+    const { span } = body;
     const parameters = scope.function?.definition.parameters.map(({ name }) => name) ?? [];
     return [...scope.locals]
       .filter(([name]) => !parameters.includes(name) && !unit.texts.has(name))
       .flatMap(([name, type]) => {
-        if (!scope.assigned.has(name)) warn(span, systemtap.neverAssigned(name));
+        if (!scope.assigned.has(name)) {
+          if (type === undefined) report(placeOfName(name, body) ?? span, systemtap.unresolvedType(name));
+          else warn(span, systemtap.neverAssigned(name));
+        }
         if (type !== "string") return [tree.declare(name, tree.integer(0, span), tree.longType(span))];
         const never = scope.grown.has(name) || !scope.assigned.has(name);
         return never ? [tree.declare(name, tree.text("", span), tree.textType(span))] : [];

@@ -65,6 +65,7 @@ export function placeOf(point: Point, given: PointGiven = {}): Reading {
     case "begin":
     case "end":
     case "error": {
+      if (rest.length > 0) return { problem: unknown(point, baseNames, rest[0]) };
       const sequence = typeof first.argument === "bigint" ? first.argument : undefined;
       return {
         spec: spec(first.name === "begin" ? "begin" : "end", [], sequence),

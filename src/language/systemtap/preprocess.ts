@@ -5,6 +5,7 @@ import { systemtap } from "../../messages/systemtap.ts";
 import type { Diagnostic, Span } from "../diagnostic.ts";
 import type { MachineGiven } from "../language.ts";
 import type { Message } from "../../messages/message.ts";
+import { libraryMacro } from "./library-macros.ts";
 import { tokensOf, type Token } from "./tokens.ts";
 
 export interface Prepared {
@@ -94,13 +95,21 @@ export function preprocess(
       } else if (word.kind === "at" && given.has(word.text.slice(1))) {
         for (const one of given.get(word.text.slice(1))!) out.push(place(one));
         i++;
-      } else if (word.kind === "at" && macros.has(word.text.slice(1))) {
+      } else if (word.kind === "at" && isMacro(word.text.slice(1))) {
         i = call(list, i, given, place(word), depth);
       } else {
         for (const one of parameter(place(word))) out.push(one);
         i++;
       }
     }
+  }
+
+  /** Of the script, of its libraries, or of SystemTap's own. */
+  function isMacro(name: string): boolean {
+    if (macros.has(name)) return true;
+    const own = libraryMacro(name);
+    if (own !== undefined) define(tokensOf(own), 0);
+    return own !== undefined;
   }
 
   function define(list: readonly Token[], at: number): number {

@@ -30,6 +30,8 @@ export const systemtapRules: Rules = {
   objectsAreTrue: false,
   arraysAreAddresses: true,
   writesMemory: false,
+  // As SystemTap, which asks for guru mode (-g) where memory is written and where processes get signals.
+  trusted: ["system"],
   failedRead: "fault",
   faults: {
     words: (fault) => faults().words(fault),

@@ -150,8 +150,8 @@ function foreach(p: Cursor): Foreach {
     const operator = statisticsOperators.find((one) => `@${one}` === word.text);
     if (operator === undefined) p.fail(systemtap.unknownOperator(word.text));
     p.advance();
+    if (!p.at("+") && !p.at("-")) p.fail(systemtap.expected(`\`+\` or \`-\` behind ${word.text}`, p.describe()));
     sorted(operator);
-    if (order === undefined) p.fail(systemtap.expected(`\`+\` or \`-\` behind ${word.text}`, p.describe()));
   } else sorted("value");
   const limit = p.acceptWord("limit") ? parseExpression(p) : undefined;
   p.expect(")", "behind the loop's head");

@@ -28,7 +28,7 @@ export interface Token extends Word {
 const punctuation =
   /<<<|>>>|<<=|>>=|%\(|%\?|%:|%\)|->|\+\+|--|&&|\|\||==|!=|<=|>=|=~|!~|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|\.=|<<|>>|\*\*|[-+*/%&|^~!<>=?:;,.(){}[\]]|\$\$?/y;
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
-const number = /0[xX][0-9a-fA-F]+|[0-9]+/y;
+const number = /0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+/y;
 const target = /\$\$?[A-Za-z_][A-Za-z0-9_]*|\$[0-9]+|\$#/y;
 const at = /@[A-Za-z_][A-Za-z0-9_]*|@[0-9]+|@#/y;
 const space = /(?:[ \t\r\n\f\v]+|\/\/[^\n]*|\/\*[^]*?\*\/)+/y;
@@ -77,7 +77,7 @@ function bad(text: string, start: number, end: number, problem: string): Token {
   return { ...token("bad", text, start, end), problem };
 }
 
-/** Decimal, hexadecimal, or octal behind a 0; what is above the largest signed number is a bit pattern. */
+/** Decimal, hexadecimal, binary, or octal behind a 0; what is above the largest signed number is a bit pattern. */
 function scanNumber(text: string, start: number, end: number): Token {
   const plain = token("number", text, start, end);
   const octal = /^0[0-9]/.test(plain.text);
