@@ -6,7 +6,9 @@ import type { Plan } from "../compiler/plan.ts";
 import type { Diagnostic, Source } from "../language/diagnostic.ts";
 import type { Language } from "../language/language.ts";
 import type { Program } from "../language/program.ts";
+import type { TypeScope } from "../language/type-scope.ts";
 import { languageOf } from "../language/registry.ts";
+import { recordedTypes } from "../machine/contexts/recorded-types.ts";
 import { recordedSystem } from "../machine/recorded-system.ts";
 import { printfFormatter } from "../output/printf.ts";
 import { RecordedProbes, type ReplayableRecording } from "../providers/recorded.ts";
@@ -26,6 +28,8 @@ export interface ReplayScriptOptions {
   readonly unsafe?: boolean | undefined;
   readonly probeFilter?: RegExp | undefined;
   readonly stamp?: readonly HeaderField[] | undefined;
+  /** Types that are known; those of the recording, unless said. */
+  readonly types?: TypeScope | undefined;
 }
 
 export interface RecordedScript {
@@ -46,7 +50,13 @@ export function compileForRecording(
   const { program, diagnostics } = parseScript(source, { positional, named }, language);
   const probes = new RecordedProbes(recording);
   const { cpus, childPid, command, host, parts } = recording.origin;
-  const compiled = compile(program, recordedSystem(cpus, parts === undefined ? host : undefined), {
+  const types =
+    options.types ??
+    recordedTypes(
+      (parts ?? [recording.origin]).map((part) => part.types),
+      recording.contexts,
+    );
+  const compiled = compile(program, recordedSystem(cpus, parts === undefined ? host : undefined, types), {
     engine: "recording",
     resolve: (spec, system, wish) => probes.resolve(spec, system, wish),
     pid,

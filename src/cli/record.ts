@@ -2,6 +2,7 @@
 import { closeSync, ftruncateSync, readFileSync, writeSync } from "node:fs";
 import { hostname, machine, release } from "node:os";
 import { version } from "../../package.json";
+import { NotedTypes } from "../machine/contexts/recorded-types.ts";
 import { thisMachine } from "../api/machine.ts";
 import { openScript, type CodeChoices } from "../api/open.ts";
 import { compileRecording, type RecordedScriptWish, type RecordingProgram } from "../api/record.ts";
@@ -58,7 +59,8 @@ export async function record(argv: readonly string[]): Promise<number> {
   const compileIt = (way?: CodeChoices): ReturnType<typeof compileRecording> =>
     compileRecording(options, thisMachine(), way);
   const program = compileIt();
-  if (options.script !== undefined && !canReplay(options, program)) return 1;
+  const types = new NotedTypes(thisMachine().types);
+  if (!canReplay(options, program, types)) return 1;
   const before = options.append ? continued(options.file) : undefined;
   const descriptor = before?.descriptor ?? createRecording(options.file);
   let session: Session | undefined;
@@ -127,7 +129,7 @@ export async function record(argv: readonly string[]): Promise<number> {
       recompile: (way) => compileIt(way).compiled,
       // The command's process is there, and waits.
       loaded({ childPid = 0 }) {
-        if (before === undefined) writer.begin(originOf(argv, childPid, options));
+        if (before === undefined) writer.begin(originOf(argv, childPid, { ...options, types: types.said }));
         else writer.resume(before.resumed);
         const { layouts, sites } = writer;
         const known = layouts.length;
@@ -179,14 +181,17 @@ function numbered(file: string, number: number): string {
   return file.endsWith(".strobe") ? `${file.slice(0, -".strobe".length)}.${number}.strobe` : `${file}.${number}`;
 }
 
-/** Whether the script could run over what would be recorded; else says why it could not. */
-function canReplay({ script }: RecordOptions, program: RecordingProgram): boolean {
+/**
+ * Whether the script could run over what would be recorded; else says why it could not. `types` notes what it asks of the
+ * kernel's types.
+ */
+function canReplay({ script }: RecordOptions, program: RecordingProgram, types: NotedTypes): boolean {
   if (script === undefined) return true;
   const { layouts, sites } = program;
   const contexts = layouts.map((layout) => contextOfText(layout.data, layout));
   const { source, language, positional } = script;
   const recording = { layouts, sites, contexts, origin: originOf([], 1, {}) };
-  const { diagnostics } = compileForRecording(source, recording, { language, positional });
+  const { diagnostics } = compileForRecording(source, recording, { language, positional, types });
   for (const one of diagnostics) tell(renderDiagnostic(source, one, { color: useColor() }));
   return !diagnostics.some(({ severity }) => severity === "error");
 }
@@ -245,7 +250,11 @@ function readClock(): ClockReading {
 function originOf(
   argv: readonly string[],
   childPid: number,
-  { script, redact }: Partial<Pick<RecordOptions, "script" | "redact">>,
+  {
+    script,
+    redact,
+    types,
+  }: Partial<Pick<RecordOptions, "script" | "redact">> & { readonly types?: object | undefined },
 ): RecordingOrigin {
   return {
     strobe: version,
@@ -258,6 +267,7 @@ function originOf(
     childPid,
     boot: bootId(),
     ...(script === undefined ? {} : { script: script.source }),
+    ...(types === undefined ? {} : { types }),
     ...(redact === true ? { redacted: "strings" } : {}),
   };
 }

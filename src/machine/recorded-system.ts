@@ -1,14 +1,15 @@
 // The machine of a recording, as scripts over it are compiled: its probes are known (providers/recorded.ts), and what
 // else a live machine tells is not there.
 import { plainTypes } from "./kernel/kernel-types.ts";
+import type { TypeScope } from "../language/type-scope.ts";
 import type { System } from "./system.ts";
 
 const none = (): undefined => undefined;
 
-/** `hostname`: of its only host. */
-export function recordedSystem(cpus: number, hostname?: string): System {
+/** `hostname`: of its only host. `types`: what it says of types and constants. */
+export function recordedSystem(cpus: number, hostname?: string, types: TypeScope = plainTypes): System {
   return {
-    types: plainTypes,
+    types,
     // No kernel runs the code.
     capabilities: {
       kernel: [6, 12],

@@ -29,6 +29,8 @@ export interface RecordingOrigin {
   readonly boot?: string;
   /** The script that says what is recorded. */
   readonly script?: { readonly name: string; readonly text: string };
+  /** Types and constants that the script asked the kernel for (machine/contexts/recorded-types.ts). */
+  readonly types?: unknown;
   /** What is not in it as it was: texts are hashed. */
   readonly redacted?: "strings";
   /** Command lines that made it of another recording. */

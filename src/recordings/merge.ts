@@ -34,7 +34,7 @@ export async function mergeRecordings(
   const clock = first.origin.clock;
   const streams = inputs.map((input) => new Stream(input, first));
   const parts = partsOf(inputs, streams);
-  const { parts: _, then: __, script: ___, ...whole } = first.origin;
+  const { parts: _, then: __, script: ___, types: ____, ...whole } = first.origin;
   const redacted = inputs.some(({ recording }) => recording.origin.redacted !== undefined);
   const origin: RecordingOrigin = {
     ...whole,

@@ -358,6 +358,42 @@ tracepoint:syscalls:sys_exit_openat /@flags[tid] == 2/ { @twos = count(); delete
   assert.deepEqual(lines(others), ["none"]);
 });
 
+test("types and constants that a script asks the kernel for are recorded with it", async () => {
+  const own = join(folder.path, "types.strobe");
+  const text = `${openat} ${here} { @[sizeof(struct list_head), PIDTYPE_SID, (enum pid_type)1, offsetof(struct list_head, prev)] = count(); }`;
+  const made = await strobe(["record", "-o", own, "-c", program, "-e", text]);
+  assert.equal(made.code, 0, made.stderr);
+  const live = await strobe(["-q", "-c", program, "-e", text]);
+  const replayed = await strobe(["-q", own, "-e", text]);
+  assert.equal(replayed.stderr, "");
+  assert.deepEqual(lines(replayed), lines(live));
+  assert.match(replayed.stdout, /^@\[16, PIDTYPE_SID, PIDTYPE_TGID, 8\]: \d+$/m);
+  const other = await strobe(["-q", own, "-e", `${openat} { @ = PIDTYPE_PGID; }`]);
+  assert.match(other.stderr, /unknown identifier: 'PIDTYPE_PGID'/);
+});
+
+test("enumerators of a program's arguments have their names and their type when replayed", async () => {
+  const own = join(folder.path, "enums.strobe");
+  const path = compileC(
+    folder.path,
+    "enums",
+    `enum color { RED, GREEN = 5 }; struct box { enum color c; struct box *next; };
+     __attribute__((noinline)) int paint(enum color c, struct box *b, struct box by) { return c + b->c + by.c; }
+     int main(void) { struct box b = { GREEN, 0 }; return paint(GREEN, &b, b) + paint(RED, &b, b) == 0; }`,
+    ["-g", "-O0"],
+  );
+  const made = await strobe(["record", "-o", own, "-c", path, `uprobe:${path}:paint`]);
+  assert.equal(made.code, 0, made.stderr);
+  const text = `uprobe:${path}:paint { @[args.c, (enum color)args.by.c, sizeof(struct box)] = count(); }`;
+  const [live, replayed] = [await strobe(["-q", "-c", path, "-e", text]), await strobe(["-q", own, "-e", text])];
+  assert.deepEqual(lines(replayed), lines(live));
+  assert.deepEqual(lines(replayed), ["@[GREEN, GREEN, 16]: 1", "@[RED, GREEN, 16]: 1"]);
+  for (const read of ["args.b->c", "*args.b"]) {
+    const { stderr } = await strobe(["-q", own, "-e", `uprobe:${path}:paint { print(${read}); }`]);
+    assert.match(stderr, /memory behind a pointer can be told only at the moment of the event/);
+  }
+});
+
 test("what no recording tells is refused before anything is recorded", async () => {
   const own = join(folder.path, "never.strobe");
   const { code, stderr } = await strobe([

@@ -1,5 +1,6 @@
 // `a.b`: structs in place and behind pointers, records, args, config.
 import { expressions } from "../../messages/expressions.ts";
+import { recordings } from "../../messages/recordings.ts";
 import { nearest } from "../nearest.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Expression, MemberAccess, MemberPath } from "../program.ts";
@@ -14,7 +15,7 @@ import { placeType, where } from "./place-types.ts";
 import { lengthOf } from "./shapes.ts";
 import { inSpace } from "./spaces.ts";
 import { checkPlace } from "./values.ts";
-import { argumentsType, argumentType, behindLostPointer, checkVariableMember } from "./variables.ts";
+import { argumentsType, argumentType, behindLostPointer, checkVariableMember, isBehindRecorded } from "./variables.ts";
 import { Failure } from "../../base/failure.ts";
 
 export interface FoundMember {
@@ -99,6 +100,8 @@ export function checkMember(node: MemberAccess, body: Body): Expression {
     const elements = lengthOf(node.object, object, body);
     if (elements !== undefined) return elements;
   }
+  if (container.kind !== "struct" && isBehindRecorded(type, body))
+    return { ...node, object, type: report(body, node.span, recordings.onlyAtTheMoment("memory behind a pointer")) };
   if (container.kind !== "struct") {
     const noTypes = object.kind === "builtin" && object.name === "curtask" && !body.pass.options.capabilities.btf;
     const help = noTypes

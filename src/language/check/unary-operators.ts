@@ -1,5 +1,6 @@
 // Operators of one operand: signs, `!`, `~`, `&`, `++`, `--`.
 import { expressions } from "../../messages/expressions.ts";
+import { recordings } from "../../messages/recordings.ts";
 import type { Expression, MapAccess, TypeName, Variable } from "../program.ts";
 import { boolType, float64, i64, isFloat, u64, unknownType, voidType } from "../types.ts";
 import type { IntegerBits, IntegerType, Type } from "../types.ts";
@@ -22,7 +23,7 @@ import { inSpace } from "./spaces.ts";
 import { mapName, variableName } from "./spelling.ts";
 import { describe, describeOne, isKnown } from "./unify.ts";
 import { checkCondition, checkPlace, checkValue } from "./values.ts";
-import { behindLostPointer } from "./variables.ts";
+import { behindLostPointer, isBehindRecorded } from "./variables.ts";
 import { checkVariable } from "./names.ts";
 
 export function checkIncrement(node: Extract<Expression, { kind: "increment" }>, body: Body): Expression {
@@ -130,7 +131,13 @@ export function checkUnary(node: Extract<Expression, { kind: "unary" }>, body: B
           return {
             ...node,
             operand,
-            type: report(body, node.span, expressions.cannotDereferenceVoidPointer()),
+            type: report(
+              body,
+              node.span,
+              isBehindRecorded(operand.type, body)
+                ? recordings.onlyAtTheMoment("memory behind a pointer")
+                : expressions.cannotDereferenceVoidPointer(),
+            ),
           };
         needsKernel(body, "reading memory", node.span);
         return { ...node, operand, type: placeType(inSpace(operand.type.target, operand.type.space)) };

@@ -132,3 +132,8 @@ export function checkVariables(span: Span, body: Body): Type {
   const variables = variablesOf("vars", span, body);
   return variables === undefined ? unknownType : argumentsType(variables.inScope);
 }
+
+/** A recording has what its pointers lead to as void: that is nowhere in it. */
+export function isBehindRecorded(type: Type, body: Body): boolean {
+  return body.pass.options.recorded === true && type.kind === "pointer" && type.target.kind === "void";
+}

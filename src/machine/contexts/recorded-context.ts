@@ -137,7 +137,7 @@ function rowOf(value: unknown, size: number): RecordedRow {
 // ── types ──
 
 /** A type as JSON: pointers lead to no more than numbers, since what is behind them is not in a recording. */
-function written(type: Type): unknown {
+export function written(type: Type): unknown {
   switch (type.kind) {
     case "pointer":
       return {
@@ -197,7 +197,8 @@ export function isKept(type: Type): boolean {
 const deepest = 20;
 const mostBytes = 1 << 20;
 
-function typeOf(value: unknown, depth = 0): Type {
+/** @throws RecordingError */
+export function typeOf(value: unknown, depth = 0): Type {
   if (depth > deepest) throw unknownView();
   const type = members(value);
   switch (type["kind"]) {
