@@ -36,6 +36,43 @@ function withoutProbes(one: Diagnostic, text: string): Diagnostic {
   return { ...one, ...d.provider(written.padStart(written.length + 4 - written.split(":").length, ":")) };
 }
 
+const cTypes: Readonly<Record<string, string>> = {
+  int8: "char",
+  uint8: "unsigned char",
+  int16: "short",
+  uint16: "unsigned short",
+  int32: "int",
+  uint32: "unsigned int",
+  int64: "long",
+  uint64: "unsigned long",
+  kstack_t: "dt_stack_t",
+  ustack_t: "dt_stack_t",
+};
+
+/** A type of the checker's, as C has it. */
+function cType(type: string): string {
+  const [, name = type, behind = ""] = /^(\w+)((?: ?[*]+)?)$/.exec(type) ?? [];
+  if (/^string\[\d+\]$/.test(type)) return "string";
+  return `${Object.hasOwn(cTypes, name) ? cTypes[name] : name}${behind}`;
+}
+
+/** What the checker says of types and symbols of all languages, in DTrace's words. */
+function inWordsOfD(one: Diagnostic): Diagnostic {
+  if (one.tag !== undefined) return one;
+  const [, symbol] = /^failed to resolve kernel symbol: (\w+)$/.exec(one.message) ?? [];
+  if (symbol !== undefined) return { ...one, ...d.unknownSymbol(symbol) };
+  const [, given, has] =
+    /^type mismatch for .*: trying to assign value of type '(.*)' when .* already has a type '(.*)'$/.exec(
+      one.message,
+    ) ??
+    /^cannot store a value of type '(.*)' where one of type '(.*)' is$/.exec(one.message) ??
+    [];
+  if (given !== undefined && has !== undefined) return { ...one, ...d.incompatible(cType(has), "=", cType(given)) };
+  const [, operator, left, right] = /^type mismatch for '(.*)': comparing (.*) with (.*)$/.exec(one.message) ?? [];
+  if (operator === undefined || left === undefined || right === undefined) return one;
+  return { ...one, ...d.incompatible(cType(left), operator, cType(right)) };
+}
+
 export class DtraceVoice implements Voice {
   readonly #programs: readonly DtraceProgram[];
   readonly #settings: ReadonlyMap<string, string>;
@@ -52,7 +89,7 @@ export class DtraceVoice implements Voice {
     const first = all.find(({ code }) => code !== "unsafe") ?? all.at(0);
     if (first === undefined) return "";
     if (first.code === "unsafe") return "dtrace: could not enable tracing: Destructive actions not allowed\n";
-    const { span, message, tag } = withoutProbes(first, text);
+    const { span, message, tag } = withoutProbes(inWordsOfD(first), text);
     const program = this.#of(span.start);
     const shown = this.#settings.has("errtags") && tag !== undefined ? `[${tag}] ` : "";
     const region = tag !== undefined && inActions.has(tag) ? "in action list: " : "";
@@ -93,11 +130,16 @@ export class DtraceVoice implements Voice {
   /** `line 5`; `"other.d", line 5` behind a line that says so. */
   #place({ name, text, start = 0 }: DtraceProgram, offset: number): string {
     const before = text.slice(0, offset - start);
-    const marks = [...before.matchAll(/^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?[^\n]*\n/gm)];
+    const marks = [...before.matchAll(/^[ \t]*#[ \t]*(line[ \t]+)?(\d+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?[^\n]*\n/gm)];
     const last = marks.at(-1);
     if (last === undefined) return `line ${before.split("\n").length}`;
-    const line = Number(last[1]) + before.slice(last.index + last[0].length).split("\n").length - 1;
-    const file = marks.findLast((mark) => mark[2] !== undefined)?.[2];
+    // Behind `#line 5` as a script has it the lines go on with 6, behind the preprocessor's `# 5` with 5.
+    const line =
+      Number(last[2]) +
+      (last[1] === undefined ? 0 : 1) +
+      before.slice(last.index + last[0].length).split("\n").length -
+      1;
+    const file = marks.findLast((mark) => mark[3] !== undefined)?.[3];
     return file === undefined || file === name ? `line ${line}` : `"${file}", line ${line}`;
   }
 }

@@ -22,7 +22,7 @@ export const leastMessage = 64;
 
 /**
  * What a handler of errors sees: `kind`; `message`; `address` that could not be read, else 0; `line` and `column` of what
- * failed, from 1.
+ * failed, from 1; `instruction`, its place in the handler as it is compiled, from 1, before that is optimised.
  */
 export function errorType(messageCapacity: number): RecordType {
   return {
@@ -33,6 +33,7 @@ export function errorType(messageCapacity: number): RecordType {
       { name: "address", type: u64 },
       { name: "line", type: i64 },
       { name: "column", type: i64 },
+      { name: "instruction", type: i64 },
     ],
   };
 }

@@ -122,6 +122,8 @@ export const hostTexts = {
   zoneOffset: { parameters: [], result: "number", of: "bytes" },
   /** Words with a NUL behind each, with spaces between. */
   joinedWords: bytes(["bytes"], asLong),
+  /** What bytes are by a description of a type (d/printed.ts), as DTrace's print() lays it out. */
+  printedMemory: bytes(["text", "bytes"], () => 4096),
   /** An IP address of 4 or 16 bytes, as inet_ntop() writes it. */
   addressText: bytes(["bytes"], () => 46),
   /**

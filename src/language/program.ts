@@ -47,6 +47,8 @@ export interface TypeName {
   /** Base name without "struct"/"union"/"enum": `task_struct`, `uint64`, `unsigned long`. */
   readonly name: string;
   readonly tag?: "struct" | "union" | "enum";
+  /** What the source calls the base, where that is a typedef of it. */
+  readonly alias?: string;
   readonly pointers: number;
   /** Array lengths, outermost first; 0 when left open (`(int8[])x`). */
   readonly dimensions: readonly number[];

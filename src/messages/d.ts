@@ -149,6 +149,41 @@ export const d = {
   voidObject: (name: string): Message => tagged("D_DECL_VOIDOBJ", "type", `cannot have void object: ${name}`),
   /**
    * @example
+   * void x[5];
+   * BEGIN { exit(0); }
+   */
+  voidArray: (): Message => tagged("D_DECL_VOIDOBJ", "type", "cannot declare array of void"),
+  /**
+   * @example
+   * struct a { void x; };
+   * BEGIN { exit(0); }
+   */
+  voidMember: (name: string): Message => tagged("D_DECL_VOIDOBJ", "type", `cannot have void member: ${name}`),
+  /**
+   * @example
+   * struct a { struct a x; };
+   * BEGIN { exit(0); }
+   */
+  incompleteMember: (type: string, name: string): Message =>
+    tagged("D_DECL_INCOMPLETE", "type", `incomplete struct/union/enum ${type}: ${name}`),
+  /**
+   * @example
+   * long long long x;
+   * BEGIN { exit(0); }
+   */
+  typeUnknown: (name: string): Message =>
+    tagged("D_UNKNOWN", "type", `failed to resolve type ${name}: Unknown type name`),
+  /**
+   * @example
+   * enum a { X = 0x80000000 };
+   * BEGIN { exit(0); }
+   */
+  enumeratorOverflow: (name: string): Message =>
+    tagged("D_DECL_ENOFLOW", "type", `enumerator '${name}' value overflows INT_MAX (2147483647)`),
+  /** @example translator int < int i > { a = i; }; */
+  translatorOutput: (): Message => tagged("D_XLATE_SOU", "type", "translator output type must be a struct or union"),
+  /**
+   * @example
    * struct a { string x : 3; };
    * BEGIN { exit(0); }
    */
@@ -258,6 +293,9 @@ export const d = {
   /** @example BEGIN { x = nosuch; } */
   unknownVariable: (name: string, help?: string): Message =>
     tagged("D_IDENT_UNDEF", "name", `failed to resolve ${name}: Unknown variable name`, help),
+  /** Of DTrace's command, for a symbol that the kernel does not have. */
+  unknownSymbol: (name: string): Message =>
+    tagged("D_IDENT_UNDEF", "name", `failed to resolve \`${name}: Unknown symbol name`),
   /** @example BEGIN { @a += count(); } */
   unassigned: (name: string): Message => tagged("D_VAR_UNDEF", "name", `${name} has not yet been declared or assigned`),
   /** @example BEGIN { x = nosuch(1); } */
@@ -605,6 +643,9 @@ export const d = {
   /** @example BEGIN { trace((void)0); } */
   voidTraced: (name: string): Message =>
     tagged("D_TRACE_VOID", "type", `${name}( ) may not be applied to a void expression`),
+  /** @example BEGIN { print((void *)5); } */
+  printedVoid: (): Message =>
+    tagged("D_PRINT_SIZE", "type", "print( ) argument #1 reference has type 'void' with size 0; cannot print( ) it."),
   /** @example BEGIN { stack(0); } */
   stackSize: (name: string): Message =>
     tagged(

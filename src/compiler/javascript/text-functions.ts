@@ -234,6 +234,51 @@ export const textFunctions = {
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   return Buffer.from(bytes.subarray(4, 4 + size)).toString("latin1").replace(/\\0.*$/s, "");
 }`,
+  /** What is 0 is left out, but for what stands at the address itself. */
+  printedMemory: `function printedMemory(description, bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const memory = new DataView(bytes.buffer, bytes.byteOffset + 4, length);
+  const number = (of, at, bit = 0, bits = of.size * 8) => {
+    let value = 0n;
+    for (let i = of.size - 1; i >= 0; i--) value = (value << 8n) | BigInt(at + i < length ? memory.getUint8(at + i) : 0);
+    value = BigInt.asUintN(bits, value >> BigInt(bit));
+    return of.kind === "unsigned" || of.kind === "pointer" ? value : BigInt.asIntN(bits, value);
+  };
+  const isZero = (of, at) => {
+    for (let i = 0; i < of.size; i++) if (at + i < length && memory.getUint8(at + i) !== 0) return false;
+    return true;
+  };
+  const scalar = (of, value) => {
+    if (of.kind === "pointer") return "0x" + value.toString(16);
+    if (of.kind === "character") return "'" + String.fromCharCode(Number(BigInt.asUintN(8, value))) + "'";
+    return of.names?.find(([one]) => BigInt(one) === value)?.[1] ?? String(value);
+  };
+  const lines = [];
+  const show = (of, at, indent, name, top, bit, bits) => {
+    const start = " ".repeat(indent) + (name === "" ? "" : "." + name + " = ") + "(" + of.name + ")";
+    const end = top && of.kind === "struct" ? "" : ",";
+    if (of.kind === "struct") {
+      lines.push(start + " {");
+      for (const [member, offset, type, from, size] of of.members) {
+        if (at + offset >= length) {
+          lines.push(" ".repeat(indent + 1) + "...");
+          break;
+        }
+        if (from === undefined ? !isZero(type, at + offset) : number(type, at + offset, from, size) !== 0n)
+          show(type, at + offset, indent + 1, member, false, from, size);
+      }
+      lines.push(" ".repeat(indent) + "}" + end);
+    } else if (of.kind === "array") {
+      lines.push(start + " [");
+      for (let i = 0; i < of.count; i++)
+        if (!isZero(of.element, at + i * of.element.size)) show(of.element, at + i * of.element.size, indent + 1, "", false);
+        else if (of.element.kind === "character") break;
+      lines.push(" ".repeat(indent) + "]" + end);
+    } else lines.push(start + scalar(of, number(of, at, bit, bits)) + end);
+  };
+  show(JSON.parse(description), 0, 44, "", true);
+  return lines.join("\\n") + "\\n";
+}`,
   /** The URL standard shortens IPv6 addresses as inet_ntop() does, but for IPv4 ones in them. */
   addressText: `function addressText(bytes) {
   const four = [...bytes.subarray(-4)].join(".");

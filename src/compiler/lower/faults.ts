@@ -1,5 +1,6 @@
 // What fails: in a `try` each thing that can fail branches, and goes on in the handler of errors. Outside of one nothing
 // is looked at, and nothing is emitted, unless the language's rules end the handler there.
+import { InternalError } from "../../base/internal-error.ts";
 import { catchable, type FaultKind } from "../../language/faults.ts";
 import type { Span } from "../../language/diagnostic.ts";
 import { fieldLayout, sizeOf } from "../../language/layout.ts";
@@ -160,7 +161,7 @@ function tell(
   const home = f.errorHome(target);
   if (home?.kind !== "memory" || home.type.kind !== "record") return;
   const { build } = f;
-  const { line, column } = placeIn(f.module.checked.program.source, span);
+  const place = { ...placeIn(f.module.checked.program.source, span), instruction: build.instructions };
   const { fields } = home.type;
   const { offsets, size } = fieldLayout(fields.map(({ type }) => type));
   build.emit({ op: "zero", at: home.place, size });
@@ -180,8 +181,12 @@ function tell(
       }
       case "address":
         return build.emit({ op: "store", to, value: address ?? build.constant(0n), size: 8 });
+      case "line":
+      case "column":
+      case "instruction":
+        return build.emit({ op: "store", to, value: build.constant(BigInt(place[name])), size: 8 });
       default:
-        return build.emit({ op: "store", to, value: build.constant(BigInt(name === "line" ? line : column)), size: 8 });
+        throw new InternalError(`an error has no ${name}`);
     }
   });
 }

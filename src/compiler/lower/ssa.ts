@@ -51,6 +51,11 @@ export class FunctionBuilder {
     this.seal(this.#current);
   }
 
+  /** How many there are so far. */
+  get instructions(): number {
+    return this.#blocks.reduce((sum, { instructions }) => sum + instructions.length, 0);
+  }
+
   // ── values and memory ──
 
   newValue(name?: string): Value {

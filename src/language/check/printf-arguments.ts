@@ -104,11 +104,12 @@ function inColumn(type: Type): string {
   switch (type.kind) {
     case "integer":
     case "enum":
-      return ` %${{ 8: 3, 16: 5, 32: 10, 64: 19 }[type.bits]}${type.signed ? "d" : "u"}`;
+      if (type.bits === 64) return type.signed ? " %19d" : " %20u";
+      return ` %${{ 8: 3, 16: 5, 32: 10 }[type.bits]}${type.signed ? "d" : "u"}`;
     case "boolean":
       return " %10d";
     case "pointer":
-      return " %19u";
+      return " %20u";
     case "string":
     case "named":
       return "  %-33s";

@@ -9,6 +9,7 @@ import { printfText, unlessQuiet, type Item, type Text } from "./formats.ts";
 import { address, copied } from "./library.ts";
 import { framesOf, stack, symbol, symbols } from "./symbols.ts";
 import { normalOf, printed } from "./printa.ts";
+import { printedAt } from "./printed.ts";
 import { constantValue } from "./type-names.ts";
 import { spelledType } from "./types.ts";
 import { defaultOptions, readOption } from "./options.ts";
@@ -141,7 +142,7 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Prints a value by its type.",
     items: ([of], span, unit) => [
       traced("print", of, span, unit),
-      { text: { format: "%v\n", args: [unit.value(of)] } },
+      printedAt(of, span, unit) ?? { text: { format: "%v\n", args: [unit.value(of)] } },
     ],
   },
   tracemem: {

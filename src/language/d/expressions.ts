@@ -15,7 +15,7 @@ import { stableProbe } from "./stable-probes.ts";
 import { readText, translate, translatedMember, xlate } from "./translators.ts";
 import { beginsType, constantValue, typeName } from "./type-names.ts";
 import type { Cursor } from "./cursor.ts";
-import { common, isNumber, knownType, named, promoted, spelledType, type Known } from "./types.ts";
+import { common, isNumber, knownType, named, promoted, spelledType, textSize, type Known } from "./types.ts";
 import { type Inline, type Storage, type Unit } from "./unit.ts";
 import { builtinVariable, memberOf, variableNames } from "./variables.ts";
 
@@ -47,6 +47,8 @@ interface Place {
   readonly target: Variable | MapAccess;
   readonly storage: Storage | undefined;
   readonly declare: (known: Known | undefined) => void;
+  /** As the script names it. */
+  readonly written: string;
 }
 
 const places = new WeakMap<Expression, Place>();
@@ -73,6 +75,8 @@ export function assignment(unit: Unit): Expression {
     const [l, r] = [place!.storage?.known, unit.known(value)];
     if (operator === "=" && unfit(l, r, value))
       p.fail(d.incompatible(spelledType(l!), "=", spelledType(r!)), p.from(target.span));
+    const pointer = unit.pointerOf(value);
+    if (place!.storage === undefined && pointer !== undefined) unit.pointed.set(place!.written, pointer);
     return stored(unit, place!, operator.slice(0, -1), value, p.from(target.span));
   });
 }
@@ -312,7 +316,7 @@ function castTo(unit: Unit, to: ReturnType<typeof typeName>, of: Expression, sta
     unit.voids.add(nothing);
     return nothing;
   }
-  return unit.typed(nodes.cast(to, of, span), knownType(to));
+  return unit.pointing(unit.typed(nodes.cast(to, of, span), knownType(to)), to);
 }
 
 /** stringof: text stays as it is. */
@@ -351,6 +355,12 @@ function sizeOf(unit: Unit): Expression {
   if ("name" in of && of.name === "void" && "pointers" in of && of.pointers === 0)
     p.fail(d.sizeOfVoid(), p.from(first));
   if (inParentheses) p.expect(")");
+  // A text that is not written out has room for the longest.
+  if ("kind" in of && of.kind !== "string" && unit.known(of) === "string")
+    return unit.typed(
+      nodes.integer(unit.options.textBytes === undefined ? textSize : unit.options.textBytes + 1, p.from(first)),
+      "uint64",
+    );
   return unit.typed({ kind: "sizeof", of, span: p.from(first), type: unknownType }, "uint64");
 }
 
@@ -418,6 +428,7 @@ function postfix(unit: Unit): Expression {
         e.kind === "unary" && e.operator === "*" && e.operand.kind === "cast"
           ? { ...e.operand.to, pointers: 0 }
           : undefined;
+      if (arrow && isStructVariable(type)) p.fail(d.noPointer(), p.from({ start, end: start }));
       const struct = type?.tag === undefined ? undefined : unit.structs.find((one) => one.name === type.name);
       if (struct?.members.every((one) => one.name !== "" && one.name !== name.text) === true)
         p.fail(d.noMemberOf(spelledType(type!), name.text), p.from({ start, end: start }));
@@ -452,6 +463,10 @@ function postfix(unit: Unit): Expression {
       e = increment(unit, e, text === "++" ? 1 : -1, false, e.span);
     } else return e;
   }
+}
+
+function isStructVariable(type: TypeName | undefined): boolean {
+  return type?.tag === "struct" || type?.tag === "union";
 }
 
 function primary(unit: Unit): Expression {
@@ -581,6 +596,7 @@ function name(unit: Unit): Expression {
   if (storage?.keyTypes !== undefined) checkKeys(unit, text, keys, storage.keyTypes, span);
   else if (storage?.keyCount !== undefined && storage.keyCount !== keys.length)
     p.fail(d.keyCount(text, keys.length, storage.keyCount), p.from(token));
+  else if (storage?.keyKnown !== undefined) checkKnownKeys(unit, text, keys, storage.keyKnown);
   else if (storage === undefined && libraryFunction(text) !== undefined && keys.length === 0)
     p.fail(d.notAScalar("function", text), span);
   while (keys.length < (storage?.dimensions ?? 0) && p.at("[")) keys.push(...bracketed(unit));
@@ -593,7 +609,7 @@ function name(unit: Unit): Expression {
       unit.globals.set(text, {
         known,
         keyed: keys.length > 0,
-        ...(keys.length === 0 ? {} : { keyCount: keys.length }),
+        ...(keys.length === 0 ? {} : { keyCount: keys.length, keyKnown: keys.map((key) => unit.known(key)) }),
       }),
   });
 }
@@ -682,6 +698,20 @@ export function bracketed(unit: Unit): Expression[] {
   return keys;
 }
 
+/** Keys of an array that was not declared are of the types of its first ones. */
+function checkKnownKeys(
+  unit: Unit,
+  name: string,
+  keys: readonly Expression[],
+  wanted: readonly (Known | undefined)[],
+): void {
+  for (const [i, first] of wanted.entries()) {
+    const known = unit.known(keys[i]);
+    if (unfit(first, known, keys[i]))
+      unit.cursor.fail(d.keyType(name, i + 1, spelledType(first!), spelledType(known!)), keys[i].span);
+  }
+}
+
 function local(unit: Unit, of: "self" | "this", member: string, span: Span): Expression {
   const p = unit.cursor;
   const table = of === "self" ? unit.thread : unit.event;
@@ -718,7 +748,7 @@ function inMemory(
 }
 
 /** A variable as it is read, and where it is, for what stands behind it. */
-function place(unit: Unit, of: Place & { readonly written: string }): Expression {
+function place(unit: Unit, of: Place): Expression {
   const p = unit.cursor;
   const { target, storage, written } = of;
   if (storage?.memory !== undefined) return inMemory(unit, target, storage.memory);
@@ -737,7 +767,7 @@ function place(unit: Unit, of: Place & { readonly written: string }): Expression
       ? nodes.cast({ name: known, pointers: 0, dimensions: [], span: target.span }, target)
       : { ...target };
   places.set(e, of);
-  return unit.typed(e, known);
+  return unit.pointing(unit.typed(e, known), storage?.type ?? unit.pointed.get(written));
 }
 
 function called(unit: Unit, name: string, start: Span): Expression {

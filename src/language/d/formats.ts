@@ -111,7 +111,7 @@ export function converted(piece: Piece, of: Expression, unit: Unit): Text {
     case "Y":
       return { format: `%${room}s`, args: [date("%Y %b %e %H:%M:%S", value, span)] };
     case "T":
-      return { format: `%${room}s`, args: [date("%Y-%m-%dT%H:%M:%S", value, span)] };
+      return { format: `%${room}s`, args: [date("%a, %d %b %Y %H:%M:%S %Z", value, span)] };
     case "k":
       return { format: `%${room}s`, args: [value] };
     default:
@@ -217,7 +217,7 @@ function unsignedFor(letter: string, known: Known | undefined, of: Expression, u
 /** A text wants a text's conversion, a number a number's. `number`: of the argument. */
 export function checkConversion(
   name: string,
-  { letter, text }: Piece,
+  { letter, size, text }: Piece,
   known: Known | undefined,
   number: number,
   span: Span,
@@ -225,6 +225,8 @@ export function checkConversion(
 ): void {
   if (letter === "s" && known !== undefined && known !== "string")
     cursor.fail(d.conversionType(name, number, text, "char [] or string (or use stringof)", spelledType(known)), span);
+  if (letter === "s" && size === "w" && known === "string")
+    cursor.fail(d.conversionType(name, number, text, "wchar_t []", "string"), span);
   if ("fFeEgG".includes(letter) && known !== undefined)
     cursor.fail(d.conversionType(name, number, text, "float, double, or long double", spelledType(known)), span);
   if ("diuxXoc".includes(letter) && known === "string")

@@ -17,6 +17,7 @@ export function defaultOptions(): Options {
     speculations: 1,
     speculationSize: 0,
     scratchSize: 256,
+    printSize: 1024,
     layout,
   };
 }
@@ -72,7 +73,7 @@ const bytes = (value: string): number => {
 };
 
 const count =
-  (name: "stackFrames" | "userStackFrames" | "cpu"): Take =>
+  (name: "stackFrames" | "userStackFrames" | "cpu" | "printSize"): Take =>
   (value, options, span) => {
     if (value === undefined || size(value, options, span) === "invalid") return "invalid";
     options[name] = bytes(value);
@@ -99,6 +100,7 @@ const takes: Readonly<Record<string, Take>> = {
   stackframes: count("stackFrames"),
   ustackframes: count("userStackFrames"),
   cpu: count("cpu"),
+  printsize: count("printSize"),
   scratchsize: (value, options, span) => {
     if (size(value, options, span) === "invalid") return "invalid";
     options.scratchSize = bytes(value!);

@@ -168,7 +168,7 @@ function declaration(unit: Unit): void {
       unit.typedefs.set(name, type);
       continue;
     }
-    if (type.name === "void" && type.pointers === 0) p.fail(d.voidObject(name), span);
+    if (type.name === "void" && type.pointers === 0) p.fail(isList(type) ? d.voidArray() : d.voidObject(name), span);
     if (table === unit.globals && isBuiltIn(name)) p.fail(d.builtinRedeclared(name), span);
     const before = table.get(name);
     if (before !== undefined) {
@@ -180,7 +180,11 @@ function declaration(unit: Unit): void {
     const array = keys !== undefined || isList(type);
     const element = array && keys === undefined ? { ...type, dimensions: [] } : type;
     const inMemory =
-      (type.tag === "struct" || type.tag === "union" || (table === unit.globals && unit.addressed.has(name))) &&
+      (type.tag === "struct" ||
+        type.tag === "union" ||
+        // Variables of a clause have no keys.
+        (table === unit.event && keys === undefined && isList(type)) ||
+        (table === unit.globals && unit.addressed.has(name))) &&
       type.pointers === 0 &&
       type.behind === undefined;
     if (inMemory) {
@@ -307,7 +311,8 @@ function clauseAt(places: readonly Placed[], first: Token, unit: Unit): Probe[] 
   let block;
   if (p.at("{")) block = body(unit);
   else {
-    if (!p.accept(";")) p.fail(behind === undefined ? d.noActions() : d.noActionsBehindPredicate(), first);
+    if (behind !== undefined) p.fail(d.noActionsBehindPredicate(), first);
+    if (!p.accept(";")) p.fail(d.noActions(), first);
     block = undefined;
   }
   // Else it is read after the body, so that it knows what is first assigned there: `tick-1s /n < 3/ { n++; }`.
@@ -528,7 +533,7 @@ function watched(probe: Probe, unit: Unit): Probe {
 /** Kinds of the tree's, by the ids of what D calls them. */
 const ends = ["begin", "end"];
 
-/** `dtrace: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): invalid address (0x8) at line 3` */
+/** `dtrace: error in dt_clause_0 for probe ID 1 (dtrace:::BEGIN): invalid address (0x8) at BPF pc 21`: the place is one in strobe's own program. */
 function saidFault(clause: number, of: (name: string) => Expression, span: Span): Statement {
   const part = (name: ProbePart): Expression =>
     nodes.call("probe_part", [nodes.builtin("probe", span), nodes.word(name, span)], span);
@@ -536,7 +541,11 @@ function saidFault(clause: number, of: (name: string) => Expression, span: Span)
   const place = (["id", "provider", "module", "function", "name"] as const).map(part);
   const said = (what: string, ...args: Expression[]): Statement =>
     nodes.statement(
-      nodes.call("sayf", [nodes.text(`${start}${what} at line %d\n`, span), ...place, ...args, of("line")], span),
+      nodes.call(
+        "sayf",
+        [nodes.text(`${start}${what} at BPF pc %d\n`, span), ...place, ...args, of("instruction")],
+        span,
+      ),
     );
   const when = (kind: string, then: Statement, otherwise: Statement): Statement => ({
     kind: "if",

@@ -26,13 +26,20 @@ interface Definition {
 
 const most = 200_000;
 
-export function preprocess(source: Source, { definitions = new Map() }: Given): Preprocessed {
+/** Directives of the C preprocessor. */
+const ofC: ReadonlySet<string> = new Set("define undef include if ifdef ifndef elif else endif".split(" "));
+
+export function preprocess(source: Source, { definitions = new Map(), settings }: Given): Preprocessed {
   const diagnostics: Diagnostic[] = [];
   const options: ScriptOption[] = [];
   const defined = new Map<string, Definition>(
     [...definitions].map(([name, value]) => [name, { body: tokensOf(value).slice(0, -1) }]),
   );
   const kept: Token[] = [];
+  /** DTrace's command leaves C's directives to the C preprocessor, which a script has to be given to (-C). */
+  const withoutC = settings?.has("command") === true && !settings.has("cpp");
+  /** What pragmas say of names that the script has to have. */
+  const pragmas: { what: string; of: string; span: Span }[] = [];
   /** Conditions around: whether their lines count, and whether one of their branches has. */
   const conditions: { name: string; active: boolean; taken: boolean; span: Span }[] = [];
   const active = (): boolean => conditions.every((one) => one.active);
@@ -47,6 +54,8 @@ export function preprocess(source: Source, { definitions = new Map() }: Given): 
     }
     directive(token);
   }
+  for (const { what, of, span } of pragmas)
+    if (!kept.some(({ kind, text }) => kind === "identifier" && text === of)) report(span, d.pragmaUnused(what));
   for (const { name, span } of conditions) report(span, d.unclosedCondition(name));
   const end = kept.pop()!;
   const tokens = defined.size === 0 ? kept : expanded(kept, new Set(), { left: most });
@@ -55,6 +64,7 @@ export function preprocess(source: Source, { definitions = new Map() }: Given): 
   function directive(token: Token): void {
     const [, name = "", rest = ""] = /^[ \t]*([A-Za-z_]\w*|\d+|!)?([^]*)$/.exec(token.text) ?? [];
     const text = rest.replaceAll(/\\\r?\n/g, " ").trim();
+    if (withoutC && ofC.has(name)) return report(token, d.unknownDirective(name));
     switch (name) {
       // The interpreter; an empty directive; lines of another file.
       case "!":
@@ -148,7 +158,8 @@ export function preprocess(source: Source, { definitions = new Map() }: Given): 
       }
       case "attributes":
       case "binding":
-        return report(token, d.pragmaUnused(what));
+        pragmas.push({ what, of: /(\w+)\s*$/.exec(rest)?.[1] ?? "", span: token });
+        return;
       case "depends_on":
         return /^library\b/.test(rest) ? report(token, d.pragmaLibrary()) : undefined;
       case "error":
@@ -156,7 +167,7 @@ export function preprocess(source: Source, { definitions = new Map() }: Given): 
       case "line":
         return;
       default:
-        return /^D\b/.test(text) ? report(token, d.pragma(text.replace(/^D\s*/, ""))) : undefined;
+        return /^D\b/.test(text) ? report(token, d.pragma(/^D\s*(\S*)/.exec(text)?.[1] ?? "")) : undefined;
     }
   }
 

@@ -61,8 +61,8 @@ class Recording {
       if (name === "speculate") this.#speculates = true;
       else this.#commits = true;
     } else if (records) {
-      if (this.#commits) refuse("D_DREC_COMM", "data-recording actions may not follow commit( )");
       if (this.#speculates && name === "exit") refuse("D_EXIT_SPEC", "exit( ) may not follow speculate( )");
+      if (this.#commits) refuse("D_DREC_COMM", "data-recording actions may not follow commit( )");
       this.#records = true;
     }
     if (this.#speculates && destructiveActions.has(name))

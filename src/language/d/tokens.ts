@@ -76,9 +76,17 @@ export function scan(text: string, from: number): Token {
     const plain = { kind, text: text.slice(start, end), start, end };
     // `@` is short for `@_`.
     if (kind === "aggregation" && plain.text === "@") return { ...plain, text: "@_" };
+    if (kind === "number" && isFloat(text, start, end))
+      return { ...plain, problem: "floating-point constants are not permitted", tag: "D_SYNTAX" };
     return kind === "number" ? numbered(plain) : plain;
   }
   return bad(text, start, start + 1, `syntax error near "${char}"`);
+}
+
+/** `1.5`, `1.`, `1e6`, but for the range `1..5`. */
+function isFloat(text: string, start: number, end: number): boolean {
+  const behindIt = text.slice(end, end + 3);
+  return !/^0[xX]/.test(text.slice(start, end)) && /^(?:\.(?!\.)|[eE][-+]?\d)/.test(behindIt);
 }
 
 const patterns: readonly (readonly [TokenKind, RegExp])[] = [

@@ -23,7 +23,9 @@ const translated = new WeakMap<
 export function declareTranslator(unit: Unit): void {
   const p = unit.cursor;
   const first = p.advance();
-  const type = spelled(typeName(unit, noConstant(unit)));
+  const output = typeName(unit, noConstant(unit));
+  if (knownType(output) !== undefined) p.fail(d.translatorOutput(), p.from(first));
+  const type = spelled(output);
   p.expect("<");
   const input = typeName(unit, noConstant(unit));
   const { text: parameter } = p.expectName("a name for what is translated");

@@ -2,7 +2,7 @@
 import type { Span } from "../diagnostic.ts";
 import type { Expression, StructDeclaration, TypeName } from "../program.ts";
 import { d } from "../../messages/d.ts";
-import { isTypeName, knownType, textSize, typedefs, typeWords } from "./types.ts";
+import { isTypeName, knownType, spelledType, textSize, typedefs, typeWords } from "./types.ts";
 import { libraryConstant } from "./constants.ts";
 import type { Unit } from "./unit.ts";
 
@@ -43,13 +43,20 @@ export function baseType(unit: Unit, constant: ReadConstant): TypeName {
       if (words.includes("signed") || words.includes("unsigned")) p.fail(d.signedType(), span);
       if (name !== "long double") p.fail(d.typeCombination(), span);
     }
+    if (words.filter((word) => word === "long").length > 2 || (words.includes("signed") && words.includes("unsigned")))
+      p.fail(d.typeUnknown(words.includes("int") ? name : `${name} `), span);
     if (words.filter((word) => ["char", "int"].includes(word)).length > 1) p.fail(d.typeCombination(), span);
     if (words.includes("char") && (words.includes("long") || words.includes("short"))) p.fail(d.longChar(), span);
   }
   const own = unit.typedefs.get(name);
-  if (own !== undefined) return { ...own, span };
+  if (own !== undefined) return { ...own, span, ...(isPlain(own) ? { alias: name } : {}) };
   if (name === "string") return { name, pointers: 0, dimensions: [textSize], span };
-  return { name: Object.hasOwn(typedefs, name) ? typedefs[name] : name, pointers: 0, dimensions: [], span };
+  if (!Object.hasOwn(typedefs, name)) return { name, pointers: 0, dimensions: [], span };
+  return { name: typedefs[name], alias: name, pointers: 0, dimensions: [], span };
+}
+
+function isPlain({ pointers, dimensions }: TypeName): boolean {
+  return pointers === 0 && dimensions.length === 0;
 }
 
 function tag(unit: Unit, kind: "struct" | "union" | "enum", constant: ReadConstant): TypeName {
@@ -73,6 +80,7 @@ function enumeration(unit: Unit, name: string, first: Span, constant: ReadConsta
     const { text } = p.expectName("a name");
     if (p.accept("=")) next = constant();
     if (constants.some(({ name }) => name === text)) p.fail(d.enumeratorTwice(text), first);
+    if (next > 0x7fff_ffffn) p.fail(d.enumeratorOverflow(text), first);
     constants.push({ name: text, value: next });
     unit.constants.set(text, next);
     next++;
@@ -105,6 +113,9 @@ function structure(unit: Unit, union: boolean, name: string, first: Span, consta
     do {
       const { name: member, type } = declarator(unit, base, constant);
       if (members.some((one) => one.name === member)) p.fail(d.memberTwice(member), at);
+      if (type.name === "void" && type.pointers === 0) p.fail(d.voidMember(member), at);
+      if (type.tag === (union ? "union" : "struct") && type.name === name && type.pointers === 0)
+        p.fail(d.incompleteMember(spelledType({ ...type, dimensions: [] }), member), at);
       const bits = p.accept(":") ? Number(constant()) : undefined;
       if (bits !== undefined && bits <= 0) p.fail(d.bitFieldConstant(), at);
       const known = bits === undefined ? undefined : knownType(type);

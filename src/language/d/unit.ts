@@ -27,6 +27,7 @@ export interface Storage {
   /** Of an associative array that was declared; or how many keys it was first given. */
   readonly keyTypes?: readonly TypeName[];
   readonly keyCount?: number;
+  readonly keyKnown?: readonly (Known | undefined)[];
   /** It was declared, and may never be given a value. */
   readonly declared?: true;
   readonly type?: TypeName;
@@ -63,6 +64,8 @@ export interface Options {
   /** Bytes of a text without its end, where `strsize` says; and of memory that alloca() gives. */
   textBytes?: number;
   scratchSize: number;
+  /** Bytes that print() looks at. */
+  printSize: number;
   /** Of stacks that do not say themselves how many frames they have. */
   stackFrames?: number;
   userStackFrames?: number;
@@ -102,6 +105,9 @@ export class Unit {
   readonly globals = new Map<string, Storage>();
   readonly thread = new Map<string, Storage>();
   readonly event = new Map<string, Storage>();
+  /** Variables that were first given a pointer of a type: `this->p`. */
+  readonly pointed = new Map<string, TypeName>();
+  readonly #pointers = new WeakMap<Expression, TypeName>();
   readonly typedefs = new Map<string, TypeName>();
   readonly structs: StructDeclaration[] = [];
   readonly enums: EnumDeclaration[] = [];
@@ -201,6 +207,17 @@ export class Unit {
   /** A name that no script has. */
   name(of: string): string {
     return `${of}#${++this.#names}`;
+  }
+
+  /** The pointer's type, as far as the script says it. */
+  pointerOf(e: Expression): TypeName | undefined {
+    return this.#pointers.get(e);
+  }
+
+  /** An expression that is a pointer of a type. */
+  pointing<E extends Expression>(e: E, type: TypeName | undefined): E {
+    if (type !== undefined && type.pointers > 0 && type.dimensions.length === 0) this.#pointers.set(e, type);
+    return e;
   }
 
   known(e: Expression): Known | undefined {

@@ -257,6 +257,7 @@ function argument(name: string, span: Span, { clause }: Unit): Expression {
   const interrupts =
     clause.provider === "profile" && clause.names?.every((each) => each.startsWith("profile-")) === true;
   if (interrupts) return interrupted(name, span);
+  if (clause.provider === "dtrace") return nodes.integer(0, span);
   if (!clause.returns) return builtin(name, span);
   if (clause.provider === "syscall") return builtin("arg0", span);
   return name === "arg1" ? builtin("retval", span) : nodes.integer(0, span);

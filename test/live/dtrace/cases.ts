@@ -112,7 +112,12 @@ export async function runCase({ command, script }: Case, dtrace: string, seconds
       child.stdout.setEncoding("utf8").on("data", (text: string) => (texts.stdout += text));
       child.stderr.setEncoding("utf8").on("data", (text: string) => (texts.stderr += text));
       child.on("error", failed);
-      child.on("close", (code) => done({ ...texts, code: code ?? 255 }));
+      child.on("close", (code) => {
+        // A program's instructions and memory are its own.
+        const own = (text: string): string =>
+          text.replaceAll(/ at BPF pc \d+$/gm, " at BPF pc N").replaceAll(/0x[0-9a-f]{8,}(?= = \*$)/gm, "0xADDRESS");
+        done({ stdout: own(texts.stdout), stderr: own(texts.stderr), code: code ?? 255 });
+      });
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });
