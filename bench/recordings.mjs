@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { median, spread, table } from "./statistics.mjs";
+import { timed } from "./timed.mjs";
 
 const rate = 200_000;
 const seconds = 5;
@@ -85,24 +86,6 @@ const recorders = [
 
 function lines(text) {
   return text.split("\n").filter((line) => line !== "");
-}
-
-/** Runs it; CPU seconds of all of its processes, and what it printed. */
-function timed(words, output = "pipe") {
-  const script = '"$@"; code=$?; times >&2; exit $code';
-  const { status, stdout, stderr } = spawnSync("bash", ["-c", script, "bash", ...words], {
-    encoding: "utf8",
-    stdio: ["ignore", output, "pipe"],
-    maxBuffer: 2 ** 31,
-  });
-  if (status !== 0) throw new Error(`${words.join(" ")}: ${stderr}`);
-  const [user, system] = stderr.trim().split("\n").at(-1).split(" ").map(secondsOf);
-  return { cpu: user + system, text: stdout ?? "" };
-}
-
-function secondsOf(text) {
-  const [, minutes, rest] = /^(\d+)m([\d.]+)s$/.exec(text);
-  return Number(minutes) * 60 + Number(rest);
 }
 
 /** Whether it records here: trace-cmd is refused where ftrace is switched off. */
