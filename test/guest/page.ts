@@ -1,5 +1,7 @@
 // docs/kernels.md, from what the suite found.
 
+import { enginesTable } from "./engine-rows.ts";
+
 /** `refused`: the machine's policy keeps it from us, which strobe says. */
 export type Cell = "yes" | "no" | "refused";
 
@@ -35,7 +37,8 @@ and strobe says so before anything is attached. Empty: not tried.
 |---|${titles.map(() => "---|").join("")}
 ${rows.join("\n")}
 | scripts of the language's tests | ${language.join(" | ")} |
-`;
+
+${enginesTable(["6.1", "6.12", "7", "own"])}`;
 }
 
 /** 6.12 is newer than 6.1; ours comes last. */

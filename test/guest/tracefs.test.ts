@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import { compileC, temporaryFolder } from "../support/strobe.ts";
+import { engineRows, refusedOnTracefs } from "./engine-rows.ts";
 import { tryOnKernels, type Trial } from "./trials.ts";
-import { workSource } from "./workload.ts";
+import { sleepersSource, workSource } from "./workload.ts";
 
 const folder = temporaryFolder();
 after(() => folder.remove());
@@ -42,6 +43,9 @@ const counted: readonly string[] = [
   `tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { @all = count(); } tracepoint:syscalls:sys_exit_getppid /pid == cpid/ { @[args.ret == 0] = count(); }`,
 ];
 
+/** Some four hundred events. */
+const everyCall = "tracepoint:syscalls:sys_enter_* /pid == cpid/ { @[probe] = count(); }";
+
 const definitions = `cd /sys/kernel/tracing
 strobe events add 'tracepoint:raw_syscalls:sys_enter /args.id == 110 && comm == "work"/ { nr = args.id; who = comm }' 'fentry:vfs_read { count = args.count; name = str(args.file.f_path.dentry.d_name.name) }' 'fexit:vfs_read { retval }'
 strobe events list | tr -s ' ' | cut -d' ' -f1,2 | sort
@@ -52,14 +56,23 @@ strobe events remove 'strobe:*' | wc -l; echo >trace`;
 
 const quoted = (script: string): string => `'${script.replaceAll("'", `'\\''`)}'`;
 
-const run = (engine: string, script: string): string =>
-  `strobe -q --engine ${engine} -c '/bin/work 100' -e ${quoted(script)} | grep . | sort`;
+const sorted = (text: string): readonly string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .sort();
+
+const run = (engine: string, script: string, command = "/bin/work 100"): string =>
+  `strobe -q --engine ${engine} -c '${command}' -e ${quoted(script)} | grep . | sort`;
 
 tryOnKernels({
   verb: "answers on tracefs as on eBPF",
   own: true,
-  files: () => ({ "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-g", "-static"]) }),
-  deadline: 900,
+  files: () => ({
+    "/bin/work": compileC(folder.path, "work", workSource, ["-O1", "-g", "-static"]),
+    "/bin/sleepers": compileC(folder.path, "sleepers", sleepersSource),
+  }),
+  deadline: 1800,
   trials: (kernel): readonly Trial[] => [
     ...(hasFprobes(kernel)
       ? [
@@ -120,6 +133,35 @@ tracepoint:syscalls:sys_enter_write
 `,
           stderr,
         ),
+    },
+    ...engineRows.map(({ name, script, command, output, on }): Trial => ({
+      name: `docs/kernels.md: ${name}`,
+      script: run("tracefs", script, command),
+      check: ({ stdout, stderr }) => {
+        const engines = on(kernel);
+        if (engines === "both" || engines === "tracefs")
+          assert.deepEqual(sorted(stdout.trim().replaceAll(/\+\d+/g, "+N")), sorted(output), stderr);
+        else if (engines === "eBPF") assert.match(stderr, refusedOnTracefs);
+      },
+    })),
+    {
+      name: "histograms of hundreds of events have room together",
+      script: `strobe --engine tracefs --explain -e ${quoted(everyCall)} -c /bin/work | grep -o 'size=[0-9]*' | sort | uniq -c | awk '{ print $2, ($1 > 300 ? "hundreds" : $1) }'
+strobe -q --engine tracefs -c '/bin/work 100' -e ${quoted(everyCall)} | grep getppid`,
+      check: ({ stdout, stderr }) =>
+        assert.equal(stdout, "size=512 hundreds\n@[tracepoint:syscalls:sys_enter_getppid]: 100\n", stderr),
+    },
+    {
+      name: "a kretprobe's room, and what it missed",
+      script: `strobe -q --engine tracefs -c '/bin/sleepers 40' -e 'kretprobe:hrtimer_nanosleep:maxactive=64 /comm == "sleepers"/ { @ = count(); }'
+strobe -q --engine tracefs -c '/bin/sleepers 40' -e 'kretprobe:hrtimer_nanosleep:maxactive=5 /comm == "sleepers"/ { @ = count(); }'`,
+      check: ({ stdout, stderr }) => {
+        const [all, some] = stdout.trim().split(/\n+/);
+        assert.equal(all, "@: 40", stderr);
+        assert.match(some, /^@: [45]$/, stderr);
+        // Before 6.7 the kernel does not tell.
+        if (kernel !== "6.1") assert.match(stderr, /missed 3[56] events \(more calls were under way/);
+      },
     },
     {
       name: "nothing is left in tracefs",

@@ -127,13 +127,34 @@ export function makeTracefsPlan(
     });
   }
   const processes = processesIn(drafts.map(({ filter }) => filter).reduce(either, false));
+  const events = eventsOf(drafts);
   const plan = {
-    events: eventsOf(drafts),
-    programs,
+    events,
+    programs: withinRoom(programs, events),
     ...(processes === undefined ? {} : { processes: [...processes] }),
     stacks: [...stacks],
   };
   return { plan, diagnostics };
+}
+
+/** Entries of all histograms together; the kernel makes all at once, of some 200 bytes each (tracing_map_alloc_elts). */
+const mostOfAll = 1 << 18;
+/** With fewer, what there is no room for is more than what is saved. */
+const fewestOfOne = 512;
+
+/** Programs whose histograms are no larger, all together, than a machine has room for: a program has one for each event. */
+function withinRoom(programs: readonly TracefsProgram[], events: readonly TracefsEvent[]): readonly TracefsProgram[] {
+  const sizes = events.flatMap(({ handlers }) =>
+    handlers.flatMap(({ program }) => programs[program].histogram?.entries ?? []),
+  );
+  const fits = (limit: number): boolean => sizes.reduce((sum, size) => sum + Math.min(size, limit), 0) <= mostOfAll;
+  let limit = mostOfAll;
+  while (!fits(limit) && limit > fewestOfOne) limit /= 2;
+  const some = fits(limit);
+  return programs.map(({ histogram, ...program }) => {
+    if (histogram === undefined || !some) return program;
+    return { ...program, histogram: { ...histogram, entries: Math.min(histogram.entries, limit) } };
+  });
 }
 
 /** Handlers of one place have one event, and so have all places of theirs the same arguments. */

@@ -1,7 +1,7 @@
 // Events that strobe defines in tracefs: kprobes and uprobes with what they fetch. They outlive their process; their
 // group has the process's number in it, so that what a killed strobe left is removed by the next.
 // (Documentation/trace/kprobetrace.rst, uprobetracer.rst)
-import { readdirSync, rmdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { dynamicEvents, writeDefinition } from "./event-files.ts";
 import { giveBackLeft } from "./graph-settings.ts";
 import { giveBackSettings } from "./latency-tracers.ts";
@@ -20,20 +20,40 @@ export const ownGroup = `strobe_${process.pid}`;
 let made = 0;
 
 /**
- * Defines an event: `place` as the kernel spells it, then `name=words:type` an argument. Disposing removes it, once it
- * is enabled nowhere. @throws LinuxError
+ * Defines an event: `place` as the kernel spells it, then `name=words:type` an argument. `maxactive`: calls of which a
+ * kretprobe sees the return at once; the kernel's choice where it is absent. Disposing removes it, once it is enabled
+ * nowhere. @throws LinuxError
  */
-export function defineEvent(kind: DynamicKind, place: string, args: readonly string[], doing: string): DynamicEvent {
-  const name = `${kind}_${made++}`;
+export function defineEvent(
+  kind: DynamicKind,
+  place: string,
+  args: readonly string[],
+  doing: string,
+  maxactive?: number,
+): DynamicEvent {
+  // `kprobe_profile` shows names without their groups.
+  const name = `${kind}_${kind.startsWith("k") ? `${process.pid}_` : ""}${made++}`;
   const ofFtrace = kind === "fprobe" || kind === "fretprobe";
   const file = ofFtrace ? "dynamic_events" : kind.startsWith("u") ? "uprobe_events" : "kprobe_events";
-  const line = `${ofFtrace ? "f" : kind.endsWith("retprobe") ? "r" : "p"}:${ownGroup}/${name} ${[place, ...args].join(" ")}`;
+  const line = `${ofFtrace ? "f" : kind.endsWith("retprobe") ? `r${maxactive ?? ""}` : "p"}:${ownGroup}/${name} ${[place, ...args].join(" ")}`;
   writeDefinition(file, line, doing);
   return {
     group: ownGroup,
     name,
     [Symbol.dispose]: () => writeDefinition(file, `-:${ownGroup}/${name}`, `remove the event ${ownGroup}/${name}`),
   };
+}
+
+/** Of kprobe events, by their names: how often the kernel missed one. Before Linux 6.7 it does not tell of missed returns. */
+export function missedByKprobes(): ReadonlyMap<string, number> {
+  let text: string;
+  try {
+    text = readFileSync(`${tracefsRoot()}/kprobe_profile`, "latin1");
+  } catch {
+    // A kernel without kprobes.
+    return new Map();
+  }
+  return new Map([...text.matchAll(/^ *(\S+) +\d+ +(\d+)$/gm)].map(([, name, count]) => [name, Number(count)]));
 }
 
 /** What strobes left in tracefs that run no more. */

@@ -25,7 +25,7 @@ export function attachToKernelSites(request: AttachRequest, returns: boolean): A
         {
           site: { ...site, name },
           count,
-          help: returns ? missedReturns(name) : "they happened while the CPU was handling another kprobe",
+          help: whyMissed(name, returns),
         },
       ];
     });
@@ -78,7 +78,7 @@ export function attachToKernelSites(request: AttachRequest, returns: boolean): A
 function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: KprobeEvent[]): number {
   const { symbol, offset, maxactive, inPlace = false } = data as KprobeSite;
   const everywhere = { pid: -1, cpu: 0 };
-  return withReason(name, () => {
+  return withReason(`probe ${name}`, () => {
     if (maxactive !== undefined) {
       const definition = defineKretprobe(symbol ?? `0x${offset.toString(16)}`, maxactive);
       definitions.push(definition);
@@ -102,19 +102,21 @@ function openKprobe({ name, data }: SiteRef, returns: boolean, definitions: Kpro
   });
 }
 
-function missedReturns(name: string): string {
+/** Why events of a kprobe were missed, and what to do. */
+export function whyMissed(name: string, returns: boolean): string {
+  if (!returns) return "they happened while the CPU was handling another kprobe";
   return `more calls were under way than the kernel had room for, or another kprobe was being handled: try ${name}:maxactive=${MAXACTIVE_LIMIT}, or fexit, which has no such limit, where --info has it`;
 }
 
-/** Says what the kernel's refusal of a probe means. */
-function withReason(name: string, open: () => number): number {
+/** Says what the kernel's refusal of a probe means. @throws LinuxError */
+export function withReason<T>(doing: string, open: () => T): T {
   try {
     return open();
   } catch (error) {
     if (!(error instanceof LinuxError)) throw error;
     const { call, code } = error;
     const hint = refusals[error.errno] ?? error.hint;
-    throw new LinuxError({ call, code, doing: `probe ${name}`, ...(hint === undefined ? {} : { hint }) });
+    throw new LinuxError({ call, code, doing, ...(hint === undefined ? {} : { hint }) });
   }
 }
 

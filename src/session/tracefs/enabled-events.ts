@@ -56,6 +56,8 @@ export interface Enabled {
   readonly counted: ReadonlyMap<number, LiveMap>;
   /** Probes; several places of one are one. */
   readonly attached: number;
+  /** Kprobes, by their events' names. */
+  readonly kprobes: ReadonlyMap<string, { readonly probe: string; readonly returns: boolean }>;
   /** Where the script goes on without them. */
   readonly failed: readonly { readonly probe: string; readonly reason: string }[];
 }
@@ -70,12 +72,15 @@ export function enableEvents(asked: Enabling): Enabled {
   const wanted = new Map<number, Wanted>();
   const failed: { probe: string; reason: string }[] = [];
   const several = new Set<string>();
+  const kprobes = new Map<string, { readonly probe: string; readonly returns: boolean }>();
   let attached = 0;
   for (const [number, event] of events.events.entries()) {
     const { site, args } = event;
     try {
       const named = boot === undefined ? eventAt(event) : bootEventAt(boot, event, number);
       if (named.defined !== undefined) asked.defined.push(named.defined);
+      if (event.event === "kprobe" || event.event === "kretprobe")
+        kprobes.set(named.name, { probe: site.name, returns: event.event === "kretprobe" });
       const { id, fields } = formatOf(named);
       args.forEach(({ offset }, i) => {
         const there = fields.find(({ name }) => name === `a${i}`)?.offset;
@@ -115,7 +120,7 @@ export function enableEvents(asked: Enabling): Enabled {
     }
   }
   if (failed.length > 0 && missingProbes === "error") throw new AttachError(failed);
-  return { wanted, histograms, counted, attached, failed: missingProbes === "ignore" ? [] : failed };
+  return { wanted, histograms, counted, attached, kprobes, failed: missingProbes === "ignore" ? [] : failed };
 }
 
 /** Maps that the kernel counts for are read with what it has counted. */

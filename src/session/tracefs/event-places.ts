@@ -9,6 +9,7 @@ import {
 import type { TracefsEvent } from "../../compiler/tracefs/tracefs-plan.ts";
 import { defineEvent, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
 import { inFile, type UserSite } from "../../providers/attaching/user-attachment.ts";
+import { withReason } from "../../providers/attaching/kprobe-attachment.ts";
 import type { KprobeSite } from "../../providers/places/kernel-functions.ts";
 
 /** An event as it is enabled. */
@@ -28,8 +29,8 @@ export function eventAt({ event, site, args }: TracefsEvent): NamedEvent {
   }
   const words = argumentWords(args);
   const doing = `define an event for ${shown}`;
-  const make = (kind: typeof event, place: string): NamedEvent => {
-    const defined = defineEvent(kind, place, words, doing);
+  const make = (kind: typeof event, place: string, maxactive?: number): NamedEvent => {
+    const defined = defineEvent(kind, place, words, doing, maxactive);
     return { category: defined.group, name: defined.name, defined };
   };
   if (event === "uprobe" || event === "uretprobe") {
@@ -38,5 +39,6 @@ export function eventAt({ event, site, args }: TracefsEvent): NamedEvent {
     return inFile(path, (file) => make(event, filePlaceWords({ path: `/proc/self/fd/${file}`, offset, semaphore })));
   }
   if (event === "fprobe" || event === "fretprobe") return make(event, functionPlaceWords(site, event === "fretprobe"));
-  return make(event, kernelPlaceWords(data as KprobeSite));
+  const { maxactive } = data as KprobeSite;
+  return withReason(`probe ${shown}`, () => make(event, kernelPlaceWords(data as KprobeSite), maxactive));
 }

@@ -7,7 +7,7 @@ import type { IrMap } from "../../compiler/ir/ir.ts";
 import type { Plan } from "../../compiler/plan.ts";
 import { lifeEvents, type LifeEvent, type TracefsPlan } from "../../compiler/tracefs/tracefs-plan.ts";
 import { LinuxError } from "../../linux/error.ts";
-import { removeAbandoned, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
+import { missedByKprobes, removeAbandoned, type DynamicEvent } from "../../linux/kernel/dynamic-events.ts";
 import { TraceInstance } from "../../linux/kernel/trace-instance.ts";
 import { CLOCK_BOOTTIME, CLOCK_MONOTONIC, clockNs } from "../../linux/processes/procfs.ts";
 import { pidNamespace } from "../../linux/processes/pid-namespace.ts";
@@ -22,11 +22,12 @@ import { readClock, steadyTime, type SessionClock } from "../live/clock.ts";
 import { LiveSurroundings } from "../live/surroundings.ts";
 import { LiveSymbols, type StackTable } from "../live/symbols/symbols.ts";
 import { StackOwners } from "../live/symbols/stack-owners.ts";
+import { whyMissed } from "../../providers/attaching/kprobe-attachment.ts";
 import { commandTarget, processTarget, type Target } from "../live/target.ts";
 import { TakenStacks } from "../taken-stacks.ts";
 import type { MapSize, RecordStream, Source, SourceUser } from "../source.ts";
 import { bootNameOf, disableAtTop, openBoot, type BootPlace } from "./boot-events.ts";
-import { enableEvents, formatOf, type Wanted } from "./enabled-events.ts";
+import { enableEvents, formatOf, type Enabled, type Wanted } from "./enabled-events.ts";
 import { EventStreams, type Head } from "./event-streams.ts";
 import type { KernelHistograms } from "./kernel-histograms.ts";
 import { Lives, threadsOf } from "./lives.ts";
@@ -85,6 +86,8 @@ export class TracefsSource implements Source, RecordStream {
   readonly #lives = new Lives();
   readonly #wanted = new Map<number, Wanted>();
   #histograms: KernelHistograms | undefined;
+  #kprobes: Enabled["kprobes"] = new Map();
+  readonly #missedBefore = new Map<string, number>();
   readonly #lifeEvents = new Map<number, { readonly name: LifeEvent; readonly at: (field: string) => number }>();
   #user: SourceUser | undefined;
   #instances: TraceInstance[] = [];
@@ -286,6 +289,7 @@ export class TracefsSource implements Source, RecordStream {
       defined: this.#defined,
     });
     this.#histograms = enabled.histograms;
+    this.#kprobes = enabled.kprobes;
     for (const [index, map] of enabled.counted) this.maps.set(index, map);
     for (const [id, wanted] of enabled.wanted) this.#wanted.set(id, wanted);
     this.attached += enabled.attached;
@@ -449,7 +453,19 @@ export class TracefsSource implements Source, RecordStream {
       const probe = i === scripts ? this.#eventNames : "threads that begin and end";
       troubles.push({ kind: "lost", probe, count });
     });
-    return troubles;
+    return [...troubles, ...this.#missed()];
+  }
+
+  /** Events that kprobes missed since it was asked last. */
+  #missed(): readonly Trouble[] {
+    if (this.#kprobes.size === 0) return [];
+    const missed = missedByKprobes();
+    return [...this.#kprobes].flatMap(([event, { probe, returns }]): Trouble[] => {
+      const all = missed.get(event) ?? 0;
+      const count = all - (this.#missedBefore.get(event) ?? 0);
+      this.#missedBefore.set(event, all);
+      return count > 0 ? [{ kind: "missed", probe, count, help: whyMissed(probe, returns) }] : [];
+    });
   }
 
   /** Losses are known of the buffer, not of an event. */
