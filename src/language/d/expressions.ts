@@ -11,6 +11,7 @@ import { libraryFunction, libraryNames, libraryTexts } from "./library.ts";
 import { macroText, macroToken } from "./preprocess.ts";
 import { isReserved } from "./tokens.ts";
 import { registerOf } from "./registers.ts";
+import { checkCount, checkIndexes, checkKeys, checkKnownKeys, checkPrototype, unfit } from "./prototypes.ts";
 import { stableProbe } from "./stable-probes.ts";
 import { readText, translate, translatedMember, xlate } from "./translators.ts";
 import { beginsType, constantValue, typeName } from "./type-names.ts";
@@ -79,12 +80,6 @@ export function assignment(unit: Unit): Expression {
     if (place!.storage === undefined && pointer !== undefined) unit.pointed.set(place!.written, pointer);
     return stored(unit, place!, operator.slice(0, -1), value, p.from(target.span));
   });
-}
-
-/** A text for a number, or a number that is not 0 for a text. */
-function unfit(left: Known | undefined, right: Known | undefined, value: Expression): boolean {
-  if (value.kind === "integer" && value.value === 0n) return false;
-  return (left === "string" && isNumber(right)) || (isNumber(left) && right === "string");
 }
 
 /** A variable of D's own, rather than a value. */
@@ -614,15 +609,6 @@ function name(unit: Unit): Expression {
   });
 }
 
-/** Of an array with so many elements, each index that is written out. */
-function checkIndexes(unit: Unit, indexes: readonly Expression[], sizes: readonly number[]): void {
-  for (const [at, index] of indexes.entries()) {
-    const value = constantValue(index, unit);
-    if (value !== undefined && at < sizes.length && (value < 0n || value >= BigInt(sizes[at])))
-      unit.cursor.fail(d.indexOutside(value, sizes[at]), index.span);
-  }
-}
-
 /** `f[x]` of `inline int f[int n] = n * 2;`: its words, with what stands in the brackets for its parameters. */
 function applied(unit: Unit, inline: Inline, parameters: NonNullable<Inline["parameters"]>, token: Span): Expression {
   const p = unit.cursor;
@@ -640,23 +626,6 @@ function applied(unit: Unit, inline: Inline, parameters: NonNullable<Inline["par
     else unit.inlines.set(parameter, own);
   }
   return isNumber(inline.known) && unit.known(value) !== inline.known ? unit.cast(inline.known, value, span) : value;
-}
-
-function checkKeys(
-  unit: Unit,
-  name: string,
-  keys: readonly Expression[],
-  types: readonly TypeName[],
-  span: Span,
-): void {
-  const p = unit.cursor;
-  if (keys.length === 0) p.fail(d.notAScalar("associative array", name), span);
-  if (keys.length !== types.length) p.fail(d.keyCount(name, keys.length, types.length), p.from(span));
-  for (const [i, type] of types.entries()) {
-    const [wanted, known] = [knownType(type), unit.known(keys[i])];
-    if (unfit(wanted, known, keys[i]))
-      p.fail(d.keyType(name, i + 1, spelledType(type), spelledType(known!)), keys[i].span);
-  }
 }
 
 /** `fds[n]`: an open file of the process; none where there is no such descriptor. */
@@ -696,20 +665,6 @@ export function bracketed(unit: Unit): Expression[] {
   } while (p.accept(","));
   p.expect("]");
   return keys;
-}
-
-/** Keys of an array that was not declared are of the types of its first ones. */
-function checkKnownKeys(
-  unit: Unit,
-  name: string,
-  keys: readonly Expression[],
-  wanted: readonly (Known | undefined)[],
-): void {
-  for (const [i, first] of wanted.entries()) {
-    const known = unit.known(keys[i]);
-    if (unfit(first, known, keys[i]))
-      unit.cursor.fail(d.keyType(name, i + 1, spelledType(first!), spelledType(known!)), keys[i].span);
-  }
 }
 
 function local(unit: Unit, of: "self" | "this", member: string, span: Span): Expression {
@@ -808,31 +763,6 @@ const makesLonger: ReadonlySet<string> = new Set([
   "inet_ntop",
   "link_ntop",
 ]);
-
-export function checkCount(unit: Unit, name: string, given: number, least: number, most: number, span: Span): void {
-  if (given >= least && given <= most) return;
-  const wanted = least === most ? String(least) : given < least ? `at least ${least}` : `at most ${most}`;
-  unit.cursor.fail(d.argumentCount(name, given, wanted), span);
-}
-
-/** What is known of the arguments, against what is wanted: `char *` is text, anything else is none unless it says. */
-export function checkPrototype(
-  unit: Unit,
-  name: string,
-  args: readonly Expression[],
-  prototype: readonly string[],
-): void {
-  for (const [i, all] of prototype.entries()) {
-    const arg = args.at(i);
-    const wanted = all.replace(" or text", "");
-    if (wanted !== all && arg !== undefined && unit.known(arg) === "string") continue;
-    if (arg === undefined || wanted === "") continue;
-    const known = unit.known(arg);
-    const isAddress = wanted === "void *" && isNumber(known) && arg.kind === "integer";
-    if (isAddress || unfit(wanted === "char *" || wanted === "string" ? "string" : "int64", known, arg))
-      unit.cursor.fail(d.argumentType(name, i + 1, wanted, spelledType(known!)), arg.span);
-  }
-}
 
 /** `formatted`: the first one is a format. */
 export function argumentsOf(unit: Unit, formatted = false): Expression[] {

@@ -2,7 +2,7 @@
 import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
-import type { Expression, Statement } from "../program.ts";
+import type { Expression, Statement, TypeName } from "../program.ts";
 import { isNumber, spelledType, type Known } from "./types.ts";
 import { quietNow, type Unit } from "./unit.ts";
 import { symbolPart } from "./symbols.ts";
@@ -182,6 +182,7 @@ export function printfText(name: string, format: string, args: readonly Expressi
     const known = unit.known(of);
     const number = next + 1;
     checkConversion(name, piece, known, number, of.span, unit);
+    checkPointer(name, piece, unit.pointerOf(of), number, of.span, unit);
     made.push(room.length === 0 ? converted(piece, of, unit) : inRoom(piece, room, of, unit));
   }
   return together(made);
@@ -231,6 +232,25 @@ export function checkConversion(
     cursor.fail(d.conversionType(name, number, text, "float, double, or long double", spelledType(known)), span);
   if ("diuxXoc".includes(letter) && known === "string")
     cursor.fail(d.conversionType(name, number, text, integerPrototype(letter), "string"), span);
+}
+
+/** A pointer is no text, and no number that has a sign. */
+function checkPointer(
+  name: string,
+  { letter, text }: Piece,
+  pointer: TypeName | undefined,
+  number: number,
+  span: Span,
+  { cursor }: Unit,
+): void {
+  if (pointer === undefined) return;
+  const prototype =
+    letter === "s"
+      ? "char [] or string (or use stringof)"
+      : letter === "d" || letter === "i" || letter === "c"
+        ? integerPrototype(letter)
+        : undefined;
+  if (prototype !== undefined) cursor.fail(d.conversionType(name, number, text, prototype, spelledType(pointer)), span);
 }
 
 function integerPrototype(letter: string): string {

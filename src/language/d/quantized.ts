@@ -3,7 +3,7 @@
 import { d } from "../../messages/d.ts";
 import type { Message } from "../../messages/message.ts";
 import type { Expression } from "../program.ts";
-import { checkPrototype } from "./expressions.ts";
+import { checkPrototype } from "./prototypes.ts";
 import { constantValue } from "./type-names.ts";
 import type { Unit } from "./unit.ts";
 

@@ -1,0 +1,78 @@
+// What calls and arrays are given, against what they take: how many, and of which types.
+import { d } from "../../messages/d.ts";
+import type { Span } from "../diagnostic.ts";
+import type { Expression, TypeName } from "../program.ts";
+import { constantValue } from "./type-names.ts";
+import { isNumber, knownType, spelledType, type Known } from "./types.ts";
+import type { Unit } from "./unit.ts";
+
+/** A text for a number, or a number that is not 0 for a text. */
+export function unfit(left: Known | undefined, right: Known | undefined, value: Expression): boolean {
+  if (value.kind === "integer" && value.value === 0n) return false;
+  return (left === "string" && isNumber(right)) || (isNumber(left) && right === "string");
+}
+
+export function checkCount(unit: Unit, name: string, given: number, least: number, most: number, span: Span): void {
+  if (given >= least && given <= most) return;
+  const wanted = least === most ? String(least) : given < least ? `at least ${least}` : `at most ${most}`;
+  unit.cursor.fail(d.argumentCount(name, given, wanted), span);
+}
+
+/** What is known of the arguments, against what is wanted: `char *` is text, anything else is none unless it says. */
+export function checkPrototype(
+  unit: Unit,
+  name: string,
+  args: readonly Expression[],
+  prototype: readonly string[],
+): void {
+  for (const [i, all] of prototype.entries()) {
+    const arg = args.at(i);
+    const wanted = all.replace(" or text", "");
+    if (wanted !== all && arg !== undefined && unit.known(arg) === "string") continue;
+    if (arg === undefined || wanted === "") continue;
+    const known = unit.known(arg);
+    const isAddress = wanted === "void *" && isNumber(known) && arg.kind === "integer";
+    if (isAddress || unfit(wanted === "char *" || wanted === "string" ? "string" : "int64", known, arg))
+      unit.cursor.fail(d.argumentType(name, i + 1, wanted, spelledType(known!)), arg.span);
+  }
+}
+
+export function checkKeys(
+  unit: Unit,
+  name: string,
+  keys: readonly Expression[],
+  types: readonly TypeName[],
+  span: Span,
+): void {
+  const p = unit.cursor;
+  if (keys.length === 0) p.fail(d.notAScalar("associative array", name), span);
+  if (keys.length !== types.length) p.fail(d.keyCount(name, keys.length, types.length), p.from(span));
+  for (const [i, type] of types.entries()) {
+    const [wanted, known] = [knownType(type), unit.known(keys[i])];
+    if (unfit(wanted, known, keys[i]))
+      p.fail(d.keyType(name, i + 1, spelledType(type), spelledType(known!)), keys[i].span);
+  }
+}
+
+/** Keys of an array that was not declared are of the types of its first ones. */
+export function checkKnownKeys(
+  unit: Unit,
+  name: string,
+  keys: readonly Expression[],
+  wanted: readonly (Known | undefined)[],
+): void {
+  for (const [i, first] of wanted.entries()) {
+    const known = unit.known(keys[i]);
+    if (unfit(first, known, keys[i]))
+      unit.cursor.fail(d.keyType(name, i + 1, spelledType(first!), spelledType(known!)), keys[i].span);
+  }
+}
+
+/** Of an array with so many elements, each index that is written out. */
+export function checkIndexes(unit: Unit, indexes: readonly Expression[], sizes: readonly number[]): void {
+  for (const [at, index] of indexes.entries()) {
+    const value = constantValue(index, unit);
+    if (value !== undefined && at < sizes.length && (value < 0n || value >= BigInt(sizes[at])))
+      unit.cursor.fail(d.indexOutside(value, sizes[at]), index.span);
+  }
+}
