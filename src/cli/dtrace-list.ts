@@ -5,6 +5,7 @@ import type { Source } from "../language/diagnostic.ts";
 import { stableProbes } from "../language/d/stable-probes.ts";
 import { findLanguage } from "../language/registry.ts";
 import { listProbes } from "../providers/registry.ts";
+import { described } from "./dtrace-attributes.ts";
 import { print, tell } from "./files.ts";
 
 const fixed = ["dtrace:::BEGIN", "dtrace:::END", "dtrace:::ERROR"];
@@ -90,8 +91,8 @@ function row(cells: readonly string[]): string {
   return `${cells[0].padStart(5)} ${cells[1].padStart(10)} ${cells[2].padStart(17)} ${cells[3].padStart(33)} ${cells[4]}\n`;
 }
 
-/** The probes of a script, or all that have a name in D; a line each. */
-export function listDtrace(source: Source | undefined): number {
+/** The probes of a script, or all that have a name in D; a line each, with `verbose` its attributes behind it. */
+export function listDtrace(source: Source | undefined, verbose: boolean): number {
   const names = source === undefined ? all() : ofScript(source);
   if (names.length === 0) {
     print(row(heads));
@@ -101,7 +102,7 @@ export function listDtrace(source: Source | undefined): number {
   const rows = names.map((name, at) => [idOf(name) ?? behindAll + at, name] as const).sort(([a], [b]) => a - b);
   const lines = rows.map(([id, name]) => {
     const [provider = "", module = "", of = "", last = ""] = name.split(":");
-    return row([String(id), provider, module, of, last]);
+    return row([String(id), provider, module, of, last]) + (verbose ? described(name) : "");
   });
   print(row(heads) + lines.join(""));
   return 0;

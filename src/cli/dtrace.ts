@@ -178,7 +178,8 @@ async function read(argv: readonly string[]): Promise<number | Options> {
   const source = joined(programs, settings.has("cpp") ? byC : undefined);
   if (source === undefined) return 1;
   if (output !== undefined && !isWritable(output)) return 1;
-  if (flags.has("l")) return (await import("./dtrace-list.ts")).listDtrace(programs.length === 0 ? undefined : source);
+  if (flags.has("l"))
+    return (await import("./dtrace-list.ts")).listDtrace(programs.length === 0 ? undefined : source, flags.has("v"));
   const options = readOptions([...ours, ...(output === undefined ? [] : ["-o", output]), "--", ...words]);
   const voice = new DtraceVoice(programs, settings, flags);
   return {

@@ -1,0 +1,115 @@
+// What `strobe dtrace -l -v` says of a probe: how stable its names and arguments are, and the arguments' types.
+import { thisMachine } from "../api/machine.ts";
+import { listProbes } from "../providers/registry.ts";
+
+/** Names, data, architecture: of the probe's description, and of its arguments. */
+type Attributes = readonly [names: string, data: string, dependency: string];
+
+const stable: Attributes = ["Stable", "Stable", "Common"];
+const evolving: Attributes = ["Evolving", "Evolving", "Common"];
+const hidden: Attributes = ["Private", "Private", "Unknown"];
+const ofMachine: Attributes = ["Private", "Private", "ISA"];
+const evolvingOfMachine: Attributes = ["Evolving", "Evolving", "ISA"];
+
+/** As the documentation of each provider says. */
+const attributes: Readonly<Record<string, readonly [probe: Attributes, args: Attributes]>> = {
+  dtrace: [stable, stable],
+  profile: [evolving, evolving],
+  cpc: [evolving, evolving],
+  ...Object.fromEntries(
+    ["proc", "sched", "io", "ip", "tcp", "udp", "lockstat"].map((name) => [name, [hidden, evolvingOfMachine]]),
+  ),
+};
+
+const thread = ["lwpsinfo_t *", "psinfo_t *"];
+const packet = ["pktinfo_t *", "csinfo_t *", "ipinfo_t *"];
+const disk = ["bufinfo_t *", "devinfo_t *", "fileinfo_t *"];
+
+/** Of providers whose arguments D defines, by probe; under the provider's name those of all its other probes. */
+const types: Readonly<Record<string, readonly string[]>> = {
+  "proc:create": ["psinfo_t *"],
+  "proc:exec": ["string"],
+  "proc:exec-failure": ["int"],
+  "proc:exit": ["int"],
+  "proc:lwp-create": thread,
+  "proc:signal-clear": ["int"],
+  "proc:signal-discard": [...thread, "int"],
+  "proc:signal-handle": ["int", "siginfo_t *", "int (*)(*) ()"],
+  "proc:signal-send": [...thread, "int"],
+  proc: [],
+  "sched:dequeue": [...thread, "cpuinfo_t *"],
+  "sched:enqueue": [...thread, "cpuinfo_t *", "int"],
+  "sched:on-cpu": [],
+  sched: thread,
+  io: disk,
+  ip: [...packet, "ifinfo_t *", "ipv4info_t *", "ipv6info_t *"],
+  "tcp:state-change": ["void", "csinfo_t *", "void", "tcpsinfo_t *", "void", "tcplsinfo_t *"],
+  tcp: [...packet, "tcpsinfo_t *", "tcpinfo_t *", "void"],
+  udp: [...packet, "udpsinfo_t *", "udpinfo_t *"],
+  "lockstat:adaptive-acquire-error": ["struct mutex *", "int"],
+  "lockstat:adaptive-block": ["struct mutex *", "uint64_t"],
+  "lockstat:adaptive-spin": ["struct mutex *", "uint64_t"],
+  "lockstat:rw-block": ["struct rwlock *", "uint64_t", "int"],
+  "lockstat:rw-spin": ["struct rwlock *", "uint64_t", "int"],
+  "lockstat:spin-spin": ["spinlock_t *", "uint64_t"],
+  dtrace: [],
+  profile: [],
+  cpc: [],
+};
+
+/** `provider:module:function:name`, as it stands behind its row of a listing. */
+export function described(probe: string): string {
+  const [provider = "", module = "", of = "", name = ""] = probe.split(":");
+  const [own, args] = attributes[provider] ?? [hidden, ofMachine];
+  const known = types[`${provider}:${name}`] ?? types[provider] ?? kernelTypes(provider, module, of, name);
+  const shown =
+    known === undefined
+      ? ["\t\tUnknown"]
+      : known.length === 0
+        ? ["\t\tNone"]
+        : known.map((type, at) => `\t\targs[${at}]: ${type}`);
+  return [
+    "",
+    ...table("Probe Description Attributes", own),
+    "",
+    ...table("Argument Attributes", args),
+    "",
+    "\tArgument Types",
+    ...shown,
+    "",
+    "",
+  ].join("\n");
+}
+
+function table(title: string, [names, data, dependency]: Attributes): readonly string[] {
+  return [
+    `\t${title}`,
+    `\t\tIdentifier Names: ${names}`,
+    `\t\tData Semantics:   ${data}`,
+    `\t\tDependency Class: ${dependency}`,
+  ];
+}
+
+/** As the kernel describes its own events; undefined where nothing tells. */
+function kernelTypes(provider: string, module: string, of: string, name: string): readonly string[] | undefined {
+  switch (provider) {
+    case "syscall":
+      // The first field is the call's number.
+      return name === "return" ? ["long"] : fields(`tracepoint:syscalls:sys_enter_${of}`)?.slice(1);
+    case "sdt":
+      return fields(`tracepoint:${module}:${name}`);
+    case "rawtp":
+      return fields(`rawtracepoint:${name}`)?.map(() => "void *");
+    default:
+      return undefined;
+  }
+}
+
+function fields(pattern: string): readonly string[] | undefined {
+  const [listed] = listProbes(pattern, thisMachine(), { verbose: true });
+  return listed?.details?.map((line) => {
+    const [, type = "", dimension = ""] = /^\s*(.*?)\s*\w+((?:\[\d*\])?)$/.exec(line) ?? [];
+    const plain = type.replaceAll(/\bconst /g, "").trim();
+    return dimension === "" ? plain : `${plain} ${dimension}`;
+  });
+}
