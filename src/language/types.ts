@@ -206,7 +206,7 @@ export type StackUnwinding = (typeof stackUnwindings)[number];
 export const fullStack = 127;
 
 /** `dtrace`: as D writes symbols. */
-export type StackMode = "bpftrace" | "perf" | "raw" | "build_id" | "dtrace";
+export type StackMode = "bpftrace" | "perf" | "raw" | "build_id" | "dtrace" | "systemtap" | "systemtap_brief";
 /**
  * A captured stack: in memory, a u64 id of the stack's entry in the stack map, then u32 pid, u32 tid (0 for a kernel
  * stack). `unwind`: found through unwinding tables rather than frame pointers.

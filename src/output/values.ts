@@ -316,9 +316,17 @@ export function stackText(
   const pid = memory.view.getUint32(offset + 8, true);
   const lines = frameLines(type, id, pid, services).map((line) => named(line, services) + "\n");
   const indent = indented
-    ? { bpftrace: "        ", perf: "\t", raw: "", build_id: "", dtrace: " ".repeat(14) }[type.mode]
+    ? {
+        bpftrace: "        ",
+        perf: "\t",
+        raw: "",
+        build_id: "",
+        dtrace: " ".repeat(14),
+        systemtap: " ",
+        systemtap_brief: "",
+      }[type.mode]
     : "";
-  return "\n" + lines.map((line) => indent + line).join("");
+  return (type.mode.startsWith("systemtap") ? "" : "\n") + lines.map((line) => indent + line).join("");
 }
 
 function frameLines(type: StackType, id: bigint, pid: number, services: ConsumerServices): string[] {
@@ -334,11 +342,27 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
         ? symbolText(type.space === "kernel" ? inKernel(frame) : frame, "place")
         : frameText(frame),
     );
+  if (type.mode === "systemtap" || type.mode === "systemtap_brief")
+    return frames.map((frame) => systemtapFrame(frame, type.space === "kernel", type.mode === "systemtap"));
   return frames.map((frame) =>
     frame.mark !== undefined
       ? frameText(frame)
       : `${frame.address.toString(16)} ${frameText(frame)}${frame.module ? ` (${frame.module})` : ""}`,
   );
+}
+
+/** `0x401136 : main+0x14 [/usr/bin/app]`; short: `main+0x14`. An address in a file without its symbol is that. */
+function systemtapFrame(frame: Frame, kernel: boolean, whole: boolean): string {
+  const { symbol, offset, inlined, mark, language } = frame;
+  if (mark !== undefined || language !== undefined) return frameText(frame);
+  const address = `0x${frame.address.toString(16)}`;
+  const file = frame.module ?? (kernel ? "kernel" : undefined);
+  if (symbol === undefined) {
+    if (!whole || file === undefined) return address;
+    return `${address} [${file}${kernel || offset === undefined ? "" : `+0x${offset.toString(16)}`}]`;
+  }
+  const place = inlined ? `${symbol} [inlined]` : `${symbol}+0x${(offset ?? 0).toString(16)}`;
+  return whole ? `${address} : ${place}${file === undefined ? "" : ` [${file}]`}` : place;
 }
 
 function frameText(frame: Frame): string {

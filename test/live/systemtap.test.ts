@@ -788,3 +788,36 @@ test("commands run without guru mode; macros of the library", root, async () => 
 }`;
   assert.equal(await stap("-e", script), "5 1\n7 5 16 10\n");
 });
+
+test("one side of || is the kernel's and the other the host's", root, async () => {
+  const script = join(folder, "signal.sh");
+  writeFileSync(script, "#!/bin/sh\nkill -URG $$\n", { mode: 0o755 });
+  const of = (condition: string): Promise<string> =>
+    stap("-e", `probe signal.send { if (sig_pid == target() && (${condition})) println(sig_name) }`, "-c", script);
+  assert.equal(await of('pid_name == "signal.sh" || sig_name == "SIGNONE"'), "SIGURG\n");
+  assert.equal(await of('pid_name == "other" || sig_name == "SIGURG"'), "SIGURG\n");
+  assert.equal(await of('pid_name == "other" || sig_name == "SIGNONE"'), "");
+});
+
+test("stacks as SystemTap draws them; a global has the name of a variable of the library", compiled, async () => {
+  const binary = program();
+  const stack = `probe process("${binary}").function("larger") { print_ubacktrace(); print_ubacktrace_brief() }`;
+  const shown = (await stap("-e", stack, "-c", binary))
+    .split("\n")
+    .filter((line) => /\b(?:traceme2|larger|main)\+/.test(line));
+  assert.deepEqual(
+    shown.map((line) => line.replace(/(?<=^ 0x)[0-9a-f]+/, "ADDRESS").replace(/\+0x[1-9a-f][0-9a-f]*/, "+0xN")),
+    [
+      ` 0xADDRESS : larger+0x0 [${binary}]`,
+      ` 0xADDRESS : traceme2+0xN [${binary}]`,
+      ` 0xADDRESS : main+0xN [${binary}]`,
+      "larger+0x0",
+      "traceme2+0xN",
+      "main+0xN",
+    ],
+  );
+  const global = `global count
+probe syscall.write { if (pid() == target()) count[tid()] = fd }
+probe end { foreach (k in count) println(count[k]) }`;
+  assert.equal(await stap("-e", global, "-c", "dd if=/dev/zero of=/dev/null bs=4 count=1 status=none"), "1\n");
+});

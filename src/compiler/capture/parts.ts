@@ -134,7 +134,7 @@ function kernelPart(fn: IrFunction, analysis: Analysis, fields: readonly Field[]
     slotsRead(i).some((slot) => part.slots.has(slot) && natureOf(i) !== "loop");
   const blocks = fn.blocks.map(({ parameters, instructions, terminator }, id): Draft => ({
     parameters,
-    // Where the host decides whether it runs, the kernel never comes.
+    // Where the host decides whether it runs, the host does all of it.
     instructions: part.blocks.has(id) ? [] : instructions.filter((i) => !isOfHost(i)),
     terminator,
   }));
@@ -149,7 +149,9 @@ function kernelPart(fn: IrFunction, analysis: Analysis, fields: readonly Field[]
       if (something[id]) blocks[id].terminator = { op: "jump", to: end, args: [] };
       return;
     }
-    if (terminator.op !== "branch" || !part.values.has(terminator.condition)) return;
+    if (terminator.op !== "branch") return;
+    // What a branch in a block that the host decides of looks at is computed there.
+    if (!part.values.has(terminator.condition) && !part.blocks.has(id)) return;
     // The host says which way: the kernel goes on where both meet.
     if (leadsTo(fn.blocks, id, control.joins[id], effects)) sends[id] = true;
     const join = control.joins[id];
@@ -159,6 +161,12 @@ function kernelPart(fn: IrFunction, analysis: Analysis, fields: readonly Field[]
     }
     const other = fn.blocks.find((block) => block.terminator.op === "jump" && block.terminator.to === join);
     blocks[id].terminator = other?.terminator.op === "jump" ? other.terminator : { op: "jump", to: join, args: [] };
+  });
+
+  // Where the host decides on one way to a block, the kernel may come there on another.
+  const reached = reachableFrom(blocks, 0);
+  effects.forEach((one, id) => {
+    if (one && reached.has(id)) sends[id] = true;
   });
 
   const idom = dominators(blocks);
@@ -267,6 +275,17 @@ function reachedFrom(blocks: readonly IrBlock[], marked: readonly boolean[]): bo
     }
   }
   return reached;
+}
+
+function reachableFrom(blocks: readonly Pick<IrBlock, "terminator">[], from: number): ReadonlySet<number> {
+  const seen = new Set<number>();
+  const open = [from];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    open.push(...successorsOf(blocks[id].terminator));
+  }
+  return seen;
 }
 
 /** Whether there is a marked block on a way from one to where its ways meet. */

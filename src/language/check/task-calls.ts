@@ -24,8 +24,8 @@ const stack: CallCheck = (call, body) => {
         continue;
       }
       const modes = ["bpftrace", "perf", "raw", ...(call.name === "kstack" ? [] : ["build_id"])];
-      // `dtrace` is D's alone: nobody writes it.
-      if (!modes.includes(arg.name) && arg.name !== "dtrace") {
+      // Those of D and SystemTap are theirs alone: nobody writes them.
+      if (!modes.includes(arg.name) && !/^(?:dtrace|systemtap|systemtap_brief)$/.test(arg.name)) {
         return {
           ...call,
           type: report(

@@ -232,17 +232,20 @@ const ofTask = (path: readonly string[], doc: string): LibraryFunction => ({
   value: ([of], span) => toLong(path.reduce((object, name) => member(object, name, span), task(span, of))),
 });
 
-const stack = (of: "kstack" | "ustack", doc: string): LibraryFunction => ({
+const drawn = (of: "kstack" | "ustack", span: Span, style = "systemtap"): Expression =>
+  call(of, [tree.word(style, span)], span);
+
+const stack = (of: "kstack" | "ustack", doc: string, style?: string): LibraryFunction => ({
   parameters: [],
   doc,
-  does: (_, span) => [tree.statement(call("printf", [tree.text("%s", span), builtin(of, span)], span))],
+  does: (_, span) => [tree.statement(call("printf", [tree.text("%s", span), drawn(of, span, style)], span))],
 });
 
 const stackText = (of: "kstack" | "ustack", doc: string): LibraryFunction => ({
   parameters: [],
   result: "string",
   doc,
-  value: (_, span) => builtin(of, span),
+  value: (_, span) => drawn(of, span),
 });
 
 const shows = (doc: string): LibraryFunction => ({
@@ -327,9 +330,9 @@ const framesBehind = (of: "kstack" | "ustack", doc: string): LibraryFunction => 
   result: "string",
   doc,
   value([count], span, unit) {
-    if (count.kind === "integer" && count.value === -1n) return builtin(of, span);
+    if (count.kind === "integer" && count.value === -1n) return drawn(of, span);
     if (count.kind !== "integer" || count.value < 0n || count.value > 126n) return unit.refuseFrames(count.span);
-    return call(of, [integer(count.value + 1n, span)], span);
+    return call(of, [tree.word("systemtap", span), integer(count.value + 1n, span)], span);
   },
 });
 
@@ -541,7 +544,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     "ustack",
     "Prints the process's call stack, with places in the source where they are known.",
   ),
-  print_ubacktrace_brief: stack("ustack", "Prints the process's call stack."),
+  print_ubacktrace_brief: stack("ustack", "Prints the process's call stack, by names.", "systemtap_brief"),
   symfile: ofSymbol("ksym", "file", "File of the source of an address, or the address."),
   symline: ofSymbol("ksym", "line", "Line of the source of an address, or the address."),
   symfileline: ofSymbol("ksym", "file and line", "File and line of the source of an address, or the address."),

@@ -65,10 +65,12 @@ export function used(
   prologues: readonly Stmt[],
   behind: unknown,
   { functions, globals }: Pick<Script, "functions" | "globals">,
+  isLibrary: (span: Span) => boolean,
 ): Stmt[] {
   if (prologues.length === 0) return [];
   const named = new Set(globals.map(({ name }) => name));
   const doing = new Set([...functions.map(({ name }) => name), ...printers]);
+  const stored = new Set(named);
   const take = (node: unknown): void => visit(node, ({ kind, name }) => kind === "name" && named.add(name));
   take(behind);
   const kept = (one: Stmt): Stmt[] => {
@@ -78,6 +80,8 @@ export function used(
     }
     if (one.kind === "expression" && one.expression.kind === "assign" && one.expression.operator === "=") {
       const { target, value } = one.expression;
+      // A global of the script is none of the library's variables.
+      if (target.kind === "name" && stored.has(target.name) && isLibrary(one.span)) return [];
       let acts = target.kind !== "name" || named.has(target.name);
       visit(value, ({ kind, name }) => {
         if (kind === "call" && doing.has(name) && !name.startsWith("s")) acts = true;

@@ -159,7 +159,7 @@ export function parse(written: Source, given: Given): Parsed {
   function handlersOf(expanded: readonly ReturnType<typeof expandPoint>[number][], body: Stmt, span: Span): Handler[] {
     const made: { handler: Handler; key: string; placed: Placed[] }[] = [];
     for (const { point, before: prologues, behind, conditions, unless } of expanded) {
-      const before = used(prologues, [body, behind, conditions], known);
+      const before = used(prologues, [body, behind, conditions], known, (of) => isLibrary(of, point.span));
       const reading = placeOf(point, given);
       if (reading === "nothing") continue;
       if ("problem" in reading) {
@@ -193,6 +193,11 @@ export function parse(written: Source, given: Given): Parsed {
       });
     }
     return made.map(({ handler }) => handler);
+  }
+
+  /** What the library says: aliases of system calls are made where their point stands. */
+  function isLibrary(span: Span, { start, end }: Span): boolean {
+    return (span.start === start && span.end === end) || (taken !== undefined && taken.told(span) !== span);
   }
 
   function probesOf(handler: Handler): Probe[] {

@@ -21,6 +21,8 @@ export interface Place {
   readonly calls?: true;
   /** `$$name` and `$$system` of a tracepoint: that has no system where it is a `kernel.tracepoint`. */
   readonly tracepoint?: "trace" | "tracepoint";
+  /** `$$name` of a mark or an imported function. */
+  readonly marks?: true;
   /** `$return` is this argument of the event. */
   readonly result?: string;
   /** `begin`, `end`, `error`: they run in that order, and the last only where something failed. */
@@ -461,18 +463,18 @@ function processPoint(
     }
     case "mark":
       if (typeof of.argument !== "string") return quoted();
-      return make("usdt", [path, of.argument], { variables: "args" });
+      return make("usdt", [path, of.argument], { variables: "args", marks: true });
     case "provider": {
       const [mark] = suffixes;
       if (typeof of.argument !== "string" || mark?.name !== "mark" || typeof mark.argument !== "string")
         return quoted();
-      return make("usdt", [path, of.argument, mark.argument], { variables: "args" });
+      return make("usdt", [path, of.argument, mark.argument], { variables: "args", marks: true });
     }
     case "plt": {
       const name = typeof of.argument === "string" ? of.argument : "*";
       if (suffixes.length > 0)
         return { problem: systemtap.pointNotSupported(point.text, "returns of imported functions are not there yet") };
-      return make("plt", [path, name], { variables: "args" });
+      return make("plt", [path, name], { variables: "args", marks: true });
     }
     case "begin":
     case "end":
