@@ -13,7 +13,7 @@ import { normalOf, printed } from "./printa.ts";
 import { printedAt } from "./printed.ts";
 import { constantValue } from "./type-names.ts";
 import { spelledType } from "./types.ts";
-import { defaultOptions, readOption } from "./options.ts";
+import { defaultOptions, rates, readOption } from "./options.ts";
 import { quietNow, type Unit } from "./unit.ts";
 
 interface Action {
@@ -238,17 +238,20 @@ const actions: Readonly<Record<string, Action>> = {
     least: 1,
     most: 2,
     prototype: ["string", "string"],
-    doc: "Sets an option while the script runs: `quiet`.",
+    doc: "Sets an option while the script runs: `quiet`; rates are taken and change nothing.",
     items: ([name, value], span, unit) => {
       if (name.kind !== "string" || (value !== undefined && value.kind !== "string"))
         return unit.cursor.fail(d.notYet("setopt() of a name or a value that is computed"), span);
-      if (name.value !== "quiet") return unit.cursor.fail(d.optionSwitched(name.value), span);
+      if (name.value !== "quiet" && !rates.includes(name.value))
+        return unit.cursor.fail(d.optionSwitched(name.value), span);
       const settings = defaultOptions();
       const read = readOption(
-        { name: "quiet", span, ...(value === undefined ? {} : { value: value.value }) },
+        { name: name.value, span, ...(value === undefined ? {} : { value: value.value }) },
         settings,
       );
-      if (read === "invalid") return unit.cursor.fail(d.optionValue("quiet", value?.value ?? ""), span);
+      if (read === "invalid") return unit.cursor.fail(d.optionValue(name.value, value?.value ?? ""), span);
+      // Nothing here is looked at from time to time.
+      if (name.value !== "quiet") return [{ text: nothing }];
       const on = unit.cast("int64", nodes.integer(settings.quiet ? 1 : 0, span));
       return [{ text: nothing }, { does: [nodes.assign(quietNow(span), on, span)] }];
     },

@@ -80,6 +80,9 @@ const count =
     return [];
   };
 
+/** How often DTrace looks at its buffers. */
+export const rates: readonly string[] = ["aggrate", "cleanrate", "statusrate", "switchrate"];
+
 const takes: Readonly<Record<string, Take>> = {
   quiet: flag("quiet"),
   flowindent: flag("flowindent"),
@@ -111,7 +114,7 @@ const takes: Readonly<Record<string, Take>> = {
       .split(" ")
       .map((name) => [name, size]),
   ),
-  ...Object.fromEntries("aggrate cleanrate statusrate switchrate".split(" ").map((name) => [name, rate])),
+  ...Object.fromEntries(rates.map((name) => [name, rate])),
   ...Object.fromEntries(
     "bufpolicy bufresize grabanon lockmem quietresize rawbytes errtags droptags nolibs linkmode linktype btfpath amin core cpp cpphdrs cpppath ctypes debug disasm dtypes empty evaltime incdir iregs kdefs knodefs late lazyload ldpath libdir link modpath nojtanalysis objcopypath pgmax preallocate procfspath stdc strip syslibdir tree tregs udefs undef unodefs useruntime verbose version zdefs zone temporal"
       .split(" ")
