@@ -55,6 +55,17 @@ export const inlinedCopies = {
       "the compiler or the linker made one of functions of equal code; where they are called tells them apart (`ustack`)",
     ),
   /**
+   * Where GCC sends those who call a function by its address to another of equal code, and all others there directly.
+   *
+   * @tested test/live/merged.test.ts
+   */
+  leftAsWay: (wanted: Shown): Message =>
+    says(
+      "name",
+      `GCC merged \`${wanted}\` with a function of equal code: calls that it sent there directly are not seen`,
+      "-fno-ipa-icf keeps functions of equal code apart",
+    ),
+  /**
    * Where GCC left nothing of a function that it did not inline.
    *
    * @tested test/live/merged.test.ts

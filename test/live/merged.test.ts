@@ -13,6 +13,9 @@ const text = (name: string, factor: number, linkage: string): string =>
      int s = 0; for (int i = 0; i < n; i++) s += v[i] * ${factor}; __asm__ volatile (""); return s; }`;
 const source = `
   ${text("first", 3, "")} ${text("second", 3, "")} ${text("other", 5, "")}
+  int told(int) __attribute__((noinline)); int told(int n) { __asm__ volatile (""); return n; }
+  int kept(unsigned long n) { return told(n > -120ul ? -n : 0); }
+  int way(unsigned long n) { return told(n > -120ul ? -n : 0); }
   ${text("hidden", 7, "static")} ${text("gone", 7, "static")}
   int real(int n) __attribute__((noinline)); int real(int n) { __asm__ volatile (""); return n + 1; }
   int also(int n) __attribute__((alias("real")));
@@ -23,6 +26,8 @@ const source = `
     for (int i = 0; i < 2; i++) sum += hidden(v, 2);
     for (int i = 0; i < 7; i++) sum += gone(v, 2);
     for (int i = 0; i < 4; i++) sum += other(v, 2);
+    int (*volatile of[2])(unsigned long) = { kept, way };
+    for (int i = 0; i < 11; i++) sum += of[i > 1](i);
     for (int i = 0; i < 6; i++) sum += i % 2 ? real(i) : also(i);
     return sum == 0;
   }`;
@@ -71,6 +76,11 @@ test("gcc -fipa-icf", { skip: missing("gcc") }, async () => {
     `\`gone\` may have been merged with \`${name}\`: then its calls are seen too`;
   assert.equal(await counted(path, "hidden"), `9; ${perhaps("hidden")}`);
   assert.equal(await counted(path, "real"), "6");
+  assert.equal(
+    await counted(path, "way"),
+    "9; GCC merged `way` with a function of equal code: calls that it sent there directly are not seen",
+  );
+  assert.equal(await counted(path, "kept"), "2; `way` may have been merged with `kept`: then its calls are seen too");
 });
 
 test("gcc -flto", { skip: missing("gcc") }, async () => {

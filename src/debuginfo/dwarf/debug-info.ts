@@ -21,7 +21,7 @@ import type {
 import { keptOf, type DebugFiles } from "./input-files.ts";
 import { LinePlaces, prologueEnd } from "./line-places.ts";
 import { LineTables } from "./line-tables.ts";
-import { isDefinition, withoutCode } from "./merged-functions.ts";
+import { isDefinition, isLeftAsWay, withoutCode } from "./merged-functions.ts";
 import { NamedEntries } from "./named-entries.ts";
 import { linkageNameOf, nameOf, qualifiedName } from "./names.ts";
 import { Positions } from "./positions.ts";
@@ -118,6 +118,11 @@ class Debug implements DebugInfo {
       qualifiedName: qualifiedName(entry),
       declared: this.#positions.declared(entry),
     };
+  }
+
+  isLeftAsWay(address: bigint, name: string): boolean {
+    const at = signedAddress(address);
+    return [...this.#units.at(at)].some((unit) => bodyAt(unit, at) === undefined && isLeftAsWay(unit, name));
   }
 
   maybeMergedWith(name: string): readonly string[] {

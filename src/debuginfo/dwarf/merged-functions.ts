@@ -4,7 +4,7 @@ import type { DebugType } from "./facts.ts";
 import { nameOf } from "./names.ts";
 import { instancesOf } from "./scopes.ts";
 import { typeOf } from "./types.ts";
-import type { Entry } from "./units.ts";
+import type { Entry, Unit } from "./units.ts";
 
 /** Functions of one unit that are looked at. */
 const most = 2048;
@@ -25,6 +25,26 @@ export function withoutCode(entry: Entry): readonly string[] {
   if (!(unit.root.text(AT.producer) ?? "").startsWith("GNU ")) return [];
   const found: string[] = [];
   let wanted: string | undefined;
+  for (const other of lostIn(unit)) {
+    const name = nameOf(other);
+    if (other.sectionOffset === origin.sectionOffset || name === undefined) continue;
+    if (shapeOf(other) === (wanted ??= shapeOf(origin))) found.push(name);
+  }
+  return found;
+}
+
+/**
+ * Whether GCC made a function of a unit that has code of its name a mere way to another: of what it writes itself there,
+ * it says nothing.
+ */
+export function isLeftAsWay(unit: Unit, name: string): boolean {
+  if (!(unit.root.text(AT.producer) ?? "").startsWith("GNU ")) return false;
+  for (const other of lostIn(unit)) if (nameOf(other) === name) return true;
+  return false;
+}
+
+/** Functions that there is no code of, and that were not inlined either. */
+function* lostIn(unit: Unit): Iterable<Entry> {
   let looked = 0;
   for (const index of unit.entriesOfShape(
     ({ tag, attributes }) =>
@@ -35,13 +55,10 @@ export function withoutCode(entry: Entry): readonly string[] {
       !attributes.includes(AT.declaration) &&
       !attributes.includes(AT.abstract_origin),
   )) {
-    if (looked++ >= most) break;
-    const other = unit.entry(index);
-    const name = nameOf(other);
-    if (other.sectionOffset === origin.sectionOffset || name === undefined || instancesOf(other).length > 0) continue;
-    if (shapeOf(other) === (wanted ??= shapeOf(origin))) found.push(name);
+    if (looked++ >= most) return;
+    const entry = unit.entry(index);
+    if (instancesOf(entry).length === 0) yield entry;
   }
-  return found;
 }
 
 /** Types of the result, the parameters and the locals, block by block, as far as machine code can tell them apart. */

@@ -19,7 +19,12 @@ export function mergedNotes(binary: Binary, wanted: string, bodies: readonly big
     if (info === undefined || info instanceof Failure) return [];
     const others = mergedWith(binary, wanted, bodies);
     if (others.length > 0) return [inlinedCopies.mergedWith(wanted, shown(others))];
-    const perhaps = info.maybeMergedWith(plain(wanted)).filter((name) => binary.symbol(name) === undefined);
+    const address = bodies.length === 1 ? binary.address(bodies[0]) : undefined;
+    if (address !== undefined && info.isLeftAsWay(address, plain(wanted))) return [inlinedCopies.leftAsWay(wanted)];
+    const perhaps = info.maybeMergedWith(plain(wanted)).filter((name) => {
+      const symbol = binary.symbol(name);
+      return symbol === undefined || info.isLeftAsWay(symbol.address, name);
+    });
     return perhaps.length > 0 ? [inlinedCopies.perhapsMergedWith(wanted, shown(perhaps), perhaps.length)] : [];
   } catch (error) {
     // The function's body is there whatever is wrong with what is said of it.
