@@ -29,6 +29,7 @@ const shapedValues = lazy<typeof import("./shaped-values.ts")>(() => require("./
 
 /** Few scripts indent calls. */
 const flows = lazy<typeof import("./dtrace-flow.ts")>(() => require("./dtrace-flow.ts"));
+const systemtapFrames = lazy<typeof import("./systemtap-frames.ts")>(() => require("./systemtap-frames.ts"));
 
 // Loaded for the first name, and the first time.
 const systemNames = lazy<typeof import("./system-names.ts")>(() => require("./system-names.ts"));
@@ -343,26 +344,14 @@ function frameLines(type: StackType, id: bigint, pid: number, services: Consumer
         : frameText(frame),
     );
   if (type.mode === "systemtap" || type.mode === "systemtap_brief")
-    return frames.map((frame) => systemtapFrame(frame, type.space === "kernel", type.mode === "systemtap"));
+    return frames.map((frame) =>
+      systemtapFrames().systemtapFrame(frame, type.space === "kernel", type.mode === "systemtap", frameText),
+    );
   return frames.map((frame) =>
     frame.mark !== undefined
       ? frameText(frame)
       : `${frame.address.toString(16)} ${frameText(frame)}${frame.module ? ` (${frame.module})` : ""}`,
   );
-}
-
-/** `0x401136 : main+0x14 [/usr/bin/app]`; short: `main+0x14`. An address in a file without its symbol is that. */
-function systemtapFrame(frame: Frame, kernel: boolean, whole: boolean): string {
-  const { symbol, offset, inlined, mark, language } = frame;
-  if (mark !== undefined || language !== undefined) return frameText(frame);
-  const address = `0x${frame.address.toString(16)}`;
-  const file = frame.module ?? (kernel ? "kernel" : undefined);
-  if (symbol === undefined) {
-    if (!whole || file === undefined) return address;
-    return `${address} [${file}${kernel || offset === undefined ? "" : `+0x${offset.toString(16)}`}]`;
-  }
-  const place = inlined ? `${symbol} [inlined]` : `${symbol}+0x${(offset ?? 0).toString(16)}`;
-  return whole ? `${address} : ${place}${file === undefined ? "" : ` [${file}]`}` : place;
 }
 
 function frameText(frame: Frame): string {
