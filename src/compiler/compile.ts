@@ -331,7 +331,7 @@ function resolveProbes(
     );
     if (anyProcess) return [{ probe, variants: shared }];
     const filter = filterFlag(options);
-    if (!chooses && filter !== undefined) diagnostics.push(...leftOut(probe, shared, filter));
+    if (!chooses && filter !== undefined) diagnostics.push(...leftOut(probe, shared, filter, system));
     if (traced !== probe) {
       const anywhere = (variant: Variant): boolean =>
         variant.context === "host" || findProvider(variant.provider)?.inNoProcess === true;
@@ -373,12 +373,12 @@ function filterFlag({ follow, pid, only = {} }: CompileOptions): string | undefi
 }
 
 /** Says what is not seen of one process: handlers run in the current one, which an event need not be about. */
-function leftOut(probe: Probe, variants: readonly Variant[], filter: string): Diagnostic[] {
+function leftOut(probe: Probe, variants: readonly Variant[], filter: string, system: System): Diagnostic[] {
   const seen = new Map<string, string>();
   for (const { provider, sites } of variants) {
     const kind = findProvider(provider);
     for (const { name, found = name } of sites) {
-      const how = kind?.seenOfOneProcess?.(found.split(":").slice(1));
+      const how = kind?.seenOfOneProcess?.(found.split(":").slice(1), system);
       if (how !== undefined && !seen.has(how)) seen.set(how, name);
     }
   }

@@ -45,7 +45,7 @@ export interface Provider extends Partial<Attacher> {
    * What of a site's events (by its name's parts) handlers that look at the current process miss, for a warning with
    * `-p` and `--follow`: "only where …"; undefined where they miss none.
    */
-  seenOfOneProcess?(parts: readonly string[]): string | undefined;
+  seenOfOneProcess?(parts: readonly string[], system: System): string | undefined;
   /** The first part names a binary: with `-p` and `-c`, files that are opened later count as well (follow.ts). */
   readonly inFiles?: {
     /** Whether a spec of these parts is about a file; all are, unless said. */

@@ -45,7 +45,10 @@ export const rawtracepoint: Provider = {
       for (const name of system.rawTracepoints()) yield { name, args: system.rawTracepoint(name)?.args ?? [] };
     },
   },
-  seenOfOneProcess: (parts) => seenOfOneProcess(parts.at(-1) ?? ""),
+  seenOfOneProcess(parts, system) {
+    const event = parts.at(-1) ?? "";
+    return seenOfOneProcess(event, system.tracepoints().find(({ name }) => name === event)?.category);
+  },
 
   *list(parts, system, options) {
     const [module, event] = split(parts);

@@ -50,8 +50,8 @@ const interrupting: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How events are seen of one process; undefined where handlers run in the process itself. `category`: of a tracepoint's,
- * which not all ways to it name.
+ * How events are seen of one process; undefined where handlers run in the process itself. `category`: the
+ * tracepoint's, where the kernel has one of that name.
  */
 export function seenOfOneProcess(name: string, category?: string): string | undefined {
   const event = events.get(name);

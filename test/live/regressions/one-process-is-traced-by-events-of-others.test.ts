@@ -64,6 +64,10 @@ for (const [script, what] of [
     "-p sees tracepoint:irq:irq_handler_entry only where it runs in the process, not in an interrupt or in a thread of the kernel",
   ],
   [
+    "rawtracepoint:block_rq_complete { @ = count(); }",
+    "-p sees rawtracepoint:vmlinux:block_rq_complete only where it runs in the process, not in an interrupt or in a thread of the kernel",
+  ],
+  [
     "tracepoint:sched:sched_switch { @ = count(); }",
     "-p sees tracepoint:sched:sched_switch only where a thread of the process leaves the CPU, not where one gets it",
   ],
