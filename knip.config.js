@@ -57,6 +57,7 @@ export default {
     "gcov",
     "perf",
     "mkfifo",
+    "stdbuf",
     "mount",
     "chroot",
     "umount",

@@ -47,6 +47,8 @@ export interface Traced<T> {
   readonly text: string;
   /** Without the empty ones. */
   readonly lines: readonly string[];
+  /** Events in an interrupt of another tracer's handler, which the kernel left out, as strobe said. */
+  readonly missed: number;
   /** Whether a text is a time of day within the trace. */
   during(time: string): boolean;
 }
@@ -68,10 +70,11 @@ export async function traced<T>(
   }
   const to = Date.now();
   const { stdout, stderr, code } = await running.outcome;
-  // Of all the machine's programs some begin, or end, while their stacks are taken, which is said.
+  // Of all the machine's programs some begin, or end, while their stacks are taken, which is said. So are events at which
+  // the CPU ran another's handler.
   assert.match(
     stderr,
-    /^Attached \d+ probes?\n(?:WARNING: (?:\d+ stacks? (?:ends? early|follows? frame pointers only)|addresses of \d+ process(?:es)? have no names|stacks that were taken before strobe knew what a process runs have no interpreted frames|\d+ interpreted functions? ha(?:s|ve) no name): .*\n)*$/,
+    /^Attached \d+ probes?\n(?:WARNING: (?:\d+ stacks? (?:ends? early|follows? frame pointers only)|addresses of \d+ process(?:es)? have no names|stacks that were taken before strobe knew what a process runs have no interpreted frames|\d+ interpreted functions? ha(?:s|ve) no name): .*\n|WARNING: tracepoint:\S+ missed \d+ events? \(its handler was already running\)\n)*$/,
   );
   assert.equal(code, 0);
   const lines = stdout.split("\n").filter((line) => line !== "");
@@ -80,9 +83,10 @@ export async function traced<T>(
     const [, heading] = /^# strobe .*\n(.*)$/m.exec(documentOf(script)) ?? [];
     assert.equal(heading, lines[0], `docs/tools.md lacks the heading of ${script}`);
   }
+  const missed = [...stderr.matchAll(/ missed (\d+) events? /g)].reduce((sum, [, count]) => sum + Number(count), 0);
   const seconds = new Set<string>();
   for (let time = from - 1000; time <= to + 1000; time += 1000) seconds.add(new Date(time).toTimeString().slice(0, 8));
-  return { result, text: stdout, lines, during: (time) => seconds.has(time) };
+  return { result, text: stdout, lines, missed, during: (time) => seconds.has(time) };
 }
 
 /** What is printed of a workload, by columns; only the lines that `own` chooses. */
