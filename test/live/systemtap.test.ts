@@ -452,6 +452,20 @@ probe syscall.openat.return {
   );
 });
 
+test("what calls are given is stored as text, of execve too, whose words are read at addresses that are read", async () => {
+  const stored = async (point: string, key: string): Promise<string[]> => {
+    const script = `global a probe ${point} { if (pid() == target()) a[${key}] = argstr }
+      probe end { foreach (k in a+) println(a[k]) }`;
+    const output = await stap("-w", "-e", script, "-c", "/bin/echo one two");
+    return output.replaceAll(/0x[0-9a-f]{9,}/g, "ADDRESS").split("\n");
+  };
+  const execve = '"/bin/echo", "/bin/echo" "one" "two", ADDRESS';
+  assert.deepEqual(await stored("syscall.execve", "pid()"), ["one two", execve, ""]);
+  const all = await stored("syscall.*", "name");
+  for (const line of [execve, "one two", '1, "one two\\n", 8'])
+    assert.equal(all.filter((one) => one === line).length, 1, all.join("\n"));
+});
+
 test("limits and ids of processes, arrays as addresses, names of states", compiled, async () => {
   const file = join(folder, "limits.c");
   const binary = join(folder, "limits");

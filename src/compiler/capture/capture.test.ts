@@ -7,7 +7,7 @@ import { randomProgram } from "../../../test/support/random-programs.ts";
 import { render } from "../../../test/support/random-pieces.ts";
 import { validateModule } from "../../../test/support/validate-ir.ts";
 import type { Compiled } from "../compile.ts";
-import { printModule } from "../ir/print-ir.ts";
+import { printFunction, printModule } from "../ir/print-ir.ts";
 
 const first = Number(process.env["STROBE_SEED"] ?? 1);
 const programs = Number(process.env["STROBE_PROGRAMS"] ?? 40);
@@ -22,7 +22,12 @@ for (const [where, captureOf] of Object.entries(homes))
   test(`random programs leave the same when they are captured: ${where}`, () => {
     let compared = 0;
     for (let seed = first; seed < first + programs; seed++) {
-      const script = render(randomProgram(seed).pieces);
+      const program = render(randomProgram(seed).pieces);
+      // Every other program is left early, as a map says that may be on the host.
+      const guard = "if (@left > 1) { return; } @left += arg0 & 1;";
+      const script =
+        seed % 2 === 0 ? program.replace(/(rawtracepoint:differential [^\n]*\{)\n/, `$1\n${guard}\n`) : program;
+      assert.equal(script === program, seed % 2 === 1);
       const whole = compileScript(script);
       if (whole.plan === undefined) continue;
       const captured = compileScript(script, [], false, true, undefined, captureOf);
@@ -62,6 +67,23 @@ test("what is read cannot depend on what the host knows: both places are told", 
     "what is read here depends on what only the host knows (`@d` in line 1)",
   ]);
   assert.deepEqual(said("if (@d > 1.0) { print(*(uint64 *)arg1); }"), []);
+});
+
+test("the kernel reads on where the host may have left the handler, and the host does what comes of it", () => {
+  const script = `${probe} {
+    if (@left > 1.0) { return; }
+    $at = arg0;
+    if (arg1 > 5) { $at = *(uint64 *)(arg0 + 8); }
+    @last = *(uint64 *)$at;
+    @left = stddev(arg2);
+  }`;
+  const { plan, stages } = of(script);
+  assert.deepEqual(plan!.placements.slice(0, 1), [
+    `${probe}: captured, since the stddev() in @left needs the host (line 2)`,
+  ]);
+  const kernel = printFunction(stages.module!.functions[0]);
+  assert.equal(kernel.match(/read /g)?.length, 2);
+  assert.doesNotMatch(kernel, /map-/);
 });
 
 test("a record has what the host needs, and is not sent where it needs nothing", () => {

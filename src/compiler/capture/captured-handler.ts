@@ -317,7 +317,7 @@ export class CapturedHandler {
           const because = this.#dependency(i, part);
           if (because !== undefined) this.#refuse(i, because, placement.hostDecidesWhatIsRead);
         } else if (nature === "act" && i.op !== "loop-cut") {
-          const because = this.#dependency(i, part) ?? part.blocks.get(id);
+          const because = this.#dependency(i, part) ?? part.blocks.get(id) ?? part.guarded.get(id);
           if (because !== undefined) this.#refuse(i, because, placement.hostDecidesWhatIsDone);
         }
       }

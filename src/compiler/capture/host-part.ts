@@ -1,5 +1,6 @@
 // What of a handler only the host can do: what is said to be the host's, and all that depends on it.
 import type { Instruction, IrBlock, IrFunction, IrModule, Value } from "../ir/ir.ts";
+import { loopsOf } from "../optimize/graph.ts";
 import { operandsOf, resultOf, terminatorOperands } from "../optimize/operands.ts";
 import type { Control } from "./control.ts";
 import { isGathered, natureOf, slotsRead, slotWritten } from "./operations.ts";
@@ -29,6 +30,11 @@ export interface HostPart {
   readonly slots: ReadonlyMap<number, Instruction>;
   /** Blocks of which the host decides whether they run. */
   readonly blocks: ReadonlyMap<number, Instruction>;
+  /**
+   * Blocks that run unless the host leaves the handler before them: the kernel computes them in any case, and what they
+   * do is done by the host.
+   */
+  readonly guarded: ReadonlyMap<number, Instruction>;
 }
 
 /** What a loop over a map does, with all loops in its body. */
@@ -99,6 +105,9 @@ export function hostPart(fn: IrFunction, module: IrModule, control: Control, hom
   const values = new Map<Value, Instruction>();
   const slots = new Map<number, Instruction>();
   const blocks = new Map<number, Instruction>();
+  const guarded = new Map<number, Instruction>();
+  const loops = loopsOf(fn.blocks);
+  const guards = fn.blocks.map((_, id) => wayOn(fn.blocks, loops, id) !== undefined);
   let changed = true;
   const note = <K>(map: Map<K, Instruction>, key: K | undefined, origin: Instruction | undefined): void => {
     if (key === undefined || origin === undefined || map.has(key)) return;
@@ -114,6 +123,7 @@ export function hostPart(fn: IrFunction, module: IrModule, control: Control, hom
     const onHost =
       own ??
       (nature === "map-read" || nature === "map-write" || nature === "loop" ? (data ?? decided) : undefined) ??
+      (nature === "map-write" || nature === "loop" ? guarded.get(id) : undefined) ??
       (homes.hasMemory && readsMemory(i) ? data : undefined);
     if (onHost !== undefined) {
       note(host, i, onHost);
@@ -132,7 +142,10 @@ export function hostPart(fn: IrFunction, module: IrModule, control: Control, hom
       for (const decider of control.deciders[id]) {
         const [condition] = terminatorOperands(fn.blocks[decider].terminator);
         const isBranch = fn.blocks[decider].terminator.op === "branch";
-        note(blocks, id, (isBranch ? values.get(condition) : undefined) ?? blocks.get(decider));
+        const origin = isBranch ? values.get(condition) : undefined;
+        note(guards[decider] ? guarded : blocks, id, origin);
+        note(blocks, id, blocks.get(decider));
+        note(guarded, id, guarded.get(decider));
       }
     });
     fn.blocks.forEach((block, from) => {
@@ -144,7 +157,33 @@ export function hostPart(fn: IrFunction, module: IrModule, control: Control, hom
       });
     });
   }
-  return { host, values, slots, blocks };
+  return { host, values, slots, blocks, guarded };
+}
+
+/** Of a branch in no loop of which one way does nothing but leave the handler: the other way. */
+export function wayOn(
+  blocks: readonly IrBlock[],
+  loops: readonly (readonly number[] | undefined)[],
+  id: number,
+): number | undefined {
+  const { terminator } = blocks[id];
+  // Rounds that the host ends would not end in the kernel.
+  if (terminator.op !== "branch" || loops[id] !== undefined) return undefined;
+  if (onlyLeaves(blocks, terminator.then)) return terminator.otherwise;
+  return onlyLeaves(blocks, terminator.otherwise) ? terminator.then : undefined;
+}
+
+function onlyLeaves(blocks: readonly IrBlock[], from: number): boolean {
+  const seen = new Set<number>();
+  for (let id = from; !seen.has(id);) {
+    seen.add(id);
+    const { instructions, terminator } = blocks[id];
+    if (instructions.length > 0) return false;
+    if (terminator.op === "return") return true;
+    if (terminator.op !== "jump") return false;
+    id = terminator.to;
+  }
+  return false;
 }
 
 function dependsOn(

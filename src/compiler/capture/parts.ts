@@ -7,6 +7,7 @@ import { dominators } from "../optimize/graph.ts";
 import { operandsOf, resultOf, successorsOf } from "../optimize/operands.ts";
 import { fromRecord, type Analysis, type CapturedHandler } from "./captured-handler.ts";
 import { controlOf } from "./control.ts";
+import { wayOn } from "./host-part.ts";
 import { natureOf, slotsRead, slotWritten, written } from "./operations.ts";
 import { needOf, sliced, withoutUnreachable } from "./slice.ts";
 
@@ -152,6 +153,12 @@ function kernelPart(fn: IrFunction, analysis: Analysis, fields: readonly Field[]
     if (terminator.op !== "branch") return;
     // What a branch in a block that the host decides of looks at is computed there.
     if (!part.values.has(terminator.condition) && !part.blocks.has(id)) return;
+    const on = part.blocks.has(id) ? undefined : wayOn(fn.blocks, loops, id);
+    if (on !== undefined) {
+      // The host says whether the handler is left: the kernel goes on in any case.
+      blocks[id].terminator = { op: "jump", to: on, args: [] };
+      return;
+    }
     // The host says which way: the kernel goes on where both meet.
     if (leadsTo(fn.blocks, id, control.joins[id], effects)) sends[id] = true;
     const join = control.joins[id];
