@@ -19,6 +19,13 @@ function keeps(text: string): void {
   assert.equal(laidOut(once), once, text);
 }
 
+test("what touches the brace of alternatives keeps touching it", () => {
+  assert.equal(
+    laidOut("probe syscall.{open,close}*.return{exit()}"),
+    "probe syscall.{open, close}*.return {\n  exit()\n}\n",
+  );
+});
+
 test("a script without any layout gets the house's", () => {
   assert.equal(
     laidOut(

@@ -159,6 +159,8 @@ function apart(before: Piece, piece: Piece, pieces: readonly Piece[], at: number
   if (right === "{") return left !== "." && left !== "(";
   if (left === "{") return right !== "}" && isBlock(pieces, at - 1);
   if (right === "}") return isBlockEnd(pieces, at);
+  // `{open,close}*`.
+  if (left === "}" && !piece.apart && right !== "if" && !isBlockEnd(pieces, at - 1)) return false;
   if (left === "}") return right !== ";" && right !== "," && right !== "." && right !== "?" && right !== "!";
   if (right === "," || right === ";") return false;
   if (left === "," || left === ";") return true;

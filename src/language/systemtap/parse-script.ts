@@ -205,21 +205,26 @@ function componentAlternatives(p: Cursor): Component[][] {
     found.push(path);
   } while (p.accept(","));
   p.expect("}", "behind the alternatives");
-  return found;
+  // What touches the brace belongs to each: `{open,close}*`.
+  if (!isOfName(p) || p.token.text === "if" || p.token.start !== p.last) return found;
+  const { name, argument, span } = component(p);
+  return found.map((path) => {
+    const last = path[path.length - 1];
+    if (last.argument !== undefined) p.fail(systemtap.expected("`.` behind the alternatives", `\`${name}\``));
+    const whole = { name: last.name + name, span: last.span };
+    return [...path.slice(0, -1), argument === undefined ? whole : { ...whole, argument, span }];
+  });
+}
+
+function isOfName(p: Cursor): boolean {
+  return p.token.kind === "identifier" || p.token.kind === "number" || p.at("*") || p.at("**");
 }
 
 function component(p: Cursor): Component {
   const { token } = p;
   let name = "";
   // Words and stars that touch are one name: `sched_*`, `**`.
-  while (
-    (p.token.kind === "identifier" ||
-      p.token.kind === "number" ||
-      p.at("*") ||
-      p.at("**") ||
-      (name !== "" && p.at("?") && isLetter(p))) &&
-    (name === "" || p.token.start === p.last)
-  )
+  while ((isOfName(p) || (name !== "" && p.at("?") && isLetter(p))) && (name === "" || p.token.start === p.last))
     name += p.advance().text;
   if (name === "") p.fail(systemtap.expected("a probe point's component", p.describe()));
   if (!p.accept("(")) return { name, span: p.from(token) };

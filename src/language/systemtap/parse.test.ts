@@ -42,6 +42,25 @@ for (const file of readdirSync(folder)
   });
 }
 
+test("what touches the brace of alternatives belongs to each of them", () => {
+  const tree = (point: string): string => printTree(read(`probe ${point} { println(name) }`).program);
+  assert.equal(tree("syscall.{fchown,fchmod}*"), tree("syscall.{fchown*,fchmod*}"));
+  assert.equal(tree("syscall.{fchmod,fchown}at.return"), tree("syscall.{fchmodat,fchownat}.return"));
+  assert.deepEqual(errors('probe kernel.{trace("a"),trace("b")}* { println(1) }'), [
+    "parse error: expected `.` behind the alternatives, found `*`",
+  ]);
+  assert.deepEqual(errors("probe syscall.{open,close} * { println(1) }"), [
+    "parse error: expected `{` behind the probe point, found `*`",
+  ]);
+});
+
+test("functions of a file of the kernel are refused, their returns too", () => {
+  for (const point of ['kernel.function("*@net/socket.c")', 'kernel.function("tcp_*@net/ipv4/tcp.c").return'])
+    assert.deepEqual(errors(`probe ${point} { println(1) }`), [
+      `semantic error: ${point} is not supported: which functions a file of the kernel has is not looked up: name the function without its file`,
+    ]);
+});
+
 test("operators bind as SystemTap's manual says", () => {
   const tree = (text: string): string => printTree(read(`global a probe begin { a = ${text} }`).program);
   for (const [bare, grouped] of [

@@ -276,6 +276,8 @@ function statementParts(path: string, name: string, lines: string | undefined): 
   return [`${path}@${lines.slice(0, behindFile)}`, lines.slice(behindFile + 1)];
 }
 
+const ofFile = "which functions a file of the kernel has is not looked up: name the function without its file";
+
 const callSuffixes = [
   "call",
   "return",
@@ -320,6 +322,7 @@ function kernel(
       const refused = suffixes.find(({ name }) => !callSuffixes.includes(name));
       if (refused !== undefined) return { problem: unknown(point, callSuffixes, refused) };
       const [name, lines] = functionPattern(of.argument);
+      if (lines?.includes(":") === false) return { problem: systemtap.pointNotSupported(point.text, ofFile) };
       const whole = lines === undefined ? name : `${name}@${lines}`;
       const returns = suffixes.some((one) => one.name === "return");
       const later = suffixes.find((one) => ["callee", "callees", "label"].includes(one.name));
