@@ -6,13 +6,22 @@ import { instancesOf } from "./scopes.ts";
 import { typeOf } from "./types.ts";
 import type { Entry, Unit } from "./units.ts";
 
+/** Assembly language of any machine. */
+const DW_LANG_Mips_Assembler = 0x8001;
 /** Functions of one unit that are looked at. */
 const most = 2048;
 
-/** It is the sources' own text of a function, whether or not there is code of it. */
+/**
+ * It is the sources' own text of a function, whether or not there is code of it. In assembly language that is not so: each
+ * label of one place is a function of its own there.
+ */
 export function isDefinition(entry: Entry): boolean {
   const { origin } = entry;
-  return origin.tag === TAG.subprogram && !origin.has(AT.declaration);
+  return (
+    origin.tag === TAG.subprogram &&
+    !origin.has(AT.declaration) &&
+    origin.unit.root.number(AT.language) !== DW_LANG_Mips_Assembler
+  );
 }
 
 /**
