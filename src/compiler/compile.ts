@@ -125,7 +125,14 @@ export function compile(script: Program, system: System, options: CompileOptions
       compileProbes(program, all, [], system, { ...options, growing: true });
     return {
       ...compiled,
-      following: new Following(open, probes, system, (variants, uses) => shareContexts(variants, uses), grow),
+      following: new Following(
+        open,
+        probes,
+        system,
+        (variant, spec) => spelled(variant, spec, program),
+        (variants, uses) => shareContexts(variants, uses),
+        grow,
+      ),
     };
   } catch (error) {
     throw asFault(error, script);

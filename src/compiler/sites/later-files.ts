@@ -84,6 +84,7 @@ export class Following {
   readonly #specs: readonly OpenSpec[];
   #probes: readonly ResolvedProbe[];
   readonly #system: System;
+  readonly #spelled: (variant: Variant, spec: ProbeSpec) => Variant;
   readonly #share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[];
   readonly #compile: (probes: readonly ResolvedProbe[]) => GrownPlan;
   readonly #known = new Map<Probe, KnownPlaces>();
@@ -92,12 +93,14 @@ export class Following {
     specs: readonly OpenSpec[],
     probes: readonly ResolvedProbe[],
     system: System,
+    spelled: (variant: Variant, spec: ProbeSpec) => Variant,
     share: (variants: readonly Variant[], uses: ReadonlySet<string>) => Variant[],
     compile: (probes: readonly ResolvedProbe[]) => GrownPlan,
   ) {
     this.#specs = specs;
     this.#probes = probes;
     this.#system = system;
+    this.#spelled = spelled;
     this.#share = share;
     this.#compile = compile;
   }
@@ -121,6 +124,7 @@ export class Following {
         follow().resolveIn(meant, spec, provider, this.#system, { ...options, pid }).variants,
         number,
       )
+        .map((variant) => this.#spelled(variant, spec))
         .map((variant) => ({ ...variant, sites: variant.sites.filter((site) => known.add(site)) }))
         .filter(({ sites }) => sites.length > 0);
       return found.length === 0 ? [] : [{ probe, variants: this.#share(found, options.uses) }];

@@ -90,12 +90,12 @@ export class KnownPlaces {
   readonly #files = new Map<string, string | undefined>();
 
   /** True the first time that a site's place is met. */
-  add({ name, data }: SiteRef): boolean {
+  add({ name, found = name, data }: SiteRef): boolean {
     const { path, offset } = (data ?? {}) as Partial<UserSite>;
     const file = path === undefined ? undefined : this.#file(path);
     if (file === undefined || offset === undefined) return false;
     // Several lines may begin at one instruction.
-    const place = `${file}+${offset} ${name.slice(name.lastIndexOf(":"))}`;
+    const place = `${file}+${offset} ${found.slice(found.lastIndexOf(":"))}`;
     if (this.#places.has(place)) return false;
     this.#places.add(place);
     return true;
