@@ -516,7 +516,7 @@ export class TracefsSource implements Source, RecordStream {
     // Events go when no instance has them enabled.
     const tracer = this.#tracer?.parts() ?? [];
     this.#tracer = undefined;
-    for (const one of [...this.#instances.splice(0), ...this.#defined.splice(0), ...tracer]) {
+    for (const one of [...this.#instances.splice(0), ...tracer, ...this.#defined.splice(0)]) {
       try {
         one[Symbol.dispose]();
       } catch (error) {
