@@ -32,8 +32,7 @@ function withoutProbes(one: Diagnostic, text: string): Diagnostic {
   if (one.tag !== undefined || !/^no matches for (?:tracepoint|rawtracepoint|kprobe|kretprobe)\b/.test(one.message))
     return one;
   const written = text.slice(one.span.start, one.span.end).trim();
-  // Its parts are the last ones.
-  return { ...one, ...d.provider(written.padStart(written.length + 4 - written.split(":").length, ":")) };
+  return { ...one, ...d.provider(written) };
 }
 
 const cTypes: Readonly<Record<string, string>> = {
@@ -58,19 +57,10 @@ function cType(type: string): string {
 
 /** What the checker says of types and symbols of all languages, in DTrace's words. */
 function inWordsOfD(one: Diagnostic): Diagnostic {
-  if (one.tag !== undefined) return one;
-  const [, symbol] = /^failed to resolve kernel symbol: (\w+)$/.exec(one.message) ?? [];
-  if (symbol !== undefined) return { ...one, ...d.unknownSymbol(symbol) };
-  const [, given, has] =
-    /^type mismatch for .*: trying to assign value of type '(.*)' when .* already has a type '(.*)'$/.exec(
-      one.message,
-    ) ??
-    /^cannot store a value of type '(.*)' where one of type '(.*)' is$/.exec(one.message) ??
-    [];
-  if (given !== undefined && has !== undefined) return { ...one, ...d.incompatible(cType(has), "=", cType(given)) };
-  const [, operator, left, right] = /^type mismatch for '(.*)': comparing (.*) with (.*)$/.exec(one.message) ?? [];
-  if (operator === undefined || left === undefined || right === undefined) return one;
-  return { ...one, ...d.incompatible(cType(left), operator, cType(right)) };
+  const { tag, about } = one;
+  if (tag !== undefined || about === undefined) return one;
+  if (about.kind === "symbol") return { ...one, ...d.unknownSymbol(about.name) };
+  return { ...one, ...d.incompatible(cType(about.left), about.operator, cType(about.right)) };
 }
 
 export class DtraceVoice implements Voice {

@@ -1,6 +1,6 @@
 // Calls of builtins and functions: their arguments.
 import { kernelFeatures, type KernelVersion } from "../base/kernel-features.ts";
-import { lacks, says, type Message, type Shown } from "./message.ts";
+import { lacks, says, saysOf, type Message, type Shown } from "./message.ts";
 
 const countOfArguments = (count: number): string =>
   count === 0 ? "no arguments" : count === 1 ? "one argument" : `${count} arguments`;
@@ -121,8 +121,8 @@ export const calls = {
   strcapExpectsTextStringArray: (type: Shown): Message =>
     says("type", `strcap() expects text: a string, an array or a pointer, got ${type}`),
   /** @example begin { kaddr("symbol"); } */
-  failedResolveKernelSymbol: (name: Shown, help?: string): Message =>
-    says("name", `failed to resolve kernel symbol: ${name}`, help),
+  failedResolveKernelSymbol: (name: string, help?: string): Message =>
+    saysOf({ kind: "symbol", name }, says("name", `failed to resolve kernel symbol: ${name}`, help)),
   /** @example uprobe:app:main { print(uaddr("x")); } */
   thereNoSymbolHere: (name: Shown, help?: string): Message => says("name", `unknown symbol \`${name}\` here`, help),
   /** Only where /proc/kallsyms hides addresses: `kaddr("avenrun")`. */
@@ -197,7 +197,10 @@ export const calls = {
    * BEGIN { v.x = "s"; }
    */
   otherInMemory: (target: Shown, value: Shown): Message =>
-    says("type", `cannot store a value of type '${value}' where one of type '${target}' is`),
+    saysOf(
+      { kind: "types", operator: "=", left: String(target), right: String(value) },
+      says("type", `cannot store a value of type '${value}' where one of type '${target}' is`),
+    ),
   /**
    * @on unsafe
    * @example kprobe:f { write_user(arg0, 5, arg1); }

@@ -279,9 +279,15 @@ export const d = {
     tagged("D_MACRO_UNUSED", "unused", `extraneous argument '${text}' ($${number} is not referenced)`),
 
   // ── probes ──
-  /** @example nosuch:a:b:c { exit(0); } */
-  provider: (text: string, help?: string): Message =>
-    tagged("D_PDESC_ZERO", "name", `probe description ${text} does not match any probes`, help),
+  /**
+   * Shown with all four parts: those that are written are the last ones.
+   *
+   * @example nosuch:a:b:c { exit(0); }
+   */
+  provider: (text: string, help?: string): Message => {
+    const whole = text.padStart(text.length + 4 - text.split(":").length, ":");
+    return tagged("D_PDESC_ZERO", "name", `probe description ${whole} does not match any probes`, help);
+  },
   /** @example cpc:::cycles-user-1000 { exit(0); } */
   providerMissing: (text: string, why: string): Message =>
     tagged("D_PDESC_ZERO", "feature", `probe description ${text} does not match any probes: ${why}`),

@@ -1,5 +1,5 @@
 // Expressions: operators, members, values.
-import { says, type Message, type Shown } from "./message.ts";
+import { says, saysOf, type Message, type Shown } from "./message.ts";
 
 export const expressions = {
   /** `reason`: "optimised out here", "its DWARF …". */
@@ -97,7 +97,10 @@ export const expressions = {
     says("type", `type mismatch for '${operator}': it cannot be used on ${l} and ${r}`, help),
   /** @example begin { "a" == 1; } */
   typeMismatchComparing: (operator: Shown, l: Shown, r: Shown, help?: string): Message =>
-    says("type", `type mismatch for '${operator}': comparing ${l} with ${r}`, help),
+    saysOf(
+      { kind: "types", operator: String(operator), left: String(l), right: String(r) },
+      says("type", `type mismatch for '${operator}': comparing ${l} with ${r}`, help),
+    ),
   /** @example begin { print(5 / 0); } */
   divisionZero: (): Message => says("type", "division by zero"),
   /** @example begin { $x = exit(); } */

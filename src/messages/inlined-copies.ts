@@ -59,7 +59,7 @@ export const inlinedCopies = {
    *
    * @tested test/live/merged.test.ts
    */
-  leftAsWay: (wanted: Shown): Message =>
+  leftAsThunk: (wanted: Shown): Message =>
     says(
       "name",
       `GCC merged \`${wanted}\` with a function of equal code: calls that it sent there directly are not seen`,

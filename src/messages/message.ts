@@ -52,6 +52,19 @@ export interface Message {
   readonly missing?: KernelFeature;
   /** What the language's own compiler calls the mistake: DTrace's `D_SYNTAX`. */
   readonly tag?: string;
+  /** What it is about, for commands that say it in another tool's words. */
+  readonly about?: About;
+}
+
+export type About =
+  /** Types that do not go together; `=`: what is stored, on the right, where something else is. */
+  | { readonly kind: "types"; readonly operator: string; readonly left: string; readonly right: string }
+  /** A symbol that the kernel does not have. */
+  | { readonly kind: "symbol"; readonly name: string };
+
+/** With what it is about. */
+export function saysOf(about: About, said: Message): Message {
+  return { ...said, about };
 }
 
 /** An entry about a feature that the kernel lacks. */

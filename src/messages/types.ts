@@ -1,12 +1,15 @@
 // Types: casts, conversions, names of types.
-import { says, type Message, type Shown } from "./message.ts";
+import { says, saysOf, type Message, type Shown } from "./message.ts";
 
 export const types = {
   /** @example begin { $x = 1; $x = "a"; } */
   mismatch: (what: "variable" | "map", name: Shown, has: Shown, given: Shown): Message =>
-    says(
-      "type",
-      `type mismatch for ${name}: trying to assign value of type '${given}' when ${what} already has a type '${has}'`,
+    saysOf(
+      { kind: "types", operator: "=", left: String(has), right: String(given) },
+      says(
+        "type",
+        `type mismatch for ${name}: trying to assign value of type '${given}' when ${what} already has a type '${has}'`,
+      ),
     ),
   /** @example begin { print(sizeof(struct nobody)); } */
   unknownType: (name: Shown, help?: string): Message => says("name", `cannot resolve unknown type "${name}"`, help),

@@ -131,7 +131,7 @@ const info: DebugInfo = {
   definitionsNamed: () => [],
   bodiesAt: () => [],
   maybeMergedWith: () => [],
-  isLeftAsWay: () => false,
+  isLeftAsThunk: () => false,
   functionsNamed: (name) => known.filter((each) => each.name === name),
   functionAt(address) {
     const found = known.find(({ instances }) => instances.some(holds(address)));

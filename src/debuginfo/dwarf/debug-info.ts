@@ -21,7 +21,7 @@ import type {
 import { keptOf, type DebugFiles } from "./input-files.ts";
 import { LinePlaces, prologueEnd } from "./line-places.ts";
 import { LineTables } from "./line-tables.ts";
-import { isDefinition, isLeftAsWay, withoutCode } from "./merged-functions.ts";
+import { isDefinition, isLeftAsThunk, withoutCode } from "./merged-functions.ts";
 import { NamedEntries } from "./named-entries.ts";
 import { linkageNameOf, nameOf, qualifiedName } from "./names.ts";
 import { Positions } from "./positions.ts";
@@ -120,9 +120,9 @@ class Debug implements DebugInfo {
     };
   }
 
-  isLeftAsWay(address: bigint, name: string): boolean {
+  isLeftAsThunk(address: bigint, name: string): boolean {
     const at = signedAddress(address);
-    return [...this.#units.at(at)].some((unit) => bodyAt(unit, at) === undefined && isLeftAsWay(unit, name));
+    return [...this.#units.at(at)].some((unit) => bodyAt(unit, at) === undefined && isLeftAsThunk(unit, name));
   }
 
   maybeMergedWith(name: string): readonly string[] {

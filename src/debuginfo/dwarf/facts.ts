@@ -34,8 +34,8 @@ export interface DebugInfo {
   definitionsNamed(name: string): readonly Definition[];
   /** Functions whose bodies begin at an address: several where a linker merged them. */
   bodiesAt(address: bigint): readonly Definition[];
-  /** Whether GCC left of the function of a name, whose symbol is at an address, no more than a way to one of equal code. */
-  isLeftAsWay(address: bigint, name: string): boolean;
+  /** Whether GCC left of the function of a name, whose symbol is at an address, no more than a jump to one of equal code. */
+  isLeftAsThunk(address: bigint, name: string): boolean;
   /**
    * Names of functions that no code is left of and that GCC may have merged with the function of a name, since their
    * parameters, locals and results are of the same types.

@@ -43,10 +43,10 @@ export function withoutCode(entry: Entry): readonly string[] {
 }
 
 /**
- * Whether GCC made a function of a unit that has code of its name a mere way to another: of what it writes itself there,
- * it says nothing.
+ * Whether all that GCC left of a function is a thunk: its symbol is there, the function's own entry has no code, and the
+ * jump to the other function is described nowhere.
  */
-export function isLeftAsWay(unit: Unit, name: string): boolean {
+export function isLeftAsThunk(unit: Unit, name: string): boolean {
   if (!(unit.root.text(AT.producer) ?? "").startsWith("GNU ")) return false;
   for (const other of lostIn(unit)) if (nameOf(other) === name) return true;
   return false;

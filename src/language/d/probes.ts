@@ -209,11 +209,6 @@ function ofProcess(
 }
 
 /** Of `sched:::`, `dtrace:::*`, `BEG*`: the names that they stand for; undefined where nothing is to be found out. */
-/** Its parts are the last ones. */
-function fourParts(text: string): string {
-  return text.padStart(text.length + 4 - text.split(":").length, ":");
-}
-
 function namesMeant({ provider, module, function: of, name }: Described): readonly string[] | undefined {
   if (!(none(name) || /[*?[]/.test(name)) || !none(of) || !(none(module) || module === "vmlinux")) return undefined;
   const own = stableProbes().filter((one) => one.startsWith(`${provider}:`));
@@ -260,10 +255,7 @@ export function placed(text: string, span: Span, unit: Unit): readonly Placed[] 
       span,
       typeof found === "string"
         ? d.providerMissing(text, found)
-        : d.provider(
-            fourParts(text),
-            near === undefined || near === described.provider ? undefined : `did you mean \`${near}\`?`,
-          ),
+        : d.provider(text, near === undefined || near === described.provider ? undefined : `did you mean \`${near}\`?`),
     );
     return [];
   }

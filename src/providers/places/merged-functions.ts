@@ -20,10 +20,10 @@ export function mergedNotes(binary: Binary, wanted: string, bodies: readonly big
     const others = mergedWith(binary, wanted, bodies);
     if (others.length > 0) return [inlinedCopies.mergedWith(wanted, shown(others))];
     const address = bodies.length === 1 ? binary.address(bodies[0]) : undefined;
-    if (address !== undefined && info.isLeftAsWay(address, plain(wanted))) return [inlinedCopies.leftAsWay(wanted)];
+    if (address !== undefined && info.isLeftAsThunk(address, plain(wanted))) return [inlinedCopies.leftAsThunk(wanted)];
     const perhaps = info.maybeMergedWith(plain(wanted)).filter((name) => {
       const symbol = binary.symbol(name);
-      return symbol === undefined || info.isLeftAsWay(symbol.address, name);
+      return symbol === undefined || info.isLeftAsThunk(symbol.address, name);
     });
     return perhaps.length > 0 ? [inlinedCopies.perhapsMergedWith(wanted, shown(perhaps), perhaps.length)] : [];
   } catch (error) {

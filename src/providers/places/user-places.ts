@@ -261,12 +261,8 @@ function placesOfSource(binary: Binary, wanted: string, options: Wanted): Places
     if (offset === undefined || found.has(offset) || (copies.length > 0 && isSplitOff(binary, offset))) continue;
     found.set(offset, { name: wanted, offset });
   }
-  return withMerged(
-    binary,
-    wanted,
-    [...found.values()],
-    placesOfCopies(binary, wanted, [...found.values()], copies, options),
-  );
+  const bodies = [...found.values()];
+  return withMerged(binary, wanted, bodies, placesOfCopies(binary, wanted, bodies, copies, options));
 }
 
 /** With what is to be said of functions that share their code with others. */
