@@ -205,8 +205,9 @@ export type StackUnwinding = (typeof stackUnwindings)[number];
 /** Frames of a stack at most: the kernel's limit for those that it walks (kernel.perf_event_max_stack), and ours. */
 export const fullStack = 127;
 
-/** `dtrace`: as D writes symbols. */
-export type StackMode = "bpftrace" | "perf" | "raw" | "build_id" | "dtrace" | "systemtap" | "systemtap_brief";
+/** As another language writes frames: nobody writes these names. */
+export const languageStackModes = ["dtrace", "systemtap", "systemtap_brief"] as const;
+export type StackMode = "bpftrace" | "perf" | "raw" | "build_id" | (typeof languageStackModes)[number];
 /**
  * A captured stack: in memory, a u64 id of the stack's entry in the stack map, then u32 pid, u32 tid (0 for a kernel
  * stack). `unwind`: found through unwinding tables rather than frame pointers.

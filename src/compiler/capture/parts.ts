@@ -3,7 +3,7 @@ import { u64, u8, type Type } from "../../language/types.ts";
 import { fieldLayout } from "../../language/layout.ts";
 import type { Instruction, IrBlock, IrFunction, IrModule, Place, Source, Terminator, Value } from "../ir/ir.ts";
 import { headerSize } from "../layouts/record-header.ts";
-import { dominators } from "../optimize/graph.ts";
+import { dominators, reversePostorder } from "../optimize/graph.ts";
 import { operandsOf, resultOf, successorsOf } from "../optimize/operands.ts";
 import { fromRecord, type Analysis, type CapturedHandler } from "./captured-handler.ts";
 import { controlOf } from "./control.ts";
@@ -171,7 +171,7 @@ function kernelPart(fn: IrFunction, analysis: Analysis, fields: readonly Field[]
   });
 
   // Where the host decides on one way to a block, the kernel may come there on another.
-  const reached = reachableFrom(blocks, 0);
+  const reached = new Set(reversePostorder(blocks));
   effects.forEach((one, id) => {
     if (one && reached.has(id)) sends[id] = true;
   });
@@ -282,17 +282,6 @@ function reachedFrom(blocks: readonly IrBlock[], marked: readonly boolean[]): bo
     }
   }
   return reached;
-}
-
-function reachableFrom(blocks: readonly Pick<IrBlock, "terminator">[], from: number): ReadonlySet<number> {
-  const seen = new Set<number>();
-  const open = [from];
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    open.push(...successorsOf(blocks[id].terminator));
-  }
-  return seen;
 }
 
 /** Whether there is a marked block on a way from one to where its ways meet. */

@@ -1,6 +1,7 @@
 // What of a function some of its instructions need: those, what their operands are made of, and the branches that decide
 // whether they run (Weiser's slices). Loops and branches that decide nothing of it are left out.
 import type { Instruction, IrBlock, IrFunction, Value } from "../ir/ir.ts";
+import { reversePostorder } from "../optimize/graph.ts";
 import { operandsOf, resultOf, retarget, successorsOf, terminatorOperands } from "../optimize/operands.ts";
 import type { Control } from "./control.ts";
 import { slotsRead, slotWritten } from "./operations.ts";
@@ -131,16 +132,7 @@ export function sliced(fn: IrFunction, control: Control, need: Need, given: Give
 }
 
 export function withoutUnreachable(fn: IrFunction): IrFunction {
-  const seen = new Set([0]);
-  const open = [0];
-  for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    for (const to of successorsOf(fn.blocks[id].terminator)) {
-      if (seen.has(to)) continue;
-      seen.add(to);
-      open.push(to);
-    }
-  }
-  const order = [...seen].sort((a, b) => a - b);
+  const order = reversePostorder(fn.blocks).sort((a, b) => a - b);
   const number = new Map(order.map((id, index) => [id, index]));
   return {
     ...fn,

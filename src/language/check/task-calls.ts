@@ -1,7 +1,7 @@
 // Calls of the current task: its stacks, its names and numbers, the clocks by their names.
 import { calls } from "../../messages/calls.ts";
 import type { Expression } from "../program.ts";
-import { fullStack, stackUnwindings, u64 } from "../types.ts";
+import { fullStack, languageStackModes, stackUnwindings, u64 } from "../types.ts";
 import type { StackMode, StackUnwinding, Type } from "../types.ts";
 import { ofTask, stacksAllowed, stackType } from "./builtin-values.ts";
 import { constantOf } from "./constants.ts";
@@ -24,8 +24,7 @@ const stack: CallCheck = (call, body) => {
         continue;
       }
       const modes = ["bpftrace", "perf", "raw", ...(call.name === "kstack" ? [] : ["build_id"])];
-      // Those of D and SystemTap are theirs alone: nobody writes them.
-      if (!modes.includes(arg.name) && !/^(?:dtrace|systemtap|systemtap_brief)$/.test(arg.name)) {
+      if (![...modes, ...languageStackModes].includes(arg.name)) {
         return {
           ...call,
           type: report(

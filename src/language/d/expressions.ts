@@ -11,7 +11,7 @@ import { libraryFunction, libraryNames, libraryTexts } from "./library.ts";
 import { macroText, macroToken } from "./preprocess.ts";
 import { isReserved } from "./tokens.ts";
 import { registerOf } from "./registers.ts";
-import { checkCount, checkIndexes, checkKeys, checkKnownKeys, checkPrototype, unfit } from "./prototypes.ts";
+import { checkCount, checkIndexes, checkKeys, checkKeyTypes, checkPrototype, unfit } from "./prototypes.ts";
 import { stableProbe } from "./stable-probes.ts";
 import { readText, translate, translatedMember, xlate } from "./translators.ts";
 import { beginsType, constantValue, typeName } from "./type-names.ts";
@@ -589,9 +589,7 @@ function name(unit: Unit): Expression {
   const storage = unit.globals.get(text);
   const keys = (storage?.keyed ?? true) && p.at("[") ? bracketed(unit) : [];
   if (storage?.keyTypes !== undefined) checkKeys(unit, text, keys, storage.keyTypes, span);
-  else if (storage?.keyCount !== undefined && storage.keyCount !== keys.length)
-    p.fail(d.keyCount(text, keys.length, storage.keyCount), p.from(token));
-  else if (storage?.keyKnown !== undefined) checkKnownKeys(unit, text, keys, storage.keyKnown);
+  else if (storage?.keyKnown !== undefined) checkKeyTypes(unit, text, keys, storage.keyKnown, p.from(token));
   else if (storage === undefined && libraryFunction(text) !== undefined && keys.length === 0)
     p.fail(d.notAScalar("function", text), span);
   while (keys.length < (storage?.dimensions ?? 0) && p.at("[")) keys.push(...bracketed(unit));
@@ -604,7 +602,7 @@ function name(unit: Unit): Expression {
       unit.globals.set(text, {
         known,
         keyed: keys.length > 0,
-        ...(keys.length === 0 ? {} : { keyCount: keys.length, keyKnown: keys.map((key) => unit.known(key)) }),
+        ...(keys.length === 0 ? {} : { keyKnown: keys.map((key) => unit.known(key)) }),
       }),
   });
 }

@@ -82,5 +82,9 @@ export function needs(unit: Unit, name: HelperName): void {
   unit.helpers.add(name);
   const { arrays } = helpers[name];
   for (const [array, keyCount] of Object.entries(arrays))
-    unit.globals.set(array, { known: "int64", keyed: true, keyCount });
+    unit.globals.set(array, {
+      known: "int64",
+      keyed: true,
+      keyKnown: Array.from({ length: keyCount }, () => undefined),
+    });
 }

@@ -37,6 +37,7 @@ export function checkPrototype(
   }
 }
 
+/** Of an associative array that was declared. */
 export function checkKeys(
   unit: Unit,
   name: string,
@@ -44,27 +45,23 @@ export function checkKeys(
   types: readonly TypeName[],
   span: Span,
 ): void {
-  const p = unit.cursor;
-  if (keys.length === 0) p.fail(d.notAScalar("associative array", name), span);
-  if (keys.length !== types.length) p.fail(d.keyCount(name, keys.length, types.length), p.from(span));
-  for (const [i, type] of types.entries()) {
-    const [wanted, known] = [knownType(type), unit.known(keys[i])];
-    if (unfit(wanted, known, keys[i]))
-      p.fail(d.keyType(name, i + 1, spelledType(type), spelledType(known!)), keys[i].span);
-  }
+  if (keys.length === 0) unit.cursor.fail(d.notAScalar("associative array", name), span);
+  checkKeyTypes(unit, name, keys, types, unit.cursor.from(span));
 }
 
 /** Keys of an array that was not declared are of the types of its first ones. */
-export function checkKnownKeys(
+export function checkKeyTypes(
   unit: Unit,
   name: string,
   keys: readonly Expression[],
-  wanted: readonly (Known | undefined)[],
+  wanted: readonly (TypeName | Known | undefined)[],
+  span: Span,
 ): void {
-  for (const [i, first] of wanted.entries()) {
+  if (keys.length !== wanted.length) unit.cursor.fail(d.keyCount(name, keys.length, wanted.length), span);
+  for (const [i, type] of wanted.entries()) {
     const known = unit.known(keys[i]);
-    if (unfit(first, known, keys[i]))
-      unit.cursor.fail(d.keyType(name, i + 1, spelledType(first!), spelledType(known!)), keys[i].span);
+    if (unfit(typeof type === "object" ? knownType(type) : type, known, keys[i]))
+      unit.cursor.fail(d.keyType(name, i + 1, spelledType(type!), spelledType(known!)), keys[i].span);
   }
 }
 

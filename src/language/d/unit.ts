@@ -24,9 +24,9 @@ export interface Storage {
   readonly dimensions?: number;
   /** It is in memory of the script's own, by a number: a struct, or what `&` takes the address of. */
   readonly memory?: { readonly number: number; readonly type: TypeName };
-  /** Of an associative array that was declared; or how many keys it was first given. */
+  /** Of an associative array that was declared. */
   readonly keyTypes?: readonly TypeName[];
-  readonly keyCount?: number;
+  /** Of one that was not: the types of the keys that it was first given, as far as they are known. */
   readonly keyKnown?: readonly (Known | undefined)[];
   /** It was declared, and may never be given a value. */
   readonly declared?: true;

@@ -1,13 +1,14 @@
 // Arrays that a loop over them changes, itself or by what it calls: SystemTap refuses those.
 import { systemtap } from "../../messages/systemtap.ts";
 import type { Report, Types, FunctionTypes } from "./infer.ts";
+import { visitNodes } from "./names.ts";
 import type { Expr, Foreach, Stmt } from "./syntax.ts";
 
 /** `nodes`: handlers and functions of the script. */
 export function refuseLoopWrites(nodes: unknown, types: Types, report: Report): void {
   for (const loop of loopsOf(nodes)) {
     if (loop.buckets !== undefined) continue;
-    visitAll(loop.body, (node) => {
+    visitNodes(loop.body, (node) => {
       if (node.kind === "call") {
         const called = types.function(node.name, node.args.length);
         if (called !== undefined && writes(called, loop.array, types, new Set()))
@@ -25,7 +26,7 @@ function writes(of: FunctionTypes, array: string, types: Types, seen: Set<Functi
   seen.add(of);
   if (of.definition.parameters.some(({ name }) => name === array)) return false;
   let found = false;
-  visitAll(of.definition.body, (node) => {
+  visitNodes(of.definition.body, (node) => {
     if (node.kind === "call") {
       const called = types.function(node.name, node.args.length);
       if (called !== undefined && writes(called, array, types, seen)) found = true;
@@ -45,18 +46,8 @@ function writtenBy(node: Node): Extract<Expr, { kind: "name" | "element" }> | un
 
 function loopsOf(nodes: unknown): Foreach[] {
   const found: Foreach[] = [];
-  visitAll(nodes, (node) => {
+  visitNodes(nodes, (node) => {
     if (node.kind === "foreach") found.push(node);
   });
   return found;
-}
-
-function visitAll(node: unknown, see: (node: Node) => void): void {
-  if (typeof node !== "object" || node === null) return;
-  if (Array.isArray(node)) {
-    for (const one of node) visitAll(one, see);
-    return;
-  }
-  if ("span" in node && "kind" in node) see(node as Node);
-  for (const value of Object.values(node)) if (typeof value === "object") visitAll(value, see);
 }

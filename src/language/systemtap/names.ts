@@ -1,7 +1,7 @@
 // The names in what was parsed.
 import type { Span } from "../diagnostic.ts";
 import { libraryFunction, printers } from "./library.ts";
-import type { FunctionDefinition, Script, Stmt } from "./syntax.ts";
+import type { Expr, FunctionDefinition, Script, Stmt } from "./syntax.ts";
 
 interface Named {
   readonly kind: string;
@@ -9,16 +9,22 @@ interface Named {
   readonly span: Span;
 }
 
-/** All nodes that have a name. */
-export function visit(node: unknown, see: (node: Named) => void): void {
+/** All expressions and statements. */
+export function visitNodes(node: unknown, see: (node: Expr | Stmt) => void): void {
   if (typeof node !== "object" || node === null) return;
   if (Array.isArray(node)) {
-    for (const one of node) visit(one, see);
+    for (const one of node) visitNodes(one, see);
     return;
   }
-  if ("span" in node && "kind" in node && "name" in node && typeof node.name === "string")
-    see(node as unknown as Named);
-  for (const value of Object.values(node)) if (typeof value === "object") visit(value, see);
+  if ("span" in node && "kind" in node) see(node as Expr | Stmt);
+  for (const value of Object.values(node)) if (typeof value === "object") visitNodes(value, see);
+}
+
+/** All nodes that have a name. */
+export function visit(node: unknown, see: (node: Named) => void): void {
+  visitNodes(node, (one) => {
+    if ("name" in one && typeof one.name === "string") see(one);
+  });
 }
 
 /** Where a variable is named first. */

@@ -382,9 +382,7 @@ function group({ span, pretty }: TargetExpr, name: string, unit: Unit): Expressi
         type: { kind: "unknown" },
       };
     case "$name":
-      if (unit.where.tracepoint !== undefined)
-        return tree.call("probe_part", [tree.builtin("probe", span), tree.word("event", span)], span);
-      if (unit.where.marks === true)
+      if (unit.where.tracepoint !== undefined || unit.where.marks === true)
         return tree.call("probe_part", [tree.builtin("probe", span), tree.word("event", span)], span);
       return unit.refuse(span, systemtap.notYet("$$name"));
     case "$system": {
