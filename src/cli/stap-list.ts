@@ -48,9 +48,7 @@ function listed(
   for (const one of wrong) tell(source, one);
   return (wrong.length > 0 ? [] : program.probes).flatMap(({ specs }) =>
     specs.flatMap((spec) =>
-      Array.from(listSpec(spec, system, { verbose, sources: true }))
-        .filter(({ probe }) => isInGroup(probe, spec, system))
-        .map((listed) => lineOf(listed, spec, system)),
+      Array.from(listSpec(spec, system, { verbose, sources: true }), (listed) => lineOf(listed, spec, system)),
     ),
   );
 }
@@ -65,31 +63,12 @@ function lineOf({ probe, details = [], source, variables }: Listed, spec: ProbeS
       : { ...spec, text: spec.text.replace(JSON.stringify(path), JSON.stringify(binary.path)) };
   const [kind, ...parts] = splitPattern(probe);
   const name =
-    systemCall(kind, parts, spec) ??
-    spelledProbe(withGroup(probe, kind, parts, system), asked, source ?? { path: binary?.path ?? path ?? "" });
+    systemCall(kind, parts, spec) ?? spelledProbe(probe, asked, source ?? { path: binary?.path ?? path ?? "" });
   const shown = variables?.map(({ name: of, type }) => ` $${of}:${typeName(type)}`) ?? details.map(variable);
   return `${name}${shown.join("")}`;
 }
 
 const isOfHost: ReadonlySet<string> = new Set(["begin", "end", "interval", "profile"]);
-
-/** Of `kernel.trace("sched:*")` those of that group. */
-function isInGroup(probe: string, { options }: ProbeSpec, system: System): boolean {
-  const wanted = options?.["group"];
-  return wanted === undefined || wildcard(wanted).test(groupOf(probe.slice(probe.lastIndexOf(":") + 1), system) ?? "");
-}
-
-function groupOf(event: string, system: System): string | undefined {
-  return system.tracepoints().find(({ name }) => name === event)?.category;
-}
-
-/** A tracepoint of the kernel's own goes by its group. */
-function withGroup(probe: string, kind: string, parts: readonly string[], system: System): string {
-  if (kind !== "rawtracepoint") return probe;
-  const event = parts.at(-1) ?? "";
-  const group = groupOf(event, system);
-  return group === undefined ? `${kind}:${event}` : `${kind}:${group}:${event}`;
-}
 
 /** `syscall.open` by its tracepoint. */
 function systemCall(kind: string, parts: readonly string[], { text }: ProbeSpec): string | undefined {

@@ -85,6 +85,8 @@ export interface ListOptions {
   readonly pid?: number | undefined;
   /** Places in programs come with where they are in the source, with `verbose` also with the variables there. */
   readonly sources?: boolean;
+  /** The kind's own options that are asked for (ProbeSpec). */
+  readonly own?: ProbeSpec["options"];
 }
 export interface Listed {
   /** `tracepoint:sched:sched_switch` */

@@ -299,13 +299,13 @@ export function* listProbes(pattern: string | undefined, system: System, options
 
 /** The same of a name that a language has read; wildcards may be in the kind's name, too. */
 export function* listSpec(
-  { provider: first, parts: rest }: Pick<ProbeSpec, "provider" | "parts">,
+  { provider: first, parts: rest, options: own }: Pick<ProbeSpec, "provider" | "parts" | "options">,
   system: System,
   options: ListOptions,
 ): Iterable<Listed> {
   const exact = findProvider(first);
   if (exact) {
-    yield* exact.list(rest, system, options);
+    yield* exact.list(rest, system, own === undefined ? options : { ...options, own });
     return;
   }
   const files = options.pid !== undefined || (rest[0] ?? "").includes("/");

@@ -7,6 +7,7 @@ import { kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import { Attaching, closedAtOnce } from "../attaching/attachment.ts";
 import { declare } from "../../machine/kernel/declared-type.ts";
 import { functionArguments, numberedSlots } from "../../machine/calls/function-arguments.ts";
+import type { ProbeSpec } from "../../language/probe-spec.ts";
 import type { Provider } from "../provider.ts";
 import { seenOfOneProcess } from "../places/other-processes.ts";
 import { didYouMean, missing, resolved, variantsOf, wrongParts } from "../resolution.ts";
@@ -52,9 +53,10 @@ export const rawtracepoint: Provider = {
 
   *list(parts, system, options) {
     const [module, event] = split(parts);
+    const { isIn, siteName } = naming(options.own, system);
     for (const name of system.rawTracepoints()) {
-      if (!matches(event, name) || !matches(module, moduleOf(name, system))) continue;
-      const probe = `rawtracepoint:${moduleOf(name, system)}:${name}`;
+      if (!matches(event, name) || !matches(module, moduleOf(name, system)) || !isIn(name)) continue;
+      const probe = siteName(name);
       if (!options.verbose) yield { probe };
       else
         yield {
@@ -68,23 +70,17 @@ export const rawtracepoint: Provider = {
     if (spec.parts.length < 1 || spec.parts.length > 2 || spec.parts.at(-1) === "")
       return wrongParts(spec, rawtracepoint.usage);
     const [module, event] = split(spec.parts);
-    const group = spec.options?.["group"];
-    const groups = group === undefined ? undefined : groupsOf(system);
-    const inGroup = (name: string): boolean => group === undefined || matches(group, groups?.get(name) ?? "");
+    const { isIn, siteName, func } = naming(spec.options, system);
     const found = hasWildcard(event)
       ? system.rawTracepoints().filter((name) => matches(event, name) && matches(module, moduleOf(name, system)))
       : (system.rawTracepoint(event) || system.tracepoints().some((one) => one.name === event)) &&
           matches(module, moduleOf(event, system))
         ? [event]
         : [];
-    const names = found.filter(inGroup);
+    const names = found.filter(isIn);
     if (names.length === 0) {
       return missing(spec, options, probes.thereNoRawTracepoint(event, didYouMean(event, system.rawTracepoints())));
     }
-    const ownerOf = (name: string): string =>
-      groups === undefined ? `${moduleOf(name, system)}:` : groups.has(name) ? `${groups.get(name)}:` : "";
-    const siteName = (name: string): string => `rawtracepoint:${ownerOf(name)}${name}`;
-    const func = (name: string): { func?: string } => (groups === undefined ? {} : { func: name });
     const reads = options.uses.has("args") || options.uses.has("ctx") || usesNumbered(options.uses);
     const typed = reads ? names.filter((name) => system.rawTracepoint(name) !== undefined) : [];
     const untyped = names
@@ -118,9 +114,27 @@ export const rawtracepoint: Provider = {
   },
 };
 
-/** The groups that the kernel's events of the same name are in: SystemTap's own names of them have those. */
-function groupsOf(system: System): ReadonlyMap<string, string> {
-  return new Map(system.tracepoints().map(({ category, name }) => [name, category]));
+interface Naming {
+  readonly isIn: (name: string) => boolean;
+  readonly siteName: (name: string) => string;
+  readonly func: (name: string) => { readonly func?: string };
+}
+
+/** By their modules; with a group, as SystemTap has them, by the groups that the kernel's events of the same name are in. */
+function naming(own: ProbeSpec["options"], system: System): Naming {
+  const group = own?.["group"];
+  if (group === undefined)
+    return {
+      isIn: () => true,
+      siteName: (name) => `rawtracepoint:${moduleOf(name, system)}:${name}`,
+      func: () => ({}),
+    };
+  const groups = new Map(system.tracepoints().map(({ category, name }) => [name, category]));
+  return {
+    isIn: (name) => matches(group, groups.get(name) ?? ""),
+    siteName: (name) => `rawtracepoint:${groups.has(name) ? `${groups.get(name)}:` : ""}${name}`,
+    func: (name) => ({ func: name }),
+  };
 }
 
 function moduleOf(name: string, system: System): string {
