@@ -96,7 +96,7 @@ function diskWrites(): number {
 
 test("block-latency: a time for every write that went to the disk", async (t) => {
   const path = join(folder.path, "blocks");
-  const { text, missed, result } = await traced("block-latency", [], () => {
+  const write = (): number => {
     const first = diskWrites();
     const fd = openSync(path, "w");
     for (let i = 0; i < 20; i++) {
@@ -105,7 +105,8 @@ test("block-latency: a time for every write that went to the disk", async (t) =>
     }
     closeSync(fd);
     return diskWrites() - first;
-  });
+  };
+  const { text, missed, result } = await traced("block-latency", [], write, { mayMiss: true });
   if (result === 0) return t.skip("needs a temporary folder on a block device");
   const writes = [...text.matchAll(/^@us\[(\w*W\w*)\]:$/gm)].reduce(
     (sum, [, kind]) => sum + counted(text, `@us[${kind}]`),
