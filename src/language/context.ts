@@ -242,7 +242,7 @@ export interface ProgramForm {
    * The kernel's `struct seq_file` that printf writes into: of a pinned iterator, which prints for whoever reads it.
    */
   readonly sequence?: Fetch;
-  /** The result the program must return (0 unless said; iterators and perf events want 0 too). */
+  /** The result the program must return: 0 unless said, which iterators and sampling perf events want too. */
   readonly result?: number;
 }
 

@@ -32,6 +32,12 @@ import { lazy } from "../../base/lazy.ts";
 
 const userEvents = lazy<typeof import("./user-events.ts")>(() => require("./user-events.ts"));
 
+/**
+ * What a program at an event's record returns: anything but 0, at which the kernel keeps the event from perf and whoever
+ * else listens to it (perf_trace_run_bpf_submit, perf_syscall_enter, kprobe_perf_func).
+ */
+const PASSED_ON = 1;
+
 /** Categories of events that are no tracepoints of the kernel's, whatever their names. */
 const dynamicCategories = new Set(["ftrace", "kprobes", "uprobes", "synthetic", "eprobes", "fprobes"]);
 
@@ -271,7 +277,7 @@ function perfContext(event: Event, format: TracepointFormat, system: System): Co
   const space = isSystemCall(event) ? "user" : "kernel";
   return {
     provider: "tracepoint",
-    program: { type: "tracepoint", cookie: true, leavesLate: true },
+    program: { type: "tracepoint", cookie: true, leavesLate: true, result: PASSED_ON },
     args: format.fields.map((field) => recordArgument(field, space, system)),
     ...(isSystemCall(event) ? { numbered: recordedArguments(event).slice(0, format.fields.length - 1) } : {}),
     ...(record ? { contextType: { kind: "pointer", target: record, space: "kernel" } } : {}),
@@ -280,7 +286,10 @@ function perfContext(event: Event, format: TracepointFormat, system: System): Co
   };
 }
 
-/** One descriptor on any CPU is enough: the program is called wherever the event happens. */
+/**
+ * One descriptor on any CPU is enough: the program is called wherever the event happens. It takes no events itself, and
+ * stays disabled.
+ */
 function attachPerf(program: number, id: number, cookie: bigint): number[] {
   const event = openPerfEvent({
     type: PERF_TYPE_TRACEPOINT,
@@ -288,6 +297,7 @@ function attachPerf(program: number, id: number, cookie: bigint): number[] {
     samplePeriod: 1,
     pid: -1,
     cpu: onlineCpus()[0] ?? 0,
+    disabled: true,
   });
   return attachToPerfEvent(program, event, cookie);
 }
