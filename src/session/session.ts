@@ -104,6 +104,8 @@ class SourceSession implements Session, SourceUser {
   #finalStats: SessionStats | undefined;
   #over = false;
   #end: SessionEnd = { exitCode: 0, reason: "stop" };
+  /** `end` handlers run. */
+  #ending = false;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(plan: Plan, source: Source, options: SessionOptions) {
@@ -155,7 +157,8 @@ class SourceSession implements Session, SourceUser {
       watch: (asked) => this.#source.watch(asked),
       unwatch: (address, pid) => this.#source.unwatch(address, pid),
       exit: (code) => {
-        this.#records.deaf = true;
+        // `end` handlers all run, whichever of them says the status.
+        this.#records.deaf = !this.#ending;
         if (this.#over) {
           this.#end = { ...this.#end, exitCode: code };
           // A source whose handlers run here may be at the last events: those behind this one are none of theirs.
@@ -409,9 +412,9 @@ class SourceSession implements Session, SourceUser {
         kind: "message",
         text: `WARNING: ${sessions().commandsLeft(left).message}`,
       });
+    this.#ending = true;
     this.#runOnce("end");
     await this.#takeAll();
-    this.#records.deaf = false;
     this.#tell(this.#losses());
     if (missedTicks) consumer.trouble({ kind: "missed", ...missedTicks });
     consumer.endOfEvents?.(this.#plan.config.blankBeforeMaps);
