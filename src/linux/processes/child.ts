@@ -22,7 +22,7 @@ export interface TracedChild {
 }
 
 /** Where the program of its own cannot be executed (vm.memfd_noexec = 2): the same by a shell, without the guard. */
-const heldByShell = 'echo >&4; read go <&3 || exit 127; exec "$0" "$@" 3<&- 4>&-';
+const heldByShell = 'echo >&4; read go <&3 || exit 127; shift; exec "$0" "$@" 3<&- 4>&-';
 
 /**
  * Forks a child that waits on a pipe and then becomes the command (same pid, and its own name from exec on); the system
@@ -44,7 +44,7 @@ export function spawnTraced(command: string, folders = usualFolders): TracedChil
     if (open) closeSync(writer);
     open = false;
   };
-  const child = start([path, ...words.slice(1)], gate);
+  const child = start(path, words, gate);
   closeSync(gate);
   if (child.pid === undefined) {
     shut();
@@ -83,19 +83,20 @@ export function spawnTraced(command: string, folders = usualFolders): TracedChil
   };
 }
 
-function start(words: readonly string[], gate: number): ChildProcess {
+/** `words`: the command's own list, which begins with the name that it was given. */
+function start(path: string, words: readonly string[], gate: number): ChildProcess {
   // Loaded only here: it brings twenty modules of Node's with it, which take milliseconds of every start.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const stdio: StdioOptions = ["inherit", "inherit", "inherit", gate, "pipe"];
   const held = holding().heldProgram();
   if (held !== undefined) {
-    const child = spawn(`/proc/self/fd/${held}`, words, { stdio });
+    const child = spawn(`/proc/self/fd/${held}`, [path, ...words], { stdio });
     closeSync(held);
     if (child.pid !== undefined) return child;
     // Why is told only later; when files cannot be opened, the child has no streams either.
     child.on("error", () => {});
   }
-  const child = spawn("/bin/sh", ["-c", heldByShell, ...words], { stdio });
+  const child = spawn("/bin/sh", ["-c", heldByShell, path, ...words], { stdio });
   if (child.pid === undefined) child.on("error", () => {});
   return child;
 }

@@ -6,15 +6,16 @@ import { EINVAL } from "../error.ts";
 import { cString, syscall } from "../ffi.ts";
 
 /**
- * Of its argument list, the command's is from the second on. Descriptor 3 is read, 4 is told, and both close as the
+ * Of its argument list the second is the file, and what is behind it the command's own list. Descriptor 3 is read, 4 is told, and both close as the
  * command begins.
  *
  *     prctl(PR_SET_PDEATHSIG, SIGKILL); prctl(PR_SET_NAME, "strobe");
  *     fcntl(3, F_SETFD, FD_CLOEXEC); fcntl(4, F_SETFD, FD_CLOEXEC);
  *     write(4, sp, 1);
  *     if (read(3, below, 1) == 1) {
- *       int error = execve(argv[1], argv + 1, envp);
- *       if (error == -ENOEXEC) argv[0] = "/bin/sh", error = execve(argv[0], argv, envp);   // a script without #!, as execvp(3) has it
+ *       int error = execve(argv[1], argv + 2, envp);
+ *       if (error == -ENOEXEC)   // a script without #!, as execvp(3) has it
+ *         argv[2] = argv[1], argv[1] = "/bin/sh", error = execve(argv[1], argv + 1, envp);
  *       error = -error, write(4, &error, 4);
  *     }
  *     exit(127);
@@ -24,19 +25,19 @@ import { cString, syscall } from "../ffi.ts";
  */
 const code = {
   x64: `
-    bf01000000 be09000000 b89d000000 0f05  bf0f000000 488d35aa000000 b89d000000 0f05
+    bf01000000 be09000000 b89d000000 0f05  bf0f000000 488d35b4000000 b89d000000 0f05
     bf03000000 be02000000 ba01000000 b848000000 0f05  bf04000000 b848000000 0f05
-    bf04000000 4889e6 b801000000 0f05  bf03000000 488d7424f0 31c0 0f05  83f801 7553
-    488b0424 488d54c410 488b7c2410 488d742410 b83b000000 0f05  83f8f8 7518
-    488d3d40000000 48897c2408 488d742408 b83b000000 0f05
+    bf04000000 4889e6 b801000000 0f05  bf03000000 488d7424f0 31c0 0f05  83f801 755d
+    488b0424 488d54c410 488b7c2410 488d742418 b83b000000 0f05  83f8f8 7522
+    488b442410 4889442418 488d3d40000000 48897c2410 488d742410 b83b000000 0f05
     f7d8 894424f0 bf04000000 488d7424f0 ba04000000 b801000000 0f05  bf7f000000 b83c000000 0f05
     7374726f626500 2f62696e2f736800`,
   arm64: `
-    200080d2 210180d2 e81480d2 010000d4  e00180d2 61050010 e81480d2 010000d4
+    200080d2 210180d2 e81480d2 010000d4  e00180d2 a1050010 e81480d2 010000d4
     600080d2 410080d2 220080d2 280380d2 010000d4  800080d2 010000d4
-    800080d2 e1030091 080880d2 010000d4  600080d2 e14300d1 e80780d2 010000d4  1f0400f1 a1020054
-    e90340f9 e2430091 420c098b e00b40f9 e1430091 a81b80d2 010000d4  1f2000b1 a1000054
-    e0010070 e00700f9 e1230091 010000d4
+    800080d2 e1030091 080880d2 010000d4  600080d2 e14300d1 e80780d2 010000d4  1f0400f1 e1020054
+    e90340f9 e2430091 420c098b e00b40f9 e1630091 a81b80d2 010000d4  1f2000b1 e1000054
+    e90b40f9 e90f00f9 e0010070 e00b00f9 e1430091 010000d4
     e003004b e0031fb8 800080d2 e14300d1 820080d2 080880d2 010000d4  e00f80d2 a80b80d2 010000d4
     7374726f626500 2f62696e2f736800`,
 } as const;
