@@ -27,8 +27,14 @@ const inActions = new Set([
   "D_PROTO_ARG",
 ]);
 
-/** A description that matches nothing in DTrace's words; for a program's functions strobe's tell more. */
+/** A description that matches nothing in DTrace's words. */
 function withoutProbes(one: Diagnostic, text: string): Diagnostic {
+  const [, pid, module = "", of = ""] =
+    /^pid(\$target|\d+):([^:]*):([^:]*):[^:]*$/.exec(text.slice(one.span.start, one.span.end).trim()) ?? [];
+  if (one.tag === undefined && pid !== undefined) {
+    if (one.message.startsWith(`target file '/proc/${pid}/exe'`)) return { ...one, ...d.processGrabbed(pid) };
+    if (/^no matches for uprobe\b/.test(one.message) && module !== "") return { ...one, ...d.functionOf(module, of) };
+  }
   if (one.tag !== undefined || !/^no matches for (?:tracepoint|rawtracepoint|kprobe|kretprobe)\b/.test(one.message))
     return one;
   const written = text.slice(one.span.start, one.span.end).trim();

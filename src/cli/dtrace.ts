@@ -293,7 +293,8 @@ async function identified(program: DtraceProgram): Promise<boolean> {
 function described({ letter, text }: DtraceProgram): string {
   const [, description, behind] = /^([^{/]*)([^]*)$/.exec(text) ?? [];
   const own = description.trim();
-  const closed = behind === "" ? ";" : "";
+  // The default action.
+  const closed = behind === "" ? "{}" : "";
   if (letter === "i") return `${own} ${behind}${closed}`;
   const [most, right] = rest[letter];
   const given = own.split(":").length;

@@ -52,6 +52,14 @@ export const d = {
   pragmaLibrary: (): Message =>
     tagged("D_PRAGMA_DEPEND", "syntax", "main program may not explicitly depend on a library"),
 
+  /**
+   * @example
+   * #pragma D binding "x" y
+   * BEGIN { exit(0); }
+   */
+  pragmaValue: (name: string, what: string): Message =>
+    tagged("D_PRAGMA_INVAL", "syntax", `invalid ${what} specified by #pragma ${name}`),
+
   // ── declarations ──
   /**
    * @example
@@ -59,6 +67,59 @@ export const d = {
    * BEGIN { exit(0); }
    */
   storageClass: (): Message => tagged("D_DECL_BADCLASS", "syntax", "specified storage class not appropriate in D"),
+  /**
+   * @example
+   * static extern int x;
+   * BEGIN { exit(0); }
+   */
+  storageClasses: (): Message => tagged("D_DECL_CLASS", "syntax", "only one storage class allowed in a declaration"),
+  /**
+   * @example
+   * int;
+   * BEGIN { exit(0); }
+   */
+  uselessDeclaration: (): Message => tagged("D_DECL_USELESS", "syntax", "useless declaration"),
+  /**
+   * @example
+   * int f(static int);
+   * BEGIN { exit(0); }
+   */
+  parameterClass: (): Message =>
+    tagged("D_DECL_PARMCLASS", "syntax", "inappropriate storage class for function or associative array parameter"),
+  /**
+   * @example
+   * int f(void, int);
+   * BEGIN { exit(0); }
+   */
+  voidParameter: (): Message => tagged("D_DECL_PROTO_VOID", "syntax", "void must be sole parameter"),
+  /**
+   * @example
+   * this int a[string];
+   * BEGIN { exit(0); }
+   */
+  localAssociativeArray: (name: string): Message =>
+    tagged("D_DECL_LOCASSC", "type", `associative arrays may not be declared as local variables: ${name}`),
+  /**
+   * @example
+   * provider x { probe y(); probe y(); };
+   * BEGIN { exit(0); }
+   */
+  probeTwice: (provider: string, name: string): Message =>
+    tagged("D_PROV_PRDUP", "name", `probe redeclared: ${provider}:::${name}`),
+  /**
+   * @example
+   * unsigned void *x;
+   * BEGIN { exit(0); }
+   */
+  voidAttributes: (): Message =>
+    tagged("D_DECL_VOIDATTR", "syntax", "invalid type declaration: attributes may not be used with void type"),
+  /**
+   * @example
+   * enum e { A = pid };
+   * BEGIN { exit(0); }
+   */
+  enumeratorConstant: (name: string): Message =>
+    tagged("D_DECL_ENCONST", "type", `enumerator '${name}' must be assigned to an integral constant expression`),
   /**
    * @example
    * int char x;
@@ -272,6 +333,12 @@ export const d = {
   macroUndefined: (name: string): Message =>
     tagged("D_MACRO_UNDEF", "name", `macro ${/\d$/.test(name) ? "argument" : "variable"} ${name} is not defined`),
   /**
+   * @on large-argument
+   * @example BEGIN { x = $1; }
+   */
+  macroOverflow: (name: string, text: string): Message =>
+    tagged("D_MACRO_OFLOW", "syntax", `macro argument ${name} constant ${text} results in integer overflow`),
+  /**
    * @on argument
    * @example BEGIN { exit(0); }
    */
@@ -288,6 +355,13 @@ export const d = {
     const whole = text.padStart(text.length + 4 - text.split(":").length, ":");
     return tagged("D_PDESC_ZERO", "name", `probe description ${whole} does not match any probes`, help);
   },
+  /** Of DTrace's command, for a process that is not there. */
+  processGrabbed: (pid: string): Message => tagged("D_PROC_GRAB", "name", `failed to grab process ${pid}`),
+  /** Of DTrace's command, for a function that a module does not have. */
+  functionOf: (module: string, name: string): Message =>
+    tagged("D_PROC_FUNC", "name", `failed to lookup '${name}' in module '${module}'`),
+  /** @example pid1:a.out:main:xyz { exit(0); } */
+  instructionName: (name: string): Message => tagged("D_PROC_NAME", "name", `'${name}' is an invalid probe name`),
   /** @example cpc:::cycles-user-1000 { exit(0); } */
   providerMissing: (text: string, why: string): Message =>
     tagged("D_PDESC_ZERO", "feature", `probe description ${text} does not match any probes: ${why}`),
@@ -434,6 +508,23 @@ export const d = {
     tagged("D_OP_SCALAR", "type", `operator ${operator} requires operand of scalar type`),
   /** @example BEGIN { x = *(void *)0; } */
   voidPointer: (): Message => tagged("D_DEREF_VOID", "type", "cannot dereference pointer to void"),
+  /** @example BEGIN { x = &pid; } */
+  addressOfVariable: (): Message => tagged("D_ADDROF_VAR", "type", "cannot take address of dynamic variable"),
+  /**
+   * @example
+   * struct a { int x : 3; }; struct a a;
+   * BEGIN { x = &a.x; }
+   */
+  addressOfBits: (): Message => tagged("D_ADDROF_BITFIELD", "type", "cannot take address of bit-field"),
+  /** @example BEGIN { 5(1); } */
+  noFunction: (): Message => tagged("D_FUNC_IDENT", "type", "function designator is not of function type"),
+  /** @example BEGIN { x = uregs["x"]; } */
+  indexType: (name: string, argument: string): Message =>
+    tagged(
+      "D_PROTO_ARG",
+      "type",
+      `${name}[ ] argument #1 is incompatible with prototype:\n\tprototype: integer constant\n\t argument: ${argument}`,
+    ),
   /** @example BEGIN { x = &5; } */
   noAddress: (): Message => tagged("D_ADDROF_LVAL", "type", "unacceptable operand for unary & operator"),
   /** @example BEGIN { y = 5; x = y.a; } */
@@ -504,7 +595,7 @@ export const d = {
       `set it before: \`#pragma D option ${name}\``,
     ),
 
-  /** @example BEGIN { pcap(1, 2); } */
+  /** @example BEGIN { pcap((void *)1, 2); } */
   notYet: (what: string, help?: string): Message => says("feature", `${what} is not there yet`, help),
 
   /** @example BEGIN { stop(); } */
@@ -592,7 +683,7 @@ export const d = {
       "arguments",
       `${name}( ) prototype mismatch: ${given} arg${given === 1 ? "" : "s"} passed, ${wanted} expected`,
     ),
-  /** @example BEGIN { printf(1); } */
+  /** @example BEGIN { exit("x"); } */
   argumentType: (name: string, number: number, prototype: string, argument: string): Message =>
     tagged(
       "D_PROTO_ARG",
@@ -602,6 +693,24 @@ export const d = {
   /** @example BEGIN { x = 1 ? trace(1) : 2; } */
   noValue: (name: string): Message =>
     tagged("D_ACT_SPEC", "placement", `${name}( ) may not be called from a D expression (D program context required)`),
+  /** @example BEGIN { x = "%d"; printf(x, 1); } */
+  formatConstant: (name: string, argument: string): Message =>
+    tagged(
+      "D_PRINTF_ARG_FMT",
+      "type",
+      `${name}( ) argument #1 is incompatible with prototype:\n\tprototype: string constant\n\t argument: ${argument}`,
+    ),
+  /**
+   * @example
+   * struct s { int a; }; struct s v;
+   * BEGIN { tracemem(v, 4); }
+   */
+  memoryAddress: (argument: string): Message =>
+    tagged(
+      "D_TRACEMEM_ADDR",
+      "type",
+      `tracemem( ) argument #1 is incompatible with prototype:\n\tprototype: pointer or integer\n\t argument: ${argument}`,
+    ),
   /** @example BEGIN { printf("%d %d", 1); } */
   prototypeConversion: (name: string, number: number, conversion: string): Message =>
     tagged(
@@ -655,10 +764,13 @@ export const d = {
   /** @example BEGIN { stack(0); } */
   stackSize: (name: string): Message =>
     tagged(
-      `D_${name.toUpperCase()}_SIZE`,
+      name === "stack" ? "D_STACK_SIZE" : "D_USTACK_FRAMES",
       "arguments",
       `${name}( ) argument #1 must be a non-zero positive integer constant`,
     ),
+  /** @example BEGIN { x = 3; ustack(3, x); } */
+  stackTextSize: (name: string): Message =>
+    tagged("D_USTACK_STRSIZE", "arguments", `${name}( ) argument #2 must be a positive integer constant`),
   /** @example BEGIN { x = args[0]; } */
   noArgumentsHere: (number: number, probe: string): Message =>
     tagged("D_ARGS_IDX", "arguments", `index ${number} is out of range for ${probe} args[ ]`),

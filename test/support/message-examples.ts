@@ -125,6 +125,7 @@ const surroundings: Readonly<Record<string, Surroundings | undefined>> = {
     given: { machine: { release: "6.12.0", arch: "x86_64", config: () => new Failure("/boot is not readable") } },
   },
   argument: { given: { positional: ["one"] } },
+  "large-argument": { given: { positional: ["18446744073709551616"] } },
   typescript: { language: "typescript" },
   systemtap: { language: "systemtap" },
   d: { language: "d" },

@@ -5,14 +5,14 @@ import * as nodes from "../nodes.ts";
 import { unknownType } from "../types.ts";
 import type { Expression } from "../program.ts";
 import { argumentsOf, assignment } from "./expressions.ts";
-import { checkCount, checkPrototype } from "./prototypes.ts";
+import { checkCount, checkPrototype, structOf, typeOf } from "./prototypes.ts";
 import { printfText, unlessQuiet, type Item, type Text } from "./formats.ts";
 import { address, copied } from "./library.ts";
 import { framesOf, stack, symbol, symbols } from "./symbols.ts";
 import { normalOf, printed } from "./printa.ts";
 import { printedAt } from "./printed.ts";
 import { constantValue } from "./type-names.ts";
-import { spelledType } from "./types.ts";
+import { isNumber, spelledType } from "./types.ts";
 import { defaultOptions, rates, readOption } from "./options.ts";
 import { quietNow, type Unit } from "./unit.ts";
 
@@ -52,7 +52,7 @@ const stackShown = (name: "kstack" | "ustack", most: number, doc: string): Actio
   prototype: ["uint32_t"],
   items: (args, span, { cursor, options }) => [
     stackSize(name, args, span, cursor),
-    { text: { format: "%s", args: [stack(name, framesOf(name, args, span, options), span)] } },
+    { text: { format: "%s", args: [stack(name, framesOf(name, args.slice(0, 1), span, options), span)] } },
   ],
 });
 
@@ -61,14 +61,16 @@ const symbolShown = (name: string): Action => ({
   least: 1,
   most: 1,
   doc: symbols[name].shown,
-  prototype: [],
+  prototype: ["uintptr_t"],
   items: ([of], span) => [{ text: { format: "  %-50s", args: [symbol(name, of, span)] } }],
 });
 
 /** How many frames: a number that is written out. */
-function stackSize(name: string, [size]: readonly Expression[], span: Span, cursor: Unit["cursor"]): Item {
+function stackSize(name: string, [size, textSize]: readonly Expression[], span: Span, cursor: Unit["cursor"]): Item {
   if (size !== undefined && (size.kind !== "integer" || size.value <= 0n))
     cursor.fail(d.stackSize(name === "kstack" ? "stack" : name), span);
+  if (textSize !== undefined && (textSize.kind !== "integer" || textSize.value < 0n))
+    cursor.fail(d.stackTextSize(name), span);
   return { text: nothing };
 }
 
@@ -79,8 +81,25 @@ function traced(name: string, of: Expression, span: Span, unit: Unit): Item {
 
 /** The type of an expression, as far as it is known. */
 function written(of: Expression, unit: Unit): string {
-  const known = unit.known(of);
-  return known === undefined ? "expression" : spelledType(known);
+  return typeOf(of, unit) ?? "expression";
+}
+
+/** A name of an enumeration is its number. */
+function plainNumber(of: Expression, unit: Unit): Expression {
+  return of.kind === "cast" && of.to.tag === "enum" && of.to.pointers === 0
+    ? unit.cast("int32", of.operand, of.span)
+    : unit.value(of);
+}
+
+/** A format is written out. */
+function formatOf(name: string, format: Expression, unit: Unit): string {
+  if (format.kind === "string") return format.value;
+  const type = written(format, unit);
+  const said =
+    name === "printf" && isNumber(unit.known(format))
+      ? d.argumentType(name, 1, "string", type)
+      : d.formatConstant(name, type);
+  return unit.cursor.fail(said, format.span);
 }
 
 /** A struct at an address is traced as its bytes. */
@@ -123,19 +142,17 @@ const actions: Readonly<Record<string, Action>> = {
       traced("trace", of, span, unit),
       ...(bytesOfStruct(of, span) ??
         (unit.switches
-          ? [{ prints: unlessQuiet("%#v", [unit.value(of)], span, "%v") }]
-          : [{ text: { format: unit.options.quiet ? "%v" : "%#v", args: [unit.value(of)] } }])),
+          ? [{ prints: unlessQuiet("%#v", [plainNumber(of, unit)], span, "%v") }]
+          : [{ text: { format: unit.options.quiet ? "%v" : "%#v", args: [plainNumber(of, unit)] } }])),
     ],
   },
   printf: {
     least: 1,
     most: 255,
     doc: "Prints values by a format.",
-    items: ([format, ...args], span, unit) => {
-      if (format.kind !== "string")
-        return unit.cursor.fail(d.argumentType("printf", 1, "string", written(format, unit)), format.span);
-      return [{ text: printfText("printf", format.value, args, span, unit) }];
-    },
+    items: ([format, ...args], span, unit) => [
+      { text: printfText("printf", formatOf("printf", format, unit), args, span, unit) },
+    ],
   },
   print: {
     least: 1,
@@ -152,6 +169,8 @@ const actions: Readonly<Record<string, Action>> = {
     doc: "Prints memory.",
     prototype: ["", "size_t", "size_t"],
     items: ([of, size, some], span, unit) => {
+      const whole = structOf(of);
+      if (whole !== undefined) unit.cursor.fail(d.memoryAddress(spelledType(whole)), span);
       const most = constantValue(size, unit);
       if (most === undefined || most <= 0n) unit.cursor.fail(d.memorySize(), span);
       const fewer = (): Expression => nodes.binary("<", unit.cast("uint64", some), unit.cast("uint64", size), span);
@@ -199,9 +218,7 @@ const actions: Readonly<Record<string, Action>> = {
     most: 255,
     doc: "Runs a shell command.",
     items: ([format, ...args], span, unit) => {
-      if (format.kind !== "string")
-        return unit.cursor.fail(d.argumentType("system", 1, "string", written(format, unit)), format.span);
-      const { format: text, args: given } = printfText("system", format.value, args, span, unit);
+      const { format: text, args: given } = printfText("system", formatOf("system", format, unit), args, span, unit);
       return [{ prints: statement(call("system", [nodes.text(text, format.span), ...given], span)) }];
     },
   },
@@ -237,7 +254,7 @@ const actions: Readonly<Record<string, Action>> = {
   setopt: {
     least: 1,
     most: 2,
-    prototype: ["string", "string"],
+    prototype: ["char *", "char *"],
     doc: "Sets an option while the script runs: `quiet`; rates are taken and change nothing.",
     items: ([name, value], span, unit) => {
       if (name.kind !== "string" || (value !== undefined && value.kind !== "string"))
@@ -261,10 +278,9 @@ const actions: Readonly<Record<string, Action>> = {
     most: 255,
     doc: "Prints what follows into a file, at its end; into none, where it was printed first.",
     items: ([format, ...args], span, unit) => {
-      if (format.kind !== "string")
-        return unit.cursor.fail(d.argumentType("freopen", 1, "string", written(format, unit)), format.span);
+      const name = formatOf("freopen", format, unit);
       const { format: text, args: given } =
-        format.value === "" && args.length === 0 ? nothing : printfText("freopen", format.value, args, span, unit);
+        name === "" && args.length === 0 ? nothing : printfText("freopen", name, args, span, unit);
       return [{ prints: statement(call("reopen", [nodes.text(text, format.span), ...given], span)) }];
     },
   },
@@ -289,8 +305,8 @@ const actions: Readonly<Record<string, Action>> = {
   speculate: onSpeculation("speculate", "What the clause records behind it is kept for a speculation."),
   commit: onSpeculation("commit", "Prints what is kept for a speculation."),
   discard: onSpeculation("discard", "Forgets what is kept for a speculation."),
-  jstack: later("jstack()", 0, 2),
-  pcap: later("pcap()"),
+  jstack: { ...later("jstack()", 0, 2, "uint32_t", "uint32_t") },
+  pcap: later("pcap()", 2, 2, "void *", "int"),
   copyoutstr: {
     least: 3,
     most: 3,
@@ -336,6 +352,9 @@ export function action(unit: Unit): readonly Item[] | undefined {
   const found = Object.hasOwn(actions, token.text) ? actions[token.text] : undefined;
   if (found === undefined) return undefined;
   p.advance();
+  const inside = p.peek();
+  if (["trace", "print"].includes(token.text) && actionNames.has(inside.text) && p.peek(2).text === "(")
+    p.fail(d.voidTraced(token.text), token);
   const args = found.ofAggregation === true ? aggregationArguments(unit) : argumentsOf(unit, formatted.has(token.text));
   const span = p.from(token);
   checkCount(unit, token.text, args.length, found.least, found.most, span);

@@ -1,5 +1,6 @@
 // D's expressions, as the tree has them.
 import { d } from "../../messages/d.ts";
+import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
 import { nearest } from "../nearest.ts";
 import * as nodes from "../nodes.ts";
@@ -11,7 +12,16 @@ import { libraryFunction, libraryNames, libraryTexts } from "./library.ts";
 import { macroText, macroToken } from "./preprocess.ts";
 import { isReserved } from "./tokens.ts";
 import { registerOf } from "./registers.ts";
-import { checkCount, checkIndexes, checkKeys, checkKeyTypes, checkPrototype, unfit } from "./prototypes.ts";
+import {
+  checkCount,
+  checkIndexes,
+  checkKeys,
+  checkKeyTypes,
+  checkPrototype,
+  structOf,
+  typeOf,
+  unfit,
+} from "./prototypes.ts";
 import { stableProbe } from "./stable-probes.ts";
 import { readText, translate, translatedMember, xlate } from "./translators.ts";
 import { beginsType, constantValue, typeName } from "./type-names.ts";
@@ -37,10 +47,10 @@ export function expression(unit: Unit): Expression {
   return unit.typed({ kind: "block-expression", statements, value, span, type: unknownType }, unit.known(value));
 }
 
-export function constant(unit: Unit): bigint {
+export function constant(unit: Unit, refused?: Message): bigint {
   const { token } = unit.cursor;
   const value = constantValue(conditional(unit), unit);
-  return value ?? unit.cursor.fail(d.near(`"${token.text}"`, "a constant"), token);
+  return value ?? unit.cursor.fail(refused ?? d.near(`"${token.text}"`, "a constant"), token);
 }
 
 /** Where an expression is stored, of those that can be assigned to. */
@@ -71,7 +81,10 @@ export function assignment(unit: Unit): Expression {
     if (place === undefined)
       p.fail(isOwnVariable(target, p) ? d.cannotAssign(operator) : d.noLvalue(operator), target.span);
     p.advance();
-    if (unit.statements.aggregating.has(p.token.text) && p.peek().text === "(") p.fail(d.aggregatingValue());
+    if (p.token.kind === "identifier" && p.peek().text === "(") {
+      if (unit.statements.aggregating.has(p.token.text)) p.fail(d.aggregatingValue());
+      if (unit.statements.actions.has(p.token.text)) p.fail(d.incompatible("void", operator, "void"));
+    }
     const value = assignment(unit);
     const [l, r] = [place!.storage?.known, unit.known(value)];
     if (operator === "=" && unfit(l, r, value))
@@ -179,12 +192,28 @@ function binary(unit: Unit, least: number): Expression {
       p.fail(["+", "-", "*", "/"].includes(op) ? d.arithmeticOperands(op) : d.integralOperands(op), span);
     if (texts && strength >= 7 && unfit(l, r, l === "string" ? right : left))
       p.fail(d.incompatible(spelledType(l!), op, spelledType(r!)), span);
+    checkComputed(unit, op, left, right, span);
     if ((op === "/" || op === "%") && right.kind === "integer" && right.value === 0n) p.fail(d.divisionByZero(), span);
     left = unit.typed(
       nodes.binary(op, texts ? noText(left) : operand(unit, left), texts ? noText(right) : operand(unit, right), span),
       known,
     );
   }
+}
+
+/** Structs are not computed with, and what a void pointer points to has no size. */
+function checkComputed(unit: Unit, operator: string, left: Expression, right: Expression, span: Span): void {
+  const isWhole = (e: Expression): boolean => structOf(e) !== undefined;
+  const isVoid = (e: Expression): boolean => {
+    const pointer = unit.pointerOf(e);
+    return pointer?.name === "void" && pointer.pointers === 1;
+  };
+  const steps = operator === "+" || operator === "-";
+  const moves =
+    steps && ((isVoid(left) && isNumber(unit.known(right))) || (isVoid(right) && isNumber(unit.known(left))));
+  if (!moves && !isWhole(left) && !isWhole(right)) return;
+  const [l, r] = [typeOf(left, unit), typeOf(right, unit)];
+  if (l !== undefined && r !== undefined) unit.cursor.fail(d.incompatible(l, operator, r), span);
 }
 
 /** NULL beside a text is one that is empty. */
@@ -240,6 +269,9 @@ function unary(unit: Unit): Expression {
           p.fail(d.voidPointer(), p.from(token));
         if (operator === "&" && of.kind === "call" && of.name === "var")
           return unit.cast("uint64", nodes.call("kaddr", of.args, p.from(token)));
+        if (operator === "&" && bitWidthOf(of, unit) !== undefined) p.fail(d.addressOfBits(), p.from(token));
+        if (operator === "&" && (places.has(of) || (of.kind === "cast" ? of.operand : of).kind === "builtin"))
+          p.fail(d.addressOfVariable(), p.from(token));
         if (operator === "&" && ["binary", "conditional", "integer", "call", "assignment"].includes(of.kind))
           p.fail(d.noAddress(), p.from(token));
         if (operator === "*" && of.kind === "integer") p.fail(d.notAPointer(), p.from(token));
@@ -306,11 +338,18 @@ function castTo(unit: Unit, to: ReturnType<typeof typeName>, of: Expression, sta
   const isNoNumber = (to.tag === "struct" || to.tag === "union") && to.pointers === 0;
   if (from !== undefined && (isNoNumber || (from === "string" && to.pointers === 0 && to.name !== "void")))
     unit.cursor.fail(d.invalidCast(spelledType(from), spelledType(to)), span);
+  if (/^(?:float|(?:long )?double)$/.test(to.name) && to.pointers === 0)
+    unit.cursor.fail(d.invalidCast(typeOf(of, unit) ?? "int", to.name), span);
   if (to.name === "void" && to.pointers === 0) {
     const nothing = { ...of, span };
     unit.voids.add(nothing);
     return nothing;
   }
+  const enumeration =
+    to.tag === "enum" && to.pointers === 0 ? unit.enums.find(({ name }) => name === to.name) : undefined;
+  const value = enumeration === undefined ? undefined : constantValue(of, unit);
+  if (value !== undefined && enumeration?.constants.every((one) => one.value !== value) === true)
+    return unit.cast("int32", of, span);
   return unit.pointing(unit.typed(nodes.cast(to, of, span), knownType(to)), to);
 }
 
@@ -337,16 +376,7 @@ function sizeOf(unit: Unit): Expression {
   }
   const whole = inParentheses ? undefined : arrayWhole(unit);
   const of = whole ?? (inParentheses ? typeName(unit, () => constant(unit)) : unit.value(unary(unit)));
-  const bits =
-    "kind" in of && of.kind === "member" && of.object.kind === "unary" && of.object.operand.kind === "cast"
-      ? unit.structs
-          .find(
-            ({ name }) =>
-              of.object.kind === "unary" && of.object.operand.kind === "cast" && name === of.object.operand.to.name,
-          )
-          ?.members.find(({ name }) => name === of.name)?.bitWidth
-      : undefined;
-  if (bits !== undefined) p.fail(d.sizeOfBits(), p.from(first));
+  if ("kind" in of && bitWidthOf(of, unit) !== undefined) p.fail(d.sizeOfBits(), p.from(first));
   if ("name" in of && of.name === "void" && "pointers" in of && of.pointers === 0)
     p.fail(d.sizeOfVoid(), p.from(first));
   if (inParentheses) p.expect(")");
@@ -357,6 +387,13 @@ function sizeOf(unit: Unit): Expression {
       "uint64",
     );
   return unit.typed({ kind: "sizeof", of, span: p.from(first), type: unknownType }, "uint64");
+}
+
+/** Of a bit field in a struct of the script. */
+function bitWidthOf(of: Expression, { structs }: Unit): number | undefined {
+  if (of.kind !== "member" || of.object.kind !== "unary" || of.object.operand.kind !== "cast") return undefined;
+  const { to } = of.object.operand;
+  return structs.find(({ name }) => name === to.name)?.members.find(({ name }) => name === of.name)?.bitWidth;
 }
 
 /** `(a)` of `int a[2][3]`: its type. */
@@ -440,6 +477,10 @@ function postfix(unit: Unit): Expression {
     } else if (p.accept("[")) {
       if (isNumber(unit.known(e))) p.fail(d.notAPointer(), p.from({ start, end: start }));
       const index = expression(unit);
+      const array = e.kind === "builtin" || e.kind === "identifier" ? e.name : "";
+      if (unit.known(index) === "string" && ["args", "uregs", "regs", "fds"].includes(array))
+        p.fail(d.indexType(array, "string"), p.from({ start, end: start }));
+      checkComputed(unit, "+", e, index, p.from({ start, end: start }));
       if (unit.known(index) === "string" && unit.known(e) === undefined)
         p.fail(d.incompatible("char *", "+", "string"), p.from({ start, end: start }));
       p.expect("]");
@@ -456,7 +497,8 @@ function postfix(unit: Unit): Expression {
     } else if (p.at("++") || p.at("--")) {
       const { text } = p.advance();
       e = increment(unit, e, text === "++" ? 1 : -1, false, e.span);
-    } else return e;
+    } else if (p.at("(")) return p.fail(d.noFunction(), e.span);
+    else return e;
   }
 }
 
@@ -484,8 +526,14 @@ function primary(unit: Unit): Expression {
     case "macro":
       p.advance();
       return macro(unit, token.text, token);
-    case "aggregation":
-      return p.fail(d.unknownAggregation(token.text), token);
+    case "aggregation": {
+      const operator = unit.aggregations.has(token.text) ? p.peek().text : "";
+      if (!Object.hasOwn(precedence, operator)) return p.fail(d.unknownAggregation(token.text), token);
+      p.advance();
+      p.advance();
+      const other = typeOf(unary(unit), unit) ?? "int";
+      return p.fail(d.incompatible("aggregation", operator, other), p.from(token));
+    }
     case "identifier":
       return name(unit);
     case "punctuation":
@@ -533,6 +581,8 @@ function macro(unit: Unit, text: string, span: Span): Expression {
   if (/^\$\$?target$/.test(text) && unit.given.target === "command")
     return unit.cast("int32", nodes.builtin("cpid", plain));
   const meant = macroText(text, unit.given);
+  if (meant !== undefined && /^[0-9]+$/.test(meant) && !text.startsWith("$$") && BigInt(meant) >= 1n << 64n)
+    return unit.cursor.fail(d.macroOverflow(text, meant), plain);
   if (meant === undefined) {
     if (text === "$target") return unit.typed(nodes.integer(0, plain), "int32");
     if (!unit.options.defaultargs || !/\d$/.test(text)) return unit.cursor.fail(d.macroUndefined(text), plain);
@@ -570,6 +620,7 @@ function name(unit: Unit): Expression {
     p.advance();
     return external(unit, span);
   }
+  if (text === "args" && !p.at("[") && !p.at("->") && !p.at(".")) p.fail(d.notAScalar("associative array", text), span);
   if (isReserved(text)) p.fail(d.near(`"${text}"`, "an expression"), span);
   const inline = unit.inlines.get(text);
   if (inline !== undefined && inline.parameters !== undefined) return applied(unit, inline, inline.parameters, token);
@@ -729,8 +780,9 @@ function called(unit: Unit, name: string, start: Span): Expression {
   const span = p.from(start);
   const found = libraryFunction(name);
   if (Object.hasOwn(libraryTexts, name)) {
-    const { parameters, text, known } = libraryTexts[name];
+    const { parameters, prototype = [], text, known } = libraryTexts[name];
     checkCount(unit, name, args.length, parameters.length, parameters.length, span);
+    checkPrototype(unit, name, args, prototype);
     const meant = parameters.map((parameter, i) => [parameter, args[i]] as const);
     return unit.typed(readText(unit, text, span, expression, meant), known);
   }

@@ -3,6 +3,7 @@ import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
 import type { Expression, Statement, TypeName } from "../program.ts";
+import { structOf } from "./prototypes.ts";
 import { isNumber, spelledType, type Known } from "./types.ts";
 import { quietNow, type Unit } from "./unit.ts";
 import { symbolPart } from "./symbols.ts";
@@ -182,7 +183,7 @@ export function printfText(name: string, format: string, args: readonly Expressi
     const known = unit.known(of);
     const number = next + 1;
     checkConversion(name, piece, known, number, of.span, unit);
-    checkPointer(name, piece, unit.pointerOf(of), number, of.span, unit);
+    checkPointer(name, piece, unit.pointerOf(of) ?? structOf(of), number, of.span, unit);
     made.push(room.length === 0 ? converted(piece, of, unit) : inRoom(piece, room, of, unit));
   }
   return together(made);
@@ -234,7 +235,7 @@ export function checkConversion(
     cursor.fail(d.conversionType(name, number, text, integerPrototype(letter), "string"), span);
 }
 
-/** A pointer is no text, and no number that has a sign. */
+/** A pointer is no text, and no number that has a sign; a struct is neither. */
 function checkPointer(
   name: string,
   { letter, text }: Piece,
@@ -247,7 +248,7 @@ function checkPointer(
   const prototype =
     letter === "s"
       ? "char [] or string (or use stringof)"
-      : letter === "d" || letter === "i" || letter === "c"
+      : letter === "d" || letter === "i" || letter === "c" || (pointer.pointers === 0 && "xXoup".includes(letter))
         ? integerPrototype(letter)
         : undefined;
   if (prototype !== undefined) cursor.fail(d.conversionType(name, number, text, prototype, spelledType(pointer)), span);

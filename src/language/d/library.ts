@@ -221,6 +221,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   getmajor: {
     least: 1,
     most: 1,
+    prototype: ["dev_t"],
     known: "uint32",
     doc: "Major number of a device.",
     value: ([of], span, unit) =>
@@ -229,6 +230,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   getminor: {
     least: 1,
     most: 1,
+    prototype: ["dev_t"],
     known: "uint32",
     doc: "Minor number of a device.",
     value: ([of], span, unit) =>
@@ -239,7 +241,7 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
   ...Object.fromEntries(
     Object.entries(symbols).map(([name, { doc }]): [string, LibraryFunction] => [
       name,
-      { least: 1, most: 1, doc, value: ([of], span) => symbol(name, of, span) },
+      { least: 1, most: 1, prototype: ["uintptr_t"], doc, value: ([of], span) => symbol(name, of, span) },
     ]),
   ),
   stack: {
@@ -254,8 +256,11 @@ const functions: Readonly<Record<string, LibraryFunction>> = {
     doc: "The process's stack, of so many frames at most.",
     value: (args, span, { options }) => stack("ustack", framesOf("ustack", args.slice(0, 1), span, options), span),
   },
-  inet_ntoa: inet(4, (of) => of, "An IPv4 address behind a pointer, as text."),
-  inet_ntoa6: inet(16, (of) => of, "An IPv6 address behind a pointer, as text."),
+  inet_ntoa: { ...inet(4, (of) => of, "An IPv4 address behind a pointer, as text."), prototype: ["unsigned int *"] },
+  inet_ntoa6: {
+    ...inet(16, (of) => of, "An IPv6 address behind a pointer, as text."),
+    prototype: ["struct in6_addr *"],
+  },
   inet_ntop: plain("ntop", 2, "string", "An address of a family, as text."),
   link_ntop: {
     least: 2,
@@ -302,7 +307,15 @@ const lockCounts = "(uint32_t)((rwlock_t *)__kernel((uint64_t)(L)))->raw_lock.cn
 
 /** Subroutines in D itself: names of parameters, and an expression. */
 export const libraryTexts: Readonly<
-  Record<string, { readonly parameters: readonly string[]; readonly known: Known; readonly text: string }>
+  Record<
+    string,
+    {
+      readonly parameters: readonly string[];
+      readonly prototype?: readonly string[];
+      readonly known: Known;
+      readonly text: string;
+    }
+  >
 > = {
   /** The process itself, or one above it; 32 generations up. */
   mutex_owner: { parameters: ["M"], known: "uint64", text: mutexOwner },
@@ -312,7 +325,7 @@ export const libraryTexts: Readonly<
   rw_read_held: { parameters: ["L"], known: "int32", text: `(${lockCounts} >> 9) != 0` },
   rw_write_held: { parameters: ["L"], known: "int32", text: `(${lockCounts} & 0xff) == 0xff` },
   rw_iswriter: { parameters: ["L"], known: "int32", text: `(${lockCounts} & 0x1ff) != 0` },
-  progenyof: { parameters: ["P"], known: "int32", text: ancestryText(32) },
+  progenyof: { parameters: ["P"], prototype: ["pid_t"], known: "int32", text: ancestryText(32) },
   d_path: { parameters: ["P"], known: "string", text: pathText() },
   /**
    * Of a task whose memory is the current one's, or a copy of it that was not replaced yet (PF_FORKNOEXEC); of any other

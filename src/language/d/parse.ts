@@ -1,5 +1,6 @@
 // DTrace's language: from text to the tree. No I/O; every mistake becomes a diagnostic.
 import { d } from "../../messages/d.ts";
+import type { Message } from "../../messages/message.ts";
 import type { Diagnostic, Source, Span } from "../diagnostic.ts";
 import type { Given, Parsed } from "../language.ts";
 import { nearest } from "../nearest.ts";
@@ -19,7 +20,7 @@ import { placed, type Placed } from "./probes.ts";
 import { dRules } from "./rules.ts";
 import { body } from "./statements.ts";
 import { tokensOf, type Token } from "./tokens.ts";
-import { baseType, beginsType, declarator } from "./type-names.ts";
+import { baseType, beginsType, declarator, typeName, type ReadConstant } from "./type-names.ts";
 import { declareTranslator } from "./translators.ts";
 import { knownType, spelledType, textSize, type Known } from "./types.ts";
 import { quietNow, Unit, type Options } from "./unit.ts";
@@ -133,7 +134,8 @@ function declares(unit: Unit): boolean {
   const { token } = p;
   if (token.kind !== "identifier") return false;
   const next = p.peek();
-  if (["inline", "typedef", "translator", "provider", "extern", "static", "auto", "register"].includes(token.text))
+  if (token.text === "provider") return next.kind === "identifier" || next.kind === "number";
+  if (["inline", "typedef", "translator", "extern", "static", "auto", "register"].includes(token.text))
     return next.kind === "identifier";
   if (token.text === "self" || token.text === "this") return next.kind === "identifier";
   if (["struct", "union", "enum"].includes(token.text)) return next.kind === "identifier" || next.text === "{";
@@ -143,7 +145,7 @@ function declares(unit: Unit): boolean {
 function declaration(unit: Unit): void {
   const p = unit.cursor;
   const first = p.token;
-  const constant = (): bigint => readConstant(unit);
+  const constant = (refused?: Message): bigint => readConstant(unit, refused);
   switch (first.text) {
     case "inline":
       return inline(unit);
@@ -151,19 +153,22 @@ function declaration(unit: Unit): void {
       return declareTranslator(unit);
     case "provider":
       return provider(unit);
-    case "static":
-    case "auto":
-    case "register":
-      return p.fail(d.storageClass());
     default:
   }
-  const isTypedef = p.acceptWord("typedef");
-  const table = p.acceptWord("self") ? unit.thread : p.acceptWord("this") ? unit.event : unit.globals;
+  const storage = storageClass(unit);
+  const table = storage === "self" ? unit.thread : storage === "this" ? unit.event : unit.globals;
   const base = baseType(unit, constant);
+  if (p.at(";") && (storage !== "" || base.tag === undefined)) p.fail(d.uselessDeclaration(), p.from(first));
   if (p.accept(";")) return;
   do {
     const { name, type, keys, span } = declarator(unit, base, constant);
-    if (isTypedef) {
+    // D has no functions of scripts' own: what is declared cannot be called.
+    if (p.at("(")) {
+      parameters(unit, constant);
+      continue;
+    }
+    if (table === unit.event && keys !== undefined) p.fail(d.localAssociativeArray(name), span);
+    if (storage === "typedef") {
       if (unit.typedefs.has(name)) p.fail(d.typedefRedeclared(name), span);
       unit.typedefs.set(name, type);
       continue;
@@ -210,6 +215,37 @@ function declaration(unit: Unit): void {
   p.expect(";");
 }
 
+/** `self`, `typedef` or another word in front of a declaration; "" without one. */
+function storageClass({ cursor: p }: Unit): string {
+  const { text } = p.token;
+  if (!storageClasses.has(text)) return "";
+  const first = p.advance();
+  if (storageClasses.has(p.token.text)) p.fail(d.storageClasses(), first);
+  if (["static", "auto", "register"].includes(text)) p.fail(d.storageClass(), first);
+  return text;
+}
+
+const storageClasses: ReadonlySet<string> = new Set("auto register static extern typedef self this".split(" "));
+
+/** `(int, char *)` of a function. */
+function parameters(unit: Unit, constant: ReadConstant): void {
+  const p = unit.cursor;
+  const first = p.expect("(");
+  let count = 0;
+  let empty = false;
+  if (!p.at(")"))
+    do {
+      if (p.accept("...")) break;
+      if (storageClasses.has(p.token.text)) p.fail(d.parameterClass());
+      const { name, pointers } = typeName(unit, constant);
+      empty ||= name === "void" && pointers === 0;
+      count++;
+      if (p.token.kind === "identifier") p.advance();
+    } while (p.accept(","));
+  if (empty && count > 1) p.fail(d.voidParameter(), first);
+  p.expect(")");
+}
+
 function isList({ dimensions, name }: TypeName): boolean {
   return dimensions.length > 0 && name !== "string";
 }
@@ -218,11 +254,15 @@ function isList({ dimensions, name }: TypeName): boolean {
 function provider(unit: Unit): void {
   const p = unit.cursor;
   p.advance();
-  p.expectName("a provider's name");
+  const { text } = p.expectName("a provider's name");
+  const probes = new Set<string>();
   p.expect("{");
   while (!p.at("}")) {
     if (p.token.kind === "end") p.unexpected("`}`");
-    p.advance();
+    if (p.advance().text !== "probe") continue;
+    const probe = p.expectName("a probe's name");
+    if (probes.has(probe.text)) p.fail(d.probeTwice(text, probe.text.replaceAll("__", "-")), probe);
+    probes.add(probe.text);
   }
   p.expect("}");
   p.expect(";");
@@ -308,19 +348,17 @@ function clauseAt(places: readonly Placed[], first: Token, unit: Unit): Probe[] 
   // What it assigns, the body knows. One that does not end is complained of where it does not go on.
   const early = p.at("/") && (behind === undefined || assignsBefore(p, behind)) ? readPredicate() : undefined;
   if (behind !== undefined) p.seek(behind);
-  let block;
-  if (p.at("{")) block = body(unit);
-  else {
+  if (!p.at("{")) {
     if (behind !== undefined) p.fail(d.noActionsBehindPredicate(), first);
-    if (!p.accept(";")) p.fail(d.noActions(), first);
-    block = undefined;
+    if (p.at(";") || p.token.kind === "bad") p.unexpected("a predicate or actions");
+    p.fail(d.noActions(), first);
   }
+  const own = body(unit);
   // Else it is read after the body, so that it knows what is first assigned there: `tick-1s /n < 3/ { n++; }`.
   const end = p.index;
   const predicate = behind === undefined ? undefined : (early ?? readPredicate());
   p.seek(end);
   const span = p.from(first);
-  const own = block ?? body(emptied(unit, span));
   if (place?.scope.provider === "error") {
     unit.errors.push({ kind: "clause", ...(predicate === undefined ? {} : { predicate }), body: own, span });
     return [];
@@ -384,17 +422,6 @@ function assignsBefore(p: Cursor, end: number): boolean {
 
 function endsClause({ kind, text }: Cursor["token"]): boolean {
   return kind === "end" || (kind === "punctuation" && (text === "{" || text === ";"));
-}
-
-/** A clause without a body is one with an empty one. */
-function emptied(unit: Unit, { start, end }: Span): Unit {
-  const tokens = ["{", "}", ""].map((text) => ({
-    kind: text === "" ? ("end" as const) : ("punctuation" as const),
-    text,
-    start,
-    end,
-  }));
-  return new Unit(new Cursor(unit.cursor.source, tokens, []), unit.given, unit.options, unit.statements);
 }
 
 /** In front of a predicate or a body: descriptions between commas, read as they are written. */

@@ -26,6 +26,10 @@ interface Definition {
 
 const most = 200_000;
 
+/** Of a name, of its data, and the class of what it depends on. */
+const stabilities =
+  /^(?:(?:Internal|Private|Obsolete|External|Unstable|Evolving|Stable|Standard)\/){2}(?:Unknown|CPU|Platform|Group|ISA|Common)$/;
+
 /** Directives of the C preprocessor. */
 const ofC: ReadonlySet<string> = new Set("define undef include if ifdef ifndef elif else endif".split(" "));
 
@@ -157,9 +161,13 @@ export function preprocess(source: Source, { definitions = new Map(), settings }
         return;
       }
       case "attributes":
-      case "binding":
+      case "binding": {
+        const [given = ""] = rest.split(/\s/, 1);
+        const right = what === "binding" ? /^"\d+(?:\.\d+){0,2}"$/ : stabilities;
+        if (!right.test(given)) return report(token, d.pragmaValue(what, what === "binding" ? "version string" : what));
         pragmas.push({ what, of: /(\w+)\s*$/.exec(rest)?.[1] ?? "", span: token });
         return;
+      }
       case "depends_on":
         return /^library\b/.test(rest) ? report(token, d.pragmaLibrary()) : undefined;
       case "error":

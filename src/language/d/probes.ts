@@ -1,6 +1,7 @@
 // Probe descriptions, `provider:module:function:name`: which kind of probe of the tree each is.
 import { posix } from "node:path";
 import { d } from "../../messages/d.ts";
+import type { Message } from "../../messages/message.ts";
 import type { Span } from "../diagnostic.ts";
 import type { Given } from "../language.ts";
 import { nearest } from "../nearest.ts";
@@ -37,7 +38,7 @@ export function describe(text: string): Described | undefined {
   return { provider: provider ?? "", module: module ?? "", function: of ?? "", name };
 }
 
-type Find = (described: Described, unit: { readonly given: Given }, span: Span) => Found | string | undefined;
+type Find = (described: Described, unit: { readonly given: Given }, span: Span) => Found | Message | string | undefined;
 
 interface Found {
   /** `when`, in D: only then it fires. */
@@ -170,7 +171,7 @@ const providers: Readonly<Record<string, Find>> = {
 function ofProcess(
   { provider, module, function: of, name }: Described,
   { given }: { readonly given: Given },
-): Found | string | undefined {
+): Found | Message | string | undefined {
   const [, kind, number] = /^([A-Za-z_]\w*?)(\d+|\$target)$/.exec(provider) ?? [];
   if (kind === undefined) return undefined;
   const pid = number === "$target" ? (given.target ?? 0) : Number(number);
@@ -193,6 +194,7 @@ function ofProcess(
       const probes = ["uprobe", "uretprobe"].map((kind) => ({ kind, parts: [anywhere, of] }));
       return { probes: [...probes, { kind: "insn", parts: [binary, of, "*"] }], ...more };
     }
+    if (!none(name) && !/^(?:entry|return)$|[*?[]/.test(name)) return d.instructionName(name);
     const found = entryOrReturn({ provider, module, function: of, name }, (returns) => ({
       kind: returns ? "uretprobe" : "uprobe",
       parts: [anywhere, any(of)],
@@ -248,8 +250,12 @@ export function placed(text: string, span: Span, unit: Unit): readonly Placed[] 
     return [{ specs: [], scope: { provider: "error", returns: false, user: false } }];
   const found = findProbes(described, unit, span);
   const mayBeMissing = unit.given.settings?.has("zdefs") === true;
-  if (found === undefined || typeof found === "string") {
+  if (found === undefined || typeof found === "string" || "message" in found) {
     if (mayBeMissing) return [];
+    if (typeof found === "object") {
+      cursor.report(span, found);
+      return [];
+    }
     const [near] = nearest(described.provider, Object.keys(providers));
     cursor.report(
       span,
@@ -296,7 +302,7 @@ function impliedProvider({ name }: Described): string {
   return Object.hasOwn(once, name) ? "dtrace" : /^(?:tick|profile)-/.test(name) ? "profile" : "";
 }
 
-function findProbes(described: Described, unit: Unit, span: Span): Found | string | undefined {
+function findProbes(described: Described, unit: Unit, span: Span): Found | Message | string | undefined {
   const { provider, name } = described;
   if (provider === "" || provider === "*") {
     const implied = impliedProvider(described);

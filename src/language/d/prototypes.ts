@@ -6,6 +6,19 @@ import { constantValue } from "./type-names.ts";
 import { isNumber, knownType, spelledType, type Known } from "./types.ts";
 import type { Unit } from "./unit.ts";
 
+/** A struct or union as a whole. */
+export function structOf(e: Expression): TypeName | undefined {
+  const type = e.kind === "unary" && e.operator === "*" && e.operand.kind === "cast" ? e.operand.to : undefined;
+  const whole = type?.pointers === 1 && type.dimensions.length === 0 && (type.tag === "struct" || type.tag === "union");
+  return whole ? { ...type, pointers: 0 } : undefined;
+}
+
+/** As D has it; undefined where it is the checker's to know. */
+export function typeOf(e: Expression, unit: Unit): string | undefined {
+  const known = unit.known(e) ?? unit.pointerOf(e) ?? structOf(e);
+  return known === undefined ? undefined : spelledType(known);
+}
+
 /** A text for a number, or a number that is not 0 for a text. */
 export function unfit(left: Known | undefined, right: Known | undefined, value: Expression): boolean {
   if (value.kind === "integer" && value.value === 0n) return false;
@@ -31,7 +44,9 @@ export function checkPrototype(
     if (wanted !== all && arg !== undefined && unit.known(arg) === "string") continue;
     if (arg === undefined || wanted === "") continue;
     const known = unit.known(arg);
-    const isAddress = wanted === "void *" && isNumber(known) && arg.kind === "integer";
+    const whole = structOf(arg);
+    if (whole !== undefined) unit.cursor.fail(d.argumentType(name, i + 1, wanted, spelledType(whole)), arg.span);
+    const isAddress = wanted.endsWith("*") && isNumber(known) && arg.kind === "integer" && arg.value !== 0n;
     if (isAddress || unfit(wanted === "char *" || wanted === "string" ? "string" : "int64", known, arg))
       unit.cursor.fail(d.argumentType(name, i + 1, wanted, spelledType(known!)), arg.span);
   }

@@ -150,7 +150,7 @@ function lines(unit: Unit, all: readonly Item[], span: Span): Statement[] {
   const speculates = all.findIndex((item) => "does" in item && item.speculates === true);
   if (speculates < 0) return recorded(unit, all, span);
   return [
-    ...merged(all.slice(0, speculates + 1), span),
+    ...merged(unit, all.slice(0, speculates + 1), span),
     ...recorded(unit, [{ text: { format: "", args: [] } }, ...all.slice(speculates + 1)], span),
     nodes.statement(nodes.hostText("speculated", [], span)),
   ];
@@ -158,14 +158,15 @@ function lines(unit: Unit, all: readonly Item[], span: Span): Statement[] {
 
 function recorded(unit: Unit, items: readonly Item[], span: Span): Statement[] {
   const records = items.some((item) => "text" in item || "prints" in item);
-  if (!records || (unit.options.quiet && !unit.switches)) return merged(items, span);
+  if (!records || (unit.options.quiet && !unit.switches)) return merged(unit, items, span);
   if (unit.switches) {
     const { format, args } = lineStart(unit, span);
     const [start, end] = [unlessQuiet(format, args, span), unlessQuiet("\n", [], span)];
-    return merged([{ prints: start }, ...items, { prints: end }], span);
+    return merged(unit, [{ prints: start }, ...items, { prints: end }], span);
   }
   const last = items.findLastIndex((item) => "text" in item || "prints" in item);
   return merged(
+    unit,
     [{ text: lineStart(unit, span) }, ...items.slice(0, last + 1), { text: lineEnd }, ...items.slice(last + 1)],
     span,
   );
@@ -188,7 +189,7 @@ function lineStart(unit: Unit, span: Span): Text {
   };
 }
 
-function merged(items: readonly Item[], span: Span): Statement[] {
+function merged(unit: Unit, items: readonly Item[], span: Span): Statement[] {
   const made: Statement[] = [];
   let texts: Text[] = [];
   const flush = (): void => {
@@ -196,9 +197,16 @@ function merged(items: readonly Item[], span: Span): Statement[] {
     if (format !== "") made.push(nodes.statement(nodes.call("printf", [nodes.text(format, span), ...args], span)));
     texts = [];
   };
-  for (const item of items) {
+  const fails = items.findLastIndex((item) => "does" in item && mayFail(item.does));
+  for (const [at, item] of items.entries()) {
     if ("text" in item) {
       texts.push(item.text);
+      continue;
+    }
+    // A clause that fails records nothing: what it records waits for what may.
+    if ("does" in item && at <= fails && texts.every(({ args }) => args.every((arg) => canWait(arg, unit)))) {
+      texts = texts.map(({ format, args }) => ({ format, args: args.map((arg) => kept(arg, made, unit)) }));
+      made.push(...item.does);
       continue;
     }
     flush();
@@ -207,4 +215,49 @@ function merged(items: readonly Item[], span: Span): Statement[] {
   }
   flush();
   return made;
+}
+
+/** The same wherever in the clause it is asked. */
+function isFixed({ kind, ...e }: Expression): boolean {
+  return (
+    ["integer", "string", "builtin"].includes(kind) ||
+    (kind === "call" && "name" in e && e.name === "probe_part") ||
+    (kind === "variable" && "name" in e && e.name.startsWith("kept#"))
+  );
+}
+
+function canWait(e: Expression, unit: Unit): boolean {
+  return isFixed(e) || unit.known(e) !== undefined;
+}
+
+/** A value as it is now, for what is printed later. */
+function kept(e: Expression, statements: Statement[], unit: Unit): Expression {
+  if (isFixed(e)) return e;
+  const name = unit.name("kept");
+  statements.push(nodes.declare(name, e));
+  return unit.typed(nodes.variable(name, e.span), unit.known(e));
+}
+
+/** Whether something in the tree reads memory or divides by what is not known. */
+function mayFail(node: unknown): boolean {
+  if (Array.isArray(node)) return node.some(mayFail);
+  if (typeof node !== "object" || node === null || !("span" in node)) return false;
+  const e = node as Expression;
+  switch (e.kind) {
+    case "member":
+    case "index":
+      return true;
+    case "unary":
+      if (e.operator === "*") return true;
+      break;
+    case "call":
+      if (e.name === "str" || e.name === "buf" || e.name === "write_memory") return true;
+      break;
+    case "binary":
+      if ((e.operator === "/" || e.operator === "%") && (e.right.kind !== "integer" || e.right.value === 0n))
+        return true;
+      break;
+    default:
+  }
+  return Object.values(node).some(mayFail);
 }

@@ -67,6 +67,10 @@ export function xlate(unit: Unit, start: Span, read: ReadExpression): Expression
 export function translate(unit: Unit, type: string, of: Expression, span: Span): Expression {
   const known = unit.translators.get(type) ?? ofLibrary(unit, type, span);
   if (known === undefined) return unit.cursor.fail(d.noTranslator(fromType(unit, of), type), span);
+  const given = unit.known(of);
+  const wanted = knownType(known.input);
+  if (given !== undefined && (wanted === undefined || (wanted === "string") !== (given === "string")))
+    return unit.cursor.fail(d.noTranslator(fromType(unit, of), type), span);
   const e = nodes.word(`xlate <${type}>`, span);
   translated.set(e, { type, from: known, of });
   return e;

@@ -2,12 +2,13 @@
 import type { Span } from "../diagnostic.ts";
 import type { Expression, StructDeclaration, TypeName } from "../program.ts";
 import { d } from "../../messages/d.ts";
+import type { Message } from "../../messages/message.ts";
 import { isTypeName, knownType, spelledType, textSize, typedefs, typeWords } from "./types.ts";
 import { libraryConstant } from "./constants.ts";
 import type { Unit } from "./unit.ts";
 
 /** Constant expressions are the parser's to read (expressions.ts). */
-export type ReadConstant = () => bigint;
+export type ReadConstant = (refused?: Message) => bigint;
 
 export function beginsType({ cursor, typedefs: own }: Unit, ahead = 0): boolean {
   const token = cursor.peek(ahead);
@@ -31,6 +32,10 @@ export function baseType(unit: Unit, constant: ReadConstant): TypeName {
       while (p.acceptWord("const") || p.acceptWord("volatile")) continue;
       return tagged;
     }
+    if ((words[0] === "unsigned" || words[0] === "signed") && (text === "struct" || text === "union")) {
+      tag(unit, text, constant);
+      p.fail(d.signedType(), p.from(token));
+    }
     if (words.length > 0 && !(typeWords.has(text) && typeWords.has(words[0]))) break;
     words.push(text);
     p.advance();
@@ -39,10 +44,15 @@ export function baseType(unit: Unit, constant: ReadConstant): TypeName {
   const name = words.join(" ");
   if (name === "") return p.unexpected("a type");
   if (words.length > 1) {
+    const attributes = words.filter((word) => ["signed", "unsigned", "long", "short"].includes(word));
+    if (words.includes("void") && attributes.length > 0) p.fail(d.voidAttributes(), span);
     if (words.includes("string") || words.includes("void") || words.includes("float") || words.includes("double")) {
       if (words.includes("signed") || words.includes("unsigned")) p.fail(d.signedType(), span);
+      if (words.length === attributes.length + 1 && name !== "long double") p.fail(d.typeUnknown(name), span);
       if (name !== "long double") p.fail(d.typeCombination(), span);
     }
+    if (words.includes("long") && words.includes("short"))
+      p.fail(d.typeUnknown(`short long ${words.includes("int") ? "int" : ""}`), span);
     if (words.filter((word) => word === "long").length > 2 || (words.includes("signed") && words.includes("unsigned")))
       p.fail(d.typeUnknown(words.includes("int") ? name : `${name} `), span);
     if (words.filter((word) => ["char", "int"].includes(word)).length > 1) p.fail(d.typeCombination(), span);
@@ -78,7 +88,7 @@ function enumeration(unit: Unit, name: string, first: Span, constant: ReadConsta
   let next = 0n;
   while (!p.at("}")) {
     const { text } = p.expectName("a name");
-    if (p.accept("=")) next = constant();
+    if (p.accept("=")) next = constant(d.enumeratorConstant(text));
     if (constants.some(({ name }) => name === text)) p.fail(d.enumeratorTwice(text), first);
     if (next > 0x7fff_ffffn) p.fail(d.enumeratorOverflow(text), first);
     constants.push({ name: text, value: next });

@@ -93,7 +93,10 @@ const variables: Readonly<Record<string, OwnVariable>> = {
   },
   cwd: { known: "string", doc: "The process's working directory.", value: textual("d_path(&curthread->fs->pwd)") },
   root: { known: "string", doc: "The process's root directory.", value: textual("d_path(&curthread->fs->root)") },
-  curthread: { doc: "The current task's struct task_struct.", value: (span) => builtin("curtask", span) },
+  curthread: {
+    doc: "The current task's struct task_struct.",
+    value: (span, unit) => unit.pointing(builtin("curtask", span), { ...named("task_struct", span, 1), tag: "struct" }),
+  },
   zonename: { known: "string", doc: "Always `global`.", value: (span) => nodes.text("global", span) },
 
   // ── when and where ──
@@ -253,10 +256,11 @@ function interrupted(name: string, span: Span): Expression {
 /** fbt's and pid's `return` have the offset in arg0, and the value in arg1; a call's has the value in both. */
 function argument(name: string, span: Span, { clause }: Unit): Expression {
   if (clause.provider === "error") return ofError(name, span);
+  const areAll = (kind: string): boolean =>
+    clause.provider === "profile" && clause.names?.every((each) => each.startsWith(kind)) === true;
+  if (areAll("profile-")) return interrupted(name, span);
   // A tick is strobe's own: it interrupts nothing.
-  const interrupts =
-    clause.provider === "profile" && clause.names?.every((each) => each.startsWith("profile-")) === true;
-  if (interrupts) return interrupted(name, span);
+  if (areAll("tick-")) return nodes.integer(0, span);
   if (clause.provider === "dtrace") return nodes.integer(0, span);
   if (!clause.returns) return builtin(name, span);
   if (clause.provider === "syscall") return builtin("arg0", span);
