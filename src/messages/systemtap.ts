@@ -158,6 +158,13 @@ export const systemtap = {
   /** @example probe kernel.function("f") { $x = 1 } */
   guru: (): Message =>
     semantic("unsafe", "a target variable cannot be written to: strobe changes no program it traces"),
+  /** @example probe begin { task = 5; println(task->pid) } */
+  untyped: (): Message =>
+    semantic(
+      "type",
+      "nothing says what this points to",
+      'say it with @cast(VALUE, "TYPE"), or store a variable of the program or the kernel there: n = $n',
+    ),
   /** @example probe timer.profile { println(probe_type()) } */
   notYet: (what: string): Message => semantic("feature", `${what} is not supported yet`),
   /** @example probe begin { println(nothing_stored + 1) } */

@@ -835,3 +835,53 @@ probe syscall.write { if (pid() == target()) count[tid()] = fd }
 probe end { foreach (k in count) println(count[k]) }`;
   assert.equal(await stap("-e", global, "-c", "dd if=/dev/zero of=/dev/null bs=4 count=1 status=none"), "1\n");
 });
+
+test("argc and argv are what the command line gives", root, async () => {
+  const script = join(folder, "arguments.stp");
+  writeFileSync(
+    script,
+    `probe begin {
+  printf("%d", argc); for (i = 1; i <= argc; i++) printf(" <%s>", argv[i]); println(argv[9], ".")
+  foreach (i- in argv) print(i); println("")
+  exit()
+}
+`,
+  );
+  assert.equal(await stap(script, "one", "two words", "3"), "3 <one> <two words> <3>.\n321\n");
+  assert.equal(await stap(script), "0.\n\n");
+  // Those of the script's own are no others.
+  assert.equal(await stap("-e", "global argc = 7; probe begin { println(argc); exit() }"), "7\n");
+});
+
+test("what a variable was given has its type: members behind it", compiled, async () => {
+  const file = join(folder, "typed.c");
+  const binary = join(folder, "typed");
+  writeFileSync(
+    file,
+    `struct inner { int a; };
+struct node { long id; struct inner in; struct node *next; };
+__attribute__((noinline)) long walk(struct node *n) { return n->id; }
+int main(void) {
+  struct node last = {3, {30}, 0}, middle = {2, {20}, &last}, first = {1, {10}, &middle};
+  return (int)(walk(&first) + walk(&middle)) - 3;
+}
+`,
+  );
+  execFileSync("gcc", ["-g", "-O0", "-o", binary, file]);
+  const script = `
+global kept
+function id_of(n) { return @cast(n, "node", "${binary}")->id }
+function inner_of(n) { return &@cast(n, "node", "${binary}")->in }
+probe process("${binary}").function("walk") {
+  n = $n; i = &n->in; kept["it"] = @cast(n, "node")
+  printf("%d %d %d %d %d:", n->in->a, i->a, id_of(n), inner_of(n)->a, kept["it"]->id)
+  for (; n && steps < 9; steps++) { printf(" %d", n->id); n = n->next }
+  println("")
+}
+probe process("${binary}").function("walk").return { n = @cast(@entry($n), "node"); println($return, " ", n->id) }
+`;
+  assert.equal(await stap("-e", script, "-c", binary), "10 10 1 10 1: 1 2 3\n1 1\n20 20 2 20 2: 2 3\n2 2\n");
+  const { stderr, code } = await strobe(["stap", "-e", "probe begin { n = 5; println(n->id) }"]);
+  assert.match(stderr, /^semantic error: nothing says what this points to: /);
+  assert.equal(code, 1);
+});

@@ -143,7 +143,9 @@ function unary(p: Cursor): Expr {
       }
     }
   }
-  const value = primary(p);
+  const first = primary(p);
+  const value =
+    p.at("->") && first.kind !== "target" ? target(p, { kind: "value", of: first }, first.span.start) : first;
   const { text } = p.token;
   if ((p.at("++") || p.at("--")) && (value.kind === "name" || value.kind === "element" || value.kind === "target")) {
     p.advance();

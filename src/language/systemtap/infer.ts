@@ -38,6 +38,8 @@ export class Scope {
   readonly assigned = new Set<string>();
   /** Texts that are made longer. */
   readonly grown = new Set<string>();
+  /** What is stored in each: its type is that of `n->id`. */
+  readonly sources = new Map<string, Set<Expr>>();
   readonly function: FunctionTypes | undefined;
 
   constructor(of?: FunctionTypes) {
@@ -45,11 +47,19 @@ export class Scope {
   }
 }
 
+function addTo(sources: Map<string, Set<Expr>>, name: string, value: Expr): void {
+  const known = sources.get(name);
+  if (known === undefined) sources.set(name, new Set([value]));
+  else known.add(value);
+}
+
 export type Report = (span: Span, message: Message) => void;
 
 export class Types {
   readonly globals = new Map<string, GlobalTypes>();
   readonly functions = new Map<string, FunctionTypes[]>();
+  /** What is stored in globals, and what functions give (`f()`). */
+  readonly sources = new Map<string, Set<Expr>>();
   /** What a regular expression found is asked for somewhere. */
   matches = false;
   #changed = false;
@@ -157,7 +167,7 @@ export class Types {
         return this.#call(e, scope, wanted);
       case "target":
         for (const step of e.steps) if ("index" in step) this.of(step.index, scope, "long");
-        if (e.base.kind === "cast") this.of(e.base.of, scope);
+        if (e.base.kind === "cast" || e.base.kind === "value") this.of(e.base.of, scope, "long");
         return e.pretty > 0 || (e.base.kind === "name" && e.base.name.startsWith("$")) ? "string" : "long";
       case "operator":
         if (e.name === "entry" && e.args.length === 1) return this.of(e.args[0], scope, wanted);
@@ -245,6 +255,10 @@ export class Types {
       return type;
     }
     if (e.target.kind === "name" && joins(e.value, e.target.name)) scope.grown.add(e.target.name);
+    if (e.target.kind === "name" || e.target.kind === "element") {
+      const local = e.target.kind === "name" && !this.globals.has(e.target.name);
+      addTo((local ? scope : this).sources, e.target.name, e.value);
+    }
     const value = this.of(e.value, scope, wanted);
     const target = this.#target(e.target, scope, value ?? wanted);
     if (value === undefined && target !== undefined) this.of(e.value, scope, target);
@@ -529,6 +543,7 @@ export class Types {
         }
         if (s.value === undefined) return;
         own.returns = true;
+        addTo(this.sources, `${own.definition.name}()`, s.value);
         const found = this.of(s.value, scope, own.result);
         if (found !== undefined && found !== "stats" && own.result === undefined) {
           own.result = found;

@@ -32,7 +32,8 @@ export function functionsOfProbe(types: Types): ReadonlySet<FunctionTypes> {
 }
 
 function isOfProbe({ kind, module }: { readonly kind: string; readonly module?: string }): boolean {
-  return kind === "name" || module === undefined;
+  // A program's types are those of the program that is probed.
+  return kind === "name" || module?.startsWith("kernel") !== true;
 }
 
 function some(node: unknown, is: (node: object) => boolean): boolean {

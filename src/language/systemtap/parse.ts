@@ -10,6 +10,7 @@ import { expandList, expandPoint } from "./aliases.ts";
 import { samplesOf } from "./samples.ts";
 import { printing, unread } from "./autoprint.ts";
 import { block } from "./bodies.ts";
+import { withArguments } from "./command-line.ts";
 import { Scope, Types, type FunctionTypes } from "./infer.ts";
 import { afterFailing, canFail, entryLimit, errorLimit, failingFunctions, guarded, lastWords } from "./failing.ts";
 import { libraryFunction } from "./library.ts";
@@ -45,7 +46,8 @@ interface Handler {
 
 export function parse(written: Source, given: Given): Parsed {
   const libraries = given.library === undefined ? undefined : new (libraryFiles().Libraries)(written, given);
-  const read = parseScript(written, given.positional, given.machine, libraries?.macros);
+  const parsed = parseScript(written, given.positional, given.machine, libraries?.macros);
+  const read = { ...parsed, script: withArguments(parsed.script, given.positional) };
   const source = libraries?.source ?? written;
   const diagnostics: Diagnostic[] = [...read.diagnostics];
   let taken: Taken | undefined;

@@ -126,7 +126,9 @@ export interface TargetExpr extends Node {
   readonly base:
     | { readonly kind: "name"; readonly name: string }
     | { readonly kind: "var"; readonly name: string; readonly module?: string }
-    | { readonly kind: "cast"; readonly of: Expr; readonly type: string; readonly module?: string };
+    | { readonly kind: "cast"; readonly of: Expr; readonly type: string; readonly module?: string }
+    /** `n->id`, where `n = $n` was: the type is that of what is stored in it. */
+    | { readonly kind: "value"; readonly of: Expr };
   readonly steps: readonly Step[];
   readonly address: boolean;
   /** `$x$`: one level, `$x$$`: all. */

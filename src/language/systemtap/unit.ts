@@ -69,6 +69,9 @@ export class Unit implements CallingUnit {
     { readonly name: string; readonly value: (unit: Unit) => Expression; readonly span: Span }
   >();
 
+  /** Values whose types are being looked for. */
+  readonly typing = new Set<Expr>();
+
   /** Functions that it calls and that ask for its probe, and those that they call: what they are named here. */
   readonly own: Map<FunctionTypes, string>;
 

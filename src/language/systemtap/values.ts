@@ -11,6 +11,7 @@ import type { Expr, Step, TargetExpr } from "./syntax.ts";
 import { histogramOf } from "./histograms.ts";
 import { isCondition } from "./conditions.ts";
 import * as tree from "./tree.ts";
+import { isKernels, typedSource } from "./typed-values.ts";
 import type { Unit } from "./unit.ts";
 
 export function value(e: Expr, unit: Unit): Expression {
@@ -300,10 +301,12 @@ function isOfResult(name: string, { where: { result } }: Unit): boolean {
 }
 
 function number(e: TargetExpr, unit: Unit): Expression {
+  return tree.toLong(objectOf(e, unit));
+}
+
+function objectOf(e: TargetExpr, unit: Unit): Expression {
   const found = place(e, unit);
-  return tree.toLong(
-    e.address ? { kind: "unary", operator: "&", operand: found, span: e.span, type: { kind: "unknown" } } : found,
-  );
+  return e.address ? { kind: "unary", operator: "&", operand: found, span: e.span, type: { kind: "unknown" } } : found;
 }
 
 /** The value as the program has it: a struct is one. */
@@ -318,6 +321,15 @@ function stepped(object: Expression, step: Step, unit: Unit): Expression {
 
 function base({ base: of, span }: TargetExpr, unit: Unit): Expression {
   switch (of.kind) {
+    case "value": {
+      const from = unit.typing.has(of.of) ? undefined : typedSource(of.of, unit);
+      if (from === undefined) return unit.refuse(span, systemtap.untyped());
+      unit.typing.add(of.of);
+      const type = { name: "typeof", of: objectOf(from, unit), pointers: 0, dimensions: [], span };
+      unit.typing.delete(of.of);
+      const operand = tree.call(isKernels(from, unit) ? "kptr" : "uptr", [value(of.of, unit)], span);
+      return { kind: "cast", to: type, operand, span, type: { kind: "unknown" } };
+    }
     case "name":
       if (of.name === "return" && unit.where.result !== undefined)
         return tree.member(tree.builtin("args", span), unit.where.result, span);
