@@ -29,7 +29,11 @@ export function preprocessedByC(text: string, name: string, how: Preprocessing):
   const own = `# 1 ${JSON.stringify(name)}\n${text.replace(/^#![^\n]*/, "")}`;
   const args = [
     how.standard === "s" ? "-traditional-cpp" : "-std=gnu99",
-    "-D__SUNW_D=1",
+    // D's own macros, those of the system, and none of the compiler's.
+    ...["__linux", "__Linux", "__unix", "__SVR4", "__SUNW_D=1", "__SUNW_D_64", "__SUNW_D_VERSION=0x02000007"].map(
+      (macro) => `-D${macro}`,
+    ),
+    "-U__GNUC__",
     ...[...how.definitions].map(([macro, value]) => `-D${macro}=${value}`),
     ...how.undefined.map((macro) => `-U${macro}`),
     ...(how.names ? ["-H"] : []),

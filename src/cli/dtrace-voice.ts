@@ -103,6 +103,7 @@ export class DtraceVoice implements Voice {
       if (code === "feature") tell(`dtrace: warning: ${message}\n`);
       if (code === "name" && !this.#flags.has("Z")) tell(`dtrace: warning: ${message}${help ? `: ${help}` : ""}\n`);
     }
+    if (this.#flags.has("e")) return false;
     const quiet = this.#settings.has("quiet") || /^\s*#pragma\s+D\s+option\s+quiet\b/m.test(source.text);
     const counts = this.#programs.map(() => 0);
     for (const { probe, variants } of stages.probes) {
@@ -116,7 +117,7 @@ export class DtraceVoice implements Voice {
         tell(
           `dtrace: ${letter === "s" ? "script" : "description"} '${letter === "s" ? name : name.split(/[{/]/, 1)[0]}' matched ${counts[at]} probe${counts[at] === 1 ? "" : "s"}\n`,
         );
-    return !this.#flags.has("e");
+    return true;
   }
 
   #of(offset: number): DtraceProgram {

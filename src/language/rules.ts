@@ -139,7 +139,7 @@ export interface VariableRules {
 }
 
 export interface FormatRules {
-  /** A format may say `%v`: the value as its type is written. */
+  /** A format may say `%v`: the value as its type is written; `%d` of a number without a sign has none. */
   readonly anyValue: boolean;
   /** `%d` takes an untyped register for the C `int` that functions leave there. */
   readonly registersAsInt: boolean;

@@ -726,11 +726,18 @@ export const d = {
       `${name}( ) prototype mismatch: only ${wanted - 1} arguments required by this format string`,
     ),
   /** @example BEGIN { printf("%s", 1); } */
-  conversionType: (name: string, number: number, conversion: string, prototype: string, argument: string): Message =>
+  conversionType: (
+    name: string,
+    number: number,
+    position: number,
+    conversion: string,
+    prototype: string,
+    argument: string,
+  ): Message =>
     tagged(
       "D_PRINTF_ARG_TYPE",
       "type",
-      `${name}( ) argument #${number} is incompatible with conversion #${number - 1} prototype:\n\tconversion: ${conversion}\n\t prototype: ${prototype}\n\t  argument: ${argument}`,
+      `${name}( ) argument #${number} is incompatible with conversion #${position} prototype:\n\tconversion: ${conversion}\n\t prototype: ${prototype}\n\t  argument: ${argument}`,
     ),
   /** @example BEGIN { printf("%*d", "x", 1); } */
   roomType: (name: string, argument: number, number: number, conversion: string, type: string): Message =>

@@ -84,7 +84,10 @@ export function intsIn(format: Expression): ReadonlySet<number> {
 
 const conversions = /%%|%[-0+ #']*\d*(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?:rx|rh|rd|gr|[a-zA-Z])/g;
 
-/** A format with each `%v`, and `%#v`, as the conversion that its value's type is written with. */
+/**
+ * A format with each `%v`, and `%#v`, as the conversion that its value's type is written with; `%d` of a number without
+ * a sign is `%u`.
+ */
 export function withLetters(format: Expression, args: readonly Expression[]): Expression {
   if (format.kind !== "string") return format;
   let next = 0;
@@ -92,7 +95,11 @@ export function withLetters(format: Expression, args: readonly Expression[]): Ex
     if (conversion === "%%") return conversion;
     if (precision === "*") next++;
     const argument = args[next++];
-    if (!conversion.endsWith("v") || argument === undefined) return conversion;
+    if (argument === undefined) return conversion;
+    const isUnsigned = argument.type.kind === "integer" && !argument.type.signed;
+    if (isUnsigned && conversion.endsWith("d") && !conversion.endsWith("rd"))
+      return `${conversion.slice(0, -1).replaceAll(/[+ ]/g, "")}u`;
+    if (!conversion.endsWith("v")) return conversion;
     return conversion.includes("#") ? inColumn(argument.type) : conversion.slice(0, -1) + letterOf(argument.type);
   });
   return { ...format, value };

@@ -305,7 +305,7 @@ const actions: Readonly<Record<string, Action>> = {
   speculate: onSpeculation("speculate", "What the clause records behind it is kept for a speculation."),
   commit: onSpeculation("commit", "Prints what is kept for a speculation."),
   discard: onSpeculation("discard", "Forgets what is kept for a speculation."),
-  jstack: { ...later("jstack()", 0, 2, "uint32_t", "uint32_t") },
+  jstack: never("jstack()", 0, 2, "uint32_t", "uint32_t"),
   pcap: later("pcap()", 2, 2, "void *", "int"),
   copyoutstr: {
     least: 3,

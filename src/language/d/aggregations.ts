@@ -2,7 +2,7 @@
 import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
-import type { Expression, Statement } from "../program.ts";
+import type { Expression, MapAccess, Statement } from "../program.ts";
 import type { AggregateKind } from "../types.ts";
 import { argumentsOf, assignment, bracketed } from "./expressions.ts";
 import { checkCount } from "./prototypes.ts";
@@ -78,7 +78,7 @@ export function aggregation(unit: Unit): Statement {
   const constants = checkQuantized(unit, by.text, rest, before?.constants ?? []);
   const known = before ?? { keys: keys.length, types, aggregate: by.text, constants, line, printed: false };
   unit.aggregations.set(name.text, known);
-  return {
+  const gathers: Statement = {
     kind: "aggregate",
     target,
     aggregate: found.aggregate,
@@ -88,6 +88,17 @@ export function aggregation(unit: Unit): Statement {
     ...(weight === undefined ? {} : { weight: unit.cast("int64", weight) }),
     span,
   };
+  // One without keys is there from the start: whether it was given anything is told apart.
+  return keys.length > 0 ? gathers : nodes.block([given(unit, name.text, 1, span), gathers], span);
+}
+
+/** A variable of the script: whether an aggregation without keys was given something. */
+export function wasGiven(name: string, span: Span): MapAccess {
+  return nodes.map(`given ${name}#0`, [], span);
+}
+
+export function given(unit: Unit, name: string, value: 0 | 1, span: Span): Statement {
+  return nodes.assign(wasGiven(name, span), unit.cast("int64", nodes.integer(value, span)), span);
 }
 
 /** A text, and what is known to be none. */

@@ -17,7 +17,11 @@ export interface Text {
 /** What a statement leaves: a part of the clause's line, or something that is done. */
 export type Item =
   | { readonly text: Text }
-  | { readonly prints: Statement }
+  | {
+      readonly prints: Statement;
+      /** It reads nothing that what is behind it in the clause changes. */
+      readonly waits?: true;
+    }
   | {
       readonly does: readonly Statement[];
       /** What the clause records behind it is kept for the time being. */
@@ -201,8 +205,9 @@ function inRoom(piece: Piece, room: readonly Expression[], of: Expression, unit:
   const known = unit.known(of);
   // A text is made first; a number's bits are those of its type.
   const isInteger = "diouxX".includes(letter);
+  const isUnsigned = isNumber(known) && known.startsWith("u") && "di".includes(letter);
   const { format, args } = isInteger
-    ? { format: `%${letter}`, args: [unsignedFor(letter, known, of, unit)] }
+    ? { format: `%${isUnsigned ? "u" : letter}`, args: [unsignedFor(letter, known, of, unit)] }
     : converted({ ...piece, flags: "", width: undefined, precision: undefined }, of, unit);
   const last = format.at(-1)!;
   const shown = `%${flags}${width}${precision === undefined ? "" : `.${precision}`}${last}`;
@@ -210,7 +215,7 @@ function inRoom(piece: Piece, room: readonly Expression[], of: Expression, unit:
 }
 
 function unsignedFor(letter: string, known: Known | undefined, of: Expression, unit: Unit): Expression {
-  const signed = letter === "d" || letter === "i";
+  const signed = (letter === "d" || letter === "i") && known?.startsWith("u") !== true;
   return isNumber(known) && !signed
     ? unit.cast(`u${known.replace(/^u/, "")}` as Exclude<Known, "string">, of)
     : unit.value(of);
@@ -224,15 +229,22 @@ export function checkConversion(
   number: number,
   span: Span,
   { cursor }: Unit,
+  conversion = number - 1,
 ): void {
   if (letter === "s" && known !== undefined && known !== "string")
-    cursor.fail(d.conversionType(name, number, text, "char [] or string (or use stringof)", spelledType(known)), span);
+    cursor.fail(
+      d.conversionType(name, number, conversion, text, "char [] or string (or use stringof)", spelledType(known)),
+      span,
+    );
   if (letter === "s" && size === "w" && known === "string")
-    cursor.fail(d.conversionType(name, number, text, "wchar_t []", "string"), span);
+    cursor.fail(d.conversionType(name, number, conversion, text, "wchar_t []", "string"), span);
   if ("fFeEgG".includes(letter) && known !== undefined)
-    cursor.fail(d.conversionType(name, number, text, "float, double, or long double", spelledType(known)), span);
+    cursor.fail(
+      d.conversionType(name, number, conversion, text, "float, double, or long double", spelledType(known)),
+      span,
+    );
   if ("diuxXoc".includes(letter) && known === "string")
-    cursor.fail(d.conversionType(name, number, text, integerPrototype(letter), "string"), span);
+    cursor.fail(d.conversionType(name, number, conversion, text, integerPrototype(letter), "string"), span);
 }
 
 /** A pointer is no text, and no number that has a sign; a struct is neither. */
@@ -251,7 +263,8 @@ function checkPointer(
       : letter === "d" || letter === "i" || letter === "c" || (pointer.pointers === 0 && "xXoup".includes(letter))
         ? integerPrototype(letter)
         : undefined;
-  if (prototype !== undefined) cursor.fail(d.conversionType(name, number, text, prototype, spelledType(pointer)), span);
+  if (prototype !== undefined)
+    cursor.fail(d.conversionType(name, number, number - 1, text, prototype, spelledType(pointer)), span);
 }
 
 function integerPrototype(letter: string): string {

@@ -542,7 +542,7 @@ function watched(probe: Probe, unit: Unit): Probe {
       ),
       nodes.declare(faultVariables.kind, unit.cast("int64", kind), nodes.typeName("int64", span)),
       nodes.declare(faultVariables.address, unit.cast("int64", of("address")), nodes.typeName("int64", span)),
-      ...unit.errors,
+      ...(unit.errors.length === 0 ? [] : [silently(unit, unit.errors, span)]),
     ],
     span,
   );
@@ -555,6 +555,18 @@ function watched(probe: Probe, unit: Unit): Probe {
     span,
   };
   return { ...probe, body: nodes.block([tried], span) };
+}
+
+/** Of a fault in ERROR's clauses nobody is told. */
+function silently(unit: Unit, statements: readonly Statement[], span: Span): Statement {
+  return {
+    kind: "try",
+    body: nodes.block(statements, span),
+    kinds: ["read", "division", "index", "full", "key"],
+    caught: nodes.variable(unit.name("fault"), span),
+    handler: nodes.block([], span),
+    span,
+  };
 }
 
 /** Kinds of the tree's, by the ids of what D calls them. */

@@ -2,8 +2,8 @@
 import { d } from "../../messages/d.ts";
 import type { Span } from "../diagnostic.ts";
 import * as nodes from "../nodes.ts";
-import type { Expression, MapAccess, MapLayout, Statement, Variable } from "../program.ts";
-import { isOther } from "./aggregations.ts";
+import type { Block, Expression, MapAccess, MapLayout, Statement, Variable } from "../program.ts";
+import { given, isOther, wasGiven } from "./aggregations.ts";
 import { assignment } from "./expressions.ts";
 import { checkCount, checkPrototype } from "./prototypes.ts";
 import { checkConversion, converted, pieces, plain, together, type Item, type Piece, type Text } from "./formats.ts";
@@ -48,14 +48,16 @@ export function printed(unit: Unit): readonly Item[] {
   const [name] = names;
   const whole = (): Expression => nodes.map(name.slice(1), [], span);
   if (first.text === "trunc") {
-    if (count === undefined) return [{ does: [nodes.statement(nodes.call("clear", [whole()], span))] }];
+    const isEmptied = unit.aggregations.get(name)!.keys === 0;
+    const emptied = isEmptied ? [given(unit, name, 0, span)] : [];
+    if (count === undefined) return [{ does: [nodes.statement(nodes.call("clear", [whole()], span)), ...emptied] }];
     return [{ does: truncated(unit, name, count, span) }];
   }
   matchKeys(unit, names, span);
   for (const one of names) unit.aggregations.get(one)!.printed = true;
   if (format === undefined || format.kind !== "string")
-    return [{ text: { format: "\n", args: [] } }, { prints: printWhole(unit, names, span) }];
-  return [{ prints: formatted(unit, names, format.value, span) }];
+    return [{ text: { format: "\n", args: [] } }, { prints: printWhole(unit, names, span), waits: true }];
+  return [{ prints: formatted(unit, names, format.value, span), waits: true }];
 }
 
 /** What is printed side by side has the same keys. */
@@ -77,7 +79,7 @@ function formatted(unit: Unit, names: readonly string[], format: string, span: S
   const { keys: count } = unit.aggregations.get(name)!;
   const keys = Array.from({ length: count }, () => nodes.variable(unit.name("key"), span));
   const entry = nodes.block(entryStatements(unit, names, format, keys, span), span);
-  if (count === 0) return entry;
+  if (count === 0) return ifGiven(unit, names, entry, span);
   return {
     kind: "for-map",
     variable: nodes.variable(unit.name("entry"), span),
@@ -126,17 +128,18 @@ function entryStatements(
       } else made.push(valueText(unit, piece, of));
       continue;
     }
-    const of = keys[key++];
+    const of = keys.at(key++);
     if (of === undefined)
-      unit.cursor.fail(
+      return unit.cursor.fail(
         d.badFormat(
           `printa( ) prototype mismatch: conversion #${key} (${piece.text}) is missing a corresponding aggregation key`,
         ),
         span,
       );
     const { types } = unit.aggregations.get(names[0])!;
-    checkConversion("printa", piece, types[key - 1], piece.number + 1, span, unit);
-    made.push(converted(piece, of, unit));
+    const type = types[key - 1];
+    checkConversion("printa", piece, type, key + 1, span, unit, piece.number);
+    made.push(converted(piece, unit.typed({ ...of }, type), unit));
   }
   flush();
   return statements;
@@ -167,13 +170,23 @@ function divisor(name: string, span: Span): Expression {
 
 /** All of aggregations, as they are laid out without a format. */
 export function printWhole(unit: Unit, names: readonly string[], span: Span): Statement {
-  return nodes.statement(
+  const prints = nodes.statement(
     rowsCall(
       unit,
       names.map((name) => nodes.map(name.slice(1), [], span)),
       span,
     ),
   );
+  return ifGiven(unit, names, nodes.block([prints], span), span);
+}
+
+/** Of aggregations without keys, once one of them was given something. */
+function ifGiven(unit: Unit, names: readonly string[], prints: Block, span: Span): Statement {
+  if (names.some((name) => unit.aggregations.get(name)!.keys > 0)) return prints;
+  const condition = names
+    .map((name): Expression => nodes.binary("!=", wasGiven(name, span), nodes.integer(0, span), span))
+    .reduce((before, one) => nodes.binary("||", before, one, span));
+  return { kind: "if", condition, then: prints, span };
 }
 
 function rowsCall(unit: Unit, maps: readonly MapAccess[], span: Span, conversion?: string): Expression {
@@ -189,7 +202,10 @@ const plainLayout: MapLayout = { byKey: false, key: 0, map: 0, descending: false
 
 /** Only the `count` entries with the largest values stay; with a negative number those with the least. */
 function truncated(unit: Unit, name: string, count: Expression, span: Span): Statement[] {
-  const clears = nodes.statement(nodes.call("clear", [nodes.map(name.slice(1), [], span)], span));
+  const clears = nodes.block(
+    [nodes.statement(nodes.call("clear", [nodes.map(name.slice(1), [], span)], span)), given(unit, name, 0, span)],
+    span,
+  );
   const isValue = unit.aggregations.get(name)!.keys === 0;
   const written = constantValue(count, unit);
   if (written !== undefined) {

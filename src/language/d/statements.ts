@@ -189,29 +189,53 @@ function lineStart(unit: Unit, span: Span): Text {
   };
 }
 
+/** What is recorded, in its order: texts that stand together are one. A clause that fails records nothing. */
 function merged(unit: Unit, items: readonly Item[], span: Span): Statement[] {
   const made: Statement[] = [];
-  let texts: Text[] = [];
+  let waiting: (Text | Statement)[] = [];
   const flush = (): void => {
-    const { format, args } = together(texts);
-    if (format !== "") made.push(nodes.statement(nodes.call("printf", [nodes.text(format, span), ...args], span)));
-    texts = [];
+    let texts: Text[] = [];
+    const flushTexts = (): void => {
+      const { format, args } = together(texts);
+      if (format !== "") made.push(nodes.statement(nodes.call("printf", [nodes.text(format, span), ...args], span)));
+      texts = [];
+    };
+    for (const one of waiting) {
+      if ("format" in one) {
+        texts.push(one);
+        continue;
+      }
+      flushTexts();
+      made.push(one);
+    }
+    flushTexts();
+    waiting = [];
   };
-  const fails = items.findLastIndex((item) => "does" in item && mayFail(item.does));
+  const mayWait = (one: Text | Statement): boolean => !("format" in one) || one.args.every((arg) => canWait(arg, unit));
+  const keepAll = (): void => {
+    waiting = waiting.map((one) =>
+      "format" in one ? { format: one.format, args: one.args.map((arg) => kept(arg, made, unit)) } : one,
+    );
+  };
+  const fails = items.findLastIndex((item) =>
+    mayFail("does" in item ? item.does : "text" in item ? item.text.args : []),
+  );
   for (const [at, item] of items.entries()) {
     if ("text" in item) {
-      texts.push(item.text);
-      continue;
-    }
-    // A clause that fails records nothing: what it records waits for what may.
-    if ("does" in item && at <= fails && texts.every(({ args }) => args.every((arg) => canWait(arg, unit)))) {
-      texts = texts.map(({ format, args }) => ({ format, args: args.map((arg) => kept(arg, made, unit)) }));
+      waiting.push(item.text);
+      // Values are read before anything is shown.
+      if (waiting.some((one) => !("format" in one)) && mayFail(item.text.args) && waiting.every(mayWait)) keepAll();
+    } else if ("prints" in item) {
+      if (item.waits !== true || at > fails) flush();
+      waiting.push(item.prints);
+      if (item.waits !== true || at > fails) flush();
+    } else if (at <= fails && waiting.every(mayWait)) {
+      keepAll();
       made.push(...item.does);
-      continue;
+    } else {
+      flush();
+      made.push(...item.does);
     }
-    flush();
-    if ("prints" in item) made.push(item.prints);
-    else made.push(...item.does);
   }
   flush();
   return made;
