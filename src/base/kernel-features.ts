@@ -27,6 +27,9 @@ export const kernelFeatures = {
   rawTracepointCookies: { name: "cookies on raw tracepoints", since: [6, 10] },
   ringBuffer: { name: "ring buffer", since: [5, 8] },
   currentTask: { name: "current task as a BTF pointer", since: [5, 11] },
+  // x86-64: the verifier writes the read of the CPU's number, and that of the current task, in place of the calls.
+  cpuWithoutCall: { name: "the CPU's number without a call", since: [6, 10] },
+  taskWithoutCall: { name: "the current task without a call", since: [7, 0] },
   calledLoops: { name: "bpf_loop", since: [5, 17] },
   findMapping: { name: "bpf_find_vma", since: [5, 17] },
   mapLoops: { name: "bpf_for_each_map_elem", since: [5, 13] },

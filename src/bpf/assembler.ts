@@ -126,6 +126,10 @@ export class Assembler<Note = never> {
   call(helper: number): void {
     this.raw(Class.JMP | Jump.CALL, 0, 0, 0, helper);
   }
+  /** A function of the kernel, by its BTF id. */
+  callKernel(id: number): void {
+    this.raw(Class.JMP | Jump.CALL, 0, Pseudo.KERNEL_FUNCTION, 0, id);
+  }
   callFunction(to: Label): void {
     this.#push({ code: Class.JMP | Jump.CALL, dst: 0, src: Pseudo.CALL, offset: 0, imm: 0 }, { kind: "call", to });
   }

@@ -26,6 +26,7 @@ import type {
   KernelFunction,
   KernelImage,
   System,
+  TaskOfCpu,
   TracepointFormat,
 } from "./system.ts";
 import type { SearchPaths, Surroundings } from "./search-paths.ts";
@@ -36,6 +37,7 @@ import { Failure } from "../base/failure.ts";
 
 // Loaded when something is asked that they know.
 const binaries = lazy<typeof import("./binaries/live-binary.ts")>(() => require("./binaries/live-binary.ts"));
+const tasks = lazy<typeof import("./kernel/task-of-cpu.ts")>(() => require("./kernel/task-of-cpu.ts"));
 const images = lazy<typeof import("./kernel/kernel-image.ts")>(() => require("./kernel/kernel-image.ts"));
 const modules = lazy<typeof import("./kernel/module-images.ts")>(() => require("./kernel/module-images.ts"));
 const kernelText = lazy<typeof import("./kernel/live-kernel-text.ts")>(() => require("./kernel/live-kernel-text.ts"));
@@ -134,6 +136,11 @@ class Live implements LiveSystem {
       result: signature.result,
       spelled: signature.spelled,
     };
+  }
+
+  taskOfCpu(): TaskOfCpu | undefined {
+    const types = this.#kernelTypes();
+    return types === undefined ? undefined : tasks().findTaskOfCpu(types);
   }
 
   kernelFunctions(only?: "typed"): readonly string[] {

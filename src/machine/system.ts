@@ -39,6 +39,8 @@ export interface System {
    * see kernelFunction.
    */
   hasKernelFunction?(name: string): boolean;
+  /** Of the current task, which each CPU has in a variable: absent, or undefined, where handlers cannot read that. */
+  taskOfCpu?(): TaskOfCpu | undefined;
   /** Why symbols of the kernel have no addresses, where it keeps those to itself. */
   symbolsHidden?(): string | undefined;
   /** Symbols of /proc/kallsyms. */
@@ -89,6 +91,16 @@ export interface System {
   binary(pathOrName: string, pid?: number): Binary | undefined;
   /** Executables and libraries mapped into a process (or all running ones without a pid). */
   mappedBinaries(pid: number): readonly string[];
+}
+
+/** What it takes to read the current task without a call: BTF ids. */
+export interface TaskOfCpu {
+  /** The variable, of which the task's address is the first word. */
+  readonly variable: number;
+  /** The function bpf_rdonly_cast, which the verifier replaces by a move. */
+  readonly cast: number;
+  /** struct task_struct. It begins with a number of eight bytes (thread_info's flags): any address can be read through it. */
+  readonly task: number;
 }
 
 /**

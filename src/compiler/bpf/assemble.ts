@@ -150,7 +150,8 @@ export function assemble(
         assembler.mayGoto(label(instruction.to));
         break;
       case "call":
-        assembler.call(instruction.helper);
+        if (instruction.ofKernel) assembler.callKernel(instruction.helper);
+        else assembler.call(instruction.helper);
         break;
       case "call-function":
         assembler.callFunction(callback(instruction.callback));

@@ -265,6 +265,12 @@ export class Emitter {
       }
     });
   }
+  /** Calls a function of the kernel by its BTF id, and takes its result. */
+  callKernelFor(id: number, ...args: readonly Argument[]): Register {
+    this.#arguments(args);
+    this.emit({ kind: "call", helper: id, parameters: args.length, ofKernel: true });
+    return this.copy(0);
+  }
   /** Calls a helper and takes its result. */
   callFor(name: HelperName, ...args: readonly Argument[]): Register {
     this.call(name, ...args);

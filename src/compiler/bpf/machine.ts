@@ -120,7 +120,8 @@ export type MachineInstruction =
       readonly to: number;
     }
   | { readonly kind: "may-goto"; readonly to: number }
-  | { readonly kind: "call"; readonly helper: number; readonly parameters: number }
+  /** `ofKernel`: of a function of the kernel's, by its BTF id. */
+  | { readonly kind: "call"; readonly helper: number; readonly parameters: number; readonly ofKernel?: true }
   /** Of a function of this program, by its callback's number. */
   | { readonly kind: "call-function"; readonly callback: number; readonly parameters: number }
   | { readonly kind: "exit" }

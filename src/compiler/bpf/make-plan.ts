@@ -9,7 +9,7 @@ import { compiler } from "../../messages/compiler.ts";
 import type { IrFunction, IrModule } from "../ir/ir.ts";
 import { findsMappings, mappedFiles } from "../kernel-structures/mapped-files.ts";
 import { returnInstances } from "../kernel-structures/return-instances.ts";
-import { taskComm, taskIds, threadPointer } from "../kernel-structures/task.ts";
+import { taskComm, taskIds, threadPointer, wayToTask, type WayToTask } from "../kernel-structures/task.ts";
 import type { LoweredProgram } from "../lower/lower.ts";
 import { pairReturns } from "../sites/return-pairs.ts";
 import { mostScratchBytes, TooLarge, TooMuchMemory } from "./allocate.ts";
@@ -87,6 +87,7 @@ export function makeBpfPlan(
   const instances = unwinds ? returnInstances(system.types) : undefined;
   const files = unwinds && findsMappings(capabilities) ? mappedFiles(system.types) : undefined;
   const pointer = unwinds ? threadPointer(system.types) : undefined;
+  let way: WayToTask | undefined;
   const numbers = new Map<string, number>();
   const cookieOf = ({ name }: SiteRef): number => {
     if (numbers.size === 0) for (const [i, one] of module.probeNames.entries()) numbers.set(one, i);
@@ -120,6 +121,8 @@ export function makeBpfPlan(
           ? {
               taskComm: () => taskComm(capabilities, system.types),
               taskIds: () => taskIds(capabilities, system.types),
+              wayToTask: () => (way ??= wayToTask(capabilities, system)),
+              taskAt: regions.taskAt,
             }
           : {}),
         ...(entry === undefined ? {} : { scratch: entry }),

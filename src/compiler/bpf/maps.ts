@@ -92,6 +92,8 @@ export interface Regions {
   /** Bytes of one CPU's stripe of the per-CPU region. */
   readonly stripe: number;
   readonly counters: Counters;
+  /** In the stripe: where the kernel keeps this CPU's current task, once a handler has asked; 0 before. */
+  readonly taskAt: number;
   /** In the stripe: where each map's counts of refused updates begin (refusals.ts). */
   readonly failureOffsets: readonly (number | undefined)[];
   /** In the stripe: counts of unwound stacks that ended early. */
@@ -128,6 +130,7 @@ export function layRegions(
     if (where.kind === "percpu-slot") stripe = Math.max(stripe, where.offset + end);
   });
   const words = (count: number): number[] => Array.from({ length: count }, () => (stripe += 8) - 8);
+  const [taskAt] = words(1);
   const lost = words(growing ? Math.max(schemas, grownSchemas) : schemas);
   const lostOf = words(probes)[0];
   const failureOffsets = storage.map(({ kind }) =>
@@ -142,6 +145,7 @@ export function layRegions(
   return {
     storage,
     counters: { lost, lostOf, watches: failures, loops: cut, missed },
+    taskAt,
     globals: globals + zeroes + 8,
     stripe: Math.max(cacheLine, roundUp(stripe, cacheLine)),
     failureOffsets,

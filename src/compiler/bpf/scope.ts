@@ -10,6 +10,8 @@ import type { Instruction, IrFunction, IrMap, IrModule, Place, Source, Value } f
 import type { EventSchema } from "../plan.ts";
 import type { MappedFiles } from "../kernel-structures/mapped-files.ts";
 import type { ReturnInstances } from "../kernel-structures/return-instances.ts";
+import type { WayToTask } from "../kernel-structures/task.ts";
+import { readTaskOfCpu } from "./current-task.ts";
 import { at, behind, Emitter } from "./emitter.ts";
 import { lateValues } from "./deferred-values.ts";
 import type { Memory, Register } from "./machine.ts";
@@ -29,6 +31,10 @@ export interface GenerateOptions {
   readonly taskComm?: (() => number | undefined) | undefined;
   /** Where a task_struct has the numbers of its thread and process. */
   readonly taskIds?: (() => { readonly pid: number; readonly tgid: number } | undefined) | undefined;
+  /** How the current task is got at; absent: by a call. */
+  readonly wayToTask?: (() => WayToTask) | undefined;
+  /** In the stripe: the address of this CPU's variable with the current task, once a handler has asked for it. */
+  readonly taskAt?: number;
   /** Of the scratch map (a PERCPU_ARRAY): programs never share scratch memory. */
   readonly scratch?: ScratchEntry;
   /** Where the kernel keeps what uretprobes replaced, for the unwinder. */
@@ -374,8 +380,15 @@ export class FunctionScope {
    */
   currentTask(): Register {
     let task = this.#knownTask;
-    if (task === undefined) this.#tasks.set(this.#block, (task = this.emitter.callFor("get_current_task_btf")));
+    if (task === undefined) this.#tasks.set(this.#block, (task = this.#askForTask()));
     return task;
+  }
+  #askForTask(): Register {
+    const way = this.options.wayToTask?.() ?? "call";
+    const { taskAt } = this.options;
+    return typeof way === "string" || taskAt === undefined
+      ? this.emitter.callFor("get_current_task_btf")
+      : readTaskOfCpu(this.emitter, way, behind(this.stripeAddress(true), taskAt));
   }
   /** As a block that control has come through on any way has asked for it. */
   get #knownTask(): Register | undefined {
@@ -389,12 +402,15 @@ export class FunctionScope {
   /** Writes what does not run whenever the rest of the block does: a task that is asked for in there is not kept beyond. */
   within(write: () => void): void {
     const known = this.#tasks.has(this.#block);
+    const stripe = this.#stripe;
     write();
     if (!known) this.#tasks.delete(this.#block);
+    this.#stripe = stripe;
   }
-  /** Whether the current task is known here, or this block asks for it in any case. */
+  /** Whether the current task costs no call here: it is known, this block asks for it in any case, or it is read. */
   get asksForTask(): boolean {
     return (
+      (this.options.wayToTask?.() ?? "call") !== "call" ||
       this.#knownTask !== undefined ||
       this.fn.blocks[this.#block].instructions.some(
         (one) =>

@@ -1,8 +1,9 @@
 // What the kernel keeps of the current task (struct task_struct): its name, its numbers, and the thread pointer.
 import type { TypeScope } from "../../language/type-scope.ts";
 import type { Capabilities } from "../../linux/kernel/capabilities.ts";
-import { kernelAtLeast } from "../../base/kernel-features.ts";
+import { kernelAtLeast, kernelFeatures, kernelHas } from "../../base/kernel-features.ts";
 import { memberOffset } from "../../language/layout.ts";
+import type { System, TaskOfCpu } from "../../machine/system.ts";
 
 /**
  * Where a task_struct has its comm, if two words loaded from there are the name and then zeroes, as the helper gives
@@ -21,6 +22,19 @@ export function taskIds(
   const task = types.find("task_struct", "struct");
   const [pid, tgid] = [memberOffset(task, "pid"), memberOffset(task, "tgid")];
   return !taskBtf || pid === undefined || tgid === undefined ? undefined : { pid, tgid };
+}
+
+/**
+ * How handlers get at the current task: by a call, which costs some 20 ns where returns are guarded; by a helper that the
+ * verifier writes as a read; or, on x86-64 between the kernels of both, by such a read of strobe's own.
+ */
+export type WayToTask = "call" | "verifier" | TaskOfCpu;
+
+export function wayToTask({ kernel, taskBtf, arm64 }: Capabilities, system: System): WayToTask {
+  if (!taskBtf) return "call";
+  if (kernelHas(kernel, kernelFeatures.taskWithoutCall)) return "verifier";
+  if (arm64 || !kernelHas(kernel, kernelFeatures.cpuWithoutCall)) return "call";
+  return system.taskOfCpu?.() ?? "call";
 }
 
 /**

@@ -59,8 +59,8 @@ export function relocated(program: Pick<KernelProgram, "name" | "code" | "reloca
         write(PSEUDO_MAP_VALUE, descriptor(relocation.map, targets, program.name), relocation.offset);
         break;
       case "kernel-variable": {
-        const symbol = relocation.symbol ?? "";
-        const id = targets.kernelVariable(symbol);
+        const { symbol = "", offset } = relocation;
+        const id = offset === 0 ? targets.kernelVariable(symbol) : offset;
         if (id === undefined) throw new Error(`this kernel's type information has no per-CPU variable "${symbol}"`);
         write(PSEUDO_BTF_ID, id, 0);
         break;
