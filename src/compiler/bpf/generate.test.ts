@@ -5,8 +5,10 @@ import type { Capabilities } from "../../linux/kernel/capabilities.ts";
 import { u64 } from "../../language/types.ts";
 import { contextOf, IrBuilder, irMap, slotMap } from "../../../test/support/ir-builder.ts";
 import type { KernelMap } from "./bpf-plan.ts";
+import type { WayToTask } from "../kernel-structures/task.ts";
 import { runsOf } from "./dispatch.ts";
 import { generateProgram, scratchBytes } from "./generate.ts";
+import type { GenerateOptions } from "./scope.ts";
 import { addressBytes } from "./output.ts";
 
 const capabilities: Capabilities = {
@@ -41,6 +43,7 @@ function textOf(
     irMap("m", [u64], count, { kind: "percpu-hash", copies: 4, stride: 64 }),
     irMap("c", [], count, { kind: "percpu-slot", offset: 16 }),
   ],
+  more: Partial<GenerateOptions> = {},
 ): string[] {
   const f = new IrBuilder();
   build(f);
@@ -57,6 +60,7 @@ function textOf(
       directLoads: true,
       taskComm: () => 1752,
       taskIds: () => ({ pid: 1264, tgid: 1268 }),
+      ...more,
     },
   );
   return disassemble(code).map((line) => line.trim());
@@ -99,6 +103,22 @@ test("the current task is asked for once: its name and its numbers are read of i
     text.flatMap((line) => /\*\(u(?:32|64) \*\)\(r\d \+ (1\d{3})\)/.exec(line)?.[1] ?? []),
     ["1752", "1760", "1268", "1264"],
   );
+});
+
+test("numbers are read of the current task where asking for that is no call", () => {
+  const calls = (way: WayToTask): string[] =>
+    textOf(
+      (f) => f.add({ op: "aggregate", map: 1, key: f.key(f.binary("lshr", f.builtin("pid-and-tid"), f.constant(32))) }),
+      undefined,
+      { wayToTask: () => way, taskAt: 48 },
+    ).flatMap((line) => /call (?:get_current|kernel function|this_cpu_ptr)\S*(?: function)?.*/.exec(line)?.[0] ?? []);
+  assert.deepEqual(calls("call"), ["call get_current_pid_tgid#14"]);
+  assert.deepEqual(calls("verifier"), ["call get_current_task_btf#158"]);
+  assert.deepEqual(calls({ variable: 5, cast: 6, task: 7 }), [
+    "call kernel function#6",
+    "call kernel function#6",
+    "call this_cpu_ptr#154",
+  ]);
 });
 
 test("a predicate is one load and one jump; a keyed count's usual way is straight", () => {
