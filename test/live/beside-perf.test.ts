@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { missedIn } from "../support/tool-runs.ts";
 import { bpfObjects, compileC, interrupt, nothingLeft, startStrobe, temporaryFolder } from "../support/strobe.ts";
 
 const folder = temporaryFolder();
@@ -25,39 +26,6 @@ int main(void)
 	signal(SIGUSR1, SIG_IGN);
 	for (int i = 0; i < 50; i++)
 		kill(getpid(), SIGUSR1);
-	return 0;
-}
-`,
-);
-
-/** Twenty datagrams for a socket that has no room for as many, three and two connections for nobody. */
-const dropped = compileC(
-  folder.path,
-  "dropped",
-  `
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-int main(void)
-{
-	struct sockaddr_in to = { AF_INET, 0, { htonl(INADDR_LOOPBACK) } };
-	socklen_t size = sizeof to;
-	int room = 2000, from = socket(AF_INET, SOCK_DGRAM, 0), full = socket(AF_INET, SOCK_DGRAM, 0);
-	setsockopt(full, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-	bind(full, (struct sockaddr *)&to, size);
-	getsockname(full, (struct sockaddr *)&to, &size);
-	char bytes[500] = { 0 };
-	for (int i = 0; i < 20; i++)
-		sendto(from, bytes, sizeof bytes, 0, (struct sockaddr *)&to, size);
-	int nobody = socket(AF_INET, SOCK_DGRAM, 0);
-	bind(nobody, (struct sockaddr *)&(struct sockaddr_in){ AF_INET, 0, { htonl(INADDR_LOOPBACK) } }, size);
-	getsockname(nobody, (struct sockaddr *)&to, &size);
-	close(nobody);
-	for (int i = 0; i < 3; i++)
-		sendto(i == 0 ? from : socket(AF_INET, SOCK_DGRAM, 0), bytes, 10, 0, (struct sockaddr *)&to, size);
-	for (int i = 0; i < 2; i++)
-		connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&to, size);
 	return 0;
 }
 `,
@@ -91,8 +59,17 @@ int main(void)
   ["-pthread"],
 );
 
+interface Beside {
+  readonly ours: string;
+  /** The kernel leaves out what happens while the CPU is in another tracer's handler. */
+  readonly missed: number;
+}
+
 /** perf over a command while a script runs. */
-async function beside(script: readonly string[], perf: readonly string[]): Promise<{ ours: string; theirs: string }> {
+async function beside(
+  script: readonly string[],
+  perf: readonly string[],
+): Promise<Beside & { readonly theirs: string }> {
   const running = startStrobe(script);
   let theirs = "";
   try {
@@ -103,7 +80,8 @@ async function beside(script: readonly string[], perf: readonly string[]): Promi
   } finally {
     await interrupt(running);
   }
-  return { ours: (await running.outcome).stdout, theirs };
+  const { stdout, stderr } = await running.outcome;
+  return { ours: stdout, missed: missedIn(stderr), theirs };
 }
 
 /** The events that perf recorded of a command, as it prints them. */
@@ -111,11 +89,11 @@ async function recorded(
   script: readonly string[],
   events: string,
   command: string,
-): Promise<{ ours: string; events: string[] }> {
+): Promise<Beside & { readonly events: readonly string[] }> {
   const path = join(folder.path, "perf.data");
-  const { ours } = await beside(script, ["record", "-q", "-m", "1024", "-o", path, "-e", events, command]);
-  const { stdout } = spawnSync("perf", ["script", "-i", path, "-F", "tid,time,event,trace"], { encoding: "utf8" });
-  return { ours, events: stdout.trim().split("\n") };
+  const { ours, missed } = await beside(script, ["record", "-q", "-m", "1024", "-o", path, "-e", events, command]);
+  const { stdout } = spawnSync("perf", ["script", "-i", path, "-F", "comm,tid,time,event,trace"], { encoding: "utf8" });
+  return { ours, missed, events: stdout.trim().split("\n") };
 }
 
 for (const { handler, prints } of [
@@ -134,29 +112,18 @@ for (const { handler, prints } of [
     assert.match(theirs, /^50,,signal:signal_generate,/);
   });
 
-test("strobe drops, and skb:kfree_skb of perf", { skip: without }, async () => {
-  const { ours, events } = await recorded(["drops"], "skb:kfree_skb", dropped);
-  const reasons = (text: string): string[] =>
-    [...text.matchAll(/(?:SKB_DROP_REASON_|reason: )(NO_SOCKET|SOCKET_RCVBUFF)/g)].map(([, reason]) => reason).sort();
-  assert.deepEqual(reasons(ours), reasons(events.join("\n")));
-  assert.equal(reasons(ours).filter((reason) => reason === "NO_SOCKET").length, 5);
-});
-
 test("strobe lock-contention, and lock:contention_begin and _end of perf", { skip: without }, async () => {
-  const { ours, events } = await recorded(["lock-contention"], "lock:contention_*", contended);
+  const { ours, missed, events } = await recorded(["lock-contention"], "lock:contention_*", contended);
   let waits = 0;
   const waiting = new Set<string>();
-  for (const event of events) {
-    const [, tid, what, lock] = /^\s*(\d+) .*lock:contention_(begin|end): (\S+)/.exec(event)!;
+  // Until it becomes the program, it is perf's.
+  for (const event of events.filter((line) => line.trim().startsWith("contended "))) {
+    const [, tid, what, lock] = /^\s*\S+ +(\d+) .*lock:contention_(begin|end): (\S+)/.exec(event)!;
     if (what === "begin") waiting.add(`${tid} ${lock}`);
     else if (waiting.delete(`${tid} ${lock}`)) waits++;
   }
   const charts = ours.matchAll(/^@each\[contended, .*\]:\n((?:[[(].*\n)+)/gm);
   const counted = [...charts].flatMap(([, rows]) => [...rows.matchAll(/ (\d+) \|/g)].map(([, count]) => Number(count)));
-  assert.equal(
-    counted.reduce((sum, count) => sum + count, 0),
-    waits,
-    ours,
-  );
-  assert.ok(waits > 0);
+  const ended = counted.reduce((sum, count) => sum + count, 0);
+  assert.ok(waits > 0 && ended <= waits && ended + missed >= waits, `${ended} of ${waits}, ${missed} missed\n${ours}`);
 });

@@ -55,6 +55,11 @@ export interface Traced<T> {
 
 const missedEvents = /^WARNING: tracepoint:\S+ missed (\d+) events? \(its handler was already running\)\n/gm;
 
+/** Of events that a script asked for, as strobe said when it ended. */
+export function missedIn(stderr: string): number {
+  return [...stderr.matchAll(missedEvents)].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 /** Runs a script while `workload` runs. `mayMiss`: the caller adds what was missed to what was seen. */
 export async function traced<T>(
   script: string,
@@ -73,7 +78,7 @@ export async function traced<T>(
   }
   const to = Date.now();
   const { stdout, stderr, code } = await running.outcome;
-  const missed = [...stderr.matchAll(missedEvents)].reduce((sum, [, count]) => sum + Number(count), 0);
+  const missed = missedIn(stderr);
   // Of all the machine's programs some begin, or end, while their stacks are taken, which is said.
   assert.match(
     mayMiss ? stderr.replaceAll(missedEvents, "") : stderr,
