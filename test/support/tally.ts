@@ -35,7 +35,7 @@ const tallyRules: Rules = {
     warnsOfUnused: false,
   },
   variables: { scope: "handler" },
-  formats: { anyValue: false, registersAsInt: false },
+  formats: { anyValue: false, signsByType: false, registersAsInt: false },
   printsMapsAtEnd: false,
   objectsAreTrue: false,
   writesMemory: false,

@@ -17,7 +17,7 @@ export const bpftraceRules: Rules = {
   texts: { plusJoins: false, ordered: false },
   maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: true },
   variables: { scope: "block" },
-  formats: { anyValue: false, registersAsInt: true },
+  formats: { anyValue: false, signsByType: false, registersAsInt: true },
   printsMapsAtEnd: true,
   objectsAreTrue: false,
   writesMemory: false,

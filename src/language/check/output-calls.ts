@@ -20,7 +20,7 @@ import { checkValue } from "./values.ts";
 
 const formatted: CallCheck = (call, body) => {
   const [written, ...args] = call.args.map((arg) => checkValue(arg, body)) as [Expression, ...Expression[]];
-  const format = body.pass.program.rules.formats.anyValue ? withLetters(written, args) : written;
+  const format = withLetters(written, args, body.pass.program.rules.formats);
   checkFormat(format, args, call.span, body);
   const ints = body.pass.program.rules.formats.registersAsInt ? intsIn(format) : undefined;
   const shown = args.map((arg, i) => (ints?.has(i) && isRegister(arg) ? checkValue(asInt(arg), body) : arg));

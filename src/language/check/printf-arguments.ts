@@ -1,6 +1,7 @@
 // printf formats against their arguments.
 import { calls } from "../../messages/calls.ts";
 import type { Expression } from "../program.ts";
+import type { FormatRules } from "../rules.ts";
 import { isFloat, type Type } from "../types.ts";
 import { parsePrintf, PrintfError } from "../printf.ts";
 import type { PrintfConversion } from "../printf.ts";
@@ -84,11 +85,12 @@ export function intsIn(format: Expression): ReadonlySet<number> {
 
 const conversions = /%%|%[-0+ #']*\d*(?:\.(\*|\d*))?(?:hh|h|ll|l|j|z|t|L)?(?:rx|rh|rd|gr|[a-zA-Z])/g;
 
-/**
- * A format with each `%v`, and `%#v`, as the conversion that its value's type is written with; `%d` of a number without
- * a sign is `%u`.
- */
-export function withLetters(format: Expression, args: readonly Expression[]): Expression {
+/** A format with the conversions that its values' types are written with for each `%v`, and `%#v`, and where signs go by them. */
+export function withLetters(
+  format: Expression,
+  args: readonly Expression[],
+  { anyValue, signsByType }: FormatRules,
+): Expression {
   if (format.kind !== "string") return format;
   let next = 0;
   const value = format.value.replace(conversions, (conversion, precision: string | undefined) => {
@@ -97,9 +99,9 @@ export function withLetters(format: Expression, args: readonly Expression[]): Ex
     const argument = args[next++];
     if (argument === undefined) return conversion;
     const isUnsigned = argument.type.kind === "integer" && !argument.type.signed;
-    if (isUnsigned && conversion.endsWith("d") && !conversion.endsWith("rd"))
+    if (signsByType && isUnsigned && conversion.endsWith("d") && !conversion.endsWith("rd"))
       return `${conversion.slice(0, -1).replaceAll(/[+ ]/g, "")}u`;
-    if (!conversion.endsWith("v")) return conversion;
+    if (!anyValue || !conversion.endsWith("v")) return conversion;
     return conversion.includes("#") ? inColumn(argument.type) : conversion.slice(0, -1) + letterOf(argument.type);
   });
   return { ...format, value };

@@ -29,7 +29,7 @@ export const dRules: Rules = {
     warnsOfUnused: false,
   },
   variables: { scope: "event" },
-  formats: { anyValue: true, registersAsInt: false },
+  formats: { anyValue: true, signsByType: true, registersAsInt: false },
   // Those that no printa() names are: by statements of the script's own (parse.ts).
   printsMapsAtEnd: false,
   objectsAreTrue: false,

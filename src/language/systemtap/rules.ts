@@ -24,7 +24,7 @@ export const systemtapRules: Rules = {
   texts: { plusJoins: false, ordered: true },
   maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: false, warnsOfUnused: false },
   variables: { scope: "handler" },
-  formats: { anyValue: false, registersAsInt: false },
+  formats: { anyValue: false, signsByType: false, registersAsInt: false },
   // Those that nothing reads are: by a probe of the script's own (autoprint.ts).
   printsMapsAtEnd: false,
   objectsAreTrue: false,

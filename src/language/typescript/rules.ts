@@ -23,7 +23,7 @@ export const typescriptRules: Rules = {
   texts: { plusJoins: true, ordered: true },
   maps: { integerKeys: "64 bits", missing: "zero", storingZero: "keeps", outsideStores: true, warnsOfUnused: false },
   variables: { scope: "block" },
-  formats: { anyValue: true, registersAsInt: false },
+  formats: { anyValue: true, signsByType: false, registersAsInt: false },
   // The session hands over all of them, and the library prints those that its caller asks for.
   printsMapsAtEnd: true,
   objectsAreTrue: true,
